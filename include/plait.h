@@ -192,7 +192,8 @@ typedef struct plait_access {
   int fill_halo; /**< not 0: reads fill the halos as well */
 } plait_access;
 
-/** Opens a file in mode "r", "w" (a new one, which appears whole at plait_close or not at all) or "r+".  Collective. */
+/** Opens a file in mode "r", "w" (a new one, which appears whole at plait_close or not at all), "r+", or "a", which
+ *  also adds an array of the options' shape and dtype to an existing HDF5 or netCDF-4 file.  Collective. */
 plait_status plait_open(const char* url, const char* mode, const plait_comm* comm, const plait_open_options* options,
                         plait_file** file);
 /** Mode "w": syncs the new file and gives it its name; otherwise syncs what was written in place.  Frees the handle;

@@ -21,7 +21,8 @@ enum class Mode : std::uint8_t {
   kReadWrite,
   /// `a`: extends an existing array, which File::append() and File::resize() change, and changes parts of it as `r+`
   /// does.  Other programs find the new shape when the File is closed.  An array that does not exist is created as in
-  /// mode `w`, which is then the mode of the File.
+  /// mode `w`, which is then the mode of the File.  An existing HDF5 or netCDF-4 file gets the array when the File is
+  /// closed.
   kAppend
 };
 

@@ -103,21 +103,8 @@ void fields(Codec& codec, base::Record<Codec, FoundArray>& found) {
   codec(found.format, found.content, found.access, found.costs, found.dataset);
 }
 
-/// errors  kArgument: properties, types or attributes that the format cannot store.
-void check_properties(const std::string& name, const Format& made, const FileOptions& wanted) {
-  if (!made.traits().keeps_chunks &&
-      (container::describes_storage(wanted) || std::ranges::any_of(wanted.arrays, container::describes_storage)))
-    base::throw_argument_error(
-        name,
-        ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
-        "file of this name stores its array in one piece and states none of them; leave them out, or give a name "
-        "that ends with .zarr");
-  const auto has_texts = [](const ArrayDescription& one) { return one.type.has_texts(); };
-  if (!made.traits().has_texts && (wanted.dtype == ArrayType::kTexts || std::ranges::any_of(wanted.arrays, has_texts)))
-    base::throw_argument_error(name,
-                               ": texts of any length (dtype text) were given, but a file of this name has elements of "
-                               "a fixed size; convert them (target_dtype=U, --target-dtype U), or "
-                               "give a name that ends with .h5, .nc or .zarr");
+/// errors  kArgument: attributes that the format cannot store.
+void check_attributes(const std::string& name, const Format& made, const FileOptions& wanted) {
   const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
     for (const ArrayAttribute& one : attributes)
       if (const base::Rejection rejection = made.attribute_rejection(name, one, of_group))
@@ -141,11 +128,24 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
         name,
         ": several arrays were given, but a file of this name holds one; give a name that ends with "
         ".npz or .safetensors");
+  if (!made.traits().keeps_chunks &&
+      (container::describes_storage(wanted) || std::ranges::any_of(wanted.arrays, container::describes_storage)))
+    base::throw_argument_error(
+        name,
+        ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
+        "file of this name stores its array in one piece and states none of them; leave them out, or give a name "
+        "that ends with .zarr");
+  const auto has_texts = [](const ArrayDescription& one) { return one.type.has_texts(); };
+  if (!made.traits().has_texts && (wanted.dtype == ArrayType::kTexts || std::ranges::any_of(wanted.arrays, has_texts)))
+    base::throw_argument_error(name,
+                               ": texts of any length (dtype text) were given, but a file of this name has elements of "
+                               "a fixed size; convert them (target_dtype=U, --target-dtype U), or "
+                               "give a name that ends with .h5, .nc or .zarr");
   if (!made.traits().copies_objects && !wanted.library_copies.arrays.empty())
     base::throw_argument_error(name,
                                ": copies of arrays by HDF5's library were given, which only HDF5 files take; give "
                                "a name that ends with .h5");
-  check_properties(name, made, wanted);
+  check_attributes(name, made, wanted);
   return made.create(name, wanted);
 }
 
@@ -215,7 +215,7 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   const std::unique_ptr<container::OpenedFile> opened = format_->open(store, name());
   if (mode() != Mode::kRead) opened->check_changeable();
   if (mode() == Mode::kAppend && !format_->traits().states_type) throw_cannot_grow();
-  if (adds_array()) check_properties(name(), *format_, options_);
+  if (adds_array()) check_attributes(name(), *format_, options_);
   dataset_ = adds_array() ? opened->add(options_) : opened->dataset(options_);
   access_.cold = store->is_cold();
   if (store::is_url(store->name()) && store::object_store_kind(store->name()).whole_objects)

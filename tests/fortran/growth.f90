@@ -34,5 +34,10 @@ program growth
   block = 7
   call plait_append(file, layout, block, 2)
   call plait_close(file)
+  ! The file gets another dataset.
+  call plait_open(file, 'growth.h5::/g/w', 'a', comm, shape=[6, 1], dtype='<f4', order='C')
+  block = 8
+  call plait_write(file, layout, block)
+  call plait_close(file)
   call comm%free()
 end program

@@ -76,7 +76,8 @@ def open(
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
               writes parts of an existing array in place; "a" does so and extends the array, by :meth:`File.append`
               and :meth:`File.resize`. If there is no such array, "a" creates it with ``shape`` and ``dtype``, as "w"
-              does; if there is one, ``shape``, ``order`` and what describes a new array are ignored
+              does, or adds it to an existing HDF5 or netCDF file; if there is one, ``shape``, ``order`` and what
+              describes a new array are ignored
     comm      that of :func:`plait.world`, or an mpi4py communicator; without one everything runs in this process, which
               then holds all ranks
     shape, dtype  needed in mode w and for raw and striped files; otherwise compared with those that the file states

@@ -7,6 +7,7 @@
 
 #include "base/errors.hpp"
 #include "container/format_registry.hpp"
+#include "container/hdf5/changing/journal.hpp"
 #include "container/members.hpp"
 #include "container/netcdf/netcdf_header.hpp"
 
@@ -81,10 +82,15 @@ std::unique_ptr<Dataset> ClassicDataset::with_shape(const Extents& shape) {
   return made;
 }
 
-void ClassicDataset::commit() { records_->commit(content().name, content().type.shape.front()); }
+void ClassicDataset::commit() {
+  if (placement_.is_new) return new_->commit();
+  records_->commit(content().name, content().type.shape.front());
+}
 
 ClassicFile::ClassicFile(std::shared_ptr<store::Store> store, std::string name)
-    : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
+    : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {
+  if (store_->file_identity()) hdf5::recover_from_journal(store_->name());
+}
 
 std::vector<Member> ClassicFile::arrays() {
   std::vector<Variable> variables = read_header(*store_, file_).variables;
@@ -94,6 +100,23 @@ std::vector<Member> ClassicFile::arrays() {
 std::vector<GroupAttributes> ClassicFile::groups() {
   Header header = read_header(*store_, file_);
   return {{{}, std::move(header.attributes), std::move(header.dimensions)}};
+}
+
+bool ClassicFile::lacks_array() const {
+  const auto array = array_name(name_).array;
+  const std::vector<Variable> variables = read_header(*store_, file_).variables;
+  return array &&
+         std::ranges::find(variables, *array, [](const Variable& one) { return one.member.name; }) == variables.end();
+}
+
+std::unique_ptr<Dataset> ClassicFile::add(const FileOptions& options) {
+  auto made = std::make_unique<NewVariable>(store_, name_, options);
+  const Member& member = made->member();
+  Content content = member;
+  const Rows rows{member.data_offset, member.stored, member.stored, 1};
+  auto dataset = std::make_unique<ClassicDataset>(std::move(content), store_, Placement{rows, false, true}, name_);
+  dataset->set_new(std::move(made));
+  return dataset;
 }
 
 std::unique_ptr<Dataset> ClassicFile::dataset(const FileOptions& /*stated*/) {

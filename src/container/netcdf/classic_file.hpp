@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "container/format.hpp"
+#include "container/netcdf/new_variable.hpp"
 #include "container/netcdf/record_file.hpp"
 #include "container/part_store.hpp"
 
@@ -15,11 +17,12 @@ namespace plait::container::netcdf {
 struct Placement {
   Rows rows;
   bool extends = false;  ///< true if rows are records, to which others may be added
+  bool is_new = false;   ///< true if the header does not have the variable yet
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Placement>& placement) {
-  codec(placement.rows, placement.extends);
+  codec(placement.rows, placement.extends, placement.is_new);
 }
 
 /// A variable. If it grows along the record dimension, its records alternate with those of other variables.
@@ -32,8 +35,10 @@ class ClassicDataset : public Dataset, public ShapeChanges, public DeferredChang
   ClassicDataset& operator=(const ClassicDataset&) = delete;
   std::string encoded() const override { return base::encode(placement_); }
 
-  ShapeChanges* shape_changes() override { return this; }
-  DeferredChanges* deferred_changes() override { return placement_.extends ? this : nullptr; }
+  /// Makes the dataset that of a new variable, which appears at commit(). One rank calls it.
+  void set_new(std::unique_ptr<NewVariable> variable) { new_ = std::move(variable); }
+  ShapeChanges* shape_changes() override { return placement_.is_new ? nullptr : this; }
+  DeferredChanges* deferred_changes() override { return placement_.extends || placement_.is_new ? this : nullptr; }
 
   void begin() override;
   void clear_outside() override {}
@@ -48,6 +53,7 @@ class ClassicDataset : public Dataset, public ShapeChanges, public DeferredChang
   Placement placement_;
   std::string name_;
   std::shared_ptr<RecordFile> records_;  ///< on the rank that changes the header
+  std::unique_ptr<NewVariable> new_;     ///< on the rank that changes the header
 };
 
 class ClassicFile : public OpenedFile {
@@ -56,6 +62,8 @@ class ClassicFile : public OpenedFile {
   std::vector<Member> arrays() override;
   std::vector<GroupAttributes> groups() override;
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override;
+  bool lacks_array() const override;
+  std::unique_ptr<Dataset> add(const FileOptions& options) override;
 
  private:
   std::shared_ptr<store::Store> store_;

@@ -22,6 +22,7 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes.hpp"
+#include "container/netcdf/grammar.hpp"
 #include "container/netcdf/reader.hpp"
 
 namespace plait::container::netcdf {
@@ -29,25 +30,6 @@ namespace plait::container::netcdf {
 namespace {
 
 using base::text;
-
-constexpr std::uint64_t kDimensionTag = 10;
-constexpr std::uint64_t kVariableTag = 11;
-constexpr std::uint64_t kAttributeTag = 12;
-
-struct ElementType {
-  std::string_view name;
-  std::string_view dtype;
-  std::int64_t bytes;
-};
-
-// Element types in the order of their numbers in files, from 1 on; the last five are those of CDF-5.
-constexpr std::array kTypes{
-    ElementType{"byte", "|i1", 1},  ElementType{"char", "|S1", 1},   ElementType{"short", ">i2", 2},
-    ElementType{"int", ">i4", 4},   ElementType{"float", ">f4", 4},  ElementType{"double", ">f8", 8},
-    ElementType{"ubyte", "|u1", 1}, ElementType{"ushort", ">u2", 2}, ElementType{"uint", ">u4", 4},
-    ElementType{"int64", ">i8", 8}, ElementType{"uint64", ">u8", 8},
-};
-constexpr std::size_t kClassicTypes = 6;
 
 /// A variable as the header describes it.
 struct StatedVariable {
@@ -250,11 +232,16 @@ Header HeaderReader::read() {
     if (count > static_cast<std::uint64_t>(INT64_MAX)) in_.damaged_at(4, text("there are ", count, " records"));
     record_count_ = static_cast<std::int64_t>(count);
   }
-  dimensions();
   Header result;
+  result.positions.version = version_;
+  result.positions.dimensions = in_.position();
+  dimensions();
+  result.positions.dimensions_end = in_.position();
   result.attributes = attributes();
+  result.positions.variables = in_.position();
   const std::int64_t variables = list(kVariableTag, 4 * word_ + 8, "variables");
   for (std::int64_t i = 0; i < variables; ++i) variables_.push_back(read_variable());
+  result.positions.end = in_.position();
   records();
   check_apart();
   for (std::size_t i = 0; i < names_.size(); ++i) {

@@ -21,10 +21,20 @@ struct Variable {
   Rows records{};      ///< one row for each record, of a variable that grows
 };
 
+/// Offsets in the header, by which it gets further dimensions and variables.
+struct HeaderPositions {
+  int version = 1;                  ///< 1, 2 or 5
+  std::int64_t dimensions = 0;      ///< the list of dimensions
+  std::int64_t dimensions_end = 0;  ///< the offset after this list
+  std::int64_t variables = 0;       ///< the list of variables
+  std::int64_t end = 0;             ///< the offset after the header
+};
+
 struct Header {
   std::vector<Variable> variables;  ///< by ascending offset
   ArrayAttributes attributes;       ///< attributes of the whole file
   std::vector<GroupDimension> dimensions;
+  HeaderPositions positions;
 };
 
 /// Reads the header.

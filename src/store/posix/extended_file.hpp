@@ -18,6 +18,8 @@ class ExtendedFile {
   ExtendedFile(Store& store, const std::string& name);
   /// Gives the file the bytes up to `end`. Bytes that it has not had are zero.  errors  kSystem.
   void resize(std::int64_t end);
+  /// Returns the descriptor that has the lock.
+  int descriptor() const { return file_.number(); }
 
  private:
   std::string name_;

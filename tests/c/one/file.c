@@ -345,3 +345,34 @@ void file_grows(void) {
   CHECK_OK(plait_layout_free(&whole));
   CHECK_OK(plait_layout_free(&block));
 }
+
+/* Mode "a" adds an array that an existing HDF5 file lacks. */
+void file_adds(void) {
+  const int64_t shape[2] = {2, 3};
+  const int64_t chunk[2] = {1, 2};
+  const char* const names[2] = {"y", "x"};
+  const double rows[6] = {1, 2, 3, 4, 5, 6};
+  double found[6];
+  plait_open_options options = doubles(shape);
+  plait_layout* block = NULL;
+  plait_file* file = NULL;
+  CHECK_OK(plait_layout_parse("2x3 (*, *)", &block));
+  for (int round = 0; round < 3; ++round) {
+    if (round == 2) options.chunk = chunk, options.codec = "gzip:1", options.dimension_names = names;
+    file = opened(round == 0   ? "adds.h5::/first"
+                  : round == 1 ? "adds.h5::/g/second"
+                               : "adds.h5::/third",
+                  round == 0 ? "w" : "a", &options);
+    CHECK_OK(plait_write(file, block, rows, sizeof rows));
+    CHECK_OK(plait_close(&file));
+  }
+  CHECK_FAILS(plait_open(scratch("adds.h5::/g"), "a", plait_alone(), &options, &file), PLAIT_ERROR_ARGUMENT,
+              "is a group");
+  for (int round = 0; round < 3; ++round) {
+    file = opened(round == 0 ? "adds.h5::/first" : round == 1 ? "adds.h5::/g/second" : "adds.h5::/third", "r", NULL);
+    CHECK_OK(plait_read(file, block, found, sizeof found));
+    for (int n = 0; n < 6; ++n) CHECK(found[n] == rows[n]);
+    CHECK_OK(plait_close(&file));
+  }
+  CHECK_OK(plait_layout_free(&block));
+}

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
       {"file_discarded", file_discarded},
       {"file_in_chunks", file_in_chunks},
       {"file_grows", file_grows},
+      {"file_adds", file_adds},
       {"open_errors", open_errors},
       {"options_grow", options_grow},
       {"access_errors", access_errors},

@@ -19,6 +19,7 @@ void file_tells(void);
 void file_discarded(void);
 void file_in_chunks(void);
 void file_grows(void);
+void file_adds(void);
 void open_errors(void);
 void access_errors(void);
 void message_belongs(void);

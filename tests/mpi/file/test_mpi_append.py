@@ -141,6 +141,28 @@ def test_ranks_add_arrays_to_hdf5(shared, options, layout):
     COMM.Barrier()
 
 
+def test_ranks_add_variables_to_classic_netcdf(shared):
+    path = shared / "added.nc"
+    if COMM.rank == 0:
+        path.write_bytes(b"CDF\x01" + bytes(28))  # a file without dimensions and variables
+    COMM.Barrier()
+    array = make_block((6, 8), 1).astype(">i4")
+    parts = plait.Layout(array.shape, "(cyclic, *)", grid=(COMM.size,))
+    part = array[np.ix_(*parts.indices(COMM.rank))]
+    new = {"shape": array.shape, "dtype": ">i4", "dimension_names": ("y", "x")}
+    with plait.open(f"{path}::v", "a", comm=COMM, **new) as file:
+        file.write(part, parts)
+        np.testing.assert_array_equal(file.read(parts), part)
+        layout = plait.Layout((1, 8), "(block, *)", grid=(COMM.size,))
+        row = np.zeros(layout.local_shape(COMM.rank), ">i4")
+        error_everywhere(COMM, lambda: file.append(row, layout), plait.ArgumentError, "cannot grow")
+    np.testing.assert_array_equal(open_alone(f"{path}::v"), array)
+    COMM.Barrier()
+    add = functools.partial(plait.open, f"{path}::w", "a", comm=COMM, **new)
+    error_everywhere(COMM, add, plait.ArgumentError, "but there are 0 before the first variable")
+    COMM.Barrier()
+
+
 def test_an_array_that_a_rank_abandons_is_not_added(shared):
     path = shared / "failed.h5"
     if COMM.rank == 0:

@@ -43,6 +43,8 @@ def test_arrays_that_grow(tmp_path, kind, ranks):
         np.testing.assert_array_equal(file.read(), np.tile(np.float32([1, 2, 3, 4, 0]), (6, 1)))
     with plait.open(tmp_path / "growth.h5::/v") as file:
         np.testing.assert_array_equal(file.read(), np.tile(np.float32([1, 1, 1, 7]), (6, 1)))
+    with plait.open(tmp_path / "growth.h5::/g/w") as file:
+        np.testing.assert_array_equal(file.read(), np.full((6, 1), 8, "f4"))
 
 
 @pytest.mark.sampled(2)

@@ -22,7 +22,7 @@ struct DatasetCreation;
 
 /// What is in the file of a dataset that grows.
 struct StoredGrowth {
-  Extents shape;  ///< zeros for a dataset that the file does not have yet
+  Extents shape;                       ///< zeros for a dataset that the file does not have yet
   std::shared_ptr<GrowthGroup> group;  ///< the group that the changes belong to; nullptr if they take effect alone
   std::shared_ptr<const void> turn;    ///< excludes other Files of the group
   std::shared_ptr<const DatasetCreation> creation{};  ///< how the file gets the dataset; nullptr if the file has it

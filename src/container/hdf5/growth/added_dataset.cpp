@@ -98,8 +98,9 @@ std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Sto
   const Member& member = creation.member;
   HdfDataset dataset = make_dataset(member);
   if (member.type.has_texts() && !member.fill.empty())
-    base::throw_argument_error(name, " cannot be added: its elements are texts of any length with a fill value; leave "
-                                     "out the fill value");
+    base::throw_argument_error(name,
+                               " cannot be added: its elements are texts of any length with a fill value; leave "
+                               "out the fill value");
   Content content(member.type, 0);
   if (member.in_chunks()) content.chunk = member.chunk;
   content.packed = dataset.decodes_chunks();

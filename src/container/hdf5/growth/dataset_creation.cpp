@@ -77,11 +77,13 @@ class DatasetCreator {
     {
       const Handle type = writer_.make_type(member_, types_);
       const bool has_space = creation_.offset > 0;
-      if (has_space)
-        overlay_.direct(creation_.offset, *array_bytes(member_.type.shape, member_.type.element_bytes));
+      if (has_space) overlay_.direct(creation_.offset, *array_bytes(member_.type.shape, member_.type.element_bytes));
       const Handle dataset =
           writer_.make_dataset(member_, path, type.id(), has_space ? Allocation::kNow : Allocation::kLate);
       overlay_.direct(-1, 0);
+      if (has_space && std::cmp_not_equal(hdf5_->H5Dget_offset(dataset.id()), creation_.offset))
+        base::throw_system_error(EIO, writer_.shown(member_.name), " gets other space from ", hdf5_.describe(),
+                                 " than that of its elements; the file has its former content");
       if (is_scale)
         writer_.write_scale(dataset.id(),
                             {member_.name, member_.type.shape[0], std::size_t{0}, !member_.unlimited.empty()},
@@ -115,14 +117,17 @@ class DatasetCreator {
     return object;
   }
   int kind(const Handle& object) const { return object ? hdf5_->H5Iget_type(object.id()) : -1; }
-  bool is_scale(const Handle& object) const { return kind(object) == H5I_DATASET && hdf5::is_scale(hdf5_, object.id()); }
+  bool is_scale(const Handle& object) const {
+    return kind(object) == H5I_DATASET && hdf5::is_scale(hdf5_, object.id());
+  }
 
   /// errors  kArgument: an object has the name.
   void check_name() {
     const Handle object = open_object(member_.name);
     if (object && is_scale(object) && is_only_dimension(hdf5_, object.id()))
-      reject("the file has a dimension of this name without a variable; give the array another name, or copy the file "
-             "to a new one");
+      reject(
+          "the file has a dimension of this name without a variable; give the array another name, or copy the file "
+          "to a new one");
     if (object)
       reject("the file has a ", kind(object) == H5I_GROUP ? "group" : "dataset",
              " of this name already; give the array another name");

@@ -140,7 +140,8 @@ DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std:
                           const Extents& shape) {
   const Extents grid = dataset.grid();
   const std::size_t dimensions = dataset.stored_dimensions();
-  DatasetGrowth growth{dataset.path, nullptr, {}, {shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimensions)}, {}};
+  DatasetGrowth growth{
+      dataset.path, nullptr, {}, {shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimensions)}, {}};
   Extents reduced = stored;
   bool is_smaller = false;
   for (std::size_t d = 0; d < shape.size(); ++d) {

@@ -129,7 +129,8 @@ std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
     own.missing.clear();
     set_shape(own, stored);
   }
-  auto stored = std::make_shared<StoredGrowth>(StoredGrowth{own.type.shape, std::move(locked.group), std::move(locked.turn)});
+  auto stored =
+      std::make_shared<StoredGrowth>(StoredGrowth{own.type.shape, std::move(locked.group), std::move(locked.turn)});
   auto made = std::make_shared<ChangedDataset>(shared_file(), std::move(own), name());
   made->changed_file_ = changed_file_;
   made->stored_ = std::move(stored);
@@ -162,9 +163,9 @@ void ChangedDataset::begin_creation(DatasetCreation creation) {
   if (in_one_piece && own.type.shape.empty() && !creation.member.fill.empty())
     file().write({{own.offset, creation.member.fill.data(), size()}});
   begin_log(begin, true);
-  stored_ = std::make_shared<StoredGrowth>(
-      StoredGrowth{Extents(own.type.shape.size(), 0), std::move(locked.group), std::move(locked.turn),
-                   std::make_shared<const DatasetCreation>(std::move(creation))});
+  stored_ = std::make_shared<StoredGrowth>(StoredGrowth{Extents(own.type.shape.size(), 0), std::move(locked.group),
+                                                        std::move(locked.turn),
+                                                        std::make_shared<const DatasetCreation>(std::move(creation))});
 }
 
 std::shared_ptr<ChangedDataset> ChangedDataset::with_shape(const Extents& shape) {

@@ -188,14 +188,12 @@ OverlayFile::OverlayFile(const Library& hdf5, Overlay& overlay, const std::strin
   // The name must be one that no file has.
   if (driver >= 0 && access && hdf5->H5Pset_driver(access.id(), driver, nullptr) >= 0)
     file_ = Handle(hdf5->H5Fopen((path + "/overlay").c_str(), kReadWrite, access.id()), hdf5->H5Fclose);
-  if (!file_)
-    base::throw_system_error(EIO, path, " cannot be opened for changes by ", hdf5.describe(), hdf5.why());
+  if (!file_) base::throw_system_error(EIO, path, " cannot be opened for changes by ", hdf5.describe(), hdf5.why());
 }
 
 void OverlayFile::close() {
   if (file_.close_now() < 0)
-    base::throw_system_error(EIO, path_, " cannot be changed by ", hdf5_.describe(),
-                             hdf5_.why());
+    base::throw_system_error(EIO, path_, " cannot be changed by ", hdf5_.describe(), hdf5_.why());
 }
 
 }  // namespace plait::container::hdf5

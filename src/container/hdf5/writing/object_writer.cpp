@@ -112,8 +112,7 @@ Handle ObjectWriter::make_creation_list(const Member& member, hid_t type, Alloca
   } else if (!member.fill.empty()) {
     said = said && hdf5_->H5Pset_fill_value(creation.id(), type, member.fill.data()) >= 0;
   }
-  if (allocation == Allocation::kNow)
-    said = said && hdf5_->H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY) >= 0;
+  if (allocation == Allocation::kNow) said = said && hdf5_->H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY) >= 0;
   // The library requires fill values of texts.
   if (allocation == Allocation::kNow && !member.type.has_texts())
     said = said && hdf5_->H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER) >= 0;

@@ -1,0 +1,232 @@
+// A header with a further variable (The NetCDF Classic Format Specification, Unidata).
+//
+// The header is a number of records, a list of dimensions, a list of attributes, and a list of variables. A list begins
+// with its tag and the number of its members. New dimensions are inserted at the end of their list, which moves what
+// follows; the variable comes last.
+//
+// Example: a header of 200 bytes in CDF-1 has the dimension x. The variable v(x) without attributes is
+//    4 + 4 name    4 + 4 number of dimensions, x    8 no attributes    4 type    4 size    4 offset
+// at 200..235, and the number of variables changes. If it has another dimension z, that is inserted in 12 bytes, and
+// v is at 212..251 (with one more dimension).
+
+#include "container/netcdf/header_addition.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/attributes.hpp"
+#include "container/netcdf/grammar.hpp"
+#include "container/netcdf/reader.hpp"
+#include "container/npy/encoding.hpp"
+
+namespace plait::container::netcdf {
+
+namespace {
+
+using base::text;
+
+constexpr std::uint64_t kChar = 2;
+constexpr std::int64_t kMaxName = 256;
+constexpr const char* kInstead = "copy the file to a netCDF-4 file (plait copy), and add it there";
+
+/// Returns the number of a type; 0 if the version has no such type.
+std::uint64_t type_number(std::string_view dtype, int version) {
+  const auto found =
+      std::ranges::find(kTypes, dtype.substr(1), [](const ElementType& one) { return one.dtype.substr(1); });
+  const auto number = static_cast<std::uint64_t>(found - kTypes.begin()) + 1;
+  return number <= (version == 5 ? kTypes.size() : kClassicTypes) ? number : 0;
+}
+
+/// Returns true if the elements are stored with the most significant byte first.
+bool is_big_endian(std::string_view dtype) { return dtype[0] == '>' || dtype[0] == '|'; }
+
+/// A part of a header that is being written.
+class Writer {
+ public:
+  explicit Writer(int version) : version_(version) {}
+  int version() const { return version_; }
+  std::vector<std::byte>& bytes() { return bytes_; }
+  void number(std::uint64_t value, int bytes) {
+    for (int i = bytes - 1; i >= 0; --i) bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
+  }
+  void count(std::size_t value) { number(value, version_ == 5 ? 8 : 4); }
+  void content(std::span<const std::byte> content) {
+    bytes_.insert(bytes_.end(), content.begin(), content.end());
+    bytes_.resize(static_cast<std::size_t>(padded(static_cast<std::int64_t>(bytes_.size()))));
+  }
+  void name(const std::string& name) {
+    count(name.size());
+    content(std::as_bytes(std::span(name)));
+  }
+
+ private:
+  int version_;
+  std::vector<std::byte> bytes_;  // begins at a multiple of 4
+};
+
+/// Converts integers of 8 bytes to 4 bytes, which all versions have; empty if one is too large.
+std::vector<std::byte> narrowed(std::span<const std::byte> values, bool is_big) {
+  std::vector<std::byte> narrow;
+  for (std::size_t at = 0; at + 8 <= values.size(); at += 8) {
+    std::array<std::byte, 8> bytes{};
+    std::ranges::copy(values.subspan(at, 8), bytes.begin());
+    if (is_big) std::ranges::reverse(bytes);
+    std::int64_t value = 0;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    if (value < INT32_MIN || value > INT32_MAX) return {};
+    for (std::size_t i = 4; i-- > 0;) narrow.push_back(bytes[i]);
+  }
+  return narrow;
+}
+
+void write_attribute(Writer& out, const ArrayAttribute& attribute, const std::string& shown) {
+  const auto reject = [&](const char* why) {
+    base::throw_argument_error(shown, " cannot be added: its attribute \"", attribute.name, "\" ", why,
+                               ", which classic netCDF does not have; leave it out, or ", kInstead);
+  };
+  out.name(attribute.name);
+  if (attribute.is_texts()) {
+    if (attribute.texts.size() != 1) reject("is a list of texts");
+    out.number(kChar, 4);
+    return out.name(attribute.texts.front());
+  }
+  if (attribute.is_json() || !attribute.error.empty()) reject("is no number and no text");
+  const std::string_view dtype = attribute.dtype;
+  const auto width = static_cast<std::size_t>(dtype.back() - '0');
+  std::uint64_t type = type_number(dtype, out.version());
+  std::vector<std::byte> values = attribute.values;
+  if (type == 0 && dtype.ends_with("i8")) {
+    values = narrowed(values, is_big_endian(dtype));
+    if (values.empty()) reject("has an integer of more than 32 bits");
+    type = type_number("|i4", out.version());
+  } else if (type == 0 || type == kChar) {
+    reject("has values of another type");
+  } else if (!is_big_endian(dtype)) {
+    for (std::size_t at = 0; at + width <= values.size(); at += width)
+      std::reverse(values.begin() + static_cast<std::ptrdiff_t>(at),
+                   values.begin() + static_cast<std::ptrdiff_t>(at + width));
+  }
+  out.number(type, 4);
+  out.count(attribute.values.size() / width);
+  out.content(values);
+}
+
+std::optional<std::size_t> find_dimension(const Header& header, const std::string& name) {
+  const auto found = std::ranges::find(header.dimensions, name, &GroupDimension::name);
+  if (found == header.dimensions.end()) return {};
+  return static_cast<std::size_t>(found - header.dimensions.begin());
+}
+
+/// Returns the dimensions that the header does not have, each once.
+std::vector<GroupDimension> new_dimensions(const Header& header, const Member& member) {
+  std::vector<GroupDimension> made;
+  for (std::size_t d = 0; d < member.type.shape.size(); ++d) {
+    const std::string& name = member.dimension_names[d];
+    if (!find_dimension(header, name) && std::ranges::find(made, name, &GroupDimension::name) == made.end())
+      made.push_back({name, member.type.shape[d], false});
+  }
+  return made;
+}
+
+/// Writes the description of a variable.  numbers: those of its dimensions.
+void write_variable(Writer& out, const Member& member, const std::vector<std::size_t>& numbers,
+                    const std::string& shown) {
+  out.name(member.name);
+  out.count(numbers.size());
+  for (const std::size_t number : numbers) out.count(number);
+  out.number(member.attributes.empty() ? 0 : kAttributeTag, 4);
+  out.count(member.attributes.size());
+  for (const ArrayAttribute& attribute : member.attributes) write_attribute(out, attribute, shown);
+  out.number(type_number(member.type.dtype, out.version()), 4);
+  out.count(static_cast<std::size_t>(padded(member.stored)));
+  out.number(static_cast<std::uint64_t>(member.data_offset), out.version() == 1 ? 4 : 8);
+}
+
+bool is_valid_name(const std::string& name) {
+  return !name.empty() && std::cmp_less_equal(name.size(), kMaxName) && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos && npy::is_utf8(name);
+}
+
+}  // namespace
+
+void check_variable(const Header& header, const Member& member, const std::string& shown) {
+  const int version = header.positions.version;
+  const auto reject = [&](const auto&... why) { base::throw_argument_error(shown, " cannot be added: ", why...); };
+  if (!is_valid_name(member.name))
+    reject("\"", member.name, "\" is no name of a variable of classic netCDF; give another name");
+  const std::string& dtype = member.type.dtype;
+  if (type_number(dtype, version) == 0)
+    reject("files of CDF-", version, " have no elements of dtype ", dtype, "; give another dtype, or ", kInstead);
+  if (!is_big_endian(dtype))
+    reject("classic netCDF has big-endian elements, but the dtype is ", dtype, "; give >", dtype.substr(1));
+  if (member.type.order != Order::kC)
+    reject("classic netCDF has arrays in order C, but order=F was given; leave it out");
+  if (member.dimension_names.size() != member.type.shape.size())
+    reject("it has ", member.type.shape.size(), " dimensions and ", member.dimension_names.size(),
+           " names of dimensions; give one for each");
+  for (std::size_t d = 0; d < member.type.shape.size(); ++d) {
+    const std::string& name = member.dimension_names[d];
+    const std::int64_t length = member.type.shape[d];
+    const auto found = find_dimension(header, name);
+    if (!is_valid_name(name)) reject("\"", name, "\" is no name of a dimension of classic netCDF; give another name");
+    if (found && header.dimensions[*found].unlimited)
+      reject("its dimension \"", name,
+             "\" is the unlimited one of the file, and a further variable with it moves all records; ", kInstead);
+    if (found && header.dimensions[*found].length != length)
+      reject("it has ", length, " elements along dimension \"", name, "\", which has ",
+             header.dimensions[*found].length,
+             " in the file; give the array this length, or the dimension another name");
+    const auto first = std::ranges::find(member.dimension_names, name) - member.dimension_names.begin();
+    if (member.type.shape[static_cast<std::size_t>(first)] != length)
+      reject("its dimension \"", name, "\" has two lengths; give the dimensions different names");
+    if (length == 0)
+      reject("its dimension \"", name, "\" has no elements, which classic netCDF does not have; ", kInstead);
+    if (!found && version != 5 && length > INT32_MAX)
+      reject("its dimension \"", name, "\" has more than 2^31 - 1 elements; ", kInstead);
+  }
+}
+
+std::vector<std::byte> add_to_header(const Header& header, std::span<const std::byte> before, const Member& member,
+                                     const std::string& shown) {
+  const HeaderPositions& at = header.positions;
+  const std::vector<GroupDimension> made = new_dimensions(header, member);
+  const auto list_bytes = std::size_t{4} + (at.version == 5 ? 8 : 4);
+  const auto copy = [&](Writer& out, std::int64_t begin, std::int64_t end) {
+    out.content(before.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+  };
+  Writer out(at.version);
+  copy(out, 0, at.dimensions);
+  if (const std::size_t all = header.dimensions.size() + made.size(); all == 0) {
+    copy(out, at.dimensions, at.dimensions_end);
+  } else {
+    out.number(kDimensionTag, 4);
+    out.count(all);
+    copy(out, at.dimensions + static_cast<std::int64_t>(list_bytes), at.dimensions_end);
+  }
+  for (const GroupDimension& dimension : made) {
+    out.name(dimension.name);
+    out.count(static_cast<std::size_t>(dimension.length));
+  }
+  copy(out, at.dimensions_end, at.variables);
+  out.number(kVariableTag, 4);
+  out.count(header.variables.size() + 1);
+  copy(out, at.variables + static_cast<std::int64_t>(list_bytes), at.end);
+  std::vector<std::size_t> numbers;
+  for (const std::string& name : member.dimension_names) {
+    const auto found = find_dimension(header, name);
+    numbers.push_back(
+        found ? *found
+              : header.dimensions.size() +
+                    static_cast<std::size_t>(std::ranges::find(made, name, &GroupDimension::name) - made.begin()));
+  }
+  write_variable(out, member, numbers, shown);
+  return std::move(out.bytes());
+}
+
+}  // namespace plait::container::netcdf

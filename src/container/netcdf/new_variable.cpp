@@ -1,0 +1,178 @@
+// Adding a variable to a classic netCDF file.
+//
+// Problem: a longer header may overlap the elements of the first variable, and no other program may find a part of the
+// new header, whatever is killed when.
+//
+// Idea: the variable is added if its description fits into the bytes between the header and the first variable, which
+// PnetCDF leaves free, and nc__enddef() on request. Its elements come after those of all other variables, or, if the
+// file has records, before the first one. commit() writes the bytes after the present end of the header first, which
+// nothing refers to. If the variable has only dimensions that the file has, what remains is the number of variables:
+// one write of at most 12 bytes. Otherwise the whole header changes, by a journal.
+//
+// Example: a header of 200 bytes, the first variable at 512. v(x) needs 36 bytes: they are written to 200..235 and
+// synced. Then the number of variables changes from 3 to 4.
+
+#include "container/netcdf/new_variable.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/errors.hpp"
+#include "container/array_type.hpp"
+#include "container/attributes.hpp"
+#include "container/fill_value.hpp"
+#include "container/hdf5/changing/journal.hpp"
+#include "container/members.hpp"
+#include "container/netcdf/default_fill.hpp"
+#include "container/netcdf/header_addition.hpp"
+#include "container/netcdf/netcdf_header.hpp"
+#include "container/netcdf/reader.hpp"
+
+namespace plait::container::netcdf {
+
+namespace {
+
+constexpr const char* kFillName = "_FillValue";
+constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20;
+/// The largest variable whose size the header of CDF-1 and CDF-2 states.
+constexpr std::int64_t kMaxBytes = std::int64_t{UINT32_MAX} - 3;
+/// The tag and the number of a list.
+constexpr std::ptrdiff_t kMaxAtomic = 12;
+
+/// Describes the variable, without the offset of its elements.
+Member describe(const Header& header, const std::string& name, const FileOptions& options) {
+  Member member = make_new_members(name, options, {}).front();
+  if (member.chunk || member.shard || !member.codec.empty() || !member.unlimited.empty())
+    base::throw_argument_error(name,
+                               " cannot be added: chunks, shards, a codec or unlimited dimensions were given, but a "
+                               "classic netCDF file stores arrays in one piece; leave them out");
+  check_variable(header, member, name);
+  const std::string& dtype = member.type.dtype;
+  const ArrayAttribute* const stated = find_attribute(member.attributes, kFillName);
+  if (stated != nullptr && stated->dtype != dtype && dtype != "|S1")
+    base::throw_argument_error(name, " cannot be added: its attribute \"", kFillName, "\" has the dtype ",
+                               stated->dtype, ", but its elements have ", dtype, "; give fill_value instead");
+  if (stated != nullptr && !stated->is_texts()) member.fill = stated->values;
+  if (!member.fill_value.empty() && stated == nullptr) {
+    member.fill = zarr::encode_fill(zarr::fill_given(name, member.fill_value, dtype), dtype);
+    if (dtype != "|S1") member.attributes.push_back({kFillName, dtype, {}, member.fill});
+  }
+  const auto bytes = array_bytes(member.type.shape, member.type.element_bytes);
+  if (!bytes) base::throw_argument_error(name, " has more than 2^63 - 1 bytes; make it smaller");
+  member.stored = *bytes;
+  return member;
+}
+
+/// Returns the offset of the elements.  header_end: the offset after the new header.
+/// errors  kArgument: there is no space.
+std::int64_t find_offset(const Header& header, const Member& member, std::int64_t header_end, const std::string& name) {
+  constexpr const char* kRemedy = "; copy the file to a netCDF-4 file (plait copy), and add it there";
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t first_record = first;
+  std::int64_t end = header_end;
+  std::int64_t largest = member.stored;
+  for (const Variable& variable : header.variables) {
+    const Rows& rows = variable.grows ? variable.records : variable.rows;
+    first = std::min(first, rows.begin);
+    largest = std::max(largest, rows.row);
+    if (variable.grows)
+      first_record = std::min(first_record, rows.begin);
+    else
+      end = std::max(end, rows.begin + rows.row);
+  }
+  if (header_end > first)
+    base::throw_argument_error(name, " cannot be added: its description needs ", header_end - header.positions.end,
+                               " bytes in the header, but there are ", first - header.positions.end,
+                               " before the first variable", kRemedy);
+  const std::int64_t offset = padded(end);
+  const std::int64_t after = base::checked_add(offset, padded(member.stored), "bytes of the file");
+  if (after > first_record)
+    base::throw_argument_error(name, " cannot be added: the file has records, which follow each other to its end",
+                               kRemedy);
+  const int version = header.positions.version;
+  if ((version == 1 && offset > INT32_MAX) || (version != 5 && largest > kMaxBytes))
+    base::throw_argument_error(name, " cannot be added: the header of CDF-", version,
+                               " does not state the sizes and offsets of such large variables", kRemedy);
+  return offset;
+}
+
+}  // namespace
+
+NewVariable::NewVariable(std::shared_ptr<store::Store> store, const std::string& name, const FileOptions& options)
+    : store_(std::move(store)), name_(name), file_(*store_, name) {
+  // The header is read under the lock, which excludes other programs that change it.
+  const Header header = read_header(*store_, name);
+  member_ = describe(header, name, options);
+  for (const Variable& variable : header.variables)
+    if (variable.member.name == member_.name)
+      base::throw_system_error(EBUSY, name, " has been added by another program meanwhile; open it again");
+  header_end_ = header.positions.end;
+  old_size_ = store_->size();
+  std::vector<std::byte> before(static_cast<std::size_t>(header_end_));
+  store_->read({{0, before.data(), header_end_}});
+  // The offset has a fixed size, so that the header is as long with any.
+  const auto bytes = static_cast<std::int64_t>(add_to_header(header, before, member_, name).size());
+  member_.data_offset = find_offset(header, member_, bytes, name);
+  after_ = add_to_header(header, before, member_, name);
+  before_ = std::move(before);
+  before_.resize(after_.size());
+  if (const std::int64_t there = std::min(bytes, old_size_); there > header_end_)
+    store_->read({{header_end_, before_.data() + header_end_, there - header_end_}});
+  fill();
+}
+
+NewVariable::~NewVariable() {
+  if (is_committed_ || member_.data_offset < old_size_) return;
+  try {
+    file_.resize(old_size_);
+  } catch (const std::exception&) {  // no reader finds the elements
+  }
+}
+
+void NewVariable::fill() const {
+  std::vector<std::byte> element = member_.fill.empty() ? default_fill(member_.type.dtype) : member_.fill;
+  if (element.empty()) element.resize(static_cast<std::size_t>(member_.type.element_bytes));
+  const std::int64_t bytes = padded(member_.stored);
+  std::vector<std::byte> piece;
+  while (std::cmp_less(piece.size(), std::min(bytes, kPieceBytes)))
+    piece.insert(piece.end(), element.begin(), element.end());
+  for (std::int64_t done = 0; done < bytes; done += static_cast<std::int64_t>(piece.size()))
+    store_->write(
+        {{member_.data_offset + done, piece.data(), std::min(bytes - done, static_cast<std::int64_t>(piece.size()))}});
+}
+
+void NewVariable::commit() {
+  std::vector<std::byte> now(static_cast<std::size_t>(header_end_));
+  store_->read({{0, now.data(), header_end_}});
+  if (!std::equal(now.begin(), now.end(), before_.begin()))
+    base::throw_system_error(EBUSY, name_,
+                             ": another program has changed the header of the file meanwhile; open it again, and write "
+                             "again");
+  // Nothing refers to these bytes yet.
+  const auto bytes = static_cast<std::int64_t>(after_.size());
+  store_->write({{header_end_, after_.data() + header_end_, bytes - header_end_}});
+  store_->sync();
+  const auto [old_first, new_first] = std::mismatch(now.begin(), now.end(), after_.begin());
+  const auto begin = old_first - now.begin();
+  auto end = static_cast<std::ptrdiff_t>(header_end_);
+  while (end > begin && now[static_cast<std::size_t>(end - 1)] == after_[static_cast<std::size_t>(end - 1)]) --end;
+  is_committed_ = true;
+  if (end - begin <= kMaxAtomic) {
+    store_->write({{begin, after_.data() + begin, end - begin}});
+    return store_->sync();
+  }
+  const std::int64_t size = store_->size();
+  const hdf5::FileChanges changes{
+      size, size, {{begin, {now.begin() + begin, now.begin() + end}, {new_first, after_.begin() + end}}}};
+  if (!hdf5::write_through_journal(file_.descriptor(), std::filesystem::absolute(store_->name()).string(), changes))
+    base::throw_system_error(EACCES, name_,
+                             " cannot be added: its folder permits no new file, and the change needs a journal there; "
+                             "permit new files");
+}
+
+}  // namespace plait::container::netcdf

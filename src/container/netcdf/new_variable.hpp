@@ -1,0 +1,48 @@
+/// New variables in existing files of netCDF's classic formats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "container/content.hpp"
+#include "plait/file_options.hpp"
+#include "store/posix/extended_file.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::netcdf {
+
+/// A variable without the record dimension, which has space for its elements. The destructor removes the space, unless
+/// commit() has put the variable into the header.
+class NewVariable {
+ public:
+  /// Locks the file, and writes fill values. name: the name of the file and the variable.
+  /// errors  kArgument: the options do not fit, or the header has no space for the variable. kSystem: another program
+  ///         changes the file.
+  NewVariable(std::shared_ptr<store::Store> store, const std::string& name, const FileOptions& options);
+  ~NewVariable();
+  NewVariable(const NewVariable&) = delete;
+  NewVariable& operator=(const NewVariable&) = delete;
+
+  /// The variable, with the offset of its elements.
+  const Member& member() const { return member_; }
+  /// Puts the variable into the header.  errors  kSystem: the file does not have it.
+  void commit();
+
+ private:
+  void fill() const;
+
+  std::shared_ptr<store::Store> store_;
+  std::string name_;
+  store::posix::ExtendedFile file_;
+  Member member_;
+  std::vector<std::byte> before_;  ///< the header without the variable, and the bytes after it
+  std::vector<std::byte> after_;   ///< the header with the variable, of the same size
+  std::int64_t header_end_ = 0;    ///< the offset after the header without the variable
+  std::int64_t old_size_ = 0;
+  bool is_committed_ = false;
+};
+
+}  // namespace plait::container::netcdf

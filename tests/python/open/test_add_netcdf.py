@@ -1,0 +1,238 @@
+"""Variables that mode "a" adds to existing files of netCDF's classic formats."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiling import compiled
+
+import plait
+
+netcdf4 = pytest.importorskip("netCDF4")
+
+KINDS = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
+FREE = 800
+"""Bytes between the header and the first variable."""
+
+
+def make(path, kind="NETCDF3_CLASSIC", *, free=FREE, variables=True, records=0):
+    """Make a file with free bytes after its header, which netCDF's library leaves when an attribute is removed."""
+    with netcdf4.Dataset(path, "w", format=kind) as file:
+        file.title = "t"
+        if free:
+            file.free = "z" * free
+        if not variables:
+            file.other = "o"
+            return
+        if records:
+            file.createDimension("time", None)
+        file.createDimension("x", 4)
+        file.createDimension("y", 3)
+        file.createVariable("a", "f4", ("y", "x"))[:] = np.arange(12).reshape(3, 4)
+        file.createVariable("b", "i2", ("x",)).units = "K"
+        file["b"][:] = [1, 2, 3, 4]
+        if records:
+            file.createVariable("r", "f8", ("time", "x"))[:] = np.arange(4.0 * records).reshape(records, 4)
+            file.createVariable("s", "i2", ("time",))[:] = np.arange(records)
+    if free:
+        with netcdf4.Dataset(path, "a") as file:
+            del file.free
+
+
+def check_former(path, records=0):
+    with netcdf4.Dataset(path) as file:
+        file.set_auto_mask(False)
+        assert file.title == "t"
+        np.testing.assert_array_equal(file["a"][:], np.arange(12).reshape(3, 4))
+        np.testing.assert_array_equal(file["b"][:], [1, 2, 3, 4])
+        assert file["b"].units == "K"
+        if records:
+            np.testing.assert_array_equal(file["r"][:], np.arange(4.0 * records).reshape(records, 4))
+            np.testing.assert_array_equal(file["s"][:], np.arange(records))
+
+
+ATTRIBUTES = {"units": "mm", "two": np.array([1.5, 2.5]), "one": 7, "short": np.int16(-3)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("names", [("y", "x"), ("y", "z"), ("u", "v"), ("x",), ("n",), ()])
+@pytest.mark.parametrize("dtype", [">f8", "i1", ">i2"])
+def test_variables_are_added(tmp_path, kind, names, dtype):
+    path = tmp_path / "a.nc"
+    make(path, kind)
+    lengths = {"x": 4, "y": 3, "z": 5, "u": 2, "v": 7, "n": 3}
+    shape = tuple(lengths[name] for name in names)
+    array = np.random.default_rng(0).integers(0, 99, shape).astype(dtype)
+    new = {"shape": shape, "dtype": dtype, "dimension_names": names, "attributes": ATTRIBUTES}
+    with plait.open(f"{path}::new", "a", **new) as file:
+        file.write(array)
+        np.testing.assert_array_equal(file.read(), array)
+        check_former(path)
+        with netcdf4.Dataset(path) as now:
+            assert "new" not in now.variables
+    check_former(path)
+    with netcdf4.Dataset(path, "a") as file:
+        found = file["new"]
+        assert found.dimensions == names
+        np.testing.assert_array_equal(found[...], array)
+        assert (found.units, found.one, found.short) == ("mm", 7, -3)
+        np.testing.assert_array_equal(found.two, [1.5, 2.5])
+        assert file.data_model == kind
+        # The library can go on.
+        file.createDimension("more", 2)
+        file.createVariable("later", "f4", ("more", "x"))[:] = 5
+        file.note = "x" * 1000
+    check_former(path)
+    with plait.open(f"{path}::new") as file:
+        np.testing.assert_array_equal(file.read(), array)
+    assert not list(tmp_path.glob(".a*"))
+
+
+def test_several_variables_are_added(tmp_path):
+    path = tmp_path / "a.nc"
+    make(path)
+    for number in range(5):
+        new = {"shape": (3, number + 1), "dtype": ">f4", "dimension_names": ("y", f"z{number}")}
+        layout = plait.Layout(new["shape"], "(cyclic, *)", grid=(2,))
+        with plait.open(f"{path}::v{number}", "a", **new) as file:
+            file.write([np.full(layout.local_shape(rank), number, ">f4") for rank in range(2)], layout)
+    with netcdf4.Dataset(path) as file:
+        for number in range(5):
+            assert file[f"v{number}"].shape == (3, number + 1)
+            assert (file[f"v{number}"][:] == number).all()
+    check_former(path)
+
+
+@pytest.mark.parametrize("options", [{}, {"fill_value": -5}])
+def test_elements_that_nothing_writes_have_the_fill_value(tmp_path, options):
+    make(tmp_path / "a.nc")
+    new = {"shape": (3, 4), "dtype": ">i4", "dimension_names": ("y", "x")}
+    with plait.open(f"{tmp_path}/a.nc::new", "a", **new, **options) as file:
+        file.write(np.array([[3, 4]], ">i4"), region=np.s_[1:2, 1:3])
+    expected = np.full((3, 4), options.get("fill_value", netcdf4.default_fillvals["i4"]))
+    expected[1, 1:3] = 3, 4
+    with netcdf4.Dataset(tmp_path / "a.nc") as file:
+        file.set_auto_mask(False)
+        np.testing.assert_array_equal(file["new"][:], expected)
+        assert getattr(file["new"], "_FillValue", None) == options.get("fill_value")
+
+
+def test_a_file_without_variables_and_dimensions(tmp_path):
+    path = tmp_path / "a.nc"
+    make(path, variables=False, free=0)
+    for name in ("p", "q"):
+        new = {"shape": 3, "dtype": ">i2", "dimension_names": ["n"]}
+        if name == "q":  # p begins where the header ends
+            with pytest.raises(
+                plait.ArgumentError, match="its description needs 36 bytes in the header, but there are 0"
+            ):
+                plait.open(f"{path}::{name}", "a", **new)
+            continue
+        with plait.open(f"{path}::{name}", "a", **new) as file:
+            file.write(np.array([1, 2, 3], ">i2"))
+    with netcdf4.Dataset(path) as file:
+        np.testing.assert_array_equal(file["p"][:], [1, 2, 3])
+        assert file.other == "o"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_with_records_have_no_space(tmp_path, kind):
+    path = tmp_path / "a.nc"
+    make(path, kind, records=3)
+    before = path.read_bytes()
+    new = {"shape": 4, "dtype": ">f4", "dimension_names": ["x"]}
+    with pytest.raises(plait.ArgumentError, match="the file has records, which follow each other to its end; copy"):
+        plait.open(f"{path}::new", "a", **new)
+    new = {"shape": 3, "dtype": ">f4", "dimension_names": ["time"]}
+    with pytest.raises(plait.ArgumentError, match=r"is the unlimited one of the file, .* moves all records; copy"):
+        plait.open(f"{path}::new", "a", **new)
+    assert path.read_bytes() == before
+    check_former(path, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("new", {"attributes": {"long": "x" * 900}}, r"needs \d+ bytes in the header, but there are \d+ before"),
+        ("new", {"shape": (3, 5)}, 'it has 5 elements along dimension "x", which has 4 in the file'),
+        ("new", {"dimension_names": None}, "it has 2 dimensions and 0 names of dimensions"),
+        ("new", {"dtype": "f4"}, "big-endian elements, but the dtype is <f4; give >f4"),
+        ("new", {"dtype": ">i8"}, "files of CDF-1 have no elements of dtype >i8"),
+        (
+            "new",
+            {"chunks": (2, 2)},
+            "chunks, shards, a codec|keeps its arrays in one piece|stores its array in one piece",
+        ),
+        ("g/new", {}, "is no name of a variable of classic netCDF"),
+        ("new", {"attributes": {"large": 1 << 40}}, "has an integer of more than 32 bits"),
+        ("new", {"attributes": {"texts": ["a", "b"]}}, "is a list of texts"),
+        ("new", {"shape": None}, 'holds no array "new"'),
+    ],
+)
+def test_errors_change_nothing(tmp_path, name, options, message):
+    path = tmp_path / "a.nc"
+    make(path)
+    before = path.read_bytes()
+    new = {"shape": (3, 4), "dtype": ">f4", "dimension_names": ("y", "x")}
+    with pytest.raises(plait.Error, match=message):
+        plait.open(f"{path}::{name}", "a", **{**new, **options})
+    assert path.read_bytes() == before
+
+
+def test_one_of_two_writers_wins(tmp_path):
+    path = tmp_path / "a.nc"
+    make(path)
+    new = {"shape": 4, "dtype": ">f4", "dimension_names": ["x"]}
+    with plait.open(f"{path}::new", "a", **new) as file:
+        with pytest.raises(plait.StoreError, match="its file is being extended"):
+            plait.open(f"{path}::other", "a", **new)
+        file.write(np.ones(4, ">f4"))
+    check_former(path)
+
+
+ADD = """
+import sys
+import numpy as np
+import plait
+file = plait.open(sys.argv[1] + "::new", "a", shape=(3, 4), dtype=">f4", dimension_names=sys.argv[3].split(","))
+file.write(np.full((3, 4), 99, ">f4"))
+open(sys.argv[2], "w").close()
+file.close()
+"""
+
+
+@pytest.mark.parametrize("names", ["y,x", "y,new"])
+def test_every_kill_leaves_the_file_without_the_variable_or_with_all_of_it(tmp_path, names):
+    source = Path(__file__).parent.parent / "attributes" / "killer.c"
+    killer = compiled(tmp_path, source, "-shared", "-fPIC", "-ldl")
+    original, path, armed = (tmp_path / name for name in ("original.nc", "a.nc", "armed"))
+    make(original)
+
+    def add(at: int) -> int:
+        armed.unlink(missing_ok=True)
+        shutil.copy(original, path)
+        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
+        command = [sys.executable, "-c", ADD, path, armed, names]
+        return subprocess.run(command, env=environment, check=False).returncode
+
+    seen = []
+    at = 0
+    while (code := add(at)) != 0:
+        if not (names == "y,x" and at % 2 == 1):  # half of an atomic write is no kill
+            assert code == -signal.SIGKILL
+            there = "new" in [one.name for one in plait.arrays_in(path)]
+            check_former(path)
+            with netcdf4.Dataset(path) as file:
+                assert ("new" in file.variables) == there
+                if there:
+                    np.testing.assert_array_equal(file["new"][:], np.full((3, 4), 99))
+            assert not list(tmp_path.glob(".a.*"))
+            seen.append(there)
+        at += 1
+    assert seen == sorted(seen)
+    assert set(seen) == {False, True}
