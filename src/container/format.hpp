@@ -23,6 +23,19 @@ namespace plait::container {
 /// Bytes that contain the signatures of all formats, including HDF5's after a user block of up to 4096 bytes.
 inline constexpr std::size_t kHeaderBytes = 4096 + 8;
 
+/// Changes of a file as a whole.
+class FileChanges {
+ public:
+  virtual ~FileChanges() = default;
+  /// Checks that arrays can change in place.  errors  kArgument: files of this format do not change in place.
+  virtual void check() const {}
+  /// Returns true if the name is that of an array that the file does not have, and add() adds.  errors  kSystem.
+  virtual bool lacks_array() const { return false; }
+  /// Begins a new array of the name in the file. It appears in the file at DeferredChanges::commit().
+  /// errors  kArgument: the options do not fit, or the file cannot get the array. kSystem: another program changes it.
+  virtual std::unique_ptr<Dataset> add(const FileOptions& /*options*/) { return nullptr; }
+};
+
 /// An existing file of a format. One rank opens it, and releases it when it has read what it needs.
 class OpenedFile {
  public:
@@ -34,17 +47,11 @@ class OpenedFile {
   /// Returns the groups of the file with their attributes, the root first; empty if the format has no groups.
   /// errors  kSystem: the file is damaged.
   virtual std::vector<GroupAttributes> groups() { return {}; }
-  /// Checks that arrays can change in place. It is called before dataset().
-  /// errors  kArgument: files of this format do not change in place.
-  virtual void check_changeable() const {}
+  /// Returns the changes of the file; nullptr if its arrays change in place, and it gets no others.
+  virtual FileChanges* changes() { return nullptr; }
   /// Opens the array that the name refers to. stated: the caller's description, for formats without one.
   /// errors  kArgument: no array or several have that name; `stated` is incomplete. kSystem: the file is damaged.
   virtual std::unique_ptr<Dataset> dataset(const FileOptions& stated) = 0;
-  /// Returns true if the name is that of an array that the file does not have, and add() adds.  errors  kSystem.
-  virtual bool lacks_array() const { return false; }
-  /// Begins a new array of the name in the file. It appears in the file at DeferredChanges::commit().
-  /// errors  kArgument: the options do not fit, or the file cannot get the array. kSystem: another program changes it.
-  virtual std::unique_ptr<Dataset> add(const FileOptions& /*options*/) { return nullptr; }
 };
 
 /// A file to be created, on one rank. Formats that store arrays without encoding need no derived class.

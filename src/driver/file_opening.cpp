@@ -151,7 +151,9 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
 
 bool lacks_array(const std::string& name, const std::shared_ptr<store::Store>& store) {
   if (!container::array_name(name).array || store::is_raw(name)) return false;
-  return container::detect_format(name, *store).open(store, name)->lacks_array();
+  const std::unique_ptr<container::OpenedFile> opened = container::detect_format(name, *store).open(store, name);
+  const container::FileChanges* const changes = opened->changes();
+  return changes != nullptr && changes->lacks_array();
 }
 
 FileOpening::FileOpening(File::Impl& file, const FileOptions& options, collective::Collective& call, Contents contents,
@@ -213,10 +215,12 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   format_ = &detect_format(*store);
   if (contents_ == Contents::kByName) container::check_content(name(), *format_);
   const std::unique_ptr<container::OpenedFile> opened = format_->open(store, name());
-  if (mode() != Mode::kRead) opened->check_changeable();
-  if (mode() == Mode::kAppend && !format_->traits().states_type) throw_cannot_grow();
+  container::FileChanges* const changes = opened->changes();
+  if (mode() != Mode::kRead && changes != nullptr) changes->check();
+  if (mode() == Mode::kAppend && (!format_->traits().states_type || (adds_array() && changes == nullptr)))
+    throw_cannot_grow();
   if (adds_array()) check_attributes(name(), *format_, options_);
-  dataset_ = adds_array() ? opened->add(options_) : opened->dataset(options_);
+  dataset_ = adds_array() ? changes->add(options_) : opened->dataset(options_);
   access_.cold = store->is_cold();
   if (store::is_url(store->name()) && store::object_store_kind(store->name()).whole_objects)
     access_.window_bytes = kNetworkWindow;

@@ -29,6 +29,7 @@ COMPUTING = {
     "python/plait/_copying/_copy.py": "takes the unlimited dimensions that a caller requests",
     "python/plait/_copying/parts/arguments.py": "stores the arguments of a copy by their names",
     "python/plait/_copying/hierarchy/appending.py": "finds the dimension that grows by its name",
+    "python/plait/_copying/hierarchy/new_arrays.py": "compares the lengths of dimensions of one name",
     "python/plait/_copying/attributes.py": "compares the names of dimensions in a target with those of the source",
     "python/plait/_copying/checking.py": "finds coordinates by the names of dimensions",
     "python/plait/_copying/plans.py": "names the unlimited dimensions of the target",

@@ -45,10 +45,11 @@ class GzipDataset : public Dataset {
   const Index& index_;  ///< owned by the store
 };
 
-class GzipFile : public OpenedFile {
+class GzipFile : public OpenedFile, public FileChanges {
  public:
   GzipFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
-  void check_changeable() const override { throw_read_only(name_); }
+  FileChanges* changes() override { return this; }
+  void check() const override { throw_read_only(name_); }
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     check_packed_name(store_->name());
     check_signature(*store_, format());

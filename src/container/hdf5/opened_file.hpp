@@ -49,12 +49,13 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
 std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
                                            const std::string& path);
 
-class OpenedHdfFile : public OpenedFile {
+class OpenedHdfFile : public OpenedFile, public FileChanges {
  public:
   OpenedHdfFile(std::shared_ptr<store::Store> store, std::string name);
   std::vector<Member> arrays() override;
   std::vector<GroupAttributes> groups() override;
   std::unique_ptr<container::Dataset> dataset(const FileOptions& stated) override;
+  FileChanges* changes() override { return this; }
   bool lacks_array() const override;
   std::unique_ptr<container::Dataset> add(const FileOptions& options) override;
 

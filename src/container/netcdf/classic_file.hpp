@@ -56,12 +56,13 @@ class ClassicDataset : public Dataset, public ShapeChanges, public DeferredChang
   std::unique_ptr<NewVariable> new_;     ///< on the rank that changes the header
 };
 
-class ClassicFile : public OpenedFile {
+class ClassicFile : public OpenedFile, public FileChanges {
  public:
   ClassicFile(std::shared_ptr<store::Store> store, std::string name);
   std::vector<Member> arrays() override;
   std::vector<GroupAttributes> groups() override;
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override;
+  FileChanges* changes() override { return this; }
   bool lacks_array() const override;
   std::unique_ptr<Dataset> add(const FileOptions& options) override;
 

@@ -3,11 +3,11 @@
 // Problem: a longer header may overlap the elements of the first variable, and no other program may find a part of the
 // new header, whatever is killed when.
 //
-// Idea: the variable is added if its description fits into the bytes between the header and the first variable, which
-// PnetCDF leaves free, and nc__enddef() on request. Its elements come after those of all other variables, or, if the
-// file has records, before the first one. commit() writes the bytes after the present end of the header first, which
-// nothing refers to. If the variable has only dimensions that the file has, what remains is the number of variables:
-// one write of at most 12 bytes. Otherwise the whole header changes, by a journal.
+// Idea: the variable is added if its description fits into the bytes between the header and the first variable,
+// which PnetCDF leaves free, and netCDF's library on request. Its elements come after those of all other variables,
+// or, if the file has records, before the first one. commit() writes the bytes after the present end of the header
+// first, which nothing refers to. If the variable has only dimensions that the file has, what remains is the number
+// of variables: one write of at most 12 bytes. Otherwise the whole header changes, by a journal.
 //
 // Example: a header of 200 bytes, the first variable at 512. v(x) needs 36 bytes: they are written to 200..235 and
 // synced. Then the number of variables changes from 3 to 4.

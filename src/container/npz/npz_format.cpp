@@ -167,13 +167,14 @@ class NpzDataset : public Dataset {
   const gzip::Index* index_;  ///< owned by the store
 };
 
-class NpzFile : public OpenedFile {
+class NpzFile : public OpenedFile, public FileChanges {
  public:
   NpzFile(std::shared_ptr<store::Store> store, std::string name)
       : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
 
   std::vector<Member> arrays() override { return named(list(*store_, file_), name_); }
-  void check_changeable() const override {
+  FileChanges* changes() override { return this; }
+  void check() const override {
     base::throw_argument_error(
         name_,
         ": arrays of .npz files are not changed in place, because the file has check sums of them; "

@@ -1,4 +1,4 @@
-"""Arrays that mode "a" adds to existing HDF5 and netCDF-4 files."""
+"""Arrays that mode "a" adds to existing HDF5 files."""
 
 import os
 import shutil
@@ -15,8 +15,6 @@ import plait
 from plait._core import GrowthGroup
 
 h5py = pytest.importorskip("h5py")
-netcdf4 = pytest.importorskip("netCDF4")
-xarray = pytest.importorskip("xarray")
 
 SHAPE = (6, 9)
 STORAGE = {
@@ -177,6 +175,53 @@ def test_many_arrays_are_added(tmp_path):
     assert former(path) == before
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("suffix", [".h5", ".nc"])
+def test_random_arrays_are_added(tmp_path, seed, suffix):
+    """Each array is written in pieces, by random layouts, and some grow; all others stay as they were."""
+    rng = np.random.default_rng(seed)
+    path = tmp_path / f"a{suffix}"
+    make(path, "latest" if seed % 2 else "earliest")
+    expected = {}
+    for number in range(12):
+        shape = tuple(int(size) for size in rng.integers(0 if number % 3 else 1, 12, rng.integers(1, 4)))
+        dtype = np.dtype(rng.choice(["f8", "i2", "u1", "f4", "i8"]))
+        options = {"unlimited": [0]} if rng.random() < 0.4 else {}
+        if 0 not in shape and rng.random() < 0.6:
+            options["chunks"] = tuple(int(rng.integers(1, size + 1)) for size in shape)
+            options["codec"] = str(rng.choice(["none", "gzip:1", "shuffle,gzip:2"]))
+        if rng.random() < 0.4:
+            options["dimension_names"] = [
+                f"d{d}_{size}_{int('unlimited' in options and d == 0)}" for d, size in enumerate(shape)
+            ]
+        if rng.random() < 0.3 and "chunks" in options:
+            options["fill_value"] = 3
+        name = "/".join([f"g{rng.integers(3)}"] * int(rng.integers(3)) + [f"v{number}"])
+        array = np.full(shape, options.get("fill_value", 0), dtype)
+        with plait.open(f"{path}::{name}", "a", shape=shape, dtype=dtype, **options) as file:
+            for _ in range(rng.integers(4)):
+                begin = [int(rng.integers(0, size + 1)) for size in shape]
+                region = tuple(
+                    slice(at, int(rng.integers(at, size + 1))) for at, size in zip(begin, shape, strict=True)
+                )
+                values = rng.integers(0, 99, array[region].shape).astype(dtype)
+                layout = plait.Layout(values.shape, ["cyclic", *["*"] * (len(shape) - 1)], grid=(3,))
+                file.write([values[np.ix_(*layout.indices(rank))] for rank in range(3)], layout, region=region)
+                array[region] = values
+            if "unlimited" in options and rng.random() < 0.5:
+                added = rng.integers(0, 99, (int(rng.integers(0, 9)), *shape[1:])).astype(dtype)
+                file.append(added)
+                array = np.concatenate((array, added))
+            np.testing.assert_array_equal(file.read(), array)
+        expected[name] = array
+    with h5py.File(path) as file:
+        for name, array in expected.items():
+            np.testing.assert_array_equal(file[name][...], array)
+    for name, array in expected.items():
+        with plait.open(f"{path}::{name}") as file:
+            np.testing.assert_array_equal(file.read()[tuple(map(slice, array.shape))], array)
+
+
 def test_arrays_are_added_by_layouts_of_several_ranks(tmp_path):
     make(tmp_path / "a.h5")
     array = block(SHAPE)
@@ -313,115 +358,6 @@ def test_errors_change_nothing(tmp_path, name, options, message):
     with pytest.raises(plait.Error, match=message):
         plait.open(f"{path}::{name}", "a", **{"shape": SHAPE, "dtype": "i4", **options})
     assert path.read_bytes() == before
-
-
-def make_netcdf(path, **options):
-    with netcdf4.Dataset(path, "w", **options) as file:
-        file.createDimension("time", None)
-        file.createDimension("lat", 4)
-        file.createDimension("bare", 3)
-        file.createVariable("time", "f8", ("time",))[:] = np.arange(5)
-        file.createVariable("lat", "f4", ("lat",))[:] = np.arange(4)
-        file.createVariable("temp", "f4", ("time", "lat"), zlib=True)[:] = np.ones((5, 4))
-        file.createGroup("g").createDimension("inner", 2)
-
-
-def test_variables_of_netcdf_share_dimensions(tmp_path):
-    path = tmp_path / "a.nc"
-    make_netcdf(path)
-    new = {
-        "v": (("time", "lat"), (5, 4)),
-        "w": (("lat", "bare"), (4, 3)),
-        "height": (("height",), (6,)),
-        "u": (("time", "height", "other"), (5, 6, 7)),
-        "g/v": (("inner", "lat", "time"), (2, 4, 5)),
-        "g/h/v": (("inner", "height"), (2, 6)),
-        "own": (("own", "lat"), (8, 4)),
-        "short": (("time",), (3,)),
-        "plain": ((), (2, 3)),
-    }
-    for number, (name, (dimensions, shape)) in enumerate(new.items()):
-        options = {"dimension_names": list(dimensions)} if dimensions else {}
-        with plait.open(f"{path}::/{name}", "a", shape=shape, dtype="f4", attributes={"units": "K"}, **options) as file:
-            file.write(block(shape, number, "f4"))
-    with netcdf4.Dataset(path, "a") as file:
-        file.set_auto_mask(False)
-        for number, (name, (dimensions, shape)) in enumerate(new.items()):
-            found = file[name]
-            if dimensions:
-                assert found.dimensions == dimensions
-            elements = found[:]
-            if name == "short":
-                assert len(elements) == 5
-                elements = elements[:3]
-            np.testing.assert_array_equal(elements, block(shape, number, "f4"))
-            assert found.units == "K"
-        found = {name: (len(one), one.isunlimited()) for name, one in file.dimensions.items()}
-        assert {name: one for name, one in found.items() if "phony" not in name} == {
-            "time": (5, True),
-            "lat": (4, False),
-            "bare": (3, False),
-            "height": (6, False),
-            "other": (7, False),
-            "own": (8, False),
-        }
-        np.testing.assert_array_equal(file["temp"][:], np.ones((5, 4)))
-        # The library can go on.
-        file["v"][5:7] = 3
-        file.createDimension("later", 2)
-        file.createVariable("later", "i4", ("later", "height"))[:] = 4
-    with plait.open(f"{path}::v", "a") as file:
-        file.append(np.full((1, 4), 9, "f4"))
-    with xarray.open_dataset(path) as found:
-        assert found["v"].dims == ("time", "lat")
-        np.testing.assert_array_equal(found["v"][5:, 0], [3, 3, 9])
-        assert found.sizes["height"] == 6
-        assert not np.isnan(found["u"][:5]).any()
-    with h5py.File(path) as file:  # scales refer to their users, and have numbers of their own
-        users = [file[one[0]].name for one in file["lat"].attrs["REFERENCE_LIST"]]
-        assert users == ["/temp", "/v", "/w", "/g/v", "/_nc4_non_coord_own"]
-        numbers = [file[name].attrs["_Netcdf4Dimid"] for name in ("time", "lat", "bare", "g/inner", "height", "other")]
-        assert len(set(numbers)) == 6
-
-
-@pytest.mark.parametrize(
-    ("name", "names", "shape", "message"),
-    [
-        ("v", ("time", "lat"), (5, 3), 'it has 3 elements along dimension "lat", which has 4 in the file'),
-        ("v", ("g",), (3,), 'the file has an object "g", which is not a dimension'),
-        ("bare", ("bare",), (3,), "is a dimension without a variable"),
-        ("g", ("lat",), (4,), "is a group"),
-    ],
-)
-def test_variables_that_do_not_fit(tmp_path, name, names, shape, message):
-    path = tmp_path / "a.nc"
-    make_netcdf(path)
-    before = path.read_bytes()
-    with pytest.raises(plait.ArgumentError, match=message):
-        plait.open(f"{path}::{name}", "a", shape=shape, dtype="f4", dimension_names=names)
-    assert path.read_bytes() == before
-
-
-def test_a_fixed_dimension_of_netcdf_stays_so(tmp_path):
-    make_netcdf(tmp_path / "a.nc")
-    new = {"shape": (4,), "dtype": "f4", "dimension_names": ["lat"], "unlimited": [0]}
-    with pytest.raises(plait.ArgumentError, match='"lat" has a fixed length in the file'):
-        plait.open(f"{tmp_path}/a.nc::v", "a", **new)
-
-
-def test_records_and_texts_are_added_to_netcdf(tmp_path):
-    path = tmp_path / "a.nc"
-    make_netcdf(path)
-    records = np.array([(1, 2.5), (3, 4.5)], [("a", "<i4"), ("b", "<f8")])
-    for name in ("r", "s"):
-        with plait.open(f"{path}::{name}", "a", shape=2, dtype=records.dtype, dimension_names=["k"]) as file:
-            file.write(records)
-    with plait.open(f"{path}::t", "a", shape=2, dtype="text", dimension_names=["k"]) as file:
-        file.write(["x", "yz"])
-    with netcdf4.Dataset(path) as file:
-        for name in ("r", "s"):
-            np.testing.assert_array_equal(file[name][:], records)
-        assert list(file["t"][:]) == ["x", "yz"]
 
 
 def test_dimensions_of_hdf5_are_shared_if_they_fit(tmp_path):

@@ -58,7 +58,8 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   /// errors  kArgument: the shape cannot change. kSystem: another program changes the file.
   std::shared_ptr<ChangedDataset> begin_growth();
   /// Locks the file, and prepares a dataset that it does not have yet. One rank calls it before the dataset is
-  /// broadcast. errors  kArgument: the file cannot get the dataset. kSystem: another program changes the file.
+  /// broadcast.
+  /// errors  kArgument: the file cannot get the dataset. kSystem: another program changes the file.
   void begin_creation(DatasetCreation creation);
   /// Returns the dataset with another shape, with the same log. Every rank calls it, between accesses.
   /// errors  kArgument: the shape exceeds the maximum.

@@ -8,7 +8,8 @@
 // in another overlay when the File is opened, which is discarded, so that all that can be wrong is an error of open().
 //
 // Example: a file of 10,000 bytes gets an array of 3x1000 elements of 4 bytes in one piece. The elements are written to
-// 12,288..24,287. commit() makes the metadata from 24,320 on, and one journal has it and the changed bytes of the group.
+// 12,288..24,287. commit() makes the metadata from 24,320 on, and one journal has it and the changed bytes of the
+// group.
 
 #include "container/hdf5/growth/added_dataset.hpp"
 

@@ -26,7 +26,7 @@
 #include "container/hdf5/library.hpp"
 #include "container/hdf5/library_copy/object_copier.hpp"
 #include "container/hdf5/netcdf4/dimensions.hpp"
-#include "container/hdf5/writing/netcdf_types.hpp"
+#include "container/hdf5/netcdf4/netcdf_types.hpp"
 #include "container/hdf5/writing/object_header.hpp"
 #include "container/hdf5/writing/object_writer.hpp"
 #include "container/hdf5/writing/scales.hpp"

@@ -7,7 +7,7 @@
 
 #include "container/content.hpp"
 #include "container/hdf5/library.hpp"
-#include "container/hdf5/writing/netcdf_types.hpp"
+#include "container/hdf5/netcdf4/netcdf_types.hpp"
 #include "container/hdf5/writing/scales.hpp"
 
 namespace plait::container::hdf5 {

@@ -9,7 +9,7 @@
 // Example: [('id', '<i4'), ('name', '|S5'), ('at', [('x', '<f8'), ('y', '<f8')])] becomes record_1 {x, y} and
 // record_2 {id, char name(5), record_1 at}.
 
-#include "container/hdf5/writing/netcdf_types.hpp"
+#include "container/hdf5/netcdf4/netcdf_types.hpp"
 
 #include <cstdint>
 #include <utility>
