@@ -91,8 +91,6 @@ struct FormatTraits {
   /// True if a program can continue a new file that another one has left incomplete, because no part of it is in memory
   /// only.
   bool keeps_unfinished = true;
-  /// True if Plait reads such files by ranges itself, and not by a library that opens a path.
-  bool reads_ranges = true;
   /// True if new files can have texts of any length.
   bool has_texts = false;
   /// True if new files take arrays that the format's library copies from other files (FileOptions::library_copies).

@@ -191,17 +191,32 @@ codec::Chain DatasetStore::chain(const Chunk& chunk) const {
   return make_chain(dataset_.filters, chunk.left_out);
 }
 
-void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
-  const std::string what = text(describe_chunk(dataset_, chunk.number), " of ", name_, " at offset ", chunk.offset);
-  const codec::Chain codecs = chain(chunk);
+std::string DatasetStore::describe(const Chunk& chunk) const {
+  return text(describe_chunk(dataset_, chunk.number), " of ", name_, " at offset ", chunk.offset);
+}
+
+void DatasetStore::check_packed(const Chunk& chunk) const {
   // No codec enlarges data by more than this. A larger size is an error in the index, and must not be allocated.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
-    codec::damaged(what, "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
+    codec::damaged(describe(chunk), "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
+}
+
+void DatasetStore::decode(const Chunk& chunk, std::span<const std::byte> packed, std::span<std::byte> into) const {
+  chain(chunk).decode(packed, into, describe(chunk));
+  dataset_.pad_with_null(into);
+}
+
+void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
+  check_packed(chunk);
   static thread_local codec::Buffer buffer;
   const std::span<std::byte> packed = buffer.acquire(static_cast<std::size_t>(chunk.bytes));
   file_->read({{chunk.offset, packed.data(), chunk.bytes}});
-  codecs.decode(packed, into, what);
-  dataset_.pad_with_null(into);
+  decode(chunk, packed, into);
+}
+
+std::shared_ptr<const DecodedChunk> DatasetStore::find_decoded(const Chunk& chunk) {
+  std::shared_ptr<const DecodedChunk> found = cache_.find(chunk.number);
+  return found && found->offset == chunk.offset ? found : nullptr;
 }
 
 void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -61,7 +62,17 @@ class DatasetStore : public store::Store {
   void check(std::int64_t offset, std::int64_t bytes) const;
   /// Returns a chunk if it has space in the file.
   virtual std::optional<Chunk> find(std::int64_t number) const;
+  /// Reads and decodes a chunk.
   virtual void unpack(const Chunk& chunk, std::span<std::byte> into) const;
+  /// Checks the number of bytes that a chunk has in the file.  errors  kSystem: it is larger than the elements can need.
+  void check_packed(const Chunk& chunk) const;
+  /// Decodes a chunk whose bytes have been read.
+  void decode(const Chunk& chunk, std::span<const std::byte> packed, std::span<std::byte> into) const;
+  /// Returns a chunk that is in the cache; nullptr if it is not.
+  std::shared_ptr<const DecodedChunk> find_decoded(const Chunk& chunk);
+  void cache_decoded(std::shared_ptr<const DecodedChunk> chunk) { cache_.insert(std::move(chunk)); }
+  /// Returns true if the bytes of chunks in the file are those of the store.
+  bool is_as_stored() const { return !dataset_.decodes_chunks() && dataset_.padded_texts.empty(); }
   /// Reads whole elements of a dataset without chunks, as the file has them. offset: their offset in the store.
   virtual void read_whole(std::int64_t offset, std::span<std::byte> into) const;
   void fill(const store::ReadSegment& piece) const;
@@ -74,6 +85,7 @@ class DatasetStore : public store::Store {
  private:
   /// Reads a segment of a dataset without chunks whose bytes in the file differ from those of the store.
   void read_elements(const store::ReadSegment& segment) const;
+  std::string describe(const Chunk& chunk) const;
   codec::Chain chain(const Chunk& chunk) const;
   void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const DecodedChunk>& recent);
 

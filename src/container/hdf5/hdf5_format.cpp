@@ -28,7 +28,6 @@ class Hdf5 : public Format {
                 .names_arrays = true,
                 .keeps_chunks = true,
                 .keeps_unfinished = false,  // the index of chunks is in memory until the file is closed
-                .reads_ranges = false,
                 .has_texts = true,
                 .copies_objects = !suffix.starts_with(".nc"),
                 .only_order = Order::kC}) {}

@@ -1,7 +1,5 @@
 #include "container/hdf5/hdf_file.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,17 +11,14 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
-#include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/hdf5_attributes.hpp"
 #include "container/hdf5/library_read/sources.hpp"
 #include "container/hdf5/netcdf4/group_dimensions.hpp"
 #include "container/hdf5/netcdf4/links.hpp"
-#include "container/hdf5/writing/new_content.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
-#include "store/posix/identity.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -37,53 +32,7 @@ constexpr std::size_t kMaxObjects = 1'000'000;
 
 std::string shown_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
 
-/// Returns the path. The library must be able to open it, so it must be an ordinary file.
-const std::string& ordinary(const store::Store& store, const std::string& path) {
-  if (!store.file_identity())
-    base::throw_argument_error(path, ": HDF5 files are read where they are ordinary files; copy it to one");
-  return path;
-}
-
 }  // namespace
-
-HdfFile::HdfFile(store::Store& store, const std::string& path, Access access)
-    : store_(store), path_(ordinary(store, path)), bytes_(store.size()) {
-  const bool changing = access == Access::kChanging;
-  // A file is changed at the end, when the working directory may differ from the one at opening: use the whole path.
-  const std::string& opened = changing ? path : store.name();
-  recover_from_journal(opened);
-  bytes_ = store.size();
-  file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kReadWrite : kReadOnly, 0), hdf5_->H5Fclose);
-  if (!file_)
-    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.describe(), hdf5_.why(),
-                             "; copy or download it again, or close it where it is written");
-  void* descriptor = nullptr;
-  hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
-  if (descriptor == nullptr)
-    base::throw_system_error(EIO, path, " is not opened as a file by ", hdf5_.describe(), "; unset HDF5_DRIVER");
-  descriptor_ = *static_cast<int*>(descriptor);
-  // A link or a driver may have led to another file, and the name to a newer one.
-  store::posix::check_not_replaced(descriptor_, *store.file_identity(), path);
-  unsigned intent = 0;
-  if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kReadWrite) != 0)
-    base::throw_system_error(EBUSY, path,
-                             " is open for writing in this process, so that what is in it may not be in the file yet; "
-                             "close it first");
-  finish_opening(changing ? FollowRule::kNone : follow_rule());
-}
-
-void HdfFile::finish_opening(FollowRule rule) {
-  links_ = std::make_unique<ExternalLinks>(hdf5_, rule);
-  if (!*links_) damaged("its links");
-  const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
-  const std::optional<Library::Location> location = hdf5_.location(root.id());
-  number_ = location ? location->file : 0;
-  of_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
-}
-
-void HdfFile::damaged(const std::string& what) const {
-  base::throw_system_error(EIO, path_, ": ", what, " cannot be read", hdf5_.why(), "; copy or download the file again");
-}
 
 Handle HdfFile::open_object(const std::string& name, const std::string& shown) const {
   links_->clear();
@@ -100,7 +49,7 @@ Library::Location HdfFile::find_location(hid_t object) const {
 
 void HdfFile::not_there(const std::string& shown, int kind) {
   std::string names;
-  const std::vector<NamedDataset> all = datasets("");
+  const std::vector<NamedDataset> all = find_datasets("");
   for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 12); ++i)
     base::append_parts(names, i == 0 ? "" : ", ", all[i].name);
   base::throw_argument_error(shown,
@@ -151,7 +100,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
   }
 }
 
-std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
+std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
   groups_.clear();
   std::vector<NamedDataset> found;
   while (group.starts_with('/')) group.remove_prefix(1);
@@ -163,7 +112,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     top = stored;
   }
   std::vector<Dimensions> dimensions;  // the dimensions of each element of `found`
-  ScaleTable scales(hdf5_, file_.id(), descriptor_);
+  ScaleTable scales(hdf5_, file_.id(), record_counts());
   GroupDimensions defined(hdf5_);
   visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
     if (kind == H5I_GROUP) groups_.push_back({name, read_attributes(hdf5_, object, of_netcdf_)});
@@ -231,7 +180,7 @@ std::pair<Handle, std::string> HdfFile::open_array(std::string_view name) const 
   return {std::move(object), std::move(path)};
 }
 
-HdfDataset HdfFile::dataset(std::string_view name) {
+HdfDataset HdfFile::find_dataset(std::string_view name) {
   while (name.starts_with('/')) name.remove_prefix(1);
   const std::string shown = shown_name(path_, name);
   const auto [object, stored] = open_array(name);
@@ -241,7 +190,7 @@ HdfDataset HdfFile::dataset(std::string_view name) {
   const bool is_outside = at.file != number_;
   HdfDataset found = describe(object.id(), is_outside, shown);
   if (!found.unlimited.empty() && !is_outside) {
-    ScaleTable scales(hdf5_, file_.id(), descriptor_);
+    ScaleTable scales(hdf5_, file_.id(), record_counts());
     const Dimensions its = read_dimensions(hdf5_, object.id(), at.address, found.stored_dimensions());
     if (scales.needs_all(its, found)) add_all_scales(scales);
     scales.extend_records(its, found);
@@ -251,8 +200,8 @@ HdfDataset HdfFile::dataset(std::string_view name) {
   found.path = stored;
   found.header = static_cast<std::int64_t>(at.address);
   if (found.storage == Storage::kChunks && found.library_reason.empty()) {
-    read_index(object.id(), found, shown);
     describe_file(found);
+    read_index(object.id(), found, shown);
   } else if (found.type.has_texts()) {
     describe_file(found);
   }
@@ -263,6 +212,7 @@ HdfDataset HdfFile::describe_or_reject(hid_t dataset, bool is_outside, const std
   try {
     return describe(dataset, is_outside, shown_name(path_, name));
   } catch (const Error& error) {
+    check_requests();
     if (error.system_code() != EIO) throw;
     HdfDataset unreadable;
     unreadable.rejection = Rejection::because("it cannot be read", hdf5_.why());

@@ -13,6 +13,7 @@
 #include "container/hdf5/library.hpp"
 #include "container/hdf5/library_read/external_links.hpp"
 #include "container/hdf5/netcdf4/dimensions.hpp"
+#include "container/hdf5/ranges/range_file.hpp"
 #include "store/store.hpp"
 
 namespace plait::container::hdf5 {
@@ -32,7 +33,8 @@ class HdfFile {
   enum class Access : std::uint8_t { kReading, kChanging };
 
   /// Opens the file.
-  /// path: the path of the file of which `store` has the bytes.
+  /// path: the path of the file of which `store` has the bytes; the store may be one of an object that is read by
+  /// ranges.
   /// errors  kSystem: the file is not an HDF5 file, is damaged, is open for writing in another program, or has been
   ///         replaced since `store` was opened.
   HdfFile(store::Store& store, const std::string& path, Access access = Access::kReading);
@@ -59,6 +61,15 @@ class HdfFile {
   void change_attributes(const std::string& name, const AttributeChanges& changes);
 
  private:
+  void open_object_ranges(store::ObjectRanges& object);
+  /// Throws the error of a request that has failed, for a file in an object store.
+  void check_requests() const;
+  /// Calls a function that reads the file. Errors of requests replace those of the library.
+  template <typename Read>
+  auto checked(const Read& read) const;
+  std::vector<NamedDataset> find_datasets(std::string_view group);
+  HdfDataset find_dataset(std::string_view name);
+  RecordCounts record_counts() const;
   /// Reads the properties that all calls need.  errors  kSystem: the file is damaged.
   void finish_opening(FollowRule rule);
   /// Opens an object.  errors  kArgument: its name leads to another file that is missing or must not be read.
@@ -105,8 +116,9 @@ class HdfFile {
   std::string path_;
   Library hdf5_;
   std::int64_t bytes_ = 0;  ///< size of the file
+  std::unique_ptr<RangeFile> ranges_;  ///< for a file in an object store
   Handle file_;
-  int descriptor_ = -1;  ///< descriptor of the file, owned by the library
+  int descriptor_ = -1;  ///< descriptor of an ordinary file, owned by the library
   bool of_netcdf_ = false;
   std::vector<GroupAttributes> groups_;
   std::unique_ptr<ExternalLinks> links_;  ///< how links to other files are followed

@@ -11,6 +11,8 @@
 #include "container/hdf5/growth/dataset_growth.hpp"
 #include "container/hdf5/hdf_file.hpp"
 #include "container/hdf5/library_read/library_store.hpp"
+#include "container/hdf5/ranges/range_dataset.hpp"
+#include "container/hdf5/ranges/range_file.hpp"
 #include "container/hdf5/texts/heap_texts.hpp"
 #include "container/members.hpp"
 
@@ -122,6 +124,10 @@ std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<stor
                                            const std::string& path) {
   if (!dataset.library_reason.empty()) {
     auto store = std::make_shared<LibraryStore>(std::move(file), dataset, path);
+    return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
+  }
+  if (as_object(*file) != nullptr) {
+    auto store = std::make_shared<RangeDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }
   // Chunks, and the elements of texts, get other offsets when they change.

@@ -53,14 +53,6 @@ void check_writable(const std::string& name) {
                              " are only read; write to a file or to an object store such as s3://");
 }
 
-/// Rejects formats whose library opens files by their paths.
-void check_readable(const std::string& name, const container::Format& format) {
-  if (format.traits().reads_ranges) return;
-  base::throw_argument_error(name, ": it is ", format.traits().kind,
-                             ", which Plait does not read from object stores; copy the object into a file first, for "
-                             "example with curl -O or aws s3 cp, and open that");
-}
-
 /// Opens an array that is one object.
 store::OpenLocation find_object(const std::string& name, bool writable) {
   if (writable)
@@ -68,8 +60,6 @@ store::OpenLocation find_object(const std::string& name, bool writable) {
                                ": it is one object, and objects are replaced as a whole; open it for reading, or "
                                "copy it into a file or a Zarr array, and change that");
   auto opened = std::make_unique<store::ObjectRanges>(std::string(container::array_name(name).file));
-  const container::Format* const found = container::find_format_by_content(*opened);
-  check_readable(name, found != nullptr ? *found : container::format_named(name));
   return {{opened->name(), opened->details(), {}}, std::move(opened)};
 }
 

@@ -42,6 +42,11 @@ ObjectRanges::ObjectRanges(std::string location, std::string_view details) : loc
 
 std::string ObjectRanges::details() const { return base::text(size_, ' ', identity_.tag); }
 
+std::string ObjectRanges::content_identity() const {
+  const bool is_strong = identity_.tag.starts_with('"');
+  return is_strong ? base::text(location_, ' ', details()) : std::string();
+}
+
 void ObjectRanges::read_head() {
   head_.resize(kHeadBytes);
   GetResult found = objects_->get(object_, {{0, head_.data(), kHeadBytes}}, {.identity = true});

@@ -33,6 +33,8 @@ class ObjectRanges : public Store {
 
   /// Returns the size and the identity of the object for other ranks.
   std::string details() const;
+  /// Returns a text that no other content of any object has; empty if the server states no strong ETag.
+  std::string content_identity() const;
 
   /// Bytes at the beginning that the first request reads, because formats have their headers there.
   static constexpr std::int64_t kHeadBytes = std::int64_t{64} << 10;

@@ -132,6 +132,8 @@ class HeaderReader {
   }
   void take_layout(std::span<const std::byte> message, const Block& block, std::int64_t at) {
     if (message.size() < 16) damaged(file_, "a message", at);
+    fields_.layout = at;
+    fields_.layout_bytes = std::ssize(message);
     const std::uint64_t version = number_in(message, 0, 1);
     // The kind: 1 contiguous, 2 chunks.
     const bool is_whole = number_in(message, version < 3 ? 2 : 1, 1) == 1;

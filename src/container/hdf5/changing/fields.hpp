@@ -29,6 +29,8 @@ struct ChangedFields {
   NumberField length;  ///< length of the file, in a superblock of version 0 to 3
   /// Address of the chunk index of a dataset, a B-tree of version 1, or of the elements of a contiguous dataset.
   NumberField index;
+  std::int64_t layout = 0;        ///< offset of the data of the layout message
+  std::int64_t layout_bytes = 0;  ///< their size; 0 if find_fields() has not found the message
   base::Rejection rejection;  ///< reason why the file has no such fields
 };
 

@@ -1,14 +1,12 @@
-// A driver of the HDF5 library's virtual file layer.
+// A driver of the HDF5 library's virtual file layer for overlays.
 //
 // Problem: the library's own drivers allocate space at the end of the file. The space of chunks that are in the file
 // already must be chosen by the caller.
 //
-// Idea: a driver with an allocation function. The layout of the driver's description depends on the version of the
-// library, which is not that of the header: since 1.14 it begins with a version, and has functions for vectors and
-// selections. All functions that Plait sets have the same prototype in both.
+// Idea: a driver with an allocation function of our own (drivers/driver_class.hpp).
 //
-// Example: in 1.10 the name of the driver is at offset 0 of the description, and `open` at 112. In 1.14 both are 8
-// bytes further. The functions for vectors are absent in 1.10.
+// Example: of a file of 8 KiB whose chunk of 400 bytes is at offset 4,096, allocate_space() returns 4,096 for these 400
+// bytes, and offsets from 8,192 on for new metadata.
 
 #include "container/hdf5/growth/overlay_driver.hpp"
 
@@ -20,75 +18,11 @@
 #include <memory>
 
 #include "base/errors.hpp"
-#if H5_VERSION_GE(1, 14, 0)
-#include <H5FDdevelop.h>
-#endif
+#include "container/hdf5/drivers/driver_class.hpp"
 
 namespace plait::container::hdf5 {
 
 namespace {
-
-constexpr const char* kDriver = "plait_overlay";
-constexpr int kDriverNumber = 0x1f0;  // in the range that the library reserves for tests
-constexpr haddr_t kMaxAddress = (haddr_t{1} << 62U) - 1;
-constexpr std::size_t kLibraryBytes = 512;  // more than any version of H5FD_t has
-
-/// The functions of a driver that all versions have, from the name to write().
-struct DriverFunctions {
-  const char* name = kDriver;
-  haddr_t max_address = kMaxAddress;
-  H5F_close_degree_t close_degree = H5F_CLOSE_WEAK;
-  void (*terminate)() = nullptr;
-  std::array<void (*)(), 3> superblock{};
-  std::size_t access_bytes = 0;
-  std::array<void (*)(), 3> access{};
-  std::size_t transfer_bytes = 0;
-  std::array<void (*)(), 2> transfer{};
-  H5FD_t* (*open)(const char*, unsigned, hid_t, haddr_t) = nullptr;
-  herr_t (*close)(H5FD_t*) = nullptr;
-  void (*compare)() = nullptr;
-  herr_t (*query)(const H5FD_t*, unsigned long*) = nullptr;
-  void (*type_map)() = nullptr;
-  haddr_t (*allocate)(H5FD_t*, H5FD_mem_t, hid_t, hsize_t) = nullptr;
-  herr_t (*free)(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, hsize_t) = nullptr;
-  haddr_t (*end_of_space)(const H5FD_t*, H5FD_mem_t) = nullptr;
-  herr_t (*set_end_of_space)(H5FD_t*, H5FD_mem_t, haddr_t) = nullptr;
-  haddr_t (*end_of_file)(const H5FD_t*, H5FD_mem_t) = nullptr;
-  void (*handle)() = nullptr;
-  herr_t (*read)(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, void*) = nullptr;
-  herr_t (*write)(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) = nullptr;
-};
-
-using FreeLists = std::array<H5FD_mem_t, H5FD_MEM_NTYPES>;
-/// Metadata and elements have separate lists of free space.
-constexpr FreeLists kFreeLists{H5FD_MEM_SUPER, H5FD_MEM_SUPER, H5FD_MEM_SUPER, H5FD_MEM_DRAW,
-                               H5FD_MEM_DRAW,  H5FD_MEM_SUPER, H5FD_MEM_SUPER};
-
-/// H5FD_class_t until 1.12.
-struct Driver110 {
-  DriverFunctions functions;
-  std::array<void (*)(), 4> absent{};  // flush to unlock
-  FreeLists free_lists = kFreeLists;
-};
-/// H5FD_class_t since 1.14.
-struct Driver114 {
-  unsigned version = 1;
-  int number = kDriverNumber;
-  DriverFunctions functions;
-  std::array<void (*)(), 10> absent{};  // read_vector to ctl
-  FreeLists free_lists = kFreeLists;
-};
-#if H5_VERSION_GE(1, 14, 0)
-static_assert(sizeof(Driver114) == sizeof(H5FD_class_t) &&
-              offsetof(Driver114, free_lists) == offsetof(H5FD_class_t, fl_map));
-#else
-static_assert(sizeof(Driver110) == sizeof(H5FD_class_t));
-static_assert(offsetof(Driver110, free_lists) == offsetof(H5FD_class_t, fl_map));
-static_assert(offsetof(DriverFunctions, open) == offsetof(H5FD_class_t, open));
-static_assert(offsetof(DriverFunctions, allocate) == offsetof(H5FD_class_t, alloc));
-static_assert(offsetof(DriverFunctions, write) == offsetof(H5FD_class_t, write));
-#endif
-static_assert(sizeof(H5FD_t) <= kLibraryBytes);
 
 /// An open file of the driver. The library uses the first bytes.
 struct alignas(std::max_align_t) DriverFile {
@@ -157,6 +91,7 @@ herr_t write_overlay(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, haddr_t 
 
 DriverFunctions driver_functions() {
   DriverFunctions functions;
+  functions.name = "plait_overlay";
   functions.open = open_overlay;
   functions.close = close_overlay;
   functions.query = query_overlay;
@@ -171,22 +106,18 @@ DriverFunctions driver_functions() {
 }
 
 /// Returns the library's number of the driver; negative if the library does not accept it.
-hid_t register_driver(const Library& hdf5) {
-  static const Driver110 kOld{.functions = driver_functions()};
-  static const Driver114 kNew{.functions = driver_functions()};
-  const void* const driver = hdf5.at_least(1, 14, 0) ? static_cast<const void*>(&kNew) : &kOld;
-  static const hid_t kNumber = hdf5->H5FDregister == nullptr ? -1 : hdf5->H5FDregister(driver);
+hid_t overlay_driver(const Library& hdf5) {
+  static const hid_t kNumber = register_driver(hdf5, driver_functions(), 0);
   return kNumber;
 }
 
 }  // namespace
 
 OverlayFile::OverlayFile(const Library& hdf5, Overlay& overlay, const std::string& path) : hdf5_(hdf5), path_(path) {
-  const hid_t driver = register_driver(hdf5);
-  const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
+  const Handle access = driver_access(hdf5, overlay_driver(hdf5));
   next_overlay() = &overlay;
   // The name must be one that no file has.
-  if (driver >= 0 && access && hdf5->H5Pset_driver(access.id(), driver, nullptr) >= 0)
+  if (access)
     file_ = Handle(hdf5->H5Fopen((path + "/overlay").c_str(), kReadWrite, access.id()), hdf5->H5Fclose);
   if (!file_) base::throw_system_error(EIO, path, " cannot be opened for changes by ", hdf5.describe(), hdf5.why());
 }

@@ -22,6 +22,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -34,6 +35,9 @@
 #include "container/hdf5/hdf5_attributes.hpp"
 #include "container/hdf5/netcdf4/dimensions.hpp"
 #include "container/hdf5/netcdf4/links.hpp"
+#include "container/hdf5/ranges/range_file.hpp"
+#include "store/objects/object_ranges.hpp"
+#include "store/objects/object_url.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -83,7 +87,9 @@ class DatasetCopier {
       : hdf5_(hdf5),
         source_name_(copies.source),
         target_name_(target_name),
-        source_(open_source(hdf5, copies.source)),
+        object_(store::is_url(copies.source) ? std::make_unique<store::ObjectRanges>(copies.source) : nullptr),
+        ranges_(object_ ? std::make_unique<RangeFile>(*object_) : nullptr),
+        source_(ranges_ ? ranges_->open(hdf5, copies.source) : open_source(hdf5, copies.source)),
         target_(target),
         linked_(hdf5->H5Pcreate(hdf5->H5P_CLS_LINK_CREATE_ID_g), hdf5->H5Pclose),
         copied_(hdf5->H5Pcreate(hdf5->H5P_CLS_OBJECT_COPY_ID_g), hdf5->H5Pclose),
@@ -134,6 +140,7 @@ class DatasetCopier {
     for (const Copy& copy : copies_)
       if (copy.references) copy_elements(copy);
     for (const Copy& copy : copies_) copy_attributes(copy);
+    if (ranges_) ranges_->check();
   }
 
  private:
@@ -244,6 +251,7 @@ class DatasetCopier {
   }
 
   [[noreturn]] void failed(const std::string& what) const {
+    if (ranges_) ranges_->check();
     base::throw_system_error(EIO, what, " cannot be copied to ", target_name_, " by ", hdf5_.describe(), hdf5_.why(),
                              "; leave it out, or copy the file by h5repack");
   }
@@ -251,6 +259,8 @@ class DatasetCopier {
   const Library& hdf5_;
   const std::string& source_name_;
   const std::string& target_name_;
+  const std::unique_ptr<store::ObjectRanges> object_;  // of a source in an object store
+  const std::unique_ptr<RangeFile> ranges_;
   const Handle source_;
   const hid_t target_;
   const Handle linked_;

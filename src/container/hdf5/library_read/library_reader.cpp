@@ -41,16 +41,23 @@ void LibraryReader::fail(const Library& hdf5, const std::string& what) const {
 void LibraryReader::open(const Library& hdf5) {
   hdf5.add_plugins();
   auto opened = std::make_unique<OpenHandles>();
-  opened->file = Handle(hdf5->H5Fopen(file_path_.c_str(), kReadOnly, 0), hdf5->H5Fclose);
-  void* descriptor = nullptr;
-  if (opened->file) hdf5->H5Fget_vfd_handle(opened->file.id(), 0, &descriptor);
-  if (descriptor == nullptr) fail(hdf5, "the file");
-  store::posix::check_not_replaced(*static_cast<int*>(descriptor), *file_->file_identity(), name_);
+  if (store::ObjectRanges* const object = as_object(*file_)) {
+    opened->ranges = std::make_unique<RangeFile>(*object);
+    opened->file = opened->ranges->open(hdf5, name_);
+  } else {
+    opened->file = Handle(hdf5->H5Fopen(file_path_.c_str(), kReadOnly, 0), hdf5->H5Fclose);
+    void* descriptor = nullptr;
+    if (opened->file) hdf5->H5Fget_vfd_handle(opened->file.id(), 0, &descriptor);
+    if (descriptor == nullptr) fail(hdf5, "the file");
+    store::posix::check_not_replaced(*static_cast<int*>(descriptor), *file_->file_identity(), name_);
+  }
+  const RangeFile* const ranges = opened->ranges.get();
   const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_DATASET_ACCESS_ID_g), hdf5->H5Pclose);
   // Whole chunks are read once each, so a cache of them would only take memory.
   if (in_chunks_) hdf5->H5Pset_chunk_cache(access.id(), 1, 0, 1.0);
   hdf5->H5Pset_efile_prefix(access.id(), "${ORIGIN}");
   opened->dataset = Handle(hdf5->H5Dopen2(opened->file.id(), ("/" + path_).c_str(), access.id()), hdf5->H5Dclose);
+  if (ranges != nullptr) ranges->check();
   if (!opened->dataset) fail(hdf5, "the dataset");
   opened->space = Handle(hdf5->H5Dget_space(opened->dataset.id()), hdf5->H5Sclose);
   const Handle type(hdf5->H5Dget_type(opened->dataset.id()), hdf5->H5Tclose);
@@ -58,6 +65,7 @@ void LibraryReader::open(const Library& hdf5) {
   opened->type = make_memory_type(hdf5, type.id(), element.dtype, !element.conversion.empty());
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const int count = hdf5->H5Sget_simple_extent_dims(opened->space.id(), extents.data(), nullptr);
+  if (ranges != nullptr) ranges->check();
   if (!opened->type || count < 0) fail(hdf5, "the description of the dataset");
   if (hdf5->H5Tget_size(opened->type.id()) != static_cast<std::size_t>(element_bytes_))
     base::throw_system_error(EIO, name_, " has elements of another size than when it was opened; open it again");
@@ -93,7 +101,9 @@ void LibraryReader::read(const LibraryBox& box, std::byte* into) {
   // A scalar dataset has one element: both selections are H5S_ALL, which is 0.
   const hid_t from = shape.empty() ? 0 : whole;
   const hid_t to = shape.empty() ? 0 : target.id();
-  if (!ok || hdf5->H5Dread(handles_->dataset.id(), handles_->type.id(), to, from, 0, into) < 0)
+  const bool is_read = ok && hdf5->H5Dread(handles_->dataset.id(), handles_->type.id(), to, from, 0, into) >= 0;
+  if (handles_->ranges) handles_->ranges->check();
+  if (!is_read)
     fail(hdf5, base::text("the elements from ", base::tuple_text(box.first), " on"));
 }
 

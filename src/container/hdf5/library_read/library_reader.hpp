@@ -7,6 +7,7 @@
 
 #include "container/hdf5/dataset.hpp"
 #include "container/hdf5/library.hpp"
+#include "container/hdf5/ranges/range_file.hpp"
 #include "store/store.hpp"
 
 namespace plait::container::hdf5 {
@@ -33,6 +34,7 @@ class LibraryReader {
 
  private:
   struct OpenHandles {
+    std::unique_ptr<RangeFile> ranges;  // for a file in an object store
     Handle file, dataset, space, type;
     Extents shape;
   };

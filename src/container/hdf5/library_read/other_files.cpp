@@ -20,6 +20,8 @@
 #include <system_error>
 #include <vector>
 
+#include "store/objects/object_url.hpp"
+
 namespace plait::container::hdf5 {
 
 namespace {
@@ -93,6 +95,10 @@ OtherFile find_other_file(const std::string& from, const std::string& named, Nam
     return {
         named, false,
         base::Rejection::because(named, ", and ", kSetting, " is none; unset it to read other files of the folder")};
+  if (store::is_url(from))
+    return {named, false,
+            base::Rejection::because(named, ", which Plait does not read for a file in an object store; copy both into "
+                                            "one folder and open the copy")};
   const char* const variable = prefix_variable(naming);
   const char* const prefix = std::getenv(variable);
   if (rule == FollowRule::kFolder && prefix != nullptr && *prefix != '\0')

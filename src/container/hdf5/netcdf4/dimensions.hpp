@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "container/hdf5/dataset.hpp"
@@ -54,8 +55,9 @@ std::string non_coordinate_path(std::string_view variable);
 /// The datasets of a file that may be scales.
 class ScaleTable {
  public:
-  /// descriptor: the descriptor of the file.
-  ScaleTable(const Library& hdf5, hid_t file, int descriptor) : hdf5_(hdf5), file_(file), records_(descriptor) {}
+  /// records: those of the file.
+  ScaleTable(const Library& hdf5, hid_t file, RecordCounts records)
+      : hdf5_(hdf5), file_(file), records_(std::move(records)) {}
 
   /// Records a dataset, so that its name need not be searched for.
   void add(hid_t dataset, haddr_t address, const std::string& path);

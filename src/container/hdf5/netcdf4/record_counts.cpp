@@ -34,7 +34,9 @@ std::vector<RecordCounts::File>& RecordCounts::files() {
 RecordCounts::File* RecordCounts::known() const {
   if (!is_stable_) return nullptr;
   std::vector<File>& all = files();
-  const auto found = std::ranges::find_if(all, [&](const File& one) { return same_state(one.state, state_); });
+  const auto found = std::ranges::find_if(all, [&](const File& one) {
+    return one.object == object_ && (!object_.empty() || same_state(one.state, state_));
+  });
   if (found == all.end()) return nullptr;
   std::rotate(found, found + 1, all.end());
   return &all.back();
@@ -54,6 +56,7 @@ void RecordCounts::add(haddr_t scale, std::int64_t records) const {
     if (files().size() == kMaxFiles) files().erase(files().begin());
     file = &files().emplace_back();
     file->state = state_;
+    file->object = object_;
   }
   file->records[scale] = records;
 }

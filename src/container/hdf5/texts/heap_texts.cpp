@@ -16,8 +16,12 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/errors.hpp"
+#include "container/hdf5/ranges/block_cache.hpp"
+#include "container/hdf5/ranges/range_file.hpp"
 #include "container/hdf5/texts/heap_collection.hpp"
 
 namespace plait::container::hdf5 {
@@ -51,6 +55,43 @@ void encode(const TextElement& text, std::span<std::byte> element) {
   std::memcpy(element.data() + 12, &text.object, sizeof text.object);
 }
 
+/// Reads collections, those of an object in an object store by requests that are in flight together.
+class CollectionReader {
+ public:
+  /// addresses: all collections that are read, in ascending order, with repetitions.
+  CollectionReader(store::Store& file, std::int64_t base, const std::string& name, std::vector<std::uint64_t> addresses)
+      : file_(file), base_(base), name_(name), addresses_(std::move(addresses)) {
+    const auto repeated = std::ranges::unique(addresses_);
+    addresses_.erase(repeated.begin(), repeated.end());
+  }
+
+  HeapCollection read(std::uint64_t address) {
+    if (as_object(file_) == nullptr) return {file_, offset(address), name_};
+    if (next_ < addresses_.size() && addresses_[next_] == address && next_ % kAtOnce == 0) {
+      std::vector<FileRange> ranges;
+      for (std::size_t i = next_; i < std::min(next_ + kAtOnce, addresses_.size()); ++i)
+        ranges.push_back({offset(addresses_[i]), kCollectionBytes});
+      cache_.drop_ranges();
+      cache_.prefetch(file_, ranges);
+    }
+    ++next_;
+    CachedStore cached(file_, cache_);
+    return {cached, offset(address), name_};
+  }
+
+ private:
+  static constexpr std::size_t kAtOnce = 1024;
+  static constexpr std::int64_t kCollectionBytes = 4096;  // most have this size
+  std::int64_t offset(std::uint64_t address) const { return static_cast<std::int64_t>(address) + base_; }
+
+  store::Store& file_;
+  const std::int64_t base_;
+  const std::string& name_;
+  std::vector<std::uint64_t> addresses_;
+  std::size_t next_ = 0;
+  BlockCache cache_;
+};
+
 }  // namespace
 
 std::vector<std::byte> missing_text_element() {
@@ -69,6 +110,11 @@ TextBlock HeapTexts::read_texts(std::span<const std::byte> elements) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto address = [&](std::size_t i) { return found[i].address; };
   if (!std::ranges::is_sorted(order, {}, address)) std::ranges::sort(order, {}, address);
+  std::vector<std::uint64_t> addresses;
+  const auto max_address = static_cast<std::uint64_t>(INT64_MAX) - static_cast<std::uint64_t>(base_);
+  for (const std::size_t i : order)
+    if (!found[i].is_null() && found[i].address <= max_address) addresses.push_back(found[i].address);
+  CollectionReader reader(file_, base_, name_, std::move(addresses));
   std::optional<HeapCollection> collection;
   std::uint64_t at = 0;
   for (const std::size_t i : order) {
@@ -76,11 +122,11 @@ TextBlock HeapTexts::read_texts(std::span<const std::byte> elements) {
     if (found[i].is_null()) continue;
     if (!collection || at != found[i].address) {
       at = found[i].address;
-      if (at > static_cast<std::uint64_t>(INT64_MAX) - static_cast<std::uint64_t>(base_))
+      if (at > max_address)
         base::throw_system_error(EIO, "cannot read texts of ", name_, ": element ", i,
                                  " of this read refers to offset ", at,
                                  ", which is outside the file; copy or download the file again");
-      collection.emplace(file_, static_cast<std::int64_t>(at) + base_, name_);
+      collection.emplace(reader.read(at));
     }
     // Some writers store the NUL that ends a text; the library's readers end at the first one.
     const std::string_view text = collection->object(found[i].object, found[i].bytes);

@@ -1,0 +1,113 @@
+// Opening files, and the errors of requests.
+//
+// An ordinary file is opened by its name, and compared with the file that Plait has open. A file in an object store is
+// opened by RangeFile. The library hides the errors of its requests: it calls a file damaged, or does without an
+// attribute that it could not read. Both functions that read the file therefore end with check_requests().
+//
+// Example: the server answers the request for the attributes of x with status 403. The library reports that x has no
+// attributes, and datasets() fails with the server's answer.
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/hdf5/changing/journal.hpp"
+#include "container/hdf5/hdf_file.hpp"
+#include "container/hdf5/writing/new_content.hpp"
+#include "plait/error.hpp"
+#include "store/posix/identity.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// The library must be able to open the path, so it must be that of an ordinary file.
+void check_ordinary(const store::Store& store, const std::string& path) {
+  if (!store.file_identity())
+    base::throw_argument_error(path, ": HDF5 files are read where they are ordinary files; copy it to one");
+}
+
+}  // namespace
+
+HdfFile::HdfFile(store::Store& store, const std::string& path, Access access)
+    : store_(store), path_(path), bytes_(store.size()) {
+  if (store::ObjectRanges* const object = as_object(store)) {
+    open_object_ranges(*object);
+    return;
+  }
+  check_ordinary(store, path);
+  const bool changing = access == Access::kChanging;
+  // A file is changed at the end, when the working directory may differ from the one at opening: use the whole path.
+  const std::string& opened = changing ? path : store.name();
+  recover_from_journal(opened);
+  bytes_ = store.size();
+  file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kReadWrite : kReadOnly, 0), hdf5_->H5Fclose);
+  if (!file_)
+    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.describe(), hdf5_.why(),
+                             "; copy or download it again, or close it where it is written");
+  void* descriptor = nullptr;
+  hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
+  if (descriptor == nullptr)
+    base::throw_system_error(EIO, path, " is not opened as a file by ", hdf5_.describe(), "; unset HDF5_DRIVER");
+  descriptor_ = *static_cast<int*>(descriptor);
+  // A link or a driver may have led to another file, and the name to a newer one.
+  store::posix::check_not_replaced(descriptor_, *store.file_identity(), path);
+  unsigned intent = 0;
+  if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kReadWrite) != 0)
+    base::throw_system_error(EBUSY, path,
+                             " is open for writing in this process, so that what is in it may not be in the file yet; "
+                             "close it first");
+  finish_opening(changing ? FollowRule::kNone : follow_rule());
+}
+
+void HdfFile::finish_opening(FollowRule rule) {
+  links_ = std::make_unique<ExternalLinks>(hdf5_, rule);
+  if (!*links_) damaged("its links");
+  const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
+  const std::optional<Library::Location> location = hdf5_.location(root.id());
+  number_ = location ? location->file : 0;
+  of_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
+}
+
+void HdfFile::damaged(const std::string& what) const {
+  base::throw_system_error(EIO, path_, ": ", what, " cannot be read", hdf5_.why(), "; copy or download the file again");
+}
+
+RecordCounts HdfFile::record_counts() const {
+  return ranges_ ? RecordCounts(ranges_->identity()) : RecordCounts(descriptor_);
+}
+
+void HdfFile::open_object_ranges(store::ObjectRanges& object) {
+  ranges_ = std::make_unique<RangeFile>(object);
+  file_ = ranges_->open(hdf5_, path_);
+  finish_opening(follow_rule());
+  check_requests();
+}
+
+void HdfFile::check_requests() const {
+  if (ranges_) ranges_->check();
+}
+
+template <typename Read>
+auto HdfFile::checked(const Read& read) const {
+  try {
+    auto found = read();
+    check_requests();
+    return found;
+  } catch (const Error&) {
+    check_requests();  // the cause, if the library has misunderstood it
+    throw;
+  }
+}
+
+std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
+  return checked([&] { return find_datasets(group); });
+}
+
+HdfDataset HdfFile::dataset(std::string_view name) {
+  return checked([&] { return find_dataset(name); });
+}
+
+}  // namespace plait::container::hdf5

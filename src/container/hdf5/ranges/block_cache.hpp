@@ -1,0 +1,87 @@
+/// Metadata of a file in an object store, read in blocks that stay in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace plait::container::hdf5 {
+
+/// A range of a file.
+struct FileRange {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Recently read blocks of one content of a file, and ranges that were read in advance.
+/// threads  One at a time.
+class BlockCache {
+ public:
+  static constexpr std::int64_t kBlockBytes = std::int64_t{64} << 10;
+  /// Maximum size of all blocks.
+  static constexpr std::int64_t kMaxBytes = std::int64_t{16} << 20;
+  /// Maximum size of a request that reads ahead.
+  static constexpr std::int64_t kMaxAhead = std::int64_t{1} << 20;
+  /// Maximum size of all ranges of prefetch().
+  static constexpr std::int64_t kMaxRanges = std::int64_t{128} << 20;
+
+  /// Reads bytes. file: a store with the content of the cache.  errors  Those of the store.
+  void read(store::Store& file, std::int64_t offset, std::span<std::byte> into);
+  /// Reads ranges by requests that are in flight together, and retains them until drop_ranges(). Ranges that are
+  /// outside the file, in the cache already, or more than kMaxRanges in all are left out.
+  /// errors  Those of the store.
+  void prefetch(store::Store& file, std::span<const FileRange> ranges);
+  void drop_ranges();
+
+ private:
+  using Bytes = std::vector<std::byte>;
+  struct Block {
+    std::int64_t number = 0;
+    Bytes bytes;
+  };
+
+  /// Returns the bytes of a range that prefetch() has read; nullptr if it has not read all of them.
+  const std::byte* find_range(std::int64_t offset, std::int64_t bytes) const;
+  /// Returns a block that is in memory, or reads it and those that may be needed next.
+  const Bytes& block(store::Store& file, std::int64_t number);
+  void read_blocks(store::Store& file, std::int64_t first, std::int64_t count);
+  bool has_blocks(std::int64_t offset, std::int64_t bytes) const;
+
+  std::list<Block> blocks_;  ///< the most recently used one first
+  std::unordered_map<std::int64_t, std::list<Block>::iterator> positions_;
+  std::map<std::int64_t, Bytes> ranges_;  ///< by offset
+  std::int64_t range_bytes_ = 0;
+  std::int64_t next_ = 0;   ///< the block after those of the last request
+  std::int64_t ahead_ = 1;  ///< blocks of the last request
+};
+
+/// A store that reads another one through a cache.
+/// threads  One at a time.
+class CachedStore : public store::Store {
+ public:
+  /// Both must outlive the object.
+  CachedStore(store::Store& file, BlockCache& cache) : file_(file), cache_(cache) {}
+
+  const std::string& name() const override { return file_.name(); }
+  std::int64_t size() override { return file_.size(); }
+  bool grows() const override { return false; }
+  std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
+  std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override {
+    return file_.submit_write(std::move(segments));
+  }
+  void sync() override {}
+
+ private:
+  store::Store& file_;
+  BlockCache& cache_;
+};
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,156 @@
+// Finding the nodes of a tree of chunks, level by level (HDF5 File Format Specification 3.0, section III.A).
+//
+// Problem: the HDF5 library reads a tree node by node, and the nodes are scattered between the chunks. A tree of 10^5
+// chunks has 2,000 nodes, which would take 2,000 requests, one after another.
+//
+// Idea: a node states where its children are. All nodes of a level are read together before the library walks the tree.
+// What is found here only says what to read in advance: the index itself is what the library lists.
+//
+// A node of version 1 has a header of 24 bytes with the signature TREE, its kind, its level and the number of its
+// children. Keys and addresses of children alternate after it; a key has 8 bytes and 8 for each dimension and one more.
+// Example: a dataset of 2 dimensions and 10^5 chunks, at most 64 children a node. A key has 32 bytes, so that a node
+// has 24 + 65 * 32 + 64 * 8 = 2,616. Level 2 has one node, level 1 has 30, level 0 has 1,725: three rounds of requests.
+//
+// A node of version 2 has a header of 6 bytes, its records, and the places of its children: the address of each, the
+// number of its records and, above the lowest two levels, the number of all records below it. The bytes of these
+// numbers depend on how many records fit into a node of a level.
+// Example: nodes of 2,048 bytes, records of 24. A leaf has at most (2048 - 10) / 24 = 84 records, a number of 1 byte.
+// A node of level 1 has pointers of 8 + 1 bytes, hence at most (2048 - 10 - 9) / (24 + 9) = 61 records and 62 children.
+
+#include "container/hdf5/ranges/index_nodes.hpp"
+
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+#include "container/hdf5/changing/fields.hpp"
+#include "container/hdf5/changing/numbers.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr std::int64_t kMaxLevels = 40;
+constexpr std::uint64_t kTreeIndex = 5;  // kind of index in a layout message of version 4
+
+bool begins_with(std::span<const std::byte> bytes, std::string_view signature) {
+  return bytes.size() >= signature.size() && std::memcmp(bytes.data(), signature.data(), signature.size()) == 0;
+}
+
+std::int64_t signed_number(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
+  return static_cast<std::int64_t>(number_in(bytes, at, count));
+}
+
+/// Returns the bytes that the file uses for numbers up to `most`.
+std::int64_t number_bytes(std::int64_t most) {
+  return most <= 0 ? 1 : (std::bit_width(static_cast<std::uint64_t>(most)) - 1) / 8 + 1;
+}
+
+}  // namespace
+
+std::vector<std::byte> IndexNodes::read(std::int64_t offset, std::int64_t bytes) {
+  if (offset < 0 || bytes <= 0 || offset > file_.size() || bytes > file_.size() - offset) return {};
+  std::vector<std::byte> found(static_cast<std::size_t>(bytes));
+  file_.read({{offset, found.data(), bytes}});
+  return found;
+}
+
+void IndexNodes::visit(const Take& take) {
+  const ChangedFields fields = find_fields(file_, dataset_.header);
+  if (fields.layout_bytes == 0) return;
+  const std::vector<std::byte> layout = read(fields.layout, fields.layout_bytes);
+  const std::uint64_t version = layout.empty() ? 0 : number_in(layout, 0, 1);
+  if (version >= 1 && version <= 3) {
+    const std::size_t at = static_cast<std::size_t>(fields.index.at - fields.layout);
+    if (at + 8 <= layout.size()) visit_tree1(signed_number(layout, at, 8), take);
+  } else if (version == 4 && layout.size() > 5) {
+    // Version, class, flags, number of dimensions, bytes of an extent, extents, kind, parameters, address.
+    const std::size_t kind = 5 + number_in(layout, 3, 1) * number_in(layout, 4, 1);
+    constexpr std::size_t kParameters = 6;
+    if (kind + 1 + kParameters + 8 > layout.size() || number_in(layout, kind, 1) != kTreeIndex) return;
+    visit_tree2(signed_number(layout, kind + 1 + kParameters, 8), take);
+  }
+}
+
+void IndexNodes::visit_tree1(std::int64_t root, const Take& take) {
+  constexpr std::int64_t kHead = 24;
+  constexpr std::int64_t kAddress = 8;
+  const std::int64_t key = 8 + 8 * (static_cast<std::int64_t>(dataset_.stored_dimensions()) + 1);
+  const std::int64_t most = dataset_.tree_children;
+  const std::int64_t node_bytes = kHead + (most + 1) * key + most * kAddress;
+  std::vector<FileRange> nodes{{root, node_bytes}};
+  for (std::int64_t level = kMaxLevels; level > 0 && !nodes.empty();) {
+    take(nodes);
+    std::vector<FileRange> children;
+    for (const FileRange& node : nodes) {
+      const std::vector<std::byte> bytes = read(node.offset, node.bytes);
+      if (!begins_with(bytes, "TREE\1")) return;
+      const std::int64_t own_level = signed_number(bytes, 5, 1);
+      const std::int64_t count = signed_number(bytes, 6, 2);
+      if (own_level >= level || count > most) return;
+      if (&node == &nodes.back()) level = own_level;
+      if (own_level == 0) return;  // all nodes of a level have the same one
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto at = static_cast<std::size_t>(kHead + i * (key + kAddress) + key);
+        children.push_back({signed_number(bytes, at, kAddress), node_bytes});
+      }
+    }
+    nodes = std::move(children);
+  }
+}
+
+struct IndexNodes::Tree2 {
+  std::int64_t node_bytes = 0;
+  std::int64_t record_bytes = 0;
+  std::int64_t count_bytes = 0;             ///< bytes of the number of records of a child
+  std::vector<std::int64_t> max_below{};    ///< the most records of a node of each level and all nodes below it
+};
+
+bool IndexNodes::add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children) {
+  const std::vector<std::byte> bytes = read(node.offset, tree.node_bytes);
+  if (!begins_with(bytes, "BTIN")) return false;
+  constexpr std::int64_t kHead = 6;
+  const std::int64_t total = level > 1 ? number_bytes(tree.max_below[static_cast<std::size_t>(level - 1)]) : 0;
+  const std::int64_t pointer = 8 + tree.count_bytes + total;
+  const std::int64_t begin = kHead + node.records * tree.record_bytes;
+  if (begin + (node.records + 1) * pointer > tree.node_bytes) return false;
+  for (std::int64_t i = 0; i <= node.records; ++i) {
+    const auto at = static_cast<std::size_t>(begin + i * pointer);
+    children.push_back({signed_number(bytes, at, 8),
+                        signed_number(bytes, at + 8, static_cast<std::size_t>(tree.count_bytes))});
+  }
+  return true;
+}
+
+void IndexNodes::visit_tree2(std::int64_t header, const Take& take) {
+  constexpr std::int64_t kHeaderBytes = 38;
+  constexpr std::int64_t kOverhead = 10;
+  const std::vector<std::byte> head = read(header, kHeaderBytes);
+  if (!begins_with(head, "BTHD")) return;
+  Tree2 tree{signed_number(head, 6, 4), signed_number(head, 10, 2)};
+  const std::int64_t depth = signed_number(head, 12, 2);
+  if (tree.record_bytes == 0 || tree.node_bytes <= kOverhead || depth > kMaxLevels) return;
+  const std::int64_t in_leaf = (tree.node_bytes - kOverhead) / tree.record_bytes;
+  tree.count_bytes = number_bytes(in_leaf);
+  tree.max_below.push_back(in_leaf);
+  for (std::int64_t level = 1; level <= depth; ++level) {
+    const std::int64_t pointer = 8 + tree.count_bytes + (level > 1 ? number_bytes(tree.max_below.back()) : 0);
+    const std::int64_t most = (tree.node_bytes - kOverhead - pointer) / (tree.record_bytes + pointer);
+    std::int64_t below = 0;
+    if (most <= 0 || __builtin_mul_overflow(most + 1, tree.max_below.back(), &below)) return;
+    tree.max_below.push_back(below + most);
+  }
+  std::vector<Node> nodes{{signed_number(head, 16, 8), signed_number(head, 24, 2)}};
+  for (std::int64_t level = depth; !nodes.empty(); --level) {
+    std::vector<FileRange> ranges;
+    for (const Node& node : nodes) ranges.push_back({node.offset, tree.node_bytes});
+    take(ranges);
+    if (level == 0) return;
+    std::vector<Node> children;
+    for (const Node& node : nodes)
+      if (!add_children(node, tree, level, children)) return;
+    nodes = std::move(children);
+  }
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,43 @@
+/// The places of the index of a chunked dataset in its file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "container/hdf5/dataset.hpp"
+#include "container/hdf5/ranges/block_cache.hpp"
+
+namespace plait::container::hdf5 {
+
+/// The nodes of a tree of chunks, of version 1 or 2. The other kinds of index have few parts, most of them contiguous.
+class IndexNodes {
+ public:
+  /// file: must outlive the object. dataset: described except for its chunks.
+  IndexNodes(store::Store& file, const HdfDataset& dataset) : file_(file), dataset_(dataset) {}
+
+  /// Calls `take` with all nodes of a level, from the root on, before it reads them. Ends at the first damaged node,
+  /// and calls `take` with nothing if the file has an index or properties that it does not know.
+  /// errors  Those of the store.  kSystem, EIO: the header of the dataset is damaged.
+  void visit(const std::function<void(std::span<const FileRange>)>& take);
+
+ private:
+  using Take = std::function<void(std::span<const FileRange>)>;
+  /// A node of a tree of version 2.
+  struct Node {
+    std::int64_t offset = 0;
+    std::int64_t records = 0;
+  };
+  struct Tree2;
+
+  void visit_tree1(std::int64_t root, const Take& take);
+  void visit_tree2(std::int64_t header, const Take& take);
+  bool add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children);
+  std::vector<std::byte> read(std::int64_t offset, std::int64_t bytes);
+
+  store::Store& file_;
+  const HdfDataset& dataset_;
+};
+
+}  // namespace plait::container::hdf5

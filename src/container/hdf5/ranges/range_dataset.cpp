@@ -1,0 +1,106 @@
+// Reads of compressed chunks from an object store.
+//
+// Problem: DatasetStore reads and decodes one chunk after another. A request takes 20 to 100 ms.
+//
+// Idea: the chunks of a batch are read together, in the order of the file, by one read of the object. It merges
+// neighbours into requests of several MiB, and has many requests in flight. Chunks are then decoded one by one.
+//
+// Example: a window needs the chunks 3, 4 and 5 of 100 KB each, of which 3 and 4 are neighbours in the file, and chunk
+// 5 is 2 MB further. Two requests are in flight, of 200 KB and of 100 KB.
+
+#include "container/hdf5/ranges/range_dataset.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "codec/buffer.hpp"
+#include "container/chunk_pieces.hpp"
+#include "store/pending_call.hpp"
+
+namespace plait::container::hdf5 {
+
+using store::ReadSegment;
+
+std::unique_ptr<store::Pending> RangeDataset::submit_read(std::vector<ReadSegment> segments) {
+  const bool in_batches = dataset().storage == Storage::kChunks && !is_as_stored();
+  if (!in_batches) return DatasetStore::submit_read(std::move(segments));
+  for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
+  return std::make_unique<store::PendingCall>([this, segments = std::move(segments)] { read_batch(segments); });
+}
+
+std::vector<RangeDataset::PiecesOfChunk> RangeDataset::find_pieces(const std::vector<ReadSegment>& segments) {
+  std::map<std::int64_t, std::vector<ReadSegment>> by_number;
+  for (const ReadSegment& segment : segments)
+    for_each_chunk(chunk_bytes(), segment.offset, segment.bytes,
+                   [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
+                     by_number[number].push_back({within, segment.data + done, length});
+                   });
+  std::vector<PiecesOfChunk> chunks;
+  for (auto& [number, pieces] : by_number) {
+    const std::optional<Chunk> chunk = find(number);
+    if (chunk && !find_decoded(*chunk)) {
+      chunks.push_back({*chunk, std::move(pieces)});
+      continue;
+    }
+    std::shared_ptr<const DecodedChunk> recent;
+    for (const ReadSegment& piece : pieces)
+      read_unpacked({number * chunk_bytes() + piece.offset, piece.data, piece.bytes}, recent);
+  }
+  std::ranges::sort(chunks, {}, [](const PiecesOfChunk& one) { return one.chunk.offset; });
+  return chunks;
+}
+
+void RangeDataset::read_batch(const std::vector<ReadSegment>& segments) {
+  const std::vector<PiecesOfChunk> chunks = find_pieces(segments);
+  for (std::size_t begin = 0; begin < chunks.size();) {
+    std::int64_t bytes = 0;
+    std::size_t end = begin;
+    for (; end < chunks.size(); ++end) {
+      check_packed(chunks[end].chunk);
+      if (end > begin && bytes + chunks[end].chunk.bytes > kMaxPacked) break;
+      bytes += chunks[end].chunk.bytes;
+    }
+    read_chunks(std::span(chunks).subspan(begin, end - begin));
+    begin = end;
+  }
+}
+
+void RangeDataset::read_chunks(std::span<const PiecesOfChunk> chunks) {
+  std::size_t bytes = 0;
+  for (const PiecesOfChunk& one : chunks) bytes += static_cast<std::size_t>(one.chunk.bytes);
+  static thread_local codec::Buffer buffer;
+  const std::span<std::byte> packed = buffer.acquire(bytes);
+  std::vector<ReadSegment> requests;
+  std::size_t at = 0;
+  for (const PiecesOfChunk& one : chunks) {
+    requests.push_back({one.chunk.offset, packed.data() + at, one.chunk.bytes});
+    at += static_cast<std::size_t>(one.chunk.bytes);
+  }
+  file().read(std::move(requests));
+  at = 0;
+  for (const PiecesOfChunk& one : chunks) {
+    copy_pieces(one, packed.subspan(at, static_cast<std::size_t>(one.chunk.bytes)));
+    at += static_cast<std::size_t>(one.chunk.bytes);
+  }
+}
+
+void RangeDataset::copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> packed) {
+  const auto make = [&](std::span<std::byte> into) {
+    decode(chunk.chunk, packed, into);
+    if (dataset().has_missing(chunk.chunk.number)) dataset().fill_missing(chunk.chunk.number, into);
+  };
+  if (chunk.pieces.size() == 1 && chunk.pieces[0].bytes == chunk_bytes())
+    return make({chunk.pieces[0].data, static_cast<std::size_t>(chunk_bytes())});
+  auto made = std::make_shared<DecodedChunk>();
+  made->number = chunk.chunk.number;
+  made->offset = chunk.chunk.offset;
+  made->bytes.resize(static_cast<std::size_t>(chunk_bytes()));
+  make(made->bytes);
+  for (const ReadSegment& piece : chunk.pieces)
+    std::memcpy(piece.data, made->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
+  cache_decoded(std::move(made));
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,40 @@
+/// Datasets whose chunks are read from an object store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/hdf5/dataset_store.hpp"
+
+namespace plait::container::hdf5 {
+
+/// A dataset with chunks that are decoded as a whole. A batch of segments reads all its chunks by requests that are in
+/// flight together.
+class RangeDataset : public DatasetStore {
+ public:
+  /// Maximum number of bytes of chunks that are in memory before they are decoded; a single chunk may be larger.
+  static constexpr std::int64_t kMaxPacked = std::int64_t{16} << 20;
+
+  using DatasetStore::DatasetStore;
+
+  std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
+
+ private:
+  /// The pieces of a batch in one chunk; offsets are relative to the chunk.
+  struct PiecesOfChunk {
+    Chunk chunk;
+    std::vector<store::ReadSegment> pieces;
+  };
+  void read_batch(const std::vector<store::ReadSegment>& segments);
+  /// Copies the pieces of a batch that need no request, and returns those of the other chunks by the offsets of these.
+  std::vector<PiecesOfChunk> find_pieces(const std::vector<store::ReadSegment>& segments);
+  /// Reads and decodes chunks whose bytes fit into memory.
+  void read_chunks(std::span<const PiecesOfChunk> chunks);
+  void copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> packed);
+};
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,54 @@
+/// The file driver by which the HDF5 library reads files in object stores.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "container/hdf5/library.hpp"
+#include "container/hdf5/ranges/block_cache.hpp"
+#include "store/objects/object_ranges.hpp"
+
+namespace plait::container::hdf5 {
+
+struct HdfDataset;
+
+/// Returns a store as an object that is read by ranges; nullptr if it is another store.
+store::ObjectRanges* as_object(store::Store& store);
+
+/// An object that the library reads as a file. All requests are made under the lock of Library.
+///
+/// The library reports a failed request as a damaged file, and ignores it in some places, for example where it searches
+/// for an attribute. Each use of the file therefore ends with check(), which throws the error of the request. After a
+/// failure no more requests are sent.
+class RangeFile {
+ public:
+  /// object: must outlive this object and the files that open() returns.
+  explicit RangeFile(store::ObjectRanges& object);
+  RangeFile(const RangeFile&) = delete;
+  RangeFile& operator=(const RangeFile&) = delete;
+
+  /// Opens the object, with the name `name` in the library.
+  /// errors  Those of the requests.  kSystem, EIO: it is not an HDF5 file, or the library does not accept the driver.
+  Handle open(const Library& hdf5, const std::string& path);
+  /// Throws the error of the first request that has failed.
+  void check() const;
+  /// Returns an identity that no other content has; empty if the server does not state one.
+  std::string identity() const { return object_.content_identity(); }
+  /// Reads the index of chunks in advance by few requests, if it is one of those whose parts are scattered in the file.
+  /// errors  Those of the requests.
+  void prefetch_index(const HdfDataset& dataset);
+  void drop_index() { cache_->drop_ranges(); }
+
+  /// Reads for the library.  Returns false if a request has failed.
+  bool read(std::int64_t offset, std::span<std::byte> into) noexcept;
+  std::int64_t size() { return object_.size(); }
+
+ private:
+  store::ObjectRanges& object_;
+  std::shared_ptr<BlockCache> cache_;  ///< shared by all opened files with the same content
+  std::exception_ptr failure_;
+};
+
+}  // namespace plait::container::hdf5
