@@ -1,7 +1,8 @@
 // The requests that fill a window from a store, or flush it.
 //
 // A contiguous range is one request, submitted ahead. Other ranges consist of runs (plan::for_each_file_run). Long runs
-// are read directly into the window, kBatch = 1024 of them in one request. Short runs near each other are read by a
+// are read directly into the window, kBatch = 1024 of them in one request. Of a store whose requests take long, all runs
+// of a window are one request, which the store divides. Short runs of other stores that are near each other are read by a
 // sieve: one read covers several runs and the gaps between them, and the runs are copied out.
 //
 // Example: the region [:, 0:500] of 1000x1000 doubles has runs of 4000 bytes with gaps of 4000 bytes. The first window
@@ -14,6 +15,7 @@
 
 #include "access/window_io.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -25,6 +27,17 @@ namespace {
 
 using plan::FileRun;
 using Range = plan::PositionRange;
+
+/// Returns the maximum size of a list of segments that takes half of the memory of its window: if runs are short, the
+/// list would need more memory than the data.
+std::size_t max_segments(Range range, std::int64_t element_bytes) {
+  const auto bytes = static_cast<std::size_t>(range.size() * element_bytes);
+  return std::max(plan::kBatch, bytes / 2 / sizeof(store::ReadSegment));
+}
+
+bool continues(const store::ReadSegment& before, const store::ReadSegment& next) {
+  return before.offset + before.bytes == next.offset && before.data + before.bytes == next.data;
+}
 
 }  // namespace
 
@@ -51,11 +64,18 @@ void WindowIo::finish_read() {
 
 void WindowIo::read_in_batches(Range range, std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
+  const std::size_t most = plan_.options().window_bytes > 0 ? max_segments(range, bytes) : plan::kBatch;
   std::vector<store::ReadSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
-    batch.push_back(
-        {data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes, run.elements * bytes});
-    if (batch.size() == plan::kBatch) store_.read(std::exchange(batch, {}));
+    const store::ReadSegment next{data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes,
+                                  run.elements * bytes};
+    // The rows of a chunk often follow each other on both sides.
+    if (!batch.empty() && continues(batch.back(), next)) {
+      batch.back().bytes += next.bytes;
+      return;
+    }
+    if (batch.size() == most) store_.read(std::exchange(batch, {}));
+    batch.push_back(next);
   });
   if (!batch.empty()) store_.read(std::move(batch));
 }
@@ -75,11 +95,9 @@ void WindowIo::read_by_sieve(Range range, std::byte* window) {
 
 void WindowIo::write(Range range, const std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
-  // The runs of one chunk go into one write, because the store may have to compress the chunk as a whole. The list of
-  // segments is limited to half of the window's size: if runs are short, it would need more memory than the data.
+  // The runs of one chunk go into one write, because the store may have to compress the chunk as a whole.
   const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
-  const auto most =
-      std::max(plan::kBatch, static_cast<std::size_t>(range.size() * bytes / 2) / sizeof(store::WriteSegment));
+  const std::size_t most = max_segments(range, bytes);
   std::int64_t last = -1;
   std::vector<store::WriteSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
