@@ -163,7 +163,7 @@ class NamedSource:
             tuple(arrays),
             groups=self._groups,
             unreadable=tuple(unreadable),
-            file=self._on_disk,
+            file=self._on_disk or os.fspath(self._path),
             check_file=self._check_file,
             is_all=True,
         )

@@ -31,6 +31,7 @@
 #include "base/checked.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "container/format_registry.hpp"
 #include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/hdf5_attributes.hpp"
 #include "container/hdf5/netcdf4/dimensions.hpp"
@@ -38,6 +39,7 @@
 #include "container/hdf5/ranges/range_file.hpp"
 #include "store/objects/object_ranges.hpp"
 #include "store/objects/object_url.hpp"
+#include "store/objects/open_objects.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -87,7 +89,7 @@ class DatasetCopier {
       : hdf5_(hdf5),
         source_name_(copies.source),
         target_name_(target_name),
-        object_(store::is_url(copies.source) ? std::make_unique<store::ObjectRanges>(copies.source) : nullptr),
+        object_(open_object(copies.source)),
         ranges_(object_ ? std::make_unique<RangeFile>(*object_) : nullptr),
         source_(ranges_ ? ranges_->open(hdf5, copies.source) : open_source(hdf5, copies.source)),
         target_(target),
@@ -169,6 +171,11 @@ class DatasetCopier {
     if (!copy.to) failed(copy.shown);
   }
 
+  /// Opens a source in an object store; returns nullptr for a path.
+  static std::unique_ptr<store::ObjectRanges> open_object(const std::string& source) {
+    const std::string name(array_name(store::canonical_name(source)).file);
+    return store::is_url(name) ? std::make_unique<store::ObjectRanges>(name) : nullptr;
+  }
   static Handle open_source(const Library& hdf5, const std::string& path) {
     recover_from_journal(path);
     Handle file(hdf5->H5Fopen(path.c_str(), kReadOnly, 0), hdf5->H5Fclose);
