@@ -33,7 +33,7 @@ struct Content : ArrayDescription {
 
 /// An array in the listing of a file.
 struct Member : Content {
-  /// The value of `stored` for an array that consists of objects which were not listed.
+  /// The value of `stored` for an array whose objects were not listed, or whose index was not read.
   static constexpr std::int64_t kNotCounted = -1;
   std::string element{};    ///< name of the element type in the format
   std::int64_t stored = 0;  ///< bytes that the array takes in the file, or kNotCounted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import plait
@@ -79,13 +80,19 @@ def _held(one: plait.ArrayInfo) -> Document:
     return {"name": one.name, **held, **details, **described(one.attributes), **reasons, "empty": not one.has_elements}
 
 
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    """Return the sum of sizes, None if one is not known."""
+    known = list(sizes)
+    return None if None in known else sum(one or 0 for one in known)
+
+
 def _store(found: ResolvedName, name: str, options: dict[str, Any]) -> Document:
     array = _array(None, None, None)
     note = None
     if found.names_arrays and found.file == found.name:
         held = [_held(one) for one in plait.arrays_in(name, sizes=True)]
         in_one_file = os.path.isfile(found.path)
-        size = os.stat(found.path).st_size if in_one_file else sum(one["stored"] for one in held)
+        size = os.stat(found.path).st_size if in_one_file else _sum(one["stored"] for one in held)
         return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": read_groups(name)}
     try:
         with plait.open(found.name, **options) as file:
@@ -101,7 +108,7 @@ def _store(found: ResolvedName, name: str, options: dict[str, Any]) -> Document:
     if parts:
         size = sum(part.bytes or 0 for part in found.components)
     elif found.names_arrays and not os.path.isfile(found.path):
-        size = sum(one.stored or 0 for one in plait.arrays_in(name, sizes=True))
+        size = _sum(one.stored for one in plait.arrays_in(name, sizes=True))
     else:
         size = os.stat(found.path).st_size if found.path else array["bytes"]
     unit = found.unit or None

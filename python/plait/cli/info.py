@@ -111,7 +111,8 @@ def _store_lines(found: Document) -> list[tuple[str, str]]:
     lines = [(shown(found["name"]), ""), ("kind", found["kind"])]
     if found["shape"] is not None:
         lines.append(("array", f"{_type(found)}, order {found['order']}, {size(found['bytes'])}"))
-    lines.append(("size", f"{found['size']:,} bytes"))
+    if found["size"] is not None:
+        lines.append(("size", f"{found['size']:,} bytes"))
     if "arrays" in found:
         return [*lines, ("holds", count(len(found["arrays"]), "array"))]
     if found["components"]:
@@ -134,9 +135,9 @@ def _print_arrays(arrays: list[dict[str, Any]]) -> None:
         storage = f"{one['storage']}; cannot be opened: {one['error']}" if one["error"] else one["storage"]
         if one["copied_by_library"]:
             storage = f"{one['storage']}; copied by HDF5's library only: {one['copied_by_library']}"
-        if one["bytes"] is not None and 0 < one["stored"] < one["bytes"]:
+        if one["bytes"] is not None and 0 < (one["stored"] or 0) < one["bytes"]:
             storage = f"{storage}, {one['bytes'] / max(one['stored'], 1):.3g} times smaller"
-        numbers = (f"{one['offset']:,}", f"{one['stored']:,}")
+        numbers = (f"{one['offset']:,}", "?" if one["stored"] is None else f"{one['stored']:,}")
         rows.append((shown(one["name"]) or "/", shape, shown(element) or "?", one["order"], *numbers, shown(storage)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:

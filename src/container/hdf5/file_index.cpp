@@ -126,7 +126,6 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
     base::throw_argument_error(shown, ": its file begins with a block of ", user_block, " bytes of a user's own, and ",
                                hdf5_.describe(),
                                " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5");
-  if (ranges_) ranges_->prefetch_index(found);
   if (hdf5_->H5Dchunk_iter != nullptr) {
     if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
   } else {
@@ -147,7 +146,6 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
       listing.take(first.data(), left_out, address, bytes);
     }
   }
-  if (ranges_) ranges_->drop_index();
   std::ranges::sort(found.chunks, {}, &Chunk::number);
   const std::int64_t whole = found.chunk_bytes();
   for (std::size_t i = 0; i < found.chunks.size(); ++i) {

@@ -102,6 +102,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
 
 std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
   groups_.clear();
+  is_listing_ = true;
   std::vector<NamedDataset> found;
   while (group.starts_with('/')) group.remove_prefix(1);
   while (group.ends_with('/')) group.remove_suffix(1);
@@ -109,6 +110,7 @@ std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
   if (!top.empty()) {
     const auto [object, stored] = open_array(top);
     if (!object) not_there(shown_name(path_, top), -1);
+    is_listing_ = hdf5_->H5Iget_type(object.id()) != H5I_DATASET;
     top = stored;
   }
   std::vector<Dimensions> dimensions;  // the dimensions of each element of `found`
@@ -181,6 +183,7 @@ std::pair<Handle, std::string> HdfFile::open_array(std::string_view name) const 
 }
 
 HdfDataset HdfFile::find_dataset(std::string_view name) {
+  is_listing_ = false;
   while (name.starts_with('/')) name.remove_prefix(1);
   const std::string shown = shown_name(path_, name);
   const auto [object, stored] = open_array(name);
@@ -200,8 +203,8 @@ HdfDataset HdfFile::find_dataset(std::string_view name) {
   found.path = stored;
   found.header = static_cast<std::int64_t>(at.address);
   if (found.storage == Storage::kChunks && found.library_reason.empty()) {
-    describe_file(found);
     read_index(object.id(), found, shown);
+    describe_file(found);
   } else if (found.type.has_texts()) {
     describe_file(found);
   }
@@ -231,8 +234,8 @@ HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& 
   found.type.dtype = std::move(element.dtype);
   found.type.element_bytes = element.bytes;
   found.padded_texts = std::move(element.texts);
-  found.stored = static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
   describe_space(dataset, found);
+  found.stored = stored_bytes(dataset, properties.id(), found.type.shape.size());
   append_dimensions(found, element.shape);
   const auto reject = [&](const char* reason) {
     if (!found.rejection) found.rejection = Rejection(reason);

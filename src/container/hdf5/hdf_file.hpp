@@ -85,6 +85,10 @@ class HdfFile {
   /// Describes a dataset like describe(). If it is damaged, HdfDataset::rejection states the reason, so that listings
   /// can go on.
   HdfDataset describe_or_reject(hid_t dataset, bool is_outside, const std::string& name) const;
+  /// Returns the bytes that a dataset takes in the file, for which the library reads its whole index of chunks. If the
+  /// file is in an object store, returns -1 for datasets with chunks while they are listed, and reads the index by few
+  /// requests otherwise.
+  std::int64_t stored_bytes(hid_t dataset, hid_t properties, std::size_t dimensions) const;
   void describe_space(hid_t dataset, HdfDataset& found) const;
   void describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const;
   /// Reads the properties of the file that a change of chunks depends on.
@@ -120,6 +124,7 @@ class HdfFile {
   Handle file_;
   int descriptor_ = -1;  ///< descriptor of an ordinary file, owned by the library
   bool of_netcdf_ = false;
+  bool is_listing_ = false;
   std::vector<GroupAttributes> groups_;
   std::unique_ptr<ExternalLinks> links_;  ///< how links to other files are followed
   unsigned long number_ = 0;              ///< the library's number of the file

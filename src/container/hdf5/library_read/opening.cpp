@@ -86,6 +86,18 @@ void HdfFile::open_object_ranges(store::ObjectRanges& object) {
   check_requests();
 }
 
+std::int64_t HdfFile::stored_bytes(hid_t dataset, hid_t properties, std::size_t dimensions) const {
+  if (ranges_ && hdf5_->H5Pget_layout(properties) == H5D_CHUNKED) {
+    if (is_listing_) return -1;
+    const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
+    unsigned half = 0;
+    if (!creation || hdf5_->H5Pget_istore_k(creation.id(), &half) < 0) damaged("the properties of the file");
+    ranges_->prefetch_index({static_cast<std::int64_t>(find_location(dataset).address),
+                             static_cast<std::int64_t>(dimensions), 2 * std::int64_t{half}});
+  }
+  return static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
+}
+
 void HdfFile::check_requests() const {
   if (ranges_) ranges_->check();
 }

@@ -30,16 +30,24 @@ class BlockCache {
   static constexpr std::int64_t kMaxBytes = std::int64_t{16} << 20;
   /// Maximum size of a request that reads ahead.
   static constexpr std::int64_t kMaxAhead = std::int64_t{1} << 20;
-  /// Maximum size of all ranges of prefetch().
+  /// Maximum size of all ranges between begin_prefetch() and the last prefetch().
   static constexpr std::int64_t kMaxRanges = std::int64_t{128} << 20;
+  /// Size of all ranges above which begin_prefetch() drops them.
+  static constexpr std::int64_t kMaxRetained = std::int64_t{8} << 20;
 
   /// Reads bytes. file: a store with the content of the cache.  errors  Those of the store.
   void read(store::Store& file, std::int64_t offset, std::span<std::byte> into);
-  /// Reads ranges by requests that are in flight together, and retains them until drop_ranges(). Ranges that are
-  /// outside the file, in the cache already, or more than kMaxRanges in all are left out.
+  /// Begins calls of prefetch() that belong together. Drops the ranges of former ones if they are too large.
+  void begin_prefetch() {
+    if (range_bytes_ > kMaxRetained) drop_ranges();
+  }
+  /// Reads ranges by requests that are in flight together, and retains them. Ranges that are outside the file, in the
+  /// cache already, or more than kMaxRanges in all are left out.
   /// errors  Those of the store.
   void prefetch(store::Store& file, std::span<const FileRange> ranges);
   void drop_ranges();
+  /// Drops the ranges if they are too large to be retained for the next file of the same content.
+  void end_file() { begin_prefetch(); }
 
  private:
   using Bytes = std::vector<std::byte>;

@@ -56,7 +56,7 @@ std::vector<std::byte> IndexNodes::read(std::int64_t offset, std::int64_t bytes)
 }
 
 void IndexNodes::visit(const Take& take) {
-  const ChangedFields fields = find_fields(file_, dataset_.header);
+  const ChangedFields fields = find_fields(file_, index_.header);
   if (fields.layout_bytes == 0) return;
   const std::vector<std::byte> layout = read(fields.layout, fields.layout_bytes);
   const std::uint64_t version = layout.empty() ? 0 : number_in(layout, 0, 1);
@@ -75,8 +75,8 @@ void IndexNodes::visit(const Take& take) {
 void IndexNodes::visit_tree1(std::int64_t root, const Take& take) {
   constexpr std::int64_t kHead = 24;
   constexpr std::int64_t kAddress = 8;
-  const std::int64_t key = 8 + 8 * (static_cast<std::int64_t>(dataset_.stored_dimensions()) + 1);
-  const std::int64_t most = dataset_.tree_children;
+  const std::int64_t key = 8 + 8 * (index_.dimensions + 1);
+  const std::int64_t most = index_.tree_children;
   const std::int64_t node_bytes = kHead + (most + 1) * key + most * kAddress;
   std::vector<FileRange> nodes{{root, node_bytes}};
   for (std::int64_t level = kMaxLevels; level > 0 && !nodes.empty();) {

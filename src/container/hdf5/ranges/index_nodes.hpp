@@ -6,16 +6,22 @@
 #include <span>
 #include <vector>
 
-#include "container/hdf5/dataset.hpp"
 #include "container/hdf5/ranges/block_cache.hpp"
 
 namespace plait::container::hdf5 {
 
+/// What finding an index takes.
+struct IndexLocation {
+  std::int64_t header = 0;         ///< offset of the object header of the dataset
+  std::int64_t dimensions = 0;     ///< dimensions of the dataset in the file
+  std::int64_t tree_children = 0;  ///< maximum number of children of a node of a tree of version 1
+};
+
 /// The nodes of a tree of chunks, of version 1 or 2. The other kinds of index have few parts, most of them contiguous.
 class IndexNodes {
  public:
-  /// file: must outlive the object. dataset: described except for its chunks.
-  IndexNodes(store::Store& file, const HdfDataset& dataset) : file_(file), dataset_(dataset) {}
+  /// file: must outlive the object.
+  IndexNodes(store::Store& file, const IndexLocation& index) : file_(file), index_(index) {}
 
   /// Calls `take` with all nodes of a level, from the root on, before it reads them. Ends at the first damaged node,
   /// and calls `take` with nothing if the file has an index or properties that it does not know.
@@ -37,7 +43,7 @@ class IndexNodes {
   std::vector<std::byte> read(std::int64_t offset, std::int64_t bytes);
 
   store::Store& file_;
-  const HdfDataset& dataset_;
+  const IndexLocation index_;
 };
 
 }  // namespace plait::container::hdf5

@@ -21,7 +21,6 @@
 
 #include "base/errors.hpp"
 #include "container/hdf5/drivers/driver_class.hpp"
-#include "container/hdf5/ranges/index_nodes.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
@@ -152,10 +151,11 @@ bool RangeFile::read(std::int64_t offset, std::span<std::byte> into) noexcept {
   }
 }
 
-void RangeFile::prefetch_index(const HdfDataset& dataset) {
+void RangeFile::prefetch_index(const IndexLocation& index) {
+  cache_->begin_prefetch();
   CachedStore cached(object_, *cache_);
   try {
-    IndexNodes(cached, dataset).visit([&](std::span<const FileRange> nodes) { cache_->prefetch(object_, nodes); });
+    IndexNodes(cached, index).visit([&](std::span<const FileRange> nodes) { cache_->prefetch(object_, nodes); });
   } catch (const Error& error) {
     // The library reports damaged metadata better, and repeats the request otherwise.
     if (error.system_code() != EIO) throw;

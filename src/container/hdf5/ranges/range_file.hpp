@@ -8,11 +8,10 @@
 
 #include "container/hdf5/library.hpp"
 #include "container/hdf5/ranges/block_cache.hpp"
+#include "container/hdf5/ranges/index_nodes.hpp"
 #include "store/objects/object_ranges.hpp"
 
 namespace plait::container::hdf5 {
-
-struct HdfDataset;
 
 /// Returns a store as an object that is read by ranges; nullptr if it is another store.
 store::ObjectRanges* as_object(store::Store& store);
@@ -26,6 +25,7 @@ class RangeFile {
  public:
   /// object: must outlive this object and the files that open() returns.
   explicit RangeFile(store::ObjectRanges& object);
+  ~RangeFile() { cache_->end_file(); }
   RangeFile(const RangeFile&) = delete;
   RangeFile& operator=(const RangeFile&) = delete;
 
@@ -38,8 +38,7 @@ class RangeFile {
   std::string identity() const { return object_.content_identity(); }
   /// Reads the index of chunks in advance by few requests, if it is one of those whose parts are scattered in the file.
   /// errors  Those of the requests.
-  void prefetch_index(const HdfDataset& dataset);
-  void drop_index() { cache_->drop_ranges(); }
+  void prefetch_index(const IndexLocation& index);
 
   /// Reads for the library.  Returns false if a request has failed.
   bool read(std::int64_t offset, std::span<std::byte> into) noexcept;
