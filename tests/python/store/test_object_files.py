@@ -94,17 +94,6 @@ def test_netcdf_classic(server, tmp_path):
     np.testing.assert_array_equal(plait.open(f"{url}::v").read(), WHOLE)
 
 
-@pytest.mark.parametrize("name", ["a.h5", "a.nc", "a.npy"])
-def test_hdf5_is_to_be_copied_first(server, tmp_path, name):
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file["x"] = WHOLE
-    url = server.publish(name, (tmp_path / "a.h5").read_bytes())
-    for call in (plait.open, plait.arrays_in):
-        with pytest.raises(plait.ArgumentError, match="does not read from object stores; copy the object into a file"):
-            call(url)
-
-
 def test_zarr_on_a_server_that_does_not_list(server, tmp_path):
     for name in ("a", "g/b"):
         with plait.open(f"{tmp_path}/d.zarr::/{name}", "w", shape=WHOLE.shape, dtype="f8", chunks=(7, 50)) as file:

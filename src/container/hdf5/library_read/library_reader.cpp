@@ -75,6 +75,7 @@ void LibraryReader::open(const Library& hdf5) {
 
 void LibraryReader::read(const LibraryBox& box, std::byte* into) {
   const Library hdf5;
+  if (handles_ && handles_->ranges && handles_->ranges->has_failed()) handles_.reset();
   if (!handles_) open(hdf5);
   const Extents& shape = handles_->shape;
   if (shape.size() != box.first.size())

@@ -34,6 +34,7 @@ class RangeFile {
   Handle open(const Library& hdf5, const std::string& path);
   /// Throws the error of the first request that has failed.
   void check() const;
+  bool has_failed() const { return failure_ != nullptr; }
   /// Returns an identity that no other content has; empty if the server does not state one.
   std::string identity() const { return object_.content_identity(); }
   /// Reads the index of chunks in advance by few requests, if it is one of those whose parts are scattered in the file.

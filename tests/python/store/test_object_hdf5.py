@@ -1,0 +1,344 @@
+"""HDF5 and netCDF-4 files on HTTP servers and in s3://, compared with h5py, netCDF4 and xarray."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+
+SHAPE, CHUNK = (40, 61), (7, 9)
+WHOLE = np.random.default_rng(5).integers(0, 40, SHAPE).astype("f8")
+TEXTS = np.array([f"text {i}" * (i % 4) for i in range(900)], dtype=object)
+
+
+def publish(server, path, name=None):
+    return server.publish(name or path.name, path.read_bytes())
+
+
+def as_s3(server, url):
+    return url.replace(f"{server.endpoint}/public/", "s3://public/")
+
+
+def make_kinds(path, **how):
+    """Write a dataset of every kind of storage, and attributes."""
+    with h5py.File(path, "w", **how) as file:
+        file.attrs["title"] = "kinds"
+        file["contiguous"] = WHOLE
+        file["scalar"] = 5.25
+        file["empty"] = np.zeros((0, 3), "i2")
+        file.create_dataset("unwritten", (4, 5), "i4", fillvalue=7)
+        for name, options in {
+            "plain": {},
+            "gzip": {"compression": "gzip"},
+            "shuffled": {"compression": "gzip", "shuffle": True, "fletcher32": True},
+            "lzf": {"compression": "lzf"},
+            "scaled": {"scaleoffset": 3},
+        }.items():
+            dataset = file.create_dataset(f"g/{name}", data=WHOLE, chunks=CHUNK, **options)
+            dataset.attrs["unit"] = np.array([f"unit of {name}"], dtype=object)
+            dataset.attrs["number"] = np.arange(3)
+        partial = file.create_dataset("g/h/partial", SHAPE, "f8", chunks=CHUNK, fillvalue=-1, compression="gzip")
+        partial[10:20, 30:] = WHOLE[10:20, 30:]
+        file.create_dataset("texts", data=TEXTS, dtype=h5py.string_dtype())
+        file.create_dataset("chunked_texts", data=TEXTS, dtype=h5py.string_dtype(), chunks=(70,), compression="gzip")
+        file.create_dataset("fixed", data=np.char.mod("%d", np.arange(500)).astype("S7"), chunks=(33,))
+        terminated = h5py.h5t.C_S1.copy()
+        terminated.set_size(9)
+        file.create_dataset(
+            "terminated", data=np.array([b"abc", b"", b"12345678"]), dtype=h5py.Datatype(terminated).dtype
+        )
+    return path
+
+
+def expected(path):
+    with h5py.File(path) as file:
+        found = {}
+        file.visititems(lambda name, one: found.update({name: one}) if isinstance(one, h5py.Dataset) else None)
+        return {
+            name: one.asstr()[...] if h5py.check_string_dtype(one.dtype) and one.dtype.kind == "O" else one[...]
+            for name, one in found.items()
+        }
+
+
+@pytest.mark.parametrize("scheme", ["http", "s3"])
+@pytest.mark.parametrize("how", [{}, {"libver": "latest"}, {"userblock_size": 1024}], ids=str)
+def test_all_kinds_of_storage(server, tmp_path, scheme, how):
+    url = publish(server, make_kinds(tmp_path / "a.h5", **how))
+    name = url if scheme == "http" else as_s3(server, url)
+    arrays = expected(tmp_path / "a.h5")
+    assert {one.name for one in plait.arrays_in(name)} == {*arrays}
+    for array, values in arrays.items():
+        with plait.open(f"{name}::{array}") as file, plait.open(f"{tmp_path}/a.h5::{array}") as local:
+            assert (file.shape, file.dtype, file.chunks) == (local.shape, local.dtype, local.chunks)
+            np.testing.assert_array_equal(file.read(), values, err_msg=array)
+            assert {**file.attrs}.keys() == {**local.attrs}.keys()
+            for key, value in local.attrs.items():
+                np.testing.assert_array_equal(file.attrs[key], value)
+
+
+INDICES = [
+    (libver, options, maxima, early)
+    for libver in ("earliest", "latest")
+    for options in ({}, {"compression": "gzip", "shuffle": True})
+    for maxima in (SHAPE, (50, 61), (None, 61), (40, None), (None, None))
+    for early in ((False, True) if not options else (False,))
+]
+
+
+@pytest.mark.parametrize("case", INDICES, ids=str)
+def test_all_kinds_of_indices(server, tmp_path, case):
+    libver, options, maxima, early = case
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    if early:
+        properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    with h5py.File(tmp_path / "a.h5", "w", libver=libver) as file:
+        for name, chunks in (("x", CHUNK), ("single", SHAPE), ("small", (1, 2))):
+            extents = SHAPE if name == "single" else maxima
+            file.create_dataset(
+                name, data=WHOLE, chunks=chunks, maxshape=extents, dcpl=properties if early else None, **options
+            )
+    url = publish(server, tmp_path / "a.h5")
+    for name in ("x", "single", "small"):
+        with plait.open(f"{url}::{name}") as file:
+            np.testing.assert_array_equal(file.read(), WHOLE)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_regions(server, tmp_path, seed):
+    random = np.random.default_rng(seed)
+    shape = tuple(int(one) for one in random.integers(1, 60, random.integers(1, 4)))
+    chunks = tuple(int(random.integers(1, extent + 1)) for extent in shape)
+    array = random.integers(0, 99, shape).astype(random.choice(["i2", "f4", "f8", ">i4"]))
+    options = [{}, {"chunks": chunks}, {"chunks": chunks, "compression": "gzip"}]
+    with h5py.File(tmp_path / "a.h5", "w", libver=random.choice(["earliest", "latest"])) as file:
+        for number, one in enumerate(options):
+            file.create_dataset(str(number), data=array, **one)
+    url = publish(server, tmp_path / "a.h5")
+    for number in range(3):
+        with plait.open(f"{url}::{number}") as file:
+            for _ in range(6):
+                bounds = [sorted(random.integers(0, extent + 1, 2)) for extent in shape]
+                steps = random.integers(1, 4, len(shape))
+                region = tuple(slice(*bound, int(step)) for bound, step in zip(bounds, steps, strict=True))
+                np.testing.assert_array_equal(file[region], array[region])
+                plain = tuple(slice(*bound) for bound in bounds)
+                np.testing.assert_array_equal(file.read(region=plain), array[plain])
+
+
+@pytest.mark.parametrize("faults", [{}, {"no_etag": True}, {"weak_etag": True}], ids=str)
+def test_a_replaced_object_is_never_mixed(server, tmp_path, faults):
+    """The object changes at each of the requests; the result is right, or there is an error that says so."""
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        for number in range(60):
+            file.create_dataset(f"d{number}", data=np.arange(4000.0) + number, chunks=(100,), compression="gzip")
+            file[f"d{number}"].attrs["unit"] = "m" * number
+    errors = []
+    for after in range(1, 12):
+        server.faults()
+        url = publish(server, tmp_path / "a.h5", f"changing{after}.h5")
+        server.faults(**faults, change_after=after)
+        try:
+            found = plait.arrays_in(url)
+            with plait.open(f"{url}::d59") as file:
+                np.testing.assert_array_equal(file.read(), np.arange(4000.0) + 59)
+                assert file.attrs["unit"] == "m" * 59
+            assert [one.attributes["unit"] for one in found] == ["m" * int(one.name[1:]) for one in found]
+        except plait.Error as error:  # an object that is replaced before it is opened is no HDF5 file
+            errors.append(str(error))
+    assert len(errors) >= 4
+    assert [one for one in errors if "another program has replaced" in one]
+
+
+def test_failing_requests_are_errors(server, tmp_path, monkeypatch):
+    """The library takes a failed request for a missing attribute or a damaged file; Plait reports the request."""
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    array = np.random.default_rng(2).integers(0, 1 << 20, (400, 300))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("gzip", data=array, chunks=(50, 50), compression="gzip")
+        file.create_dataset("scaled", data=array, chunks=(50, 50), scaleoffset=0)
+        file["last"] = array
+        file["last"].attrs["unit"] = "m"
+    for name in ("gzip", "scaled", "last"):
+        url = publish(server, tmp_path / "a.h5")
+        with plait.open(f"{url}::{name}") as file:
+            server.faults(fail=1000)
+            with pytest.raises(plait.Error, match="status 500"):
+                file.read()
+            server.faults()
+            np.testing.assert_array_equal(file.read(), array)
+        with plait.open(f"{url}::{name}") as file:
+            publish(server, tmp_path / "a.h5")
+            with pytest.raises(plait.Error, match="another program has replaced"):
+                file.read()
+
+
+def test_damaged_files(server, tmp_path):
+    content = bytearray(make_kinds(tmp_path / "a.h5").read_bytes())
+    url = server.publish("short.h5", bytes(content[:5000]))
+    with pytest.raises(plait.Error, match=r"cannot be opened as an HDF5 file by HDF5 .*truncated"):
+        plait.open(f"{url}::contiguous")
+    random = np.random.default_rng(3)
+    for _ in range(30):
+        damaged = bytearray(content)
+        for at in random.integers(8, 12_000, 6):
+            damaged[at] = random.integers(0, 256)
+        (tmp_path / "damaged.h5").write_bytes(damaged)
+        url = server.publish("damaged.h5", bytes(damaged))
+        results = []
+        for name in (str(tmp_path / "damaged.h5"), url):
+            try:
+                results.append(sorted(one.name for one in plait.arrays_in(name)))
+            except plait.Error:
+                results.append("error")
+        assert results[0] == results[1]
+
+
+def test_what_the_library_reads(server, tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", data=WHOLE, chunks=CHUNK)
+        file.create_dataset("packed", data=WHOLE.astype("i4"), chunks=CHUNK, scaleoffset=0)
+        layout = h5py.VirtualLayout((2, *SHAPE), "f8")
+        layout[0] = layout[1] = h5py.VirtualSource(file["x"])
+        file.create_virtual_dataset("twice", layout)
+        file.create_dataset("references", data=[file["x"].ref, file["packed"].ref], dtype=h5py.ref_dtype)
+    url = publish(server, tmp_path / "a.h5")
+    np.testing.assert_array_equal(plait.open(f"{url}::packed").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{url}::twice").read(region=np.s_[1, 3:9]), WHOLE[3:9])
+    plait.copy(as_s3(server, url), tmp_path / "copy.h5")
+    with h5py.File(tmp_path / "copy.h5") as file:
+        assert [file[one].name for one in file["references"][...]] == ["/x", "/packed"]
+        np.testing.assert_array_equal(file["twice"][1], WHOLE)
+
+
+def test_other_files_are_not_read(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("other.h5", "w") as file:
+        file["x"] = WHOLE
+    (tmp_path / "external.bin").write_bytes(WHOLE.tobytes())
+    with h5py.File("a.h5", "w") as file:
+        file["x"] = WHOLE
+        file["link"] = h5py.ExternalLink("other.h5", "/x")
+        file.create_dataset("stored", SHAPE, "f8", external=[("external.bin", 0, WHOLE.nbytes)])
+        layout = h5py.VirtualLayout(SHAPE, "f8")
+        layout[...] = h5py.VirtualSource("other.h5", "x", SHAPE)
+        file.create_virtual_dataset("virtual", layout)
+    url = publish(server, tmp_path / "a.h5")
+    for rule in ("folder", "any"):
+        monkeypatch.setenv("PLAIT_HDF5_EXTERNAL", rule)
+        for name in ("link", "stored", "virtual"):
+            np.testing.assert_array_equal(plait.open(f"a.h5::{name}").read(), WHOLE)
+            with pytest.raises(plait.ArgumentError, match="not read for a file in an object store; copy both into"):
+                plait.open(f"{url}::{name}")
+    np.testing.assert_array_equal(plait.open(f"{url}::x").read(), WHOLE)
+
+
+def test_changes_are_rejected(server, tmp_path):
+    url = publish(server, make_kinds(tmp_path / "a.h5"))
+    for mode in ("r+", "a"):
+        with pytest.raises(plait.ArgumentError, match="objects are replaced as a whole; open it for reading, or copy"):
+            plait.open(f"{as_s3(server, url)}::contiguous", mode)
+        with pytest.raises(plait.ArgumentError, match="are only read"):
+            plait.open(f"{url}::contiguous", mode)
+
+
+def test_content_decides_the_format(server, tmp_path):
+    make_kinds(tmp_path / "a.h5")
+    for name in ("a.npy", "without", "a.nc", "a.bin"):
+        url = publish(server, tmp_path / "a.h5", name)
+        if name == "a.bin":
+            url = url.replace("http:", "hdf5:http:")
+        np.testing.assert_array_equal(plait.open(f"{url}::contiguous").read(), WHOLE)
+
+
+def test_copies(server, tmp_path):
+    arrays = expected(make_kinds(tmp_path / "a.h5"))
+    url = as_s3(server, publish(server, tmp_path / "a.h5"))
+    plait.copy(url, tmp_path / "a.zarr")
+    plait.copy(url, "s3://bucket/copy.h5")
+    for target in (tmp_path / "a.zarr", "s3://bucket/copy.h5"):
+        for name, values in arrays.items():
+            between = "::/" if target != "s3://bucket/copy.h5" else "::"
+            np.testing.assert_array_equal(plait.open(f"{target}{between}{name}").read(), values)
+
+
+def test_info(server, tmp_path):
+    url = publish(server, make_kinds(tmp_path / "a.h5"))
+    command = [f"{sysconfig.get_path('scripts')}/plait", "info", "--json"]
+    one, whole = (
+        json.loads(subprocess.run([*command, name], check=True, capture_output=True, text=True).stdout)
+        for name in (f"{url}::g/gzip", url)
+    )
+    local = json.loads(
+        subprocess.run([*command, f"{tmp_path}/a.h5::g/gzip"], check=True, capture_output=True, text=True).stdout
+    )
+    assert one["shape"] == local["shape"]
+    assert 0 < one["size"] < WHOLE.nbytes
+    listed = {array["name"]: array for array in whole["arrays"]}
+    assert listed["g/gzip"]["stored"] is None, "the whole index would have to be read"
+    assert listed["contiguous"]["stored"] == WHOLE.nbytes
+    table = subprocess.run([*command[:-1], url], check=True, capture_output=True, text=True).stdout
+    assert "g/h/partial" in table
+
+
+def test_netcdf4(server, tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    xarray = pytest.importorskip("xarray")
+    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+        file.createDimension("t", None)
+        file.createDimension("x", 40)
+        file.title = "records"
+        for name, kind in (("v", "f4"), ("w", "i2")):
+            variable = file.createVariable(name, kind, ("t", "x"), zlib=True)
+            variable[:] = np.arange(30 * 40).reshape(30, 40)
+            variable.units = "K"
+        file.createVariable("short", "i4", ("t",))[:] = np.arange(7)
+        file.createVariable("names", str, ("x",))[:] = np.array([f"n{i}" for i in range(40)], dtype=object)
+        file.createVariable("x", "f8", ("x",))[:] = np.arange(40) / 4
+    names = [as_s3(server, publish(server, tmp_path / "a.nc", name)) for name in ("a.nc", "b.nc")]
+    with xarray.open_dataset(tmp_path / "a.nc", engine="netcdf4") as right:
+        right.load()
+    for name in (names[0], names[0].replace("s3://", f"{server.endpoint}/")):
+        with xarray.open_dataset(name, engine="plait") as found:
+            xarray.testing.assert_identical(found.load(), right)
+    with plait.open(f"{names[0]}::short") as file, plait.open(f"{tmp_path}/a.nc::short") as local:
+        assert file.shape == (30,)
+        np.testing.assert_array_equal(file.read(), local.read())
+    with plait.open_many(names, "t", variable="v") as joined:
+        np.testing.assert_array_equal(joined["v"].read(), np.tile(right["v"], (2, 1)))
+    plait.copy(names[0], "s3://bucket/new.nc")
+    with xarray.open_dataset("s3://bucket/new.nc", engine="plait") as found:
+        xarray.testing.assert_identical(found.load(), right)
+
+
+@pytest.mark.parametrize("codec", [None, "gzip"])
+def test_new_files(server, codec):
+    options = {"chunks": (10, 20), "codec": codec} if codec else {}
+    with plait.open("s3://bucket/new.h5::g/x", "w", shape=SHAPE, dtype="f8", **options) as file:
+        file.write(WHOLE)
+    with plait.open("s3://bucket/new.h5::g/x") as file:
+        np.testing.assert_array_equal(file.read(), WHOLE)
+
+
+def test_an_older_library_reads_objects(server, tmp_path):
+    older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
+    if not older:
+        pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
+    arrays = expected(make_kinds(tmp_path / "a.h5"))
+    url = publish(server, tmp_path / "a.h5")
+    np.savez(tmp_path / "expected.npz", **{name: one for name, one in arrays.items() if one.dtype.kind != "O"})
+    code = f"""
+import numpy, plait
+for name, array in numpy.load({str(tmp_path / "expected.npz")!r}).items():
+    numpy.testing.assert_array_equal(plait.open({url!r} + "::" + name).read(), array, err_msg=name)
+"""
+    environment = {**os.environ, "PLAIT_HDF5": str(older[0])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
