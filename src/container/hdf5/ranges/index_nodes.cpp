@@ -4,7 +4,7 @@
 // chunks has 2,000 nodes, which would take 2,000 requests, one after another.
 //
 // Idea: a node states where its children are. All nodes of a level are read together before the library walks the tree.
-// What is found here only says what to read in advance: the index itself is what the library lists.
+// What is found here only states what to read in advance: the index itself is what the library lists.
 //
 // A node of version 1 has a header of 24 bytes with the signature TREE, its kind, its level and the number of its
 // children. Keys and addresses of children alternate after it; a key has 8 bytes and 8 for each dimension and one more.
@@ -16,9 +16,17 @@
 // numbers depend on how many records fit into a node of a level.
 // Example: nodes of 2,048 bytes, records of 24. A leaf has at most (2048 - 10) / 24 = 84 records, a number of 1 byte.
 // A node of level 1 has pointers of 8 + 1 bytes, hence at most (2048 - 10 - 9) / (24 + 9) = 61 records and 62 children.
+//
+// An extensible array has an index block with the first elements and the addresses of data blocks and of super blocks,
+// which have the addresses of further data blocks. Group u of data blocks has 2^(u/2) of them (rounded down), each of
+// 2^((u+1)/2) times the minimum number of elements. The first groups are in the index block, and each further one has a
+// super block.
+// Example: at least 16 elements a block, and 4 addresses a super block. The groups 0 to 3 have 1, 1, 2 and 2 blocks of
+// 16, 32, 32 and 64 elements, whose 6 addresses are in the index block. Group 4 has a super block with 4 addresses.
 
 #include "container/hdf5/ranges/index_nodes.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -31,7 +39,11 @@ namespace plait::container::hdf5 {
 namespace {
 
 constexpr std::int64_t kMaxLevels = 40;
-constexpr std::uint64_t kTreeIndex = 5;  // kind of index in a layout message of version 4
+// Kinds of index in a layout message of version 4, and the bytes of their parameters.
+constexpr std::uint64_t kArrayIndex = 4;
+constexpr std::size_t kArrayParameters = 5;
+constexpr std::uint64_t kTreeIndex = 5;
+constexpr std::size_t kTreeParameters = 6;
 
 bool begins_with(std::span<const std::byte> bytes, std::string_view signature) {
   return bytes.size() >= signature.size() && std::memcmp(bytes.data(), signature.data(), signature.size()) == 0;
@@ -65,10 +77,12 @@ void IndexNodes::visit(const Take& take) {
     if (at + 8 <= layout.size()) visit_tree1(signed_number(layout, at, 8), take);
   } else if (version == 4 && layout.size() > 5) {
     // Version, class, flags, number of dimensions, bytes of an extent, extents, kind, parameters, address.
-    const std::size_t kind = 5 + number_in(layout, 3, 1) * number_in(layout, 4, 1);
-    constexpr std::size_t kParameters = 6;
-    if (kind + 1 + kParameters + 8 > layout.size() || number_in(layout, kind, 1) != kTreeIndex) return;
-    visit_tree2(signed_number(layout, kind + 1 + kParameters, 8), take);
+    const std::size_t at = 5 + number_in(layout, 3, 1) * number_in(layout, 4, 1);
+    const std::uint64_t kind = at < layout.size() ? number_in(layout, at, 1) : 0;
+    if (kind == kTreeIndex && at + 1 + kTreeParameters + 8 <= layout.size())
+      visit_tree2(signed_number(layout, at + 1 + kTreeParameters, 8), take);
+    if (kind == kArrayIndex && at + 1 + kArrayParameters + 8 <= layout.size())
+      visit_array(signed_number(layout, at + 1 + kArrayParameters, 8), take);
   }
 }
 
@@ -125,6 +139,7 @@ bool IndexNodes::add_children(const Node& node, const Tree2& tree, std::int64_t 
 void IndexNodes::visit_tree2(std::int64_t header, const Take& take) {
   constexpr std::int64_t kHeaderBytes = 38;
   constexpr std::int64_t kOverhead = 10;
+  take(std::vector<FileRange>{{header, kHeaderBytes}});
   const std::vector<std::byte> head = read(header, kHeaderBytes);
   if (!begins_with(head, "BTHD")) return;
   Tree2 tree{signed_number(head, 6, 4), signed_number(head, 10, 2)};
@@ -151,6 +166,74 @@ void IndexNodes::visit_tree2(std::int64_t header, const Take& take) {
       if (!add_children(node, tree, level, children)) return;
     nodes = std::move(children);
   }
+}
+
+/// The numbers of an extensible array.
+struct IndexNodes::Array {
+  std::int64_t element_bytes = 0;
+  std::int64_t min_elements = 0;   ///< of a data block
+  std::int64_t page_elements = 0;  ///< data blocks with more elements are divided into pages, each with a checksum
+  std::int64_t prefix = 0;         ///< bytes of a data block or super block before its content
+
+  std::int64_t blocks(std::int64_t group) const { return std::int64_t{1} << (group / 2); }
+  std::int64_t pages(std::int64_t group) const {
+    const std::int64_t elements = (std::int64_t{1} << ((group + 1) / 2)) * min_elements;
+    return elements > page_elements ? elements / page_elements : 0;
+  }
+  std::int64_t data_bytes(std::int64_t group) const {
+    const std::int64_t elements = (std::int64_t{1} << ((group + 1) / 2)) * min_elements;
+    return prefix + kSum + elements * element_bytes + pages(group) * kSum;
+  }
+  /// Offset of the addresses in a super block, after the bits of initialized pages.
+  std::int64_t addresses(std::int64_t group) const { return prefix + blocks(group) * ((pages(group) + 7) / 8); }
+
+  static constexpr std::int64_t kSum = 4;
+};
+
+void IndexNodes::visit_array(std::int64_t header, const Take& take) {
+  constexpr std::int64_t kHeaderBytes = 72;
+  constexpr std::int64_t kBlockHead = 14;
+  constexpr std::int64_t kMaxBits = 32;  // the index of an array with more elements does not fit into memory
+  take(std::vector<FileRange>{{header, kHeaderBytes}});
+  const std::vector<std::byte> head = read(header, kHeaderBytes);
+  if (!begins_with(head, "EAHD")) return;
+  const std::int64_t bits = signed_number(head, 7, 1);
+  Array array{signed_number(head, 6, 1), signed_number(head, 9, 1), std::int64_t{1} << (number_in(head, 11, 1) & 31U),
+              kBlockHead + (bits + 7) / 8};
+  const auto min_addresses = static_cast<unsigned>(number_in(head, 10, 1));
+  if (array.min_elements == 0 || !std::has_single_bit(min_addresses) || bits > kMaxBits) return;
+  const std::int64_t groups = 1 + bits - (std::bit_width(static_cast<std::uint64_t>(array.min_elements)) - 1);
+  const std::int64_t first_super = std::int64_t{2} * (std::bit_width(min_addresses) - 1);
+  const std::int64_t first_address = kBlockHead + signed_number(head, 8, 1) * array.element_bytes;
+  const std::int64_t count = 2 * (std::int64_t{min_addresses} - 1) + std::max<std::int64_t>(groups - first_super, 0);
+  const FileRange index{signed_number(head, 60, 8), first_address + count * 8 + Array::kSum};
+  take({&index, 1});
+  const std::vector<std::byte> block = read(index.offset, index.bytes);
+  if (!begins_with(block, "EAIB")) return;
+  std::vector<FileRange> parts;
+  std::vector<std::int64_t> super_groups;  // of the last entries of `parts`
+  auto at = static_cast<std::size_t>(first_address);
+  for (std::int64_t group = 0; group < first_super; ++group)
+    for (std::int64_t i = 0; i < array.blocks(group); ++i, at += 8)
+      parts.push_back({signed_number(block, at, 8), array.data_bytes(group)});
+  for (std::int64_t group = first_super; group < groups; ++group, at += 8) {
+    const std::int64_t offset = signed_number(block, at, 8);
+    if (offset < 0) continue;  // the array ends before
+    parts.push_back({offset, array.addresses(group) + array.blocks(group) * 8 + Array::kSum});
+    super_groups.push_back(group);
+  }
+  take(parts);
+  std::vector<FileRange> further;
+  for (std::size_t i = 0; i < super_groups.size(); ++i) {
+    const std::int64_t group = super_groups[i];
+    const FileRange& part = parts[parts.size() - super_groups.size() + i];
+    const std::vector<std::byte> super_block = read(part.offset, part.bytes);
+    if (!begins_with(super_block, "EASB")) return;
+    at = static_cast<std::size_t>(array.addresses(group));
+    for (std::int64_t block_number = 0; block_number < array.blocks(group); ++block_number, at += 8)
+      further.push_back({signed_number(super_block, at, 8), array.data_bytes(group)});
+  }
+  take(further);
 }
 
 }  // namespace plait::container::hdf5

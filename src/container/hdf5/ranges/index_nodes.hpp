@@ -17,13 +17,14 @@ struct IndexLocation {
   std::int64_t tree_children = 0;  ///< maximum number of children of a node of a tree of version 1
 };
 
-/// The nodes of a tree of chunks, of version 1 or 2. The other kinds of index have few parts, most of them contiguous.
+/// The nodes of a tree of chunks, of version 1 or 2, and the blocks of an extensible array. The parts of the other kinds
+/// of index are contiguous.
 class IndexNodes {
  public:
   /// file: must outlive the object.
   IndexNodes(store::Store& file, const IndexLocation& index) : file_(file), index_(index) {}
 
-  /// Calls `take` with all nodes of a level, from the root on, before it reads them. Ends at the first damaged node,
+  /// Calls `take` with all parts of a level, from the root on, before it reads them. Ends at the first damaged node,
   /// and calls `take` with nothing if the file has an index or properties that it does not know.
   /// errors  Those of the store.  kSystem, EIO: the header of the dataset is damaged.
   void visit(const std::function<void(std::span<const FileRange>)>& take);
@@ -37,9 +38,12 @@ class IndexNodes {
   };
   struct Tree2;
 
+  struct Array;
+
   void visit_tree1(std::int64_t root, const Take& take);
   void visit_tree2(std::int64_t header, const Take& take);
   bool add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children);
+  void visit_array(std::int64_t header, const Take& take);
   std::vector<std::byte> read(std::int64_t offset, std::int64_t bytes);
 
   store::Store& file_;
