@@ -1,9 +1,9 @@
 // The requests that fill a window from a store, or flush it.
 //
 // A contiguous range is one request, submitted ahead. Other ranges consist of runs (plan::for_each_file_run). Long runs
-// are read directly into the window, kBatch = 1024 of them in one request. Of a store whose requests take long, all runs
-// of a window are one request, which the store divides. Short runs of other stores that are near each other are read by a
-// sieve: one read covers several runs and the gaps between them, and the runs are copied out.
+// are read directly into the window, kBatch = 1024 of them in one request. All runs of a window are one request if
+// requests of the store take long; the store then divides it. Short runs of other stores that are near each other are
+// read by a sieve: one read covers several runs and the gaps between them, and the runs are copied out.
 //
 // Example: the region [:, 0:500] of 1000x1000 doubles has runs of 4000 bytes with gaps of 4000 bytes. The first window
 // of 1 MiB has 131,072 elements in 263 runs, the last of them cut. A read of 256 KiB covers 33 runs, as 32 * 8000 +
@@ -65,12 +65,14 @@ void WindowIo::finish_read() {
 void WindowIo::read_in_batches(Range range, std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
   const std::size_t most = plan_.options().window_bytes > 0 ? max_segments(range, bytes) : plan::kBatch;
+  const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
   std::vector<store::ReadSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
     const store::ReadSegment next{data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes,
                                   run.elements * bytes};
     // The rows of a chunk often follow each other on both sides.
-    if (!batch.empty() && continues(batch.back(), next)) {
+    const bool begins_chunk = chunk > 0 && run.file % chunk == 0;
+    if (!begins_chunk && !batch.empty() && continues(batch.back(), next)) {
       batch.back().bytes += next.bytes;
       return;
     }

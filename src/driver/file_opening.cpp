@@ -29,7 +29,6 @@
 #include "container/raw/raw_format.hpp"
 #include "driver/driver_registry.hpp"
 #include "plait/error.hpp"
-#include "store/objects/object_ranges.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 #include "store/url.hpp"
@@ -225,8 +224,8 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   if (store::is_url(store->name()) && store::object_store_kind(store->name()).whole_objects)
     access_.window_bytes = kNetworkWindow;
   // Each byte of an object is fetched once, and by one rank, whatever the layout.
-  const bool is_object = dynamic_cast<const store::ObjectRanges*>(store.get()) != nullptr;
-  if (is_object && access_.strategy == plan::Strategy::kAutomatic) access_.strategy = plan::Strategy::kTwoPhase;
+  if (store->object_identity() && access_.strategy == plan::Strategy::kAutomatic)
+    access_.strategy = plan::Strategy::kTwoPhase;
   if (mode() == Mode::kAppend && !adds_array()) begin_shape_changes();
   if (mode() != Mode::kRead) dataset_->prepare_changes();
   content_ = dataset_->content();

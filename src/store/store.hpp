@@ -69,6 +69,9 @@ class Store {
   /// none.
   /// errors  kSystem.
   virtual std::optional<Identity> file_identity() const { return {}; }
+  /// Returns an identity that no other content of any object has, if the store has the bytes of one object at the same
+  /// offsets; it is an empty text if the server does not state one. Nothing for other stores.
+  virtual std::optional<std::string> object_identity() const { return {}; }
   /// Returns once all completed writes survive a loss of power.
   virtual void sync() = 0;
 

@@ -17,6 +17,8 @@ KNOWN_LINES = {
 KNOWN_PARAMETERS = {
     "src/container/hdf5/growth/overlay_driver.cpp:plait::container::hdf5::read_overlay": 6,
     "src/container/hdf5/growth/overlay_driver.cpp:plait::container::hdf5::write_overlay": 6,
+    "src/container/hdf5/ranges/range_file.cpp:plait::container::hdf5::read_ranges": 6,
+    "src/container/hdf5/ranges/range_file.cpp:plait::container::hdf5::write_ranges": 6,
     "trace/bindings/python/trace/report.cpp:plait::python::analyse": 16,
     "trace/bindings/python/trace/traces.cpp:plait::python::finish": 7,
     "trace/bindings/python/trace/traces.cpp:plait::python::open_reader": 11,

@@ -147,10 +147,9 @@ class NamedSource:
             if dtype is None or reason:
                 reason = reason or f"elements of type {one.element} cannot be read"
                 reason = f"{self._path}{BETWEEN if one.name else ''}{one.name}: {reason}"
+                stored = one.stored or 0
                 unreadable.append(
-                    UnreadableArray(
-                        name, reason, one.has_elements, one.copy_reason, described=one, stored=one.stored or 0
-                    )
+                    UnreadableArray(name, reason, one.has_elements, one.copy_reason, described=one, stored=stored)
                 )
             else:
                 described = replace_type(one, array_type(one.shape, dtype, one.order))

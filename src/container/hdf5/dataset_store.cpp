@@ -31,6 +31,10 @@ using base::text;
 using store::ReadSegment;
 using store::WriteSegment;
 
+std::string describe(const Chunk& chunk, const DatasetStore& store) {
+  return text(describe_chunk(store.dataset(), chunk.number), " of ", store.name(), " at offset ", chunk.offset);
+}
+
 /// A batch of pieces that the file has in the form of the store, and of others that complete() decodes.
 class PendingPieces : public store::Pending {
  public:
@@ -191,18 +195,14 @@ codec::Chain DatasetStore::chain(const Chunk& chunk) const {
   return make_chain(dataset_.filters, chunk.left_out);
 }
 
-std::string DatasetStore::describe(const Chunk& chunk) const {
-  return text(describe_chunk(dataset_, chunk.number), " of ", name_, " at offset ", chunk.offset);
-}
-
 void DatasetStore::check_packed(const Chunk& chunk) const {
   // No codec enlarges data by more than this. A larger size is an error in the index, and must not be allocated.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
-    codec::damaged(describe(chunk), "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
+    codec::damaged(describe(chunk, *this), "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
 }
 
 void DatasetStore::decode(const Chunk& chunk, std::span<const std::byte> packed, std::span<std::byte> into) const {
-  chain(chunk).decode(packed, into, describe(chunk));
+  chain(chunk).decode(packed, into, describe(chunk, *this));
   dataset_.pad_with_null(into);
 }
 

@@ -64,7 +64,8 @@ class DatasetStore : public store::Store {
   virtual std::optional<Chunk> find(std::int64_t number) const;
   /// Reads and decodes a chunk.
   virtual void unpack(const Chunk& chunk, std::span<std::byte> into) const;
-  /// Checks the number of bytes that a chunk has in the file.  errors  kSystem: it is larger than the elements can need.
+  /// Checks the number of bytes that a chunk has in the file.
+  /// errors  kSystem: it is larger than the elements can need.
   void check_packed(const Chunk& chunk) const;
   /// Decodes a chunk whose bytes have been read.
   void decode(const Chunk& chunk, std::span<const std::byte> packed, std::span<std::byte> into) const;
@@ -85,7 +86,6 @@ class DatasetStore : public store::Store {
  private:
   /// Reads a segment of a dataset without chunks whose bytes in the file differ from those of the store.
   void read_elements(const store::ReadSegment& segment) const;
-  std::string describe(const Chunk& chunk) const;
   codec::Chain chain(const Chunk& chunk) const;
   void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const DecodedChunk>& recent);
 

@@ -215,7 +215,7 @@ HdfDataset HdfFile::describe_or_reject(hid_t dataset, bool is_outside, const std
   try {
     return describe(dataset, is_outside, shown_name(path_, name));
   } catch (const Error& error) {
-    check_requests();
+    check_requests(ranges_.get());
     if (error.system_code() != EIO) throw;
     HdfDataset unreadable;
     unreadable.rejection = Rejection::because("it cannot be read", hdf5_.why());

@@ -61,12 +61,6 @@ class HdfFile {
   void change_attributes(const std::string& name, const AttributeChanges& changes);
 
  private:
-  void open_object_ranges(store::ObjectRanges& object);
-  /// Throws the error of a request that has failed, for a file in an object store.
-  void check_requests() const;
-  /// Calls a function that reads the file. Errors of requests replace those of the library.
-  template <typename Read>
-  auto checked(const Read& read) const;
   std::vector<NamedDataset> find_datasets(std::string_view group);
   HdfDataset find_dataset(std::string_view name);
   RecordCounts record_counts() const;

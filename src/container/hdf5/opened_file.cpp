@@ -12,7 +12,6 @@
 #include "container/hdf5/hdf_file.hpp"
 #include "container/hdf5/library_read/library_store.hpp"
 #include "container/hdf5/ranges/range_dataset.hpp"
-#include "container/hdf5/ranges/range_file.hpp"
 #include "container/hdf5/texts/heap_texts.hpp"
 #include "container/members.hpp"
 
@@ -126,7 +125,7 @@ std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<stor
     auto store = std::make_shared<LibraryStore>(std::move(file), dataset, path);
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }
-  if (as_object(*file) != nullptr) {
+  if (file->object_identity()) {
     auto store = std::make_shared<RangeDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }

@@ -42,7 +42,7 @@ ObjectRanges::ObjectRanges(std::string location, std::string_view details) : loc
 
 std::string ObjectRanges::details() const { return base::text(size_, ' ', identity_.tag); }
 
-std::string ObjectRanges::content_identity() const {
+std::optional<std::string> ObjectRanges::object_identity() const {
   const bool is_strong = identity_.tag.starts_with('"');
   return is_strong ? base::text(location_, ' ', details()) : std::string();
 }

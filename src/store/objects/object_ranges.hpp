@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,12 +30,11 @@ class ObjectRanges : public Store {
   bool grows() const override { return false; }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
+  std::optional<std::string> object_identity() const override;
   void sync() override {}
 
   /// Returns the size and the identity of the object for other ranks.
   std::string details() const;
-  /// Returns a text that no other content of any object has; empty if the server states no strong ETag.
-  std::string content_identity() const;
 
   /// Bytes at the beginning that the first request reads, because formats have their headers there.
   static constexpr std::int64_t kHeadBytes = std::int64_t{64} << 10;

@@ -142,7 +142,7 @@ class DatasetCopier {
     for (const Copy& copy : copies_)
       if (copy.references) copy_elements(copy);
     for (const Copy& copy : copies_) copy_attributes(copy);
-    if (ranges_) ranges_->check();
+    check_requests(ranges_.get());
   }
 
  private:
@@ -258,7 +258,7 @@ class DatasetCopier {
   }
 
   [[noreturn]] void failed(const std::string& what) const {
-    if (ranges_) ranges_->check();
+    check_requests(ranges_.get());
     base::throw_system_error(EIO, what, " cannot be copied to ", target_name_, " by ", hdf5_.describe(), hdf5_.why(),
                              "; leave it out, or copy the file by h5repack");
   }

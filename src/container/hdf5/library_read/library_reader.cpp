@@ -41,8 +41,8 @@ void LibraryReader::fail(const Library& hdf5, const std::string& what) const {
 void LibraryReader::open(const Library& hdf5) {
   hdf5.add_plugins();
   auto opened = std::make_unique<OpenHandles>();
-  if (store::ObjectRanges* const object = as_object(*file_)) {
-    opened->ranges = std::make_unique<RangeFile>(*object);
+  if (file_->object_identity()) {
+    opened->ranges = std::make_unique<RangeFile>(*file_);
     opened->file = opened->ranges->open(hdf5, name_);
   } else {
     opened->file = Handle(hdf5->H5Fopen(file_path_.c_str(), kReadOnly, 0), hdf5->H5Fclose);
@@ -57,7 +57,7 @@ void LibraryReader::open(const Library& hdf5) {
   if (in_chunks_) hdf5->H5Pset_chunk_cache(access.id(), 1, 0, 1.0);
   hdf5->H5Pset_efile_prefix(access.id(), "${ORIGIN}");
   opened->dataset = Handle(hdf5->H5Dopen2(opened->file.id(), ("/" + path_).c_str(), access.id()), hdf5->H5Dclose);
-  if (ranges != nullptr) ranges->check();
+  check_requests(ranges);
   if (!opened->dataset) fail(hdf5, "the dataset");
   opened->space = Handle(hdf5->H5Dget_space(opened->dataset.id()), hdf5->H5Sclose);
   const Handle type(hdf5->H5Dget_type(opened->dataset.id()), hdf5->H5Tclose);
@@ -65,7 +65,7 @@ void LibraryReader::open(const Library& hdf5) {
   opened->type = make_memory_type(hdf5, type.id(), element.dtype, !element.conversion.empty());
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const int count = hdf5->H5Sget_simple_extent_dims(opened->space.id(), extents.data(), nullptr);
-  if (ranges != nullptr) ranges->check();
+  check_requests(ranges);
   if (!opened->type || count < 0) fail(hdf5, "the description of the dataset");
   if (hdf5->H5Tget_size(opened->type.id()) != static_cast<std::size_t>(element_bytes_))
     base::throw_system_error(EIO, name_, " has elements of another size than when it was opened; open it again");
@@ -103,7 +103,7 @@ void LibraryReader::read(const LibraryBox& box, std::byte* into) {
   const hid_t from = shape.empty() ? 0 : whole;
   const hid_t to = shape.empty() ? 0 : target.id();
   const bool is_read = ok && hdf5->H5Dread(handles_->dataset.id(), handles_->type.id(), to, from, 0, into) >= 0;
-  if (handles_->ranges) handles_->ranges->check();
+  check_requests(handles_->ranges.get());
   if (!is_read)
     fail(hdf5, base::text("the elements from ", base::tuple_text(box.first), " on"));
 }

@@ -2,7 +2,7 @@
 //
 // An ordinary file is opened by its name, and compared with the file that Plait has open. A file in an object store is
 // opened by RangeFile. The library hides the errors of its requests: it calls a file damaged, or does without an
-// attribute that it could not read. Both functions that read the file therefore end with check_requests().
+// attribute that it could not read. Both functions that read the file therefore end with the check of RangeFile.
 //
 // Example: the server answers the request for the attributes of x with status 403. The library reports that x has no
 // attributes, and datasets() fails with the server's answer.
@@ -29,12 +29,28 @@ void check_ordinary(const store::Store& store, const std::string& path) {
     base::throw_argument_error(path, ": HDF5 files are read where they are ordinary files; copy it to one");
 }
 
+/// Calls a function that reads a file. Errors of requests replace those of the library.
+template <typename Read>
+auto checked(const RangeFile* file, const Read& read) {
+  try {
+    auto found = read();
+    check_requests(file);
+    return found;
+  } catch (const Error&) {
+    check_requests(file);  // the cause, if the library has misunderstood it
+    throw;
+  }
+}
+
 }  // namespace
 
 HdfFile::HdfFile(store::Store& store, const std::string& path, Access access)
     : store_(store), path_(path), bytes_(store.size()) {
-  if (store::ObjectRanges* const object = as_object(store)) {
-    open_object_ranges(*object);
+  if (store.object_identity()) {
+    ranges_ = std::make_unique<RangeFile>(store);
+    file_ = ranges_->open(hdf5_, path_);
+    finish_opening(follow_rule());
+    ranges_->check();
     return;
   }
   check_ordinary(store, path);
@@ -79,13 +95,6 @@ RecordCounts HdfFile::record_counts() const {
   return ranges_ ? RecordCounts(ranges_->identity()) : RecordCounts(descriptor_);
 }
 
-void HdfFile::open_object_ranges(store::ObjectRanges& object) {
-  ranges_ = std::make_unique<RangeFile>(object);
-  file_ = ranges_->open(hdf5_, path_);
-  finish_opening(follow_rule());
-  check_requests();
-}
-
 std::int64_t HdfFile::stored_bytes(hid_t dataset, hid_t properties, std::size_t dimensions) const {
   if (ranges_ && hdf5_->H5Pget_layout(properties) == H5D_CHUNKED) {
     if (is_listing_) return -1;
@@ -98,28 +107,12 @@ std::int64_t HdfFile::stored_bytes(hid_t dataset, hid_t properties, std::size_t 
   return static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
 }
 
-void HdfFile::check_requests() const {
-  if (ranges_) ranges_->check();
-}
-
-template <typename Read>
-auto HdfFile::checked(const Read& read) const {
-  try {
-    auto found = read();
-    check_requests();
-    return found;
-  } catch (const Error&) {
-    check_requests();  // the cause, if the library has misunderstood it
-    throw;
-  }
-}
-
 std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
-  return checked([&] { return find_datasets(group); });
+  return checked(ranges_.get(), [&] { return find_datasets(group); });
 }
 
 HdfDataset HdfFile::dataset(std::string_view name) {
-  return checked([&] { return find_dataset(name); });
+  return checked(ranges_.get(), [&] { return find_dataset(name); });
 }
 
 }  // namespace plait::container::hdf5

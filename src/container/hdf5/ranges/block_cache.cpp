@@ -4,7 +4,7 @@
 // 100 ms.
 //
 // Idea: a request reads a block of 64 KiB. If it continues the one before, it reads twice as many blocks, up to 1 MiB,
-// because descriptions mostly follow each other. Places that are known in advance, such as the nodes of a tree, are
+// because descriptions mostly follow each other. Ranges that are known in advance, such as the nodes of a tree, are
 // read exactly, by requests that overlap (prefetch()).
 //
 // Example: the descriptions of 500 variables in the first 900 KB of a file. Block 0 comes with the request that opened
@@ -47,7 +47,7 @@ void BlockCache::read_blocks(store::Store& file, std::int64_t first, std::int64_
       positions_.erase(blocks_.back().number);
       blocks_.pop_back();
     }
-    blocks_.push_front({first + i, Bytes(bytes.begin() + from, bytes.begin() + to)});
+    blocks_.emplace(blocks_.begin(), Block{first + i, Bytes(bytes.begin() + from, bytes.begin() + to)});
     positions_[first + i] = blocks_.begin();
   }
 }

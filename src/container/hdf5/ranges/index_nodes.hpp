@@ -17,8 +17,8 @@ struct IndexLocation {
   std::int64_t tree_children = 0;  ///< maximum number of children of a node of a tree of version 1
 };
 
-/// The nodes of a tree of chunks, of version 1 or 2, and the blocks of an extensible array. The parts of the other kinds
-/// of index are contiguous.
+/// The nodes of a tree of chunks, of version 1 or 2, and the blocks of an extensible array. The other kinds of index
+/// have contiguous parts.
 class IndexNodes {
  public:
   /// file: must outlive the object.

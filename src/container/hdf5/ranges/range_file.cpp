@@ -115,9 +115,7 @@ hid_t range_driver(const Library& hdf5) {
 
 }  // namespace
 
-store::ObjectRanges* as_object(store::Store& store) { return dynamic_cast<store::ObjectRanges*>(&store); }
-
-RangeFile::RangeFile(store::ObjectRanges& object) : object_(object), cache_(find_cache(object.content_identity())) {}
+RangeFile::RangeFile(store::Store& object) : object_(object), cache_(find_cache(*object.object_identity())) {}
 
 Handle RangeFile::open(const Library& hdf5, const std::string& path) {
   const Handle access = driver_access(hdf5, range_driver(hdf5));

@@ -9,12 +9,9 @@
 #include "container/hdf5/library.hpp"
 #include "container/hdf5/ranges/block_cache.hpp"
 #include "container/hdf5/ranges/index_nodes.hpp"
-#include "store/objects/object_ranges.hpp"
+#include "store/store.hpp"
 
 namespace plait::container::hdf5 {
-
-/// Returns a store as an object that is read by ranges; nullptr if it is another store.
-store::ObjectRanges* as_object(store::Store& store);
 
 /// An object that the library reads as a file. All requests are made under the lock of Library.
 ///
@@ -23,8 +20,8 @@ store::ObjectRanges* as_object(store::Store& store);
 /// failure no more requests are sent.
 class RangeFile {
  public:
-  /// object: must outlive this object and the files that open() returns.
-  explicit RangeFile(store::ObjectRanges& object);
+  /// object: has an object_identity(), and outlives this object and the files that open() returns.
+  explicit RangeFile(store::Store& object);
   ~RangeFile() { cache_->end_file(); }
   RangeFile(const RangeFile&) = delete;
   RangeFile& operator=(const RangeFile&) = delete;
@@ -36,7 +33,7 @@ class RangeFile {
   void check() const;
   bool has_failed() const { return failure_ != nullptr; }
   /// Returns an identity that no other content has; empty if the server does not state one.
-  std::string identity() const { return object_.content_identity(); }
+  std::string identity() const { return *object_.object_identity(); }
   /// Reads the index of chunks in advance by few requests, if it is one of those whose parts are scattered in the file.
   /// errors  Those of the requests.
   void prefetch_index(const IndexLocation& index);
@@ -46,9 +43,14 @@ class RangeFile {
   std::int64_t size() { return object_.size(); }
 
  private:
-  store::ObjectRanges& object_;
+  store::Store& object_;
   std::shared_ptr<BlockCache> cache_;  ///< shared by all opened files with the same content
   std::exception_ptr failure_;
 };
+
+/// Throws the error of the first request that has failed. file: nullptr for an ordinary file.
+inline void check_requests(const RangeFile* file) {
+  if (file != nullptr) file->check();
+}
 
 }  // namespace plait::container::hdf5

@@ -21,7 +21,6 @@
 
 #include "base/errors.hpp"
 #include "container/hdf5/ranges/block_cache.hpp"
-#include "container/hdf5/ranges/range_file.hpp"
 #include "container/hdf5/texts/heap_collection.hpp"
 
 namespace plait::container::hdf5 {
@@ -66,7 +65,7 @@ class CollectionReader {
   }
 
   HeapCollection read(std::uint64_t address) {
-    if (as_object(file_) == nullptr) return {file_, offset(address), name_};
+    if (!file_.object_identity()) return {file_, offset(address), name_};
     if (next_ < addresses_.size() && addresses_[next_] == address && next_ % kAtOnce == 0) {
       std::vector<FileRange> ranges;
       for (std::size_t i = next_; i < std::min(next_ + kAtOnce, addresses_.size()); ++i)
