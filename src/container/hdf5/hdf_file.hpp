@@ -113,7 +113,7 @@ class HdfFile {
   store::Store& store_;
   std::string path_;
   Library hdf5_;
-  std::int64_t bytes_ = 0;  ///< size of the file
+  std::int64_t bytes_ = 0;             ///< size of the file
   std::unique_ptr<RangeFile> ranges_;  ///< for a file in an object store
   Handle file_;
   int descriptor_ = -1;  ///< descriptor of an ordinary file, owned by the library

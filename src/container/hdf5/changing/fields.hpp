@@ -31,7 +31,7 @@ struct ChangedFields {
   NumberField index;
   std::int64_t layout = 0;        ///< offset of the data of the layout message
   std::int64_t layout_bytes = 0;  ///< their size; 0 if find_fields() has not found the message
-  base::Rejection rejection;  ///< reason why the file has no such fields
+  base::Rejection rejection;      ///< reason why the file has no such fields
 };
 
 /// Finds the length of the file only.

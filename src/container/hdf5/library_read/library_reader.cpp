@@ -104,8 +104,7 @@ void LibraryReader::read(const LibraryBox& box, std::byte* into) {
   const hid_t to = shape.empty() ? 0 : target.id();
   const bool is_read = ok && hdf5->H5Dread(handles_->dataset.id(), handles_->type.id(), to, from, 0, into) >= 0;
   check_requests(handles_->ranges.get());
-  if (!is_read)
-    fail(hdf5, base::text("the elements from ", base::tuple_text(box.first), " on"));
+  if (!is_read) fail(hdf5, base::text("the elements from ", base::tuple_text(box.first), " on"));
 }
 
 }  // namespace plait::container::hdf5

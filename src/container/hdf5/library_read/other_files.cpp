@@ -97,8 +97,9 @@ OtherFile find_other_file(const std::string& from, const std::string& named, Nam
         base::Rejection::because(named, ", and ", kSetting, " is none; unset it to read other files of the folder")};
   if (store::is_url(from))
     return {named, false,
-            base::Rejection::because(named, ", which Plait does not read for a file in an object store; copy both into "
-                                            "one folder and open the copy")};
+            base::Rejection::because(named,
+                                     ", which Plait does not read for a file in an object store; copy both into "
+                                     "one folder and open the copy")};
   const char* const variable = prefix_variable(naming);
   const char* const prefix = std::getenv(variable);
   if (rule == FollowRule::kFolder && prefix != nullptr && *prefix != '\0')

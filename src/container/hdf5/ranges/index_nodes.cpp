@@ -116,8 +116,8 @@ void IndexNodes::visit_tree1(std::int64_t root, const Take& take) {
 struct IndexNodes::Tree2 {
   std::int64_t node_bytes = 0;
   std::int64_t record_bytes = 0;
-  std::int64_t count_bytes = 0;             ///< bytes of the number of records of a child
-  std::vector<std::int64_t> max_below{};    ///< the most records of a node of each level and all nodes below it
+  std::int64_t count_bytes = 0;           ///< bytes of the number of records of a child
+  std::vector<std::int64_t> max_below{};  ///< the most records of a node of each level and all nodes below it
 };
 
 bool IndexNodes::add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children) {
@@ -130,8 +130,8 @@ bool IndexNodes::add_children(const Node& node, const Tree2& tree, std::int64_t 
   if (begin + (node.records + 1) * pointer > tree.node_bytes) return false;
   for (std::int64_t i = 0; i <= node.records; ++i) {
     const auto at = static_cast<std::size_t>(begin + i * pointer);
-    children.push_back({signed_number(bytes, at, 8),
-                        signed_number(bytes, at + 8, static_cast<std::size_t>(tree.count_bytes))});
+    children.push_back(
+        {signed_number(bytes, at, 8), signed_number(bytes, at + 8, static_cast<std::size_t>(tree.count_bytes))});
   }
   return true;
 }
