@@ -57,6 +57,7 @@ void bind_formats(nb::module_& module) {
         return std::string(container::format_at(store::canonical_name(name)).traits().name);
       },
       "name"_a, nb::call_guard<GilRelease>());
+  module.def("object_state", &driver::object_state, "name"_a, nb::call_guard<GilRelease>());
   module.def(
       "netcdf_fill",
       [](const std::string& dtype) {

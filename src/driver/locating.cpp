@@ -15,6 +15,8 @@
 #include "store/objects/open_objects.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/posix/temporary.hpp"
+#include "store/objects/object_ranges.hpp"
+#include "store/objects/object_url.hpp"
 
 namespace plait::driver {
 
@@ -107,6 +109,12 @@ std::vector<GroupAttributes> groups_in(const std::string& given) {
   const std::shared_ptr<store::Store> opened = files->find(whole, false).store;
   if (!format.traits().names_arrays) return {};
   return format.open(opened, whole)->groups();
+}
+
+std::string object_state(const std::string& name) {
+  const std::string file(container::array_name(store::canonical_name(name)).file);
+  if (!store::is_url(file) || !store::object_store_kind(file).whole_objects) return {};
+  return store::ObjectRanges(file).details();
 }
 
 std::vector<std::string> sibling_files(const ResolvedName& found) {

@@ -31,6 +31,12 @@ void remove_unfinished(const std::string& name);
 /// errors  Those of arrays_in().
 std::vector<GroupAttributes> groups_in(const std::string& name);
 
+/// Returns a text that differs between any two contents of an object that is one file; empty for files and folders. Not
+/// collective.
+/// errors  kSystem: there is no such object, or it cannot be read.
+/// cost  A request.
+std::string object_state(const std::string& name);
+
 /// Returns the files next to a store's path that hold or describe its bytes, for any driver. They may be removed when
 /// another store is written to that path. Not collective. Files that this process does not see are left out.
 std::vector<std::string> sibling_files(const ResolvedName& found);

@@ -21,7 +21,7 @@ from .._calls.guard import Reporter, checks
 from .._core import ArrayType, Content, Layout
 from .._file.arrays_in import BETWEEN, decode_fill_value, element_type, groups_in, members_in
 from .._file.file import File
-from .._file.location import format_at, locate
+from .._file.location import format_at, locate, object_state
 from .._file.open import open
 from .._file.steps import VARIABLE
 from .serial import NoReaderError
@@ -125,8 +125,11 @@ class NamedSource:
             self._path, self._on_disk = found.file, found.path
             # A single named array is copied without its groups.
             self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
-            self._state = _file_state(self._on_disk)
-            self._is_netcdf = format_at(self._path) == "netcdf"
+            source_format = format_at(self._path)
+            self._is_netcdf = source_format == "netcdf"
+            # Each object of Zarr has an identity of its own.
+            self._is_object = not self._on_disk and not source_format.startswith("zarr")
+            self._state = self._find_state()
 
     def __enter__(self) -> NamedSource:
         """Return itself; each array is opened when it is read."""
@@ -180,8 +183,11 @@ class NamedSource:
         assert self._file is not None
         self._file.read(layout, out, region=region)
 
+    def _find_state(self) -> tuple[int, ...] | str:
+        return object_state(self._path) if self._is_object else _file_state(self._on_disk)
+
     def _check_file(self) -> None:
-        if _file_state(self._on_disk) != self._state:
+        if self._find_state() != self._state:
             raise store_error(f"{self._path} has been changed or replaced during the copy; copy it again", errno.ESTALE)
 
 

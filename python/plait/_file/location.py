@@ -36,6 +36,11 @@ def format_at(url: str | os.PathLike[str]) -> str:
     return _core.format_at(os.fsdecode(url))
 
 
+def object_state(url: str | os.PathLike[str]) -> str:
+    """Return a text that differs between any two contents of an object that is one file; empty for other stores."""
+    return _core.object_state(os.fsdecode(url))
+
+
 def with_format(url: str | os.PathLike[str], file_format: str | None) -> str:
     """Return the name that states the format of a file, ``FORMAT:NAME``.
 
