@@ -3,7 +3,7 @@
 #
 # usage: scripts/build.sh [--lean|--tests]      --lean leaves out simulation, Fortran and the interfaces of the 1990s;
 #                                               --tests also builds the C and C++ tests and makes warnings errors
-# PLAIT_PRODUCT=array, trace or historical leaves out the products that this one does not use.
+# PLAIT_PRODUCT=array, trace, historical or mpiio leaves out the products that this one does not use.
 # The build tree under .plait/build stays, so a second run compiles only what changed.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
@@ -11,16 +11,17 @@ cd "$plait_root"
 
 settings=(-Cbuild-dir="$plait_release")
 define() { settings+=("${@/#/-Ccmake.define.}"); }
-trace=ON historical=ON
+trace=ON historical=ON mpiio=ON
 case "${PLAIT_PRODUCT:-all}" in
   all) ;;
-  array) trace=OFF historical=OFF ;;
-  trace) historical=OFF ;;
-  historical) trace=OFF ;;
-  *) say "unknown product '$PLAIT_PRODUCT'; expected array, trace, historical or all" >&2; exit 2 ;;
+  array) trace=OFF historical=OFF mpiio=OFF ;;
+  trace) historical=OFF mpiio=OFF ;;
+  historical) trace=OFF mpiio=OFF ;;
+  mpiio) trace=OFF historical=OFF ;;
+  *) say "unknown product '$PLAIT_PRODUCT'; expected array, trace, historical, mpiio or all" >&2; exit 2 ;;
 esac
-whole=(PLAIT_TRACE=$trace PLAIT_SIMULATION=ON PLAIT_FORTRAN=ON PLAIT_HISTORICAL=$historical)
-lean=(PLAIT_TRACE=$trace PLAIT_SIMULATION=OFF PLAIT_FORTRAN=OFF PLAIT_HISTORICAL=OFF)
+whole=(PLAIT_TRACE=$trace PLAIT_SIMULATION=ON PLAIT_FORTRAN=ON PLAIT_HISTORICAL=$historical PLAIT_MPIIO=$mpiio)
+lean=(PLAIT_TRACE=$trace PLAIT_SIMULATION=OFF PLAIT_FORTRAN=OFF PLAIT_HISTORICAL=OFF PLAIT_MPIIO=$mpiio)
 case "${1:-}" in
   "") define "${whole[@]}" ;;
   --lean) [[ -e "$plait_release/build.ninja" ]] || define "${lean[@]}" ;;

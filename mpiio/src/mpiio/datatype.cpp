@@ -1,0 +1,280 @@
+// Decodes datatypes by their envelopes.
+//
+// Problem: the typemap of a distributed array lists each contiguous piece, of which a row-cyclic array of 5000x5000 has
+// millions. The call that made the type says the same in a few numbers, and MPI returns its arguments.
+//
+// Example: MPI_Type_contiguous(3, T) of T = MPI_Type_dup(MPI_DOUBLE) has the envelope CONTIGUOUS with the integer 3 and
+// the datatype T, whose envelope is DUP with MPI_DOUBLE, which is NAMED. The result is Dense with 24 bytes.
+//
+// Types that were made by functions with _c have their sizes in a list of large counts instead of the integers.
+
+#include "mpiio/datatype.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace plait::mpiio {
+
+namespace {
+
+/// The call that made a datatype, and the numbers of its arguments.
+struct Envelope {
+  int combiner = MPI_COMBINER_NAMED;
+  std::size_t integers = 0;
+  std::size_t addresses = 0;
+  std::size_t counts = 0;
+  std::size_t types = 0;
+
+  /// True for types that MPI defines, which have no arguments and must not be freed.
+  bool is_predefined() const {
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+  }
+};
+
+#if MPI_VERSION >= 4
+using Number = MPI_Count;
+#else
+using Number = int;
+#endif
+
+std::optional<Envelope> read_envelope(MPI_Datatype type) {
+  Number integers = 0;
+  Number addresses = 0;
+  Number counts = 0;
+  Number types = 0;
+  int combiner = 0;
+#if MPI_VERSION >= 4
+  const int code = PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
+#else
+  const int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+#endif
+  if (code != MPI_SUCCESS) return std::nullopt;
+  const auto size = [](Number number) { return static_cast<std::size_t>(number); };
+  return Envelope{combiner, size(integers), size(addresses), size(counts), size(types)};
+}
+
+/// The arguments that a datatype was made with.
+class Contents {
+ public:
+  explicit Contents(MPI_Datatype type);
+  ~Contents();
+  Contents(const Contents&) = delete;
+  Contents& operator=(const Contents&) = delete;
+
+  /// False if the MPI does not return the arguments.
+  bool is_known() const { return known_; }
+  const Envelope& envelope() const { return envelope_; }
+  /// True for a type that was made by a function with _c, whose sizes are not among the integers.
+  bool has_counts() const { return !counts_.empty(); }
+  std::span<const int> integers() const { return integers_; }
+  std::span<const MPI_Count> counts() const { return counts_; }
+  std::span<const MPI_Aint> addresses() const { return addresses_; }
+  MPI_Datatype base() const { return types_.empty() ? MPI_DATATYPE_NULL : types_.front(); }
+
+ private:
+  int read(MPI_Datatype type);
+
+  bool known_ = false;
+  Envelope envelope_;
+  std::vector<int> integers_;
+  std::vector<MPI_Aint> addresses_;
+  std::vector<MPI_Count> counts_;
+  std::vector<MPI_Datatype> types_;
+};
+
+Contents::Contents(MPI_Datatype type) {
+  const std::optional<Envelope> envelope = read_envelope(type);
+  if (!envelope) return;
+  envelope_ = *envelope;
+  known_ = envelope_.is_predefined() || read(type) == MPI_SUCCESS;
+  if (!known_) types_.clear();
+}
+
+int Contents::read(MPI_Datatype type) {
+  integers_.resize(envelope_.integers);
+  addresses_.resize(envelope_.addresses);
+  counts_.resize(envelope_.counts);
+  types_.resize(envelope_.types);
+  const auto number = [](std::size_t size) { return static_cast<Number>(size); };
+#if MPI_VERSION >= 4
+  return PMPI_Type_get_contents_c(type, number(integers_.size()), number(addresses_.size()), number(counts_.size()),
+                                  number(types_.size()), integers_.data(), addresses_.data(), counts_.data(),
+                                  types_.data());
+#else
+  return PMPI_Type_get_contents(type, number(integers_.size()), number(addresses_.size()), number(types_.size()),
+                                integers_.data(), addresses_.data(), types_.data());
+#endif
+}
+
+Contents::~Contents() {
+  for (MPI_Datatype type : types_) {
+    const std::optional<Envelope> envelope = read_envelope(type);
+    if (envelope && !envelope->is_predefined()) PMPI_Type_free(&type);
+  }
+}
+
+/// Reads the arguments of a call in their order: numbers that may be large, and others.
+class Arguments {
+ public:
+  explicit Arguments(const Contents& contents)
+      : integers_(contents.integers()), counts_(contents.counts()), has_counts_(contents.has_counts()) {}
+
+  bool is_complete() const { return complete_; }
+  int integer() {
+    if (integers_.empty()) {
+      complete_ = false;
+      return 0;
+    }
+    const int value = integers_.front();
+    integers_ = integers_.subspan(1);
+    return value;
+  }
+  std::int64_t size() {
+    if (!has_counts_) return integer();
+    if (counts_.empty()) {
+      complete_ = false;
+      return 0;
+    }
+    const MPI_Count value = counts_.front();
+    counts_ = counts_.subspan(1);
+    return value;
+  }
+  std::vector<int> integers(int number) {
+    std::vector<int> values;
+    for (int i = 0; i < number && complete_; ++i) values.push_back(integer());
+    return values;
+  }
+  Extents sizes(int number) {
+    Extents values;
+    for (int i = 0; i < number && complete_; ++i) values.push_back(size());
+    return values;
+  }
+  std::optional<Order> order() {
+    const int value = integer();
+    if (value == MPI_ORDER_C) return Order::kC;
+    if (value == MPI_ORDER_FORTRAN) return Order::kFortran;
+    return std::nullopt;
+  }
+
+ private:
+  std::span<const int> integers_;
+  std::span<const MPI_Count> counts_;
+  bool has_counts_;
+  bool complete_ = true;
+};
+
+ArrayDatatype repeat(const ArrayDatatype& base, std::int64_t count) {
+  if (const auto* dense = std::get_if<Dense>(&base)) {
+    std::int64_t bytes = 0;
+    if (count < 0 || __builtin_mul_overflow(dense->bytes, count, &bytes)) return {};
+    return Dense{bytes};
+  }
+  return count == 1 ? base : ArrayDatatype();
+}
+
+ArrayDatatype decode_vector(const Contents& contents, bool in_bytes) {
+  Arguments arguments(contents);
+  const std::int64_t count = arguments.size();
+  const std::int64_t block = arguments.size();
+  const ArrayDatatype base = decode(contents.base());
+  const auto* dense = std::get_if<Dense>(&base);
+  if (dense == nullptr || !arguments.is_complete()) return {};
+  if (count > 1) {
+    std::int64_t stride = 0;
+    if (in_bytes && !contents.has_counts()) {
+      if (contents.addresses().empty()) return {};
+      stride = contents.addresses().front();
+    } else {
+      stride = arguments.size();
+    }
+    std::int64_t expected = block;
+    if (in_bytes && __builtin_mul_overflow(block, dense->bytes, &expected)) return {};
+    if (!arguments.is_complete() || stride != expected) return {};
+  }
+  return repeat(repeat(base, block), count);
+}
+
+ArrayDatatype decode_resized(MPI_Datatype type, const Contents& contents) {
+  ArrayDatatype base = decode(contents.base());
+  const TypeExtent resized = extent(type);
+  if (resized.begin != 0) return {};
+  if (const auto* dense = std::get_if<Dense>(&base)) return dense->bytes == resized.bytes ? base : ArrayDatatype();
+  return base;
+}
+
+ArrayDatatype decode_subarray(const Contents& contents) {
+  Arguments arguments(contents);
+  const int dimensions = arguments.integer();
+  Subarray found;
+  std::optional<Order> order;
+  if (contents.has_counts()) order = arguments.order();
+  found.shape = arguments.sizes(dimensions);
+  found.sizes = arguments.sizes(dimensions);
+  found.starts = arguments.sizes(dimensions);
+  if (!contents.has_counts()) order = arguments.order();
+  const ArrayDatatype base = decode(contents.base());
+  const auto* dense = std::get_if<Dense>(&base);
+  if (!arguments.is_complete() || !order || dense == nullptr || dense->bytes == 0) return {};
+  found.order = *order;
+  found.element_bytes = dense->bytes;
+  return found;
+}
+
+ArrayDatatype decode_darray(const Contents& contents) {
+  Arguments arguments(contents);
+  Darray found;
+  found.ranks = arguments.integer();
+  found.rank = arguments.integer();
+  const int dimensions = arguments.integer();
+  found.shape = arguments.sizes(dimensions);
+  found.kinds = arguments.integers(dimensions);
+  found.arguments = arguments.integers(dimensions);
+  for (const int extent : arguments.integers(dimensions)) found.grid.push_back(extent);
+  const std::optional<Order> order = arguments.order();
+  const ArrayDatatype base = decode(contents.base());
+  const auto* dense = std::get_if<Dense>(&base);
+  if (!arguments.is_complete() || !order || dense == nullptr || dense->bytes == 0) return {};
+  found.order = *order;
+  found.element_bytes = dense->bytes;
+  return found;
+}
+
+}  // namespace
+
+ArrayDatatype decode(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return {};
+  const Contents contents(type);
+  if (!contents.is_known()) return {};
+  switch (contents.envelope().combiner) {
+    case MPI_COMBINER_DUP: return decode(contents.base());
+    case MPI_COMBINER_CONTIGUOUS: return repeat(decode(contents.base()), Arguments(contents).size());
+    case MPI_COMBINER_VECTOR: return decode_vector(contents, false);
+    case MPI_COMBINER_HVECTOR: return decode_vector(contents, true);
+    case MPI_COMBINER_RESIZED: return decode_resized(type, contents);
+    case MPI_COMBINER_SUBARRAY: return decode_subarray(contents);
+    case MPI_COMBINER_DARRAY: return decode_darray(contents);
+    default: break;
+  }
+  // Pairs such as MPI_SHORT_INT are predefined as well, and may have holes.
+  if (!contents.envelope().is_predefined()) return {};
+  const std::int64_t bytes = data_bytes(type);
+  const TypeExtent whole = extent(type);
+  return bytes > 0 && whole.begin == 0 && whole.bytes == bytes ? ArrayDatatype(Dense{bytes}) : ArrayDatatype();
+}
+
+std::int64_t data_bytes(MPI_Datatype type) {
+  MPI_Count bytes = 0;
+  return PMPI_Type_size_x(type, &bytes) == MPI_SUCCESS ? static_cast<std::int64_t>(bytes) : -1;
+}
+
+TypeExtent extent(MPI_Datatype type) {
+  MPI_Count begin = -1;
+  MPI_Count bytes = -1;
+  PMPI_Type_get_extent_x(type, &begin, &bytes);
+  return {begin, bytes};
+}
+
+}  // namespace plait::mpiio

@@ -1,0 +1,57 @@
+/// Datatypes of MPI that are arrays, or parts of arrays, of elements without holes.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "plait/layout.hpp"
+
+namespace plait::mpiio {
+
+/// Bytes one after another, which repeat without holes.
+struct Dense {
+  std::int64_t bytes = 0;
+};
+
+/// What MPI_Type_create_darray was called with.
+struct Darray {
+  int ranks = 0;
+  int rank = 0;
+  Extents shape;
+  std::vector<int> kinds;      ///< MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC or MPI_DISTRIBUTE_NONE
+  std::vector<int> arguments;  ///< block sizes, or MPI_DISTRIBUTE_DFLT_DARG
+  Extents grid;
+  Order order = Order::kC;
+  std::int64_t element_bytes = 0;
+};
+
+/// What MPI_Type_create_subarray was called with.
+struct Subarray {
+  Extents shape;
+  Extents sizes;
+  Extents starts;
+  Order order = Order::kC;
+  std::int64_t element_bytes = 0;
+};
+
+/// std::monostate: any other datatype.
+using ArrayDatatype = std::variant<std::monostate, Dense, Darray, Subarray>;
+
+/// Decodes a datatype by the calls that made it.
+/// cost  Independent of the size of the array.
+ArrayDatatype decode(MPI_Datatype type);
+
+/// Returns the bytes of a datatype's data; -1 if they are unknown.
+std::int64_t data_bytes(MPI_Datatype type);
+
+/// The distance from one instance of a datatype to the next.
+struct TypeExtent {
+  std::int64_t begin = 0;
+  std::int64_t bytes = 0;
+};
+TypeExtent extent(MPI_Datatype type);
+
+}  // namespace plait::mpiio

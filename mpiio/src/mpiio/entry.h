@@ -1,0 +1,65 @@
+/**
+ * What the preloaded library (libplait_mpiio) calls in the library that carries accesses out (libplait_mpiio_access).
+ */
+#ifndef PLAIT_MPIIO_ENTRY_H
+#define PLAIT_MPIIO_ENTRY_H
+
+#include <mpi.h>
+
+/** What happens to calls of MPI-IO; the values of PLAIT_MPIIO, which may be combined, are bits. */
+enum {
+  PLAIT_MPIIO_OFF = 0,     /**< all go to the MPI */
+  PLAIT_MPIIO_ON = 1,      /**< Plait carries out what it can */
+  PLAIT_MPIIO_EXPLAIN = 2, /**< rank 0 prints a line for each file when it is closed */
+  PLAIT_MPIIO_STRICT = 4   /**< a collective access that Plait cannot carry out is an error */
+};
+
+/** A collective read or write as the program has called it. */
+struct plait_mpiio_access {
+  MPI_File file;
+  int writes;
+  int has_offset; /**< the call states the offset; if not, the individual file pointer does */
+  MPI_Offset offset;
+  void *data;
+  MPI_Count count;
+  MPI_Datatype type;
+  MPI_Status *status;
+};
+
+/** A file that the MPI has opened. */
+struct plait_mpiio_opened {
+  MPI_File file;
+  MPI_Comm comm; /**< for Plait alone, which frees it: those ranks of the file that have the library of accesses */
+  int ranks;     /**< of the file */
+  const char *path;
+  int access_mode;
+  int mode;
+};
+
+/** Arguments of MPI_File_set_view. */
+struct plait_mpiio_view {
+  MPI_File file;
+  int is_set; /**< 0 if the MPI has rejected them, so that the view of this rank is unknown */
+  MPI_Offset displacement;
+  MPI_Datatype etype;
+  MPI_Datatype filetype;
+  const char *representation;
+};
+
+/** None of these throws. */
+struct plait_mpiio_functions {
+  void (*opened)(const struct plait_mpiio_opened *);
+  void (*closing)(MPI_File);
+  void (*viewed)(const struct plait_mpiio_view *);
+  /** Returns 0 if the call belongs to the MPI, on all ranks alike; if not, `code` is the result of the call. */
+  int (*access)(const struct plait_mpiio_access *, int *code);
+};
+
+/** The one symbol of libplait_mpiio_access. */
+#ifdef __cplusplus
+extern "C"
+#endif
+    const struct plait_mpiio_functions *
+    plait_mpiio_entry(void);
+
+#endif

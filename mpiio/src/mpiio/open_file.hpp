@@ -1,0 +1,85 @@
+/// A file that the MPI has opened, and of which Plait carries out accesses.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "mpiio/entry.h"
+#include "mpiio/reason.hpp"
+#include "mpiio/shared_array.hpp"
+#include "plait/file.hpp"
+
+namespace plait::mpiio {
+
+/// The file of a path: two opened files with equal identities are the same.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// One MPI_File. The MPI keeps its state; this object decides which accesses Plait carries out.
+class OpenFile {
+ public:
+  explicit OpenFile(const plait_mpiio_opened& opened);
+  ~OpenFile();
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  /// Decodes a new view. Not collective: the ranks compare their views in the next collective access.
+  void set_view(const plait_mpiio_view& view);
+  /// Carries out an access. Returns false if it belongs to the MPI, on all ranks alike. Collective.
+  /// code  becomes the result of the call, which the file's error handler has got already.
+  bool access(const plait_mpiio_access& access, int& code);
+  /// Prints what Plait has carried out, and why not the rest, on rank 0.
+  void report() const;
+
+ private:
+  /// An access that a rank proposes to the others.
+  struct Proposal;
+  struct Totals {
+    std::int64_t accesses = 0;
+    std::int64_t bytes = 0;  ///< of this rank
+  };
+
+  bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
+  /// Returns the array of the views, on which the ranks agree once for each view.
+  const TiledArray* agreed_array();
+  Proposal propose(const plait_mpiio_access& access, const TiledArray& array) const;
+  /// Returns the first reason on this rank why the access belongs to the MPI.
+  Reason check(const plait_mpiio_access& access, const TiledArray& array, Proposal& proposal) const;
+  Reason check_file(const plait_mpiio_access& access) const;
+  Reason check_size(const plait_mpiio_access& access, const SharedArray& array) const;
+  /// Lets all ranks compare their proposals. Returns the reason of any rank.
+  Reason agree(Proposal& proposal) const;
+  /// Opens the file for Plait. Collective.
+  void open();
+  /// Reads or writes. Returns the reason if Plait cannot; `code` is the result otherwise.
+  Reason move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code);
+  int complete(const plait_mpiio_access& access, std::int64_t bytes) const;
+  bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
+
+  MPI_File file_;
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int mode_;
+  int access_mode_;
+  Reason unusable_ = Reason::kNone;  ///< on all ranks alike
+  std::string path_;
+  std::optional<FileIdentity> identity_;  ///< nothing if Plait cannot open the file
+  std::optional<File> plait_;
+  bool has_new_view_ = false;
+  std::optional<FileView> view_;
+  std::optional<TiledArray> array_;
+  // For the report.
+  Totals reads_;
+  Totals writes_;
+  std::string last_array_;
+  std::map<Reason, std::int64_t> left_;
+};
+
+}  // namespace plait::mpiio

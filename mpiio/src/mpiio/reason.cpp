@@ -1,0 +1,21 @@
+#include "mpiio/reason.hpp"
+
+namespace plait::mpiio {
+
+std::string_view describe(Reason reason) {
+  switch (reason) {
+    case Reason::kNone: return "the MPI was asked to";
+    case Reason::kPartial: return "ranks access a part of their views, or different parts";
+    case Reason::kTooShort: return "the file ends before the array does";
+    case Reason::kMemory: return "a memory type has holes";
+    case Reason::kReplicas: return "several ranks write the same elements";
+    case Reason::kView: return "the views of the ranks do not form an array";
+    case Reason::kMode: return "the file is in atomic or sequential mode, or the access mode forbids the access";
+    case Reason::kStore: return "Plait does not open files of this name or file system";
+    case Reason::kFailed: return "Plait cannot carry out the access";
+    case Reason::kMissing: return "some ranks cannot load Plait";
+  }
+  return "unknown";
+}
+
+}  // namespace plait::mpiio
