@@ -4,7 +4,7 @@ set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
 
-mapfile -t cpp_files < <(find include src bindings trace historical tests examples -name '*.[chi]pp' -o -name '*.inl' -o -name '*.[ch]' | sort)
+mapfile -t cpp_files < <(find include src bindings trace historical mpiio tests examples -name '*.[chi]pp' -o -name '*.inl' -o -name '*.[ch]' | sort)
 case "${1:-}" in
   "")
     clang-format -i "${cpp_files[@]}"

@@ -100,7 +100,7 @@ def read_by_the_build() -> set[str]:
     paths = {Path(os.path.normpath(RELEASE / word)) for word in words if "/" in word}
     paths |= {
         path
-        for folder in (ROOT / "python", ROOT / "trace/python")
+        for folder in (ROOT / "python", ROOT / "trace/python", ROOT / "mpiio/python")
         for path in folder.rglob("*")
         if path.suffix in (".py", ".toml", ".css", ".js", ".typed")
     }

@@ -6,7 +6,7 @@
 #                                     sanitizers, fuzzing, and tests that take long
 #        scripts/test.sh --all        both
 #        scripts/test.sh CHECK...     only these; scripts/test.sh --list names them
-#        PRODUCT=array, trace or historical: builds one product, with the array library, and runs its tests only
+#        PRODUCT=array, trace, historical or mpiio: builds one product, with the array library, and runs its tests only
 # CTest and pytest run the tests; CONTRIBUTING.md says how to run single tests with them.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
@@ -52,9 +52,9 @@ of_the_project=(--ignore=tests/python/project --ignore=tests/python/bench)
 selected=(-L "product\.$product$")
 case "$product" in
   all)
-    python_tests=(tests/python trace/tests/python historical/tests/python)
+    python_tests=(tests/python trace/tests/python historical/tests/python mpiio/tests/python)
     mpi_tests=(tests/mpi trace/tests/mpi historical/tests/mpi)
-    typed=(python/plait trace/python/plait bench/plait_bench scripts examples/python tests/types)
+    typed=(python/plait trace/python/plait mpiio/python/plait bench/plait_bench scripts examples/python tests/types)
     selected=()
     ;;
   array)
@@ -75,7 +75,13 @@ case "$product" in
     first=(build format style python mpi-2 mpi-4) # no C++ tests and no Python sources
     rest=(mpi-1 mpi-3 mpi-6 python-long hosts-2 tidy)
     ;;
-  *) say "unknown product '$product'; expected array, trace, historical or all" >&2; exit 2 ;;
+  mpiio)
+    python_tests=(mpiio/tests/python)
+    typed=(mpiio/python/plait)
+    first=(build format types style python) # its tests start ranks themselves
+    rest=(python-long tidy)
+    ;;
+  *) say "unknown product '$product'; expected array, trace, historical, mpiio or all" >&2; exit 2 ;;
 esac
 export PLAIT_PRODUCT="$product"
 

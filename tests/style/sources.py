@@ -28,7 +28,7 @@ TEXT = {
     ".html",
 }
 #: The products beside the array library, each in a folder with the same folders in it.
-PRODUCTS = ("trace", "historical")
+PRODUCTS = ("trace", "historical", "mpiio")
 CODE = {".c", ".f", ".f90", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake", ".js", ".css"}
 
 

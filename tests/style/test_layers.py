@@ -34,9 +34,14 @@ LAYERS = (
     "driver",
     "trace",
     "simulation",
+    "mpiio",
 )
 STRANGERS = ({"store", "transport"},)
-BESIDE = {"trace": {"base", "trace"}, "simulation": {"base", "layout", "plan", "trace", "simulation"}}
+BESIDE = {
+    "trace": {"base", "trace"},
+    "simulation": {"base", "layout", "plan", "trace", "simulation"},
+    "mpiio": {*LAYERS} - {"trace", "simulation"},
+}
 """Layers that stand beside the others, and which they use."""
 NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 HISTORICAL = ("trace/workloads1992/", "trace/formats/text1992/")
@@ -48,6 +53,7 @@ IN_OBJECTS = ("src/container/zarr/",)
 MPI_FOLDERS = (
     "src/transport/mpi/",
     "src/core/mpi/",
+    "src/mpiio/",
     "include/plait/mpi.hpp",
     "include/plait_mpi.h",
     "bindings/",
@@ -172,6 +178,17 @@ def test_quoted_includes_name_their_layer(path: Path) -> None:
 def test_public_headers_stand_on_public_headers(path: Path) -> None:
     inner = [name for name, quoted in includes(path) if quoted and not name.startswith("plait/")]
     assert not inner, f"{path} includes {inner}, which are not installed"
+
+
+def test_mpi_io_uses_the_public_interface() -> None:
+    strays = [
+        f'{path}: "{name}"'
+        for path in SOURCES
+        if inside(path).parts[1] == "mpiio"
+        for name, quoted in includes(path)
+        if quoted and not name.startswith(("plait/", "mpiio/"))
+    ]
+    assert not strays, f"calls of MPI-IO are carried out by the public interface, but {strays}"
 
 
 def test_nothing_stands_on_what_is_historical() -> None:

@@ -96,6 +96,7 @@ class Commands(click.Group):
 
 _PRODUCTS = {
     "model": ("plait.cli.model", "Predict the time of reading and writing an array."),
+    "mpiio": ("plait.cli.mpiio", "Run MPI programs so that Plait accesses their files."),
     "simulate": ("plait.cli.simulate", "Replay traces with another cache, policy or device."),
     "trace": ("plait.cli.trace", "Record the I/O of programs, and show what traces mean."),
 }

@@ -1,0 +1,118 @@
+"""`plait mpiio`: runs MPI programs so that Plait carries out their collective accesses to files."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import click
+
+import plait
+from plait.cli.support import Commands
+
+_EXAMPLES = """
+\b
+Examples:
+  plait mpiio run -- mpiexec -n 8 ./simulate
+  plait mpiio run --explain -- mpiexec -n 4 python analyse.py
+  eval "$(plait mpiio env)"; srun -n 512 ./simulate
+"""
+
+_FAMILIES = ("mpich", "openmpi", "abi")
+_FOLDER = Path(__file__).parents[1]
+_LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "orterun", "prterun")
+
+_family = click.option(
+    "--family",
+    type=click.Choice(_FAMILIES),
+    help="The family of the program's MPI; abi is the standard interface of MPI 5.  [default: that of the launcher]",
+)
+_explain = click.option(
+    "--explain", is_flag=True, help="Rank 0 prints what Plait did for each file, and why not the rest."
+)
+_strict = click.option("--strict", is_flag=True, help="A collective access that Plait cannot carry out is an error.")
+
+
+@click.group("mpiio", cls=Commands)
+def mpiio_command() -> None:
+    """Run MPI programs, unchanged, so that Plait carries out their collective accesses to files."""
+
+
+@mpiio_command.command("run", epilog=_EXAMPLES, context_settings={"allow_interspersed_args": False})
+@_family
+@_explain
+@_strict
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENTS]...")
+def run_command(family: str | None, explain: bool, strict: bool, command: tuple[str, ...]) -> None:
+    """Run a command whose MPI programs are to use Plait.
+
+    Nothing needs to be compiled or changed. The program calls MPI-IO; Plait carries out collective accesses to
+    distributed arrays, and the MPI everything else. The exit status is that of the command, or 127 if it does not
+    exist.
+    """
+    variables = make_variables(family, explain=explain, strict=strict, launcher=command[0])
+    try:
+        os.execvpe(command[0], list(command), {**os.environ, **variables})
+    except OSError as error:
+        click.echo(f"plait: {command[0]}: {error.strerror}", err=True)
+        raise SystemExit(126 if isinstance(error, PermissionError) else 127) from None
+
+
+@mpiio_command.command("env")
+@_family
+@_explain
+@_strict
+def env_command(family: str | None, explain: bool, strict: bool) -> None:
+    """Print the variables that a job script sets for its MPI programs, as shell commands."""
+    for name, value in make_variables(family, explain=explain, strict=strict, launcher="mpiexec").items():
+        click.echo(f"export {name}={shlex.quote(value)}")
+
+
+def make_variables(
+    family: str | None = None, *, explain: bool = False, strict: bool = False, launcher: str = ""
+) -> dict[str, str]:
+    """Return the variables of the environment with which MPI programs use Plait.
+
+    Raises ArgumentError if this Plait has no library for the MPI.
+    """
+    words = [word for word, chosen in (("explain", explain), ("strict", strict)) if chosen]
+    library = find_library(family, launcher)
+    preloaded = [str(library), *os.environ.get("LD_PRELOAD", "").split()]
+    return {"LD_PRELOAD": ":".join(preloaded), "PLAIT_MPIIO": ",".join(words) or "on"}
+
+
+def find_library(family: str | None, launcher: str = "", folder: Path = _FOLDER) -> Path:
+    """Return the library to preload for a family of MPI libraries, by default for that of the launcher."""
+    single = folder / "libplait_mpiio.so"
+    built = {name: path for name in _FAMILIES if (path := folder / f"libplait_mpiio_{name}.so").exists()}
+    if single.exists() and not built:
+        return single
+    if not built:
+        raise plait.ArgumentError("this Plait was built without the libraries for MPI-IO; build it where an MPI is found")
+    chosen = family or find_family(launcher)
+    if chosen is None:
+        raise plait.ArgumentError(
+            f"the MPI of '{launcher}' is unknown; name its family with --family: {', '.join(sorted(built))}"
+        )
+    if chosen not in built:
+        raise plait.ArgumentError(
+            f"this Plait has no library for the family {chosen}, only for {', '.join(sorted(built))}; build Plait for "
+            "the program's MPI, with MPICC set to its compiler wrapper"
+        )
+    return built[chosen]
+
+
+def find_family(launcher: str) -> str | None:
+    """Return the family of MPI libraries that a launcher belongs to, by its version; None if it is unknown."""
+    if os.path.basename(launcher) not in _LAUNCHERS:
+        return None
+    try:
+        shown = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    text = (shown.stdout + shown.stderr).lower()
+    if any(word in text for word in ("open mpi", "openrte", "prrte")):
+        return "openmpi"
+    return "mpich" if any(word in text for word in ("hydra", "mpich", "intel")) else None

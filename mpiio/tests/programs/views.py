@@ -1,0 +1,208 @@
+"""File views of all ranks of a program: their datatypes, and the bytes that they select, by the rules of MPI."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+
+@dataclass
+class View:
+    """The view of one rank."""
+
+    displacement: int
+    etype: MPI.Datatype
+    filetype: MPI.Datatype
+    offsets: np.ndarray  # of each byte of a filetype, from the displacement on
+    extent: int
+    made: list[MPI.Datatype] = field(default_factory=list)
+
+    def bytes_at(self, position: int, number: int) -> np.ndarray:
+        """The offsets in the file of bytes that lie one after another in the view."""
+        if not number:
+            return np.empty(0, np.int64)
+        at = position + np.arange(number)
+        size = len(self.offsets)
+        return self.displacement + (at // size) * self.extent + self.offsets[at % size]
+
+    def free(self) -> None:
+        for datatype in self.made:
+            datatype.Free()
+
+
+def elements(rng: np.random.Generator) -> tuple[MPI.Datatype, list[MPI.Datatype]]:
+    """An element type, and what was made for it."""
+    named = [MPI.BYTE, MPI.SHORT, MPI.INT, MPI.DOUBLE, MPI.C_DOUBLE_COMPLEX][rng.integers(5)]
+    if rng.random() < 0.7:
+        return named, []
+    made = named.Create_contiguous(int(rng.integers(1, 6))).Commit()
+    return made, [made]
+
+
+def of_indices(shape: tuple[int, ...], order: str, indices: list[np.ndarray], bytes_: int) -> np.ndarray:
+    """The offsets of the bytes of a product of indices in an array."""
+    if not all(map(len, indices)):
+        return np.empty(0, np.int64)
+    strides = np.ones(len(shape), np.int64)
+    dimensions = range(len(shape)) if order == "F" else range(len(shape) - 1, -1, -1)
+    stride = 1
+    for d in dimensions:
+        strides[d] = stride
+        stride *= shape[d]
+    grid = np.zeros((1,) * len(shape), np.int64)
+    for d, one in enumerate(indices):
+        grid = grid + (one * strides[d]).reshape([-1 if i == d else 1 for i in range(len(shape))])
+    flat = grid.ravel(order=order) * bytes_
+    return (flat[:, None] + np.arange(bytes_)).ravel()
+
+
+def grids(ranks: int, dimensions: int) -> list[tuple[int, ...]]:
+    """All grids of so many ranks."""
+    return [one for one in itertools.product(range(1, ranks + 1), repeat=dimensions) if np.prod(one) == ranks]
+
+
+ORDERS = {"C": MPI.ORDER_C, "F": MPI.ORDER_FORTRAN}
+BLOCK, CYCLIC, NONE = MPI.DISTRIBUTE_BLOCK, MPI.DISTRIBUTE_CYCLIC, MPI.DISTRIBUTE_NONE
+DEFAULT = MPI.DISTRIBUTE_DFLT_DARG
+
+
+def owned(size: int, parts: int, coordinate: int, kind: int, argument: int) -> np.ndarray:
+    """The indices of a dimension that a coordinate owns."""
+    if kind == NONE:
+        return np.arange(size)
+    block = argument if argument != DEFAULT else (-(-size // parts) if kind == BLOCK else 1)
+    index = np.arange(size)
+    return index[index // block % parts == coordinate]
+
+
+def darray(rng: np.random.Generator, ranks: int) -> list[View]:
+    """Views of an array that is distributed over all ranks."""
+    n = int(rng.integers(1, 4))
+    grid = grids(ranks, n)[rng.integers(len(grids(ranks, n)))]
+    shape = tuple(int(rng.integers(p, p + 9)) for p in grid)  # ranks without elements are wrong in some MPIs
+    order = "CF"[rng.integers(2)]
+    kinds, arguments = [], []
+    for size, parts in zip(shape, grid, strict=True):
+        kind = int(rng.choice([BLOCK, CYCLIC, NONE] if parts == 1 else [BLOCK, CYCLIC]))
+        least = -(-size // parts)
+        chosen = int(rng.integers(least, least + 2)) if kind == BLOCK else int(rng.integers(1, 4))
+        kinds.append(kind)
+        arguments.append(DEFAULT if kind == NONE or rng.random() < 0.4 else chosen)
+    views = []
+    element, made = elements(rng)
+    displacement = int(rng.integers(0, 40))
+    for rank in range(ranks):
+        at = np.unravel_index(rank, grid)
+        indices = [owned(*one) for one in zip(shape, grid, map(int, at), kinds, arguments, strict=True)]
+        offsets = of_indices(shape, order, indices, element.size)
+        views.append(View(displacement, element, MPI.DATATYPE_NULL, offsets, int(np.prod(shape)) * element.size))
+    views[0].made = made
+    own = MPI.COMM_WORLD.rank
+    datatype = element.Create_darray(ranks, own, shape, kinds, arguments, grid, ORDERS[order]).Commit()
+    views[own].filetype = datatype
+    views[own].made = [*views[own].made, datatype]
+    return views
+
+
+def cuts(rng: np.random.Generator, size: int, parts: int) -> list[tuple[int, int]]:
+    """Divide a size into parts of one or more."""
+    inner = sorted(int(one) for one in rng.choice(np.arange(1, size), parts - 1, replace=False)) if parts > 1 else []
+    ends = [0, *inner, size]
+    return [(a, b - a) for a, b in itertools.pairwise(ends)]
+
+
+def subarrays(rng: np.random.Generator, ranks: int, kind: str) -> list[View]:
+    """Views of boxes: a tiling of an array or of a region of it, the same box on all ranks, or boxes that form none."""
+    n = int(rng.integers(1, 4))
+    grid = grids(ranks, n)[rng.integers(len(grids(ranks, n)))]
+    inner = tuple(int(rng.integers(p, p + 6)) for p in grid)
+    before = tuple(int(rng.integers(0, 3)) if kind != "tiling" else 0 for _ in grid)
+    after = tuple(int(rng.integers(0, 3)) if kind != "tiling" else 0 for _ in grid)
+    shape = tuple(map(sum, zip(before, inner, after, strict=True)))
+    order = "CF"[rng.integers(2)]
+    divided = [cuts(rng, size, parts) for size, parts in zip(inner, grid, strict=True)]
+    positions = rng.permutation(ranks)
+    element, made = elements(rng)
+    displacement = int(rng.integers(0, 40))
+    boxes = []
+    for rank in range(ranks):
+        at = np.unravel_index(positions[rank] if kind != "same" else 0, grid)
+        parts = [divided[d][int(c)] for d, c in enumerate(at)]
+        boxes.append(([before[d] + start for d, (start, _) in enumerate(parts)], [size for _, size in parts]))
+    if kind == "gaps":
+        rank = int(rng.integers(ranks))
+        d = int(rng.integers(n))
+        boxes[rank][1][d] = max(1, boxes[rank][1][d] - 1)
+    extent = int(np.prod(shape)) * element.size
+    padding = int(rng.integers(1, 9)) if rng.random() < 0.15 else 0
+    views = []
+    for starts, sizes in boxes:
+        indices = [np.arange(a, a + size) for a, size in zip(starts, sizes, strict=True)]
+        offsets = of_indices(shape, order, indices, element.size)
+        views.append(View(displacement, element, MPI.DATATYPE_NULL, offsets, extent + padding))
+    views[0].made = made
+    own = MPI.COMM_WORLD.rank
+    starts, sizes = boxes[own]
+    datatype = element.Create_subarray(shape, sizes, starts, ORDERS[order]).Commit()
+    views[own].made = [*views[own].made, datatype]
+    if padding:
+        datatype = datatype.Create_resized(0, extent + padding).Commit()
+        views[own].made.append(datatype)
+    views[own].filetype = datatype
+    return views
+
+
+def blocks(rng: np.random.Generator, ranks: int) -> list[View]:
+    """Views of bytes: those of each rank begin at a displacement of its own and do not end."""
+    element, made = elements(rng)
+    length = element.size * 64
+    views = [View(rank * length, element, element, np.arange(element.size), element.size) for rank in range(ranks)]
+    views[0].made = made
+    return views
+
+
+def vectors(rng: np.random.Generator, ranks: int) -> list[View]:
+    """Views of elements that ranks have in turns."""
+    element, made = elements(rng)
+    block = int(rng.integers(1, 4))
+    size = block * element.size
+    views = [View(size * rank, element, MPI.DATATYPE_NULL, np.arange(size), size * ranks) for rank in range(ranks)]
+    datatype = element.Create_contiguous(block).Commit()
+    resized = datatype.Create_resized(0, size * ranks).Commit()
+    views[0].made = made
+    own = views[MPI.COMM_WORLD.rank]
+    own.filetype = resized
+    own.made = [*own.made, datatype, resized]
+    return views
+
+
+def mixed(rng: np.random.Generator, ranks: int) -> list[View]:
+    """Views of boxes on some ranks; another rank has bytes after them."""
+    views = subarrays(rng, ranks, "tiling")
+    rank = int(rng.integers(ranks))
+    end = views[0].displacement + views[0].extent * 8
+    views[rank] = View(end, MPI.BYTE, MPI.BYTE, np.arange(1), 1, views[rank].made)
+    return views
+
+
+KINDS: dict[str, Any] = {
+    "darray": darray,
+    "tiling": lambda rng, ranks: subarrays(rng, ranks, "tiling"),
+    "region": lambda rng, ranks: subarrays(rng, ranks, "region"),
+    "gaps": lambda rng, ranks: subarrays(rng, ranks, "gaps"),
+    "same": lambda rng, ranks: subarrays(rng, ranks, "same"),
+    "blocks": blocks,
+    "vectors": vectors,
+    "mixed": mixed,
+}
+SHARES = np.array([0.35, 0.2, 0.12, 0.06, 0.07, 0.06, 0.06, 0.08])
+
+
+def random_views(rng: np.random.Generator, ranks: int) -> tuple[str, list[View]]:
+    """The views of all ranks, of which this process makes its own datatype."""
+    kind = list(KINDS)[rng.choice(len(KINDS), p=SHARES)]
+    return kind, KINDS[kind](rng, ranks)
