@@ -8,7 +8,12 @@ import pytest
 from sources import files_with, inside, read
 from test_layers import CPP, LAYERS, SOURCES, included_by, includes, layer_included
 
-PACKAGES = (("plait", Path("python")), ("plait", Path("trace/python")), ("plait", Path("mpiio/python")), ("plait_bench", Path("bench")))
+PACKAGES = (
+    ("plait", Path("python")),
+    ("plait", Path("trace/python")),
+    ("plait", Path("mpiio/python")),
+    ("plait_bench", Path("bench")),
+)
 
 
 def circle(graph: Mapping[str, set[str]]) -> list[str]:

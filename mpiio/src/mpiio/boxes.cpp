@@ -77,8 +77,8 @@ Tiling make_replicas(const std::vector<Box>& boxes, Order order) {
 std::optional<Tiling> tile(const std::vector<Box>& boxes, Order order) {
   if (boxes.empty()) return std::nullopt;
   const Box& first = boxes.front();
-  if (std::ranges::all_of(
-          boxes, [&](const Box& box) { return box.starts == first.starts && box.sizes == first.sizes; }))
+  if (std::ranges::all_of(boxes,
+                          [&](const Box& box) { return box.starts == first.starts && box.sizes == first.sizes; }))
     return make_replicas(boxes, order);
   std::vector<Intervals> intervals;
   for (std::size_t d = 0; d < first.starts.size(); ++d) {

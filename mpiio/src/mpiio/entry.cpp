@@ -87,6 +87,6 @@ int on_access(const plait_mpiio_access* access, int* code) {
 
 extern "C" __attribute__((visibility("default"))) const plait_mpiio_functions* plait_mpiio_entry() {
   static constexpr plait_mpiio_functions kFunctions = {plait::mpiio::on_open, plait::mpiio::on_close,
-                                                              plait::mpiio::on_view, plait::mpiio::on_access};
+                                                       plait::mpiio::on_view, plait::mpiio::on_access};
   return &kFunctions;
 }

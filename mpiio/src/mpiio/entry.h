@@ -20,10 +20,10 @@ struct plait_mpiio_access {
   int writes;
   int has_offset; /**< the call states the offset; if not, the individual file pointer does */
   MPI_Offset offset;
-  void *data;
+  void* data;
   MPI_Count count;
   MPI_Datatype type;
-  MPI_Status *status;
+  MPI_Status* status;
 };
 
 /** A file that the MPI has opened. */
@@ -31,7 +31,7 @@ struct plait_mpiio_opened {
   MPI_File file;
   MPI_Comm comm; /**< for Plait alone, which frees it: those ranks of the file that have the library of accesses */
   int ranks;     /**< of the file */
-  const char *path;
+  const char* path;
   int access_mode;
   int mode;
 };
@@ -43,23 +43,22 @@ struct plait_mpiio_view {
   MPI_Offset displacement;
   MPI_Datatype etype;
   MPI_Datatype filetype;
-  const char *representation;
+  const char* representation;
 };
 
 /** None of these throws. */
 struct plait_mpiio_functions {
-  void (*opened)(const struct plait_mpiio_opened *);
+  void (*opened)(const struct plait_mpiio_opened*);
   void (*closing)(MPI_File);
-  void (*viewed)(const struct plait_mpiio_view *);
+  void (*viewed)(const struct plait_mpiio_view*);
   /** Returns 0 if the call belongs to the MPI, on all ranks alike; if not, `code` is the result of the call. */
-  int (*access)(const struct plait_mpiio_access *, int *code);
+  int (*access)(const struct plait_mpiio_access*, int* code);
 };
 
 /** The one symbol of libplait_mpiio_access. */
 #ifdef __cplusplus
 extern "C"
 #endif
-    const struct plait_mpiio_functions *
-    plait_mpiio_entry(void);
+    const struct plait_mpiio_functions* plait_mpiio_entry(void);
 
 #endif

@@ -67,9 +67,11 @@ std::string find_path(std::string_view name) {
 
 int error_class(int system_code) {
   switch (system_code) {
-    case EACCES: case EPERM: return MPI_ERR_ACCESS;
+    case EACCES:
+    case EPERM: return MPI_ERR_ACCESS;
     case ENOENT: return MPI_ERR_NO_SUCH_FILE;
-    case ENOSPC: case EFBIG: return MPI_ERR_NO_SPACE;
+    case ENOSPC:
+    case EFBIG: return MPI_ERR_NO_SPACE;
     case EDQUOT: return MPI_ERR_QUOTA;
     case EROFS: return MPI_ERR_READ_ONLY;
     case ENAMETOOLONG: return MPI_ERR_BAD_FILE;
@@ -309,8 +311,10 @@ bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int
   ++left_[reason];
   if (!is_strict()) return false;
   if (rank_ == 0)
-    std::fprintf(stderr, "plait mpiio: %s: a collective %s belongs to the MPI, because %s; PLAIT_MPIIO=strict makes it an error\n",
-                 path_.c_str(), access.writes != 0 ? "write" : "read", std::string(describe(reason)).c_str());
+    std::fprintf(
+        stderr,
+        "plait mpiio: %s: a collective %s belongs to the MPI, because %s; PLAIT_MPIIO=strict makes it an error\n",
+        path_.c_str(), access.writes != 0 ? "write" : "read", std::string(describe(reason)).c_str());
   code = MPI_ERR_UNSUPPORTED_OPERATION;
   PMPI_File_call_errhandler(file_, code);
   return true;

@@ -9,15 +9,15 @@ namespace plait::mpiio {
 /// Ranks agree on the largest value that any of them has, so kNone must be the smallest.
 enum class Reason : std::int64_t {
   kNone,
-  kPartial,    ///< an access to other elements than all those of the view
-  kTooShort,   ///< a read past the end of the file, or a write that would leave a gap
-  kMemory,     ///< a memory type with holes
-  kReplicas,   ///< a write by ranks that share elements
-  kView,       ///< a view that is no array, or no common one
-  kMode,       ///< atomic or sequential access, or a read or write that the access mode forbids
-  kStore,      ///< a path or file system that Plait does not open
-  kFailed,     ///< Plait cannot carry the access out
-  kMissing,    ///< ranks without the library of accesses
+  kPartial,   ///< an access to other elements than all those of the view
+  kTooShort,  ///< a read past the end of the file, or a write that would leave a gap
+  kMemory,    ///< a memory type with holes
+  kReplicas,  ///< a write by ranks that share elements
+  kView,      ///< a view that is no array, or no common one
+  kMode,      ///< atomic or sequential access, or a read or write that the access mode forbids
+  kStore,     ///< a path or file system that Plait does not open
+  kFailed,    ///< Plait cannot carry the access out
+  kMissing,   ///< ranks without the library of accesses
 };
 
 std::string_view describe(Reason reason);

@@ -56,7 +56,9 @@ struct Summary {
   std::int64_t inverse_hash = kAny;
   std::int64_t minus_dimensions = 0;
 
-  bool is_one_darray() const { return is_understood == 1 && is_no_darray == 0 && is_no_subarray == 1 && is_no_other == 1 && is_same(); }
+  bool is_one_darray() const {
+    return is_understood == 1 && is_no_darray == 0 && is_no_subarray == 1 && is_no_other == 1 && is_same();
+  }
   bool is_one_array_of_boxes() const {
     return is_understood == 1 && is_no_darray == 1 && is_no_subarray == 0 && is_same();
   }
@@ -262,7 +264,8 @@ std::optional<TiledArray> agree_on_array(const std::optional<FileView>& view, MP
   constexpr int kNumbers = sizeof(Summary) / sizeof(std::int64_t);
   if (PMPI_Allreduce(&own, &common, kNumbers, MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS) return std::nullopt;
   try {
-    if (common.is_one_darray()) return TiledArray(make_array(*view, std::get<Darray>(view->filetype)), view->extent_bytes);
+    if (common.is_one_darray())
+      return TiledArray(make_array(*view, std::get<Darray>(view->filetype)), view->extent_bytes);
     if (common.is_one_array_of_boxes())
       return gather_boxes(*view, static_cast<std::size_t>(-common.minus_dimensions), comm);
   } catch (const Error&) {

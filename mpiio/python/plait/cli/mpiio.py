@@ -90,7 +90,9 @@ def find_library(family: str | None, launcher: str = "", folder: Path = _FOLDER)
     if single.exists() and not built:
         return single
     if not built:
-        raise plait.ArgumentError("this Plait was built without the libraries for MPI-IO; build it where an MPI is found")
+        raise plait.ArgumentError(
+            "this Plait was built without the libraries for MPI-IO; build it where an MPI is found"
+        )
     chosen = family or find_family(launcher)
     if chosen is None:
         raise plait.ArgumentError(

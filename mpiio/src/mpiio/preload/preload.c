@@ -25,26 +25,26 @@
 #define ALSO_PROFILING(NAME) EXPORT __typeof__(NAME) P##NAME __attribute__((alias(#NAME)))
 
 /// Defines `real`, the MPI's function NAME, which each call site looks up once.
-#define REAL(NAME)                                                           \
-  static __typeof__(NAME) *real;                                             \
-  if (__atomic_load_n(&real, __ATOMIC_ACQUIRE) == NULL)                      \
-  __atomic_store_n(&real, (__typeof__(NAME) *)plait_mpiio_real("P" #NAME), __ATOMIC_RELEASE)
+#define REAL(NAME)                                      \
+  static __typeof__(NAME)* real;                        \
+  if (__atomic_load_n(&real, __ATOMIC_ACQUIRE) == NULL) \
+  __atomic_store_n(&real, (__typeof__(NAME)*)plait_mpiio_real("P" #NAME), __ATOMIC_RELEASE)
 
 /// Returns the library of accesses if a file may be in its table.
-static const struct plait_mpiio_functions *active(void) {
+static const struct plait_mpiio_functions* active(void) {
   return plait_mpiio_mode() == PLAIT_MPIIO_OFF ? NULL : plait_mpiio_load();
 }
 
 /// Makes a communicator of the ranks that have the library of accesses. Ranks without it take part, so that a library
 /// that is missing on one host makes no rank wait forever.
-static void report_opened(MPI_Comm comm, const char *path, int access_mode, MPI_File file) {
-  typedef int (*SplitFunction)(MPI_Comm, int, int, MPI_Comm *);
-  typedef int (*SizeFunction)(MPI_Comm, int *);
-  typedef int (*FreeFunction)(MPI_Comm *);
+static void report_opened(MPI_Comm comm, const char* path, int access_mode, MPI_File file) {
+  typedef int (*SplitFunction)(MPI_Comm, int, int, MPI_Comm*);
+  typedef int (*SizeFunction)(MPI_Comm, int*);
+  typedef int (*FreeFunction)(MPI_Comm*);
   const SplitFunction split = (SplitFunction)plait_mpiio_real("PMPI_Comm_split");
   const SizeFunction size = (SizeFunction)plait_mpiio_real("PMPI_Comm_size");
   const FreeFunction release = (FreeFunction)plait_mpiio_real("PMPI_Comm_free");
-  const struct plait_mpiio_functions *functions = plait_mpiio_load();
+  const struct plait_mpiio_functions* functions = plait_mpiio_load();
   struct plait_mpiio_opened opened = {
       .file = file, .path = path, .access_mode = access_mode, .mode = plait_mpiio_mode()};
   if (size(comm, &opened.ranks) != MPI_SUCCESS || split(comm, functions != NULL, 0, &opened.comm) != MPI_SUCCESS)
@@ -55,7 +55,7 @@ static void report_opened(MPI_Comm comm, const char *path, int access_mode, MPI_
     release(&opened.comm);
 }
 
-EXPORT int MPI_File_open(MPI_Comm comm, const char *path, int access_mode, MPI_Info info, MPI_File *file) {
+EXPORT int MPI_File_open(MPI_Comm comm, const char* path, int access_mode, MPI_Info info, MPI_File* file) {
   REAL(MPI_File_open);
   const int code = real(comm, path, access_mode, info, file);
   if (code == MPI_SUCCESS && plait_mpiio_mode() != PLAIT_MPIIO_OFF) report_opened(comm, path, access_mode, *file);
@@ -63,19 +63,19 @@ EXPORT int MPI_File_open(MPI_Comm comm, const char *path, int access_mode, MPI_I
 }
 ALSO_PROFILING(MPI_File_open);
 
-EXPORT int MPI_File_close(MPI_File *file) {
+EXPORT int MPI_File_close(MPI_File* file) {
   REAL(MPI_File_close);
-  const struct plait_mpiio_functions *functions = active();
+  const struct plait_mpiio_functions* functions = active();
   if (functions != NULL && file != NULL) functions->closing(*file);
   return real(file);
 }
 ALSO_PROFILING(MPI_File_close);
 
 EXPORT int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                             const char *representation, MPI_Info info) {
+                             const char* representation, MPI_Info info) {
   REAL(MPI_File_set_view);
   const int code = real(file, displacement, etype, filetype, representation, info);
-  const struct plait_mpiio_functions *functions = active();
+  const struct plait_mpiio_functions* functions = active();
   if (functions != NULL) {
     const struct plait_mpiio_view view = {file, code == MPI_SUCCESS, displacement, etype, filetype, representation};
     functions->viewed(&view);
@@ -85,38 +85,37 @@ EXPORT int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatyp
 ALSO_PROFILING(MPI_File_set_view);
 
 /// True if Plait has carried out the access, with this result.
-static int accessed(const struct plait_mpiio_access *access, int *code) {
-  const struct plait_mpiio_functions *functions = active();
+static int accessed(const struct plait_mpiio_access* access, int* code) {
+  const struct plait_mpiio_functions* functions = active();
   return functions != NULL && functions->access(access, code);
 }
 
 // Each collective access in two forms: at the individual file pointer and at an offset.
-#define DEFINE_ACCESSES(NAME, WRITES, CONST, COUNT, SUFFIX)                                                        \
-  EXPORT int MPI_File_##NAME##_all##SUFFIX(MPI_File file, CONST void *data, COUNT count, MPI_Datatype type,        \
-                                           MPI_Status *status) {                                                   \
-    const struct plait_mpiio_access access = {file, WRITES, 0, 0, (void *)data, count, type, status};              \
-    int code;                                                                                                      \
-    return accessed(&access, &code) ? code : real_##NAME##_all##SUFFIX(file, data, count, type, status);           \
-  }                                                                                                                \
-  ALSO_PROFILING(MPI_File_##NAME##_all##SUFFIX);                                                                   \
-  EXPORT int MPI_File_##NAME##_at_all##SUFFIX(MPI_File file, MPI_Offset offset, CONST void *data, COUNT count,     \
-                                              MPI_Datatype type, MPI_Status *status) {                             \
-    const struct plait_mpiio_access access = {file, WRITES, 1, offset, (void *)data, count, type, status};         \
-    int code;                                                                                                      \
-    return accessed(&access, &code) ? code                                                                         \
-                                    : real_##NAME##_at_all##SUFFIX(file, offset, data, count, type, status);       \
-  }                                                                                                                \
+#define DEFINE_ACCESSES(NAME, WRITES, CONST, COUNT, SUFFIX)                                                         \
+  EXPORT int MPI_File_##NAME##_all##SUFFIX(MPI_File file, CONST void* data, COUNT count, MPI_Datatype type,         \
+                                           MPI_Status* status) {                                                    \
+    const struct plait_mpiio_access access = {file, WRITES, 0, 0, (void*)data, count, type, status};                \
+    int code;                                                                                                       \
+    return accessed(&access, &code) ? code : real_##NAME##_all##SUFFIX(file, data, count, type, status);            \
+  }                                                                                                                 \
+  ALSO_PROFILING(MPI_File_##NAME##_all##SUFFIX);                                                                    \
+  EXPORT int MPI_File_##NAME##_at_all##SUFFIX(MPI_File file, MPI_Offset offset, CONST void* data, COUNT count,      \
+                                              MPI_Datatype type, MPI_Status* status) {                              \
+    const struct plait_mpiio_access access = {file, WRITES, 1, offset, (void*)data, count, type, status};           \
+    int code;                                                                                                       \
+    return accessed(&access, &code) ? code : real_##NAME##_at_all##SUFFIX(file, offset, data, count, type, status); \
+  }                                                                                                                 \
   ALSO_PROFILING(MPI_File_##NAME##_at_all##SUFFIX)
 
-#define DEFINE_REAL(NAME, CONST)                                                                                   \
-  static int real_##NAME##_all(MPI_File file, CONST void *data, int count, MPI_Datatype type, MPI_Status *status) { \
-    REAL(MPI_File_##NAME##_all);                                                                                   \
-    return real(file, data, count, type, status);                                                                  \
-  }                                                                                                                \
-  static int real_##NAME##_at_all(MPI_File file, MPI_Offset offset, CONST void *data, int count,                   \
-                                  MPI_Datatype type, MPI_Status *status) {                                         \
-    REAL(MPI_File_##NAME##_at_all);                                                                                \
-    return real(file, offset, data, count, type, status);                                                          \
+#define DEFINE_REAL(NAME, CONST)                                                                                    \
+  static int real_##NAME##_all(MPI_File file, CONST void* data, int count, MPI_Datatype type, MPI_Status* status) { \
+    REAL(MPI_File_##NAME##_all);                                                                                    \
+    return real(file, data, count, type, status);                                                                   \
+  }                                                                                                                 \
+  static int real_##NAME##_at_all(MPI_File file, MPI_Offset offset, CONST void* data, int count, MPI_Datatype type, \
+                                  MPI_Status* status) {                                                             \
+    REAL(MPI_File_##NAME##_at_all);                                                                                 \
+    return real(file, offset, data, count, type, status);                                                           \
   }
 
 DEFINE_REAL(read, )
@@ -126,18 +125,18 @@ DEFINE_ACCESSES(write, 1, const, int, );
 
 #if MPI_VERSION >= 4
 // An MPI of the same family that is older than the header has no such functions.
-#define DEFINE_REAL_C(NAME, CONST)                                                                                 \
-  static int real_##NAME##_all_c(MPI_File file, CONST void *data, MPI_Count count, MPI_Datatype type,              \
-                                 MPI_Status *status) {                                                             \
-    REAL(MPI_File_##NAME##_all_c);                                                                                 \
-    if (real != NULL) return real(file, data, count, type, status);                                                \
-    return count > INT_MAX ? MPI_ERR_COUNT : real_##NAME##_all(file, data, (int)count, type, status);              \
-  }                                                                                                                \
-  static int real_##NAME##_at_all_c(MPI_File file, MPI_Offset offset, CONST void *data, MPI_Count count,           \
-                                    MPI_Datatype type, MPI_Status *status) {                                       \
-    REAL(MPI_File_##NAME##_at_all_c);                                                                              \
-    if (real != NULL) return real(file, offset, data, count, type, status);                                        \
-    return count > INT_MAX ? MPI_ERR_COUNT : real_##NAME##_at_all(file, offset, data, (int)count, type, status);   \
+#define DEFINE_REAL_C(NAME, CONST)                                                                               \
+  static int real_##NAME##_all_c(MPI_File file, CONST void* data, MPI_Count count, MPI_Datatype type,            \
+                                 MPI_Status* status) {                                                           \
+    REAL(MPI_File_##NAME##_all_c);                                                                               \
+    if (real != NULL) return real(file, data, count, type, status);                                              \
+    return count > INT_MAX ? MPI_ERR_COUNT : real_##NAME##_all(file, data, (int)count, type, status);            \
+  }                                                                                                              \
+  static int real_##NAME##_at_all_c(MPI_File file, MPI_Offset offset, CONST void* data, MPI_Count count,         \
+                                    MPI_Datatype type, MPI_Status* status) {                                     \
+    REAL(MPI_File_##NAME##_at_all_c);                                                                            \
+    if (real != NULL) return real(file, offset, data, count, type, status);                                      \
+    return count > INT_MAX ? MPI_ERR_COUNT : real_##NAME##_at_all(file, offset, data, (int)count, type, status); \
   }
 
 DEFINE_REAL_C(read, )

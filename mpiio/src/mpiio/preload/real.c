@@ -16,17 +16,17 @@
 
 #ifdef MPI_ABI_VERSION
 #define FAMILY "the standard interface of MPI 5"
-static const char *const kLibraries[] = {"libmpi_abi.so.1", "libmpi_abi.so.0"};
+static const char* const kLibraries[] = {"libmpi_abi.so.1", "libmpi_abi.so.0"};
 #elif defined(OPEN_MPI)
 #define FAMILY "Open MPI"
-static const char *const kLibraries[] = {"libmpi.so.40", "libmpi.so.80"};
+static const char* const kLibraries[] = {"libmpi.so.40", "libmpi.so.80"};
 #else
 #define FAMILY "MPICH"
-static const char *const kLibraries[] = {"libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", "libmpi.so.0"};
+static const char* const kLibraries[] = {"libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", "libmpi.so.0"};
 #endif
 
-static void *mpi;
-static const struct plait_mpiio_functions *functions;
+static void* mpi;
+static const struct plait_mpiio_functions* functions;
 static int mode;
 
 static void find_mpi(void) {
@@ -42,15 +42,15 @@ static void find_mpi(void) {
   abort();
 }
 
-void *plait_mpiio_real(const char *name) {
+void* plait_mpiio_real(const char* name) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_mpi);
   return dlsym(mpi, name);
 }
 
-static int to_bit(const char *word, size_t length) {
+static int to_bit(const char* word, size_t length) {
   static const struct {
-    const char *name;
+    const char* name;
     int bits;
   } kWords[] = {{"on", PLAIT_MPIIO_ON},
                 {"explain", PLAIT_MPIIO_ON | PLAIT_MPIIO_EXPLAIN},
@@ -63,7 +63,7 @@ static int to_bit(const char *word, size_t length) {
 }
 
 static void read_mode(void) {
-  const char *text = getenv("PLAIT_MPIIO");
+  const char* text = getenv("PLAIT_MPIIO");
   if (text == NULL || *text == '\0') {
     mode = PLAIT_MPIIO_ON;
     return;
@@ -86,23 +86,23 @@ int plait_mpiio_mode(void) {
 static void load(void) {
   Dl_info self;
   char path[4096];
-  if (dladdr((void *)plait_mpiio_load, &self) == 0) return;
+  if (dladdr((void*)plait_mpiio_load, &self) == 0) return;
   // libplait_mpiio.so and libplait_mpiio_access.so, or libplait_mpiio_FAMILY.so and libplait_mpiio_access_FAMILY.so.
-  const char *name = strrchr(self.dli_fname, '/');
-  const char *rest = strstr(name != NULL ? name : self.dli_fname, "_mpiio");
+  const char* name = strrchr(self.dli_fname, '/');
+  const char* rest = strstr(name != NULL ? name : self.dli_fname, "_mpiio");
   if (rest == NULL) return;
   rest += strlen("_mpiio");
   const int length = snprintf(path, sizeof path, "%.*s_access%s", (int)(rest - self.dli_fname), self.dli_fname, rest);
   if (length < 0 || (size_t)length >= sizeof path) return;
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  void *entry = library != NULL ? dlsym(library, "plait_mpiio_entry") : NULL;
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* entry = library != NULL ? dlsym(library, "plait_mpiio_entry") : NULL;
   if (entry != NULL)
-    functions = ((const struct plait_mpiio_functions *(*)(void))entry)();
+    functions = ((const struct plait_mpiio_functions* (*)(void))entry)();
   else
     fprintf(stderr, "plait mpiio: the MPI carries out all accesses, because Plait cannot be loaded: %s\n", dlerror());
 }
 
-const struct plait_mpiio_functions *plait_mpiio_load(void) {
+const struct plait_mpiio_functions* plait_mpiio_load(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, load);
   return functions;

@@ -1,0 +1,106 @@
+"""Programs of MPI-IO that are run with Plait, unchanged."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from mpiio_programs import PROGRAMS, accesses, needs_mpi, run, run_python
+
+pytestmark = needs_mpi
+
+
+@pytest.fixture(scope="module")
+def darray_program(tmp_path_factory):
+    """The C program darray.c."""
+    program = tmp_path_factory.mktemp("program") / "darray"
+    command = [shutil.which("mpicc"), "-O1", "-Wall", "-Werror", PROGRAMS / "darray.c", "-o", program]
+    subprocess.run(command, check=True)
+    return program
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_a_program_in_c(ranks, darray_program, tmp_path):
+    run(ranks, darray_program, tmp_path / "without", 50, plait=None)
+    done = run(ranks, darray_program, tmp_path / "with", 50, plait="explain")
+    assert accesses(done.stderr) == (1, 1)
+    content = np.fromfile(tmp_path / "with", np.uint8)
+    assert len(content) == 64 + 8 * 50 * 50
+    assert np.array_equal(content[64:], np.fromfile(tmp_path / "without", np.uint8)[64:])
+
+
+def test_off_leaves_everything_to_the_mpi(darray_program, tmp_path):
+    done = run(2, darray_program, tmp_path / "file", 10, plait="off")
+    assert done.stderr == ""
+
+
+def test_an_unknown_mode_counts_as_on(darray_program, tmp_path):
+    done = run(1, darray_program, tmp_path / "file", 10, plait="fast")
+    assert 'PLAIT_MPIIO contains "fast"; expected off, on, explain or strict' in done.stderr
+
+
+@pytest.mark.parametrize("mode", [None, "on"])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_errors_reach_the_handler_of_the_file(mode, ranks, tmp_path):
+    done = run_python(ranks, "errors.py", tmp_path, plait=mode)
+    lines = re.findall(r"(full|read-only|replaced) (True|False)", done.stdout)
+    expected = {("read-only", "True"), ("replaced", "True")} | ({("full", "True")} if mode else set())
+    assert set(lines) >= expected
+    assert len(lines) == 3 * ranks
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16", "S3", "S24", "S7"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_local_arrays_with_ghost_cells(order, dtype, tmp_path):
+    for ranks in (1, 4, 6):
+        done = run_python(ranks, "ghosts.py", tmp_path / f"file{ranks}", order, dtype, plait="explain")
+        assert accesses(done.stderr) == (1, 1), done.stderr
+
+
+PARTIAL = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+part = MPI.INT.Create_subarray([8, 6], [8 // comm.size, 6], [8 // comm.size * comm.rank, 0]).Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.INT, part)
+file.Write_all(np.ones(48 // comm.size, "i4"))
+try:
+    file.Read_at_all(1, np.zeros(1, "i4"))
+except MPI.Exception as error:
+    print("class", error.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION)
+file.Close()
+"""
+
+
+def test_explain_states_what_was_done_and_why_not_the_rest(tmp_path):
+    command = [sys.executable, "-c", PARTIAL]
+    done = run(2, "env", "-C", tmp_path, *command, plait="explain")
+    assert done.stderr == (
+        f"plait mpiio: {tmp_path}/file: Plait has carried out 1 write of 192 bytes and 0 reads of 0 bytes, the last one "
+        "of 8x6 (block, *) onto (2); the MPI 1 collective access, because ranks access a part of their views, or "
+        "different parts\n"
+    )
+    assert done.stdout == ""
+
+
+def test_strict_makes_other_accesses_errors(tmp_path):
+    done = run(2, "env", "-C", tmp_path, sys.executable, "-c", PARTIAL, plait="strict")
+    assert done.stdout.split() == ["class", "True"] * 2
+    assert "a collective read belongs to the MPI, because ranks access a part of their views" in done.stderr
+
+
+def test_a_rank_without_the_library_leaves_all_accesses_to_the_mpi(darray_program, tmp_path):
+    """The preloaded library is alone in its folder on one of the hosts, that is in the environment of one rank."""
+    from plait.cli.mpiio import find_library
+
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(find_library(None), alone / "libplait_mpiio.so")
+    script = 'if [ "$PMI_RANK$PMIX_RANK" = 1 ]; then export LD_PRELOAD=$0; fi; exec "$@"'
+    command = ["sh", "-c", script, alone / "libplait_mpiio.so", darray_program, tmp_path / "file", 20]
+    done = run(3, *command, plait="explain")
+    assert "the MPI carries out all accesses, because Plait cannot be loaded" in done.stderr
+    assert "the MPI 2 collective accesses, because some ranks cannot load Plait" in done.stderr

@@ -1,0 +1,32 @@
+"""Random programs leave the same files, results and file pointers with Plait as with the MPI alone."""
+
+import pytest
+from mpiio_programs import accesses, needs_mpi, run_python
+
+pytestmark = needs_mpi
+
+NUMBERS = {1: 80, 2: 80, 3: 80, 4: 80, 6: 40}
+
+
+def compare(ranks, first, number, folder):
+    logs = {}
+    for mode in (None, "explain"):
+        files = folder / str(mode)
+        files.mkdir()
+        done = run_python(ranks, "random_accesses.py", first, number, files, plait=mode)
+        logs[mode] = [(files / f"log.{rank}").read_text() for rank in range(ranks)]
+    assert logs["explain"] == logs[None]
+    writes, reads = accesses(done.stderr)
+    assert writes > number / 8
+    assert reads > number / 40
+
+
+@pytest.mark.parametrize("ranks", NUMBERS)
+def test_random_programs(ranks, tmp_path):
+    compare(ranks, 1000 * ranks, NUMBERS[ranks], tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ranks", NUMBERS)
+def test_many_random_programs(ranks, tmp_path):
+    compare(ranks, 100_000 * ranks, 25 * NUMBERS[ranks], tmp_path)
