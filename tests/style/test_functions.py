@@ -33,6 +33,8 @@ def has_foreign_parameters(path: Path, function: Any, line: str) -> bool:
     if folders[:3] == ("src", "trace", "capture"):
         stands_in = line.startswith("EXPORT ") or name.startswith("capture_")
         return stands_in or function.full_parameters[:1] in (["long number"], ["const char * name"])
+    if folders[:2] == ("src", "mpiio") and line.startswith("EXPORT "):
+        return True
     return folders[0] == "bindings" and "::" not in name and (name.startswith(("plait_", "SF_")) or name.endswith("_"))
 
 

@@ -59,6 +59,7 @@ MPI_FOLDERS = (
     "bindings/",
     "tests/jobs/",
     "tests/mpi/",
+    "tests/programs/",
     "tests/c/mpi/",
     "tests/ga/",
     "tests/python/trace/recording/recorded/",

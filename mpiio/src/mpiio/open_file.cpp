@@ -5,8 +5,8 @@
 //
 // Order of an access:
 //
-//   1. View      The first collective access after MPI_File_set_view lets the ranks compare their views (agree_on_array).
-//                If these form no array, this and all later accesses of the view belong to the MPI, without messages.
+//   1. View      The first collective access after MPI_File_set_view lets the ranks compare their views. If these form
+//                no array, this and all later accesses of the view belong to the MPI, without messages.
 //   2. Propose   Each rank checks its arguments. The access must cover whole filetypes, because these together are the
 //                array: from the position it follows which of the arrays in succession are accessed.
 //   3. Agree     One reduction yields the most serious reason of any rank why the access belongs to the MPI, and

@@ -3,9 +3,9 @@
 // Problem: each rank has set a view of its own. Plait can carry out the accesses of all ranks at once only if their
 // views are the parts of one array.
 //
-// Idea: a darray states the array and the distribution over all ranks, so it is enough that all ranks have the same one,
-// each as the rank that it is: a reduction of a hash decides. Subarrays state one box each, so their boxes are gathered
-// if all are parts of one array. A rank whose view is only bytes may be one that takes no part in the accesses.
+// Idea: a darray states the array and the distribution over all ranks, so it is enough that all ranks have the same
+// one, each as the rank that it is: a reduction of a hash decides. Subarrays state one box each, so their boxes are
+// gathered if all are parts of one array. A rank whose view is only bytes may be one that takes no part in accesses.
 //
 // Example: four ranks have darrays of an array of 8x12 doubles that is distributed by blocks in dimension 0 over 4
 // ranks, at displacement 100. Their hashes are equal, so the array is 8x12 (block, *) onto (4) at byte 100. The second
@@ -46,7 +46,7 @@ class Hash {
   std::uint64_t state_ = 0xcbf29ce484222325U;
 };
 
-/// What a rank tells the others about its view. Ranks agree on the smallest value of each number.
+/// What a rank reports to the others about its view. Ranks agree on the smallest value of each number.
 struct Summary {
   std::int64_t is_understood = 0;
   std::int64_t is_no_darray = 1;

@@ -15,15 +15,15 @@ FLAG = {"C": MPI.ORDER_C, "F": MPI.ORDER_FORTRAN}[ORDER]
 GRID = MPI.Compute_dims(COMM.size, 3)
 AT = np.unravel_index(COMM.rank, GRID)
 INNER = (3, 4, 5)
-SHAPE = tuple(n * p for n, p in zip(INNER, GRID))
-STARTS = [n * int(c) for n, c in zip(INNER, AT)]
+SHAPE = tuple(n * p for n, p in zip(INNER, GRID, strict=True))
+STARTS = [n * int(c) for n, c in zip(INNER, AT, strict=True)]
 PADDED = tuple(n + 3 for n in INNER)
 
 values = np.arange(np.prod(SHAPE) * DTYPE.itemsize, dtype=np.uint32).astype(np.uint8).view(DTYPE)
 whole = values.reshape(SHAPE, order=ORDER)
 local = np.zeros(PADDED, DTYPE, order=ORDER)
 inner = tuple(slice(1, 1 + n) for n in INNER)
-box = tuple(slice(start, start + n) for start, n in zip(STARTS, INNER))
+box = tuple(slice(start, start + n) for start, n in zip(STARTS, INNER, strict=True))
 local[inner] = whole[box]
 memory = ELEMENT.Create_subarray(PADDED, INNER, [1, 1, 1], FLAG).Commit()
 view = ELEMENT.Create_subarray(SHAPE, INNER, STARTS, FLAG).Commit()

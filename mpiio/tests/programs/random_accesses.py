@@ -39,7 +39,8 @@ class Memory:
             self._make(element.Create_vector(number, 1, 1 + gap), 1)
             at = np.arange(number)[:, None] * (1 + gap) * size
             self.indices = (at + np.arange(size)).ravel()
-        self.buffer = np.full(int(self.indices.max(initial=-1)) + 1 + 16, 0xAA, np.uint8)
+        shift = int(rng.integers(0, 9))  # addresses that are no multiples of an element's size
+        self.buffer = np.full(int(self.indices.max(initial=-1)) + 1 + 16 + shift, 0xAA, np.uint8)[shift:]
 
     def _make(self, datatype: MPI.Datatype, count: int) -> None:
         self.made = [datatype.Commit()]
@@ -136,7 +137,8 @@ class Program:
             part = int(self.rng.integers(0, whole + 1))
             amounts.append(whole if choice < 0.85 else part)
         if self.kind == "mixed" and self.rng.random() < 0.7:
-            amounts = [0 if view.etype == MPI.BYTE and view.extent == 1 else n for view, n in zip(self.views, amounts)]
+            absent = [view.etype == MPI.BYTE and view.extent == 1 for view in self.views]
+            amounts = [0 if is_absent else n for is_absent, n in zip(absent, amounts, strict=True)]
         return amounts
 
     def access(self) -> None:

@@ -24,8 +24,7 @@ def run(ranks, *command, plait, timeout=600, **environment):
         variables |= {**make_variables(launcher="mpiexec"), "PLAIT_MPIIO": plait}
     done = subprocess.run(
         [shutil.which("mpiexec"), "-n", str(ranks), *map(str, command)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         stdin=subprocess.DEVNULL,
         text=True,
         env={**os.environ, **variables},

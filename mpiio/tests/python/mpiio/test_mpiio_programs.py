@@ -79,8 +79,8 @@ def test_explain_states_what_was_done_and_why_not_the_rest(tmp_path):
     command = [sys.executable, "-c", PARTIAL]
     done = run(2, "env", "-C", tmp_path, *command, plait="explain")
     assert done.stderr == (
-        f"plait mpiio: {tmp_path}/file: Plait has carried out 1 write of 192 bytes and 0 reads of 0 bytes, the last one "
-        "of 8x6 (block, *) onto (2); the MPI 1 collective access, because ranks access a part of their views, or "
+        f"plait mpiio: {tmp_path}/file: Plait has carried out 1 write of 192 bytes and 0 reads of 0 bytes, the last "
+        "one of 8x6 (block, *) onto (2); the MPI 1 collective access, because ranks access a part of their views, or "
         "different parts\n"
     )
     assert done.stdout == ""
