@@ -81,12 +81,21 @@ int on_access(const plait_mpiio_access* access, int* code) {
   return is_done ? 1 : 0;
 }
 
+int on_end(MPI_File handle, MPI_Status* status) {
+  bool is_done = false;
+  run([&] {
+    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle)) is_done = file->end(status);
+  });
+  return is_done ? 1 : 0;
+}
+
 }  // namespace
 
 }  // namespace plait::mpiio
 
 extern "C" __attribute__((visibility("default"))) const plait_mpiio_functions* plait_mpiio_entry() {
   static constexpr plait_mpiio_functions kFunctions = {plait::mpiio::on_open, plait::mpiio::on_close,
-                                                       plait::mpiio::on_view, plait::mpiio::on_access};
+                                                       plait::mpiio::on_view, plait::mpiio::on_access,
+                                                       plait::mpiio::on_end};
   return &kFunctions;
 }

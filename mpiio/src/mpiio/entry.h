@@ -18,6 +18,7 @@ enum {
 struct plait_mpiio_access {
   MPI_File file;
   int writes;
+  int begins;     /**< of a split collective access, which another call ends */
   int has_offset; /**< the call states the offset; if not, the individual file pointer does */
   MPI_Offset offset;
   void* data;
@@ -53,6 +54,8 @@ struct plait_mpiio_functions {
   void (*viewed)(const struct plait_mpiio_view*);
   /** Returns 0 if the call belongs to the MPI, on all ranks alike; if not, `code` is the result of the call. */
   int (*access)(const struct plait_mpiio_access*, int* code);
+  /** Ends the split collective access that Plait has carried out; returns 0 if there is none. */
+  int (*ended)(MPI_File, MPI_Status* status);
 };
 
 /** The one symbol of libplait_mpiio_access. */

@@ -83,6 +83,12 @@ std::string plural(std::int64_t number, std::string_view singular, std::string_v
   return std::to_string(number) + ' ' + std::string(singular) + std::string(number == 1 ? "" : ending);
 }
 
+void set_status(MPI_Status* status, std::int64_t bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+  PMPI_Status_set_cancelled(status, 0);
+}
+
 }  // namespace
 
 /// The numbers that ranks compare. They agree on the smallest value of each; the inverse values show whether all are
@@ -181,6 +187,12 @@ const TiledArray* OpenFile::agreed_array() {
 }
 
 bool OpenFile::access(const plait_mpiio_access& access, int& code) {
+  if (begun_) {  // MPI allows one split access at a time, and no other collective access meanwhile
+    code = MPI_ERR_IO;
+    PMPI_File_call_errhandler(file_, code);
+    return true;
+  }
+  if (mpi_is_between_) return false;
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
   const TiledArray* const array = agreed_array();
   if (array == nullptr) return leave_to_mpi(access, Reason::kView, code);
@@ -298,18 +310,27 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
   return Reason::kNone;
 }
 
-int OpenFile::complete(const plait_mpiio_access& access, std::int64_t bytes) const {
-  if (access.status != MPI_STATUS_IGNORE) {
-    PMPI_Status_set_elements_x(access.status, MPI_BYTE, bytes);
-    PMPI_Status_set_cancelled(access.status, 0);
-  }
+int OpenFile::complete(const plait_mpiio_access& access, std::int64_t bytes) {
+  if (access.begins != 0) begun_ = bytes;
+  set_status(access.status, bytes);
   if (access.has_offset != 0 || bytes == 0) return MPI_SUCCESS;
   return PMPI_File_seek(file_, bytes / view_->etype_bytes, MPI_SEEK_CUR);
 }
 
+bool OpenFile::end(MPI_Status* status) {
+  mpi_is_between_ = false;
+  if (!begun_) return false;
+  set_status(status, *begun_);
+  begun_.reset();
+  return true;
+}
+
 bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code) {
   ++left_[reason];
-  if (!is_strict()) return false;
+  if (!is_strict()) {
+    mpi_is_between_ = access.begins != 0;
+    return false;
+  }
   if (rank_ == 0)
     std::fprintf(
         stderr,

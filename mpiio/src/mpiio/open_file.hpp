@@ -35,6 +35,8 @@ class OpenFile {
   /// Carries out an access. Returns false if it belongs to the MPI, on all ranks alike. Collective.
   /// code  becomes the result of the call, which the file's error handler has got already.
   bool access(const plait_mpiio_access& access, int& code);
+  /// Ends a split collective access. Returns false if it belongs to the MPI.
+  bool end(MPI_Status* status);
   /// Prints what Plait has carried out, and why not the rest, on rank 0.
   void report() const;
 
@@ -60,7 +62,7 @@ class OpenFile {
   void open();
   /// Reads or writes. Returns the reason if Plait cannot; `code` is the result otherwise.
   Reason move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code);
-  int complete(const plait_mpiio_access& access, std::int64_t bytes) const;
+  int complete(const plait_mpiio_access& access, std::int64_t bytes);
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 
   MPI_File file_;
@@ -73,6 +75,8 @@ class OpenFile {
   std::optional<FileIdentity> identity_;  ///< nothing if Plait cannot open the file
   std::optional<File> plait_;
   bool has_new_view_ = false;
+  bool mpi_is_between_ = false;        ///< a split access of the MPI has begun
+  std::optional<std::int64_t> begun_;  ///< bytes of a split access that Plait has carried out
   std::optional<FileView> view_;
   std::optional<TiledArray> array_;
   // For the report.

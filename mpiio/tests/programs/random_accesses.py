@@ -75,7 +75,7 @@ class Program:
     def run(self) -> None:
         if self.rng.random() < 0.5:
             content = self.rng.integers(
-                0, 256, int(self.rng.integers(1, [300, 3000, 40000][self.rng.integers(3)])), np.uint8
+                0, 256, int(self.rng.integers(1, [300, 20000, 60000][self.rng.integers(3)])), np.uint8
             )
             self.model = content.astype(np.int16)
             if RANK == 0:
@@ -160,8 +160,12 @@ class Program:
         name = f"{'Write' if writes else 'Read'}{'_at' if at_offset else ''}{all_ranks}"
         if writes:
             own.buffer[own.indices] = data[RANK]
-        arguments = ([positions[RANK]] if at_offset else []) + [own.spec, status]
-        getattr(self.file, name)(*arguments)
+        begin = [positions[RANK]] if at_offset else []
+        if all_ranks and self.rng.random() < 0.2:
+            getattr(self.file, f"{name}_begin")(*begin, own.spec)
+            getattr(self.file, f"{name}_end")(own.spec, status)
+        else:
+            getattr(self.file, name)(*begin, own.spec, status)
         if writes:
             self.write_model(positions, data)
         else:

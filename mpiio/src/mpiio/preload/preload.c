@@ -17,23 +17,7 @@
 #include <stddef.h>
 
 #include "mpiio/entry.h"
-#include "mpiio/preload/real.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-/// Defines PNAME as a second name of NAME.
-#define ALSO_PROFILING(NAME) EXPORT __typeof__(NAME) P##NAME __attribute__((alias(#NAME)))
-
-/// Defines `real`, the MPI's function NAME, which each call site looks up once.
-#define REAL(NAME)                                      \
-  static __typeof__(NAME)* real;                        \
-  if (__atomic_load_n(&real, __ATOMIC_ACQUIRE) == NULL) \
-  __atomic_store_n(&real, (__typeof__(NAME)*)plait_mpiio_real("P" #NAME), __ATOMIC_RELEASE)
-
-/// Returns the library of accesses if a file may be in its table.
-static const struct plait_mpiio_functions* active(void) {
-  return plait_mpiio_mode() == PLAIT_MPIIO_OFF ? NULL : plait_mpiio_load();
-}
+#include "mpiio/preload/calls.h"
 
 /// Makes a communicator of the ranks that have the library of accesses. Ranks without it take part, so that a library
 /// that is missing on one host makes no rank wait forever.
@@ -65,7 +49,7 @@ ALSO_PROFILING(MPI_File_open);
 
 EXPORT int MPI_File_close(MPI_File* file) {
   REAL(MPI_File_close);
-  const struct plait_mpiio_functions* functions = active();
+  const struct plait_mpiio_functions* functions = plait_mpiio_active();
   if (functions != NULL && file != NULL) functions->closing(*file);
   return real(file);
 }
@@ -75,7 +59,7 @@ EXPORT int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatyp
                              const char* representation, MPI_Info info) {
   REAL(MPI_File_set_view);
   const int code = real(file, displacement, etype, filetype, representation, info);
-  const struct plait_mpiio_functions* functions = active();
+  const struct plait_mpiio_functions* functions = plait_mpiio_active();
   if (functions != NULL) {
     const struct plait_mpiio_view view = {file, code == MPI_SUCCESS, displacement, etype, filetype, representation};
     functions->viewed(&view);
@@ -84,27 +68,23 @@ EXPORT int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatyp
 }
 ALSO_PROFILING(MPI_File_set_view);
 
-/// True if Plait has carried out the access, with this result.
-static int accessed(const struct plait_mpiio_access* access, int* code) {
-  const struct plait_mpiio_functions* functions = active();
-  return functions != NULL && functions->access(access, code);
-}
-
 // Each collective access in two forms: at the individual file pointer and at an offset.
-#define DEFINE_ACCESSES(NAME, WRITES, CONST, COUNT, SUFFIX)                                                         \
-  EXPORT int MPI_File_##NAME##_all##SUFFIX(MPI_File file, CONST void* data, COUNT count, MPI_Datatype type,         \
-                                           MPI_Status* status) {                                                    \
-    const struct plait_mpiio_access access = {file, WRITES, 0, 0, (void*)data, count, type, status};                \
-    int code;                                                                                                       \
-    return accessed(&access, &code) ? code : real_##NAME##_all##SUFFIX(file, data, count, type, status);            \
-  }                                                                                                                 \
-  ALSO_PROFILING(MPI_File_##NAME##_all##SUFFIX);                                                                    \
-  EXPORT int MPI_File_##NAME##_at_all##SUFFIX(MPI_File file, MPI_Offset offset, CONST void* data, COUNT count,      \
-                                              MPI_Datatype type, MPI_Status* status) {                              \
-    const struct plait_mpiio_access access = {file, WRITES, 1, offset, (void*)data, count, type, status};           \
-    int code;                                                                                                       \
-    return accessed(&access, &code) ? code : real_##NAME##_at_all##SUFFIX(file, offset, data, count, type, status); \
-  }                                                                                                                 \
+#define DEFINE_ACCESSES(NAME, WRITES, CONST, COUNT, SUFFIX)                                                          \
+  EXPORT int MPI_File_##NAME##_all##SUFFIX(MPI_File file, CONST void* data, COUNT count, MPI_Datatype type,          \
+                                           MPI_Status* status) {                                                     \
+    const struct plait_mpiio_access access = {file, WRITES, 0, 0, 0, (void*)data, count, type, status};              \
+    int code;                                                                                                        \
+    return plait_mpiio_accessed(&access, &code) ? code : real_##NAME##_all##SUFFIX(file, data, count, type, status); \
+  }                                                                                                                  \
+  ALSO_PROFILING(MPI_File_##NAME##_all##SUFFIX);                                                                     \
+  EXPORT int MPI_File_##NAME##_at_all##SUFFIX(MPI_File file, MPI_Offset offset, CONST void* data, COUNT count,       \
+                                              MPI_Datatype type, MPI_Status* status) {                               \
+    const struct plait_mpiio_access access = {file, WRITES, 0, 1, offset, (void*)data, count, type, status};         \
+    int code;                                                                                                        \
+    return plait_mpiio_accessed(&access, &code)                                                                      \
+               ? code                                                                                                \
+               : real_##NAME##_at_all##SUFFIX(file, offset, data, count, type, status);                              \
+  }                                                                                                                  \
   ALSO_PROFILING(MPI_File_##NAME##_at_all##SUFFIX)
 
 #define DEFINE_REAL(NAME, CONST)                                                                                    \

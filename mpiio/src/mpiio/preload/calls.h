@@ -1,0 +1,34 @@
+/**
+ * What the functions that stand in for those of the MPI have in common.
+ */
+#ifndef PLAIT_MPIIO_PRELOAD_CALLS_H
+#define PLAIT_MPIIO_PRELOAD_CALLS_H
+
+#include <stddef.h>
+
+#include "mpiio/entry.h"
+#include "mpiio/preload/real.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/** Defines PNAME as a second name of NAME. */
+#define ALSO_PROFILING(NAME) EXPORT __typeof__(NAME) P##NAME __attribute__((alias(#NAME)))
+
+/** Defines `real`, the MPI's function NAME, which each call site looks up once. */
+#define REAL(NAME)                                      \
+  static __typeof__(NAME)* real;                        \
+  if (__atomic_load_n(&real, __ATOMIC_ACQUIRE) == NULL) \
+  __atomic_store_n(&real, (__typeof__(NAME)*)plait_mpiio_real("P" #NAME), __ATOMIC_RELEASE)
+
+/** Returns the library of accesses if files may be in its table. */
+static inline const struct plait_mpiio_functions* plait_mpiio_active(void) {
+  return plait_mpiio_mode() == PLAIT_MPIIO_OFF ? NULL : plait_mpiio_load();
+}
+
+/** True if Plait has carried out the access, with this result. */
+static inline int plait_mpiio_accessed(const struct plait_mpiio_access* access, int* code) {
+  const struct plait_mpiio_functions* functions = plait_mpiio_active();
+  return functions != NULL && functions->access(access, code);
+}
+
+#endif

@@ -1,0 +1,74 @@
+// Split collective accesses: Plait carries them out when they begin, which MPI allows.
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "mpiio/preload/calls.h"
+
+#define DEFINE_BEGIN(NAME, WRITES, CONST, COUNT, SUFFIX)                                                               \
+  EXPORT int MPI_File_##NAME##_all_begin##SUFFIX(MPI_File file, CONST void* data, COUNT count, MPI_Datatype type) {    \
+    const struct plait_mpiio_access access = {file, WRITES, 1, 0, 0, (void*)data, count, type, MPI_STATUS_IGNORE};     \
+    int code;                                                                                                          \
+    return plait_mpiio_accessed(&access, &code) ? code : real_##NAME##_all_begin##SUFFIX(file, data, count, type);     \
+  }                                                                                                                    \
+  ALSO_PROFILING(MPI_File_##NAME##_all_begin##SUFFIX);                                                                 \
+  EXPORT int MPI_File_##NAME##_at_all_begin##SUFFIX(MPI_File file, MPI_Offset offset, CONST void* data, COUNT count,   \
+                                                    MPI_Datatype type) {                                               \
+    const struct plait_mpiio_access access = {                                                                         \
+        file, WRITES, 1, 1, offset, (void*)data, count, type, MPI_STATUS_IGNORE};                                      \
+    int code;                                                                                                          \
+    return plait_mpiio_accessed(&access, &code) ? code                                                                 \
+                                                : real_##NAME##_at_all_begin##SUFFIX(file, offset, data, count, type); \
+  }                                                                                                                    \
+  ALSO_PROFILING(MPI_File_##NAME##_at_all_begin##SUFFIX)
+
+/// The call that ends an access: Plait has carried out the access if it says so.
+#define DEFINE_END(NAME, CONST)                                                           \
+  EXPORT int MPI_File_##NAME##_end(MPI_File file, CONST void* data, MPI_Status* status) { \
+    REAL(MPI_File_##NAME##_end);                                                          \
+    const struct plait_mpiio_functions* functions = plait_mpiio_active();                 \
+    if (functions != NULL && functions->ended(file, status)) return MPI_SUCCESS;          \
+    return real(file, data, status);                                                      \
+  }                                                                                       \
+  ALSO_PROFILING(MPI_File_##NAME##_end)
+
+#define DEFINE_REAL(NAME, CONST)                                                                       \
+  static int real_##NAME##_all_begin(MPI_File file, CONST void* data, int count, MPI_Datatype type) {  \
+    REAL(MPI_File_##NAME##_all_begin);                                                                 \
+    return real(file, data, count, type);                                                              \
+  }                                                                                                    \
+  static int real_##NAME##_at_all_begin(MPI_File file, MPI_Offset offset, CONST void* data, int count, \
+                                        MPI_Datatype type) {                                           \
+    REAL(MPI_File_##NAME##_at_all_begin);                                                              \
+    return real(file, offset, data, count, type);                                                      \
+  }
+
+DEFINE_REAL(read, )
+DEFINE_REAL(write, const)
+DEFINE_BEGIN(read, 0, , int, );
+DEFINE_BEGIN(write, 1, const, int, );
+DEFINE_END(read_all, );
+DEFINE_END(read_at_all, );
+DEFINE_END(write_all, const);
+DEFINE_END(write_at_all, const);
+
+#if MPI_VERSION >= 4
+// An MPI of the same family that is older than the header has no such functions.
+#define DEFINE_REAL_C(NAME, CONST)                                                                             \
+  static int real_##NAME##_all_begin_c(MPI_File file, CONST void* data, MPI_Count count, MPI_Datatype type) {  \
+    REAL(MPI_File_##NAME##_all_begin_c);                                                                       \
+    if (real != NULL) return real(file, data, count, type);                                                    \
+    return count > INT_MAX ? MPI_ERR_COUNT : real_##NAME##_all_begin(file, data, (int)count, type);            \
+  }                                                                                                            \
+  static int real_##NAME##_at_all_begin_c(MPI_File file, MPI_Offset offset, CONST void* data, MPI_Count count, \
+                                          MPI_Datatype type) {                                                 \
+    REAL(MPI_File_##NAME##_at_all_begin_c);                                                                    \
+    if (real != NULL) return real(file, offset, data, count, type);                                            \
+    return count > INT_MAX ? MPI_ERR_COUNT : real_##NAME##_at_all_begin(file, offset, data, (int)count, type); \
+  }
+
+DEFINE_REAL_C(read, )
+DEFINE_REAL_C(write, const)
+DEFINE_BEGIN(read, 0, , MPI_Count, _c);
+DEFINE_BEGIN(write, 1, const, MPI_Count, _c);
+#endif
