@@ -11,6 +11,7 @@ enum {
   PLAIT_MPIIO_OFF = 0,     /**< all go to the MPI */
   PLAIT_MPIIO_ON = 1,      /**< Plait carries out what it can */
   PLAIT_MPIIO_EXPLAIN = 2, /**< rank 0 prints a line for each file when it is closed */
+  PLAIT_MPIIO_ALWAYS = 8,  /**< Plait also carries out what the MPI does as fast */
   PLAIT_MPIIO_STRICT = 4   /**< a collective access that Plait cannot carry out is an error */
 };
 

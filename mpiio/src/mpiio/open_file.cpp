@@ -11,6 +11,7 @@
 //                array: from the position it follows which of the arrays in succession are accessed.
 //   3. Agree     One reduction yields the most serious reason of any rank why the access belongs to the MPI, and
 //                whether all ranks access the same arrays.
+//                An access that the MPI carries out as fast belongs to it: opening the file for Plait takes time, too.
 //   4. Move      Plait reads or writes. Its calls are collective, and an error of one rank is the error of all.
 //   5. Complete  The individual file pointer of the MPI moves, and the status states the bytes.
 //
@@ -196,9 +197,11 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
   const TiledArray* const array = agreed_array();
   if (array == nullptr) return leave_to_mpi(access, Reason::kView, code);
+  if (array->gain() == 0 && !is_always()) return leave_to_mpi(access, Reason::kNoGain, code);
   Proposal proposal = propose(access, *array);
   Reason reason = agree(proposal);
   if (reason == Reason::kNone && !array->can_join(proposal.count)) reason = Reason::kPartial;
+  if (reason == Reason::kNone && !is_worthwhile(*array, proposal.count)) reason = Reason::kNoGain;
   if (reason == Reason::kNone) reason = move(access, array->tiles(proposal.first, proposal.count), proposal, code);
   return reason == Reason::kNone || leave_to_mpi(access, reason, code);
 }
@@ -262,6 +265,13 @@ Reason OpenFile::agree(Proposal& proposal) const {
   proposal.minus_count = all[4];
   if (all[0] != 0) return static_cast<Reason>(-all[0]);
   return proposal.is_same() ? Reason::kNone : Reason::kPartial;
+}
+
+bool OpenFile::is_worthwhile(const TiledArray& array, std::int64_t count) {
+  constexpr double kOpening = 2e6;  // nanoseconds, and as much as a few ranks on each core may wait for each other
+  if (plait_ || is_always()) return true;
+  saved_ += static_cast<double>(array.gain()) * static_cast<double>(count);
+  return saved_ >= kOpening;
 }
 
 void OpenFile::open() {

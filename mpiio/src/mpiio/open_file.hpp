@@ -48,6 +48,7 @@ class OpenFile {
     std::int64_t bytes = 0;  ///< of this rank
   };
 
+  bool is_always() const { return (mode_ & PLAIT_MPIIO_ALWAYS) != 0; }
   bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
   /// Returns the array of the views, on which the ranks agree once for each view.
   const TiledArray* agreed_array();
@@ -58,6 +59,8 @@ class OpenFile {
   Reason check_size(const plait_mpiio_access& access, const SharedArray& array) const;
   /// Lets all ranks compare their proposals. Returns the reason of any rank.
   Reason agree(Proposal& proposal) const;
+  /// True if the time that Plait saves is worth opening the file.
+  bool is_worthwhile(const TiledArray& array, std::int64_t count);
   /// Opens the file for Plait. Collective.
   void open();
   /// Reads or writes. Returns the reason if Plait cannot; `code` is the result otherwise.
@@ -74,6 +77,7 @@ class OpenFile {
   std::string path_;
   std::optional<FileIdentity> identity_;  ///< nothing if Plait cannot open the file
   std::optional<File> plait_;
+  double saved_ = 0;  ///< nanoseconds that Plait would have saved so far
   bool has_new_view_ = false;
   bool mpi_is_between_ = false;        ///< a split access of the MPI has begun
   std::optional<std::int64_t> begun_;  ///< bytes of a split access that Plait has carried out

@@ -5,6 +5,7 @@ namespace plait::mpiio {
 std::string_view describe(Reason reason) {
   switch (reason) {
     case Reason::kNone: return "the MPI was asked to";
+    case Reason::kNoGain: return "it is as fast for few elements, and for one piece of the file for each rank";
     case Reason::kPartial: return "ranks access a part of their views, or different parts";
     case Reason::kTooShort: return "the file ends before the array does";
     case Reason::kMemory: return "a memory type has holes";

@@ -9,6 +9,7 @@ namespace plait::mpiio {
 /// Ranks agree on the largest value that any of them has, so kNone must be the smallest.
 enum class Reason : std::int64_t {
   kNone,
+  kNoGain,    ///< an access that the MPI carries out as fast
   kPartial,   ///< an access to other elements than all those of the view
   kTooShort,  ///< a read past the end of the file, or a write that would leave a gap
   kMemory,    ///< a memory type with holes

@@ -216,9 +216,40 @@ std::optional<TiledArray> gather_boxes(const FileView& own, std::size_t dimensio
   return TiledArray(with_plain_elements(std::move(array)), head[2]);
 }
 
+/// Returns the number of pieces of the file that a rank has.
+std::int64_t count_pieces(const SharedArray& array, std::int64_t rank) {
+  const Extents local = array.layout.local_shape(rank);
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : local) elements *= extent;
+  if (elements == 0) return 0;
+  const std::int64_t runs = array.layout.runs(rank, array.type.order);
+  if (array.region.empty()) return runs;
+  // Runs that continue in the region may end in the array.
+  std::int64_t longest = 1;
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    const std::size_t d = array.type.order == Order::kC ? local.size() - 1 - i : i;
+    longest *= local[d];
+    if (array.region[d].count < array.type.shape[d]) break;
+  }
+  return std::max(runs, elements / longest);
+}
+
+/// Estimates by what MPIs take for each piece of a file, and for bytes that they send between ranks.
+std::int64_t estimate_gain(const SharedArray& array) {
+  constexpr double kPerPiece = 100;
+  constexpr double kPerByte = 0.5;
+  const std::vector<std::int64_t> ranks = array.layout.rank_numbers();
+  const std::int64_t pieces = std::max(count_pieces(array, ranks.front()), count_pieces(array, ranks.back()));
+  if (pieces <= 1) return 0;
+  const double bytes = static_cast<double>(array.layout.elements()) * static_cast<double>(array.type.element_bytes);
+  const double gain = kPerPiece * static_cast<double>(pieces) * static_cast<double>(ranks.size()) + kPerByte * bytes;
+  return static_cast<std::int64_t>(std::min(gain, 1e15));
+}
+
 }  // namespace
 
-TiledArray::TiledArray(SharedArray array, std::int64_t distance) : array_(std::move(array)), distance_(distance) {}
+TiledArray::TiledArray(SharedArray array, std::int64_t distance)
+    : array_(std::move(array)), distance_(distance), gain_(estimate_gain(array_)) {}
 
 std::int64_t TiledArray::bytes(int rank) const {
   return array_.layout.has_rank(rank) ? array_.layout.local_elements(rank) * array_.type.element_bytes : 0;

@@ -32,6 +32,7 @@ _family = click.option(
 _explain = click.option(
     "--explain", is_flag=True, help="Rank 0 prints what Plait did for each file, and why not the rest."
 )
+_always = click.option("--always", is_flag=True, help="Plait also carries out what the MPI does as fast.")
 _strict = click.option("--strict", is_flag=True, help="A collective access that Plait cannot carry out is an error.")
 
 
@@ -43,16 +44,17 @@ def mpiio_command() -> None:
 @mpiio_command.command("run", epilog=_EXAMPLES, context_settings={"allow_interspersed_args": False})
 @_family
 @_explain
+@_always
 @_strict
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENTS]...")
-def run_command(family: str | None, explain: bool, strict: bool, command: tuple[str, ...]) -> None:
+def run_command(family: str | None, explain: bool, always: bool, strict: bool, command: tuple[str, ...]) -> None:
     """Run a command whose MPI programs are to use Plait.
 
     Nothing needs to be compiled or changed. The program calls MPI-IO; Plait carries out collective accesses to
     distributed arrays, and the MPI everything else. The exit status is that of the command, or 127 if it does not
     exist.
     """
-    variables = make_variables(family, explain=explain, strict=strict, launcher=command[0])
+    variables = make_variables(family, make_mode(explain=explain, always=always, strict=strict), command[0])
     try:
         os.execvpe(command[0], list(command), {**os.environ, **variables})
     except OSError as error:
@@ -63,24 +65,26 @@ def run_command(family: str | None, explain: bool, strict: bool, command: tuple[
 @mpiio_command.command("env")
 @_family
 @_explain
+@_always
 @_strict
-def env_command(family: str | None, explain: bool, strict: bool) -> None:
+def env_command(family: str | None, explain: bool, always: bool, strict: bool) -> None:
     """Print the variables that a job script sets for its MPI programs, as shell commands."""
-    for name, value in make_variables(family, explain=explain, strict=strict, launcher="mpiexec").items():
+    for name, value in make_variables(family, make_mode(explain=explain, always=always, strict=strict)).items():
         click.echo(f"export {name}={shlex.quote(value)}")
 
 
-def make_variables(
-    family: str | None = None, *, explain: bool = False, strict: bool = False, launcher: str = ""
-) -> dict[str, str]:
+def make_mode(**chosen: bool) -> str:
+    """Return the value of PLAIT_MPIIO for the options that were chosen."""
+    return ",".join(word for word, is_chosen in chosen.items() if is_chosen) or "on"
+
+
+def make_variables(family: str | None = None, mode: str = "on", launcher: str = "mpiexec") -> dict[str, str]:
     """Return the variables of the environment with which MPI programs use Plait.
 
     Raises ArgumentError if this Plait has no library for the MPI.
     """
-    words = [word for word, chosen in (("explain", explain), ("strict", strict)) if chosen]
-    library = find_library(family, launcher)
-    preloaded = [str(library), *os.environ.get("LD_PRELOAD", "").split()]
-    return {"LD_PRELOAD": ":".join(preloaded), "PLAIT_MPIIO": ",".join(words) or "on"}
+    preloaded = [str(find_library(family, launcher)), *os.environ.get("LD_PRELOAD", "").split()]
+    return {"LD_PRELOAD": ":".join(preloaded), "PLAIT_MPIIO": mode}
 
 
 def find_library(family: str | None, launcher: str = "", folder: Path = _FOLDER) -> Path:

@@ -54,11 +54,12 @@ static int to_bit(const char* word, size_t length) {
     int bits;
   } kWords[] = {{"on", PLAIT_MPIIO_ON},
                 {"explain", PLAIT_MPIIO_ON | PLAIT_MPIIO_EXPLAIN},
-                {"strict", PLAIT_MPIIO_ON | PLAIT_MPIIO_STRICT}};
+                {"always", PLAIT_MPIIO_ON | PLAIT_MPIIO_ALWAYS},
+                {"strict", PLAIT_MPIIO_ON | PLAIT_MPIIO_ALWAYS | PLAIT_MPIIO_STRICT}};
   for (size_t i = 0; i < sizeof kWords / sizeof *kWords; ++i)
     if (strlen(kWords[i].name) == length && memcmp(kWords[i].name, word, length) == 0) return kWords[i].bits;
-  fprintf(stderr, "plait mpiio: PLAIT_MPIIO contains \"%.*s\"; expected off, on, explain or strict\n", (int)length,
-          word);
+  fprintf(stderr, "plait mpiio: PLAIT_MPIIO contains \"%.*s\"; expected off, on, always, explain or strict\n",
+          (int)length, word);
   return PLAIT_MPIIO_ON;
 }
 

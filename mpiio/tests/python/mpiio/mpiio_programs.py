@@ -21,7 +21,7 @@ def run(ranks, *command, plait, timeout=600, **environment):
     """Run a program on so many ranks, with Plait in a mode such as "on", or without it (None)."""
     variables = {**WELCOME, "OPENBLAS_NUM_THREADS": "1", **environment}
     if plait is not None:
-        variables |= {**make_variables(launcher="mpiexec"), "PLAIT_MPIIO": plait}
+        variables |= make_variables(mode=plait)
     done = subprocess.run(
         [shutil.which("mpiexec"), "-n", str(ranks), *map(str, command)],
         capture_output=True,

@@ -24,7 +24,7 @@ def darray_program(tmp_path_factory):
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_a_program_in_c(ranks, darray_program, tmp_path):
     run(ranks, darray_program, tmp_path / "without", 50, plait=None)
-    done = run(ranks, darray_program, tmp_path / "with", 50, plait="explain")
+    done = run(ranks, darray_program, tmp_path / "with", 50, plait="explain,always")
     assert accesses(done.stderr) == (1, 1)
     content = np.fromfile(tmp_path / "with", np.uint8)
     assert len(content) == 64 + 8 * 50 * 50
@@ -38,10 +38,10 @@ def test_off_leaves_everything_to_the_mpi(darray_program, tmp_path):
 
 def test_an_unknown_mode_counts_as_on(darray_program, tmp_path):
     done = run(1, darray_program, tmp_path / "file", 10, plait="fast")
-    assert 'PLAIT_MPIIO contains "fast"; expected off, on, explain or strict' in done.stderr
+    assert 'PLAIT_MPIIO contains "fast"; expected off, on, always, explain or strict' in done.stderr
 
 
-@pytest.mark.parametrize("mode", [None, "on"])
+@pytest.mark.parametrize("mode", [None, "on", "always"])
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_errors_reach_the_handler_of_the_file(mode, ranks, tmp_path):
     done = run_python(ranks, "errors.py", tmp_path, plait=mode)
@@ -55,7 +55,7 @@ def test_errors_reach_the_handler_of_the_file(mode, ranks, tmp_path):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_local_arrays_with_ghost_cells(order, dtype, tmp_path):
     for ranks in (1, 4, 6):
-        done = run_python(ranks, "ghosts.py", tmp_path / f"file{ranks}", order, dtype, plait="explain")
+        done = run_python(ranks, "ghosts.py", tmp_path / f"file{ranks}", order, dtype, plait="explain,always")
         assert accesses(done.stderr) == (1, 1), done.stderr
 
 
@@ -77,7 +77,7 @@ file.Close()
 
 def test_explain_states_what_was_done_and_why_not_the_rest(tmp_path):
     command = [sys.executable, "-c", PARTIAL]
-    done = run(2, "env", "-C", tmp_path, *command, plait="explain")
+    done = run(2, "env", "-C", tmp_path, *command, plait="explain,always")
     assert done.stderr == (
         f"plait mpiio: {tmp_path}/file: Plait has carried out 1 write of 192 bytes and 0 reads of 0 bytes, the last "
         "one of 8x6 (block, *) onto (2); the MPI 1 collective access, because ranks access a part of their views, or "
@@ -101,6 +101,35 @@ def test_a_rank_without_the_library_leaves_all_accesses_to_the_mpi(darray_progra
     shutil.copy(find_library(None), alone / "libplait_mpiio.so")
     script = 'if [ "$PMI_RANK$PMIX_RANK" = 1 ]; then export LD_PRELOAD=$0; fi; exec "$@"'
     command = ["sh", "-c", script, alone / "libplait_mpiio.so", darray_program, tmp_path / "file", 20]
-    done = run(3, *command, plait="explain")
+    done = run(3, *command, plait="explain,always")
     assert "the MPI carries out all accesses, because Plait cannot be loaded" in done.stderr
     assert "the MPI 2 collective accesses, because some ranks cannot load Plait" in done.stderr
+
+
+ACCESSES = """
+import sys
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+n, kind, number = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+none, default = MPI.DISTRIBUTE_NONE, MPI.DISTRIBUTE_DFLT_DARG
+kinds = {"rows": [MPI.DISTRIBUTE_BLOCK, none], "columns": [none, MPI.DISTRIBUTE_CYCLIC]}[kind]
+grid = {"rows": [comm.size, 1], "columns": [1, comm.size]}[kind]
+part = MPI.INT.Create_darray(comm.size, comm.rank, [n, n], kinds, [default] * 2, grid, MPI.ORDER_C).Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.INT, part)
+for _ in range(number):
+    file.Write_at_all(0, np.ones(part.size // 4, "i4"))
+file.Close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "kind", "number", "writes"),
+    [(1000, "rows", 2, 0), (20, "columns", 2, 0), (20, "columns", 100, range(40, 80)), (400, "columns", 2, 2)],
+)
+def test_accesses_that_the_mpi_carries_out_as_fast_belong_to_it(size, kind, number, writes, tmp_path):
+    """Rows are one piece of the file for each rank, and a few columns are not worth opening the file again."""
+    command = ["env", "-C", tmp_path, sys.executable, "-c", ACCESSES, size, kind, number]
+    found, _ = accesses(run(2, *command, plait="explain").stderr)
+    assert found == writes or found in (writes if isinstance(writes, range) else ())
