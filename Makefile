@@ -28,7 +28,7 @@ wheel: build  ## build wheels for MPICH, Open MPI and no MPI into .plait/dist
 demo: lean  ## write, read back and picture a terrain under many distributions
 	@.plait/env/bin/plait demo
 
-test: setup  ## compile, test C++, C, Python and MPI, and check the style; PRODUCT=array, trace, historical or mpiio tests one
+test: setup  ## compile, test C++, C, Python and MPI, and check the style; PRODUCT=NAME tests one product
 	@PRODUCT="$(PRODUCT)" scripts/test.sh
 
 test-all: setup  ## test, and the rest: more ranks, hosts, installation, linters, sanitizers, fuzzing, long tests
