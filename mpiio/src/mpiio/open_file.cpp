@@ -284,6 +284,11 @@ void OpenFile::open() {
   plait_ = File::open("raw:" + path_, mode, options, make_comm(comm_));
 }
 
+bool OpenFile::is_of_file(const Error& error) const {
+  if (error.kind() == ErrorKind::kArgument) return false;
+  return error.system_code() == EOWNERDEAD || std::string_view(error.what()).find(path_) != std::string_view::npos;
+}
+
 Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code) {
   try {
     if (!plait_) open();
@@ -304,9 +309,9 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
       plait_->read(array.layout, parts, array.region);
     }
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kArgument) {
-      array_.reset();
-      return Reason::kFailed;
+    if (!is_of_file(error)) {
+      unusable_ = Reason::kFailed;
+      return unusable_;
     }
     code = error_class(error.system_code());
     PMPI_File_call_errhandler(file_, code);

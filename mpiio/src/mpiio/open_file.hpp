@@ -11,6 +11,7 @@
 #include "mpiio/entry.h"
 #include "mpiio/reason.hpp"
 #include "mpiio/shared_array.hpp"
+#include "plait/error.hpp"
 #include "plait/file.hpp"
 
 namespace plait::mpiio {
@@ -65,6 +66,9 @@ class OpenFile {
   void open();
   /// Reads or writes. Returns the reason if Plait cannot; `code` is the result otherwise.
   Reason move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code);
+  /// True for an error of the file or of another rank, which the MPI would have as well. It could carry the access out
+  /// after any other error, such as a lack of shared memory. All ranks have the same error.
+  bool is_of_file(const Error& error) const;
   int complete(const plait_mpiio_access& access, std::int64_t bytes);
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 

@@ -14,7 +14,7 @@ std::string_view describe(Reason reason) {
     case Reason::kMode: return "the file is in atomic or sequential mode, or the access mode forbids the access";
     case Reason::kStore: return "Plait does not open files of this name or file system";
     case Reason::kFailed: return "Plait cannot carry out the access";
-    case Reason::kMissing: return "some ranks cannot load Plait";
+    case Reason::kMissing: return "some ranks cannot load Plait, or have another PLAIT_MPIIO";
   }
   return "unknown";
 }

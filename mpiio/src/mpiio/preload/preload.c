@@ -19,8 +19,8 @@
 #include "mpiio/entry.h"
 #include "mpiio/preload/calls.h"
 
-/// Makes a communicator of the ranks that have the library of accesses. Ranks without it take part, so that a library
-/// that is missing on one host makes no rank wait forever.
+/// Makes a communicator of the ranks that have the library of accesses and the same mode. The others take part, so that
+/// no rank waits forever if the library is missing on a host or the settings differ.
 static void report_opened(MPI_Comm comm, const char* path, int access_mode, MPI_File file) {
   typedef int (*SplitFunction)(MPI_Comm, int, int, MPI_Comm*);
   typedef int (*SizeFunction)(MPI_Comm, int*);
@@ -31,8 +31,8 @@ static void report_opened(MPI_Comm comm, const char* path, int access_mode, MPI_
   const struct plait_mpiio_functions* functions = plait_mpiio_load();
   struct plait_mpiio_opened opened = {
       .file = file, .path = path, .access_mode = access_mode, .mode = plait_mpiio_mode()};
-  if (size(comm, &opened.ranks) != MPI_SUCCESS || split(comm, functions != NULL, 0, &opened.comm) != MPI_SUCCESS)
-    return;
+  const int color = functions != NULL ? opened.mode : PLAIT_MPIIO_OFF;
+  if (size(comm, &opened.ranks) != MPI_SUCCESS || split(comm, color, 0, &opened.comm) != MPI_SUCCESS) return;
   if (functions != NULL)
     functions->opened(&opened);
   else

@@ -106,6 +106,15 @@ def test_a_rank_without_the_library_leaves_all_accesses_to_the_mpi(darray_progra
     assert "the MPI 2 collective accesses, because some ranks cannot load Plait" in done.stderr
 
 
+def test_ranks_with_other_settings_leave_all_accesses_to_the_mpi(darray_program, tmp_path):
+    script = 'if [ "$PMI_RANK$PMIX_RANK" = 1 ]; then export PLAIT_MPIIO=on; fi; exec "$@"'
+    done = run(3, "sh", "-c", script, "sh", darray_program, tmp_path / "file", 20, plait="explain,always")
+    assert (
+        "the MPI 2 collective accesses, because some ranks cannot load Plait, or have another PLAIT_MPIIO"
+        in done.stderr
+    )
+
+
 ACCESSES = """
 import sys
 import numpy as np
