@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "container/folder_format.hpp"
 #include "container/foreign.hpp"
 #include "container/format_registry.hpp"
 #include "driver/driver_registry.hpp"
@@ -12,11 +13,11 @@
 #include "driver/plain/plain_driver.hpp"
 #include "driver/replacing.hpp"
 #include "plait/error.hpp"
+#include "store/objects/object_ranges.hpp"
+#include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/posix/temporary.hpp"
-#include "store/objects/object_ranges.hpp"
-#include "store/objects/object_url.hpp"
 
 namespace plait::driver {
 
@@ -81,7 +82,8 @@ std::vector<container::Member> arrays_in(const std::string& given, Sizes sizes) 
   container::check_content(name, format);
   if (!format.traits().names_arrays) return {};
   std::vector<container::Member> members = format.open(opened, name)->arrays();
-  if (sizes == Sizes::kCounted) count_objects(std::string(container::array_name(name).file), members);
+  if (sizes == Sizes::kCounted && dynamic_cast<const container::FolderFormat*>(&format) != nullptr)
+    count_objects(std::string(container::array_name(name).file), members);
   return members;
 }
 

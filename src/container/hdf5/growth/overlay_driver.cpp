@@ -117,8 +117,7 @@ OverlayFile::OverlayFile(const Library& hdf5, Overlay& overlay, const std::strin
   const Handle access = driver_access(hdf5, overlay_driver(hdf5));
   next_overlay() = &overlay;
   // The name must be one that no file has.
-  if (access)
-    file_ = Handle(hdf5->H5Fopen((path + "/overlay").c_str(), kReadWrite, access.id()), hdf5->H5Fclose);
+  if (access) file_ = Handle(hdf5->H5Fopen((path + "/overlay").c_str(), kReadWrite, access.id()), hdf5->H5Fclose);
   if (!file_) base::throw_system_error(EIO, path, " cannot be opened for changes by ", hdf5.describe(), hdf5.why());
 }
 
