@@ -5,6 +5,7 @@ Each way has the processor cores of the machine, and starts its processes within
 
 from __future__ import annotations
 
+import importlib
 import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -20,7 +21,7 @@ _DASK_WORKERS = 8
 def _begin(source: Path, target: Path) -> Any:
     with plait.open(source) as file:
         shape = file.shape
-    chunks = series_chunks(shape)
+    chunks = series_chunks((shape[0], shape[1], shape[2]))
     # A part for each row of chunks in time, so that no two parts decode one map.
     parts = -(-shape[0] // chunks[0])
     return plait.copy_tasks(source, target, parts=parts, chunks=chunks, codec=CODEC)
@@ -38,8 +39,7 @@ def copy_in_parts(source: Path, target: Path) -> None:
 
 def copy_parts_by_distributed(source: Path, target: Path) -> None:
     """Copy in parts, by workers of Dask."""
-    import distributed
-
+    distributed: Any = importlib.import_module("distributed")
     tasks = _begin(source, target)
     with (
         distributed.LocalCluster(n_workers=_DASK_WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -52,13 +52,13 @@ def copy_parts_by_distributed(source: Path, target: Path) -> None:
 
 def rechunk_by_dask(source: Path, target: Path) -> None:
     """Rechunk by P2P, by a worker of Dask for each core."""
-    import dask
-    import dask.array
-    import distributed
     import zarr
     from zarr.codecs import ZstdCodec
 
-    maps = dask.array.from_zarr(str(source))
+    dask: Any = importlib.import_module("dask")
+    arrays: Any = importlib.import_module("dask.array")
+    distributed: Any = importlib.import_module("distributed")
+    maps = arrays.from_zarr(str(source))
     chunks = series_chunks(maps.shape)
     with (
         distributed.LocalCluster(n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=None) as cluster,
@@ -68,4 +68,4 @@ def rechunk_by_dask(source: Path, target: Path) -> None:
         array = zarr.create_array(
             target, shape=maps.shape, dtype=maps.dtype, chunks=chunks, compressors=ZstdCodec(level=1)
         )
-        dask.array.store(maps.rechunk(chunks), array, lock=False)
+        arrays.store(maps.rechunk(chunks), array, lock=False)

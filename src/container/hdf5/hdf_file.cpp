@@ -32,6 +32,28 @@ constexpr std::size_t kMaxObjects = 1'000'000;
 
 std::string shown_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
 
+/// Describes the shape of a dataset.
+void describe_space(const Library& hdf5, hid_t dataset, HdfDataset& found) {
+  const Handle space(hdf5->H5Dget_space(dataset), hdf5->H5Sclose);
+  const int kind = space ? hdf5->H5Sget_simple_extent_type(space.id()) : -1;
+  if (kind == H5S_SCALAR) return;
+  const int count = kind == H5S_SIMPLE ? hdf5->H5Sget_simple_extent_ndims(space.id()) : 0;
+  std::array<hsize_t, kMaxDimensions> extents{};
+  std::array<hsize_t, kMaxDimensions> most{};
+  if (kind != H5S_SIMPLE || count < 0 || count > kMaxDimensions ||
+      hdf5->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) {
+    found.rejection = Rejection("it has no shape (a null dataspace), and so no elements");
+    found.is_null = kind == H5S_NULL;
+    return;
+  }
+  for (int d = 0; d < count; ++d) {
+    found.type.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
+    const hsize_t max = most[static_cast<std::size_t>(d)];
+    found.max_shape.push_back(max > hsize_t{INT64_MAX} ? INT64_MAX : static_cast<std::int64_t>(max));
+    if (max == H5S_UNLIMITED) found.unlimited.push_back(d);
+  }
+}
+
 }  // namespace
 
 Handle HdfFile::open_object(const std::string& name, const std::string& shown) const {
@@ -39,12 +61,6 @@ Handle HdfFile::open_object(const std::string& name, const std::string& shown) c
   Handle object(hdf5_->H5Oopen(file_.id(), name.c_str(), links_->id()), hdf5_->H5Oclose);
   if (links_->rejection()) links_->rejection().raise(shown, ": ");
   return object;
-}
-
-Library::Location HdfFile::find_location(hid_t object) const {
-  const std::optional<Library::Location> location = hdf5_.location(object);
-  if (!location) damaged("an object");
-  return *location;
 }
 
 void HdfFile::not_there(const std::string& shown, int kind) {
@@ -73,13 +89,14 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     if (links_->is_missing()) continue;  // as for a soft link that leads nowhere
     haddr_t address = HADDR_UNDEF;
     if (object) {
-      const Library::Location at = find_location(object.id());
+      const std::optional<Library::Location> at = hdf5_.location(object.id());
+      if (!at) damaged("an object");
       // If another link has led to this object, it has been visited.
-      if (!seen.insert(at).second) continue;
-      if (at.file == number_)
-        address = at.address;
-      else if (!open_files.contains(at.file))  // the library gives a file another number if it opens it again
-        open_files.emplace(at.file, Handle(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose));
+      if (!seen.insert(*at).second) continue;
+      if (at->file == number_)
+        address = at->address;
+      else if (!open_files.contains(at->file))  // the library gives a file another number if it opens it again
+        open_files.emplace(at->file, Handle(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose));
     }
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
@@ -189,19 +206,20 @@ HdfDataset HdfFile::find_dataset(std::string_view name) {
   const auto [object, stored] = open_array(name);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
   if (kind != H5I_DATASET) not_there(shown, kind);
-  const Library::Location at = find_location(object.id());
-  const bool is_outside = at.file != number_;
+  const std::optional<Library::Location> at = hdf5_.location(object.id());
+  if (!at) damaged("an object");
+  const bool is_outside = at->file != number_;
   HdfDataset found = describe(object.id(), is_outside, shown);
   if (!found.unlimited.empty() && !is_outside) {
     ScaleTable scales(hdf5_, file_.id(), record_counts());
-    const Dimensions its = read_dimensions(hdf5_, object.id(), at.address, found.stored_dimensions());
+    const Dimensions its = read_dimensions(hdf5_, object.id(), at->address, found.stored_dimensions());
     if (scales.needs_all(its, found)) add_all_scales(scales);
     scales.extend_records(its, found);
   }
   if (found.rejection) found.rejection.raise(shown, ": ");
   found.attributes = read_attributes(hdf5_, object.id(), of_netcdf_);
   found.path = stored;
-  found.header = static_cast<std::int64_t>(at.address);
+  found.header = static_cast<std::int64_t>(at->address);
   if (found.storage == Storage::kChunks && found.library_reason.empty()) {
     read_index(object.id(), found, shown);
     describe_file(found);
@@ -234,7 +252,7 @@ HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& 
   found.type.dtype = std::move(element.dtype);
   found.type.element_bytes = element.bytes;
   found.padded_texts = std::move(element.texts);
-  describe_space(dataset, found);
+  describe_space(hdf5_, dataset, found);
   found.stored = stored_bytes(dataset, properties.id(), found.type.shape.size());
   append_dimensions(found, element.shape);
   const auto reject = [&](const char* reason) {
@@ -287,27 +305,6 @@ HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& 
     found.pad_with_null(found.inside);
   }
   return found;
-}
-
-void HdfFile::describe_space(hid_t dataset, HdfDataset& found) const {
-  const Handle space(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
-  const int kind = space ? hdf5_->H5Sget_simple_extent_type(space.id()) : -1;
-  if (kind == H5S_SCALAR) return;
-  const int count = kind == H5S_SIMPLE ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
-  std::array<hsize_t, kMaxDimensions> extents{};
-  std::array<hsize_t, kMaxDimensions> most{};
-  if (kind != H5S_SIMPLE || count < 0 || count > kMaxDimensions ||
-      hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) {
-    found.rejection = Rejection("it has no shape (a null dataspace), and so no elements");
-    found.is_null = kind == H5S_NULL;
-    return;
-  }
-  for (int d = 0; d < count; ++d) {
-    found.type.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
-    const hsize_t max = most[static_cast<std::size_t>(d)];
-    found.max_shape.push_back(max > hsize_t{INT64_MAX} ? INT64_MAX : static_cast<std::int64_t>(max));
-    if (max == H5S_UNLIMITED) found.unlimited.push_back(d);
-  }
 }
 
 void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const {

@@ -73,7 +73,6 @@ class HdfFile {
   /// Determines whether the HDF5 library can copy a dataset that Plait does not read.
   /// reason: the reason why Plait does not read elements of its type.
   void choose_copier(hid_t dataset, const std::string& reason, bool is_outside, HdfDataset& found) const;
-  Library::Location find_location(hid_t object) const;
   /// Describes a dataset. is_outside: true if it is in another file, to which a link has led.
   HdfDataset describe(hid_t dataset, bool is_outside, const std::string& shown) const;
   /// Describes a dataset like describe(). If it is damaged, HdfDataset::rejection states the reason, so that listings
@@ -83,7 +82,6 @@ class HdfFile {
   /// file is in an object store, returns -1 for datasets with chunks while they are listed, and reads the index by few
   /// requests otherwise.
   std::int64_t stored_bytes(hid_t dataset, hid_t properties, std::size_t dimensions) const;
-  void describe_space(hid_t dataset, HdfDataset& found) const;
   void describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const;
   /// Reads the properties of the file that a change of chunks depends on.
   void describe_file(HdfDataset& found) const;

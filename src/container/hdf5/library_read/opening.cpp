@@ -101,8 +101,10 @@ std::int64_t HdfFile::stored_bytes(hid_t dataset, hid_t properties, std::size_t 
     const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
     unsigned half = 0;
     if (!creation || hdf5_->H5Pget_istore_k(creation.id(), &half) < 0) damaged("the properties of the file");
-    ranges_->prefetch_index({static_cast<std::int64_t>(find_location(dataset).address),
-                             static_cast<std::int64_t>(dimensions), 2 * std::int64_t{half}});
+    const std::optional<Library::Location> at = hdf5_.location(dataset);
+    if (!at) damaged("an object");
+    ranges_->prefetch_index(
+        {static_cast<std::int64_t>(at->address), static_cast<std::int64_t>(dimensions), 2 * std::int64_t{half}});
   }
   return static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
 }
