@@ -48,6 +48,7 @@ struct Request {
   Sink* sink = nullptr;               ///< without one the body is in Response::text
   bool repeats_conflicts = false;     ///< status 409 may pass, as that of a put with a condition
   std::int64_t max_milliseconds = 0;  ///< duration of an attempt; 0: any, while bytes arrive
+  long stall_seconds = 0;             ///< seconds without a byte that end an attempt, if more than usual
   int max_attempts = 0;               ///< 0: that of the setting AWS_MAX_ATTEMPTS
   bool direct = false;                ///< not through a proxy
   std::string region{};               ///< region that Adapter::prepare() has used, for Adapter::learn()

@@ -75,7 +75,7 @@ void Transfer::set_options() {
   if (sent_.max_milliseconds > 0) set(kCurlTimeout, static_cast<long>(sent_.max_milliseconds));
   if (sent_.direct) set(kCurlNoProxyHosts, "*");
   set(kCurlLowSpeedLimit, 1L);
-  set(kCurlLowSpeedTime, stall_seconds());
+  set(kCurlLowSpeedTime, std::max(stall_seconds(), sent_.stall_seconds));
   set(kCurlBufferBytes, kBufferBytes);
   set(kCurlProtocols, kCurlHttpOrTls);
   set(kCurlRedirectProtocols, kCurlHttpOrTls);

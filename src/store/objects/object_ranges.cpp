@@ -32,15 +32,17 @@ ObjectRanges::ObjectRanges(std::string location, std::string_view details) : loc
     read_head();
     return;
   }
-  const std::size_t blank = details.find(' ');
-  size_ = web::parse_count(details.substr(0, blank));
-  if (blank == std::string_view::npos || size_ < 0)
+  const std::size_t first = details.find(' ');
+  const std::size_t second = std::min(details.find(' ', first + 1), details.size());
+  size_ = web::parse_count(details.substr(0, first));
+  if (first == std::string_view::npos || second == details.size() || size_ < 0)
     base::throw_system_error(EPROTO, "cannot open ", location_, ": another rank has sent \"", details,
                              "\" instead of its size and identity; use the same version of Plait on all ranks");
-  identity_.tag = details.substr(blank + 1);
+  identity_ = {{web::parse_count(details.substr(first + 1, second - first - 1))},
+               std::string(details.substr(second + 1))};
 }
 
-std::string ObjectRanges::details() const { return base::text(size_, ' ', identity_.tag); }
+std::string ObjectRanges::details() const { return base::text(size_, ' ', identity_.numbers[0], ' ', identity_.tag); }
 
 std::optional<std::string> ObjectRanges::object_identity() const {
   const bool is_strong = identity_.tag.starts_with('"');
@@ -82,7 +84,8 @@ void ObjectRanges::read_now(std::vector<ReadSegment> segments) {
 }
 
 std::unique_ptr<Pending> ObjectRanges::submit_read(std::vector<ReadSegment> segments) {
-  return std::make_unique<PendingCall>([this, segments = std::move(segments)] { read_now(segments); });
+  return std::make_unique<PendingCall>(
+      [this, segments = std::move(segments)]() mutable { read_now(std::move(segments)); });
 }
 
 std::unique_ptr<Pending> ObjectRanges::submit_write(std::vector<WriteSegment> /*segments*/) {

@@ -27,13 +27,19 @@ LAYOUTS = [
 ]
 
 
-@pytest.fixture
-def server(monkeypatch, tmp_path):
+@contextlib.contextmanager
+def running(program):
+    """Run a server on rank 0, for all ranks."""
     with contextlib.ExitStack() as stack:
         # Ranks on other hosts do not reach a server on the loopback device.
         host = socket.gethostbyname(socket.gethostname()) if SEVERAL_HOSTS else LOCAL
-        started = stack.enter_context(object_server(host=host)) if COMM.rank == 0 else None
-        server = ObjectServer(*COMM.bcast((started.port, started.host) if started else None))
+        started = stack.enter_context(object_server(host=host, program=program)) if COMM.rank == 0 else None
+        yield ObjectServer(*COMM.bcast((started.port, started.host) if started else None))
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    with running("s3_server.py") as server:
         use_keys(monkeypatch, server, tmp_path)
         COMM.Barrier()
         yield server
@@ -136,3 +142,22 @@ def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
         COMM.Barrier()
         with pytest.raises(plait.Error, match=r"credential_process of the profile default: .* status 5"):
             file.read(layout)
+
+
+def test_one_object_in_google_cloud_storage(monkeypatch):
+    with running("gs_server.py") as server:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{server.host}:{server.port}")
+        monkeypatch.setenv("NO_PROXY", server.host)
+        monkeypatch.setenv("GS_ACCESS_KEY_ID", ACCESS)
+        monkeypatch.setenv("GS_SECRET_ACCESS_KEY", SECRET)
+        if COMM.rank == 0:
+            server.faults(region="auto")
+        COMM.Barrier()
+        layout = plait.Layout(WHOLE.shape, "(cyclic(3), *)", grid=(COMM.size,))
+        mine = WHOLE[layout.indices(COMM.rank)[0]]
+        for name in ("gs://arrays/a.npy", "gs://arrays/a.zarr"):
+            with plait.open(name, "w", comm=COMM, shape=WHOLE.shape, dtype="f8") as file:
+                file.write(mine, layout)
+            with plait.open(name, comm=COMM) as file:
+                np.testing.assert_array_equal(file.read(layout), mine)
+        COMM.Barrier()

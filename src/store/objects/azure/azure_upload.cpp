@@ -8,11 +8,13 @@
 #include "store/objects/azure/azure_upload.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "store/objects/bucket/bucket_objects.hpp"
 #include "store/objects/bucket/pending_puts.hpp"
@@ -60,6 +62,10 @@ std::string AzureUpload::block(std::int64_t number) const {
 }
 
 void AzureUpload::take(const bucket::PendingPut& part) {
+  if (part.error.empty() && part.response.header("x-ms-error-code") == "InvalidBlobOrBlock")
+    base::throw_system_error(EBUSY, "cannot write ", objects_->object_location(object_), ": another program has left ",
+                             "blocks of an unfinished upload, whose names do not fit; choose another name, or remove ",
+                             "them by writing the object with that program again");
   if (!part.error.empty() || !part.response.ok()) objects_->throw_failed("write a part of", object_, part);
   sent_.push_back({part.number, block(part.number)});
 }

@@ -74,10 +74,16 @@ Configuration resolve_configuration(const std::string& location) {
   std::map<std::string, std::string> fields = connection_fields();
   Configuration made;
   made.container = url.authority;
-  made.account = first_stated(s3::option(url, "account"), environment("AZURE_STORAGE_ACCOUNT_NAME"),
-                              environment("AZURE_STORAGE_ACCOUNT"), fields["AccountName"]);
+  const std::string stated = s3::option(url, "account");
+  const std::string usual =
+      first_stated(environment("AZURE_STORAGE_ACCOUNT_NAME"), environment("AZURE_STORAGE_ACCOUNT"));
+  made.account = first_stated(stated, usual, fields["AccountName"]);
+  // What is stated for one account must not be used for another one.
+  if (!made.account.empty() && made.account != fields["AccountName"]) fields.clear();
+  const bool is_usual = stated.empty() || stated == usual;
   made.endpoint =
-      first_stated(s3::option(url, "endpoint"), environment("AZURE_STORAGE_BLOB_ENDPOINT"), fields["BlobEndpoint"]);
+      first_stated(s3::option(url, "endpoint"), is_usual ? environment("AZURE_STORAGE_BLOB_ENDPOINT") : std::string(),
+                   fields["BlobEndpoint"]);
   if (made.account.empty() && made.endpoint.empty()) throw_no_account(location);
   if (made.endpoint.empty())
     made.endpoint = base::text("https://", made.account, ".blob.",
@@ -87,15 +93,17 @@ Configuration resolve_configuration(const std::string& location) {
   if (s3::flag(url, location, "anonymous", false)) return made;
   const std::string key =
       first_stated(environment("AZURE_STORAGE_ACCOUNT_KEY"), environment("AZURE_STORAGE_KEY"), fields["AccountKey"]);
-  made.sas = first_stated(environment("AZURE_STORAGE_SAS_TOKEN"), fields["SharedAccessSignature"]);
+  made.sas =
+      first_stated(is_usual ? environment("AZURE_STORAGE_SAS_TOKEN") : std::string(), fields["SharedAccessSignature"]);
   if (made.sas.starts_with('?')) made.sas.erase(0, 1);
   if (!key.empty()) {
     if (made.account.empty()) throw_no_account(location);
     check_key(key, location);
     made.keys = std::make_shared<s3::CredentialSource>(s3::Credentials{made.account, key});
     made.sas.clear();
-  } else if (made.sas.empty()) {
-    made.keys = find_token(location);
+  } else {
+    s3::check_private(made.endpoint, location);
+    if (made.sas.empty()) made.keys = find_token(location);
   }
   return made;
 }

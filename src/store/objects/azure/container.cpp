@@ -95,9 +95,13 @@ http::Header Container::put_condition(const ObjectIdentity& condition) const {
 }
 
 bool Container::is_unmet(const http::Response& response, const ObjectIdentity& condition) const {
-  if (response.status != 409) return Bucket::is_unmet(response, condition);
-  return response.header("x-ms-error-code") == "BlobAlreadyExists" ||
-         response.text.find("<Code>BlobAlreadyExists<") != std::string::npos;
+  std::string code(response.header("x-ms-error-code"));
+  if (code.empty()) code = xml_text(response.text, "Code");
+  if (response.status == 409) return code == "BlobAlreadyExists";
+  // Status 412 also says that a lease is missing.
+  if (response.status == 412 && !code.empty() && code != "ConditionNotMet" && code != "TargetConditionNotMet")
+    return false;
+  return Bucket::is_unmet(response, condition);
 }
 
 std::string Container::list_url(const std::string& prefix, ListDepth depth, const std::string& next) const {
@@ -115,6 +119,8 @@ bucket::ListPage Container::parse_page(std::string_view document, const std::str
                              "check the endpoint, which must have the interface of Azure Blob Storage");
   bucket::ListPage page;
   bucket::for_each_element(document, "Blob", [&](std::string_view element) {
+    // Accounts with a hierarchical namespace list directories as well.
+    if (xml_text(element, "ResourceType") == "directory") return;
     page.objects.push_back({blob_name(element, where), web::parse_count(xml_text(element, "Content-Length"))});
   });
   bucket::for_each_element(document, "BlobPrefix",

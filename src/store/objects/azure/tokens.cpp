@@ -26,8 +26,6 @@ using Source = std::shared_ptr<s3::CredentialSource>;
 
 constexpr std::int64_t kServerMilliseconds = 30'000;
 constexpr int kServerAttempts = 4;
-/// Most machines are not Azure's, and answer nothing.
-constexpr std::int64_t kMachineMilliseconds = 1'000;
 constexpr const char* kStorage = "https://storage.azure.com/";
 
 /// An application that may use the account.
@@ -93,10 +91,8 @@ s3::Credentials machine_token(const std::string& server, const std::string& clie
       text(server, "/metadata/identity/oauth2/token?api-version=2018-02-01&resource=", http::percent_encoded(kStorage),
            client.empty() ? "" : "&client_id=", http::percent_encoded(client));
   request.headers = {{"Metadata", "true"}};
-  request.max_milliseconds = kMachineMilliseconds;
-  request.max_attempts = 1;
   request.direct = true;
-  return s3::parse_token(s3::request_keys(std::move(request), source), source);
+  return s3::parse_token(s3::request_machine_keys(std::move(request), source), source);
 }
 
 Source machine(const std::string& location) {

@@ -21,13 +21,14 @@ AbsoluteRanges::AbsoluteRanges(std::span<GetRequest> requests,
   for (std::size_t i = 0; i < sizes.size(); ++i) changed_[i].size = std::move(sizes[i]);
   for (Changed& one : changed_) {
     const GetResult& found = one.size.result;
-    // A read of an object that is missing, or that does not meet a condition, finds that by itself.
+    // No object has this tag: if one has appeared since, the read does not meet the condition.
+    if (!found.found() && !one.had_condition) one.size.result.identity = {{}, "\"none\""};
+    if (!one.had_condition) one.request->options.if_match = &one.size.result.identity;
     for (ReadSegment& range : one.request->ranges) {
       if (range.offset >= 0) continue;
       range.offset += found.bytes;
       if (range.offset < 0) range.offset = found.bytes;  // outside
     }
-    if (found.found() && !one.had_condition) one.request->options.if_match = &one.size.result.identity;
   }
 }
 
@@ -38,10 +39,13 @@ AbsoluteRanges::~AbsoluteRanges() {
   }
 }
 
-bool AbsoluteRanges::has_changed(const GetRequest& request) const {
+bool AbsoluteRanges::has_changed(GetRequest& request) const {
   if (request.result.status != GetStatus::kMismatch) return false;
-  return std::ranges::any_of(changed_,
-                             [&](const Changed& one) { return one.request == &request && !one.had_condition; });
+  const auto at = std::ranges::find(changed_, &request, &Changed::request);
+  if (at == changed_.end() || at->had_condition) return false;
+  if (at->size.result.found()) return true;
+  request.result = {at->size.result.status};
+  return false;
 }
 
 }  // namespace plait::store::bucket

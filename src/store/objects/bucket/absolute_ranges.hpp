@@ -22,8 +22,9 @@ class AbsoluteRanges {
   AbsoluteRanges(const AbsoluteRanges&) = delete;
   AbsoluteRanges& operator=(const AbsoluteRanges&) = delete;
 
-  /// Returns true if an object has been replaced since its size was read.
-  bool has_changed(const GetRequest& request) const;
+  /// Returns true if an object has been replaced since its size was read. The result of a read of an object that was
+  /// missing becomes that it is missing, also if it has appeared since.
+  bool has_changed(GetRequest& request) const;
 
  private:
   struct Changed {

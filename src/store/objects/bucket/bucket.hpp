@@ -22,7 +22,11 @@ class Bucket : public web::Server {
   virtual bool has_conditions() const = 0;
   /// Returns the name of the header in the metadata of an object that states which write has made it.
   virtual std::string write_header() const = 0;
-  /// Adds the headers that each put has.
+  /// Adds the headers of a new content, besides those of the put or of the upload.  write: see write_header().
+  virtual void add_content_headers(http::Request& request, const std::string& write) const {
+    request.headers.push_back({write_header(), write});
+  }
+  /// Adds the headers that each put, also that of a part, has.
   virtual void add_put_headers(http::Request& request, std::span<const std::byte> bytes) const = 0;
   /// Returns the header of a put that requires that the object has this identity; a default identity requires that
   /// there is no object.
@@ -35,6 +39,8 @@ class Bucket : public web::Server {
   }
   /// Returns true if status 409 of a put with a condition may pass: another put of the object was in progress.
   virtual bool repeats_conflicts() const { return true; }
+  /// Returns true if a removal can have the condition that the object has an identity.
+  virtual bool has_conditional_removal() const { return true; }
   /// Returns true if ranges may count from the end of an object.
   virtual bool has_suffix_ranges() const { return true; }
   /// Returns the URL of a page of a list.  next: the token of the page before; empty for the first page.

@@ -58,14 +58,23 @@ ProbedBuckets& probed_buckets() {
 /// Excludes other programs by an object, and other callers in this process.
 class LockObject : public ObjectLock {
  public:
-  LockObject(std::unique_ptr<ObjectLock> in_process, std::shared_ptr<Bucket> bucket, const std::string& key)
-      : in_process_(std::move(in_process)), bucket_(std::move(bucket)), url_(bucket_->url(key)) {}
+  LockObject(std::unique_ptr<ObjectLock> in_process, std::shared_ptr<Bucket> bucket, const std::string& key,
+             ObjectIdentity identity)
+      : in_process_(std::move(in_process)),
+        bucket_(std::move(bucket)),
+        url_(bucket_->url(key)),
+        identity_(std::move(identity)) {}
   ~LockObject() override {
     if (::getpid() != owner_) return;  // a child of fork() has a copy
     try {
       http::Call call;
       call.request.method = "DELETE";
       call.request.url = url_;
+      // If the answer is lost, another program may have made the object again before a second request arrives.
+      if (bucket_->has_conditional_removal() && bucket_->compares(identity_))
+        call.request.headers.push_back(bucket_->put_condition(identity_));
+      else
+        call.request.max_attempts = 1;
       call.adapter = bucket_->adapter();
       http::perform(call);
     } catch (const std::exception&) {  // the object remains, and BucketObjects::lock() says what to do
@@ -76,6 +85,7 @@ class LockObject : public ObjectLock {
   std::unique_ptr<ObjectLock> in_process_;
   std::shared_ptr<Bucket> bucket_;
   std::string url_;
+  ObjectIdentity identity_;
   ::pid_t owner_ = ::getpid();
 };
 
@@ -95,6 +105,7 @@ class BucketObjects : public ConditionalObjects {
   void probe() override;
 
  private:
+  void get_absolute(std::span<GetRequest> requests, GetMemory memory, GetCallback done, int conflicts);
   void put_later(const std::string& object, std::span<const std::byte> bytes);
   bool put_now(const std::string& object, std::span<const std::byte> bytes, const Condition& condition);
   void fill_put(http::Request& request, const std::string& object, std::span<const std::byte> bytes) const;
@@ -145,15 +156,26 @@ class BufferedObject : public NewObject {
 void BucketObjects::get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) {
   if (is_private_) finish_puts();  // what is in flight may be read
   if (bucket_->has_suffix_ranges()) return WebObjects::get_all(requests, memory, done);
-  const AbsoluteRanges ranges(requests, [this](std::span<GetRequest> sizes) {
-    WebObjects::get_all(sizes, [](GetRequest&, std::int64_t) { return std::span<std::byte>(); }, [](GetRequest&) {});
-  });
-  WebObjects::get_all(requests, memory, [&](GetRequest& request) {
-    if (ranges.has_changed(request))
-      base::throw_system_error(ESTALE, "cannot read ", object_location(request.object),
-                               ": another program has replaced it while it was read; read it again");
-    done(request);
-  });
+  get_absolute(requests, memory, done, 0);
+}
+
+void BucketObjects::get_absolute(std::span<GetRequest> requests, GetMemory memory, GetCallback done, int conflicts) {
+  std::vector<GetRequest*> changed;
+  {
+    const AbsoluteRanges ranges(requests, [this](std::span<GetRequest> sizes) {
+      WebObjects::get_all(sizes, [](GetRequest&, std::int64_t) { return std::span<std::byte>(); }, [](GetRequest&) {});
+    });
+    WebObjects::get_all(requests, memory, [&](GetRequest& request) {
+      if (ranges.has_changed(request)) return changed.push_back(&request);
+      done(request);
+    });
+  }
+  for (GetRequest* const request : changed) {
+    if (conflicts == kMaxConflicts)
+      base::throw_system_error(ESTALE, "cannot read ", object_location(request->object), ": it has changed ", conflicts,
+                               " times while it was read; read when fewer programs write");
+    get_absolute({request, 1}, memory, done, conflicts + 1);
+  }
 }
 
 void BucketObjects::list(const std::string& prefix, ListDepth depth,
@@ -192,14 +214,14 @@ std::unique_ptr<ObjectLock> BucketObjects::lock() {
     base::throw_system_error(EBUSY, "cannot append to ", name(), ": another program has opened it to append to it, as ",
                              object_location(kLock),
                              " shows; wait until that has closed it, or remove that object if the program was killed");
-  return std::make_unique<LockObject>(std::move(in_process), bucket_, key(kLock));
+  return std::make_unique<LockObject>(std::move(in_process), bucket_, key(kLock), identity(kLock));
 }
 
 void BucketObjects::fill_put(http::Request& request, const std::string& object,
                              std::span<const std::byte> bytes) const {
   request.method = "PUT";
   request.url = bucket_->url(key(object));
-  request.headers = {{bucket_->write_header(), random_name()}};
+  bucket_->add_content_headers(request, random_name());
   bucket_->add_put_headers(request, bytes);
 }
 

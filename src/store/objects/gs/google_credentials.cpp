@@ -32,8 +32,6 @@ using Source = std::shared_ptr<s3::CredentialSource>;
 
 constexpr std::int64_t kUserMilliseconds = 30'000;
 constexpr int kUserAttempts = 4;
-/// Most machines are not Google's, and answer nothing.
-constexpr std::int64_t kMachineMilliseconds = 1'000;
 
 std::string member(const nlohmann::json& object, const char* name) {
   const auto at = object.is_object() ? object.find(name) : object.end();
@@ -117,10 +115,8 @@ Credentials machine_token(const std::string& host) {
   http::Request request;
   request.url = text("http://", host, "/computeMetadata/v1/instance/service-accounts/default/token");
   request.headers = {{"Metadata-Flavor", "Google"}};
-  request.max_milliseconds = kMachineMilliseconds;
-  request.max_attempts = 1;
   request.direct = true;
-  return s3::parse_token(s3::request_keys(std::move(request), source), source);
+  return s3::parse_token(s3::request_machine_keys(std::move(request), source), source);
 }
 
 Source machine(const std::string& location) {

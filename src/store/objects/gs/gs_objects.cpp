@@ -41,7 +41,10 @@ s3::Configuration resolve_configuration(const std::string& location) {
   const std::string project =
       s3::first_stated(s3::option(url, "project"), s3::environment("GOOGLE_CLOUD_QUOTA_PROJECT"));
   if (!project.empty()) made.added.push_back({"x-goog-user-project", project});
-  if (!s3::flag(url, location, "anonymous", false)) made.keys = find_credentials(location);
+  if (!s3::flag(url, location, "anonymous", false)) {
+    made.keys = find_credentials(location);
+    if (made.keys->current()->access_key.empty()) s3::check_private(made.endpoint, location);
+  }
   return made;
 }
 

@@ -57,6 +57,12 @@ bucket::ListPage Bucket::parse_page(std::string_view document, const std::string
   return s3::parse_page(document, where);
 }
 
+void Bucket::add_content_headers(http::Request& request, const std::string& write) const {
+  bucket::Bucket::add_content_headers(request, write);
+  // Google answers reads of public objects from a cache otherwise, for an hour.
+  if (configuration_.dialect->has_generations) request.headers.push_back({"Cache-Control", "no-store"});
+}
+
 void Bucket::add_put_headers(http::Request& request, std::span<const std::byte> bytes) const {
   request.headers.push_back({header("content-sha256"), sha256_hex(bytes)});
 }

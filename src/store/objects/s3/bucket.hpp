@@ -23,6 +23,8 @@ class Bucket : public bucket::Bucket, private http::Adapter {
   std::string id() const override;
   bool has_conditions() const override { return configuration_.conditions; }
   std::string write_header() const override { return header("meta-plait-write"); }
+  bool has_conditional_removal() const override { return configuration_.dialect->has_generations; }
+  void add_content_headers(http::Request& request, const std::string& write) const override;
   void add_put_headers(http::Request& request, std::span<const std::byte> bytes) const override;
   std::string url(const std::string& key) const override;
   std::string list_url(const std::string& prefix, ListDepth depth, const std::string& next) const override;

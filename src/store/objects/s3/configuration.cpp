@@ -9,6 +9,7 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "store/objects/s3/credentials/credential_chain.hpp"
+#include "store/objects/s3/credentials/credential_servers.hpp"
 
 namespace plait::store::s3 {
 
@@ -44,6 +45,13 @@ void check_url(const web::WebUrl& url, const std::string& location, std::span<co
   if (url.authority.empty())
     base::throw_argument_error(location, ": the name has no bucket; give one, as in ", url.scheme,
                                "://bucket/data.zarr");
+}
+
+void check_private(const std::string& endpoint, const std::string& location) {
+  if (endpoint.starts_with("https://") || is_local_url(endpoint)) return;
+  base::throw_argument_error(location, ": the endpoint ", endpoint,
+                             " is no https:// URL, so that others could read the ",
+                             "token that authorizes requests; use https://, or a key");
 }
 
 std::string checked_endpoint(std::string endpoint, const std::string& location) {

@@ -31,6 +31,8 @@ std::string option(const web::WebUrl& url, std::string_view key);
 bool flag(const web::WebUrl& url, const std::string& location, std::string_view key, bool otherwise);
 /// Checks that a URL has a bucket and none but these options.  errors  kArgument.
 void check_url(const web::WebUrl& url, const std::string& location, std::span<const std::string_view> options);
+/// Checks that a token may be sent to an endpoint: by TLS, or on this host.  errors  kArgument.
+void check_private(const std::string& endpoint, const std::string& location);
 /// Checks an endpoint, and removes slashes at its end and the default port of its scheme: libcurl leaves that port out
 /// of the header `Host`, which signatures cover.  errors  kArgument: it is not the URL of a server.
 std::string checked_endpoint(std::string endpoint, const std::string& location);

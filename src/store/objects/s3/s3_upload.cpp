@@ -26,6 +26,8 @@ namespace {
 using base::text;
 using bucket::xml_text;
 
+/// Seconds without a byte that a completion may take: servers put the parts together before they answer.
+constexpr long kCompletionSeconds = 600;
 /// Maximum number of completions that fail after their status.
 constexpr int kMaxCompletions = 3;
 
@@ -72,7 +74,7 @@ std::string S3Upload::begin() {
   http::Call call;
   call.request.method = "POST";
   call.request.url = url_ + "?uploads";
-  call.request.headers = {{bucket_->write_header(), write_id_}};
+  bucket_->add_content_headers(call.request, write_id_);
   call.adapter = bucket_->adapter();
   http::perform(call);
   if (!call.error.empty() || !call.response.ok()) objects_->throw_failed("write", object_, call);
@@ -128,6 +130,7 @@ void S3Upload::complete(http::Call& call, const std::string& body, const Conditi
   call.request.headers = {{bucket_->header("content-sha256"), sha256_hex(call.request.body)}};
   if (condition) call.request.headers.push_back(bucket_->put_condition(*condition));
   call.request.repeats_conflicts = condition.has_value();
+  call.request.stall_seconds = kCompletionSeconds;
   call.adapter = bucket_->adapter();
   http::perform(call);
 }

@@ -102,6 +102,19 @@ std::string request_keys(http::Request request, const std::string& source) {
                            "; check the role of this program and its permissions");
 }
 
+std::string request_machine_keys(http::Request request, const std::string& source) {
+  request.max_milliseconds = kMilliseconds;
+  request.max_attempts = 1;
+  try {
+    return request_keys(request, source);
+  } catch (const Error& error) {
+    if (error.system_code() != EACCES) throw;  // nothing has answered
+  }
+  request.max_milliseconds = kInstanceSeconds * kMilliseconds;
+  request.max_attempts = kInstanceAttempts;
+  return request_keys(std::move(request), source);
+}
+
 Credentials assume_role(const WebIdentity& identity) {
   const std::string source =
       text("cannot get keys of the role ", identity.role, " from ", public_url(identity.endpoint));

@@ -31,6 +31,11 @@ struct ContainerServer {
 /// errors  kSystem: there is no answer, or it has another status than 2xx.
 std::string request_keys(http::Request request, const std::string& source);
 
+/// Sends a request to the metadata server that a cloud's machines have: one attempt of a second, as most machines have
+/// none, and more of them if the server has answered, as it limits the requests of many processes.
+/// errors  Those of request_keys().
+std::string request_machine_keys(http::Request request, const std::string& source);
+
 /// Returns true for an http:// URL of this host.
 bool is_local_url(std::string_view url);
 /// Checks that the keys of a server may be requested: by TLS, from this host, or from an address that Amazon's

@@ -27,6 +27,7 @@ TEST(AzureContainer, ListsInPages) {
       "<Blob><Name>a&amp;b</Name><Properties><Content-Length>80</Content-Length></Properties></Blob>"
       "<Blob><Name "
       "Encoded=\"true\">a%EF%BF%BFb</Name><Properties><Content-Length>0</Content-Length></Properties></Blob>"
+      "<Blob><Name>c</Name><Properties><ResourceType>directory</ResourceType></Properties></Blob>"
       "<BlobPrefix><Name>c/</Name></BlobPrefix></Blobs><NextMarker>2!8</NextMarker></EnumerationResults>",
       "az://c");
   ASSERT_EQ(page.objects.size(), 3U);
@@ -45,6 +46,8 @@ TEST(AzureContainer, ListsInPages) {
 TEST(AzureContainer, TellsUnmetConditionsFromOtherConflicts) {
   const Container container = make_container();
   EXPECT_TRUE(container.is_unmet({.status = 412}, {}));
+  EXPECT_TRUE(container.is_unmet({.status = 412, .headers = {{"x-ms-error-code", "ConditionNotMet"}}}, {}));
+  EXPECT_FALSE(container.is_unmet({.status = 412, .headers = {{"x-ms-error-code", "LeaseIdMissing"}}}, {}));
   EXPECT_TRUE(container.is_unmet({.status = 409, .headers = {{"x-ms-error-code", "BlobAlreadyExists"}}}, {}));
   EXPECT_TRUE(container.is_unmet({.status = 409, .text = "<Error><Code>BlobAlreadyExists</Code></Error>"}, {}));
   EXPECT_FALSE(container.is_unmet({.status = 409, .headers = {{"x-ms-error-code", "LeaseAlreadyPresent"}}}, {}));

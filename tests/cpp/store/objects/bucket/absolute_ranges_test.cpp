@@ -40,9 +40,12 @@ TEST(AbsoluteRanges, HaveTheConditionThatTheObjectIsTheSame) {
     ASSERT_NE(requests[1].options.if_match, nullptr);
     EXPECT_EQ(requests[1].options.if_match->tag, "\"tag\"");
     EXPECT_EQ(requests[2].ranges[0].offset, 3) << "outside of the object";
-    EXPECT_EQ(requests[3].options.if_match, nullptr);
+    ASSERT_NE(requests[3].options.if_match, nullptr) << "an object may appear meanwhile";
     requests[1].result.status = GetStatus::kMismatch;
     EXPECT_TRUE(ranges.has_changed(requests[1]));
+    requests[3].result.status = GetStatus::kMismatch;
+    EXPECT_FALSE(ranges.has_changed(requests[3]));
+    EXPECT_EQ(requests[3].result.status, GetStatus::kMissing);
     requests[0].result.status = GetStatus::kMismatch;
     EXPECT_FALSE(ranges.has_changed(requests[0]));
   }
