@@ -81,10 +81,11 @@ int on_access(const plait_mpiio_access* access, int* code) {
   return is_done ? 1 : 0;
 }
 
-int on_end(MPI_File handle, MPI_Status* status) {
+int on_end(MPI_File handle, int writes, MPI_Status* status) {
   bool is_done = false;
   run([&] {
-    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle)) is_done = file->end(status);
+    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle))
+      is_done = file->end(writes != 0, status);
   });
   return is_done ? 1 : 0;
 }

@@ -31,7 +31,7 @@ struct plait_mpiio_access {
 /** A file that the MPI has opened. */
 struct plait_mpiio_opened {
   MPI_File file;
-  MPI_Comm comm; /**< for Plait alone, which frees it: those ranks of the file that have the library of accesses */
+  MPI_Comm comm; /**< for Plait alone, which frees it: the ranks with the library of accesses and this mode */
   int ranks;     /**< of the file */
   const char* path;
   int access_mode;
@@ -55,8 +55,8 @@ struct plait_mpiio_functions {
   void (*viewed)(const struct plait_mpiio_view*);
   /** Returns 0 if the call belongs to the MPI, on all ranks alike; if not, `code` is the result of the call. */
   int (*access)(const struct plait_mpiio_access*, int* code);
-  /** Ends the split collective access that Plait has carried out; returns 0 if there is none. */
-  int (*ended)(MPI_File, MPI_Status* status);
+  /** Ends the split collective read or write that Plait has carried out; returns 0 if there is none. */
+  int (*ended)(MPI_File, int writes, MPI_Status* status);
 };
 
 /** The one symbol of libplait_mpiio_access. */

@@ -19,14 +19,13 @@
 
 #include "mpiio/open_file.hpp"
 
-#include <sys/stat.h>
-#include <sys/vfs.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -40,31 +39,6 @@ namespace plait::mpiio {
 namespace {
 
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
-std::optional<FileIdentity> find_identity(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return FileIdentity{status.st_dev, status.st_ino};
-}
-
-/// True for file systems on which hosts see each other's writes late, unless they lock as the MPI does.
-bool has_weak_coherence(const std::string& path) {
-  constexpr std::array<std::uint64_t, 4> kTypes{0x6969, 0x517b, 0xff534d42, 0x5346414f};  // NFS, SMB, CIFS, AFS
-  struct statfs about{};
-  if (::statfs(path.c_str(), &about) != 0) return true;
-  for (const std::uint64_t type : kTypes)
-    if ((static_cast<std::uint64_t>(about.f_type) & 0xffffffff) == type) return true;
-  return false;
-}
-
-/// Returns the absolute path; nothing for a name that chooses a file system of the MPI, such as `ufs:name`.
-std::string find_path(std::string_view name) {
-  const std::size_t colon = name.find(':');
-  if (name.empty() || (colon != std::string_view::npos && colon < name.find('/'))) return {};
-  std::error_code error;
-  std::filesystem::path path = std::filesystem::absolute(name, error);
-  return error ? std::string() : path.string();
-}
 
 int error_class(int system_code) {
   switch (system_code) {
@@ -116,6 +90,15 @@ struct OpenFile::Proposal {
 
 namespace {
 
+/// False for memory that the host cannot read, such as that of a GPU. The kernel reads one byte and reports EFAULT if a
+/// read by this process would end it. Other errors mean that the call is not permitted, so the memory is accepted.
+bool is_host_memory(const std::byte* data) {
+  std::byte byte{};
+  const iovec local{&byte, 1};
+  const iovec remote{const_cast<std::byte*>(data), 1};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) >= 0 || errno != EFAULT;
+}
+
 /// Sets the address and strides of a local array; false if the memory type does not describe one.
 bool find_part(const plait_mpiio_access& access, const SharedArray& array, int rank, ConstPart& part) {
   part.data = static_cast<const std::byte*>(access.data);
@@ -159,14 +142,21 @@ OpenFile::OpenFile(const plait_mpiio_opened& opened)
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &ranks);
-  if (ranks != opened.ranks) unusable_ = Reason::kMissing;
-  if ((access_mode_ & MPI_MODE_SEQUENTIAL) != 0) unusable_ = Reason::kMode;
   if (!path_.empty() && !has_weak_coherence(path_)) identity_ = find_identity(path_);
+  if (ranks == opened.ranks) return;
+  give_up(Reason::kMissing);
+  if (is_strict() && rank_ == 0)
+    std::fprintf(stderr,
+                 "plait mpiio: %s: all accesses belong to the MPI, because %s; PLAIT_MPIIO=strict has no effect\n",
+                 path_.c_str(), std::string(describe(unusable_)).c_str());
 }
 
-OpenFile::~OpenFile() {
+OpenFile::~OpenFile() { give_up(unusable_); }
+
+void OpenFile::give_up(Reason reason) {
+  unusable_ = reason;
   plait_.reset();
-  PMPI_Comm_free(&comm_);
+  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
 void OpenFile::set_view(const plait_mpiio_view& view) {
@@ -241,7 +231,9 @@ Reason OpenFile::check(const plait_mpiio_access& access, const TiledArray& array
   try {
     const SharedArray tiles = array.tiles(proposal.first, proposal.count);
     if (access.writes == 0 && check_size(access, tiles) != Reason::kNone) return Reason::kTooShort;
-    return access.data != nullptr && find_part(access, tiles, rank_, proposal.part) ? Reason::kNone : Reason::kMemory;
+    const bool is_usable =
+        access.data != nullptr && find_part(access, tiles, rank_, proposal.part) && is_host_memory(proposal.part.data);
+    return is_usable ? Reason::kNone : Reason::kMemory;
   } catch (const Error&) {
     return Reason::kFailed;
   }
@@ -274,14 +266,23 @@ bool OpenFile::is_worthwhile(const TiledArray& array, std::int64_t count) {
   return saved_ >= kOpening;
 }
 
-void OpenFile::open() {
+bool OpenFile::open() {
   FileOptions options;
   options.shape = Extents{0};
   options.element_bytes = 1;
   options.several = true;
   options.durable = false;
   const Mode mode = (access_mode_ & MPI_MODE_RDONLY) != 0 ? Mode::kRead : Mode::kReadWrite;
-  plait_ = File::open("raw:" + path_, mode, options, make_comm(comm_));
+  try {
+    plait_ = File::open("raw:" + path_, mode, options, make_comm(comm_));
+  } catch (const Error&) {
+    return false;
+  }
+  // Another program may have replaced the file since check_file(), on some hosts before others.
+  const std::int64_t is_same = find_identity(path_) == identity_ ? 1 : 0;
+  std::int64_t is_same_everywhere = 0;
+  return PMPI_Allreduce(&is_same, &is_same_everywhere, 1, MPI_INT64_T, MPI_MIN, comm_) == MPI_SUCCESS &&
+         is_same_everywhere != 0;
 }
 
 bool OpenFile::is_of_file(const Error& error) const {
@@ -290,10 +291,8 @@ bool OpenFile::is_of_file(const Error& error) const {
 }
 
 Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code) {
-  try {
-    if (!plait_) open();
-  } catch (const Error&) {
-    unusable_ = Reason::kStore;
+  if (!plait_ && !open()) {
+    give_up(Reason::kStore);
     return unusable_;
   }
   const bool has_part = array.layout.has_rank(rank_);
@@ -326,23 +325,24 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
 }
 
 int OpenFile::complete(const plait_mpiio_access& access, std::int64_t bytes) {
-  if (access.begins != 0) begun_ = bytes;
+  if (access.begins != 0) begun_ = Begun{bytes, access.writes != 0};
   set_status(access.status, bytes);
   if (access.has_offset != 0 || bytes == 0) return MPI_SUCCESS;
   return PMPI_File_seek(file_, bytes / view_->etype_bytes, MPI_SEEK_CUR);
 }
 
-bool OpenFile::end(MPI_Status* status) {
+bool OpenFile::end(bool writes, MPI_Status* status) {
   mpi_is_between_ = false;
-  if (!begun_) return false;
-  set_status(status, *begun_);
+  if (!begun_ || begun_->writes != writes) return false;
+  set_status(status, begun_->bytes);
   begun_.reset();
   return true;
 }
 
 bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code) {
   ++left_[reason];
-  if (!is_strict()) {
+  // Ranks without Plait or with another mode call the MPI, and would wait there for ranks that return an error.
+  if (!is_strict() || reason == Reason::kMissing) {
     mpi_is_between_ = access.begins != 0;
     return false;
   }

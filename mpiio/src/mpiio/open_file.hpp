@@ -9,19 +9,13 @@
 #include <string>
 
 #include "mpiio/entry.h"
+#include "mpiio/file_identity.hpp"
 #include "mpiio/reason.hpp"
 #include "mpiio/shared_array.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 
 namespace plait::mpiio {
-
-/// The file of a path: two opened files with equal identities are the same.
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t number = 0;
-  bool operator==(const FileIdentity&) const = default;
-};
 
 /// One MPI_File. The MPI keeps its state; this object decides which accesses Plait carries out.
 class OpenFile {
@@ -36,8 +30,8 @@ class OpenFile {
   /// Carries out an access. Returns false if it belongs to the MPI, on all ranks alike. Collective.
   /// code  becomes the result of the call, which the file's error handler has got already.
   bool access(const plait_mpiio_access& access, int& code);
-  /// Ends a split collective access. Returns false if it belongs to the MPI.
-  bool end(MPI_Status* status);
+  /// Ends a split collective read or write. Returns false if the call belongs to the MPI.
+  bool end(bool writes, MPI_Status* status);
   /// Prints what Plait has carried out, and why not the rest, on rank 0.
   void report() const;
 
@@ -47,6 +41,11 @@ class OpenFile {
   struct Totals {
     std::int64_t accesses = 0;
     std::int64_t bytes = 0;  ///< of this rank
+  };
+  /// A split access that Plait has carried out, and that the program has not ended.
+  struct Begun {
+    std::int64_t bytes = 0;
+    bool writes = false;
   };
 
   bool is_always() const { return (mode_ & PLAIT_MPIIO_ALWAYS) != 0; }
@@ -62,8 +61,11 @@ class OpenFile {
   Reason agree(Proposal& proposal) const;
   /// True if the time that Plait saves is worth opening the file.
   bool is_worthwhile(const TiledArray& array, std::int64_t count);
-  /// Opens the file for Plait. Collective.
-  void open();
+  /// Opens the file for Plait. Returns false if that fails on any rank, or opens another file than the MPI has.
+  /// Collective.
+  bool open();
+  /// Leaves all further accesses to the MPI, on all ranks alike. Collective.
+  void give_up(Reason reason);
   /// Reads or writes. Returns the reason if Plait cannot; `code` is the result otherwise.
   Reason move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code);
   /// True for an error of the file or of another rank, which the MPI would have as well. It could carry the access out
@@ -73,7 +75,7 @@ class OpenFile {
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 
   MPI_File file_;
-  MPI_Comm comm_;
+  MPI_Comm comm_;  ///< MPI_COMM_NULL after give_up()
   int rank_ = 0;
   int mode_;
   int access_mode_;
@@ -83,8 +85,8 @@ class OpenFile {
   std::optional<File> plait_;
   double saved_ = 0;  ///< nanoseconds that Plait would have saved so far
   bool has_new_view_ = false;
-  bool mpi_is_between_ = false;        ///< a split access of the MPI has begun
-  std::optional<std::int64_t> begun_;  ///< bytes of a split access that Plait has carried out
+  bool mpi_is_between_ = false;  ///< a split access of the MPI has begun
+  std::optional<Begun> begun_;
   std::optional<FileView> view_;
   std::optional<TiledArray> array_;
   // For the report.

@@ -11,14 +11,14 @@ enum class Reason : std::int64_t {
   kNone,
   kNoGain,    ///< an access that the MPI carries out as fast
   kPartial,   ///< an access to other elements than all those of the view
-  kTooShort,  ///< a read past the end of the file, or a write that would leave a gap
-  kMemory,    ///< a memory type with holes
+  kTooShort,  ///< a read past the end of the file
+  kMemory,    ///< a memory type with holes, or memory that the host cannot read
   kReplicas,  ///< a write by ranks that share elements
   kView,      ///< a view that is no array, or no common one
-  kMode,      ///< atomic or sequential access, or a read or write that the access mode forbids
+  kMode,      ///< atomic access, or a read or write that the access mode forbids
   kStore,     ///< a path or file system that Plait does not open
   kFailed,    ///< Plait cannot carry the access out
-  kMissing,   ///< ranks without the library of accesses, or with another mode
+  kMissing,   ///< ranks without the library of accesses, with another mode, or whose open failed
 };
 
 std::string_view describe(Reason reason);

@@ -22,6 +22,7 @@ Examples:
 
 _FAMILIES = ("mpich", "openmpi", "abi")
 _FOLDER = Path(__file__).parents[1]
+_FORWARDED = "OMPI_MCA_mca_base_env_list"
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "orterun", "prterun")
 
 _family = click.option(
@@ -55,6 +56,8 @@ def run_command(family: str | None, explain: bool, always: bool, strict: bool, c
     exist.
     """
     variables = make_variables(family, make_mode(explain=explain, always=always, strict=strict), command[0])
+    if "-x" in command:  # mpirun of Open MPI before version 5 rejects the option beside the variable
+        variables.pop(_FORWARDED, None)
     try:
         os.execvpe(command[0], list(command), {**os.environ, **variables})
     except OSError as error:
@@ -81,10 +84,15 @@ def make_mode(**chosen: bool) -> str:
 def make_variables(family: str | None = None, mode: str = "on", launcher: str = "mpiexec") -> dict[str, str]:
     """Return the variables of the environment with which MPI programs use Plait.
 
-    Raises ArgumentError if this Plait has no library for the MPI.
+    Those for Open MPI contain a list of the others, which its launchers pass to other hosts only by name. Raises
+    ArgumentError if this Plait has no library for the MPI.
     """
     preloaded = [str(find_library(family, launcher)), *os.environ.get("LD_PRELOAD", "").split()]
-    return {"LD_PRELOAD": ":".join(preloaded), "PLAIT_MPIIO": mode}
+    variables = {"LD_PRELOAD": ":".join(preloaded), "PLAIT_MPIIO": mode}
+    if (family or find_family(launcher)) == "openmpi":
+        listed = [name for name in os.environ.get(_FORWARDED, "").split(";") if name and name not in variables]
+        variables[_FORWARDED] = ";".join([*listed, *variables])
+    return variables
 
 
 def find_library(family: str | None, launcher: str = "", folder: Path = _FOLDER) -> Path:

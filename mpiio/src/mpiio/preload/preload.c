@@ -15,34 +15,92 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "mpiio/entry.h"
 #include "mpiio/preload/calls.h"
 
-/// Makes a communicator of the ranks that have the library of accesses and the same mode. The others take part, so that
-/// no rank waits forever if the library is missing on a host or the settings differ.
-static void report_opened(MPI_Comm comm, const char* path, int access_mode, MPI_File file) {
-  typedef int (*SplitFunction)(MPI_Comm, int, int, MPI_Comm*);
-  typedef int (*SizeFunction)(MPI_Comm, int*);
-  typedef int (*FreeFunction)(MPI_Comm*);
-  const SplitFunction split = (SplitFunction)plait_mpiio_real("PMPI_Comm_split");
-  const SizeFunction size = (SizeFunction)plait_mpiio_real("PMPI_Comm_size");
-  const FreeFunction release = (FreeFunction)plait_mpiio_real("PMPI_Comm_free");
-  const struct plait_mpiio_functions* functions = plait_mpiio_load();
-  struct plait_mpiio_opened opened = {
-      .file = file, .path = path, .access_mode = access_mode, .mode = plait_mpiio_mode()};
-  const int color = functions != NULL ? opened.mode : PLAIT_MPIIO_OFF;
-  if (size(comm, &opened.ranks) != MPI_SUCCESS || split(comm, color, 0, &opened.comm) != MPI_SUCCESS) return;
-  if (functions != NULL)
-    functions->opened(&opened);
-  else
-    release(&opened.comm);
+/// Defines `name`, the MPI's function NAME.
+#define FIND(name, NAME) __typeof__(NAME)* const name = (__typeof__(NAME)*)plait_mpiio_real("P" #NAME)
+
+/// Returns the handler that returns errors. Open MPI has it as a variable, which is looked up as functions are.
+static MPI_Errhandler errors_return(void) {
+#if defined OPEN_MPI && !defined MPI_ABI_VERSION
+  return (MPI_Errhandler)plait_mpiio_real("ompi_mpi_errors_return");
+#else
+  return MPI_ERRORS_RETURN;
+#endif
+}
+
+static int has_invalid_communicator(int code) {
+  FIND(find_class, MPI_Error_class);
+  int class = MPI_SUCCESS;
+  return code != MPI_SUCCESS && find_class(code, &class) == MPI_SUCCESS && class == MPI_ERR_COMM;
+}
+
+/// Splits the ranks of a file, without those that have the color MPI_UNDEFINED. The program's error handler does not get
+/// an error of this call, which is none of the program's; errors of other threads are returned meanwhile, too.
+static int split_ranks(MPI_Comm comm, int color, struct plait_mpiio_opened* opened) {
+  FIND(get_handler, MPI_Comm_get_errhandler);
+  FIND(set_handler, MPI_Comm_set_errhandler);
+  FIND(free_handler, MPI_Errhandler_free);
+  FIND(find_size, MPI_Comm_size);
+  FIND(split, MPI_Comm_split);
+  MPI_Errhandler handler;
+  const int has_handler = get_handler(comm, &handler) == MPI_SUCCESS;
+  if (has_handler) set_handler(comm, errors_return());
+  const int is_split = split(comm, color, 0, &opened->comm) == MPI_SUCCESS;
+  const int is_known = find_size(comm, &opened->ranks) == MPI_SUCCESS;
+  if (has_handler) {
+    set_handler(comm, handler);
+    free_handler(&handler);
+  }
+  return is_split && is_known;
+}
+
+/// Makes a communicator of the ranks that have opened the file, the library of accesses and the same mode. Each rank of
+/// the file takes part, so that no rank waits if the library is missing on a host, the settings differ, PLAIT_MPIIO is
+/// off, or the MPI has opened the file on some ranks only: the others notice that ranks are missing.
+///
+/// If the split fails on some ranks only, these leave the file to the MPI, and the others wait for them in the next
+/// collective access. Ranks cannot agree on that, as this takes a communicator that works.
+static void report_opened(MPI_Comm comm, const char* path, int access_mode, int code, const MPI_File* file) {
+  const int mode = plait_mpiio_mode();
+  const struct plait_mpiio_functions* functions =
+      code == MPI_SUCCESS && mode != PLAIT_MPIIO_OFF ? plait_mpiio_load() : NULL;
+  struct plait_mpiio_opened opened = {.path = path, .access_mode = access_mode, .mode = mode};
+  if (!split_ranks(comm, functions != NULL ? mode : MPI_UNDEFINED, &opened) || functions == NULL) return;
+  opened.file = *file;
+  functions->opened(&opened);
+}
+
+/// True for files of which Plait carries out no access: sequential ones, and those whose name chooses a file system of
+/// the MPI, such as `ufs:name`. All ranks find the same, since MPI requires the same access mode and file of them.
+static int belongs_to_mpi(const char* path, int access_mode) {
+  if ((access_mode & MPI_MODE_SEQUENTIAL) != 0) return 1;
+  return path != NULL && path[strcspn(path, ":/")] == ':';
+}
+
+static void explain_skipped(MPI_Comm comm, const char* path) {
+  FIND(find_rank, MPI_Comm_rank);
+  int rank;
+  if ((plait_mpiio_mode() & (PLAIT_MPIIO_EXPLAIN | PLAIT_MPIIO_STRICT)) == 0) return;
+  if (find_rank(comm, &rank) != MPI_SUCCESS || rank != 0) return;
+  fprintf(stderr,
+          "plait mpiio: %s: the MPI carries out all accesses, because the file is in sequential mode, or its name "
+          "begins with a prefix\n",
+          path);
 }
 
 EXPORT int MPI_File_open(MPI_Comm comm, const char* path, int access_mode, MPI_Info info, MPI_File* file) {
   REAL(MPI_File_open);
   const int code = real(comm, path, access_mode, info, file);
-  if (code == MPI_SUCCESS && plait_mpiio_mode() != PLAIT_MPIIO_OFF) report_opened(comm, path, access_mode, *file);
+  if (!belongs_to_mpi(path, access_mode)) {
+    if (!has_invalid_communicator(code)) report_opened(comm, path, access_mode, code, file);
+  } else if (code == MPI_SUCCESS) {
+    explain_skipped(comm, path);
+  }
   return code;
 }
 ALSO_PROFILING(MPI_File_open);

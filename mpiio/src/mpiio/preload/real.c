@@ -2,9 +2,10 @@
 //
 // This library is loaded into every program that a command starts, shells and launchers included, so it is linked with
 // no MPI. Python loads its MPI late and hides its symbols, so RTLD_NEXT would not find them: the MPI is found by the
-// name of its library instead.
+// name of its library instead. Some MPIs have other names, such as Cray's libmpi_gnu_91.so.12. Programs are linked with
+// these, so RTLD_NEXT finds their functions.
 
-#define _GNU_SOURCE  // dladdr
+#define _GNU_SOURCE  // dladdr, RTLD_NEXT
 
 #include "mpiio/preload/real.h"
 
@@ -29,12 +30,32 @@ static void* mpi;
 static const struct plait_mpiio_functions* functions;
 static int mode;
 
+/// True if the program is linked with an MPI of this family that has another name. Handles of another family would be
+/// taken for what they are not, and the name of the standard interface is part of the standard.
+static int has_linked_mpi(void) {
+#ifdef MPI_ABI_VERSION
+  return 0;
+#else
+  static const char* const kStandard[] = {"libmpi_abi.so.1", "libmpi_abi.so.0"};
+  for (size_t i = 0; i < sizeof kStandard / sizeof *kStandard; ++i)
+    if (dlopen(kStandard[i], RTLD_NOLOAD | RTLD_LAZY) != NULL) return 0;
+  if (dlsym(RTLD_NEXT, "PMPI_File_open") == NULL) return 0;
+  const int is_open_mpi = dlsym(RTLD_NEXT, "ompi_mpi_comm_world") != NULL;
+#ifdef OPEN_MPI
+  return is_open_mpi;
+#else
+  return !is_open_mpi;
+#endif
+#endif
+}
+
 static void find_mpi(void) {
   for (size_t i = 0; i < sizeof kLibraries / sizeof *kLibraries && mpi == NULL; ++i) {
     // Global, because libraries of Plait that serve several MPIs are linked with none.
     mpi = dlopen(kLibraries[i], RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL);
     if (mpi != NULL && dlsym(mpi, "PMPI_File_open") == NULL) mpi = NULL;
   }
+  if (mpi == NULL && has_linked_mpi()) mpi = RTLD_NEXT;
   if (mpi != NULL) return;
   fprintf(stderr,
           "plait mpiio: the program calls MPI-IO, but has not loaded an MPI of the family of the preloaded library, "
@@ -69,9 +90,12 @@ static void read_mode(void) {
     mode = PLAIT_MPIIO_ON;
     return;
   }
-  if (strcmp(text, "off") == 0) return;
   while (1) {
     const size_t length = strcspn(text, ",");
+    if (length == strlen("off") && memcmp(text, "off", length) == 0) {
+      mode = PLAIT_MPIIO_OFF;
+      return;
+    }
     mode |= to_bit(text, length);
     if (text[length] == '\0') return;
     text += length + 1;

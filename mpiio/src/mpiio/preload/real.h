@@ -12,7 +12,7 @@
  */
 void* plait_mpiio_real(const char* name);
 
-/** Returns what PLAIT_MPIIO says; an unknown value counts as `on`, with a warning. */
+/** Returns what PLAIT_MPIIO says; an unknown value counts as `on`, with a warning, and `off` overrides all others. */
 int plait_mpiio_mode(void);
 
 /** Returns the library of accesses, which the first call loads; NULL, with one warning, if that fails. */

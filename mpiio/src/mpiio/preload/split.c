@@ -5,29 +5,37 @@
 
 #include "mpiio/preload/calls.h"
 
-#define DEFINE_BEGIN(NAME, WRITES, CONST, COUNT, SUFFIX)                                                               \
-  EXPORT int MPI_File_##NAME##_all_begin##SUFFIX(MPI_File file, CONST void* data, COUNT count, MPI_Datatype type) {    \
-    const struct plait_mpiio_access access = {file, WRITES, 1, 0, 0, (void*)data, count, type, MPI_STATUS_IGNORE};     \
-    int code;                                                                                                          \
-    return plait_mpiio_accessed(&access, &code) ? code : real_##NAME##_all_begin##SUFFIX(file, data, count, type);     \
-  }                                                                                                                    \
-  ALSO_PROFILING(MPI_File_##NAME##_all_begin##SUFFIX);                                                                 \
-  EXPORT int MPI_File_##NAME##_at_all_begin##SUFFIX(MPI_File file, MPI_Offset offset, CONST void* data, COUNT count,   \
-                                                    MPI_Datatype type) {                                               \
-    const struct plait_mpiio_access access = {                                                                         \
-        file, WRITES, 1, 1, offset, (void*)data, count, type, MPI_STATUS_IGNORE};                                      \
-    int code;                                                                                                          \
-    return plait_mpiio_accessed(&access, &code) ? code                                                                 \
-                                                : real_##NAME##_at_all_begin##SUFFIX(file, offset, data, count, type); \
-  }                                                                                                                    \
+/// Passes on the result of the MPI. An access that has failed to begin has no end, so that later accesses may be Plait's.
+static int begun(MPI_File file, int writes, int code) {
+  const struct plait_mpiio_functions* functions = code == MPI_SUCCESS ? NULL : plait_mpiio_active();
+  if (functions != NULL) functions->ended(file, writes, MPI_STATUS_IGNORE);
+  return code;
+}
+
+#define DEFINE_BEGIN(NAME, WRITES, CONST, COUNT, SUFFIX)                                                             \
+  EXPORT int MPI_File_##NAME##_all_begin##SUFFIX(MPI_File file, CONST void* data, COUNT count, MPI_Datatype type) {  \
+    const struct plait_mpiio_access access = {file, WRITES, 1, 0, 0, (void*)data, count, type, MPI_STATUS_IGNORE};   \
+    int code;                                                                                                        \
+    if (plait_mpiio_accessed(&access, &code)) return code;                                                           \
+    return begun(file, WRITES, real_##NAME##_all_begin##SUFFIX(file, data, count, type));                            \
+  }                                                                                                                  \
+  ALSO_PROFILING(MPI_File_##NAME##_all_begin##SUFFIX);                                                               \
+  EXPORT int MPI_File_##NAME##_at_all_begin##SUFFIX(MPI_File file, MPI_Offset offset, CONST void* data, COUNT count, \
+                                                    MPI_Datatype type) {                                             \
+    const struct plait_mpiio_access access = {                                                                       \
+        file, WRITES, 1, 1, offset, (void*)data, count, type, MPI_STATUS_IGNORE};                                    \
+    int code;                                                                                                        \
+    if (plait_mpiio_accessed(&access, &code)) return code;                                                           \
+    return begun(file, WRITES, real_##NAME##_at_all_begin##SUFFIX(file, offset, data, count, type));                 \
+  }                                                                                                                  \
   ALSO_PROFILING(MPI_File_##NAME##_at_all_begin##SUFFIX)
 
 /// The call that ends an access: Plait has carried out the access if it says so.
-#define DEFINE_END(NAME, CONST)                                                           \
+#define DEFINE_END(NAME, WRITES, CONST)                                                   \
   EXPORT int MPI_File_##NAME##_end(MPI_File file, CONST void* data, MPI_Status* status) { \
     REAL(MPI_File_##NAME##_end);                                                          \
     const struct plait_mpiio_functions* functions = plait_mpiio_active();                 \
-    if (functions != NULL && functions->ended(file, status)) return MPI_SUCCESS;          \
+    if (functions != NULL && functions->ended(file, WRITES, status)) return MPI_SUCCESS;  \
     return real(file, data, status);                                                      \
   }                                                                                       \
   ALSO_PROFILING(MPI_File_##NAME##_end)
@@ -47,10 +55,10 @@ DEFINE_REAL(read, )
 DEFINE_REAL(write, const)
 DEFINE_BEGIN(read, 0, , int, );
 DEFINE_BEGIN(write, 1, const, int, );
-DEFINE_END(read_all, );
-DEFINE_END(read_at_all, );
-DEFINE_END(write_all, const);
-DEFINE_END(write_at_all, const);
+DEFINE_END(read_all, 0, );
+DEFINE_END(read_at_all, 0, );
+DEFINE_END(write_all, 1, const);
+DEFINE_END(write_at_all, 1, const);
 
 #if MPI_VERSION >= 4
 // An MPI of the same family that is older than the header has no such functions.

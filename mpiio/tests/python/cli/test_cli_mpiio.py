@@ -46,12 +46,34 @@ def test_env_prints_the_variables():
     result = run("mpiio", "env", "--strict")
     assert result.exit_code == 0
     words = [shlex.split(line)[1] for line in result.output.splitlines()]
-    assert words == [f"LD_PRELOAD={find_library(None)}", "PLAIT_MPIIO=strict"]
+    assert words[:2] == [f"LD_PRELOAD={find_library(None)}", "PLAIT_MPIIO=strict"]
 
 
 def test_libraries_that_are_preloaded_already_stay(monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", "/a/first.so second.so")
     assert make_variables()["LD_PRELOAD"] == f"{find_library(None)}:/a/first.so:second.so"
+
+
+def test_open_mpi_passes_the_variables_to_other_hosts(monkeypatch, tmp_path):
+    chosen = launcher(tmp_path, "mpirun (Open MPI) 4.1.6")
+    monkeypatch.delenv("OMPI_MCA_mca_base_env_list", raising=False)
+    assert make_variables(launcher=chosen)["OMPI_MCA_mca_base_env_list"] == "LD_PRELOAD;PLAIT_MPIIO"
+    monkeypatch.setenv("OMPI_MCA_mca_base_env_list", "FOO=1;LD_PRELOAD")
+    assert make_variables(launcher=chosen)["OMPI_MCA_mca_base_env_list"] == "FOO=1;LD_PRELOAD;PLAIT_MPIIO"
+    hydra = launcher(tmp_path, "HYDRA build details: Version: 5.0.2")
+    assert "OMPI_MCA_mca_base_env_list" not in make_variables(launcher=hydra)
+
+
+def test_run_does_not_list_variables_beside_an_option_that_open_mpi_rejects_with_them(monkeypatch, tmp_path):
+    chosen = launcher(tmp_path, "mpirun (Open MPI) 4.1.6")
+    script = tmp_path / "mpiexec"
+    script.write_text(script.read_text() + "echo list: $OMPI_MCA_mca_base_env_list\n")
+    monkeypatch.delenv("OMPI_MCA_mca_base_env_list", raising=False)
+    command = [sys.executable, "-m", "plait.cli", "mpiio", "run", "--", chosen]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "list: LD_PRELOAD;PLAIT_MPIIO\n" in listed
+    exported = subprocess.run([*command, "-x", "FOO"], capture_output=True, text=True, check=True).stdout
+    assert "list:\n" in exported
 
 
 def launcher(folder, version):

@@ -31,8 +31,9 @@ def test_a_program_in_c(ranks, darray_program, tmp_path):
     assert np.array_equal(content[64:], np.fromfile(tmp_path / "without", np.uint8)[64:])
 
 
-def test_off_leaves_everything_to_the_mpi(darray_program, tmp_path):
-    done = run(2, darray_program, tmp_path / "file", 10, plait="off")
+@pytest.mark.parametrize("mode", ["off", "off,explain", "explain,off"])
+def test_off_leaves_everything_to_the_mpi(mode, darray_program, tmp_path):
+    done = run(2, darray_program, tmp_path / "file", 10, plait=mode)
     assert done.stderr == ""
 
 
@@ -106,13 +107,57 @@ def test_a_rank_without_the_library_leaves_all_accesses_to_the_mpi(darray_progra
     assert "the MPI 2 collective accesses, because some ranks cannot load Plait" in done.stderr
 
 
-def test_ranks_with_other_settings_leave_all_accesses_to_the_mpi(darray_program, tmp_path):
-    script = 'if [ "$PMI_RANK$PMIX_RANK" = 1 ]; then export PLAIT_MPIIO=on; fi; exec "$@"'
+@pytest.mark.parametrize("other", ["on", "off", "off,explain"])
+def test_ranks_with_other_settings_leave_all_accesses_to_the_mpi(other, darray_program, tmp_path):
+    script = f'if [ "$PMI_RANK$PMIX_RANK" = 1 ]; then export PLAIT_MPIIO={other}; fi; exec "$@"'
     done = run(3, "sh", "-c", script, "sh", darray_program, tmp_path / "file", 20, plait="explain,always")
     assert (
         "the MPI 2 collective accesses, because some ranks cannot load Plait, or have another PLAIT_MPIIO"
         in done.stderr
     )
+
+
+def test_strict_is_no_error_if_other_ranks_call_the_mpi(darray_program, tmp_path):
+    script = 'if [ "$PMI_RANK$PMIX_RANK" = 1 ]; then export PLAIT_MPIIO=off; fi; exec "$@"'
+    done = run(3, "sh", "-c", script, "sh", darray_program, tmp_path / "file", 20, plait="strict")
+    assert "all accesses belong to the MPI, because some ranks cannot load Plait" in done.stderr
+
+
+def test_opening_neither_changes_nor_calls_the_error_handler_of_the_program(tmp_path):
+    done = run_python(2, "opening.py", tmp_path, plait="explain,always")
+    assert done.stdout.split() == ["opened"] * 2
+    assert f"{tmp_path}/file: the MPI carries out all accesses, because the file is in sequential mode" in done.stderr
+
+
+def test_a_split_access_that_fails_to_begin_leaves_later_ones_to_plait(tmp_path):
+    done = run_python(2, "failed_begin.py", tmp_path / "file", plait="explain,always")
+    assert accesses(done.stderr) == (0, 1)
+
+
+UNREADABLE = """
+import ctypes
+import mmap
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+address = libc.mmap(None, ctypes.c_size_t(4096), 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_long(0))
+part = MPI.BYTE.Create_subarray([8, 6], [8, 6 // comm.size], [0, 6 // comm.size * comm.rank]).Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.BYTE, part)
+try:
+    file.Write_all([MPI.memory.fromaddress(address, 48 // comm.size), MPI.BYTE])
+except MPI.Exception as error:
+    print("class", error.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION)
+file.Close()
+"""
+
+
+def test_memory_that_the_host_cannot_read_belongs_to_the_mpi(tmp_path):
+    """As the memory of a GPU, for which an MPI may have other ways; the mode strict does not try them."""
+    done = run(2, "env", "-C", tmp_path, sys.executable, "-c", UNREADABLE, plait="strict")
+    assert done.stdout.split() == ["class", "True"] * 2
+    assert "because a memory type has holes, or the host cannot read the memory" in done.stderr
 
 
 ACCESSES = """

@@ -1,0 +1,40 @@
+#include "mpiio/file_identity.hpp"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+namespace plait::mpiio {
+
+std::optional<FileIdentity> find_identity(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+bool has_weak_coherence(const std::string& path) {
+  constexpr std::array<std::uint64_t, 7> kTypes{0x6969,       // NFS
+                                                0x517b,       // SMB
+                                                0xfe534d42,   // SMB2
+                                                0xff534d42,   // CIFS
+                                                0x5346414f,   // AFS
+                                                0x65735546,   // FUSE
+                                                0x01021997};  // 9P
+  struct statfs about{};
+  if (::statfs(path.c_str(), &about) != 0) return true;
+  for (const std::uint64_t type : kTypes)
+    if ((static_cast<std::uint64_t>(about.f_type) & 0xffffffff) == type) return true;
+  return false;
+}
+
+std::string find_path(std::string_view name) {
+  if (name.empty()) return {};
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(name, error);
+  return error ? std::string() : path.string();
+}
+
+}  // namespace plait::mpiio
