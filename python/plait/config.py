@@ -40,7 +40,8 @@ def pkg_config_dir() -> Path:
 def families() -> list[str]:
     """Return the families of MPI that this package has a library for; "" is the one MPI that it was built with."""
     found = [path.stem.removeprefix("libplait_mpi") for path in library_dir().glob("libplait_mpi*.so")]
-    return sorted(name.removeprefix("_") for name in found)
+    # The libraries for MPI-IO of unchanged programs have names that begin alike.
+    return sorted(name.removeprefix("_") for name in found if not name.startswith("io"))
 
 
 def cflags() -> list[str]:

@@ -28,11 +28,16 @@ namespace {
 using plan::FileRun;
 using Range = plan::PositionRange;
 
-/// Returns the maximum size of a list of segments that takes half of the memory of its window: if runs are short, the
-/// list would need more memory than the data.
-std::size_t max_segments(Range range, std::int64_t element_bytes) {
+/// A list of segments takes at most 1/kWriteShare of the memory of its window: if runs are short, the list would need
+/// more memory than the data.
+constexpr std::size_t kWriteShare = 2;
+/// Remote stores derive further lists from that of a read, such as those of chunks and of requests.
+constexpr std::size_t kRemoteShare = 8;
+
+/// Returns the maximum size of a list of segments that takes 1/share of the memory of its window.
+std::size_t max_segments(Range range, std::int64_t element_bytes, std::size_t share) {
   const auto bytes = static_cast<std::size_t>(range.size() * element_bytes);
-  return std::max(plan::kBatch, bytes / 2 / sizeof(store::ReadSegment));
+  return std::max(plan::kBatch, bytes / share / sizeof(store::ReadSegment));
 }
 
 bool continues(const store::ReadSegment& before, const store::ReadSegment& next) {
@@ -64,7 +69,7 @@ void WindowIo::finish_read() {
 
 void WindowIo::read_in_batches(Range range, std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
-  const std::size_t most = plan_.options().window_bytes > 0 ? max_segments(range, bytes) : plan::kBatch;
+  const std::size_t most = plan_.options().window_bytes > 0 ? max_segments(range, bytes, kRemoteShare) : plan::kBatch;
   const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
   std::vector<store::ReadSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
@@ -99,7 +104,7 @@ void WindowIo::write(Range range, const std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
   // The runs of one chunk go into one write, because the store may have to compress the chunk as a whole.
   const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
-  const std::size_t most = max_segments(range, bytes);
+  const std::size_t most = max_segments(range, bytes, kWriteShare);
   std::int64_t last = -1;
   std::vector<store::WriteSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {

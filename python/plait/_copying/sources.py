@@ -118,18 +118,23 @@ class NamedSource:
         self._file: File | None = None
         self._opened = ""
         with checks(fail):
-            self._arrays = members_in(self.name)
-            if not self._arrays:
-                raise ArgumentError(f"{self.name} holds no array; nothing was copied")
             found = locate(self.name)
             self._path, self._on_disk = found.file, found.path
-            # A single named array is copied without its groups.
-            self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
             source_format = format_at(self._path)
             self._is_netcdf = source_format == "netcdf"
             # Each object of Zarr has an identity of its own.
             self._is_object = not self._on_disk and not source_format.startswith("zarr")
-            self._state = self._find_state()
+            for _ in range(2):  # the first listing may complete the changes of a killed program
+                self._state = self._find_state()
+                self._arrays = members_in(self.name)
+                # A single named array is copied without its groups.
+                self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
+                if self._find_state() == self._state:
+                    break
+            else:
+                self._check_file()
+            if not self._arrays:
+                raise ArgumentError(f"{self.name} holds no array; nothing was copied")
 
     def __enter__(self) -> NamedSource:
         """Return itself; each array is opened when it is read."""
@@ -192,12 +197,13 @@ class NamedSource:
 
 
 def _file_state(path: str) -> tuple[int, ...]:
-    """Return values that change if a file is replaced or written; for a folder, only its identity; for no path,
-    nothing.
+    """Return values that change if a file is replaced, written or removed; for a folder, only its identity; for no
+    path, nothing.
     """
-    if not path:
+    try:
+        found = os.stat(path)
+    except OSError:  # opening it raises the error
         return ()
-    found = os.stat(path)
     which = (found.st_dev, found.st_ino)
     return which if stat.S_ISDIR(found.st_mode) else (*which, found.st_size, found.st_mtime_ns)
 

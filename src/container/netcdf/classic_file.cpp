@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -103,10 +104,11 @@ std::vector<GroupAttributes> ClassicFile::groups() {
 }
 
 bool ClassicFile::lacks_array() const {
-  const auto array = array_name(name_).array;
+  std::string_view array = array_name(name_).array.value_or("");
+  while (array.starts_with('/')) array.remove_prefix(1);
+  if (array.empty()) return false;
   const std::vector<Variable> variables = read_header(*store_, file_).variables;
-  return array &&
-         std::ranges::find(variables, *array, [](const Variable& one) { return one.member.name; }) == variables.end();
+  return std::ranges::find(variables, array, [](const Variable& one) { return one.member.name; }) == variables.end();
 }
 
 std::unique_ptr<Dataset> ClassicFile::add(const FileOptions& options) {

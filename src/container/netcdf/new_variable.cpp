@@ -123,10 +123,17 @@ NewVariable::NewVariable(std::shared_ptr<store::Store> store, const std::string&
   before_.resize(after_.size());
   if (const std::int64_t there = std::min(bytes, old_size_); there > header_end_)
     store_->read({{header_end_, before_.data() + header_end_, there - header_end_}});
-  fill();
+  try {
+    fill();
+  } catch (...) {
+    discard();
+    throw;
+  }
 }
 
-NewVariable::~NewVariable() {
+NewVariable::~NewVariable() { discard(); }
+
+void NewVariable::discard() noexcept {
   if (is_committed_ || member_.data_offset < old_size_) return;
   try {
     file_.resize(old_size_);

@@ -33,6 +33,8 @@ class NewVariable {
 
  private:
   void fill() const;
+  /// Removes the space of the elements, unless the header refers to them.
+  void discard() noexcept;
 
   std::shared_ptr<store::Store> store_;
   std::string name_;

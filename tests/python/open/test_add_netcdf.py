@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiling import compiled
+from limits import no_file_beyond
 
 import plait
 
@@ -172,6 +173,8 @@ def test_files_with_records_have_no_space(tmp_path, kind):
         ("new", {"attributes": {"large": 1 << 40}}, "has an integer of more than 32 bits"),
         ("new", {"attributes": {"texts": ["a", "b"]}}, "is a list of texts"),
         ("new", {"shape": None}, 'holds no array "new"'),
+        ("/a", {}, 'holds no array "/a"; it holds: a, b'),
+        ("", {}, 'holds no array ""; it holds: a, b'),
     ],
 )
 def test_errors_change_nothing(tmp_path, name, options, message):
@@ -181,6 +184,16 @@ def test_errors_change_nothing(tmp_path, name, options, message):
     new = {"shape": (3, 4), "dtype": ">f4", "dimension_names": ("y", "x")}
     with pytest.raises(plait.Error, match=message):
         plait.open(f"{path}::{name}", "a", **{**new, **options})
+    assert path.read_bytes() == before
+
+
+def test_a_full_disk_changes_nothing(tmp_path):
+    path = tmp_path / "a.nc"
+    make(path)
+    before = path.read_bytes()
+    new = {"shape": 100_000, "dtype": ">f4", "dimension_names": ["n"]}
+    with no_file_beyond(1 << 16), pytest.raises(plait.StoreError, match="File too large"):
+        plait.open(f"{path}::new", "a", **new)
     assert path.read_bytes() == before
 
 

@@ -34,7 +34,13 @@ def test_options_on_one_line():
 
 
 def test_libraries_of_an_mpi(monkeypatch, tmp_path):
-    for name in ("libplait_mpi_openmpi.so", "libplait_mpi_mpich.so", "libplait.so"):
+    for name in (
+        "libplait_mpiio_mpich.so",
+        "libplait_mpiio_access_mpich.so",
+        "libplait_mpi_openmpi.so",
+        "libplait_mpi_mpich.so",
+        "libplait.so",
+    ):
         (tmp_path / name).touch()
     monkeypatch.setattr(config, "library_dir", lambda: tmp_path)
     assert config.families() == ["mpich", "openmpi"]

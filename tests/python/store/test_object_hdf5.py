@@ -246,6 +246,8 @@ def test_changes_are_rejected(server, tmp_path):
     for mode in ("r+", "a"):
         with pytest.raises(plait.ArgumentError, match="objects are replaced as a whole; open it for reading, or copy"):
             plait.open(f"{as_s3(server, url)}::contiguous", mode)
+        with pytest.raises(plait.ArgumentError, match="objects are replaced as a whole; open it for reading, or copy"):
+            plait.open(f"{as_s3(server, url)}::new", mode, shape=3, dtype="i4")
         with pytest.raises(plait.ArgumentError, match="are only read"):
             plait.open(f"{url}::contiguous", mode)
 

@@ -78,7 +78,8 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
                 stack.callback(group.end)
         begun = False
         files: list[File] = []
-        new.begin(comm)
+        with checks(fail):
+            new.begin(comm)
         for some in [[pair] for pair in changing] if in_turn else [changing]:
             files = [stack.enter_context(_open(pair, new, comm, staging)) for pair in some]
             with checks(fail):

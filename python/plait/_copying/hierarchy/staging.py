@@ -61,7 +61,8 @@ class Stage:
         self._array = self._made or self._root
         self._missing = [self._array]
         if self._made is None:
-            self._additions = Additions.begin(target.removeprefix(self._format), self._root)
+            with checks(self._fail):
+                self._additions = Additions.begin(target.removeprefix(self._format), self._root)
 
     def begin_array(self, name: str) -> None:
         """Begin an array, before its file is opened."""

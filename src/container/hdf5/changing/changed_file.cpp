@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/errors.hpp"
+#include "container/hdf5/changing/journal.hpp"
 #include "store/posix/byte_lock.hpp"
 
 namespace plait::container::hdf5 {
@@ -39,6 +40,8 @@ ChangedFile::ChangedFile(std::shared_ptr<store::Store> changed, const std::strin
 ChangedFile::~ChangedFile() {
   if (lock_.number() < 0 || state_.old_length == 0) return;
   try {
+    // A journal that could not be applied changes the file at the next opening, with the appended bytes.
+    if (std::filesystem::exists(journal_name(path_))) return;
     // Cut the file only if no field refers to the appended bytes.
     if (read_number(*file_, state_.fields.length) == state_.old_length && file_->size() > state_.old_size)
       (void)!::ftruncate(lock_.number(), state_.old_size);

@@ -22,7 +22,7 @@ struct ChangedState {
 };
 
 /// A file that is locked against other programs that change chunks. The destructor cuts off what has been appended, if
-/// nothing refers to it.
+/// neither the file nor a journal refers to it.
 class ChangedFile {
  public:
   /// Locks the file.  name: the name of the dataset, for errors.

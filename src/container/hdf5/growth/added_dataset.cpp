@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "base/text.hpp"
 #include "container/format_registry.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/growth/dataset_creation.hpp"
@@ -73,11 +72,6 @@ HdfDataset make_dataset(const Member& member) {
 }
 
 }  // namespace
-
-bool HdfFile::lacks(std::string_view name) const {
-  while (name.starts_with('/')) name.remove_prefix(1);
-  return !open_object(base::text('/', name), base::text(path_, "::", name)) && !open_array(name).first;
-}
 
 std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Store>& file, const std::string& name,
                                                 const FileOptions& options) {

@@ -30,6 +30,7 @@ struct DatasetGrowth {
   Extents reduced;
   Extents shape;
   std::vector<PlacedChunk> chunks;
+  std::int64_t end = 0;  ///< the end of the appended bytes, all of which must be in the file
 };
 
 /// Returns the change that gives a dataset another shape.

@@ -242,9 +242,11 @@ void ChangedDataset::commit_shape(const Extents& shape) {
   const bool in_chunks = dataset().storage == Storage::kChunks;
   DatasetGrowth growth = in_chunks ? make_growth(dataset(), stored_->shape, chunks, shape)
                                    : DatasetGrowth{dataset().path, nullptr, {}, shape, {}};
+  growth.end = log_->written_end();
   if (stored_->creation) {
     DatasetCreation creation = *stored_->creation;
     creation.member.type.shape = shape;
+    if (creation.offset > 0) growth.end = std::max(growth.end, creation.offset + size());
     growth.creation = std::make_shared<const DatasetCreation>(std::move(creation));
   }
   // Other ranks skip the metadata after the log by a header.

@@ -113,12 +113,14 @@ void GrowthGroup::finish_dataset() {
 
 void apply_to(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes) {
   const ReaderLock lock(file.descriptor(), name);
-  // A program that had the lock between two attempts has cut off the appended chunks when it closed the file.
+  // A program that had the lock between two attempts has cut off the appended bytes when it closed the file.
   const std::int64_t size = file.file().size();
-  const auto is_cut_off = [&](const PlacedChunk& chunk) { return chunk.offset + chunk.bytes > size; };
+  const auto is_outside = [&](const PlacedChunk& chunk) { return chunk.offset + chunk.bytes > size; };
+  const auto is_cut_off = [&](const DatasetGrowth& growth) {
+    return growth.end > size || std::ranges::any_of(growth.chunks, is_outside);
+  };
   if (read_number(file.file(), file.state().fields.length) != file.state().old_length ||
-      std::ranges::any_of(changes,
-                          [&](const DatasetGrowth& growth) { return std::ranges::any_of(growth.chunks, is_cut_off); }))
+      std::ranges::any_of(changes, is_cut_off))
     base::throw_system_error(EBUSY, name,
                              " has been changed by another program meanwhile; what was written here is not in it");
   file.state().free = apply_growth({file.descriptor(), file.path(), file.state().free}, changes);

@@ -2,7 +2,7 @@
 //
 // An ordinary file is opened by its name, and compared with the file that Plait has open. A file in an object store is
 // opened by RangeFile. The library hides the errors of its requests: it calls a file damaged, or does without an
-// attribute that it could not read. Both functions that read the file therefore end with the check of RangeFile.
+// attribute that it could not read. All functions that read the file therefore end with the check of RangeFile.
 //
 // Example: the server answers the request for the attributes of x with status 403. The library reports that x has no
 // attributes, and datasets() fails with the server's answer.
@@ -111,6 +111,13 @@ std::int64_t HdfFile::stored_bytes(hid_t dataset, hid_t properties, std::size_t 
 
 std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   return checked(ranges_.get(), [&] { return find_datasets(group); });
+}
+
+bool HdfFile::lacks(std::string_view name) const {
+  while (name.starts_with('/')) name.remove_prefix(1);
+  return checked(ranges_.get(), [&] {
+    return !open_object(base::text('/', name), base::text(path_, "::", name)) && !open_array(name).first;
+  });
 }
 
 HdfDataset HdfFile::dataset(std::string_view name) {

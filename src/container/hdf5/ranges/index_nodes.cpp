@@ -30,6 +30,7 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "container/hdf5/changing/fields.hpp"
 #include "container/hdf5/changing/numbers.hpp"
@@ -65,6 +66,10 @@ std::vector<std::byte> IndexNodes::read(std::int64_t offset, std::int64_t bytes)
   std::vector<std::byte> found(static_cast<std::size_t>(bytes));
   file_.read({{offset, found.data(), bytes}});
   return found;
+}
+
+bool IndexNodes::fit(std::size_t count, std::int64_t node_bytes) const {
+  return std::cmp_less_equal(count, file_.size() / node_bytes);
 }
 
 void IndexNodes::visit(const Take& take) {
@@ -108,6 +113,7 @@ void IndexNodes::visit_tree1(std::int64_t root, const Take& take) {
         const auto at = static_cast<std::size_t>(kHead + i * (key + kAddress) + key);
         children.push_back({signed_number(bytes, at, kAddress), node_bytes});
       }
+      if (!fit(children.size(), node_bytes)) return;
     }
     nodes = std::move(children);
   }
@@ -163,7 +169,7 @@ void IndexNodes::visit_tree2(std::int64_t header, const Take& take) {
     if (level == 0) return;
     std::vector<Node> children;
     for (const Node& node : nodes)
-      if (!add_children(node, tree, level, children)) return;
+      if (!add_children(node, tree, level, children) || !fit(children.size(), tree.node_bytes)) return;
     nodes = std::move(children);
   }
 }

@@ -1,6 +1,7 @@
 /// The places of the index of a chunked dataset in its file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -45,6 +46,8 @@ class IndexNodes {
   bool add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children);
   void visit_array(std::int64_t header, const Take& take);
   std::vector<std::byte> read(std::int64_t offset, std::int64_t bytes);
+  /// Returns true if the file can have so many nodes. If it cannot, damaged nodes have the same children.
+  bool fit(std::size_t count, std::int64_t node_bytes) const;
 
   store::Store& file_;
   const IndexLocation index_;

@@ -12,7 +12,7 @@
 //    counter    0 -> 132   rank 0: header at 4,096, chunk 7 at 4,128..4,227
 //    counter  132 -> 214   rank 1: header at 4,228, chunk 3 at 4,260..4,309
 // The log ends at 4,096 + 214 = 4,310. A rank that looks before rank 0 has written its header finds no mark at 4,096
-// and stops there. If the write of rank 0 fails, mend() writes a header with the number -1, by which others skip 132
+// and stops there. If the write of rank 0 fails, mend() writes a header with the number -2, by which others skip 132
 // bytes.
 
 #include "container/hdf5/writing/chunk_log.hpp"
@@ -30,8 +30,10 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Number in the header of an allocation whose chunk could not be written, or that has no chunk.
+/// Number in the header of bytes that are no chunk.
 constexpr std::int64_t kNoChunk = -1;
+/// Number in the header of an allocation whose bytes could not be written.
+constexpr std::int64_t kNotWritten = -2;
 
 }  // namespace
 
@@ -53,11 +55,13 @@ std::int64_t ChunkLog::write_entry(std::int64_t number, std::span<const std::byt
   } catch (const Error&) {
     {
       const std::scoped_lock lock(mutex_);
-      unmarked_.push_back({kNoChunk, at, bytes, 0});
+      unmarked_.push_back({kNotWritten, at, bytes, 0});
     }
     mend();
     throw;
   }
+  const std::scoped_lock lock(mutex_);
+  written_end_ = std::max(written_end_, at + kHeaderBytes + bytes);
   return at + kHeaderBytes;
 }
 
@@ -73,7 +77,7 @@ void ChunkLog::mend() noexcept {
   const std::scoped_lock lock(mutex_);
   try {
     for (; !unmarked_.empty(); unmarked_.pop_back())
-      write_header(unmarked_.back().offset, kNoChunk, unmarked_.back().bytes, 0);
+      write_header(unmarked_.back().offset, kNotWritten, unmarked_.back().bytes, 0);
   } catch (const std::exception&) {  // there is no space yet; other ranks report the missing header
   }
 }
@@ -102,9 +106,10 @@ void ChunkLog::look_locked() {
     const auto number = static_cast<std::int64_t>(number_in(header, 8, 8));
     const auto bytes = static_cast<std::int64_t>(number_in(header, 16, 8));
     if (bytes < 0 || bytes > log_end - looked_ - kHeaderBytes) return;  // the header is only partly written
-    if (number != kNoChunk)
+    if (number >= 0)
       take({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24, 8))});
     looked_ += kHeaderBytes + bytes;
+    if (number != kNotWritten) written_end_ = std::max(written_end_, looked_);
   }
 }
 

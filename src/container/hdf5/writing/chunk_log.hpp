@@ -59,6 +59,12 @@ class ChunkLog {
   static constexpr std::int64_t kHeaderBytes = 32;
   /// Returns the offset after all chunks.
   std::int64_t end() const { return begin_ + counter_->load(); }
+  /// Returns the offset after the last entry that this rank has written or look() has found; 0 if there is none.
+  /// Entries after it are those that could not be written.
+  std::int64_t written_end() const {
+    const std::scoped_lock lock(mutex_);
+    return written_end_;
+  }
 
  private:
   /// Writes the bytes of an entry and its header. Returns the offset of the bytes.
@@ -75,6 +81,7 @@ class ChunkLog {
   bool alone_ = true;
   mutable std::mutex mutex_;
   std::int64_t looked_;  // end of the headers that look() has read
+  std::int64_t written_end_ = 0;
   std::unordered_map<std::int64_t, Chunk> last_;
   std::vector<Chunk> unmarked_;  // allocations of this rank without a header
 };
