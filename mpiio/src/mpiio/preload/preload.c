@@ -39,8 +39,8 @@ static int has_invalid_communicator(int code) {
   return code != MPI_SUCCESS && find_class(code, &class) == MPI_SUCCESS && class == MPI_ERR_COMM;
 }
 
-/// Splits the ranks of a file, without those that have the color MPI_UNDEFINED. The program's error handler does not get
-/// an error of this call, which is none of the program's; errors of other threads are returned meanwhile, too.
+/// Splits the ranks of a file, without those that have the color MPI_UNDEFINED. Errors of this call, which are not the
+/// program's, do not reach its error handler; errors of other threads are returned meanwhile, too.
 static int split_ranks(MPI_Comm comm, int color, struct plait_mpiio_opened* opened) {
   FIND(get_handler, MPI_Comm_get_errhandler);
   FIND(set_handler, MPI_Comm_set_errhandler);

@@ -5,7 +5,7 @@
 
 #include "mpiio/preload/calls.h"
 
-/// Passes on the result of the MPI. An access that has failed to begin has no end, so that later accesses may be Plait's.
+/// Passes on the result of the MPI. An access that has failed to begin has no end: later accesses may be Plait's.
 static int begun(MPI_File file, int writes, int code) {
   const struct plait_mpiio_functions* functions = code == MPI_SUCCESS ? NULL : plait_mpiio_active();
   if (functions != NULL) functions->ended(file, writes, MPI_STATUS_IGNORE);
