@@ -1,4 +1,4 @@
-"""`plait bench rechunk`: maps into time series, in parts, by Plait and by Dask."""
+"""`plait bench rechunk`: rechunks maps into time series, by Plait in parts and by Dask."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rechunk_command(json_: str | None, shape: tuple[int, int, int], **options: A
     """Rechunk compressed maps of 4-byte floats into time series, by Plait in parts and by Dask's P2P rechunk.
 
     A chunk of the source is one map, as in ERA5; a chunk of the target is an eleventh of the times, and a tenth of the
-    rows and columns. Each work is a process of its own, which starts others; they take turns.
+    rows and of the columns. Each conversion runs in a process of its own, which starts others; they take turns.
     """
     from plait_bench.joins.data import JoinSize
     from plait_bench.joins.driver import JoinSettings, run_joins

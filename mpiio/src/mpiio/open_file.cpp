@@ -79,12 +79,6 @@ struct OpenFile::Proposal {
   std::int64_t bytes = 0;
 
   static constexpr int kCompared = 5;
-  void set_tiles(std::int64_t first_tile, std::int64_t tiles) {
-    first = first_tile;
-    minus_first = -first_tile;
-    count = tiles;
-    minus_count = -tiles;
-  }
   bool is_same() const { return first != kAny && first == -minus_first && count == -minus_count; }
 };
 
@@ -226,7 +220,10 @@ Reason OpenFile::check(const plait_mpiio_access& access, const TiledArray& array
     return Reason::kFailed;
   if (own == 0) return proposal.bytes == 0 ? Reason::kNone : Reason::kPartial;
   if (proposal.bytes == 0 || proposal.bytes % own != 0 || begin % own != 0) return Reason::kPartial;
-  proposal.set_tiles(begin / own, proposal.bytes / own);
+  proposal.first = begin / own;
+  proposal.minus_first = -proposal.first;
+  proposal.count = proposal.bytes / own;
+  proposal.minus_count = -proposal.count;
   if (!array.can_join(proposal.count)) return Reason::kPartial;
   try {
     const SharedArray tiles = array.tiles(proposal.first, proposal.count);

@@ -62,8 +62,6 @@ struct Summary {
   bool is_one_array_of_boxes() const {
     return is_understood == 1 && is_no_darray == 1 && is_no_subarray == 0 && is_same();
   }
-
- private:
   bool is_same() const { return hash == -inverse_hash; }
 };
 

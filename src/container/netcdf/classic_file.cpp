@@ -114,7 +114,7 @@ bool ClassicFile::lacks_array() const {
 std::unique_ptr<Dataset> ClassicFile::add(const FileOptions& options) {
   auto made = std::make_unique<NewVariable>(store_, name_, options);
   const Member& member = made->member();
-  Content content = member;
+  Content content = static_cast<const Content&>(member);
   const Rows rows{member.data_offset, member.stored, member.stored, 1};
   auto dataset = std::make_unique<ClassicDataset>(std::move(content), store_, Placement{rows, false, true}, name_);
   dataset->set_new(std::move(made));

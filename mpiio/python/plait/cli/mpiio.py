@@ -31,9 +31,9 @@ _family = click.option(
     help="The family of the program's MPI; abi is the standard interface of MPI 5.  [default: that of the launcher]",
 )
 _explain = click.option(
-    "--explain", is_flag=True, help="Rank 0 prints what Plait did for each file, and why not the rest."
+    "--explain", is_flag=True, help="Rank 0 prints for each file what Plait carried out, and why the MPI did the rest."
 )
-_always = click.option("--always", is_flag=True, help="Plait also carries out what the MPI does as fast.")
+_always = click.option("--always", is_flag=True, help="Plait also carries out accesses that are as fast in the MPI.")
 _strict = click.option("--strict", is_flag=True, help="A collective access that Plait cannot carry out is an error.")
 
 
@@ -49,7 +49,7 @@ def mpiio_command() -> None:
 @_strict
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENTS]...")
 def run_command(family: str | None, explain: bool, always: bool, strict: bool, command: tuple[str, ...]) -> None:
-    """Run a command whose MPI programs are to use Plait.
+    """Run a command so that its MPI programs use Plait.
 
     Nothing needs to be compiled or changed. The program calls MPI-IO; Plait carries out collective accesses to
     distributed arrays, and the MPI everything else. The exit status is that of the command, or 127 if it does not

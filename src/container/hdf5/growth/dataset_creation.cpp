@@ -170,9 +170,9 @@ class DatasetCreator {
   }
   std::optional<FoundScale> find_scale(std::size_t d) {
     for (std::string above = group_;; above = parent_group(above)) {
-      std::string path = join_path(above, member_.dimension_names[d]);
+      const std::string path = join_path(above, member_.dimension_names[d]);
       if (const Handle object = open_object(path); is_scale(object) && fits(object.id(), path, d))
-        return FoundScale{std::move(path), writer_.address(object.id(), path)};
+        return FoundScale{path, writer_.address(object.id(), path)};
       if (above.empty()) return std::nullopt;
     }
   }

@@ -208,7 +208,8 @@ void IndexNodes::visit_array(std::int64_t header, const Take& take) {
               kBlockHead + (bits + 7) / 8};
   const auto min_addresses = static_cast<unsigned>(number_in(head, 10, 1));
   if (array.min_elements == 0 || !std::has_single_bit(min_addresses) || bits > kMaxBits) return;
-  const std::int64_t groups = 1 + bits - (std::bit_width(static_cast<std::uint64_t>(array.min_elements)) - 1);
+  const auto min_bits = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(array.min_elements)));
+  const std::int64_t groups = 1 + bits - (min_bits - 1);
   const std::int64_t first_super = std::int64_t{2} * (std::bit_width(min_addresses) - 1);
   const std::int64_t first_address = kBlockHead + signed_number(head, 8, 1) * array.element_bytes;
   const std::int64_t count = 2 * (std::int64_t{min_addresses} - 1) + std::max<std::int64_t>(groups - first_super, 0);

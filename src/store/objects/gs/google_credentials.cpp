@@ -56,7 +56,7 @@ Source environment_keys(const std::string& location) {
 
 /// Returns the path of the file with the login of a user; empty if there is none.
 std::string login_path(const std::string& location) {
-  const std::string stated = environment("GOOGLE_APPLICATION_CREDENTIALS");
+  std::string stated = environment("GOOGLE_APPLICATION_CREDENTIALS");
   if (!stated.empty()) {
     if (!std::ifstream(stated))
       base::throw_argument_error(location, ": the file ", stated,
