@@ -174,7 +174,7 @@ void NewVariable::commit() {
     return store_->sync();
   }
   const std::int64_t size = store_->size();
-  const hdf5::FileChanges changes{
+  const hdf5::FilePatch changes{
       size, size, {{begin, {now.begin() + begin, now.begin() + end}, {new_first, after_.begin() + end}}}};
   if (!hdf5::write_through_journal(file_.descriptor(), std::filesystem::absolute(store_->name()).string(), changes))
     base::throw_system_error(EACCES, name_,

@@ -22,8 +22,8 @@ namespace {
 using base::text;
 using store::posix::Descriptor;
 
-std::optional<FileChanges> changes_in_image(store::Store& store, const std::string& path, int file,
-                                            const std::string& dataset, const AttributeChanges& changes) {
+std::optional<FilePatch> changes_in_image(store::Store& store, const std::string& path, int file,
+                                          const std::string& dataset, const AttributeChanges& changes) {
   constexpr int kMaxTrials = 8;
   struct stat found{};
   if (::fstat(file, &found) != 0) return {};

@@ -98,7 +98,7 @@ std::int64_t file_size(int file, const std::string& shown) {
   return found.st_size;
 }
 
-std::vector<std::byte> encode(int file, const std::string& path, const FileChanges& changes) {
+std::vector<std::byte> encode(int file, const std::string& path, const FilePatch& changes) {
   std::vector<std::byte> bytes;
   for (const ByteChange& change : changes.bytes) {
     const std::int64_t extent[2]{change.offset, static_cast<std::int64_t>(change.after.size())};
@@ -122,7 +122,7 @@ std::vector<std::byte> encode(int file, const std::string& path, const FileChang
 }
 
 /// Returns nothing if the journal is incomplete, or belongs to a file that has been replaced.
-std::optional<FileChanges> decode(std::span<const std::byte> all, const store::Identity& identity) {
+std::optional<FilePatch> decode(std::span<const std::byte> all, const store::Identity& identity) {
   Header header;
   if (all.size() < sizeof header) return {};
   std::memcpy(&header, all.data(), sizeof header);
@@ -130,7 +130,7 @@ std::optional<FileChanges> decode(std::span<const std::byte> all, const store::I
   if (header.magic != kMagic || header.bytes != static_cast<std::int64_t>(bytes.size()) ||
       header.sum != compute_sum(header, bytes) || header.inode != identity.number || header.born != identity.born)
     return {};
-  FileChanges changes{header.old_size, header.new_size, {}};
+  FilePatch changes{header.old_size, header.new_size, {}};
   while (!bytes.empty()) {
     std::int64_t extent[2]{};
     if (bytes.size() < sizeof extent) return {};
@@ -146,7 +146,7 @@ std::optional<FileChanges> decode(std::span<const std::byte> all, const store::I
 }
 
 /// Applies the changes. A kill after any call leaves a file that compare() finds partial.
-void apply(int file, const FileChanges& changes, const std::string& path) {
+void apply(int file, const FilePatch& changes, const std::string& path) {
   if (changes.new_size > file_size(file, path) && ::ftruncate(file, changes.new_size) != 0)
     throw system_error(text("extend ", path), errno);
   for (const ByteChange& change : changes.bytes) write_bytes(file, change.after, change.offset, path);
@@ -157,7 +157,7 @@ void apply(int file, const FileChanges& changes, const std::string& path) {
 enum class State : std::uint8_t { kUnchanged, kChanged, kPartial, kForeign };
 
 /// Finds which of the changes a file has; kForeign if another program has changed the file since.
-State compare(int file, const FileChanges& changes, const std::string& path) {
+State compare(int file, const FilePatch& changes, const std::string& path) {
   const std::int64_t size = file_size(file, path);
   if (size < std::min(changes.old_size, changes.new_size) || size > std::max(changes.old_size, changes.new_size))
     return State::kForeign;
@@ -224,7 +224,7 @@ std::string journal_name(const std::string& path) {
   return (folder / text('.', name, kSuffix)).string();
 }
 
-bool write_through_journal(int file, const std::string& path, const FileChanges& changes) {
+bool write_through_journal(int file, const std::string& path, const FilePatch& changes) {
   const std::string name = journal_name(path);
   const Descriptor journal = new_journal(file, name);
   if (journal.number() < 0) return false;

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "container/hdf5/changing/file_changes.hpp"
+#include "container/hdf5/changing/file_patch.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -17,7 +17,7 @@ std::string journal_name(const std::string& path);
 /// Applies changes to a file that the caller has locked. Returns false, and changes nothing, if no journal can be made
 /// next to the file.
 /// errors  kSystem.
-bool write_through_journal(int file, const std::string& path, const FileChanges& changes);
+bool write_through_journal(int file, const std::string& path, const FilePatch& changes);
 
 /// Completes the changes of a killed program, if there is a journal. Waits for a program that is applying one.
 /// errors  kSystem: the file has a part of the changes, and this process may not write to it.

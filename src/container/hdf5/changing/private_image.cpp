@@ -161,10 +161,10 @@ std::optional<std::int64_t> PrivateImage::stored_end() const {
   return end;
 }
 
-std::optional<FileChanges> PrivateImage::changes() const {
+std::optional<FilePatch> PrivateImage::changes() const {
   const auto end = stored_end();
   if (!end) return {};
-  FileChanges found{size_, *end, {}};
+  FilePatch found{size_, *end, {}};
   for (const Page& page : pages_) {
     const std::int64_t begin = page.number * page_;
     const std::byte* const now = begin_ + begin;

@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "container/hdf5/changing/file_changes.hpp"
+#include "container/hdf5/changing/file_patch.hpp"
 #include "container/hdf5/library.hpp"
 
 namespace plait::container::hdf5 {
@@ -41,7 +41,7 @@ class PrivateImage {
   /// image again.
   bool is_exact();
   /// Returns the changed bytes; nothing if the image has no superblock of a known version.
-  std::optional<FileChanges> changes() const;
+  std::optional<FilePatch> changes() const;
 
  private:
   /// Returns the numbers of the pages that the kernel has copied, among the first `count`; nothing if it does not show

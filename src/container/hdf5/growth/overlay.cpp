@@ -99,9 +99,9 @@ std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
   return at;
 }
 
-FileChanges Overlay::changes() const {
+FilePatch Overlay::changes() const {
   // The library allocates nothing if it enters no chunk, but the file must not lose those that are appended already.
-  FileChanges found{size_, end(), {}};
+  FilePatch found{size_, end(), {}};
   for (const auto& [number, page] : pages_) {
     const std::int64_t begin = number * kPageBytes;
     const std::int64_t bytes = std::min(kPageBytes, end() - begin);

@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "container/hdf5/changing/file_changes.hpp"
+#include "container/hdf5/changing/file_patch.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -53,7 +53,7 @@ class Overlay {
   /// The size of the file with all space that has been allocated.
   std::int64_t changed_size() const { return std::max(size_, allocated_); }
   /// Returns the changed bytes.
-  FileChanges changes() const;
+  FilePatch changes() const;
 
  private:
   struct Page {

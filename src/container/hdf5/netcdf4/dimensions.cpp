@@ -101,7 +101,7 @@ Handle dereference(const Library& hdf5, hid_t file, haddr_t object) {
   return {hdf5->H5Rdereference2(file, 0, H5R_OBJECT, &object), hdf5->H5Oclose};
 }
 
-std::string last_part(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+std::string scale_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 }  // namespace
 
@@ -168,7 +168,7 @@ std::string non_coordinate_path(std::string_view variable) {
 }
 
 void ScaleTable::add(hid_t dataset, haddr_t address, const std::string& path) {
-  names_.emplace(address, last_part(path));
+  names_.emplace(address, scale_name(path));
   if (hdf5_->H5Aexists(dataset, "CLASS") <= 0) return;  // variables that are no scales may have a _Netcdf4Dimid, too
   const std::vector<std::int64_t> number = read_numbers(hdf5_, dataset, "_Netcdf4Dimid");
   if (number.size() == 1) numbered_.emplace(number.front(), address);
@@ -194,7 +194,7 @@ const std::string& ScaleTable::name(haddr_t scale) {
   const Handle opened = dereference(hdf5_, file_, scale);
   std::array<char, 1024> path{};
   const bool has_name = opened && hdf5_->H5Iget_name(opened.id(), path.data(), path.size()) > 0;
-  return names_.emplace(scale, has_name ? last_part(path.data()) : std::string()).first->second;
+  return names_.emplace(scale, has_name ? scale_name(path.data()) : std::string()).first->second;
 }
 
 haddr_t ScaleTable::scale(const Dimensions& dimensions, std::size_t d) const {

@@ -48,7 +48,7 @@ std::shared_ptr<BlockCache> find_cache(const std::string& identity) {
 }
 
 /// An open file of the driver. The library uses the first bytes.
-struct alignas(std::max_align_t) DriverFile {
+struct alignas(std::max_align_t) RangeDriverFile {
   std::array<std::byte, kLibraryBytes> of_library{};
   RangeFile* file = nullptr;
   haddr_t end_of_space = 0;
@@ -61,33 +61,34 @@ RangeFile*& next_file() {
   return next;
 }
 
-DriverFile& to_file(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file); }
-const DriverFile& to_file(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file); }
+RangeDriverFile& to_range_file(H5FD_t* file) { return *reinterpret_cast<RangeDriverFile*>(file); }
+const RangeDriverFile& to_range_file(const H5FD_t* file) { return *reinterpret_cast<const RangeDriverFile*>(file); }
 
 H5FD_t* open_ranges(const char* /*name*/, unsigned flags, hid_t /*access*/, haddr_t /*max*/) {
   if (next_file() == nullptr || flags != kReadOnly) return nullptr;
-  auto file = std::make_unique<DriverFile>();
+  auto file = std::make_unique<RangeDriverFile>();
   file->file = next_file();
   return reinterpret_cast<H5FD_t*>(file.release());
 }
 herr_t close_ranges(H5FD_t* file) {
-  const std::unique_ptr<DriverFile> closed(&to_file(file));
+  const std::unique_ptr<RangeDriverFile> closed(&to_range_file(file));
   return 0;
 }
 herr_t query_ranges(const H5FD_t* /*file*/, unsigned long* flags) {
   *flags = 0;
   return 0;
 }
-haddr_t end_of_space(const H5FD_t* file, H5FD_mem_t /*type*/) { return to_file(file).end_of_space; }
-herr_t set_end_of_space(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
-  to_file(file).end_of_space = end;
+haddr_t end_of_ranges_space(const H5FD_t* file, H5FD_mem_t /*type*/) { return to_range_file(file).end_of_space; }
+herr_t set_end_of_ranges_space(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
+  to_range_file(file).end_of_space = end;
   return 0;
 }
-haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t /*type*/) {
-  return static_cast<haddr_t>(to_file(file).file->size());
+haddr_t end_of_ranges(const H5FD_t* file, H5FD_mem_t /*type*/) {
+  return static_cast<haddr_t>(to_range_file(file).file->size());
 }
 herr_t read_ranges(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t at, std::size_t bytes, void* into) {
-  const bool is_read = to_file(file).file->read(static_cast<std::int64_t>(at), {static_cast<std::byte*>(into), bytes});
+  const bool is_read =
+      to_range_file(file).file->read(static_cast<std::int64_t>(at), {static_cast<std::byte*>(into), bytes});
   return is_read ? 0 : -1;
 }
 herr_t write_ranges(H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t /*at*/, std::size_t /*bytes*/,
@@ -103,9 +104,9 @@ hid_t range_driver(const Library& hdf5) {
     functions.open = open_ranges;
     functions.close = close_ranges;
     functions.query = query_ranges;
-    functions.end_of_space = end_of_space;
-    functions.set_end_of_space = set_end_of_space;
-    functions.end_of_file = end_of_file;
+    functions.end_of_space = end_of_ranges_space;
+    functions.set_end_of_space = set_end_of_ranges_space;
+    functions.end_of_file = end_of_ranges;
     functions.read = read_ranges;
     functions.write = write_ranges;
     return register_driver(hdf5, functions, 1);

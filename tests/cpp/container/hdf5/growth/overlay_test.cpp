@@ -15,7 +15,7 @@
 namespace {
 
 using namespace plait;
-using container::hdf5::FileChanges;
+using container::hdf5::FilePatch;
 using container::hdf5::Overlay;
 
 /// A file of 10,000 bytes, of which byte i is i % 251.
@@ -61,7 +61,7 @@ TEST_F(OverlayCase, ListsTheBytesThatDiffer) {
   same[4] = std::byte{0xee};
   overlay.write(100, same);
   overlay.write(9'999, std::vector<std::byte>(3, std::byte{7}));
-  const FileChanges changes = overlay.changes();
+  const FilePatch changes = overlay.changes();
   EXPECT_EQ(changes.old_size, 10'000);
   EXPECT_EQ(changes.new_size, 10'002);
   ASSERT_EQ(changes.bytes.size(), 2U);

@@ -14,7 +14,7 @@ struct ByteChange {
   std::vector<std::byte> after;
 };
 
-struct FileChanges {
+struct FilePatch {
   std::int64_t old_size = 0;
   std::int64_t new_size = 0;
   std::vector<ByteChange> bytes;
