@@ -31,4 +31,4 @@ def test_random_programs(ranks, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("ranks", NUMBERS)
 def test_many_random_programs(ranks, tmp_path):
-    compare(ranks, 100_000 * ranks, 25 * NUMBERS[ranks], tmp_path)
+    compare(ranks, 100_000 * ranks, 4 * NUMBERS[ranks], tmp_path)
