@@ -28,6 +28,13 @@ void append(std::string& out, double number) {
   out += digits.data();
 }
 
+std::string to_lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
 std::string aligned_right(std::string_view text, std::size_t width) {
   std::string out(width - std::min(width, text.size()), ' ');
   out += text;

@@ -47,6 +47,8 @@ std::string text(const Parts&... parts) {
   return out;
 }
 
+/// Returns a text with its letters A to Z in lower case.
+std::string to_lower(std::string_view text);
 /// Pads a text with blanks on the left up to `width` characters.
 std::string aligned_right(std::string_view text, std::size_t width);
 /// Pads a text with blanks on the right up to `width` characters.

@@ -108,7 +108,7 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   return out;
 }
 
-/// What exists of the array that a File of mode `a` refers to.
+/// The part of a name that exists when a File of mode `a` opens it.
 enum Existing : std::int64_t { kNoFile = -2, kFileWithoutArray = -1, kArray = 0 };
 
 /// errors  kArgument: arrays of this kind cannot grow.  kSystem.

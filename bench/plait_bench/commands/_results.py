@@ -37,6 +37,43 @@ def json_option(command: Command) -> Command:
     )(command)
 
 
+def work_options(what: str, *, rounds: int, cut: float) -> Callable[[Command], Command]:
+    """Return the decorator that gives a command the options `rounds`, `cut`, `folder` and `json_`.
+
+    what  the noun for what is measured, such as ``join``
+    """
+
+    def decorate(command: Command) -> Command:
+        options = (
+            click.option(
+                "--rounds",
+                type=click.IntRange(min=1),
+                default=rounds,
+                show_default=True,
+                help=f"Measurements of each {what}.",
+            ),
+            click.option(
+                "--cut",
+                type=click.FloatRange(min=1),
+                default=cut,
+                show_default=True,
+                help=f"Seconds that a {what} may take.",
+            ),
+            click.option(
+                "--dir",
+                "folder",
+                type=click.Path(file_okay=False, exists=True),
+                help="Folder for the files.  [default: a temporary one]",
+            ),
+            json_option,
+        )
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 def result_options(chart: str = "--chart", chart_help: str = "Draw a chart to this PNG file.") -> Callable[..., Any]:
     """Return the decorator that gives a command the options `json_` and `chart`."""
 

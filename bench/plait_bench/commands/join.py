@@ -8,7 +8,7 @@ import click
 
 from plait.cli.lists import Bytes, Several
 from plait.cli.support import run_with_bar
-from plait_bench.commands._results import deliver_table, json_option
+from plait_bench.commands._results import deliver_table, work_options
 
 _TARGETS = ("zarr", "nc")
 _EXAMPLES = """
@@ -29,7 +29,6 @@ def _target(text: str) -> str:
 @click.command("join", epilog=_EXAMPLES)
 @click.option("--files", type=click.IntRange(min=2), default=100, show_default=True, help="Files to join.")
 @click.option("--size", "file_bytes", type=Bytes(), default="2M", show_default=True, help="Approximate size of a file.")
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each join.")
 @click.option(
     "--targets",
     type=Several("target", _target, _TARGETS),
@@ -37,16 +36,7 @@ def _target(text: str) -> str:
     show_default=True,
     help="Into which formats.",
 )
-@click.option(
-    "--cut", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds that a join may take."
-)
-@click.option(
-    "--dir",
-    "folder",
-    type=click.Path(file_okay=False, exists=True),
-    help="Folder for the files.  [default: a temporary one]",
-)
-@json_option
+@work_options("join", rounds=5, cut=120.0)
 def join_command(json_: str | None, files: int, file_bytes: int, targets: tuple[str, ...], **options: Any) -> None:
     """Join netCDF-4 files with six variables along time, by Plait, by ncrcat, and by xarray with Dask.
 

@@ -8,7 +8,7 @@ import click
 
 from plait.cli.lists import Shape
 from plait.cli.support import run_with_bar
-from plait_bench.commands._results import deliver_table, json_option
+from plait_bench.commands._results import deliver_table, work_options
 
 _EXAMPLES = """
 \b
@@ -35,17 +35,7 @@ def _maps(context: click.Context, option: click.Parameter, value: list[int]) -> 
     show_default=True,
     help="Times, rows and columns of the maps.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each tool.")
-@click.option(
-    "--cut", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Seconds that a tool may take."
-)
-@click.option(
-    "--dir",
-    "folder",
-    type=click.Path(file_okay=False, exists=True),
-    help="Folder for the files.  [default: a temporary one]",
-)
-@json_option
+@work_options("tool", rounds=3, cut=600.0)
 def rechunk_command(json_: str | None, shape: tuple[int, int, int], **options: Any) -> None:
     """Rechunk compressed maps of 4-byte floats into time series, by Plait in parts and by Dask's P2P rechunk.
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from plait.cli.support import run_with_bar
-from plait_bench.commands._results import deliver_table, json_option
+from plait_bench.commands._results import deliver_table, work_options
 
 _EXAMPLES = """
 \b
@@ -19,17 +19,7 @@ Examples:
 
 @click.command("texts", epilog=_EXAMPLES)
 @click.option("--count", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Texts of an array.")
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each work.")
-@click.option(
-    "--cut", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds that a work may take."
-)
-@click.option(
-    "--dir",
-    "folder",
-    type=click.Path(file_okay=False, exists=True),
-    help="Folder for the files.  [default: a temporary one]",
-)
-@json_option
+@work_options("work", rounds=5, cut=120.0)
 def texts_command(json_: str | None, count: int, **options: Any) -> None:
     """Read, write and copy texts of 12 bytes in HDF5 and Zarr, by Plait, h5py and zarr-python.
 

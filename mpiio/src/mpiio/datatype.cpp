@@ -123,25 +123,8 @@ class Arguments {
       : integers_(contents.integers()), counts_(contents.counts()), has_counts_(contents.has_counts()) {}
 
   bool is_complete() const { return complete_; }
-  int integer() {
-    if (integers_.empty()) {
-      complete_ = false;
-      return 0;
-    }
-    const int value = integers_.front();
-    integers_ = integers_.subspan(1);
-    return value;
-  }
-  std::int64_t size() {
-    if (!has_counts_) return integer();
-    if (counts_.empty()) {
-      complete_ = false;
-      return 0;
-    }
-    const MPI_Count value = counts_.front();
-    counts_ = counts_.subspan(1);
-    return value;
-  }
+  int integer() { return take(integers_); }
+  std::int64_t size() { return has_counts_ ? take(counts_) : integer(); }
   std::vector<int> integers(int number) {
     std::vector<int> values;
     for (int i = 0; i < number && complete_; ++i) values.push_back(integer());
@@ -160,6 +143,17 @@ class Arguments {
   }
 
  private:
+  template <typename Number>
+  Number take(std::span<const Number>& numbers) {
+    if (numbers.empty()) {
+      complete_ = false;
+      return 0;
+    }
+    const Number value = numbers.front();
+    numbers = numbers.subspan(1);
+    return value;
+  }
+
   std::span<const int> integers_;
   std::span<const MPI_Count> counts_;
   bool has_counts_;

@@ -16,7 +16,7 @@ struct Dense {
   std::int64_t bytes = 0;
 };
 
-/// What MPI_Type_create_darray was called with.
+/// The arguments of MPI_Type_create_darray.
 struct Darray {
   int ranks = 0;
   int rank = 0;
@@ -28,7 +28,7 @@ struct Darray {
   std::int64_t element_bytes = 0;
 };
 
-/// What MPI_Type_create_subarray was called with.
+/// The arguments of MPI_Type_create_subarray.
 struct Subarray {
   Extents shape;
   Extents sizes;

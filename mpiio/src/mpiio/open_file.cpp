@@ -74,7 +74,7 @@ struct OpenFile::Proposal {
   std::int64_t minus_first = kAny;
   std::int64_t count = kAny;
   std::int64_t minus_count = kAny;
-  // Of this rank alone.
+  // The others are those of this rank alone.
   ConstPart part;
   std::int64_t bytes = 0;
 

@@ -46,7 +46,7 @@ class Hash {
   std::uint64_t state_ = 0xcbf29ce484222325U;
 };
 
-/// What a rank reports to the others about its view. Ranks agree on the smallest value of each number.
+/// The description of a view that a rank sends to the others. Ranks agree on the smallest value of each number.
 struct Summary {
   std::int64_t is_understood = 0;
   std::int64_t is_no_darray = 1;

@@ -1,15 +1,11 @@
 """A kill at any call that changes a file leaves all old or all new attributes of HDF5."""
 
-import os
 import shutil
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from compiling import compiled
+from killing import Killer
 
 import plait
 
@@ -51,19 +47,13 @@ def attributes_in(path):
 @pytest.mark.parametrize("kind", ["few", "many", "latest"])
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
 def test_every_kill_leaves_the_old_or_the_new_attributes(tmp_path, kind, suffix):
-    killer = compiled(tmp_path, Path(__file__).parent / "killer.c", "-shared", "-fPIC", "-ldl")
-    original = tmp_path / f"original.{suffix}"
+    original, path = tmp_path / f"original.{suffix}", tmp_path / f"a.{suffix}"
+    killer = Killer(tmp_path, original, path)
     make(original, kind)
     before = attributes_in(original)
-    path = tmp_path / f"a.{suffix}"
-    armed = tmp_path / "armed"
 
     def change(at: int) -> int:
-        armed.unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
-        shutil.copy(original, path)
-        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
-        return subprocess.run([sys.executable, "-c", CHANGE, path, armed], env=environment, check=False).returncode
+        return killer.run(at, CHANGE)
 
     assert change(1_000_000) == 0
     after = attributes_in(path)

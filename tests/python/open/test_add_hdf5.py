@@ -1,15 +1,13 @@
 """Arrays that mode "a" adds to existing HDF5 files."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from compiling import compiled
+from killing import Killer
 
 import plait
 from plait._core import GrowthGroup
@@ -249,17 +247,12 @@ file.close()
 @pytest.mark.parametrize("storage", ["chunks", "one piece"])
 @pytest.mark.parametrize("suffix", [".h5", ".nc"])
 def test_every_kill_leaves_the_file_without_the_array_or_with_all_of_it(tmp_path, storage, suffix):
-    source = Path(__file__).parent.parent / "attributes" / "killer.c"
-    killer = compiled(tmp_path, source, "-shared", "-fPIC", "-ldl")
-    original, path, armed = (tmp_path / name for name in (f"original{suffix}", f"a{suffix}", "armed"))
+    original, path = tmp_path / f"original{suffix}", tmp_path / f"a{suffix}"
+    killer = Killer(tmp_path, original, path)
     before = make(original)
 
     def add(at: int) -> int:
-        armed.unlink(missing_ok=True)
-        shutil.copy(original, path)
-        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
-        command = [sys.executable, "-c", ADD, path, armed, storage]
-        return subprocess.run(command, env=environment, check=False).returncode
+        return killer.run(at, ADD, storage)
 
     seen = []
     at = 0

@@ -1,15 +1,10 @@
 """Variables that mode "a" adds to existing files of netCDF's classic formats."""
 
-import os
-import shutil
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from compiling import compiled
+from killing import Killer
 from limits import no_file_beyond
 
 import plait
@@ -221,17 +216,12 @@ file.close()
 
 @pytest.mark.parametrize("names", ["y,x", "y,new"])
 def test_every_kill_leaves_the_file_without_the_variable_or_with_all_of_it(tmp_path, names):
-    source = Path(__file__).parent.parent / "attributes" / "killer.c"
-    killer = compiled(tmp_path, source, "-shared", "-fPIC", "-ldl")
-    original, path, armed = (tmp_path / name for name in ("original.nc", "a.nc", "armed"))
+    original, path = tmp_path / "original.nc", tmp_path / "a.nc"
+    killer = Killer(tmp_path, original, path)
     make(original)
 
     def add(at: int) -> int:
-        armed.unlink(missing_ok=True)
-        shutil.copy(original, path)
-        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
-        command = [sys.executable, "-c", ADD, path, armed, names]
-        return subprocess.run(command, env=environment, check=False).returncode
+        return killer.run(at, ADD, names)
 
     seen = []
     at = 0

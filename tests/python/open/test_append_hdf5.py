@@ -1,15 +1,12 @@
 """HDF5 and netCDF-4 datasets that grow, and what other programs find meanwhile and after kills."""
 
-import os
-import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from compiling import compiled
+from killing import Killer
 
 import plait
 from plait._core import GrowthGroup
@@ -207,17 +204,13 @@ file.close()
 
 @pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2"])
 def test_every_kill_leaves_the_old_or_the_new_length(tmp_path, index):
-    source = Path(__file__).parent.parent / "attributes" / "killer.c"
-    killer = compiled(tmp_path, source, "-shared", "-fPIC", "-ldl")
-    original, path, armed = (tmp_path / name for name in ("original.h5", "a.h5", "armed"))
+    original, path = tmp_path / "original.h5", tmp_path / "a.h5"
+    killer = Killer(tmp_path, original, path)
     before = make(original, index, "deflate")
     after = np.concatenate((before, np.full((6, 7), 99, "i4")))
 
     def append(at: int) -> int:
-        armed.unlink(missing_ok=True)
-        shutil.copy(original, path)
-        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
-        return subprocess.run([sys.executable, "-c", APPEND, path, armed], env=environment, check=False).returncode
+        return killer.run(at, APPEND)
 
     seen = []
     at = 0

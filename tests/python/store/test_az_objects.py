@@ -1,14 +1,13 @@
 """Objects of Azure Blob Storage, on Azurite: az:// names, conditions, and credentials."""
 
 import json
-import subprocess
-import sys
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from adding import check_no_addition_is_lost
 from azurite import ACCOUNT, KEY, PROGRAM, azurite, shared_access
 from object_servers import LOCAL
 
@@ -117,21 +116,7 @@ def test_one_of_two_programs_makes_an_object(azure, array):
 
 @needs_azurite
 def test_no_change_is_lost(azure):
-    write("az://data/e.zarr", np.zeros(8, "i8"), chunks=(8,))
-    code = """
-import sys, plait
-left = 5
-while left:
-    try:
-        with plait.open("az://data/e.zarr", "r+") as file:
-            file[int(sys.argv[1])] = file[int(sys.argv[1])] + 1
-        left -= 1
-    except plait.StoreError as error:
-        assert "another program has changed it" in str(error), error
-"""
-    programs = [subprocess.Popen([sys.executable, "-c", code, str(number)]) for number in range(4)]
-    assert [one.wait() for one in programs] == [0] * 4
-    assert plait.open("az://data/e.zarr").read().tolist() == [5] * 4 + [0] * 4
+    check_no_addition_is_lost("az://data/e.zarr", 5)
 
 
 @needs_azurite

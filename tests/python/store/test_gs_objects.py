@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from adding import check_no_addition_is_lost
 from gs_server import TOKEN
 from object_servers import LOCAL, object_server
 from s3_server import ACCESS, SECRET
@@ -142,21 +143,7 @@ def test_copies(google, tmp_path):
 
 
 def test_no_change_is_lost(google):
-    write("gs://arrays/e.zarr", np.zeros(8, "i8"), chunks=(8,))
-    code = """
-import sys, plait
-left = 10
-while left:
-    try:
-        with plait.open("gs://arrays/e.zarr", "r+") as file:
-            file[int(sys.argv[1])] = file[int(sys.argv[1])] + 1
-        left -= 1
-    except plait.StoreError as error:
-        assert "another program has changed it" in str(error), error
-"""
-    programs = [subprocess.Popen([sys.executable, "-c", code, str(number)]) for number in range(4)]
-    assert [one.wait() for one in programs] == [0] * 4
-    assert plait.open("gs://arrays/e.zarr").read().tolist() == [10] * 4 + [0] * 4
+    check_no_addition_is_lost("gs://arrays/e.zarr", 10)
 
 
 @pytest.mark.parametrize("fault", ["ignore_create", "ignore_match"])

@@ -1,22 +1,16 @@
 """Texts of HDF5 change in mode r+; h5py reads what was written, and a kill leaves the old or the new texts."""
 
-import os
-import shutil
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import h5py
 import netCDF4
 import numpy as np
 import pytest
-from compiling import compiled
+from killing import Killer
 from numpy.testing import assert_array_equal
 
 import plait
 
-KILLER = Path(__file__).parents[1] / "attributes" / "killer.c"
 STORAGE = {
     "whole": {},
     "chunks": {"chunks": (3, 4)},
@@ -134,17 +128,14 @@ def test_files_that_cannot_change_say_why(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("storage", ["whole", "packed"])
 def test_every_kill_leaves_the_old_or_the_new_texts(tmp_path, storage):
-    killer = compiled(tmp_path, KILLER, "-shared", "-fPIC", "-ldl")
-    original, path, armed = (tmp_path / name for name in ("original.h5", "a.h5", "armed"))
+    original, path = tmp_path / "original.h5", tmp_path / "a.h5"
+    killer = Killer(tmp_path, original, path)
     before = make_file(original, **STORAGE[storage])
     after = before.copy()
     after[1:5] = "new" * 1000
 
     def change(at: int) -> int:
-        armed.unlink(missing_ok=True)
-        shutil.copy(original, path)
-        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
-        return subprocess.run([sys.executable, "-c", CHANGE, path, armed], env=environment, check=False).returncode
+        return killer.run(at, CHANGE)
 
     assert change(1_000_000) == 0
     assert_array_equal(by_h5py(path), after)

@@ -4,7 +4,7 @@
 // chunks has 2,000 nodes, which would take 2,000 requests, one after another.
 //
 // Idea: a node states where its children are. All nodes of a level are read together before the library walks the tree.
-// What is found here only states what to read in advance: the index itself is what the library lists.
+// This code only determines which blocks are read in advance. The library reads the index itself.
 //
 // A node of version 1 has a header of 24 bytes with the signature TREE, its kind, its level and the number of its
 // children. Keys and addresses of children alternate after it; a key has 8 bytes and 8 for each dimension and one more.

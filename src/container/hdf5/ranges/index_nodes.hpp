@@ -11,7 +11,7 @@
 
 namespace plait::container::hdf5 {
 
-/// What finding an index takes.
+/// The numbers from which the index of a dataset is found.
 struct IndexLocation {
   std::int64_t header = 0;         ///< offset of the object header of the dataset
   std::int64_t dimensions = 0;     ///< dimensions of the dataset in the file

@@ -17,7 +17,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "store/objects/bucket/bucket_objects.hpp"
-#include "store/objects/bucket/pending_puts.hpp"
+#include "store/objects/bucket/part_upload.hpp"
 
 namespace plait::store::azure {
 
@@ -25,96 +25,75 @@ namespace {
 
 using base::text;
 
-class AzureUpload : public ObjectUpload {
+class AzureUpload : public bucket::PartUpload {
  public:
   AzureUpload(std::shared_ptr<bucket::ConditionalObjects> objects, std::shared_ptr<Container> container,
               std::string object)
-      : objects_(std::move(objects)),
-        container_(std::move(container)),
-        object_(std::move(object)),
-        url_(container_->url(objects_->key(object_))) {}
+      : PartUpload(std::move(objects), *container, std::move(object)), container_(std::move(container)) {}
 
-  std::string begin() override { return id_ = bucket::random_name(); }
-  void join(const std::string& id) override { id_ = id; }
-  void send(std::int64_t number, std::vector<std::byte> bytes) override;
-  std::vector<SentPart> finish() override;
-  bool commit(const std::vector<SentPart>& parts, const Condition& condition) override;
+  std::string begin() override {
+    set_id(bucket::random_name());
+    return id();
+  }
   void abort() noexcept override;
 
  private:
   /// Returns the name of a block. All have the same length. It is base64 as it is: digits and letters, 40 of them.
   std::string block(std::int64_t number) const;
-  void take(const bucket::PendingPut& part);
+  void fill_part(bucket::PendingPut& part) override;
+  std::string part_tag(const bucket::PendingPut& part) override;
+  bool complete(const std::vector<SentPart>& parts, const Condition& sent, const Condition& condition) override;
 
-  std::shared_ptr<bucket::ConditionalObjects> objects_;
   std::shared_ptr<Container> container_;
-  std::string object_;
-  std::string url_;
-  std::string id_;
-  bucket::PendingPuts parts_{kMaxPartsInFlight};
-  std::vector<SentPart> sent_;
 };
 
 std::string AzureUpload::block(std::int64_t number) const {
   std::array<char, 24> digits{};
   std::snprintf(digits.data(), digits.size(), "%08lld", static_cast<long long>(number));
-  return id_ + digits.data();
+  return id() + digits.data();
 }
 
-void AzureUpload::take(const bucket::PendingPut& part) {
+std::string AzureUpload::part_tag(const bucket::PendingPut& part) {
   if (part.error.empty() && part.response.header("x-ms-error-code") == "InvalidBlobOrBlock")
-    base::throw_system_error(EBUSY, "cannot write ", objects_->object_location(object_), ": another program has left ",
+    base::throw_system_error(EBUSY, "cannot write ", objects().object_location(object()), ": another program has left ",
                              "blocks of an unfinished upload, whose names do not fit; choose another name, or remove ",
                              "them by writing the object with that program again");
-  if (!part.error.empty() || !part.response.ok()) objects_->throw_failed("write a part of", object_, part);
-  sent_.push_back({part.number, block(part.number)});
+  if (!part.error.empty() || !part.response.ok()) objects().throw_failed("write a part of", object(), part);
+  return block(part.number);
 }
 
-void AzureUpload::send(std::int64_t number, std::vector<std::byte> bytes) {
-  bucket::PendingPut part;
-  part.number = number;
-  part.bytes = std::move(bytes);
-  part.request.method = "PUT";
-  part.request.url = text(url_, "?comp=block&blockid=", block(number));
+void AzureUpload::fill_part(bucket::PendingPut& part) {
+  part.request.url = text(url(), "?comp=block&blockid=", block(part.number));
   part.request.headers = {{"Content-Type", "application/octet-stream"}};
   part.adapter = container_->adapter();
-  parts_.submit(std::move(part), [this](const bucket::PendingPut& one) { take(one); });
 }
 
-std::vector<SentPart> AzureUpload::finish() {
-  parts_.finish([this](const bucket::PendingPut& one) { take(one); });
-  return std::move(sent_);
-}
-
-bool AzureUpload::commit(const std::vector<SentPart>& parts, const Condition& condition) {
-  if (condition && objects_->identity(object_) != *condition) return false;
-  const bool sends_condition = condition && container_->has_conditions();
-  if (sends_condition) bucket::check_comparable(*container_, objects_->object_location(object_), *condition);
+bool AzureUpload::complete(const std::vector<SentPart>& parts, const Condition& sent, const Condition& condition) {
   std::string body = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
   for (const SentPart& part : parts) base::append_parts(body, "<Uncommitted>", part.tag, "</Uncommitted>");
   body += "</BlockList>";
   http::Call call;
   call.request.method = "PUT";
-  call.request.url = url_ + "?comp=blocklist";
+  call.request.url = url() + "?comp=blocklist";
   call.request.body = std::as_bytes(std::span(body));
-  call.request.headers = {{container_->write_header(), id_}, {"Content-Type", "application/xml"}};
-  if (sends_condition) call.request.headers.push_back(container_->put_condition(*condition));
+  call.request.headers = {{container_->write_header(), id()}, {"Content-Type", "application/xml"}};
+  if (sent) call.request.headers.push_back(container_->put_condition(*sent));
   call.adapter = container_->adapter();
   http::perform(call);
   if (call.error.empty() && call.response.ok()) return true;
   const int status = call.error.empty() ? call.response.status : 0;
   if (status == 400 || status == 409 || status == 412) {
     // The answer to the first of several attempts may be lost.
-    if (bucket::is_own(*objects_, *container_, object_, id_)) return true;
+    if (bucket::is_own(objects(), *container_, object(), id())) return true;
     if (status != 400 && condition && container_->is_unmet(call.response, *condition)) return false;
-    if (condition && objects_->identity(object_) != *condition) return false;
+    if (condition && objects().identity(object()) != *condition) return false;
   }
-  objects_->throw_failed("write", object_, call);
+  objects().throw_failed("write", object(), call);
 }
 
 void AzureUpload::abort() noexcept {
   try {
-    parts_.finish([](const bucket::PendingPut&) {});
+    drop_parts();
   } catch (const std::exception&) {  // the blocks remain for a week
   }
 }

@@ -78,7 +78,7 @@ Configuration resolve_configuration(const std::string& location) {
   const std::string usual =
       first_stated(environment("AZURE_STORAGE_ACCOUNT_NAME"), environment("AZURE_STORAGE_ACCOUNT"));
   made.account = first_stated(stated, usual, fields["AccountName"]);
-  // What is stated for one account must not be used for another one.
+  // An endpoint and a signature belong to one account, and must not serve another one.
   if (!made.account.empty() && made.account != fields["AccountName"]) fields.clear();
   const bool is_usual = stated.empty() || stated == usual;
   made.endpoint =

@@ -30,20 +30,13 @@ constexpr std::array<std::string_view, 11> kStandardHeaders{
     "content-encoding",  "content-language", "content-length", "content-md5",         "content-type", "date",
     "if-modified-since", "if-match",         "if-none-match",  "if-unmodified-since", "range"};
 
-std::string to_lower(std::string_view name) {
-  std::string result(name);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 /// Returns the parameters of a query, decoded, in the order of their names.
 std::string canonical_query(std::string_view query) {
   std::map<std::string, std::string> parameters;
   for (const std::string& one : split(query, '&')) {
     const std::size_t equals = one.find('=');
     if (!one.empty())
-      parameters[to_lower(unescaped(one.substr(0, equals), one))] =
+      parameters[base::to_lower(unescaped(one.substr(0, equals), one))] =
           equals == std::string::npos ? std::string() : unescaped(one.substr(equals + 1), one);
   }
   std::string result;
@@ -53,7 +46,7 @@ std::string canonical_query(std::string_view query) {
 
 std::string text_to_sign(const http::Request& request, const std::string& account) {
   std::map<std::string, std::string> headers;
-  for (const http::Header& one : request.headers) headers[to_lower(one.name)] = one.value;
+  for (const http::Header& one : request.headers) headers[base::to_lower(one.name)] = one.value;
   if (!request.body.empty()) headers["content-length"] = std::to_string(request.body.size());
   std::string made = request.method;
   for (const std::string_view name : kStandardHeaders) base::append_parts(made, '\n', headers[std::string(name)]);

@@ -24,8 +24,6 @@ using base::text;
 using s3::environment;
 using Source = std::shared_ptr<s3::CredentialSource>;
 
-constexpr std::int64_t kServerMilliseconds = 30'000;
-constexpr int kServerAttempts = 4;
 constexpr const char* kStorage = "https://storage.azure.com/";
 
 /// An application that may use the account.
@@ -54,14 +52,7 @@ s3::Credentials application_token(const Application& application) {
   const std::string form =
       text("grant_type=client_credentials&client_id=", http::percent_encoded(application.client),
            "&scope=", http::percent_encoded(text(kStorage, ".default")), proof(application, source));
-  http::Request request;
-  request.method = "POST";
-  request.url = application.server;
-  request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
-  request.body = std::as_bytes(std::span(form));
-  request.max_milliseconds = kServerMilliseconds;
-  request.max_attempts = kServerAttempts;
-  return s3::parse_token(s3::request_keys(std::move(request), source), source);
+  return s3::parse_token(s3::post_form(application.server, form, source), source);
 }
 
 /// Returns the token of an application; nullptr if none is configured.

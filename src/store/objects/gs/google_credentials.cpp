@@ -30,14 +30,6 @@ using s3::Credentials;
 using s3::environment;
 using Source = std::shared_ptr<s3::CredentialSource>;
 
-constexpr std::int64_t kUserMilliseconds = 30'000;
-constexpr int kUserAttempts = 4;
-
-std::string member(const nlohmann::json& object, const char* name) {
-  const auto at = object.is_object() ? object.find(name) : object.end();
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
 Source fixed(Credentials keys, const std::string& location) {
   s3::check_keys(keys, location);
   return std::make_shared<s3::CredentialSource>(std::move(keys));
@@ -81,23 +73,18 @@ Credentials refresh(const UserLogin& login, const std::string& path) {
   const std::string form = text("grant_type=refresh_token&client_id=", http::percent_encoded(login.client_id),
                                 "&client_secret=", http::percent_encoded(login.client_secret),
                                 "&refresh_token=", http::percent_encoded(login.refresh_token));
-  http::Request request;
-  request.method = "POST";
-  request.url = login.server;
-  request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
-  request.body = std::as_bytes(std::span(form));
-  request.max_milliseconds = kUserMilliseconds;
-  request.max_attempts = kUserAttempts;
-  return s3::parse_token(s3::request_keys(std::move(request), source), source);
+  return s3::parse_token(s3::post_form(login.server, form, source), source);
 }
 
 Source user_login(const std::string& path, const std::string& location) {
   std::ifstream file(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const nlohmann::json object = nlohmann::json::parse(content, nullptr, false);
-  const std::string type = member(object, "type");
-  UserLogin login{member(object, "client_id"), member(object, "client_secret"), member(object, "refresh_token"),
-                  s3::first_stated(member(object, "token_uri"), std::string("https://oauth2.googleapis.com/token"))};
+  const std::string type = s3::text_member(object, "type");
+  UserLogin login{
+      s3::text_member(object, "client_id"), s3::text_member(object, "client_secret"),
+      s3::text_member(object, "refresh_token"),
+      s3::first_stated(s3::text_member(object, "token_uri"), std::string("https://oauth2.googleapis.com/token"))};
   if (type != "authorized_user" || login.refresh_token.empty())
     base::throw_argument_error(
         location, ": the file ", path, " has credentials of the type \"", type, "\"; expected a login of a user ",

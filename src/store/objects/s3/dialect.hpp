@@ -1,4 +1,4 @@
-/// What differs between servers that have the interface of S3.
+/// Differences between servers that have the interface of S3.
 #pragma once
 
 #include <string_view>

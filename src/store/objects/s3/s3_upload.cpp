@@ -16,7 +16,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "store/objects/bucket/bucket_objects.hpp"
-#include "store/objects/bucket/pending_puts.hpp"
+#include "store/objects/bucket/part_upload.hpp"
 #include "store/objects/bucket/xml_text.hpp"
 
 namespace plait::store::s3 {
@@ -38,92 +38,69 @@ std::string document(const std::vector<SentPart>& parts) {
   return made + "</CompleteMultipartUpload>";
 }
 
-class S3Upload : public ObjectUpload {
+class S3Upload : public bucket::PartUpload {
  public:
   S3Upload(std::shared_ptr<bucket::ConditionalObjects> objects, std::shared_ptr<Bucket> bucket, std::string object)
-      : objects_(std::move(objects)),
+      : PartUpload(std::move(objects), *bucket, std::move(object)),
         bucket_(std::move(bucket)),
-        object_(std::move(object)),
-        url_(bucket_->url(objects_->key(object_))),
         write_id_(bucket::random_name()) {}
 
   std::string begin() override;
-  void join(const std::string& id) override { id_ = id; }
-  void send(std::int64_t number, std::vector<std::byte> bytes) override;
-  std::vector<SentPart> finish() override;
-  bool commit(const std::vector<SentPart>& parts, const Condition& condition) override;
   void abort() noexcept override;
 
  private:
-  void take(const bucket::PendingPut& part);
-  std::string upload_url() const { return text(url_, "?uploadId=", http::percent_encoded(id_)); }
-  void complete(http::Call& call, const std::string& body, const Condition& condition);
+  void fill_part(bucket::PendingPut& part) override;
+  std::string part_tag(const bucket::PendingPut& part) override;
+  bool complete(const std::vector<SentPart>& parts, const Condition& sent, const Condition& condition) override;
+  std::string upload_url() const { return text(url(), "?uploadId=", http::percent_encoded(id())); }
+  void request_completion(http::Call& call, const std::string& body, const Condition& condition);
   bool is_own(const http::Call& failed, const Condition& condition);
 
-  std::shared_ptr<bucket::ConditionalObjects> objects_;
   std::shared_ptr<Bucket> bucket_;
-  std::string object_;
-  std::string url_;
   std::string write_id_;
-  std::string id_;
-  bucket::PendingPuts parts_{kMaxPartsInFlight};
-  std::vector<SentPart> sent_;
 };
 
 std::string S3Upload::begin() {
   http::Call call;
   call.request.method = "POST";
-  call.request.url = url_ + "?uploads";
+  call.request.url = url() + "?uploads";
   bucket_->add_content_headers(call.request, write_id_);
   call.adapter = bucket_->adapter();
   http::perform(call);
-  if (!call.error.empty() || !call.response.ok()) objects_->throw_failed("write", object_, call);
-  id_ = xml_text(call.response.text, "UploadId");
-  if (id_.empty()) objects_->throw_failed("write", object_, call);
-  return id_;
+  if (!call.error.empty() || !call.response.ok()) objects().throw_failed("write", object(), call);
+  set_id(xml_text(call.response.text, "UploadId"));
+  if (id().empty()) objects().throw_failed("write", object(), call);
+  return id();
 }
 
-void S3Upload::take(const bucket::PendingPut& part) {
+std::string S3Upload::part_tag(const bucket::PendingPut& part) {
   if (!part.error.empty() || !part.response.ok() || part.response.header("etag").empty())
-    objects_->throw_failed("write a part of", object_, part);
-  sent_.push_back({part.number, std::string(part.response.header("etag"))});
+    objects().throw_failed("write a part of", object(), part);
+  return std::string(part.response.header("etag"));
 }
 
-void S3Upload::send(std::int64_t number, std::vector<std::byte> bytes) {
-  bucket::PendingPut part;
-  part.number = number;
-  part.bytes = std::move(bytes);
-  part.request.method = "PUT";
-  part.request.url = text(url_, "?partNumber=", number, "&uploadId=", http::percent_encoded(id_));
+void S3Upload::fill_part(bucket::PendingPut& part) {
+  part.request.url = text(url(), "?partNumber=", part.number, "&uploadId=", http::percent_encoded(id()));
   bucket_->add_put_headers(part.request, part.bytes);
   part.adapter = bucket_->adapter();
-  parts_.submit(std::move(part), [this](const bucket::PendingPut& one) { take(one); });
 }
 
-std::vector<SentPart> S3Upload::finish() {
-  parts_.finish([this](const bucket::PendingPut& one) { take(one); });
-  return std::move(sent_);
-}
-
-bool S3Upload::commit(const std::vector<SentPart>& parts, const Condition& condition) {
-  if (condition && objects_->identity(object_) != *condition) return false;
-  const bool sends_condition = condition && bucket_->has_conditions();
-  if (sends_condition) bucket::check_comparable(*bucket_, objects_->object_location(object_), *condition);
+bool S3Upload::complete(const std::vector<SentPart>& parts, const Condition& sent, const Condition& condition) {
   const std::string body = document(parts);
   for (int completions = 1;; ++completions) {
     http::Call call;
-    complete(call, body, sends_condition ? condition : std::nullopt);
+    request_completion(call, body, sent);
     if (call.error.empty() && call.response.ok()) {
       if (call.response.text.find("<Error>") == std::string::npos) return true;
       if (completions < kMaxCompletions) continue;
     }
     const int status = call.error.empty() ? call.response.status : 0;
     if (status == 404 || status == 409 || status == 412) return is_own(call, condition);
-    objects_->throw_failed("write", object_, call);
+    objects().throw_failed("write", object(), call);
   }
 }
 
-void S3Upload::complete(http::Call& call, const std::string& body, const Condition& condition) {
+void S3Upload::request_completion(http::Call& call, const std::string& body, const Condition& condition) {
   call.request.method = "POST";
   call.request.url = upload_url();
   call.request.body = std::as_bytes(std::span(body));
@@ -138,19 +115,20 @@ void S3Upload::complete(http::Call& call, const std::string& body, const Conditi
 /// Returns true if the object is that of this upload, and false if the condition is not met.
 bool S3Upload::is_own(const http::Call& failed, const Condition& condition) {
   http::Call present;
-  objects_->perform(present, object_, "HEAD");
+  objects().perform(present, object(), "HEAD");
   const bool is_gone = present.error.empty() && present.response.status == 404;
-  if (!present.error.empty() || (!present.response.ok() && !is_gone)) objects_->throw_failed("check", object_, present);
+  if (!present.error.empty() || (!present.response.ok() && !is_gone))
+    objects().throw_failed("check", object(), present);
   if (!is_gone && present.response.header(bucket_->write_header()) == write_id_) return true;
   const ObjectIdentity found = is_gone ? ObjectIdentity{} : web::to_identity(present.response);
   if (failed.response.status == 412 || (condition && found != *condition)) return false;
-  objects_->throw_failed("write", object_, failed);
+  objects().throw_failed("write", object(), failed);
 }
 
 void S3Upload::abort() noexcept {
-  if (id_.empty()) return;
+  if (id().empty()) return;
   try {
-    parts_.finish([](const bucket::PendingPut&) {});
+    drop_parts();
     http::Call call;
     call.request.method = "DELETE";
     call.request.url = upload_url();
@@ -158,7 +136,7 @@ void S3Upload::abort() noexcept {
     http::perform(call);
   } catch (const std::exception&) {  // the parts remain until the bucket's rules for incomplete uploads remove them
   }
-  id_.clear();
+  set_id({});
 }
 
 }  // namespace

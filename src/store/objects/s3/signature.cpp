@@ -60,13 +60,6 @@ std::string to_date(std::int64_t seconds) {
   return buffer.data();
 }
 
-std::string to_lower(std::string_view name) {
-  std::string result(name);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 /// Returns the parameters of a query in their order, each with a `=`.
 std::string canonical_query(std::string_view query) {
   if (query.empty()) return {};
@@ -94,7 +87,7 @@ CanonicalRequest canonical_request(const http::Request& request, const Dialect& 
   std::map<std::string, std::string_view> headers{{"host", host}};
   CanonicalRequest made;
   for (const http::Header& one : request.headers) {
-    headers[to_lower(one.name)] = one.value;
+    headers[base::to_lower(one.name)] = one.value;
     if (one.name.starts_with(dialect.headers) && one.name.ends_with("-content-sha256")) made.hash = one.value;
   }
   made.text = text(request.method, '\n', path.empty() ? "/" : path, '\n', canonical_query(query), '\n');

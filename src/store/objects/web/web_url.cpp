@@ -50,13 +50,6 @@ void mask_endpoints(std::string& text) {
   }
 }
 
-std::string to_lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
-}
-
 }  // namespace
 
 std::string without_secrets(std::string text) {
@@ -66,7 +59,7 @@ std::string without_secrets(std::string text) {
     const std::size_t begin = at + 3;
     at = begin;
     const std::size_t scheme = text.find_last_not_of(kLetters, begin - 4);
-    const std::string name = to_lower(std::string_view(text).substr(scheme + 1, begin - 3 - (scheme + 1)));
+    const std::string name = base::to_lower(std::string_view(text).substr(scheme + 1, begin - 3 - (scheme + 1)));
     if (name != "http" && name != "https") continue;
     std::size_t end = std::min(text.find_first_of(" \t\n\"'", begin), text.size());
     if (const std::size_t array = text.find("::", text.find_first_of("/?", begin)); array < end) end = array;

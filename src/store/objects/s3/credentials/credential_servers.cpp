@@ -35,8 +35,8 @@ constexpr std::int64_t kContainerSeconds = 5;
 constexpr int kContainerAttempts = 3;
 constexpr std::int64_t kInstanceSeconds = 5;  // after its metadata has answered
 constexpr int kInstanceAttempts = 4;
-constexpr std::int64_t kRoleSeconds = 30;
-constexpr int kRoleAttempts = 4;
+constexpr std::int64_t kFormSeconds = 30;
+constexpr int kFormAttempts = 4;
 
 /// Sends requests as they are. Requests with an adapter do not follow redirects.
 class UnsignedRequests : public http::Adapter {
@@ -102,6 +102,17 @@ std::string request_keys(http::Request request, const std::string& source) {
                            "; check the role of this program and its permissions");
 }
 
+std::string post_form(const std::string& url, const std::string& form, const std::string& source) {
+  http::Request request;
+  request.method = "POST";
+  request.url = url;
+  request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
+  request.body = std::as_bytes(std::span(form));
+  request.max_milliseconds = kFormSeconds * kMilliseconds;
+  request.max_attempts = kFormAttempts;
+  return request_keys(std::move(request), source);
+}
+
 std::string request_machine_keys(http::Request request, const std::string& source) {
   request.max_milliseconds = kMilliseconds;
   request.max_attempts = 1;
@@ -122,14 +133,7 @@ Credentials assume_role(const WebIdentity& identity) {
   const std::string form = text(
       "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=", http::percent_encoded(identity.role),
       "&RoleSessionName=", http::percent_encoded(identity.session), "&WebIdentityToken=", http::percent_encoded(token));
-  http::Request request;
-  request.method = "POST";
-  request.url = identity.endpoint + '/';
-  request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
-  request.body = std::as_bytes(std::span(form));
-  request.max_milliseconds = kRoleSeconds * kMilliseconds;
-  request.max_attempts = kRoleAttempts;
-  const std::string answer = request_keys(std::move(request), source);
+  const std::string answer = post_form(identity.endpoint + '/', form, source);
   Credentials keys{xml_text(answer, "AccessKeyId"), xml_text(answer, "SecretAccessKey"),
                    xml_text(answer, "SessionToken")};
   const std::optional<std::int64_t> expires = parse_timestamp(xml_text(answer, "Expiration"));

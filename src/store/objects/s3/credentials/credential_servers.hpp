@@ -31,6 +31,10 @@ struct ContainerServer {
 /// errors  kSystem: there is no answer, or it has another status than 2xx.
 std::string request_keys(http::Request request, const std::string& source);
 
+/// Sends a form to a server of tokens, and returns the body of the answer.
+/// errors  Those of request_keys().
+std::string post_form(const std::string& url, const std::string& form, const std::string& source);
+
 /// Sends a request to the metadata server that a cloud's machines have: one attempt of a second, as most machines have
 /// none, and more of them if the server has answered, as it limits the requests of many processes.
 /// errors  Those of request_keys().

@@ -42,18 +42,17 @@ class DigitReader {
   bool valid_ = true;
 };
 
-/// Returns a member that is a string; empty if there is none.
-std::string member(const nlohmann::json& object, const char* name) {
-  const auto at = object.find(name);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
 bool ends_header(const std::string& text) {
   constexpr std::string_view kEnds("\r\n\0", 3);
   return text.find_first_of(kEnds) != std::string::npos;
 }
 
 }  // namespace
+
+std::string text_member(const nlohmann::json& object, const char* name) {
+  const auto at = object.is_object() ? object.find(name) : object.end();
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
 
 std::optional<std::int64_t> parse_timestamp(std::string_view time) {
   DigitReader reader(time);
@@ -97,13 +96,13 @@ Credentials parse_credentials(std::string_view json, const MemberNames& names, c
                              "SecretAccessKey");
   if (names.has_version && (!object.contains("Version") || object["Version"] != 1))
     base::throw_system_error(EPROTO, source, ": the answer does not have the Version 1; other versions are unknown");
-  Credentials keys{member(object, "AccessKeyId"), member(object, "SecretAccessKey"),
-                   member(object, names.session_token)};
+  Credentials keys{text_member(object, "AccessKeyId"), text_member(object, "SecretAccessKey"),
+                   text_member(object, names.session_token)};
   if (keys.access_key.empty() || keys.secret_key.empty())
     base::throw_system_error(EPROTO, source, ": the answer has no keys; expected AccessKeyId and SecretAccessKey");
   check_keys(keys, source);
   if (object.contains("Expiration") && !object["Expiration"].is_null()) {
-    const std::optional<std::int64_t> expires = parse_timestamp(member(object, "Expiration"));
+    const std::optional<std::int64_t> expires = parse_timestamp(text_member(object, "Expiration"));
     if (!expires)
       base::throw_system_error(EPROTO, source, ": Expiration is not a time; expected one such as 2026-11-29T10:00:00Z");
     keys.expires = *expires;
@@ -116,9 +115,9 @@ Credentials parse_token(const std::string& answer, const std::string& source) {
   Credentials made;
   std::int64_t lifetime = -1;
   if (object.is_object()) {
-    made.session_token = member(object, "access_token");
+    made.session_token = text_member(object, "access_token");
     // Azure's servers of machines write a text.
-    const std::string stated = member(object, "expires_in");
+    const std::string stated = text_member(object, "expires_in");
     const auto at = object.find("expires_in");
     if (at != object.end() && at->is_number()) lifetime = at->get<std::int64_t>();
     (void)std::from_chars(stated.data(), stated.data() + stated.size(), lifetime);

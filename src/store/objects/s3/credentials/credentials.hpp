@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ void check_keys(const Credentials& keys, const std::string& source);
 /// last two if there are any. source: begins the errors, such as "cannot get keys from X".
 /// errors  kSystem: the text is no such object. The message has nothing of the text.
 Credentials parse_credentials(std::string_view json, const MemberNames& names, const std::string& source);
+
+/// Returns a member of an object that is a text; empty if there is none.
+std::string text_member(const nlohmann::json& object, const char* name);
 
 /// Parses the answer of a server that gives OAuth 2.0 tokens: a JSON object with `access_token` and `expires_in`.
 /// errors  kSystem: the text is no such object. The message has nothing of the text.

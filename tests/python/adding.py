@@ -1,0 +1,32 @@
+"""Programs that add to the elements of one chunk at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+
+import plait
+
+_CODE = """
+import sys, plait
+url, number, left = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+while left:
+    try:
+        with plait.open(url, "r+") as file:
+            file[number] = file[number] + 1
+        left -= 1
+    except plait.StoreError as error:
+        assert "another program has changed it" in str(error), error
+"""
+
+
+def check_no_addition_is_lost(url: str, times: int) -> None:
+    """Let four programs add to an element each of a new array of one chunk, and check the sums."""
+    with plait.open(url, "w", shape=8, dtype="i8", chunks=8) as file:
+        file.write(np.zeros(8, "i8"))
+    command = [sys.executable, "-c", _CODE, url]
+    programs = [subprocess.Popen([*command, str(number), str(times)]) for number in range(4)]
+    assert [one.wait() for one in programs] == [0] * 4
+    assert plait.open(url).read().tolist() == [times] * 4 + [0] * 4
