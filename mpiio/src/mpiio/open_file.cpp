@@ -360,7 +360,8 @@ void OpenFile::report() const {
                      " of " + plural(reads_.bytes, "byte", "s");
   if (!last_array_.empty()) text += ", the last one of " + last_array_;
   for (const auto& [reason, number] : left_)
-    text += "; the MPI " + plural(number, "collective access", "es") + ", because " + std::string(describe(reason));
+    text += "; the MPI has carried out " + plural(number, "collective access", "es") + ", because " +
+            std::string(describe(reason));
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 

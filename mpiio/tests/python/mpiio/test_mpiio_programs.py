@@ -81,8 +81,8 @@ def test_explain_states_what_was_done_and_why_not_the_rest(tmp_path):
     done = run(2, "env", "-C", tmp_path, *command, plait="explain,always")
     assert done.stderr == (
         f"plait mpiio: {tmp_path}/file: Plait has carried out 1 write of 192 bytes and 0 reads of 0 bytes, the last "
-        "one of 8x6 (block, *) onto (2); the MPI 1 collective access, because ranks access a part of their views, or "
-        "different parts\n"
+        "one of 8x6 (block, *) onto (2); the MPI has carried out 1 collective access, because ranks access a part of "
+        "their views, or different parts\n"
     )
     assert done.stdout == ""
 

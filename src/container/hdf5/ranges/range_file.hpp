@@ -26,8 +26,8 @@ class RangeFile {
   RangeFile(const RangeFile&) = delete;
   RangeFile& operator=(const RangeFile&) = delete;
 
-  /// Opens the object, with the name `name` in the library.
-  /// errors  Those of the requests.  kSystem, EIO: it is not an HDF5 file, or the library does not accept the driver.
+  /// Opens the object in the library.  path: the name of the file in errors.
+  /// errors  Those of the requests.  kSystem, EIO: it is not an HDF5 file; ELIBACC: the library rejects the driver.
   Handle open(const Library& hdf5, const std::string& path);
   /// Throws the error of the first request that has failed.
   void check() const;

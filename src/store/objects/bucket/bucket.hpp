@@ -11,7 +11,7 @@
 
 namespace plait::store::bucket {
 
-/// The requests of one kind of server, for BucketObjects.  threads  Any.
+/// Makes and interprets the requests of one kind of server.  threads  Any.
 class Bucket : public web::Server {
  public:
   /// Returns the scheme of the names of arrays, such as `s3`.
