@@ -20,7 +20,7 @@
 #include "codec/buffer.hpp"
 #include "codec/damaged.hpp"
 #include "container/array_type.hpp"
-#include "container/chunk_pieces.hpp"
+#include "container/chunks/chunk_pieces.hpp"
 #include "container/hdf5/filters.hpp"
 
 namespace plait::container::hdf5 {

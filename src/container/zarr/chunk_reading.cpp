@@ -9,13 +9,14 @@
 #include <cstring>
 #include <utility>
 
-#include "container/chunk_pieces.hpp"
+#include "container/chunks/chunk_pieces.hpp"
 #include "container/zarr/chunk_buffers.hpp"
 #include "container/zarr/chunk_store.hpp"
 
 namespace plait::container::zarr {
 
 void ChunkStore::read_segments(std::span<const store::ReadSegment> segments) {
+  writer_.flush();
   std::vector<PiecesOfChunk> chunks;
   for (const store::ReadSegment& segment : segments) {
     check("read", segment.offset, segment.bytes);

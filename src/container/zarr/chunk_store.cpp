@@ -1,11 +1,4 @@
 // Reading and writing the elements of an array in chunks.
-//
-// A write that does not cover a chunk reads the former chunk, unless its parts cover all elements of the chunk inside
-// the array. It returns the identity of the object that it has read. put() commits under the condition that the object
-// still has this identity, so that no change of another program is lost.
-// Example: shape (5), chunks of 2 elements of 8 bytes. Chunk 2 has 16 bytes, of which inside(2) = 8 are in the array. A
-// write of 8 bytes at offset 32 of the store covers element 4, so that nothing is read and the other 8 bytes get the
-// fill value. A write of 8 bytes at offset 16 covers half of chunk 1, so that the chunk is read first.
 
 #include "container/zarr/chunk_store.hpp"
 
@@ -16,7 +9,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/chunk_pieces.hpp"
+#include "container/chunks/chunk_pieces.hpp"
 #include "container/zarr/chunk_buffers.hpp"
 #include "container/zarr/transposed.hpp"
 
@@ -66,6 +59,7 @@ ChunkStore::ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata met
     : metadata_(std::move(metadata)),
       objects_(std::move(objects)),
       chunks_(objects_, metadata_, fresh),
+      writer_(*this, chunks_),
       text_(std::move(text)),
       cache_(metadata_.chunk_bytes) {}
 
@@ -106,9 +100,15 @@ std::unique_ptr<store::Pending> ChunkStore::submit_write(std::vector<WriteSegmen
 }
 
 void ChunkStore::flush() {
+  writer_.flush();
   chunks_.flush();
   // A file that was replaced twice within the resolution of its times may have the same identity as before.
   cache_.clear();
+}
+
+void ChunkStore::forget() noexcept {
+  writer_.discard();
+  chunks_.discard();
 }
 
 void ChunkStore::fill(std::int64_t offset, std::span<std::byte> bytes) const {
@@ -171,28 +171,9 @@ store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given
 }
 
 void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment>& parts) {
-  const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
   const bool whole = parts.size() == 1 && parts[0].bytes == metadata_.chunk_bytes;
   if (!whole && changes_in_place(metadata_, *objects_)) return chunks_.change(number, parts);
-  std::span<const std::byte> plain;
-  store::Condition from;
-  if (whole) {
-    plain = {parts[0].data, size};
-  } else {
-    const std::span<std::byte> chunk = ChunkBuffers::of_thread().plain.acquire(size);
-    std::int64_t given = 0;
-    for (const WriteSegment& part : parts) given += part.bytes;
-    from = read_former(number, given, chunk);
-    for (const WriteSegment& part : parts)
-      std::memcpy(chunk.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
-    plain = chunk;
-  }
-  if (!metadata_.transposed.empty()) {
-    const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.acquire(size);
-    transpose(metadata_, TransposeDirection::kFile, plain, stored);
-    plain = stored;
-  }
-  chunks_.put(number, metadata_.packing.encode(plain), from);
+  writer_.write(number, parts);
 }
 
 }  // namespace plait::container::zarr

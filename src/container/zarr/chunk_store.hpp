@@ -11,6 +11,7 @@
 #include "codec/chunk_cache.hpp"
 #include "container/dataset.hpp"
 #include "container/zarr/chunks/chunk_objects.hpp"
+#include "container/zarr/chunks/chunk_writer.hpp"
 #include "container/zarr/metadata.hpp"
 #include "store/store.hpp"
 
@@ -49,7 +50,7 @@ class ChunkStore : public store::Store {
   /// read, compressed and written once.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void flush() override;
-  void forget() noexcept override { chunks_.discard(); }
+  void forget() noexcept override;
   void sync() override { objects().sync(); }
   void resize_cache(std::int64_t bytes) override { cache_.resize(bytes); }
 
@@ -65,6 +66,11 @@ class ChunkStore : public store::Store {
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
   /// Returns the bytes of a chunk that are inside the array.
   std::int64_t inside(std::int64_t number) const;
+  /// Reads the elements that a partly written chunk retains. given: bytes that are written. Returns the condition for
+  /// ChunkObjects::put().
+  store::Condition read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk);
+  /// Gives bytes that begin at an offset of a chunk the fill value.
+  void fill(std::int64_t offset, std::span<std::byte> bytes) const;
   /// Returns the texts of the array; nullptr if its elements have a fixed size.
   virtual TextAccess* texts() { return nullptr; }
 
@@ -88,13 +94,10 @@ class ChunkStore : public store::Store {
   /// Checks the compressed size of a chunk.  errors  kSystem: it is larger than the elements can need.
   void check_packed(std::int64_t number, std::int64_t bytes) const;
   void unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const;
-  /// Reads the elements that a partly written chunk retains. Returns the condition for put().
-  store::Condition read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk);
-  void fill(std::int64_t offset, std::span<std::byte> bytes) const;
-
   Metadata metadata_;
   std::shared_ptr<store::ObjectStore> objects_;
   ChunkObjects chunks_;
+  ChunkWriter writer_;
   std::string text_;
   codec::ChunkCache<DecodedChunk> cache_;
 };

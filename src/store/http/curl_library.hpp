@@ -60,7 +60,8 @@ enum CurlOption : int {
   kCurlConnectTimeout = 156,
   kCurlProtocols = 181,
   kCurlRedirectProtocols = 182,
-  kCurlPathAsIs = 234
+  kCurlPathAsIs = 234,
+  kCurlUploadBufferBytes = 280
 };
 
 enum CurlInfo : int { kCurlStatus = 0x200002, kCurlGetPrivate = 0x100015 };

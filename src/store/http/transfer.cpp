@@ -14,6 +14,7 @@ namespace {
 constexpr long kConnectMilliseconds = 10'000;
 constexpr long kMaxRedirects = 10;
 constexpr long kBufferBytes = 512 * 1024;
+constexpr long kUploadBufferBytes = 256 * 1024;
 
 int to_errno(int result) {
   switch (result) {
@@ -91,6 +92,7 @@ void Transfer::set_options() {
   } else if (sent_.method == "PUT" || sent_.method == "POST") {
     set(kCurlUpload, 1L);
     if (sent_.method == "POST") set(kCurlCustomRequest, sent_.method.c_str());
+    set(kCurlUploadBufferBytes, kUploadBufferBytes);  // older versions ignore it
     set(kCurlUploadBytes, static_cast<std::int64_t>(sent_.body.size()));
     set(kCurlReadFunction, &Transfer::on_upload);
     set(kCurlReadData, static_cast<void*>(this));

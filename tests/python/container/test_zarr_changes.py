@@ -303,3 +303,21 @@ def test_attributes_that_several_programs_change_at_once(tmp_path):
     assert [program.wait() for program in programs] == [0, 0, 0]
     found = dict(zarr.open_array(path, mode="r").attrs)
     assert found == {f"{one}-{number}": number for one in range(3) for number in range(12)}
+
+
+@pytest.mark.parametrize(
+    "options", [{"codec": "zstd:1"}, {"codec": "none"}, {"codec": "gzip:1", "shards": (1024, 512)}]
+)
+@pytest.mark.parametrize("memory", [1 << 20, 32 << 20])
+def test_parts_of_large_chunks(tmp_path, options, memory):
+    """Chunks of 1 MiB, most of which each write cuts: more than the buffers of incomplete chunks take."""
+    whole = np.arange(1500 * 2500, dtype="i4").reshape(1500, 2500)
+    with plait.open(tmp_path / "a.zarr", "w", shape=whole.shape, dtype="i4", chunks=(512, 512), **options) as file:
+        file.write(whole)
+    whole = whole.copy()
+    with plait.open(tmp_path / "a.zarr", "r+", memory=memory) as file:
+        for region in np.s_[100:1490, 3:2499], np.s_[::3, ::2], np.s_[511:1025, :]:
+            whole[region] += 7
+            file.write(whole[region], region=region)
+    np.testing.assert_array_equal(content(tmp_path / "a.zarr"), whole)
+    assert entries(tmp_path) == ["a.zarr"]

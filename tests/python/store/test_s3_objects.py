@@ -322,6 +322,23 @@ def test_attributes_of_several_programs(server, bucket):
     assert len(plait.open(url).attrs) == 20
 
 
+@pytest.mark.parametrize("codec", [{}, {"codec": "zstd"}])
+def test_chunks_larger_than_the_memory_are_put_once(server, bucket, codec):
+    whole = np.arange(1500 * 1024, dtype="i4").reshape(1500, 1024)
+    url = f"{bucket}/a.zarr"
+    server.log()
+    write(url, whole, chunks=(512, 1024), memory=1 << 20, **codec)
+    chunks = [(one["method"], one["path"].split("/c/")[1]) for one in server.log() if "/c/" in one["path"]]
+    assert sorted(one for one in chunks if one[0] == "PUT") == [("PUT", f"{i}/0") for i in range(3)]
+    assert len(chunks) <= 6
+    with plait.open(url, "r+", memory=1 << 20) as file:
+        file.write(whole[100:1400] * 2, region=np.s_[100:1400])
+    puts = [one["path"] for one in server.log() if one["method"] == "PUT" and "/c/" in one["path"]]
+    assert len(puts) == 3
+    whole[100:1400] *= 2
+    np.testing.assert_array_equal(plait.open(url).read(), whole)
+
+
 def test_many_chunks_are_read_at_once(server, bucket):
     write(f"{bucket}/a.zarr", np.zeros((64, 4000), "i4"), chunks=(1, 4000))
     server.faults(delay=0.05)

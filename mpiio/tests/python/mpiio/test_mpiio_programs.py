@@ -112,8 +112,8 @@ def test_ranks_with_other_settings_leave_all_accesses_to_the_mpi(other, darray_p
     script = f'if [ "$PMI_RANK$PMIX_RANK" = 1 ]; then export PLAIT_MPIIO={other}; fi; exec "$@"'
     done = run(3, "sh", "-c", script, "sh", darray_program, tmp_path / "file", 20, plait="explain,always")
     assert (
-        "the MPI has carried out 2 collective accesses, because some ranks cannot load Plait, or have another PLAIT_MPIIO"
-        in done.stderr
+        "the MPI has carried out 2 collective accesses, because some ranks cannot load Plait, or have another "
+        "PLAIT_MPIIO" in done.stderr
     )
 
 

@@ -34,7 +34,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/chunk_pieces.hpp"
+#include "container/chunks/chunk_pieces.hpp"
 #include "container/hdf5/changing/file_locking.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/hdf_file.hpp"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "container/chunks/open_chunks.hpp"
 #include "container/hdf5/changing/changed_file.hpp"
 #include "container/hdf5/dataset_store.hpp"
 #include "container/hdf5/writing/chunk_log.hpp"
-#include "container/hdf5/writing/open_chunks.hpp"
 
 namespace plait::container::hdf5 {
 

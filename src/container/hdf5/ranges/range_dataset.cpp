@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "codec/buffer.hpp"
-#include "container/chunk_pieces.hpp"
+#include "container/chunks/chunk_pieces.hpp"
 #include "store/pending_call.hpp"
 
 namespace plait::container::hdf5 {

@@ -23,7 +23,7 @@
 #include "base/checked.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/chunk_pieces.hpp"
+#include "container/chunks/chunk_pieces.hpp"
 #include "container/hdf5/changing/numbers.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "codec/codec.hpp"
+#include "container/chunks/open_chunks.hpp"
 #include "container/hdf5/dataset.hpp"
 #include "container/hdf5/writing/chunk_log.hpp"
-#include "container/hdf5/writing/open_chunks.hpp"
 #include "store/store.hpp"
 #include "transport/counter.hpp"
 

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "container/chunk_pieces.hpp"
+#include "container/chunks/chunk_pieces.hpp"
 #include "container/zarr/texts/vlen.hpp"
 #include "store/pending_call.hpp"
 

@@ -154,7 +154,8 @@ class BufferedObject : public NewObject {
 };
 
 void BucketObjects::get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) {
-  if (is_private_) finish_puts();  // what is in flight may be read
+  const auto is_in_flight = [this](const GetRequest& one) { return pending_.has(one.object); };
+  if (is_private_ && std::ranges::any_of(requests, is_in_flight)) finish_puts();
   if (bucket_->has_suffix_ranges()) return WebObjects::get_all(requests, memory, done);
   get_absolute(requests, memory, done, 0);
 }
@@ -228,6 +229,7 @@ void BucketObjects::fill_put(http::Request& request, const std::string& object,
 void BucketObjects::put_later(const std::string& object, std::span<const std::byte> bytes) {
   PendingPut put;
   put.object = object;
+  put.bytes = pending_.take_buffer();
   put.bytes.assign(bytes.begin(), bytes.end());
   put.adapter = bucket_->adapter();
   fill_put(put.request, object, bytes);

@@ -24,7 +24,21 @@ void PendingPuts::wait_for_one(Check check) {
   std::list<PendingPut> ended;
   ended.splice(ended.begin(), puts_, at);
   bytes_ -= ended.front().bytes.size();
+  buffers_.push_back(std::exchange(ended.front().bytes, {}));
   check(ended.front());
+}
+
+bool PendingPuts::has(const std::string& object) {
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::find(puts_, object, &PendingPut::object) != puts_.end();
+}
+
+std::vector<std::byte> PendingPuts::take_buffer() {
+  const std::scoped_lock lock(mutex_);
+  if (buffers_.empty()) return {};
+  std::vector<std::byte> buffer = std::move(buffers_.back());
+  buffers_.pop_back();
+  return buffer;
 }
 
 void PendingPuts::submit(PendingPut put, Check check) {
@@ -54,6 +68,7 @@ void PendingPuts::finish(Check check) {
       if (!failure) failure = std::current_exception();
     }
   }
+  buffers_.clear();
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -38,6 +38,10 @@ class PendingPuts {
   void submit(PendingPut put, Check check);
   /// Waits for all puts.
   void finish(Check check);
+  /// True if a put of this object is not complete.
+  bool has(const std::string& object);
+  /// Returns memory of an earlier put, whose pages the system need not clear again; empty if there is none.
+  std::vector<std::byte> take_buffer();
 
  private:
   void wait_for_one(Check check);
@@ -47,6 +51,7 @@ class PendingPuts {
   http::Completions completions_;
   std::list<PendingPut> puts_;
   std::size_t bytes_ = 0;
+  std::vector<std::vector<std::byte>> buffers_;  ///< of complete puts
 };
 
 }  // namespace plait::store::bucket

@@ -101,12 +101,6 @@ CanonicalRequest canonical_request(const http::Request& request, const Dialect& 
 
 }  // namespace
 
-std::string sha256_hex(std::span<const std::byte> bytes) {
-  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
-  ::crypto_hash_sha256(digest.data(), raw_bytes(bytes.data()), bytes.size());
-  return to_hex(digest);
-}
-
 void sign(http::Request& request, const Credentials& credentials, const SigningScope& scope) {
   const std::string date = to_date(scope.seconds);
   const std::string day = date.substr(0, 8);

@@ -1,20 +1,17 @@
 /// Signatures of AWS, version 4 (SigV4), by HMAC-SHA256.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "store/http/request.hpp"
 #include "store/objects/s3/credentials/credentials.hpp"
 #include "store/objects/s3/dialect.hpp"
+#include "store/objects/s3/sha256.hpp"
 
 namespace plait::store::s3 {
 
-/// Returns the SHA-256 of bytes in hexadecimal.
-std::string sha256_hex(std::span<const std::byte> bytes);
 /// SHA-256 of no bytes.
 inline constexpr std::string_view kEmptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 

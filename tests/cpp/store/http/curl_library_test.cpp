@@ -51,6 +51,7 @@ TEST(CurlLibrary, HasTheNumbersOfTheHeaders) {
   SAME(kCurlProtocols, 181);          // CURLOPT_PROTOCOLS, which new headers call deprecated
   SAME(kCurlRedirectProtocols, 182);  // CURLOPT_REDIR_PROTOCOLS
   SAME(kCurlPathAsIs, CURLOPT_PATH_AS_IS);
+  SAME(kCurlUploadBufferBytes, CURLOPT_UPLOAD_BUFFERSIZE);
   SAME(kCurlStatus, CURLINFO_RESPONSE_CODE);
   SAME(kCurlGetPrivate, CURLINFO_PRIVATE);
   SAME(kCurlMaxConnects, CURLMOPT_MAXCONNECTS);

@@ -1,6 +1,7 @@
-/// Buffers for chunks that are written in parts and must be complete before they are compressed.
+/// Buffers for chunks that are written in parts and must be complete before they are stored.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,14 +11,14 @@
 
 #include "store/store.hpp"
 
-namespace plait::container::hdf5 {
+namespace plait::container {
 
 /// An interface that reads and writes whole chunks.  threads  Any number at once, on different chunks.
 class WholeChunks {
  public:
   virtual ~WholeChunks() = default;
   virtual std::int64_t chunk_bytes(std::int64_t number) const = 0;
-  /// Bytes of a chunk that are within the extent of the array.
+  /// Bytes of a chunk that make it complete when they are written: those within the extent of the array.
   virtual std::int64_t inside(std::int64_t number) const = 0;
   /// Fills a chunk with the fill value.
   virtual void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const = 0;
@@ -29,8 +30,8 @@ class WholeChunks {
 
 /// A buffer of incomplete chunks. The first write to a part of a chunk reads the rest. The chunk is put when all of it
 /// has been written, when the buffers are full, or by flush(). Buffers take at most 16 MiB, or two chunks if that is
-/// more.
-/// threads  Any number at once, on different chunks.
+/// more, and the chunks that other threads are writing at that moment.
+/// threads  Any number at once, on different chunks, except flush() and forget().
 class OpenChunks {
  public:
   explicit OpenChunks(WholeChunks& chunks) : chunks_(chunks) {}
@@ -50,17 +51,23 @@ class OpenChunks {
   struct OpenChunk {
     std::vector<std::byte> bytes;
     std::int64_t written = 0;
+    bool in_use = false;  ///< a thread changes or puts it; no other thread may
   };
   using Entry = std::map<std::int64_t, OpenChunk>::iterator;
   void add(std::int64_t number, std::span<const store::WriteSegment> parts);
-  // The caller of the functions below holds the mutex.
-  void close(Entry one);
+  // The functions below get the lock of the mutex, release it while they read or put, and hold it again when they
+  // return or throw.
+  Entry find_released(std::int64_t number, std::unique_lock<std::mutex>& lock);
+  Entry acquire(std::int64_t number, std::unique_lock<std::mutex>& lock);
+  void close_others(std::int64_t bytes, std::unique_lock<std::mutex>& lock);
+  void close(Entry one, std::unique_lock<std::mutex>& lock);
   void drop(Entry one);
 
   WholeChunks& chunks_;
   std::mutex mutex_;
+  std::condition_variable released_;
   std::map<std::int64_t, OpenChunk> open_;
   std::int64_t open_bytes_ = 0;
 };
 
-}  // namespace plait::container::hdf5
+}  // namespace plait::container
