@@ -54,42 +54,62 @@ struct Part {
   std::size_t rest_begin = 0;
 };
 
-/// Returns true if a string, with its quotes, has the text `name`, regardless of escapes.
-bool spells(std::string_view string, std::string_view name) {
-  if (string.find('\\') == kNone) return string.substr(1, string.size() - 2) == name;
+/// Returns the text of a string with quotes, without escapes; nothing if it is not valid.
+std::optional<std::string> unquote(std::string_view string) {
+  if (string.find('\\') == kNone) return std::string(string.substr(1, string.size() - 2));
   const auto parsed = nlohmann::json::parse(string, nullptr, false);
-  return parsed.is_string() && parsed.get_ref<const std::string&>() == name;
+  return parsed.is_string() ? std::optional(parsed.get<std::string>()) : std::nullopt;
+}
+
+/// A member of a JSON object by its positions: of the string with its name, of its value, and of the comma or bracket
+/// after it.
+struct MemberPosition {
+  std::size_t key;
+  std::size_t key_end;
+  std::size_t value;
+  std::size_t end;
+};
+
+/// Calls `visit` for each member. Returns false if the text is no JSON object.
+template <typename Visit>
+bool for_each_member(std::string_view text, const Visit& visit) {
+  std::size_t at = skip_spaces(text, 0);
+  if (at == text.size() || text[at] != '{') return false;
+  at = skip_spaces(text, at + 1);
+  if (at < text.size() && text[at] == '}') return true;
+  while (at < text.size() && text[at] == '"') {
+    const std::size_t key = at;
+    const std::size_t key_end = skip_string(text, key);
+    if (key_end == kNone) return false;
+    at = skip_spaces(text, key_end);
+    if (at == text.size() || text[at] != ':') return false;
+    const std::size_t end = skip_value(text, at + 1);
+    if (end == kNone) return false;
+    visit(MemberPosition{key, key_end, skip_spaces(text, at + 1), end});
+    if (text[end] == '}') return true;
+    at = skip_spaces(text, end + 1);
+  }
+  return false;
+}
+
+std::string_view without_spaces_at_end(std::string_view value) {
+  return value.substr(0, value.find_last_not_of(" \t\r\n") + 1);
 }
 
 /// Returns the last member of that name, which is the one that parsers use, together with one of its commas. The result
 /// is {0, 0} if there is none, and nothing if the text is no JSON object.
 std::optional<Part> member(std::string_view text, std::string_view name) {
   Part found{0, 0};
-  std::size_t at = skip_spaces(text, 0);
-  if (at == text.size() || text[at] != '{') return std::nullopt;
   std::size_t before = kNone;  // position of the comma before the member
-  at = skip_spaces(text, at + 1);
-  if (at < text.size() && text[at] == '}') return found;
-  while (at < text.size() && text[at] == '"') {
-    const std::size_t key = at;
-    at = skip_string(text, key);
-    if (at == kNone) return std::nullopt;
-    const bool wanted = spells(text.substr(key, at - key), name);
-    at = skip_spaces(text, at);
-    if (at == text.size() || text[at] != ':') return std::nullopt;
-    const std::size_t end = skip_value(text, at + 1);
-    if (end == kNone) return std::nullopt;
-    const bool last = text[end] == '}';
-    if (wanted) {
-      const std::size_t value = skip_spaces(text, at + 1);
-      found = before != kNone ? Part{before, end, value, end}
-                              : Part{key, last ? end : skip_spaces(text, end + 1), value, end};
+  const bool is_object = for_each_member(text, [&](const MemberPosition& one) {
+    if (unquote(text.substr(one.key, one.key_end - one.key)) == name) {
+      const bool last = text[one.end] == '}';
+      found = before != kNone ? Part{before, one.end, one.value, one.end}
+                              : Part{one.key, last ? one.end : skip_spaces(text, one.end + 1), one.value, one.end};
     }
-    if (last) return found;
-    before = end;
-    at = skip_spaces(text, end + 1);
-  }
-  return std::nullopt;
+    before = one.end;
+  });
+  return is_object ? std::optional(found) : std::nullopt;
 }
 
 }  // namespace
@@ -108,7 +128,19 @@ std::string member_text(std::string_view object, std::string_view name) {
   const std::optional<Part> found = member(object, name);
   if (!found || found->begin == found->end) return {};
   std::string_view value = object.substr(found->value, found->rest_begin - found->value);
-  return std::string(value.substr(0, value.find_last_not_of(" \t\r\n") + 1));
+  return std::string(without_spaces_at_end(value));
+}
+
+std::optional<std::vector<MemberText>> member_texts(std::string_view object) {
+  std::vector<MemberText> members;
+  bool valid = true;
+  const bool is_object = for_each_member(object, [&](const MemberPosition& one) {
+    const std::optional<std::string> name = unquote(object.substr(one.key, one.key_end - one.key));
+    valid = valid && name.has_value();
+    if (name)
+      members.push_back({*name, std::string(without_spaces_at_end(object.substr(one.value, one.end - one.value)))});
+  });
+  return valid && is_object ? std::optional(std::move(members)) : std::nullopt;
 }
 
 std::optional<std::string> with_member(std::string_view object, std::string_view name, std::string_view value) {

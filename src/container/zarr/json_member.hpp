@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace plait::container::zarr {
 
@@ -19,6 +20,15 @@ std::optional<std::string> without_member(std::string_view object, std::string_v
 /// Returns the value of the last member of that name, which is the one that parsers use, as it is written and without
 /// surrounding spaces. The result is empty if there is none, or `object` is no JSON object.
 std::string member_text(std::string_view object, std::string_view name);
+
+/// A member of a JSON object: its name, without escapes, and the text of its value.
+struct MemberText {
+  std::string name;
+  std::string value;
+};
+
+/// Returns all members in their order; nothing if `object` is no JSON object.
+std::optional<std::vector<MemberText>> member_texts(std::string_view object);
 
 /// Returns `object` with one member of that name, whose value has the text `value`. It replaces the last member of that
 /// name, or follows the others. The result is empty if `object` is no JSON object.

@@ -14,6 +14,8 @@
 #include "container/format_registry.hpp"
 #include "container/zarr/chunk_store.hpp"
 #include "container/zarr/growth/array_shape.hpp"
+#include "container/zarr/hierarchy/array_description.hpp"
+#include "container/zarr/hierarchy/hierarchy.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/nczarr.hpp"
 #include "container/zarr/new_array.hpp"
@@ -31,127 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Rejection;
 using base::text;
-
-constexpr int kDeepest = 32;
-constexpr std::size_t kMaxArrays = 100'000;
-
-std::string chunks_text(const Metadata& metadata) {
-  std::string out = "chunks ";
-  for (std::size_t d = 0; d < metadata.chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", metadata.chunk[d]);
-  if (metadata.chunk.empty()) out = "one chunk";
-  return text(out, ", ", metadata.describe());
-}
-
-/// Describes an array, without its attributes.
-Content found_in(const Metadata& metadata) {
-  Content found(metadata.type, 0);
-  found.chunk = metadata.chunk;
-  if (metadata.shards) found.shard = metadata.shards->shape;
-  found.dimension_names = metadata.dimension_names;
-  found.packed = !metadata.plain();
-  found.fill = metadata.fill;
-  return found;
-}
-
-/// Describes the attributes of an array, and its dimensions as far as the attributes state them. Returns the paths of
-/// the dimensions that netCDF's library has stated.
-std::vector<std::string> describe_attributes(Content& found, const StoredMetadata& array) {
-  ArrayAttributes attributes = attributes_in(array.text, array.objects, array.object);
-  std::vector<std::string> references = dimension_references(array, attributes, found.type.shape.size());
-  name_dimensions(found, references);
-  remove_nczarr_attributes(attributes);
-  take_attributes(found, std::move(attributes), array.text, array.objects.object_location(array.object));
-  return references;
-}
-
-/// An array of a hierarchy, and the paths of its dimensions if netCDF's library has stated them.
-struct ListedArray {
-  Member member;
-  std::vector<std::string> references;
-};
-
-/// Describes an array. If it cannot be opened, the description has the metadata that was read before the error.
-ListedArray describe_array(store::ObjectStore& objects, const std::string& object, const std::string& content) {
-  const std::string file = objects.object_location(object);
-  ListedArray found;
-  Member& member = found.member;
-  member.storage = "chunks";
-  const auto attempt = [&](const auto& read) {
-    try {
-      read();
-    } catch (const Error& error) {  // the other fields can still be read
-      if (!member.rejection) member.rejection = Rejection(error.what());
-    }
-  };
-  Metadata metadata;
-  attempt([&] { parse_metadata(content, file, metadata); });
-  static_cast<Content&>(member) = found_in(metadata);
-  attempt([&] { found.references = describe_attributes(member, {content, objects, object}); });
-  member.element = metadata.element;
-  member.stored = Member::kNotCounted;
-  if (!member.rejection) {
-    member.storage = chunks_text(metadata);
-    member.rejection = metadata.packing.missing_library();
-  }
-  return found;
-}
-
-/// The arrays and groups of a hierarchy.
-struct HierarchyContent {
-  std::vector<Member> members;
-  std::vector<std::vector<std::string>> references;  ///< for each member
-  std::vector<GroupAttributes> groups;
-};
-
-/// Adds the arrays whose names begin with `prefix`, and those of the groups below. It does not follow links.
-/// name: the name of the array or group in the hierarchy.
-void collect(store::ObjectStore& objects, const std::string& prefix, const std::string& name, HierarchyContent& found) {
-  std::vector<Member>& members = found.members;
-  const std::string object = metadata_object(objects, prefix);
-  try {
-    const std::optional<StoredText> content = read_text(objects, object);
-    if (!content) return;
-    if (!is_group(content->text, objects.object_location(object))) {
-      ListedArray array = describe_array(objects, object, content->text);
-      members.push_back(std::move(array.member));
-      members.back().name = name;
-      found.references.push_back(std::move(array.references));
-      return;
-    }
-    GroupAttributes group{name, attributes_in(content->text, objects, object), {}};
-    group.dimensions = group_dimensions({content->text, objects, object}, group.attributes);
-    remove_nczarr_attributes(group.attributes);
-    found.groups.push_back(std::move(group));
-  } catch (const Error& failure) {  // the other arrays can still be read
-    Member& member = members.emplace_back();
-    member.name = name;
-    member.storage = "chunks";
-    member.rejection = Rejection(failure.what());
-    found.references.emplace_back();
-    return;
-  }
-  if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMaxArrays)
-    base::throw_system_error(0, objects.object_location(prefix), ": groups are nested deeper than ", kDeepest,
-                             ", or hold more than ", kMaxArrays, " arrays; name one");
-  std::vector<std::string> below;
-  objects.list(prefix, store::ListDepth::kChildren, [&](const store::ListedObject& child) {
-    if (child.name.ends_with('/')) below.push_back(child.name.substr(0, child.name.size() - 1));
-  });
-  std::ranges::sort(below);
-  for (const std::string& one : below)
-    collect(objects, text(prefix, one, '/'), name.empty() ? one : text(name, '/', one), found);
-}
-
-HierarchyContent found_below(const store::Store& store, const std::string& file) {
-  const fs::path folder = fs::path(store.name()).parent_path();
-  const std::string name = folder.lexically_relative(file).string();
-  HierarchyContent found;
-  collect(*store::open_objects(folder.string(), store::Sharing::kPrivate), {}, name == "." ? std::string() : name,
-          found);
-  for (std::size_t i = 0; i < found.members.size(); ++i)
-    found.members[i].unlimited = unlimited_dimensions(found.references[i], found.groups);
-  return found;
-}
 
 /// The shape in an array's metadata, for all objects of this rank that refer to the array.
 struct StoredShape {
@@ -256,8 +137,8 @@ class ZarrFile : public OpenedFile {
  public:
   ZarrFile(std::shared_ptr<store::Store> store, std::string name)
       : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
-  std::vector<Member> arrays() override { return found_below(*store_, file_).members; }
-  std::vector<GroupAttributes> groups() override { return found_below(*store_, file_).groups; }
+  std::vector<Member> arrays() override { return list_hierarchy(*store_, file_).members; }
+  std::vector<GroupAttributes> groups() override { return list_hierarchy(*store_, file_).groups; }
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     const std::string file = store_->name();
     const std::string content = read_content(*store_);

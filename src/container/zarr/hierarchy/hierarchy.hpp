@@ -1,0 +1,28 @@
+/// Lists of the arrays and groups of a hierarchy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "container/format.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::zarr {
+
+/// The arrays and groups of a hierarchy.
+struct HierarchyContent {
+  std::vector<Member> members;
+  std::vector<std::vector<std::string>> references;  ///< for each member
+  std::vector<GroupAttributes> groups;
+};
+
+/// Lists the array, or the arrays and groups below the group, whose metadata is in `store`. An array that cannot be
+/// read is listed with the reason.
+/// file: the location of the hierarchy, to which names are relative.
+/// cost  A folder is read once for each array and group. In a network, consolidated metadata of the group take one
+///       request. Without them there is one list for each group, and the metadata of all its members are requested at
+///       once.
+/// errors  kSystem: a list fails, or there are too many arrays or levels.
+HierarchyContent list_hierarchy(const store::Store& store, const std::string& file);
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,145 @@
+// Reading the metadata of many arrays.
+//
+// Problem: the arrays and groups of a hierarchy have one or two small objects each. 500 arrays read one after another
+// take 500 times the latency of a request.
+//
+// Idea: the metadata of all members of a group are requested at once. A group of version 3 has members with zarr.json
+// as a rule; those without it are requested as version 2 afterwards. Members of a group of version 2 may have any of
+// four objects. Consolidated metadata make all of this unnecessary: a copy of all metadata below a group, in its
+// zarr.json or in .zmetadata. They also replace lists, which HTTP servers do not have.
+//
+// Example: {"consolidated_metadata": {"metadata": {"g": {...}, "g/a": {...}}}, ...} in zarr.json has the texts of
+// g/zarr.json and g/a/zarr.json. The children of the group are `g/`, those of g are `a/`, and those of g/a nothing.
+
+#include "container/zarr/hierarchy/metadata_objects.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/zarr/json_member.hpp"
+#include "container/zarr/metadata.hpp"
+#include "container/zarr/target.hpp"
+#include "container/zarr/zarr_attributes.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using base::text;
+
+constexpr std::string_view kThirdVersion = "zarr.json";
+constexpr std::array<std::string_view, 3> kSecondVersion{".zarray", ".zgroup", kAttributes2};
+
+}  // namespace
+
+MetadataObjects::MetadataObjects(std::shared_ptr<store::ObjectStore> objects)
+    : ObjectStore(objects->name()), objects_(std::move(objects)) {}
+
+bool MetadataObjects::is_consolidated(std::string_view object) const {
+  return consolidated_ && object.starts_with(*consolidated_);
+}
+
+void MetadataObjects::read_batch(std::vector<std::string> objects) {
+  std::vector<store::GetRequest> requests;
+  for (std::string& object : objects) {
+    texts_[object] = std::nullopt;
+    requests.push_back({.object = std::move(object), .whole = true, .options = {.max_bytes = kMaxMetadata}});
+  }
+  try {
+    objects_->get_all(
+        requests,
+        [&](store::GetRequest& request, std::int64_t bytes) {
+          std::string& content = texts_[request.object].emplace(static_cast<std::size_t>(bytes), '\0');
+          return std::as_writable_bytes(std::span(content));
+        },
+        [&](store::GetRequest& request) {
+          if (!request.result.found()) texts_[request.object] = std::nullopt;
+        });
+  } catch (const Error&) {  // the error appears again where this object is read
+    for (const store::GetRequest& request : requests) texts_.erase(request.object);
+  }
+}
+
+void MetadataObjects::read_ahead(const std::string& prefix, std::span<const std::string> members, bool second) {
+  if (consolidated_ && prefix.starts_with(*consolidated_)) return;
+  std::vector<std::string> objects;
+  const auto add_second = [&](const std::string& member) {
+    for (const std::string_view name : kSecondVersion) objects.push_back(text(prefix, member, '/', name));
+  };
+  for (const std::string& member : members) {
+    objects.push_back(text(prefix, member, '/', kThirdVersion));
+    if (second) add_second(member);
+  }
+  read_batch(std::move(objects));
+  if (second) return;
+  objects.clear();
+  for (const std::string& member : members) {
+    const auto found = texts_.find(text(prefix, member, '/', kThirdVersion));
+    if (found != texts_.end() && !found->second) add_second(member);
+  }
+  if (!objects.empty()) read_batch(std::move(objects));
+}
+
+void MetadataObjects::adopt_consolidated(const std::string& prefix, const std::string& object,
+                                         std::string_view content) {
+  if (consolidated_) return;
+  std::string all;
+  const bool second = is_second_version(object);
+  if (second) {
+    if (const std::optional<StoredText> found = read_text(*objects_, text(prefix, kConsolidated2)))
+      all = member_text(found->text, "metadata");
+  } else {
+    all = member_text(member_text(content, "consolidated_metadata"), "metadata");
+  }
+  const std::optional<std::vector<MemberText>> members = member_texts(all);
+  if (!members || members->empty()) return;
+  for (const auto& [name, value] : *members) texts_[text(prefix, name, second ? "" : "/zarr.json")] = value;
+  consolidated_ = prefix;
+}
+
+void MetadataObjects::forget(const std::string& prefix) {
+  if (is_consolidated(prefix)) return;
+  texts_.erase(text(prefix, kThirdVersion));
+  for (const std::string_view name : kSecondVersion) texts_.erase(text(prefix, name));
+}
+
+bool MetadataObjects::contains(const std::string& object) {
+  if (const auto found = texts_.find(object); found != texts_.end()) return found->second.has_value();
+  return !is_consolidated(object) && objects_->contains(object);
+}
+
+store::GetResult MetadataObjects::get(const std::string& object, std::vector<store::ReadSegment> ranges,
+                                      const store::GetOptions& options) {
+  return objects_->get(object, std::move(ranges), options);
+}
+
+store::GetResult MetadataObjects::get_whole(const std::string& object,
+                                            base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
+                                            const store::GetOptions& options) {
+  const auto found = texts_.find(object);
+  if (found == texts_.end() && is_consolidated(object)) return {};
+  if (found == texts_.end()) return objects_->get_whole(object, memory, options);
+  if (!found->second) return {};
+  const std::string& content = *found->second;
+  const std::span<std::byte> into = memory(std::ssize(content));
+  std::memcpy(into.data(), content.data(), content.size());
+  return {.status = store::GetStatus::kRead, .bytes = std::ssize(content)};
+}
+
+void MetadataObjects::list(const std::string& prefix, store::ListDepth depth,
+                           base::FunctionRef<void(const store::ListedObject&)> visit) {
+  if (depth != store::ListDepth::kChildren || !consolidated_ || !prefix.starts_with(*consolidated_))
+    return objects_->list(prefix, depth, visit);
+  std::set<std::string> children;
+  for (auto at = texts_.lower_bound(prefix); at != texts_.end() && at->first.starts_with(prefix); ++at)
+    if (const std::size_t slash = at->first.find('/', prefix.size()); slash != std::string::npos)
+      children.insert(at->first.substr(prefix.size(), slash + 1 - prefix.size()));
+  for (const std::string& child : children) visit({child, 0});
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,58 @@
+/// Metadata that are read ahead of their use, in few requests.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/objects/object_store.hpp"
+
+namespace plait::container::zarr {
+
+/// The objects of a hierarchy, for reading. What read_ahead() or adopt_consolidated() have found is in memory;
+/// everything else comes from the store.
+/// threads  One at a time.
+class MetadataObjects : public store::ObjectStore {
+ public:
+  explicit MetadataObjects(std::shared_ptr<store::ObjectStore> objects);
+
+  /// Reads the metadata of members of a group in one or two batches. If one of them cannot be read, nothing is in
+  /// memory, and the error appears where the member is read.
+  /// prefix: that of the group. second: the group has metadata of version 2, and so probably have its members.
+  void read_ahead(const std::string& prefix, std::span<const std::string> members, bool second);
+  /// Adopts the consolidated metadata of a group, which have the metadata of everything below it. Without any, nothing
+  /// changes.
+  /// object, content: the metadata object of the group, and its text.
+  /// errors  kSystem: the object `.zmetadata` cannot be read.
+  void adopt_consolidated(const std::string& prefix, const std::string& object, std::string_view content);
+  /// Removes the metadata of a member from memory, unless they are consolidated.  prefix: that of the member.
+  void forget(const std::string& prefix);
+
+  store::GetResult get(const std::string& object, std::vector<store::ReadSegment> ranges,
+                       const store::GetOptions& options) override;
+  store::GetResult get_whole(const std::string& object, base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
+                             const store::GetOptions& options) override;
+  store::ObjectIdentity identity(const std::string& object) override { return objects_->identity(object); }
+  bool contains(const std::string& object) override;
+  void list(const std::string& prefix, store::ListDepth depth,
+            base::FunctionRef<void(const store::ListedObject&)> visit) override;
+  bool put(const std::string& object, std::span<const std::byte> bytes, const store::Condition& condition) override {
+    return objects_->put(object, bytes, condition);
+  }
+  std::unique_ptr<store::NewObject> create(const std::string& object) override { return objects_->create(object); }
+  void remove(const std::string& object) override { objects_->remove(object); }
+
+ private:
+  bool is_consolidated(std::string_view object) const;
+  void read_batch(std::vector<std::string> objects);
+
+  std::shared_ptr<store::ObjectStore> objects_;
+  std::map<std::string, std::optional<std::string>> texts_;  ///< by object; without a text it does not exist
+  std::optional<std::string> consolidated_;                  ///< prefix of the group with consolidated metadata
+};
+
+}  // namespace plait::container::zarr

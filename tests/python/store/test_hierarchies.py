@@ -1,0 +1,122 @@
+"""Lists of the arrays of Zarr hierarchies in object stores, in few requests."""
+
+import json
+import urllib.parse
+import warnings
+
+import numpy as np
+import pytest
+
+import plait
+from plait import _core
+
+zarr = pytest.importorskip("zarr")
+
+
+@pytest.fixture
+def bucket(request):
+    return f"s3://bucket-{abs(hash(request.node.name)) % 10**9}"
+
+
+def make(folder, version, consolidated):
+    """Write a hierarchy with 33 arrays, one of them in a group of a group, and return their names."""
+    root = zarr.open_group(folder, mode="w", zarr_format=version, attributes={"title": "run"})
+    names = [f"v{i:02}" for i in range(30)] + ["g/a", "g/h/b", "g/ü %"]
+    for i, name in enumerate(names):
+        array = root.create_array(name, shape=(3, i + 1), chunks=(2, 2), dtype="i4", attributes={"number": i})
+        array[:] = i
+    if consolidated:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            zarr.consolidate_metadata(folder, zarr_format=version)
+    return names
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def put(folder, url):
+    objects = _core.open_objects(url)
+    for name, content in files(folder).items():
+        objects.put(name, content)
+
+
+def listed(url):
+    return {one.name: (one.shape, one.attributes["number"]) for one in plait.arrays_in(url)}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("consolidated", [True, False])
+def test_few_requests(server, bucket, tmp_path, version, consolidated):
+    names = make(tmp_path / "a.zarr", version, consolidated)
+    url = f"{bucket}/a.zarr"
+    put(tmp_path / "a.zarr", url)
+    expected = {name: ((3, i + 1), i) for i, name in enumerate(names)}
+    assert listed(tmp_path / "a.zarr") == expected
+    server.faults(delay=0.02)
+    server.log()
+    assert listed(url) == expected
+    log = server.log()
+    lists = [one for one in log if "list-type" in one["query"]]
+    if consolidated:
+        assert len(log) <= 10
+        assert not lists
+    else:
+        assert len(lists) == len(["", "g/", "g/h/"])
+        assert len({one["peer"] for one in log}) > 8, "the requests use many connections"
+    assert {group.name for group in plait.groups_in(url)} == {"", "g", "g/h"}
+    assert set(listed(f"{url}::g")) == {"g/a", "g/h/b", "g/ü %"}
+    np.testing.assert_array_equal(plait.open(f"{url}::g/h/b").read(), np.full((3, 32), 31))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_consolidated_metadata_replace_lists_of_http(server, tmp_path, version):
+    names = make(tmp_path / "a.zarr", version, True)
+    for name, content in files(tmp_path / "a.zarr").items():
+        server.publish(f"{version}/a.zarr/{urllib.parse.quote(name)}", content)
+    url = f"{server.endpoint}/public/{version}/a.zarr"
+    assert listed(url) == {name: ((3, i + 1), i) for i, name in enumerate(names)}
+    np.testing.assert_array_equal(plait.open(f"{url}::g/ü %").read(), np.full((3, 33), 32))
+
+
+def test_members_of_the_other_version(server, bucket, tmp_path):
+    for outer, inner in ((2, 3), (3, 2)):
+        zarr.open_group(tmp_path / f"{outer}.zarr", mode="w", zarr_format=outer)
+        zarr.create_array(
+            tmp_path / f"{outer}.zarr" / "a", shape=(4,), dtype="f8", zarr_format=inner, attributes={"number": 7}
+        )
+        put(tmp_path / f"{outer}.zarr", f"{bucket}/{outer}.zarr")
+        assert listed(f"{bucket}/{outer}.zarr") == {"a": ((4,), 7)}
+
+
+def test_damaged_members_do_not_hide_the_others(server, bucket, tmp_path):
+    make(tmp_path / "a.zarr", 3, False)
+    put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
+    objects = _core.open_objects(f"{bucket}/a.zarr")
+    objects.put("v07/zarr.json", b"{")
+    objects.put("v08/zarr.json", b" " * (17 << 20))
+    found = {one.name: one.error for one in plait.arrays_in(f"{bucket}/a.zarr")}
+    assert len(found) == 33
+    assert "is not JSON" in found["v07"]
+    assert "17825792 bytes" in found["v08"]
+    assert sum(not reason for reason in found.values()) == 31
+
+
+@pytest.mark.parametrize("metadata", [{}, {"metadata": {}}, {"metadata": 5}, None, "no"])
+def test_empty_consolidated_metadata_hide_nothing(server, bucket, tmp_path, metadata):
+    make(tmp_path / "a.zarr", 3, False)
+    put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
+    objects = _core.open_objects(f"{bucket}/a.zarr")
+    document = json.loads(objects.get("zarr.json"))
+    objects.put("zarr.json", json.dumps({**document, "consolidated_metadata": metadata}).encode())
+    assert len(listed(f"{bucket}/a.zarr")) == 33
+
+
+def test_plait_removes_consolidated_metadata_that_it_would_make_wrong(server, bucket, tmp_path):
+    make(tmp_path / "a.zarr", 3, True)
+    url = f"{bucket}/a.zarr"
+    put(tmp_path / "a.zarr", url)
+    with plait.open(f"{url}::g/new", "w", shape=(5,), dtype="i4", attributes={"number": 99}) as file:
+        file.write(np.arange(5, dtype="i4"))
+    assert listed(url)["g/new"] == ((5,), 99)
