@@ -24,6 +24,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <map>
 #include <memory>
 #include <new>
@@ -343,6 +344,19 @@ void perform(Call& call) {
   Completions completions;
   submit(call, completions);
   (void)completions.wait();
+}
+
+void perform_all(std::span<Call> calls) {
+  Completions completions;
+  std::size_t submitted = 0;
+  std::exception_ptr failure;
+  try {
+    for (; submitted < calls.size(); ++submitted) submit(calls[submitted], completions);
+  } catch (...) {
+    failure = std::current_exception();  // the others refer to `completions`
+  }
+  for (; submitted > 0; --submitted) (void)completions.wait();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace plait::store::http

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <span>
 
 #include "store/http/request.hpp"
 
@@ -32,5 +33,7 @@ void submit(Call& call, Completions& completions);
 
 /// Sends a request and waits for its result.  errors  Those of submit().
 void perform(Call& call);
+/// Sends requests, of which many are in flight at once, and waits for all results.  errors  Those of submit().
+void perform_all(std::span<Call> calls);
 
 }  // namespace plait::store::http

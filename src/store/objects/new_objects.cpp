@@ -79,7 +79,7 @@ class MetadataLast : public NewObjects {
                    [&](const ListedObject& object) { names.push_back(prefix_ + object.name); });
     // Keys that may not remove objects can make new arrays.
     if (!names.empty()) objects_->remove(array_metadata());
-    for (const std::string& name : names) objects_->remove(name);
+    objects_->remove_all(names);
   }
 
   std::shared_ptr<ObjectStore> objects_;

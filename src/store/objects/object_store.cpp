@@ -1,6 +1,7 @@
 #include "store/objects/object_store.hpp"
 
 #include <cerrno>
+#include <exception>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "plait/error.hpp"
 
 namespace plait::store {
 
@@ -75,6 +77,18 @@ void ObjectStore::get_all(std::span<GetRequest> requests, GetMemory memory, GetC
                                    : get(request.object, std::move(request.ranges), request.options);
     done(request);
   }
+}
+
+void ObjectStore::remove_all(std::span<const std::string> objects) {
+  std::exception_ptr failure;
+  for (const std::string& object : objects) {
+    try {
+      remove(object);
+    } catch (const Error&) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 void ObjectStore::write(const std::string& object, std::vector<WriteSegment> /*segments*/) {

@@ -202,6 +202,9 @@ class ObjectStore {
   virtual void write(const std::string& object, std::vector<WriteSegment> segments);
   /// Removes an object; ignores one that does not exist.  errors  kSystem.
   virtual void remove(const std::string& object) = 0;
+  /// Removes objects in any order: a network has many requests in flight.
+  /// errors  kSystem: that of one object; the others are removed as far as possible.
+  virtual void remove_all(std::span<const std::string> objects);
 
   /// Checks that no other program has replaced or removed all objects since this store was opened. A store without
   /// folders does not notice that.

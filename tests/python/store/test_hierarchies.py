@@ -120,3 +120,19 @@ def test_plait_removes_consolidated_metadata_that_it_would_make_wrong(server, bu
     with plait.open(f"{url}::g/new", "w", shape=(5,), dtype="i4", attributes={"number": 99}) as file:
         file.write(np.arange(5, dtype="i4"))
     assert listed(url)["g/new"] == ((5,), 99)
+
+
+def test_replaced_arrays_are_removed_with_many_requests_in_flight(server, bucket):
+    url = f"{bucket}/a.zarr"
+    with plait.open(url, "w", shape=(100, 4), dtype="i4", chunks=(1, 4)) as file:
+        file.write(np.ones((100, 4), "i4"))
+    server.faults(delay=0.02)
+    server.log()
+    with plait.open(url, "w", shape=(3, 4), dtype="i4") as file:
+        file.write(np.zeros((3, 4), "i4"))
+    removed = [one for one in server.log() if one["method"] == "DELETE"]
+    assert removed[0]["path"].endswith("a.zarr/zarr.json"), "without metadata no program finds a part of the array"
+    assert len({one["path"] for one in removed}) == 101
+    assert len({one["peer"] for one in removed}) > 8
+    np.testing.assert_array_equal(plait.open(url).read(), np.zeros((3, 4)))
+    assert len(_core.open_objects(url).names()) == 2

@@ -89,7 +89,7 @@ void visit_objects(ChunkStore& chunks, const Extents& shape, Visit&& visit) {
     else
       outside.push_back(object.name);
   });
-  for (const std::string& object : outside) chunks.objects().remove(object);
+  chunks.objects().remove_all(outside);
   for (const Extents& index : inside) visit(index);
 }
 

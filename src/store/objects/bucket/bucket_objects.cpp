@@ -29,6 +29,7 @@
 #include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "plait/error.hpp"
 #include "store/objects/bucket/absolute_ranges.hpp"
 #include "store/objects/bucket/pending_puts.hpp"
 #include "store/objects/web/web_url.hpp"
@@ -99,6 +100,7 @@ class BucketObjects : public ConditionalObjects {
   bool put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) override;
   std::unique_ptr<NewObject> create(const std::string& object) override;
   void remove(const std::string& object) override;
+  void remove_all(std::span<const std::string> objects) override;
   void finish_puts() override;
   void sync() override { finish_puts(); }
   std::unique_ptr<ObjectLock> lock() override;
@@ -111,6 +113,7 @@ class BucketObjects : public ConditionalObjects {
   void fill_put(http::Request& request, const std::string& object, std::span<const std::byte> bytes) const;
   /// Returns false if the condition of a put is not met.  errors  kSystem: it has failed otherwise.
   bool check_put(const std::string& object, const http::Call& call, const Condition& condition);
+  void check_removed(const std::string& object, const http::Call& call) const;
   void probe_with(const std::string& object);
 
   std::shared_ptr<Bucket> bucket_;
@@ -274,6 +277,34 @@ void BucketObjects::remove(const std::string& object) {
   if (is_private_) finish_puts();
   http::Call call;
   perform(call, object, "DELETE");
+  check_removed(object, call);
+}
+
+void BucketObjects::remove_all(std::span<const std::string> objects) {
+  if (is_private_) finish_puts();
+  constexpr std::size_t kBlock = 1000;
+  std::exception_ptr failure;
+  for (std::size_t begin = 0; begin < objects.size(); begin += kBlock) {
+    const std::span<const std::string> block = objects.subspan(begin, std::min(kBlock, objects.size() - begin));
+    std::vector<http::Call> calls(block.size());
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      calls[i].request.method = "DELETE";
+      calls[i].request.url = bucket_->url(key(block[i]));
+      calls[i].adapter = bucket_->adapter();
+    }
+    http::perform_all(calls);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      try {
+        check_removed(block[i], calls[i]);
+      } catch (const Error&) {
+        if (!failure) failure = std::current_exception();
+      }
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+void BucketObjects::check_removed(const std::string& object, const http::Call& call) const {
   if (call.error.empty() && (call.response.ok() || call.response.status == 404)) return;
   throw_failed("remove", object, call);
 }
