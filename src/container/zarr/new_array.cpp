@@ -20,6 +20,7 @@
 #include "container/zarr/target.hpp"
 #include "container/zarr/texts/text_types.hpp"
 #include "container/zarr/zarr_attributes.hpp"
+#include "store/objects/object_url.hpp"
 
 namespace plait::container::zarr {
 
@@ -231,7 +232,7 @@ NewContent new_array(const std::string& path, const FileOptions& options, Versio
   read.check_codecs(path);
   made.type.dtype = read.type.dtype;
   made.type.order = read.type.order;
-  made.packed = !read.plain();
+  made.packed = !read.plain() || store::is_url(path);
   const auto* bytes = reinterpret_cast<const std::byte*>(content.data());
   made.head.assign(bytes, bytes + content.size());
   made.file_bytes = static_cast<std::int64_t>(content.size());

@@ -1,7 +1,6 @@
 #include "store/objects/object_store.hpp"
 
 #include <cerrno>
-#include <exception>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -9,7 +8,6 @@
 #include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::store {
 
@@ -80,15 +78,7 @@ void ObjectStore::get_all(std::span<GetRequest> requests, GetMemory memory, GetC
 }
 
 void ObjectStore::remove_all(std::span<const std::string> objects) {
-  std::exception_ptr failure;
-  for (const std::string& object : objects) {
-    try {
-      remove(object);
-    } catch (const Error&) {
-      if (!failure) failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+  for (const std::string& object : objects) remove(object);
 }
 
 void ObjectStore::write(const std::string& object, std::vector<WriteSegment> /*segments*/) {

@@ -182,6 +182,8 @@ class ObjectStore {
   /// empty list is no error.
   /// errors  kSystem; ENOTDIR: there is a file in place of a folder.
   virtual void list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) = 0;
+  /// Returns false if list() always fails, as on HTTP servers.
+  virtual bool has_lists() const { return true; }
 
   /// Replaces a whole object, or creates it. Returns false without any change if the condition is not met. If no other
   /// program sees the objects, a put without a condition may be complete only after finish_puts().
@@ -203,7 +205,7 @@ class ObjectStore {
   /// Removes an object; ignores one that does not exist.  errors  kSystem.
   virtual void remove(const std::string& object) = 0;
   /// Removes objects in any order: a network has many requests in flight.
-  /// errors  kSystem: that of one object; the others are removed as far as possible.
+  /// errors  kSystem: that of one object. Other objects may have been removed or not.
   virtual void remove_all(std::span<const std::string> objects);
 
   /// Checks that no other program has replaced or removed all objects since this store was opened. A store without

@@ -59,12 +59,8 @@ def test_few_requests(server, bucket, tmp_path, version, consolidated):
     assert listed(url) == expected
     log = server.log()
     lists = [one for one in log if "list-type" in one["query"]]
-    if consolidated:
-        assert len(log) <= 10
-        assert not lists
-    else:
-        assert len(lists) == len(["", "g/", "g/h/"])
-        assert len({one["peer"] for one in log}) > 8, "the requests use many connections"
+    assert len(lists) == len(["", "g/", "g/h/"])
+    assert len({one["peer"] for one in log}) > 8, "the requests use many connections"
     assert {group.name for group in plait.groups_in(url)} == {"", "g", "g/h"}
     assert set(listed(f"{url}::g")) == {"g/a", "g/h/b", "g/ü %"}
     np.testing.assert_array_equal(plait.open(f"{url}::g/h/b").read(), np.full((3, 32), 31))
@@ -77,7 +73,18 @@ def test_consolidated_metadata_replace_lists_of_http(server, tmp_path, version):
         server.publish(f"{version}/a.zarr/{urllib.parse.quote(name)}", content)
     url = f"{server.endpoint}/public/{version}/a.zarr"
     assert listed(url) == {name: ((3, i + 1), i) for i, name in enumerate(names)}
+    assert set(listed(f"{url}::g")) == {"g/a", "g/h/b", "g/ü %"}
     np.testing.assert_array_equal(plait.open(f"{url}::g/ü %").read(), np.full((3, 33), 32))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_outdated_consolidated_metadata_hide_nothing(server, bucket, tmp_path, version):
+    make(tmp_path / "a.zarr", version, True)
+    zarr.create_array(
+        tmp_path / "a.zarr" / "new", shape=(4,), dtype="f8", zarr_format=version, attributes={"number": 7}
+    )
+    put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
+    assert listed(f"{bucket}/a.zarr")["new"] == ((4,), 7)
 
 
 def test_members_of_the_other_version(server, bucket, tmp_path):
@@ -104,13 +111,15 @@ def test_damaged_members_do_not_hide_the_others(server, bucket, tmp_path):
 
 
 @pytest.mark.parametrize("metadata", [{}, {"metadata": {}}, {"metadata": 5}, None, "no"])
-def test_empty_consolidated_metadata_hide_nothing(server, bucket, tmp_path, metadata):
+def test_damaged_consolidated_metadata_are_none(server, tmp_path, metadata):
     make(tmp_path / "a.zarr", 3, False)
-    put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
-    objects = _core.open_objects(f"{bucket}/a.zarr")
-    document = json.loads(objects.get("zarr.json"))
-    objects.put("zarr.json", json.dumps({**document, "consolidated_metadata": metadata}).encode())
-    assert len(listed(f"{bucket}/a.zarr")) == 33
+    found = files(tmp_path / "a.zarr")
+    document = json.loads(found["zarr.json"])
+    found["zarr.json"] = json.dumps({**document, "consolidated_metadata": metadata}).encode()
+    for name, content in found.items():
+        server.publish(f"damaged/a.zarr/{urllib.parse.quote(name)}", content)
+    with pytest.raises(plait.StoreError, match="HTTP servers do not list their objects"):
+        plait.arrays_in(f"{server.endpoint}/public/damaged/a.zarr")
 
 
 def test_plait_removes_consolidated_metadata_that_it_would_make_wrong(server, bucket, tmp_path):

@@ -72,9 +72,11 @@ void ChunkWriter::put(std::int64_t number, std::span<const std::byte> chunk) {
   store::Condition from;
   {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = former_.extract(number)) from = found.mapped();
+    if (const auto found = former_.find(number); found != former_.end()) from = found->second;
   }
   put_from(number, chunk, from);
+  const std::scoped_lock lock(mutex_);
+  former_.erase(number);
 }
 
 void ChunkWriter::put_from(std::int64_t number, std::span<const std::byte> chunk, const store::Condition& from) {

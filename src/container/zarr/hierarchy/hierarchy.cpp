@@ -89,7 +89,7 @@ void collect(MetadataObjects& objects, const std::string& object, const std::str
     group.dimensions = group_dimensions({content->text, objects, object}, group.attributes);
     remove_nczarr_attributes(group.attributes);
     found.groups.push_back(std::move(group));
-    if (store::is_url(objects.name())) objects.adopt_consolidated(prefix, object, content->text);
+    if (!objects.has_lists()) (void)objects.adopt_consolidated(object, content->text);
   } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
@@ -121,9 +121,18 @@ void collect(MetadataObjects& objects, const std::string& object, const std::str
 HierarchyContent list_hierarchy(const store::Store& store, const std::string& file) {
   const fs::path folder = fs::path(store.name()).parent_path();
   const std::string name = folder.lexically_relative(file).string();
+  const std::string own = fs::path(store.name()).filename().string();
   HierarchyContent found;
   MetadataObjects objects(store::open_objects(folder.string(), store::Sharing::kPrivate));
-  collect(objects, fs::path(store.name()).filename().string(), name == "." ? std::string() : name, found);
+  if (objects.has_lists() || name == ".") {
+    collect(objects, own, name == "." ? std::string() : name, found);
+  } else {
+    MetadataObjects all(store::open_objects(file, store::Sharing::kPrivate));
+    const std::string root = metadata_object(all, {});
+    if (const std::optional<StoredText> content = read_text(all, root))
+      (void)all.adopt_consolidated(root, content->text);
+    collect(all, text(name, '/', own), name, found);
+  }
   for (std::size_t i = 0; i < found.members.size(); ++i)
     found.members[i].unlimited = unlimited_dimensions(found.references[i], found.groups);
   return found;

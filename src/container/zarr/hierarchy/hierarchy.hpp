@@ -19,9 +19,8 @@ struct HierarchyContent {
 /// Lists the array, or the arrays and groups below the group, whose metadata is in `store`. An array that cannot be
 /// read is listed with the reason.
 /// file: the location of the hierarchy, to which names are relative.
-/// cost  A folder is read once for each array and group. In a network, consolidated metadata of the group take one
-///       request. Without them there is one list for each group, and the metadata of all its members are requested at
-///       once.
+/// cost  One list for each group; a network reads the metadata of all members of a group at once. On servers without
+///       lists the group, or that of the hierarchy, must have consolidated metadata, which take one request.
 /// errors  kSystem: a list fails, or there are too many arrays or levels.
 HierarchyContent list_hierarchy(const store::Store& store, const std::string& file);
 

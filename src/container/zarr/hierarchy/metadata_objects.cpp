@@ -5,8 +5,8 @@
 //
 // Idea: the metadata of all members of a group are requested at once. A group of version 3 has members with zarr.json
 // as a rule; those without it are requested as version 2 afterwards. Members of a group of version 2 may have any of
-// four objects. Consolidated metadata make all of this unnecessary: a copy of all metadata below a group, in its
-// zarr.json or in .zmetadata. They also replace lists, which HTTP servers do not have.
+// six objects. HTTP servers have no lists. There, consolidated metadata replace them: a copy of all metadata below a
+// group, in its zarr.json or in .zmetadata.
 //
 // Example: {"consolidated_metadata": {"metadata": {"g": {...}, "g/a": {...}}}, ...} in zarr.json has the texts of
 // g/zarr.json and g/a/zarr.json. The children of the group are `g/`, those of g are `a/`, and those of g/a nothing.
@@ -33,7 +33,8 @@ namespace {
 using base::text;
 
 constexpr std::string_view kThirdVersion = "zarr.json";
-constexpr std::array<std::string_view, 3> kSecondVersion{".zarray", ".zgroup", kAttributes2};
+/// The last two are those of older versions of netCDF's library.
+constexpr std::array<std::string_view, 5> kSecondVersion{".zarray", ".zgroup", kAttributes2, ".nczarray", ".nczgroup"};
 
 }  // namespace
 
@@ -46,22 +47,23 @@ bool MetadataObjects::is_consolidated(std::string_view object) const {
 
 void MetadataObjects::read_batch(std::vector<std::string> objects) {
   std::vector<store::GetRequest> requests;
-  for (std::string& object : objects) {
-    texts_[object] = std::nullopt;
+  for (std::string& object : objects)
     requests.push_back({.object = std::move(object), .whole = true, .options = {.max_bytes = kMaxMetadata}});
-  }
+  std::map<std::string, std::string> unfinished;
   try {
     objects_->get_all(
         requests,
         [&](store::GetRequest& request, std::int64_t bytes) {
-          std::string& content = texts_[request.object].emplace(static_cast<std::size_t>(bytes), '\0');
+          std::string& content = unfinished[request.object];
+          content.resize(static_cast<std::size_t>(bytes));
           return std::as_writable_bytes(std::span(content));
         },
         [&](store::GetRequest& request) {
-          if (!request.result.found()) texts_[request.object] = std::nullopt;
+          std::optional<std::string>& content = texts_[request.object];
+          if (request.result.found()) content = std::move(unfinished[request.object]);
+          unfinished.erase(request.object);
         });
-  } catch (const Error&) {  // the error appears again where this object is read
-    for (const store::GetRequest& request : requests) texts_.erase(request.object);
+  } catch (const Error&) {  // what was not read is read again where it is needed, and the error appears there
   }
 }
 
@@ -85,21 +87,26 @@ void MetadataObjects::read_ahead(const std::string& prefix, std::span<const std:
   if (!objects.empty()) read_batch(std::move(objects));
 }
 
-void MetadataObjects::adopt_consolidated(const std::string& prefix, const std::string& object,
-                                         std::string_view content) {
-  if (consolidated_) return;
-  std::string all;
+bool MetadataObjects::adopt_consolidated(const std::string& object, std::string_view content) {
+  if (consolidated_) return false;
+  const std::string prefix = object.substr(0, object.rfind('/') + 1);
   const bool second = is_second_version(object);
-  if (second) {
-    if (const std::optional<StoredText> found = read_text(*objects_, text(prefix, kConsolidated2)))
-      all = member_text(found->text, "metadata");
-  } else {
-    all = member_text(member_text(content, "consolidated_metadata"), "metadata");
+  std::string all;
+  try {
+    if (second) {
+      if (const std::optional<StoredText> found = read_text(*objects_, text(prefix, kConsolidated2)))
+        all = member_text(found->text, "metadata");
+    } else {
+      all = member_text(member_text(content, "consolidated_metadata"), "metadata");
+    }
+  } catch (const Error&) {  // the copies are optional
+    return false;
   }
   const std::optional<std::vector<MemberText>> members = member_texts(all);
-  if (!members || members->empty()) return;
+  if (!members || members->empty()) return false;
   for (const auto& [name, value] : *members) texts_[text(prefix, name, second ? "" : "/zarr.json")] = value;
   consolidated_ = prefix;
+  return true;
 }
 
 void MetadataObjects::forget(const std::string& prefix) {

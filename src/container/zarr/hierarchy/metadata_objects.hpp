@@ -20,15 +20,14 @@ class MetadataObjects : public store::ObjectStore {
  public:
   explicit MetadataObjects(std::shared_ptr<store::ObjectStore> objects);
 
-  /// Reads the metadata of members of a group in one or two batches. If one of them cannot be read, nothing is in
-  /// memory, and the error appears where the member is read.
+  /// Reads the metadata of members of a group in one or two batches. The error of one that cannot be read appears where
+  /// it is read.
   /// prefix: that of the group. second: the group has metadata of version 2, and so probably have its members.
   void read_ahead(const std::string& prefix, std::span<const std::string> members, bool second);
-  /// Adopts the consolidated metadata of a group, which have the metadata of everything below it. Without any, nothing
-  /// changes.
+  /// Adopts the consolidated metadata of a group, which have the metadata of everything below it. Returns false if it
+  /// has none, or they cannot be read.
   /// object, content: the metadata object of the group, and its text.
-  /// errors  kSystem: the object `.zmetadata` cannot be read.
-  void adopt_consolidated(const std::string& prefix, const std::string& object, std::string_view content);
+  bool adopt_consolidated(const std::string& object, std::string_view content);
   /// Removes the metadata of a member from memory, unless they are consolidated.  prefix: that of the member.
   void forget(const std::string& prefix);
 
@@ -40,6 +39,7 @@ class MetadataObjects : public store::ObjectStore {
   bool contains(const std::string& object) override;
   void list(const std::string& prefix, store::ListDepth depth,
             base::FunctionRef<void(const store::ListedObject&)> visit) override;
+  bool has_lists() const override { return objects_->has_lists(); }
   bool put(const std::string& object, std::span<const std::byte> bytes, const store::Condition& condition) override {
     return objects_->put(object, bytes, condition);
   }

@@ -29,7 +29,6 @@
 #include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "store/objects/bucket/absolute_ranges.hpp"
 #include "store/objects/bucket/pending_puts.hpp"
 #include "store/objects/web/web_url.hpp"
@@ -232,7 +231,7 @@ void BucketObjects::fill_put(http::Request& request, const std::string& object,
 void BucketObjects::put_later(const std::string& object, std::span<const std::byte> bytes) {
   PendingPut put;
   put.object = object;
-  put.bytes = pending_.take_buffer();
+  put.bytes = pending_.take_memory(bytes.size());
   put.bytes.assign(bytes.begin(), bytes.end());
   put.adapter = bucket_->adapter();
   fill_put(put.request, object, bytes);
@@ -283,7 +282,6 @@ void BucketObjects::remove(const std::string& object) {
 void BucketObjects::remove_all(std::span<const std::string> objects) {
   if (is_private_) finish_puts();
   constexpr std::size_t kBlock = 1000;
-  std::exception_ptr failure;
   for (std::size_t begin = 0; begin < objects.size(); begin += kBlock) {
     const std::span<const std::string> block = objects.subspan(begin, std::min(kBlock, objects.size() - begin));
     std::vector<http::Call> calls(block.size());
@@ -293,15 +291,8 @@ void BucketObjects::remove_all(std::span<const std::string> objects) {
       calls[i].adapter = bucket_->adapter();
     }
     http::perform_all(calls);
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      try {
-        check_removed(block[i], calls[i]);
-      } catch (const Error&) {
-        if (!failure) failure = std::current_exception();
-      }
-    }
+    for (std::size_t i = 0; i < block.size(); ++i) check_removed(block[i], calls[i]);
   }
-  if (failure) std::rethrow_exception(failure);
 }
 
 void BucketObjects::check_removed(const std::string& object, const http::Call& call) const {

@@ -24,7 +24,11 @@ void PendingPuts::wait_for_one(Check check) {
   std::list<PendingPut> ended;
   ended.splice(ended.begin(), puts_, at);
   bytes_ -= ended.front().bytes.size();
-  buffers_.push_back(std::exchange(ended.front().bytes, {}));
+  std::vector<std::byte>& memory = ended.front().bytes;
+  if (bytes_ + spare_bytes_ + memory.capacity() <= kMaxPutBytes) {
+    spare_bytes_ += memory.capacity();
+    spares_.push_back(std::move(memory));
+  }
   check(ended.front());
 }
 
@@ -33,12 +37,14 @@ bool PendingPuts::has(const std::string& object) {
   return std::ranges::find(puts_, object, &PendingPut::object) != puts_.end();
 }
 
-std::vector<std::byte> PendingPuts::take_buffer() {
+std::vector<std::byte> PendingPuts::take_memory(std::size_t bytes) {
   const std::scoped_lock lock(mutex_);
-  if (buffers_.empty()) return {};
-  std::vector<std::byte> buffer = std::move(buffers_.back());
-  buffers_.pop_back();
-  return buffer;
+  if (spares_.empty()) return {};
+  std::vector<std::byte> memory = std::move(spares_.back());
+  spares_.pop_back();
+  spare_bytes_ -= memory.capacity();
+  // A much larger one would occupy more memory than submit() counts.
+  return memory.capacity() <= 2 * bytes ? std::move(memory) : std::vector<std::byte>();
 }
 
 void PendingPuts::submit(PendingPut put, Check check) {
@@ -68,7 +74,8 @@ void PendingPuts::finish(Check check) {
       if (!failure) failure = std::current_exception();
     }
   }
-  buffers_.clear();
+  spares_.clear();
+  spare_bytes_ = 0;
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -40,8 +40,9 @@ class PendingPuts {
   void finish(Check check);
   /// True if a put of this object is not complete.
   bool has(const std::string& object);
-  /// Returns memory of an earlier put, whose pages the system need not clear again; empty if there is none.
-  std::vector<std::byte> take_buffer();
+  /// Returns memory of an earlier put for this many bytes, whose pages the system need not clear again. The result may
+  /// have no capacity.
+  std::vector<std::byte> take_memory(std::size_t bytes);
 
  private:
   void wait_for_one(Check check);
@@ -51,7 +52,8 @@ class PendingPuts {
   http::Completions completions_;
   std::list<PendingPut> puts_;
   std::size_t bytes_ = 0;
-  std::vector<std::vector<std::byte>> buffers_;  ///< of complete puts
+  std::vector<std::vector<std::byte>> spares_;  ///< memory of complete puts
+  std::size_t spare_bytes_ = 0;
 };
 
 }  // namespace plait::store::bucket

@@ -45,6 +45,7 @@ class HttpObjects : public WebObjects {
                              ": HTTP servers do not list their objects; name an array, as in data.zarr::/group/a, or "
                              "use a hierarchy with consolidated metadata");
   }
+  bool has_lists() const override { return false; }
   bool put(const std::string& object, std::span<const std::byte> /*bytes*/, const Condition& /*condition*/) override {
     throw_read_only("write", object);
   }
