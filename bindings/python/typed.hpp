@@ -19,7 +19,7 @@ NumberTuple to_tuple(const Numbers& numbers) {
   return NumberTuple(nanobind::tuple(list));
 }
 
-/// Local arrays as (address, strides in bytes), or slices of a region.
+/// Local arrays as they are, or as (address, strides in bytes); or slices of a region.
 using Sequence = nanobind::typed<nanobind::sequence, nanobind::any>;
 
 /// Attributes with integers, real numbers and texts.

@@ -120,6 +120,11 @@ class Format {
   /// name: the name of the file, or of an array in it. store: the file; for a folder, the file that describes it.
   /// errors  kSystem.
   virtual std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const = 0;
+  /// Does the same if the first bytes of the file have been read before: kHeaderBytes, or the whole file.
+  virtual std::unique_ptr<OpenedFile> open_read(std::shared_ptr<store::Store> store, const std::string& name,
+                                                std::span<const std::byte> /*header*/) const {
+    return open(std::move(store), name);
+  }
   /// Opens the array that one rank has opened on another rank. content: its content. encoded: see Dataset::encoded().
   /// errors  kSystem.
   virtual std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store,

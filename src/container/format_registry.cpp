@@ -181,17 +181,24 @@ const Format* find_folder_format(const std::string& folder) {
 bool may_be_archive(const Format& named) { return named.folder() != nullptr || !named.traits().states_type; }
 
 const Format& detect_format(std::string_view name, store::Store& store) {
+  std::optional<FileHeader> header;
+  return detect_format(name, store, header);
+}
+
+const Format& detect_format(std::string_view name, store::Store& store, std::optional<FileHeader>& read) {
   const ArrayName parts = array_name(name);
-  const Format& named = format_named(name);
-  if (parts.format != nullptr) return variant_in(store, named, FileHeader(store));
+  const Format& named = parts.format != nullptr ? *parts.format : *by_ending(parts.file);
+  if (parts.format != nullptr) return variant_in(store, named, read.emplace(store));
   const std::string path(parts.file);
   std::error_code error;
   if (store::is_url(path) && named.folder() != nullptr) return named;
-  const bool is_object = store::is_url(path) && store.name() == path;
-  if ((store::is_url(path) && !is_object) || std::filesystem::is_directory(path, error) ||
+  // A store has the name of its file or object; folders are known by the file that describes them.
+  const bool is_file = store.name() == path;
+  const bool is_object = store::is_url(path) && is_file;
+  if ((store::is_url(path) && !is_object) || (!is_file && std::filesystem::is_directory(path, error)) ||
       (!is_object && may_be_archive(named) && store::zip::is_archive(path)))
     if (const Format* const folder = find_folder_format(path); folder != nullptr) return *folder;
-  const FileHeader header(store);
+  const FileHeader& header = read.emplace(store);
   if (named.recognizes(store, header.bytes())) return named;
   const Format* found = format_with([&](const Format& one) { return one.begins(header.bytes()); });
   if (found == nullptr) found = format_with([&](const Format& one) { return one.recognizes(store, header.bytes()); });

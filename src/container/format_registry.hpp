@@ -41,11 +41,26 @@ struct ArrayName {
 /// cost  Opens the file if a `::` follows and its suffix does not determine the format.
 ArrayName array_name(std::string_view name);
 
+/// The first bytes of a store, read once.
+class FileHeader {
+ public:
+  /// errors  kSystem.
+  explicit FileHeader(store::Store& store);
+  /// Returns kHeaderBytes bytes, or the whole store if it is shorter.
+  std::span<const std::byte> bytes() const { return std::span(bytes_).first(length_); }
+
+ private:
+  std::array<std::byte, kHeaderBytes> bytes_;
+  std::size_t length_ = 0;
+};
+
 /// Returns the format of a new file: by the prefix of its name, otherwise by its suffix, ignoring case.
 const Format& format_named(std::string_view path);
 /// Returns the format of the file that `store` reads: by the prefix of its name; otherwise by its content, or that of
 /// its folder; otherwise by its suffix. If none of these identifies a format, the file holds raw elements.
+/// header: becomes the first bytes of the store, if they have been read.
 /// errors  kSystem.
+const Format& detect_format(std::string_view name, store::Store& store, std::optional<FileHeader>& header);
 const Format& detect_format(std::string_view name, store::Store& store);
 /// Returns the format of an existing file by its name; if the file cannot be read, as for a new file.
 /// cost  Opens the file.
@@ -56,19 +71,6 @@ const Format* find_folder_format(const std::string& folder);
 /// Returns true if a file whose name states this format may be a zip file with folders. Files of other names are not
 /// examined for that.
 bool may_be_archive(const Format& named);
-
-/// The first bytes of a store, read once.
-class FileHeader {
- public:
-  /// errors  kSystem.
-  explicit FileHeader(store::Store& store);
-  /// Returns kHeaderBytes bytes, or the whole store if it is shorter.
-  std::span<const std::byte> bytes() const { return std::span(bytes_).first(length_); }
-
- private:
-  std::array<std::byte, kHeaderBytes> bytes_{};
-  std::size_t length_ = 0;
-};
 
 /// Returns true if a store begins like files of a format.  errors  kSystem.
 bool begins_as(const Format& format, store::Store& store);

@@ -159,13 +159,13 @@ FileOpening::FileOpening(File::Impl& file, const FileOptions& options, collectiv
                          plan::AccessOptions access)
     : file_(file), options_(options), call_(call), contents_(contents), access_(std::move(access)) {}
 
-const Format& FileOpening::detect_format(store::Store& store) const {
+const Format& FileOpening::detect_format(store::Store& store, std::optional<container::FileHeader>& header) const {
   if (contents_ == Contents::kHeader && !options_.several) {
-    const Format& header = container::format_named(container::kHeaderName);
-    return container::begins_as(header, store) ? header : container::raw::format();
+    const Format& with_header = container::format_named(container::kHeaderName);
+    return container::begins_as(with_header, store) ? with_header : container::raw::format();
   }
   if (contents_ != Contents::kByName || is_described_as_raw(store)) return container::raw::format();
-  return container::detect_format(name(), store);
+  return container::detect_format(name(), store, header);
 }
 
 bool FileOpening::is_described_as_raw(store::Store& store) const {
@@ -211,9 +211,11 @@ void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
 }
 
 void FileOpening::look(const std::shared_ptr<store::Store>& store) {
-  format_ = &detect_format(*store);
+  std::optional<container::FileHeader> header;
+  format_ = &detect_format(*store, header);
   if (contents_ == Contents::kByName) container::check_content(name(), *format_);
-  const std::unique_ptr<container::OpenedFile> opened = format_->open(store, name());
+  const std::unique_ptr<container::OpenedFile> opened =
+      header ? format_->open_read(store, name(), header->bytes()) : format_->open(store, name());
   container::FileChanges* const changes = opened->changes();
   if (mode() != Mode::kRead && changes != nullptr) changes->check();
   if (mode() == Mode::kAppend && (!format_->traits().states_type || (adds_array() && changes == nullptr)))

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "container/format.hpp"
+#include "container/format_registry.hpp"
 #include "core/file/file_impl.hpp"
 #include "driver/driver.hpp"
 
@@ -41,7 +43,8 @@ class FileOpening : public driver::Opening {
  private:
   /// Returns the options of a new file. They state whether it is made durable, also if the environment decides that.
   FileOptions new_file_options() const;
-  const container::Format& detect_format(store::Store& store) const;
+  /// header: becomes the first bytes of the store, if they have been read.
+  const container::Format& detect_format(store::Store& store, std::optional<container::FileHeader>& header) const;
   /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
   bool is_described_as_raw(store::Store& store) const;
   /// Decodes the result that rank 0 has encoded.  Returns the part that the format has encoded.

@@ -17,8 +17,8 @@ from .words import array_kind, shape_text
 
 #: One local array, or those of all ranks of a layout in one process; nested lists of numbers are accepted as an array.
 Arrays = Array | Sequence[Any]
-#: Address and steps in bytes of each local array.
-Parts = list[tuple[int, tuple[int, ...]]]
+#: Local arrays as the core takes them: as they are, or as address and strides in bytes.
+Parts = list[Array | tuple[int, tuple[int, ...]]]
 
 
 @dataclass(frozen=True)
@@ -113,5 +113,10 @@ def _one_array(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: s
 
 
 def to_parts(arrays: list[Array]) -> Parts:
-    """Return address and steps of each array."""
-    return [(array.__array_interface__["data"][0], array.strides) for array in arrays]
+    """Return the arrays, with address and strides instead of those whose type the buffer protocol does not have."""
+    return [
+        array
+        if array.dtype.kind in "biufc"
+        else (array.__array_interface__["data"][0], array.strides)
+        for array in arrays
+    ]

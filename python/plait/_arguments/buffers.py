@@ -32,6 +32,8 @@ def whole(value: Any, name: str) -> int:
 
 def to_path_text(path: Any, what: str = "the name of the file") -> str:
     """Return a name as text; bytes that are not UTF-8 are escaped in it."""
+    if type(path) is str and path:
+        return path
     try:
         text = os.fsdecode(path)
         if not text:

@@ -80,6 +80,12 @@ def _with_name(message: str, code: int | None, name: Any) -> StoreError:
     return error
 
 
+def name_file(error: BaseException, name: Any) -> None:
+    """Set the file name of a store error that has none."""
+    if isinstance(error, StoreError) and error.filename is None:
+        error.filename = without_secrets(name)
+
+
 class naming:  # noqa: N801
     """A block that sets the file name of store errors that have none."""
 
@@ -95,5 +101,5 @@ class naming:  # noqa: N801
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Name the file."""
-        if isinstance(error, StoreError) and error.filename is None:
-            error.filename = without_secrets(self._name)
+        if error is not None:
+            name_file(error, self._name)

@@ -16,22 +16,22 @@ import numpy as np
 
 from .. import _core
 from .._arguments.array_types import array_type, element_dtype
-from .._arguments.arrays import Arrays, plain_order, to_parts
+from .._arguments.arrays import Arrays, to_parts
 from .._arguments.collective_array import CollectiveArray
 from .._arguments.layouts import LayoutLike
-from .._arguments.recycled import new_array
 from .._arguments.region import Region, Slices, to_slices
 from .._arguments.texts import is_text
 from .._arguments.values import Array
 from .._arguments.words import shape_text
-from .._base.errors import ArgumentError, ArgumentTypeError, naming, without_secrets
+from .._base.errors import ArgumentError, ArgumentTypeError, name_file, without_secrets
 from .._calls.abandon import abandon
 from .._calls.guard import Reporter, call, checks, fail_here
 from .._calls.request import Request
-from .._core import Layout
+from .._core import ArrayType, Layout
 from .._redistribution.held import check_flag
 from .growth import GrowthMethods
 from .indexing.array_like import ArrayLike
+from .known_layouts import KnownLayouts
 from .steps import VARIABLE, StepMethods, variable_name
 from .stream import Stream, open_stream
 from .texts import read_texts, reject_texts, write_texts
@@ -39,16 +39,14 @@ from .texts import read_texts, reject_texts, write_texts
 #: An object that a read fills: an array, or a list of arrays.
 Out = TypeVar("Out", bound=Arrays)
 
-_LAYOUTS_KEPT = 16
 
-
-def _opened_dtype(core: _core.File) -> np.dtype[Any]:
+def _opened_dtype(core: _core.File, array: ArrayType) -> np.dtype[Any]:
     """Return the type of the elements; if NumPy does not have it, close the file on all ranks.
 
     errors  ArgumentError
     """
     try:
-        return element_dtype(core.type)
+        return element_dtype(array)
     except ArgumentError as error:
         core.close()
         raise ArgumentError(f"{core.path}: {error}") from error.__cause__
@@ -65,16 +63,16 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
     def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
         """Objects are made by :func:`plait.open`."""
         self._alone = alone
-        self._take_dtype(_opened_dtype(core))
+        opened = core.type
+        self._take_dtype(_opened_dtype(core, opened))
         self._core = core
         self._mode = mode
         self._comm = comm
-        # Layouts of the whole array with this rank's local shape and order: programs repeat their accesses.
-        self._known: dict[int, tuple[Layout, tuple[int, ...], str]] = {}
+        self._known = KnownLayouts()
         self._step = None
         self._variable = VARIABLE
-        self._types = {VARIABLE: core.type}
-        #: The function, with its arguments, that opens the file again in another process; None if there is none.
+        self._types = {VARIABLE: opened}
+        #: The function that opens the file again in another process, and its arguments; None if there is none.
         self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
         #: True if the file is intentionally never closed.
         self._kept = False
@@ -283,8 +281,11 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         What was written is durable then, unless the file was opened with ``durable=False``. If a started write has
         failed and was not waited for, its error is raised here. Closing twice does nothing.
         """
-        with naming(self.url):
+        try:
             self._core.close()
+        except Exception as error:
+            name_file(error, self.url)
+            raise
 
     def __enter__(self) -> File:
         """Return the file itself; leaving the block closes it."""
@@ -308,7 +309,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
 
         A file that workers open in this way is closed when no reference to it exists any more.
         """
-        if self._again is None:
+        if self._again is None or _core.comes_in_steps(self.url):
             raise ArgumentTypeError(
                 f"{self!r} cannot be pickled: only a file that one process reads, opened without comm, is opened again "
                 "elsewhere by its name; pass the name instead, and open it there"
@@ -379,19 +380,14 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         """Check the arguments of an access. An error on one rank is raised on all of them."""
         writable = what == "out"
         with checks(self._core.fail):
-            known = self._known.get(id(layout)) if region is None and fill_halo is False else None
-            if known is not None and given is None and writable and known[2]:
-                return known[0], [], [new_array(known[1], self._dtype, known[2])], False
-            if known is not None and type(given) is np.ndarray:
-                fits = given.shape == known[1] and given.dtype == self._dtype
-                if fits and (given.flags.writeable or not writable):
-                    return known[0], [], [given], False
+            if region is None and fill_halo is False:
+                known = self._known.find(layout, given, self._dtype, writable)
+                if known is not None:
+                    return known[0], [], [known[1]], False
             fill = check_flag(fill_halo, "fill_halo")
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:
-                if len(self._known) == _LAYOUTS_KEPT:
-                    self._known.clear()
-                self._known[id(found[0])] = found[0], found[2][0].shape, plain_order(found[0])
+                self._known.add(found[0], found[2][0])
             return *found, fill
 
 

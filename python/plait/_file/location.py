@@ -46,7 +46,7 @@ def with_format(url: str | os.PathLike[str], file_format: str | None) -> str:
 
     errors  ArgumentError: an unknown format, or a name that already has a prefix of another kind
     """
-    name = os.fsdecode(url)
+    name = url if type(url) is str else os.fsdecode(url)
     if file_format is None:
         return name
     formats = (*_core.formats(), "raw")

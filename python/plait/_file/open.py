@@ -14,14 +14,14 @@ from .._arguments.array_types import array_type, to_descr, to_extents
 from .._arguments.buffers import to_path_text, whole
 from .._arguments.sizes import parse_bytes
 from .._arguments.words import shown
-from .._base.errors import ArgumentError, naming
+from .._base.errors import ArgumentError, name_file
 from .._calls.comm import CommLike, to_core_comm
-from .._calls.guard import call, checks
+from .._calls.guard import Reporter, call, checks
 from .._redistribution.held import check_flag
 from .attributes import given_groups
 from .file import File
 from .keeping import PROPERTIES, assign, set_properties
-from .location import comes_in_steps, with_format
+from .location import with_format
 from .steps import variable_name
 
 UnfinishedPolicy = Literal["remove", "keep", "continue"]
@@ -143,46 +143,59 @@ def open(
             assign(options, "shape", to_extents(shape))
         if dtype is not None:
             options.dtype, options.element_bytes = to_descr(dtype)
-        options.order, options.offset, options.memory, options.readers = order, offset, most, readers
-        options.strategy = strategy or ""
-        options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
+        # Most calls leave all of these at their defaults.
+        if order is not None:
+            options.order = order
+        if offset or most or readers or strategy is not None:
+            options.offset, options.memory, options.readers = offset, most, readers
+            options.strategy = strategy or ""
+        if unfinished != "remove":
+            options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
         if group_attributes is not None:
             options.groups = given_groups(group_attributes)
-        options.durable = None if durable is None else check_flag(durable, "durable")
-        properties = {
-            "chunks": chunks,
-            "shards": shards,
-            "codec": codec,
-            "fill_value": fill_value,
-            "dimension_names": dimension_names,
-            "unlimited": unlimited,
-            "attributes": attributes,
-        }
-        set_properties(options, properties, options.dtype or "")
-    file = _open_with(path, mode, own, options, comm is None)
-    if comm is None and mode == "r" and not comes_in_steps(path):
-        again = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
-        file._again = _open_again, (path, {**again, "strategy": strategy, "readers": readers})
+        if durable is not None:
+            options.durable = check_flag(durable, "durable")
+        if not (chunks is shards is codec is fill_value is dimension_names is unlimited is attributes is None):
+            properties = {
+                "chunks": chunks,
+                "shards": shards,
+                "codec": codec,
+                "fill_value": fill_value,
+                "dimension_names": dimension_names,
+                "unlimited": unlimited,
+                "attributes": attributes,
+            }
+            set_properties(options, properties, options.dtype or "")
+    file = _open_with(path, mode, own, options, fail, comm is None)
+    if comm is None and mode == "r":
+        file._again = _open_again, (path, shape, dtype, order, offset, most, strategy, readers)
     return file
 
 
 def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) -> File:
     """Open the file with options that have been checked. Collective over ``comm``; errors as of :func:`open`."""
-    return _open_with(path, mode, to_core_comm(comm), options, comm is None)
+    own = to_core_comm(comm)
+    return _open_with(path, mode, own, options, partial(_core.fail, comm=own), comm is None)
 
 
-def _open_with(path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, alone: bool) -> File:
-    with naming(path):
-        core = call(partial(_core.fail, comm=comm), _core.open, path, mode, comm, options)
+def _open_with(
+    path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, fail: Reporter, alone: bool
+) -> File:
+    try:
+        core = call(fail, _core.open, path, mode, comm, options)
+    except Exception as error:
+        name_file(error, path)
+        raise
     file = File(core, mode, comm, alone)
     if options.arrays:
         file._name_arrays({one.name: one.type for one in options.arrays})
     return file
 
 
-def _open_again(path: str, options: dict[str, Any]) -> File:
+def _open_again(path: str, *stated: Any) -> File:
     """Open the file of a pickled object, which is never closed explicitly."""
-    file = open(path, **options)
+    names = "shape", "dtype", "order", "offset", "memory", "strategy", "readers"
+    file = open(path, **dict(zip(names, stated, strict=True)))
     file._kept = True
     return file
 

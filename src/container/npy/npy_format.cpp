@@ -1,7 +1,9 @@
 #include "container/npy/npy_format.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +21,10 @@ using base::text;
 
 constexpr std::string_view kSignature = "\x93NUMPY";
 
+Content to_content(Header header) {
+  return {{std::move(header.shape), std::move(header.descr), header.element_bytes, header.order}, header.data_offset};
+}
+
 void reject_several(const std::string& name, const FileOptions& options) {
   if (options.several)
     base::throw_argument_error(
@@ -27,15 +33,18 @@ void reject_several(const std::string& name, const FileOptions& options) {
 
 class NpyFile : public OpenedFile {
  public:
-  NpyFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
+  /// first: The first bytes of the file, if they have been read; the caller keeps them until dataset() has returned.
+  NpyFile(std::shared_ptr<store::Store> store, std::string name, std::span<const std::byte> first)
+      : store_(std::move(store)), name_(std::move(name)), first_(first) {}
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     reject_several(name_, stated);
-    return std::make_unique<NpyDataset>(read_content(*store_, name_), store_, name_);
+    return std::make_unique<NpyDataset>(to_content(read_header(*store_, name_, first_)), store_, name_);
   }
 
  private:
   std::shared_ptr<store::Store> store_;
   std::string name_;
+  std::span<const std::byte> first_;
 };
 
 class Npy : public Format {
@@ -46,7 +55,11 @@ class Npy : public Format {
            std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data()));
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
-    return std::make_unique<NpyFile>(std::move(store), name);
+    return open_read(std::move(store), name, {});
+  }
+  std::unique_ptr<OpenedFile> open_read(std::shared_ptr<store::Store> store, const std::string& name,
+                                        std::span<const std::byte> header) const override {
+    return std::make_unique<NpyFile>(std::move(store), name, header);
   }
   std::unique_ptr<container::Dataset> attach(Content content, std::shared_ptr<store::Store> store,
                                              const std::string& name, std::string_view /*encoded*/) const override {
@@ -71,8 +84,7 @@ std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions&
 }  // namespace
 
 Content read_content(store::Store& store, const std::string& name) {
-  const Header header = read_header(store, name);
-  return {{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
+  return to_content(read_header(store, name));
 }
 
 const Format& format() {

@@ -102,7 +102,11 @@ std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string
   damaged(path, base::text("it has format version ", version, "; Plait reads the versions 1, 2 and 3"));
 }
 
-Header read_header(store::Store& store, const std::string& path) {
+Header read_header(store::Store& store, const std::string& path, std::span<const std::byte> first) {
+  if (first.size() >= kPreambleBytes) {
+    const auto length = static_cast<std::size_t>(header_bytes(first.first(kPreambleBytes), path));
+    if (length <= first.size()) return parse_header(first.first(length), path);
+  }
   const std::int64_t size = store.size();
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::int64_t>(size, kPreambleBytes)));
   store.read({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});

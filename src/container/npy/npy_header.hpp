@@ -37,7 +37,8 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path);
 std::vector<std::byte> make_header(const std::string& descr, Order order, const Extents& shape);
 
 /// Reads the header of a file.  errors  Those of parse_header(); kSystem: the file is truncated.
-Header read_header(store::Store& store, const std::string& path);
+/// first: the first bytes of the file, if they have been read.
+Header read_header(store::Store& store, const std::string& path, std::span<const std::byte> first = {});
 
 /// Returns the header of a file with another shape, and the same number of bytes.
 /// errors  kArgument: the shape does not fit.  Those of read_header().

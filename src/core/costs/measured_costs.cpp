@@ -109,6 +109,15 @@ class Values {
   std::map<std::string, Value> values_;
 };
 
+/// Returns the name of this host, which is looked up once, because programs open many files; empty if it has none.
+const std::string& host_name() {
+  static const auto& name = *new std::string([] {
+    std::array<char, HOST_NAME_MAX + 1> found{};
+    return ::gethostname(found.data(), found.size() - 1) == 0 ? std::string(found.data()) : std::string();
+  }());
+  return name;
+}
+
 std::string processor_name() {
 #if defined(__x86_64__)
   unsigned most = 0;
@@ -175,8 +184,7 @@ std::shared_ptr<const CostModel> own_costs(const std::string& path) {
 
 Machine this_machine() {
   Machine found;
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  if (::gethostname(name.data(), name.size() - 1) == 0) found.host = name.data();
+  found.host = host_name();
   found.processor = processor_name();
   found.cores = ::sysconf(_SC_NPROCESSORS_CONF);
   return found;
@@ -218,9 +226,8 @@ std::string costs_path() {
   } else {
     return {};
   }
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return {};
-  std::string host = name.data();
+  std::string host = host_name();
+  if (host.empty()) return {};
   std::replace(host.begin(), host.end(), '/', '_');
   return text(folder, "/plait/model/", host, ".toml");
 }

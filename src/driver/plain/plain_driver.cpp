@@ -44,6 +44,22 @@ std::string metadata_path(const std::string& name) {
   return folder != nullptr ? folder->locate_metadata(parts.file, parts.array).location : std::string(parts.file);
 }
 
+/// Opens the file of a name that cannot be a folder or an archive, without looking at it before. Returns nullptr for
+/// other names, and if opening it fails: the general way reports the reason.
+std::unique_ptr<PosixStore> open_file_of(const std::string& name, bool writable) {
+  if (store::is_raw(name) || container::may_be_archive(container::format_named(name))) return nullptr;
+  try {
+    return std::make_unique<PosixStore>(file_path(name), to_access(writable));
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+store::OpenLocation to_location(std::unique_ptr<PosixStore> opened) {
+  store::Location location{std::filesystem::absolute(opened->name()).string(), {}, {opened->opened_identity()}};
+  return {std::move(location), std::move(opened)};
+}
+
 /// Opens the metadata of an array or group in a zip file.
 store::OpenLocation find_in_archive(const std::string& name, const std::string& path, bool writable) {
   if (writable)
@@ -103,11 +119,10 @@ class PlainDriver : public FileDriver {
   Contents contents() const override { return contents_; }
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
+    if (auto opened = open_file_of(name, writable)) return to_location(std::move(opened));
     const std::string path = metadata_path(name);
     try {
-      auto opened = std::make_unique<PosixStore>(path, to_access(writable));
-      store::Location location{std::filesystem::absolute(path).string(), {}, {opened->identity()}};
-      return {std::move(location), std::move(opened)};
+      return to_location(std::make_unique<PosixStore>(path, to_access(writable)));
     } catch (const Error& error) {
       if (is_in_archive(error, path)) return find_in_archive(name, path, writable);
       if (error.system_code() == EISDIR) say_what_folder(error, path);
@@ -118,7 +133,7 @@ class PlainDriver : public FileDriver {
   std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const override {
     try {
       auto opened = std::make_unique<PosixStore>(location.path, to_access(writable));
-      store::expect_same_files(location, {opened->identity()}, location.path);
+      store::expect_same_files(location, {opened->opened_identity()}, location.path);
       return opened;
     } catch (const Error& error) {
       if (is_in_archive(error, location.path)) return std::make_unique<store::ObjectBytes>(location.path);

@@ -26,19 +26,27 @@ bool numbers_by_itself(int file) {
   return ::fstatfs(file, &found) == 0 && static_cast<std::uint32_t>(found.f_type) == FUSE_SUPER_MAGIC;
 }
 
-std::int64_t read_birth_time(int file) {
-  struct statx found{};
-  if (::statx(file, "", AT_EMPTY_PATH, STATX_BTIME, &found) != 0 || (found.stx_mask & STATX_BTIME) == 0) return 0;
-  return nanoseconds(found.stx_btime);
+/// Returns the status of a file on systems that do not permit statx(), as in old containers: without a creation time.
+FileStatus read_plain_status(int file, const std::string& shown) {
+  struct stat found{};
+  if (::fstat(file, &found) != 0) throw system_error("look at " + shown, errno);
+  return {{numbers_by_itself(file) ? 0 : found.st_ino, 0, found.st_size, nanoseconds(found.st_mtim)}, found.st_mode};
 }
 
 }  // namespace
 
-Identity read_identity(int file, const std::string& shown) {
-  struct stat found{};
-  if (::fstat(file, &found) != 0) throw system_error("look at " + shown, errno);
-  return {numbers_by_itself(file) ? 0 : found.st_ino, read_birth_time(file), found.st_size, nanoseconds(found.st_mtim)};
+FileStatus read_file_status(int file, const std::string& shown) {
+  // One call states everything; the size and the times of a file that others write belong together.
+  struct statx found{};
+  if (::statx(file, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &found) != 0)
+    return read_plain_status(file, shown);
+  const std::int64_t born = (found.stx_mask & STATX_BTIME) != 0 ? nanoseconds(found.stx_btime) : 0;
+  return {{numbers_by_itself(file) ? 0 : found.stx_ino, born, static_cast<std::int64_t>(found.stx_size),
+           nanoseconds(found.stx_mtime)},
+          found.stx_mode};
 }
+
+Identity read_identity(int file, const std::string& shown) { return read_file_status(file, shown).identity; }
 
 void check_not_replaced(int file, const Identity& expected, const std::string& shown) {
   if (!same_file(read_identity(file, shown), expected))

@@ -1,11 +1,21 @@
 /// Identities of open files.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "store/identity.hpp"
 
 namespace plait::store::posix {
+
+/// The identity of a file, and its kind and permissions.
+struct FileStatus {
+  Identity identity;
+  std::uint32_t mode = 0;  ///< as `st_mode` of stat()
+};
+
+/// Returns the status of an open file. shown: the name in errors.  errors  kSystem.
+FileStatus read_file_status(int file, const std::string& shown);
 
 /// Returns the identity of an open file. shown: the name in errors.  errors  kSystem.
 Identity read_identity(int file, const std::string& shown);

@@ -271,14 +271,13 @@ PosixStore::PosixStore(std::string path, Access access, std::int64_t min_read_ah
     // O_NONBLOCK, because opening a pipe would wait for its other end; it has no effect on regular files.
     : path_(std::move(path)),
       file_(open_file(path_, (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK)),
+      opened_(read_file_status(file_.number(), path_)),
       min_read_ahead_(min_read_ahead),
       // A caller with its own read-ahead waits for several files at a time, but direct reads would run one after
       // another.
       direct_(file_, min_read_ahead == kMinReadAhead ? direct_io_setting() : DirectIo::kNever) {
-  struct stat status{};
-  if (::fstat(file_.number(), &status) != 0) throw system_error(base::text("look at ", path_), errno);
-  if (S_ISDIR(status.st_mode)) throw system_error(base::text("open ", path_), EISDIR);
-  if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
+  if (S_ISDIR(opened_.mode)) throw system_error(base::text("open ", path_), EISDIR);
+  if (!S_ISREG(opened_.mode) && !S_ISBLK(opened_.mode))
     base::throw_system_error(ESPIPE, "cannot open ", path_,
                              ": it is not a regular file; a file with bytes at "
                              "offsets is needed");

@@ -39,10 +39,12 @@ class PosixStore : public Store {
 
   const std::string& name() const override { return path_; }
   std::string description() const override { return direct_.description(); }
-  bool is_cold() override { return direct_.is_cold(size()); }
+  bool is_cold() override { return direct_.is_cold(opened_.identity.bytes); }
   std::int64_t size() override;
   /// Returns the identity of the open file, even if its name belongs to another one by now.  errors  kSystem.
   Identity identity() const { return read_identity(file_.number(), path_); }
+  /// Returns the identity that the file had when it was opened by its path.
+  const Identity& opened_identity() const { return opened_.identity; }
   std::optional<Identity> file_identity() const override { return identity(); }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
@@ -53,6 +55,7 @@ class PosixStore : public Store {
  private:
   std::string path_;
   Descriptor file_;
+  FileStatus opened_;
   std::int64_t min_read_ahead_;
   RecordedFile recorded_{path_};
   std::atomic<bool> cold_{false};  // true if a read has had to wait for the disk

@@ -16,7 +16,8 @@ namespace plait::transport::shared_memory {
 
 std::int64_t control_bytes(int members) {
   return static_cast<std::int64_t>(sizeof(Common)) +
-         static_cast<std::int64_t>(sizeof(Member) + sizeof(Departure)) * members;
+         static_cast<std::int64_t>(sizeof(Member) + sizeof(Departure)) * members +
+         (members > 1 ? static_cast<std::int64_t>(sizeof(Mailbox)) : 0);
 }
 
 std::span<Departure> find_departures(std::byte* control, int members) {
@@ -28,6 +29,7 @@ Group::Group(std::byte* control, int rank, int size, std::unique_ptr<Liveness> l
     : common_(reinterpret_cast<Common*>(control)),
       members_(reinterpret_cast<Member*>(control + sizeof(Common))),
       departures_(find_departures(control, size)),
+      mailbox_(reinterpret_cast<Mailbox*>(departures_.data() + departures_.size())),
       rank_(rank),
       size_(size),
       liveness_(std::move(liveness)) {}
@@ -71,9 +73,9 @@ void Group::reduce_min(std::span<std::int64_t> values) {
 
 void Group::broadcast(std::span<std::byte> bytes, int root) {
   if (size_ == 1) return;
-  if (rank_ == root) std::copy(bytes.begin(), bytes.end(), common_->mailbox.begin());
+  if (rank_ == root) std::copy(bytes.begin(), bytes.end(), mailbox_->begin());
   barrier();
-  if (rank_ != root) std::copy_n(common_->mailbox.begin(), bytes.size(), bytes.begin());
+  if (rank_ != root) std::copy_n(mailbox_->begin(), bytes.size(), bytes.begin());
   barrier();
 }
 

@@ -27,8 +27,10 @@ struct alignas(64) Common {
   std::atomic<std::uint32_t> arrived{0};
   alignas(64) std::atomic<std::uint32_t> generation{0};
   alignas(64) std::array<std::int64_t, Transport::kMaxValues> result{};
-  alignas(64) std::array<std::byte, Transport::kMaxBroadcast> mailbox{};
 };
+
+/// Memory for broadcasts, at the end of the control block; a group of one member has none.
+using Mailbox = std::array<std::byte, Transport::kMaxBroadcast>;
 
 /// Returns the bytes of a control block for `members` members; its initial state is all zero.
 std::int64_t control_bytes(int members);
@@ -68,6 +70,7 @@ class Group : public Gates {
   Common* common_;
   Member* members_;
   std::span<Departure> departures_;
+  Mailbox* mailbox_;
   int rank_;
   int size_;
   std::unique_ptr<Liveness> liveness_;
