@@ -99,6 +99,7 @@ void check_options(const Content& found, const std::string& path, const FileOpti
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
                 bool is_stated) {
   const std::int64_t needed = content.bytes();
+  if (size == needed) return;
   const std::string what = text("an array ", shape_to_string(content.type.shape), " of ", content.type.element_bytes,
                                 "-byte elements from offset ", content.data_offset, " on ");
   if (size < needed)

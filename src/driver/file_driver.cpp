@@ -14,6 +14,7 @@
 #include "driver/file_driver.hpp"
 
 #include <cerrno>
+#include <exception>
 #include <utility>
 
 #include "base/encoding/decoder.hpp"
@@ -54,10 +55,9 @@ class FileSource : public core::Source {
   bool continued() const override { return made_ && made_->continued(); }
   std::string unfinished_path() const override { return made_ ? made_->location().path : std::string(); }
 
-  /// Finds or creates the store on rank 0, and broadcasts the result. Collective.
-  Findings look(Opening& opening);
-  /// Opens the store on every rank. Rank 0 has an existing store open, so that its inode number cannot be reused.
-  /// Collective.
+  /// Finds or creates the store on rank 0, and encodes the result if there are other ranks.
+  Findings find(Opening& opening, std::string& encoded);
+  /// Opens the store on this rank. Rank 0 has an existing store open, so that its inode number cannot be reused.
   void open(const Findings& found, Opening& opening);
   void drop() { store_ = nullptr; }
 
@@ -70,38 +70,31 @@ class FileSource : public core::Source {
   std::unique_ptr<store::NewFile> made_;
 };
 
-Findings FileSource::look(Opening& opening) {
-  collective::Collective& call = opening.call();
-  const bool alone = call.transport().size() == 1;
+Findings FileSource::find(Opening& opening, std::string& encoded) {
+  const transport::Transport& transport = opening.call().transport();
   mode_ = opening.mode();
+  driver_.check_ranks(opening.name(), transport);
   Findings found;
-  std::string encoded;
-  call.run_phase([&] {
-    driver_.check_ranks(opening.name(), call.transport());
-    if (call.transport().rank() != 0) return;
-    if (opening.mode() == Mode::kWrite) {
-      made_ = driver_.create(opening.name(), opening.make());
-      found.location = made_->location();
-    } else {
-      store::OpenLocation there = driver_.find(opening.name(), opening.mode() != Mode::kRead);
-      found.location = std::move(there.location);
-      found_ = found.location;
-      store_ = std::move(there.store);
-      opening.inspect(store_);
-    }
-    if (alone) return;
-    found.array = opening.encode();
-    encoded = base::encode(found);
-  });
-  if (alone) return found;
-  return base::decode<Findings>(collective::broadcast_text(call.transport(), encoded), base::kAnotherRank);
+  if (transport.rank() != 0) return found;
+  if (opening.mode() == Mode::kWrite) {
+    made_ = driver_.create(opening.name(), opening.make());
+    found.location = made_->location();
+  } else {
+    store::OpenLocation there = driver_.find(opening.name(), opening.mode() != Mode::kRead);
+    found.location = std::move(there.location);
+    found_ = found.location;
+    store_ = std::move(there.store);
+    opening.inspect(store_);
+  }
+  if (transport.size() == 1) return found;
+  found.array = opening.encode();
+  encoded = base::encode(found);
+  return found;
 }
 
 void FileSource::open(const Findings& found, Opening& opening) {
-  opening.call().run_phase([&] {
-    if (!store_) store_ = driver_.open(found.location, opening.mode() != Mode::kRead);
-    opening.adopt(found.array, *this);
-  });
+  if (!store_) store_ = driver_.open(found.location, opening.mode() != Mode::kRead);
+  opening.adopt(found.array, *this);
 }
 
 void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
@@ -137,10 +130,9 @@ void FileSource::check_name() const {
 
 void FileSource::finish(collective::Collective& call, bool syncs) {
   if (mode_ == Mode::kRead) return;
-  call.run_phase([&] {
-    if (syncs) store_->sync();
-  });
-  if (mode_ == Mode::kWrite) driver_.send_new(call, name_, *store_, made_.get());
+  if (syncs) call.run_phase([&] { store_->sync(); });
+  if (mode_ != Mode::kWrite) return;
+  driver_.send_new(call, name_, *store_, made_.get());
   call.run_phase([&] {
     if (made_) made_->commit();
   });
@@ -156,22 +148,36 @@ ResolvedName FileDriver::locate(const std::string& name) const {
 }
 
 std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
-  auto source = std::make_unique<FileSource>(*this, opening.name());
+  collective::Collective& call = opening.call();
+  std::unique_ptr<FileSource> source;
+  // Rank 0 broadcasts its result, or that it has failed, without an agreement before. Until the agreement after that no
+  // rank may throw by itself: this is its error.
+  std::exception_ptr failure =
+      collective::caught([&] { source = std::make_unique<FileSource>(*this, opening.name()); });
   std::string before;
   int same = 0;  // number of attempts with an unchanged result on rank 0
   for (int attempt = 1;; ++attempt) {
-    const Findings found = source->look(opening);
+    Findings found;
+    std::string encoded;
+    if (!failure) failure = collective::caught([&] { found = source->find(opening, encoded); });
+    encoded = collective::broadcast_result(call.transport(), encoded, failure);
     try {
-      source->open(found, opening);
+      call.run_phase([&] {
+        if (failure) std::rethrow_exception(failure);
+        if (call.transport().size() > 1) found = base::decode<Findings>(encoded, base::kAnotherRank);
+        source->open(found, opening);
+      });
       return source;
     } catch (const Error& error) {
       // The file was replaced after rank 0 had found it: other ranks have found the new file, or no component files.
       const int code = error.system_code();
       if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMaxAttempts) throw;
-      std::string now = base::encode(found.location);
-      same = now == before ? same + 1 : 0;
+      failure = collective::caught([&] {
+        std::string now = base::encode(found.location);
+        same = now == before ? same + 1 : 0;
+        before = std::move(now);
+      });
       if (same == store::kMaxSameAttempts || (same > 0 && code == ENOENT)) throw;
-      before = std::move(now);
       source->drop();
     }
   }

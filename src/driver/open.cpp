@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -176,7 +177,8 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
   // The number is taken only after all ranks are known to open: a rank that rejects its arguments does not get here.
   context.set_number(transport.next_number());
   const driver::Driver& driver = driver::find_driver(context.path());
-  driver::FileOpening opening(file, options, call, driver.contents(), access);
+  // From here to the next broadcast or agreement of the driver no rank may throw by itself.
+  driver::FileOpening opening(file, options, call, driver.contents(), std::move(access));
   file.storage().open(driver.open(opening));
   opening.share();
 }

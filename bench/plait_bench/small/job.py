@@ -10,6 +10,8 @@ from plait_bench.job import SavedJob
 # The ways to access a file.
 PLAIT = "Plait"
 MPI_IO = "MPI-IO"
+RENAMED = "MPI-IO, renamed"
+"""A write to a new file that replaces the former one by a rename, as Plait's does."""
 NUMPY = "NumPy"
 H5PY = "h5py"
 ZARR = "zarr-python"
@@ -45,7 +47,8 @@ class SmallCase:
             return (H5PY,)
         if self.access == SLICE:
             return (NUMPY,)
-        return (MPI_IO, NUMPY) if self.ranks == 1 else (MPI_IO,)
+        by_mpi = (MPI_IO, RENAMED) if self.access in (WRITE, SYNCED) else (MPI_IO,)
+        return (*by_mpi, NUMPY) if self.ranks == 1 else by_mpi
 
     @property
     def grid(self) -> tuple[int, ...]:

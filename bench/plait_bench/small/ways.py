@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 import plait
-from plait_bench.small.job import AGAIN, H5PY, MPI_IO, NUMPY, PLAIT, READ, SLICE, SYNCED, ZARR, SmallCase
+from plait_bench.small.job import AGAIN, H5PY, MPI_IO, NUMPY, PLAIT, READ, RENAMED, SLICE, SYNCED, ZARR, SmallCase
 
 Array = npt.NDArray[Any]
 Way = Callable[[], Any]
@@ -70,7 +70,7 @@ def opened_ways(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array
     """
     with ExitStack() as files:
         ways = {PLAIT: _plait(case, comm, folder, local, files)}
-        makers = {MPI_IO: _mpiio, NUMPY: _numpy, H5PY: _h5py, ZARR: _zarr}
+        makers = {MPI_IO: _mpiio, RENAMED: _renamed, NUMPY: _numpy, H5PY: _h5py, ZARR: _zarr}
         for name in case.others:
             ways[name] = makers[name](case, comm, folder, local, files)
         yield ways
@@ -101,7 +101,27 @@ def _plait(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
     return (lambda: file[index]) if case.access == SLICE else (lambda: file.read(layout))
 
 
-def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+def _renamed(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+    """Write a new file by MPI-IO and rename it; with a sync, as after a crash either file must be whole."""
+    name, temporary = _new(folder, RENAMED), _new(folder, "temporary")
+    write = _mpiio(case, comm, folder, local, files, temporary)
+
+    def replace() -> None:
+        write()
+        if comm.rank == 0:
+            Path(temporary).rename(name)
+            if case.access == SYNCED:
+                opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+                os.fsync(opened)
+                os.close(opened)
+        comm.Barrier()
+
+    return replace
+
+
+def _mpiio(
+    case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack, target: str = ""
+) -> Way:
     shape = (case.edge, case.edge)
     layout = plait.Layout.parse(case.layout)
     starts = [int(one[0]) if len(one) else 0 for one in layout.indices(comm.rank)]
@@ -126,7 +146,7 @@ def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
         return found
 
     def write() -> None:
-        file = open_file(_new(folder, MPI_IO), MPI.MODE_WRONLY | MPI.MODE_CREATE)
+        file = open_file(target or _new(folder, MPI_IO), MPI.MODE_WRONLY | MPI.MODE_CREATE)
         file.Write_at_all(0, local)
         if case.access == SYNCED:
             file.Sync()

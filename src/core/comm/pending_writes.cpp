@@ -1,5 +1,6 @@
 #include "core/comm/pending_writes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace plait::core {
@@ -19,6 +20,11 @@ void PendingWrites::add(const std::shared_ptr<Request::Impl>& write) {
 void PendingWrites::lose(const std::exception_ptr& error) {
   const std::scoped_lock lock(mutex_);
   if (!lost_) lost_ = error;
+}
+
+bool PendingWrites::has_error() {
+  const std::scoped_lock lock(mutex_);
+  return lost_ || std::ranges::any_of(writes_, [](const auto& write) { return !write->settled(); });
 }
 
 std::exception_ptr PendingWrites::unreported_error() {

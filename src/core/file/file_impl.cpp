@@ -12,6 +12,17 @@
 
 namespace plait {
 
+namespace {
+
+/// What a rank needs when it closes a file.  Ranks agree on the smallest number.
+constexpr std::int64_t kReports = 0;  // to report the error of a started write
+constexpr std::int64_t kSyncs = 1;    // to make elements durable
+constexpr std::int64_t kNothing = 2;
+
+std::string close_text(const core::FileContext& context) { return "close() of " + context.name(); }
+
+}  // namespace
+
 void File::Impl::set_array(core::SelectedArray array, const container::Format& format,
                            std::unique_ptr<container::Dataset> dataset) {
   attributes_.begin(format, dataset->content().attributes);
@@ -69,7 +80,9 @@ void File::Impl::close() {
   storage_.check_open();
   bool committed = false;
   try {
-    context_.with_transport([&](transport::Transport& transport) { close_together(transport, committed); });
+    context_.with_transport([&](transport::Transport& transport) {
+      context_.mode() == Mode::kRead ? close_unchanged(transport, committed) : close_together(transport, committed);
+    });
   } catch (const Error& error) {
     // If ranks have made different calls, the file stays open on all of them.
     if (committed) storage_.fail(error.what());
@@ -82,28 +95,22 @@ void File::Impl::close() {
 void File::Impl::close_together(transport::Transport& transport, bool& committed) {
   const bool is_first = transport.rank() == 0;
   const bool is_new = context_.mode() == Mode::kWrite;
-  const bool is_read_only = context_.mode() == Mode::kRead;
-  // 1. All ranks make the call.  If nothing can change, this agreement is also the one of phase 2, and none follows.
-  collective::Collective call(
-      transport, [this] { return "close() of " + context_.name(); },
-      [&] {
-        if (!is_read_only) return;
-        if (const std::exception_ptr unreported = writes_.unreported_error()) std::rethrow_exception(unreported);
-      });
-  if (is_read_only) {
-    committed = true;
-    return storage_.source()->finish(call, false);
-  }
+  // 1. All ranks make the call, and learn which of the next phases some rank needs.
+  // On several nodes elements are synced in any case: other nodes might not see them otherwise.
+  const bool must_sync = (is_changed() || is_new) && (context_.is_durable() || transport.nodes_apart());
+  std::int64_t needs = writes_.has_error() ? kReports : must_sync ? kSyncs : kNothing;
+  collective::Collective call(transport, transport.size() == 1 ? std::string() : close_text(context_), needs);
   // 2. A started write that failed fails the call.  Its error is reported only here, where all ranks receive it.
   committed = is_new;
-  call.end_phase(writes_.unreported_error());
+  if (needs == kReports) call.end_phase(writes_.unreported_error());
   committed = true;
   // 3. Everything that can fail is checked before any change takes effect.
-  call.run_phase([&] {
-    if (!is_first || is_new || !is_changed()) return;
-    storage_.source()->check_name();
-    attributes_.prepare();
-  });
+  if (!is_new)
+    call.run_phase([&] {
+      if (!is_first || !is_changed()) return;
+      storage_.source()->check_name();
+      attributes_.prepare();
+    });
   // 4. Deferred changes of elements take effect. Ranks on other nodes see written elements only after a sync, and a new
   // shape must not be durable before the elements that it shows.
   if (container::DeferredChanges* const deferred = storage_.deferred_changes(); deferred != nullptr) {
@@ -120,13 +127,19 @@ void File::Impl::close_together(transport::Transport& transport, bool& committed
       if (is_first) attributes_.write();
     });
   // 6. A store that is a view of the source, in files of its own, becomes durable, and then the source.
-  // On several nodes elements are synced in any case: other nodes might not see them otherwise.
-  const bool syncs = (is_changed() || is_new) && (context_.is_durable() || transport.nodes_apart());
-  if (storage_.has_view())
-    call.run_phase([&] {
-      if (syncs) storage_.store()->sync();
-    });
+  const bool syncs = needs != kNothing;
+  if (storage_.has_view() && syncs) call.run_phase([&] { storage_.store()->sync(); });
   storage_.source()->finish(call, syncs);
+}
+
+void File::Impl::close_unchanged(transport::Transport& transport, bool& committed) {
+  collective::Collective call(
+      transport, [this] { return close_text(context_); },
+      [&] {
+        if (const std::exception_ptr unreported = writes_.unreported_error()) std::rethrow_exception(unreported);
+      });
+  committed = true;
+  storage_.source()->finish(call, false);
 }
 
 void File::Impl::sync() {

@@ -25,7 +25,8 @@ class Source {
   virtual void check_name() const {}
   /// Ends the source: a new store appears under its name.  Collective, after all ranks have finished their
   /// accesses.
-  /// syncs: True if elements that this rank may have written must be durable.  errors  kSystem, the same on every rank.
+  /// syncs: True if elements that some rank may have written must be durable; the same on every rank.
+  /// errors  kSystem, the same on every rank.
   virtual void finish(collective::Collective& call, bool syncs) = 0;
   /// Removes an unfinished new store, or leaves it if unfinished stores stay.
   virtual void discard() noexcept {}

@@ -31,7 +31,9 @@ struct stat read_status(int file, const std::string& shown) {
   return found;
 }
 
-void set_mode(int file, mode_t mode, const std::string& shown) {
+/// made: the status of the file.
+void set_mode(int file, const struct stat& made, mode_t mode, const std::string& shown) {
+  if ((made.st_mode & kPermissions) == mode) return;
   // Some file systems have no permissions.
   if (::fchmod(file, mode) != 0 && errno != EPERM && errno != ENOTSUP)
     throw system_error("set the permissions of " + shown, errno);
@@ -62,9 +64,7 @@ mode_t group_like_others(mode_t mode) { return (mode & ~mode_t{S_IRWXG}) | (mode
 
 }  // namespace
 
-Attributes Attributes::of_old(const std::string& path, const std::string& shown) {
-  struct stat found{};
-  if (::stat(path.c_str(), &found) != 0) throw system_error("look at " + shown, errno);
+Attributes Attributes::of_old(const std::string& path, const struct stat& found, const std::string& shown) {
   Attributes result;
   result.mode_ = found.st_mode & kPermissions;
   result.owner_ = found.st_uid;
@@ -95,8 +95,9 @@ Attributes Attributes::of_new(int file, const std::string& shown) {
 }
 
 void Attributes::apply(int file, const std::string& shown) const {
-  const struct stat made = read_status(file, shown);
+  struct stat made = read_status(file, shown);
   if (old_) {
+    const bool changes = made.st_uid != owner_ || made.st_gid != group_ || !extended_.empty();
     if ((made.st_uid != owner_ || made.st_gid != group_) && ::fchown(file, owner_, group_) != 0)
       (void)!::fchown(file, static_cast<uid_t>(-1), group_);
     bool listed = false;
@@ -107,14 +108,18 @@ void Attributes::apply(int file, const std::string& shown) const {
     }
     // The folder may have given the new file an access list that the old one did not have.
     if (!listed) ::fremovexattr(file, kAccessList);
+    // Owners and access lists change the permissions.
+    if (changes) made = read_status(file, shown);
   }
-  set_mode(file, (mode_for(file, shown) & ~mode_t{S_ISUID | S_ISGID}) | kOwnerWorks, shown);
+  set_mode(file, made, (mode_for(made) & ~mode_t{S_ISUID | S_ISGID}) | kOwnerWorks, shown);
 }
 
-void Attributes::finish(int file, const std::string& shown) const { set_mode(file, mode_for(file, shown), shown); }
-
-mode_t Attributes::mode_for(int file, const std::string& shown) const {
+void Attributes::finish(int file, const std::string& shown) const {
   const struct stat made = read_status(file, shown);
+  set_mode(file, made, mode_for(made), shown);
+}
+
+mode_t Attributes::mode_for(const struct stat& made) const {
   mode_t mode = mode_;
   // Set-user-ID and set-group-ID must not apply to another owner or group.
   if (made.st_uid != owner_) mode &= ~mode_t{S_ISUID};

@@ -1,6 +1,7 @@
 /// Attributes of a file besides its name and its bytes, for the file that replaces it.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -12,9 +13,9 @@ namespace plait::store::posix {
 /// Permissions, owner, group, access control list and the user's extended attributes.
 class Attributes {
  public:
-  /// Reads the attributes of a file that is to be replaced. shown: the name in errors.
+  /// Reads the attributes of a file that is to be replaced. found: its status. shown: the name in errors.
   /// errors  kSystem: this process may not read an attribute.
-  static Attributes of_old(const std::string& path, const std::string& shown);
+  static Attributes of_old(const std::string& path, const struct stat& found, const std::string& shown);
   /// Reads the attributes with which a file was created.  errors  kSystem.
   static Attributes of_new(int file, const std::string& shown);
 
@@ -26,8 +27,8 @@ class Attributes {
   void finish(int file, const std::string& shown) const;
 
  private:
-  /// Returns the permissions of a file, which may have another owner or group.
-  mode_t mode_for(int file, const std::string& shown) const;
+  /// Returns the permissions of a file of this status, which may have another owner or group.
+  mode_t mode_for(const struct stat& made) const;
 
   struct ExtendedAttribute {
     std::string name;

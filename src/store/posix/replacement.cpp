@@ -114,19 +114,18 @@ void sync_folder(const std::string& folder) {
 Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head,
                          const ReplacementOptions& marks)
     : path_(path) {
-  std::error_code missing;
   target_ = follow_links(path);
   const fs::path target(target_);
-  if (fs::is_directory(target, missing)) throw system_error(base::text("write ", path), EISDIR);
   struct stat old{};
   existed_ = ::stat(target_.c_str(), &old) == 0;
+  if (existed_ && S_ISDIR(old.st_mode)) throw system_error(base::text("write ", path), EISDIR);
   // The temporary name is shortened, but the final name is not.
   if (!existed_ && errno == ENAMETOOLONG) throw system_error(base::text("write ", path), errno);
   if (existed_ && !S_ISREG(old.st_mode))
     base::throw_system_error(EINVAL, "cannot write ", path,
                              ": it is not a regular file, and only those can be replaced");
   if (existed_ && ::access(target_.c_str(), W_OK) != 0) throw system_error(base::text("replace ", path), errno);
-  if (existed_) attributes_ = Attributes::of_old(target_, path);
+  if (existed_) attributes_ = Attributes::of_old(target_, old, path);
 
   const fs::path folder = parent_folder(target_);
   if (existed_) check_sticky(folder, old.st_uid, path);

@@ -36,10 +36,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
+/// Returns the name of this host, which is looked up once.
+const std::string& host() {
+  static const auto& name = *new std::string([] {
+    std::array<char, 256> found{};
+    ::gethostname(found.data(), found.size() - 1);
+    return std::string(found.data());
+  }());
+  return name;
 }
 
 Error busy(const std::string& shown) {

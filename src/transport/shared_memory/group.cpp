@@ -6,6 +6,7 @@
 // reduce_min() needs only one barrier, because values have two generations. Example with workers A and B: both write to
 // half 1 and pass the barrier. A is fast, reads half 1, and begins the next reduction, where it writes to half 0, while
 // B still reads half 1. A writes to half 1 again only after the next barrier, which B enters after it has read half 1.
+// broadcast() uses the two halves of the mailbox in the same way.
 
 #include "transport/shared_memory/group.hpp"
 
@@ -73,10 +74,12 @@ void Group::reduce_min(std::span<std::int64_t> values) {
 
 void Group::broadcast(std::span<std::byte> bytes, int root) {
   if (size_ == 1) return;
-  if (rank_ == root) std::copy(bytes.begin(), bytes.end(), mailbox_->begin());
+  // One barrier is enough, as in reduce_min().
+  mailbox_parity_ ^= 1U;
+  std::array<std::byte, Transport::kMaxBroadcast>& half = (*mailbox_)[mailbox_parity_];
+  if (rank_ == root) std::copy(bytes.begin(), bytes.end(), half.begin());
   barrier();
-  if (rank_ != root) std::copy_n(mailbox_->begin(), bytes.size(), bytes.begin());
-  barrier();
+  if (rank_ != root) std::copy_n(half.begin(), bytes.size(), bytes.begin());
 }
 
 std::vector<std::int64_t> Group::gather(std::int64_t mine) {

@@ -29,8 +29,9 @@ struct alignas(64) Common {
   alignas(64) std::array<std::int64_t, Transport::kMaxValues> result{};
 };
 
-/// Memory for broadcasts, at the end of the control block; a group of one member has none.
-using Mailbox = std::array<std::byte, Transport::kMaxBroadcast>;
+/// Memory for broadcasts, at the end of the control block; a group of one member has none.  It has two generations, as
+/// the values of members have.
+using Mailbox = std::array<std::array<std::byte, Transport::kMaxBroadcast>, 2>;
 
 /// Returns the bytes of a control block for `members` members; its initial state is all zero.
 std::int64_t control_bytes(int members);
@@ -57,7 +58,7 @@ class Group : public Gates {
   void barrier();
   /// Takes one barrier.
   void reduce_min(std::span<std::int64_t> values);
-  /// Takes two barriers.
+  /// Takes one barrier.
   void broadcast(std::span<std::byte> bytes, int root);
   /// Returns the value of each member.  Takes two barriers.
   std::vector<std::int64_t> gather(std::int64_t mine);
@@ -77,6 +78,7 @@ class Group : public Gates {
   std::uint32_t generation_ = 0;
   std::exception_ptr broken_;  // set after a failed wait: the shared counters are inconsistent from then on
   unsigned parity_ = 0;
+  unsigned mailbox_parity_ = 0;
 };
 
 }  // namespace plait::transport::shared_memory
