@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
 #include "base/errors.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/encoding.hpp"
@@ -72,6 +74,26 @@ plan::CostModel to_model(const Costs& costs) {
   for (std::size_t i = 0; i < std::min(costs.values.size(), plan::kCostTerms.size()); ++i)
     model.*plan::kCostTerms[i].value = costs.values[i];
   return model;
+}
+
+/// The model that rank 0 has sent last.  Files with equal costs share it, so that their plans can be compared.
+class LastModel {
+ public:
+  std::shared_ptr<const plan::CostModel> get(const Costs& costs) {
+    const std::scoped_lock lock(mutex_);
+    if (!model_ || model_->source != costs.source || to_values(*model_) != costs.values)
+      model_ = std::make_shared<const plan::CostModel>(to_model(costs));
+    return model_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const plan::CostModel> model_;
+};
+
+std::shared_ptr<const plan::CostModel> find_model(const Costs& costs) {
+  static base::PerProcess<LastModel> last;
+  return last.get().get(costs);
 }
 
 /// The access options that rank 0 has determined.
@@ -288,7 +310,7 @@ std::string FileOpening::decode(const std::string& encoded) {
   access_.readers = found.access.readers;
   access_.window_bytes = found.access.window_bytes;
   access_.cold = found.access.cold;
-  if (found.costs) access_.costs = std::make_shared<const plan::CostModel>(to_model(*found.costs));
+  if (found.costs) access_.costs = find_model(*found.costs);
   return std::move(found.dataset);
 }
 

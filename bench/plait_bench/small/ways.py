@@ -119,9 +119,7 @@ def _renamed(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, f
     return replace
 
 
-def _mpiio(
-    case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack, target: str = ""
-) -> Way:
+def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack, target: str = "") -> Way:
     shape = (case.edge, case.edge)
     layout = plait.Layout.parse(case.layout)
     starts = [int(one[0]) if len(one) else 0 for one in layout.indices(comm.rank)]

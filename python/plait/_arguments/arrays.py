@@ -115,8 +115,6 @@ def _one_array(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: s
 def to_parts(arrays: list[Array]) -> Parts:
     """Return the arrays, with address and strides instead of those whose type the buffer protocol does not have."""
     return [
-        array
-        if array.dtype.kind in "biufc"
-        else (array.__array_interface__["data"][0], array.strides)
+        array if array.dtype.kind in "biufc" else (array.__array_interface__["data"][0], array.strides)
         for array in arrays
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from .._base.errors import ArgumentError
@@ -21,6 +22,12 @@ def to_layout(layout: Any, shape: tuple[int, ...] | None = None, what: str = "la
     if not isinstance(layout, str):
         raise ArgumentError(f"{what} is {array_kind(layout)}; {_EXAMPLE}")
     return Layout.parse(layout, shape if shape is not None and not has_shape(layout) else None)
+
+
+@lru_cache(maxsize=64)
+def single_rank_layout(shape: tuple[int, ...], order: str) -> Layout:
+    """Return the layout of one rank that has the whole array; it is cached, because programs repeat shapes."""
+    return Layout(shape, [None] * len(shape), order=order)
 
 
 def has_shape(layout: LayoutLike) -> bool:

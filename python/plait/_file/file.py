@@ -7,7 +7,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -18,7 +18,7 @@ from .. import _core
 from .._arguments.array_types import array_type, element_dtype
 from .._arguments.arrays import Arrays, to_parts
 from .._arguments.collective_array import CollectiveArray
-from .._arguments.layouts import LayoutLike
+from .._arguments.layouts import LayoutLike, single_rank_layout
 from .._arguments.region import Region, Slices, to_slices
 from .._arguments.texts import is_text
 from .._arguments.values import Array
@@ -72,10 +72,9 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         self._step = None
         self._variable = VARIABLE
         self._types = {VARIABLE: opened}
-        #: The function that opens the file again in another process, and its arguments; None if there is none.
+        #: The function with its arguments that opens the file again in another process; None if there is none.
         self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
-        #: True if the file is intentionally never closed.
-        self._kept = False
+        self._kept = False  # True if the file is intentionally never closed
         self._opened = time.monotonic_ns()
         self._text_writes = threading.Lock()
 
@@ -381,14 +380,19 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         writable = what == "out"
         with checks(self._core.fail):
             if region is None and fill_halo is False:
-                known = self._known.find(layout, given, self._dtype, writable)
-                if known is not None:
+                if layout is None and self._alone:
+                    layout = single_rank_layout(self._core.shape, self._core.order)
+                if (known := self._known.find(layout, given, self._dtype, writable, self._scope)) is not None:
                     return known[0], [], [known[1]], False
             fill = check_flag(fill_halo, "fill_halo")
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:
-                self._known.add(found[0], found[2][0])
+                self._known.add(found[0], found[2][0], self._scope)
             return *found, fill
+
+    def _scope(self) -> Hashable:
+        """Return what determines whether a layout fits this file."""
+        return self._core.shape, self._dtype, self._comm.size, self._comm.rank, self._alone
 
 
 def _reason(error: BaseException | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,46 +15,73 @@ from .._arguments.values import Array
 from .._core import Layout
 
 _MAX_LAYOUTS = 16
+_MAX_RECENT_BYTES = 1 << 20
+"""Size of local arrays whose layouts are shared by all files: checks take longer than small accesses."""
+
+
+@dataclass(frozen=True)
+class KnownLayout:
+    """A checked layout, with the shape and the order of this rank's local array."""
+
+    # A layout in a cache keeps its id from being used again.
+    layout: Layout
+    shape: tuple[int, ...]
+    order: str
+    is_small: bool  # no memory is recycled for the local array
+
+
+#: Layouts by their id and the file's properties that determine whether they fit.
+_recent: dict[tuple[int, Any], KnownLayout] = {}
 
 
 class KnownLayouts:
-    """Layouts of the whole array, with the shape and the order of this rank's local array, which have been checked."""
+    """Layouts of the whole array that have been checked for a file, or for another file with an equal array."""
 
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
         """Begin without layouts."""
-        # The layout itself keeps its id from being used again. The last item is True for small local arrays, for which
-        # no memory is recycled.
-        self._known: dict[int, tuple[Layout, tuple[int, ...], str, bool]] = {}
+        self._known: dict[int, KnownLayout] = {}
 
     def find(
-        self, layout: object, given: object, dtype: np.dtype[Any], writable: bool
+        self, layout: object, given: object, dtype: np.dtype[Any], writable: bool, scope: Callable[[], Hashable]
     ) -> tuple[Layout, Array] | None:
         """Return a known layout with the local array of an access: the caller's, or a new one for a read.
 
         It is None for layouts that are not known, and for arrays that must be checked.
+
+        scope  returns the properties of the file and of its ranks that determine whether a layout fits
         """
         known = self._known.get(id(layout))
         if known is None:
-            return None
-        found, shape, order, is_small = known
-        if given is None:
-            if not writable or not order:
+            known = _recent.get((id(layout), scope()))
+            if known is None:
                 return None
-            if is_small:
-                return found, np.empty(shape, dtype, "F" if order == "F" else "C")
-            return found, new_array(shape, dtype, order)
-        if type(given) is not np.ndarray or given.shape != shape or given.dtype != dtype:
+            self._add(known)
+        if given is None:
+            if not writable or not known.order:
+                return None
+            if known.is_small:
+                return known.layout, np.empty(known.shape, dtype, "F" if known.order == "F" else "C")
+            return known.layout, new_array(known.shape, dtype, known.order)
+        if type(given) is not np.ndarray or given.shape != known.shape or given.dtype != dtype:
             return None
-        return None if writable and not given.flags.writeable else (found, given)
+        return None if writable and not given.flags.writeable else (known.layout, given)
 
-    def add(self, layout: Layout, local: Array) -> None:
+    def add(self, layout: Layout, local: Array, scope: Callable[[], Hashable]) -> None:
         """Add a layout with a local array that fits."""
+        known = KnownLayout(layout, local.shape, plain_order(layout), local.nbytes < _core.min_recycled)
+        self._add(known)
+        if local.nbytes <= _MAX_RECENT_BYTES:
+            if len(_recent) >= _MAX_LAYOUTS:
+                _recent.clear()
+            _recent[id(layout), scope()] = known
+
+    def _add(self, known: KnownLayout) -> None:
         if len(self._known) == _MAX_LAYOUTS:
             self._known.clear()
-        self._known[id(layout)] = layout, local.shape, plain_order(layout), local.nbytes < _core.min_recycled
+        self._known[id(known.layout)] = known
 
     def clear(self) -> None:
-        """Discard all layouts."""
+        """Discard all layouts of this file."""
         self._known.clear()

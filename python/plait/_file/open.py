@@ -178,9 +178,7 @@ def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) ->
     return _open_with(path, mode, own, options, partial(_core.fail, comm=own), comm is None)
 
 
-def _open_with(
-    path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, fail: Reporter, alone: bool
-) -> File:
+def _open_with(path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, fail: Reporter, alone: bool) -> File:
     try:
         core = call(fail, _core.open, path, mode, comm, options)
     except Exception as error:

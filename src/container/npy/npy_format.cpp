@@ -83,9 +83,7 @@ std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions&
 
 }  // namespace
 
-Content read_content(store::Store& store, const std::string& name) {
-  return to_content(read_header(store, name));
-}
+Content read_content(store::Store& store, const std::string& name) { return to_content(read_header(store, name)); }
 
 const Format& format() {
   static const Npy kFormat;

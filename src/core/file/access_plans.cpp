@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/file/small/recent_plans.hpp"
 #include "plan/access/planner.hpp"
 #include "plan/access/prediction.hpp"
 
@@ -35,14 +36,15 @@ std::string AccessRequest::describe(const std::string& array) const {
   return base::text(name, '(', to_string(layout), ", region ", to_string(region), array, ')');
 }
 
-plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers) {
+std::shared_ptr<const plan::AccessPlan> make_plan(const SelectedArray& array, const AccessRequest& request,
+                                                  const Workers& workers) {
   plan::AccessOptions options = array.options;
   if (workers.threads) {
     options.memory_bytes = (options.memory_bytes == 0 ? plan::kDefaultMemory : options.memory_bytes) / workers.number;
     options.readers = std::min<std::int64_t>(options.readers, workers.number);
   }
   options.fill_halo = request.action == Action::kFill;
-  return plan::plan_access(array.section(request.region), request.layout,
+  return find_or_make_plan(array.section(request.region), request.layout,
                            {array.type.element_bytes, array.data_offset, workers.number, workers.nodes_apart,
                             request.writes(), workers.nodes, workers.threads, request_strides(request, workers)},
                            options);
@@ -56,9 +58,10 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
       action_(request.action),
       workers_(workers.number),
       strides_(request_strides(request, workers)) {
-  plan::AccessPlan modelled = make_plan(array, request, workers);
-  ways_.push_back({modelled.strategy(), 0, modelled.each_node(), {}, std::move(description)});
-  ways_.front().plan.emplace(std::move(modelled));
+  std::shared_ptr<const plan::AccessPlan> modelled = make_plan(array, request, workers);
+  const plan::Strategy strategy = modelled->strategy();
+  const bool each_node = modelled->each_node();
+  ways_.push_back({strategy, 0, each_node, std::move(modelled), std::move(description)});
 }
 
 void PlannedAccess::add_alternatives(const AccessRequest& request, const Workers& workers) {
@@ -112,7 +115,7 @@ void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers
     // Ranks with different choices would wait for each other forever, so the strategy is part of the text that they
     // compare.
     way.call = base::text(ways_.front().call, ", ", way.describe());
-    way.plan.emplace(make_plan(forced, request, workers));
+    way.plan = make_plan(forced, request, workers);
   }
   next_ = wanted;
 }

@@ -36,7 +36,8 @@ struct Workers {
   std::shared_ptr<const plan::Nodes> nodes = nullptr;
 };
 
-plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers);
+std::shared_ptr<const plan::AccessPlan> make_plan(const SelectedArray& array, const AccessRequest& request,
+                                                  const Workers& workers);
 
 /// A plan with the arguments that it was made for, its alternatives, and their measured times.
 class PlannedAccess {
@@ -60,9 +61,9 @@ class PlannedAccess {
   /// One strategy for the access.
   struct StrategyPlan {
     plan::Strategy strategy;
-    std::int64_t readers;                  // 0: chosen by the planner
-    bool each_node;                        // each node reads for its ranks
-    std::optional<plan::AccessPlan> plan;  // made when first used
+    std::int64_t readers;                          // 0: chosen by the planner
+    bool each_node;                                // each node reads for its ranks
+    std::shared_ptr<const plan::AccessPlan> plan;  // made when first used
     std::string call;
     std::string describe() const;
   };

@@ -355,7 +355,7 @@ std::string File::Impl::explain(const AccessRequest& request) const {
   const core::PlannedAccess* const planned = remembers ? plans_.cached(array, request, workers) : nullptr;
   const std::string path = store::web::without_secrets(context_.path());
   std::string text = planned != nullptr ? plan::explain(planned->next(), path) + planned->explain()
-                                        : plan::explain(core::make_plan(array, request, workers), path);
+                                        : plan::explain(*core::make_plan(array, request, workers), path);
   if (const std::string store = storage_.store()->description(); !store.empty()) text += "store      " + store + '\n';
   return text;
 }

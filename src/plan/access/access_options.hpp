@@ -58,6 +58,7 @@ struct AccessTask {
   std::shared_ptr<const Nodes> nodes = nullptr;  ///< nodes of the workers, if there are several
   bool threads = false;                          ///< workers are threads of one process, which may share shards
   Extents strides{};                             ///< of the local arrays, in bytes; empty: dense
+  bool operator==(const AccessTask&) const = default;
 };
 
 }  // namespace plait::plan

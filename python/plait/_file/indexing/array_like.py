@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import threading
-from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ..._arguments.layouts import single_rank_layout
 from ..._arguments.region import Slices
 from ..._arguments.texts import is_text
 from ..._arguments.values import Array, to_value
 from ..._arguments.words import shape_text
 from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.guard import alone
-from ..._core import Comm, File, Layout, read_plain
+from ..._core import Comm, File, read_plain
 from ..attributes import FileAttributes
 from ..texts import read_texts, write_texts
 from .index import Index, parse_index
@@ -171,7 +171,7 @@ class ArrayLike(ReadableArray):
         raise NotImplementedError
 
     def _read_region(self, slices: Slices, out: Array) -> None:
-        layout, region = _single_rank_layout(out.shape, self._core.order), self._core_region(slices, out)
+        layout, region = single_rank_layout(out.shape, self._core.order), self._core_region(slices, out)
         if is_text(out.dtype):
             read_texts(self._core, layout, [out], region, fill_halo=False)
             return
@@ -179,7 +179,7 @@ class ArrayLike(ReadableArray):
         self._core.read(layout, parts, region, False)
 
     def _write_region(self, slices: Slices, array: Array) -> None:
-        layout, region = _single_rank_layout(array.shape, self._core.order), self._core_region(slices, array)
+        layout, region = single_rank_layout(array.shape, self._core.order), self._core_region(slices, array)
         if is_text(array.dtype):
             with self._text_writes:
                 write_texts(self._core, layout, [array], region)
@@ -211,9 +211,3 @@ def pieces(shape: tuple[int, ...], itemsize: int, order: str, max_bytes: int = _
             break
         found[d] = max(limit // (math.prod(found) // found[d]), 1)
     return tuple(max(count, 1) for count in found)
-
-
-@lru_cache(maxsize=64)
-def _single_rank_layout(shape: tuple[int, ...], order: str) -> Layout:
-    """Return the layout of one rank that has the whole region; it is cached, because programs repeat shapes."""
-    return Layout(shape, [None] * len(shape), order=order)

@@ -1,0 +1,18 @@
+/// Plans of small accesses to arrays of equal shape in different files.
+#pragma once
+
+#include <memory>
+
+#include "plan/access/access_plan.hpp"
+
+namespace plait::core {
+
+/// Returns the plan that plan::plan_access() makes.  If the access is small, and an equal one was planned recently in
+/// this process, it is that plan.
+/// errors  As plan::plan_access().
+/// threads  Any.
+std::shared_ptr<const plan::AccessPlan> find_or_make_plan(plan::Section section, const Layout& layout,
+                                                          const plan::AccessTask& task,
+                                                          const plan::AccessOptions& options);
+
+}  // namespace plait::core
