@@ -33,6 +33,30 @@ TEST(Broadcast, BringsATextOfAnyLength) {
   });
 }
 
+TEST(Broadcast, AnErrorOfTheFirstWorkerComesInPlaceOfTheText) {
+  for (const int size : {1, 2, 3, 6})
+    run_team(size, [](Transport& transport) {
+      const bool is_first = transport.rank() == 0;
+      for (int round = 0; round < 5; ++round) {
+        const bool fails = round % 2 == 1;
+        const std::exception_ptr mine = caught([&] {
+          // The errors of other workers are for the next agreement.
+          if (fails || !is_first) throw Error(ErrorKind::kSystem, is_first ? "no file" : "another error", 2);
+        });
+        const std::string text(static_cast<std::size_t>(400 * round), static_cast<char>('a' + round));
+        std::string error;
+        std::string found;
+        try {
+          found = broadcast_result(transport, is_first ? text : "of another worker", mine);
+        } catch (const Error& thrown) {
+          error = thrown.what();
+        }
+        EXPECT_EQ(error.substr(0, 7), fails ? "no file" : "") << round;
+        EXPECT_EQ(found, fails ? "" : text) << round;
+      }
+    });
+}
+
 TEST(Broadcast, TellsNumbersOfTheFirstWorker) {
   run_team(3, [](Transport& transport) {
     std::array<std::int64_t, 2> numbers{-5, std::int64_t{1} << 60};

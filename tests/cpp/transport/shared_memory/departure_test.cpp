@@ -184,7 +184,10 @@ TEST(Departure, AControlBlockHasOneForEachMember) {
   EXPECT_FALSE(departures[1].known(found));
   ASSERT_TRUE(departures[2].known(found));
   EXPECT_EQ(found.worker, 7);
-  EXPECT_EQ(reinterpret_cast<const std::byte*>(departures.data() + kMembers), control.get() + bytes);
+  // The memory for broadcasts follows.
+  EXPECT_EQ(reinterpret_cast<const std::byte*>(departures.data() + kMembers) +
+                sizeof(plait::transport::shared_memory::Mailbox),
+            control.get() + bytes);
   EXPECT_EQ(told(departures, 3), told(members[1].departures(), 3));
 }
 
