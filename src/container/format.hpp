@@ -49,6 +49,9 @@ class OpenedFile {
   virtual std::vector<GroupAttributes> groups() { return {}; }
   /// Returns the changes of the file; nullptr if its arrays change in place, and it gets no others.
   virtual FileChanges* changes() { return nullptr; }
+  /// Offers the first bytes of the file, which the caller keeps until dataset() has returned: kHeaderBytes, or the
+  /// whole file.
+  virtual void offer_header(std::span<const std::byte> /*header*/) {}
   /// Opens the array that the name refers to. stated: the caller's description, for formats without one.
   /// errors  kArgument: no array or several have that name; `stated` is incomplete. kSystem: the file is damaged.
   virtual std::unique_ptr<Dataset> dataset(const FileOptions& stated) = 0;
@@ -120,11 +123,6 @@ class Format {
   /// name: the name of the file, or of an array in it. store: the file; for a folder, the file that describes it.
   /// errors  kSystem.
   virtual std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const = 0;
-  /// Does the same if the first bytes of the file have been read before: kHeaderBytes, or the whole file.
-  virtual std::unique_ptr<OpenedFile> open_read(std::shared_ptr<store::Store> store, const std::string& name,
-                                                std::span<const std::byte> /*header*/) const {
-    return open(std::move(store), name);
-  }
   /// Opens the array that one rank has opened on another rank. content: its content. encoded: see Dataset::encoded().
   /// errors  kSystem.
   virtual std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store,

@@ -236,8 +236,8 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   std::optional<container::FileHeader> header;
   format_ = &detect_format(*store, header);
   if (contents_ == Contents::kByName) container::check_content(name(), *format_);
-  const std::unique_ptr<container::OpenedFile> opened =
-      header ? format_->open_read(store, name(), header->bytes()) : format_->open(store, name());
+  const std::unique_ptr<container::OpenedFile> opened = format_->open(store, name());
+  if (header) opened->offer_header(header->bytes());
   container::FileChanges* const changes = opened->changes();
   if (mode() != Mode::kRead && changes != nullptr) changes->check();
   if (mode() == Mode::kAppend && (!format_->traits().states_type || (adds_array() && changes == nullptr)))

@@ -103,8 +103,10 @@ def _plait(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
 
 def _renamed(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
     """Write a new file by MPI-IO and rename it; with a sync, as after a crash either file must be whole."""
-    name, temporary = _new(folder, RENAMED), _new(folder, "temporary")
-    write = _mpiio(case, comm, folder, local, files, temporary)
+    elsewhere = folder / "temporary"
+    elsewhere.mkdir(exist_ok=True)
+    name, temporary = _new(folder, RENAMED), _new(elsewhere, MPI_IO)
+    write = _mpiio(case, comm, elsewhere, local, files)
 
     def replace() -> None:
         write()
@@ -119,7 +121,7 @@ def _renamed(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, f
     return replace
 
 
-def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack, target: str = "") -> Way:
+def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
     shape = (case.edge, case.edge)
     layout = plait.Layout.parse(case.layout)
     starts = [int(one[0]) if len(one) else 0 for one in layout.indices(comm.rank)]
@@ -144,7 +146,7 @@ def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
         return found
 
     def write() -> None:
-        file = open_file(target or _new(folder, MPI_IO), MPI.MODE_WRONLY | MPI.MODE_CREATE)
+        file = open_file(_new(folder, MPI_IO), MPI.MODE_WRONLY | MPI.MODE_CREATE)
         file.Write_at_all(0, local)
         if case.access == SYNCED:
             file.Sync()

@@ -7,7 +7,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -68,7 +68,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         self._core = core
         self._mode = mode
         self._comm = comm
-        self._known = KnownLayouts()
+        self._known = KnownLayouts(core, comm, alone)
         self._step = None
         self._variable = VARIABLE
         self._types = {VARIABLE: opened}
@@ -382,17 +382,13 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
             if region is None and fill_halo is False:
                 if layout is None and self._alone:
                     layout = single_rank_layout(self._core.shape, self._core.order)
-                if (known := self._known.find(layout, given, self._dtype, writable, self._scope)) is not None:
+                if (known := self._known.find(layout, given, self._dtype, writable)) is not None:
                     return known[0], [], [known[1]], False
             fill = check_flag(fill_halo, "fill_halo")
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:
-                self._known.add(found[0], found[2][0], self._scope)
+                self._known.add(found[0], found[2][0], self._dtype)
             return *found, fill
-
-    def _scope(self) -> Hashable:
-        """Return what determines whether a layout fits this file."""
-        return self._core.shape, self._dtype, self._comm.size, self._comm.rank, self._alone
 
 
 def _reason(error: BaseException | None) -> str:

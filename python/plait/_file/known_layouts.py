@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from .. import _core
 from .._arguments.arrays import plain_order
 from .._arguments.recycled import new_array
 from .._arguments.values import Array
-from .._core import Layout
+from .._core import Comm, File, Layout
 
 _MAX_LAYOUTS = 16
 _MAX_RECENT_BYTES = 1 << 20
@@ -37,24 +37,21 @@ _recent: dict[tuple[int, Any], KnownLayout] = {}
 class KnownLayouts:
     """Layouts of the whole array that have been checked for a file, or for another file with an equal array."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_alone", "_comm", "_core", "_known")
 
-    def __init__(self) -> None:
-        """Begin without layouts."""
+    def __init__(self, core: File, comm: Comm, alone: bool) -> None:
+        """Begin without layouts of a file."""
+        self._core, self._comm, self._alone = core, comm, alone
         self._known: dict[int, KnownLayout] = {}
 
-    def find(
-        self, layout: object, given: object, dtype: np.dtype[Any], writable: bool, scope: Callable[[], Hashable]
-    ) -> tuple[Layout, Array] | None:
+    def find(self, layout: object, given: object, dtype: np.dtype[Any], writable: bool) -> tuple[Layout, Array] | None:
         """Return a known layout with the local array of an access: the caller's, or a new one for a read.
 
         It is None for layouts that are not known, and for arrays that must be checked.
-
-        scope  returns the properties of the file and of its ranks that determine whether a layout fits
         """
         known = self._known.get(id(layout))
         if known is None:
-            known = _recent.get((id(layout), scope()))
+            known = _recent.get((id(layout), self._scope(dtype)))
             if known is None:
                 return None
             self._add(known)
@@ -68,14 +65,18 @@ class KnownLayouts:
             return None
         return None if writable and not given.flags.writeable else (known.layout, given)
 
-    def add(self, layout: Layout, local: Array, scope: Callable[[], Hashable]) -> None:
+    def add(self, layout: Layout, local: Array, dtype: np.dtype[Any]) -> None:
         """Add a layout with a local array that fits."""
         known = KnownLayout(layout, local.shape, plain_order(layout), local.nbytes < _core.min_recycled)
         self._add(known)
         if local.nbytes <= _MAX_RECENT_BYTES:
             if len(_recent) >= _MAX_LAYOUTS:
                 _recent.clear()
-            _recent[id(layout), scope()] = known
+            _recent[id(layout), self._scope(dtype)] = known
+
+    def _scope(self, dtype: np.dtype[Any]) -> Hashable:
+        """Return what determines whether a layout fits the file."""
+        return self._core.shape, dtype, self._comm.size, self._comm.rank, self._alone
 
     def _add(self, known: KnownLayout) -> None:
         if len(self._known) == _MAX_LAYOUTS:

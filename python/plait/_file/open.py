@@ -16,7 +16,7 @@ from .._arguments.sizes import parse_bytes
 from .._arguments.words import shown
 from .._base.errors import ArgumentError, name_file
 from .._calls.comm import CommLike, to_core_comm
-from .._calls.guard import Reporter, call, checks
+from .._calls.guard import call, checks
 from .._redistribution.held import check_flag
 from .attributes import given_groups
 from .file import File
@@ -143,30 +143,25 @@ def open(
             assign(options, "shape", to_extents(shape))
         if dtype is not None:
             options.dtype, options.element_bytes = to_descr(dtype)
-        # Most calls leave all of these at their defaults.
-        if order is not None:
-            options.order = order
-        if offset or most or readers or strategy is not None:
-            options.offset, options.memory, options.readers = offset, most, readers
-            options.strategy = strategy or ""
+        options.order, options.offset, options.memory, options.readers = order, offset, most, readers
+        options.strategy = strategy or ""
         if unfinished != "remove":
             options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
         if group_attributes is not None:
             options.groups = given_groups(group_attributes)
         if durable is not None:
             options.durable = check_flag(durable, "durable")
-        if not (chunks is shards is codec is fill_value is dimension_names is unlimited is attributes is None):
-            properties = {
-                "chunks": chunks,
-                "shards": shards,
-                "codec": codec,
-                "fill_value": fill_value,
-                "dimension_names": dimension_names,
-                "unlimited": unlimited,
-                "attributes": attributes,
-            }
-            set_properties(options, properties, options.dtype or "")
-    file = _open_with(path, mode, own, options, fail, comm is None)
+        properties = {
+            "chunks": chunks,
+            "shards": shards,
+            "codec": codec,
+            "fill_value": fill_value,
+            "dimension_names": dimension_names,
+            "unlimited": unlimited,
+            "attributes": attributes,
+        }
+        set_properties(options, properties, options.dtype or "")
+    file = _open_with(path, mode, own, options, comm is None)
     if comm is None and mode == "r":
         file._again = _open_again, (path, shape, dtype, order, offset, most, strategy, readers)
     return file
@@ -174,13 +169,12 @@ def open(
 
 def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) -> File:
     """Open the file with options that have been checked. Collective over ``comm``; errors as of :func:`open`."""
-    own = to_core_comm(comm)
-    return _open_with(path, mode, own, options, partial(_core.fail, comm=own), comm is None)
+    return _open_with(path, mode, to_core_comm(comm), options, comm is None)
 
 
-def _open_with(path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, fail: Reporter, alone: bool) -> File:
+def _open_with(path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, alone: bool) -> File:
     try:
-        core = call(fail, _core.open, path, mode, comm, options)
+        core = call(partial(_core.fail, comm=comm), _core.open, path, mode, comm, options)
     except Exception as error:
         name_file(error, path)
         raise

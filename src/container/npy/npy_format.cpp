@@ -33,9 +33,8 @@ void reject_several(const std::string& name, const FileOptions& options) {
 
 class NpyFile : public OpenedFile {
  public:
-  /// first: The first bytes of the file, if they have been read; the caller keeps them until dataset() has returned.
-  NpyFile(std::shared_ptr<store::Store> store, std::string name, std::span<const std::byte> first)
-      : store_(std::move(store)), name_(std::move(name)), first_(first) {}
+  NpyFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
+  void offer_header(std::span<const std::byte> header) override { first_ = header; }
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     reject_several(name_, stated);
     return std::make_unique<NpyDataset>(to_content(read_header(*store_, name_, first_)), store_, name_);
@@ -55,11 +54,7 @@ class Npy : public Format {
            std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data()));
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
-    return open_read(std::move(store), name, {});
-  }
-  std::unique_ptr<OpenedFile> open_read(std::shared_ptr<store::Store> store, const std::string& name,
-                                        std::span<const std::byte> header) const override {
-    return std::make_unique<NpyFile>(std::move(store), name, header);
+    return std::make_unique<NpyFile>(std::move(store), name);
   }
   std::unique_ptr<container::Dataset> attach(Content content, std::shared_ptr<store::Store> store,
                                              const std::string& name, std::string_view /*encoded*/) const override {

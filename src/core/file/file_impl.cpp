@@ -81,7 +81,15 @@ void File::Impl::close() {
   bool committed = false;
   try {
     context_.with_transport([&](transport::Transport& transport) {
-      context_.mode() == Mode::kRead ? close_unchanged(transport, committed) : close_together(transport, committed);
+      if (context_.mode() != Mode::kRead) return close_together(transport, committed);
+      // Nothing can change, so that one agreement serves for the call and for errors that are not reported yet.
+      collective::Collective call(
+          transport, [this] { return close_text(context_); },
+          [&] {
+            if (const std::exception_ptr unreported = writes_.unreported_error()) std::rethrow_exception(unreported);
+          });
+      committed = true;
+      storage_.source()->finish(call, false);
     });
   } catch (const Error& error) {
     // If ranks have made different calls, the file stays open on all of them.
@@ -130,16 +138,6 @@ void File::Impl::close_together(transport::Transport& transport, bool& committed
   const bool syncs = needs != kNothing;
   if (storage_.has_view() && syncs) call.run_phase([&] { storage_.store()->sync(); });
   storage_.source()->finish(call, syncs);
-}
-
-void File::Impl::close_unchanged(transport::Transport& transport, bool& committed) {
-  collective::Collective call(
-      transport, [this] { return close_text(context_); },
-      [&] {
-        if (const std::exception_ptr unreported = writes_.unreported_error()) std::rethrow_exception(unreported);
-      });
-  committed = true;
-  storage_.source()->finish(call, false);
 }
 
 void File::Impl::sync() {

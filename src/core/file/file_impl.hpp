@@ -86,8 +86,6 @@ class File::Impl {
   bool is_changed() const { return storage_.is_written() || !attributes_.empty(); }
   /// The phases of close().  committed: the file cannot stay open, because the phases may have changed it.
   void close_together(transport::Transport& transport, bool& committed);
-  /// The same for a file that nothing can have changed.
-  void close_unchanged(transport::Transport& transport, bool& committed);
 
   core::FileContext context_;
   core::FileStorage storage_{context_};

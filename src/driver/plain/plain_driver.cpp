@@ -46,7 +46,7 @@ std::string metadata_path(const std::string& name) {
 
 /// Opens the file of a name that cannot be a folder or an archive, without looking at it before. Returns nullptr for
 /// other names, and if opening it fails: the general way reports the reason.
-std::unique_ptr<PosixStore> open_file_of(const std::string& name, bool writable) {
+std::unique_ptr<PosixStore> open_directly(const std::string& name, bool writable) {
   if (store::is_raw(name) || container::may_be_archive(container::format_named(name))) return nullptr;
   try {
     return std::make_unique<PosixStore>(file_path(name), to_access(writable));
@@ -119,7 +119,7 @@ class PlainDriver : public FileDriver {
   Contents contents() const override { return contents_; }
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
-    if (auto opened = open_file_of(name, writable)) return to_location(std::move(opened));
+    if (auto opened = open_directly(name, writable)) return to_location(std::move(opened));
     const std::string path = metadata_path(name);
     try {
       return to_location(std::make_unique<PosixStore>(path, to_access(writable)));
