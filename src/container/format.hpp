@@ -51,10 +51,17 @@ class OpenedFile {
   virtual FileChanges* changes() { return nullptr; }
   /// Offers the first bytes of the file, which the caller keeps until dataset() has returned: kHeaderBytes, or the
   /// whole file.
-  virtual void offer_header(std::span<const std::byte> /*header*/) {}
+  void offer_header(std::span<const std::byte> header) { header_ = header; }
   /// Opens the array that the name refers to. stated: the caller's description, for formats without one.
   /// errors  kArgument: no array or several have that name; `stated` is incomplete. kSystem: the file is damaged.
   virtual std::unique_ptr<Dataset> dataset(const FileOptions& stated) = 0;
+
+ protected:
+  /// Returns the first bytes of the file; empty if they have not been read.
+  std::span<const std::byte> header() const { return header_; }
+
+ private:
+  std::span<const std::byte> header_;
 };
 
 /// A file to be created, on one rank. Formats that store arrays without encoding need no derived class.

@@ -34,16 +34,14 @@ void reject_several(const std::string& name, const FileOptions& options) {
 class NpyFile : public OpenedFile {
  public:
   NpyFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
-  void offer_header(std::span<const std::byte> header) override { first_ = header; }
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     reject_several(name_, stated);
-    return std::make_unique<NpyDataset>(to_content(read_header(*store_, name_, first_)), store_, name_);
+    return std::make_unique<NpyDataset>(to_content(read_header(*store_, name_, header())), store_, name_);
   }
 
  private:
   std::shared_ptr<store::Store> store_;
   std::string name_;
-  std::span<const std::byte> first_;
 };
 
 class Npy : public Format {
