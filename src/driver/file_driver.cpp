@@ -172,13 +172,17 @@ std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
       // The file was replaced after rank 0 had found it: other ranks have found the new file, or no component files.
       const int code = error.system_code();
       if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMaxAttempts) throw;
+      const std::exception_ptr no_source = source ? nullptr : failure;
       failure = collective::caught([&] {
         std::string now = base::encode(found.location);
         same = now == before ? same + 1 : 0;
         before = std::move(now);
       });
       if (same == store::kMaxSameAttempts || (same > 0 && code == ENOENT)) throw;
-      source->drop();
+      if (source)
+        source->drop();
+      else
+        failure = no_source;
     }
   }
 }

@@ -115,6 +115,10 @@ def _one_array(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: s
 def to_parts(arrays: list[Array]) -> Parts:
     """Return the arrays, with address and strides instead of those whose type the buffer protocol does not have."""
     return [
-        array if array.dtype.kind in "biufc" else (array.__array_interface__["data"][0], array.strides)
-        for array in arrays
+        array if _has_buffer(array.dtype) else (array.__array_interface__["data"][0], array.strides) for array in arrays
     ]
+
+
+def _has_buffer(dtype: np.dtype[Any]) -> bool:
+    """Return whether NumPy exposes arrays of the type as buffers, which foreign long doubles are not."""
+    return dtype.kind in "biufc" and (dtype.isnative or dtype.char not in "gG")
