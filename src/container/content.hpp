@@ -16,7 +16,7 @@ namespace plait::container {
 /// An array and its location: from an offset on, contiguous or in chunks, as plan/section/chunks.hpp defines.
 struct Content : ArrayDescription {
   std::int64_t data_offset = 0;
-  /// True if a part of a chunk costs as much as all of it, because the chunk is compressed as a whole.
+  /// True if a part of a chunk costs as much as all of it, because the chunk is compressed, or put, as a whole.
   bool packed = false;
   /// The value of elements that are not written, as one element; empty if it is zero or the format states none.
   std::vector<std::byte> fill{};
