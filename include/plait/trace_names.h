@@ -40,7 +40,8 @@
   NAME(MPI_IO, kMpiIo, "mpi-io")                                                                                      \
   NAME(PLAIT, kPlait, "plait")                                                                                        \
   NAME(BLOCK, kBlock, "block")              /* a trace of a block device */                                           \
-  NAME(LOADER, kLoader, "loader")           /* the dynamic loader reading libraries */
+  NAME(LOADER, kLoader, "loader")           /* the dynamic loader reading libraries */                                \
+  NAME(HTTP, kHttp, "http")                 /* requests for objects of an object store */
 
 /* Bits of an event's flags, in the order of text formats: PLAIT_EVENT_..., plait::trace::flag, plait.trace.Flag.  The
  * lower eight bits are those of the 1992 record type, without its write bit, which the kind replaces. */

@@ -110,4 +110,13 @@ void RecordedRequest::end(const RecordedAccess& access) const noexcept {
   errno = saved;
 }
 
+void record_http(const DetachedRequest& request, const RecordedAccess& access) {
+  if (!recording()) return;
+  plait_event event{};
+  event.start = request.start;
+  event.operation = request.operation;
+  event.flags = PLAIT_EVENT_ASYNCHRONOUS;  // one thread has many such requests in flight
+  keep(event, PLAIT_INTERFACE_HTTP, request.kind, access);
+}
+
 }  // namespace plait::base

@@ -87,4 +87,13 @@ class RecordedRequest {
   std::int64_t start_ = 0;
 };
 
+/// A request that one thread has made and another one has carried out, such as one to an object store.
+struct DetachedRequest {
+  plait_event_kind kind = PLAIT_EVENT_READ;
+  std::int64_t start = 0;       ///< plait_events_now() when it was sent
+  std::uint64_t operation = 0;  ///< OperationScope::operation() of the thread that has made it
+};
+/// Records that such a request has ended now.
+void record_http(const DetachedRequest& request, const RecordedAccess& access);
+
 }  // namespace plait::base

@@ -183,7 +183,7 @@ std::vector<SentPart> send_parts(const Begun& begun, const std::string& url, sto
     const std::int64_t offset = part * begun.part_bytes;
     std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(begun.part_bytes, begun.bytes - offset)));
     spool.read({{offset, bytes.data(), std::ssize(bytes)}});
-    upload->send(part + 1, std::move(bytes));
+    upload->send(part + 1, offset, std::move(bytes));
   }
   return upload->finish();
 }

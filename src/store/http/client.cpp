@@ -241,6 +241,7 @@ void Client::begin(const Submitted& one) {
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   one.call->skew = find_host(*one.call).skew;
+  begin_traced(*one.call);
   transfer->begin(*one.call, *one.completions, now.count() + one.call->skew);
   curl().curl_multi_add_handle(multi_, transfer->easy());
   ++active_;
@@ -252,6 +253,7 @@ void Client::end(void* easy, int result) {
   curl().curl_easy_getinfo(easy, kCurlGetPrivate, &own);
   std::unique_ptr<Transfer> transfer(static_cast<Transfer*>(own));
   const bool complete = transfer->end(result);
+  end_traced(transfer->call(), transfer->received(), complete);
   curl().curl_multi_remove_handle(multi_, easy);
   --active_;
   const Submitted one{&transfer->call(), &transfer->completions()};
@@ -337,6 +339,7 @@ Call& Completions::wait() {
 
 void submit(Call& call, Completions& completions) {
   static base::PerProcess<Client> client;
+  call.traced.attempt.operation = base::OperationScope::operation();
   client.get().submit(call, completions);
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "store/http/traced_object.hpp"
+
 namespace plait::store::http {
 
 struct Header {
@@ -73,6 +75,7 @@ class Adapter {
 struct Call {
   Request request{};
   Adapter* adapter = nullptr;  ///< may be nullptr
+  TracedObject traced{};
 
   Response response{};     ///< the last response, if `error` is empty
   std::string error{};     ///< reason why there is no response

@@ -48,6 +48,7 @@ void Transfer::begin(Call& call, Completions& completions, std::int64_t seconds)
   body_begun_ = false;
   lacks_memory_ = false;
   uploaded_ = 0;
+  received_ = 0;
   why_[0] = '\0';
   set_options();
 }
@@ -160,6 +161,7 @@ bool Transfer::take_body(std::span<const std::byte> bytes) {
     call_->abandoned = response.ok() && sent_.sink != nullptr && !sent_.sink->begin(response);
   }
   if (call_->abandoned) return false;
+  received_ += std::ssize(bytes);
   if (response.ok() && sent_.sink != nullptr)
     call_->abandoned = !sent_.sink->receive(bytes);
   else if (response.text.size() + bytes.size() <= Response::kMaxText)

@@ -28,6 +28,8 @@ class Transfer {
   void begin(Call& call, Completions& completions, std::int64_t seconds);
   /// Sets the call's response or error. result: that of libcurl. Returns true if the body is complete.
   bool end(int result);
+  /// Returns the number of bytes of the body that have arrived.
+  std::int64_t received() const { return received_; }
 
  private:
   static std::size_t on_header(const char* data, std::size_t size, std::size_t count, void* self);
@@ -48,6 +50,7 @@ class Transfer {
   bool body_begun_ = false;
   bool lacks_memory_ = false;
   std::size_t uploaded_ = 0;
+  std::int64_t received_ = 0;
   std::array<char, kCurlErrorBytes> why_{};
 };
 

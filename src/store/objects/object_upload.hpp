@@ -40,9 +40,10 @@ class ObjectUpload {
   virtual std::string begin() = 0;
   /// Joins an upload that another process has begun.
   virtual void join(const std::string& id) = 0;
-  /// Sends a part. At most kMaxPartsInFlight parts are in flight and in memory.  errors  kSystem: this or an earlier
-  /// part could not be sent.
-  virtual void send(std::int64_t number, std::vector<std::byte> bytes) = 0;
+  /// Sends a part, whose first byte is at `offset` of the object. At most kMaxPartsInFlight parts are in flight and in
+  /// memory.
+  /// errors  kSystem: this or an earlier part could not be sent.
+  virtual void send(std::int64_t number, std::int64_t offset, std::vector<std::byte> bytes) = 0;
   /// Waits for the parts of this process, and returns them.  errors  kSystem.
   virtual std::vector<SentPart> finish() = 0;
   /// Makes the object appear. parts: all parts, by ascending numbers. Returns false without any change if the condition

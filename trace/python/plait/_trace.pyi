@@ -37,6 +37,7 @@ class Interface(IntEnum):
     PLAIT = 10
     BLOCK = 11
     LOADER = 12
+    HTTP = 13
 
 class Flag(IntFlag):
     META_DATA = 1

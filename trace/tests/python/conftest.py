@@ -10,4 +10,6 @@ from fixtures import (  # noqa: F401
     pytest_collection_modifyitems,
     pytest_pycollect_makeitem,
     s3_server,
+    server,
+    shared_server,
 )

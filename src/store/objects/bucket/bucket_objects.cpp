@@ -188,6 +188,7 @@ void BucketObjects::list(const std::string& prefix, ListDepth depth,
     http::Call call;
     call.request.url = bucket_->list_url(begin, depth, next);
     call.adapter = bucket_->adapter();
+    trace(call, prefix, {.kind = PLAIT_EVENT_METADATA, .offset = -1});
     http::perform(call);
     if (!call.error.empty() || !call.response.ok()) throw_failed("list", prefix, call);
     const ListPage page = bucket_->parse_page(call.response.text, object_location(prefix));
@@ -235,6 +236,7 @@ void BucketObjects::put_later(const std::string& object, std::span<const std::by
   put.bytes.assign(bytes.begin(), bytes.end());
   put.adapter = bucket_->adapter();
   fill_put(put.request, object, bytes);
+  trace(put, object, {.kind = PLAIT_EVENT_WRITE, .bytes = std::ssize(bytes)});
   pending_.submit(std::move(put), [this](const PendingPut& one) { (void)check_put(one.object, one, std::nullopt); });
 }
 
@@ -246,6 +248,7 @@ bool BucketObjects::put_now(const std::string& object, std::span<const std::byte
   http::Call call;
   fill_put(call.request, object, bytes);
   call.request.body = bytes;
+  trace(call, object, {.kind = PLAIT_EVENT_WRITE, .bytes = std::ssize(bytes)});
   call.adapter = bucket_->adapter();
   if (condition) call.request.headers.push_back(bucket_->put_condition(*condition));
   call.request.repeats_conflicts = condition.has_value() && bucket_->repeats_conflicts();

@@ -10,12 +10,13 @@ PartUpload::PartUpload(std::shared_ptr<ConditionalObjects> objects, const Bucket
       object_(std::move(object)),
       url_(bucket.url(objects_->key(object_))) {}
 
-void PartUpload::send(std::int64_t number, std::vector<std::byte> bytes) {
+void PartUpload::send(std::int64_t number, std::int64_t offset, std::vector<std::byte> bytes) {
   PendingPut part;
   part.number = number;
   part.bytes = std::move(bytes);
   part.request.method = "PUT";
   fill_part(part);
+  objects_->trace(part, object_, {.kind = PLAIT_EVENT_WRITE, .offset = offset, .bytes = std::ssize(part.bytes)});
   parts_.submit(std::move(part), [this](const PendingPut& one) { sent_.push_back({one.number, part_tag(one)}); });
 }
 

@@ -20,7 +20,7 @@ class PartUpload : public ObjectUpload {
   PartUpload(std::shared_ptr<ConditionalObjects> objects, const Bucket& bucket, std::string object);
 
   void join(const std::string& id) override { id_ = id; }
-  void send(std::int64_t number, std::vector<std::byte> bytes) override;
+  void send(std::int64_t number, std::int64_t offset, std::vector<std::byte> bytes) override;
   std::vector<SentPart> finish() override;
   bool commit(const std::vector<SentPart>& parts, const Condition& condition) override;
 

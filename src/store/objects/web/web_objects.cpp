@@ -26,6 +26,9 @@ namespace {
 
 using base::text;
 
+/// Objects of a store whose numbers in a trace are in memory.
+constexpr std::size_t kMaxTraced = 4096;
+
 int to_system_code(int status) {
   if (status == 401 || status == 403) return EACCES;
   return status == 404 ? ENOENT : EIO;
@@ -97,10 +100,21 @@ void WebObjects::throw_failed(const char* operation, const std::string& object, 
                            server_->explain(call.response), tried, advice.empty() ? "; try again later" : "; ", advice);
 }
 
+void WebObjects::trace(http::Call& call, const std::string& object, http::TracedObject part) const {
+  if (!base::recording()) return;
+  const std::scoped_lock lock(mutex_);
+  if (traced_.size() >= kMaxTraced) traced_.clear();  // the objects get new numbers
+  std::uint32_t& number = traced_[object];
+  if (number == 0) number = base::recorded_name(without_options(object_location(object)));
+  call.traced = part;
+  call.traced.file = number;
+}
+
 void WebObjects::perform(http::Call& call, const std::string& object, std::string method) {
   call.request.method = std::move(method);
   call.request.url = server_->url(key(object));
   call.adapter = server_->adapter();
+  trace(call, object, {.kind = PLAIT_EVENT_METADATA, .offset = -1});
   http::perform(call);
 }
 
@@ -119,11 +133,13 @@ void WebObjects::add_exchanges(Batch& batch, GetRequest& request, std::size_t in
     std::unique_ptr<Exchange> made = make_exchange(request, index);
     made->whole = std::make_unique<WholeSink>(request.options.max_bytes);
     made->request.sink = made->whole.get();
+    trace(*made, request.object, {.bytes = -1});
     batch.exchanges.push_back(std::move(made));
   } else {
     for (Piece& piece : make_pieces(request.ranges)) {
       std::unique_ptr<Exchange> made = make_exchange(request, index);
       made->request.headers.push_back({"Range", piece.range()});
+      trace(*made, request.object, {.offset = std::max<std::int64_t>(piece.begin, -1), .bytes = piece.bytes});
       made->piece = std::make_unique<PieceSink>(std::move(piece));
       made->request.sink = made->piece.get();
       batch.exchanges.push_back(std::move(made));
@@ -131,6 +147,7 @@ void WebObjects::add_exchanges(Batch& batch, GetRequest& request, std::size_t in
     if (batch.exchanges.size() == begin) {
       batch.exchanges.push_back(make_exchange(request, index));
       batch.exchanges.back()->request.method = "HEAD";
+      trace(*batch.exchanges.back(), request.object, {.kind = PLAIT_EVENT_METADATA, .offset = -1});
     }
   }
   batch.reads.push_back({&request, begin, batch.exchanges.size(), batch.exchanges.size() - begin});

@@ -1,7 +1,11 @@
 /// Objects that are read by HTTP: what all kinds of servers have in common.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +42,9 @@ class WebObjects : public ObjectStore {
   bool contains(const std::string& object) override;
 
   std::string key(const std::string& object) const { return prefix_ + object; }
+  /// Sets which part of an object a call reads or writes, for the trace.
+  /// cost  A lookup if a trace is recorded, else nothing.
+  void trace(http::Call& call, const std::string& object, http::TracedObject part) const;
   /// Sends a request about an object.
   void perform(http::Call& call, const std::string& object, std::string method);
   /// Throws the error of a call. operation: such as `read`.  errors  kSystem: always.
@@ -63,6 +70,8 @@ class WebObjects : public ObjectStore {
 
   std::shared_ptr<Server> server_;
   std::string prefix_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::uint32_t, std::less<>> traced_;  // numbers of objects in the trace
 };
 
 /// Returns the identity of the content that a response describes: its ETag, or else its time of change and its size.

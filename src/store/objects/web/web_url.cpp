@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -73,6 +74,16 @@ std::string without_secrets(std::string text) {
       text.replace(begin, user - begin, "...");
   }
   return text;
+}
+
+std::string without_options(std::string location) {
+  const std::size_t question = location.find('?');
+  if (question != std::string::npos) {
+    const bool after_key = location.find('/', location.find("://") + 3) < question;
+    const std::size_t end = after_key ? location.size() : std::min(location.find('/', question), location.size());
+    location.erase(question, end - question);
+  }
+  return without_secrets(std::move(location));
 }
 
 std::string with_options_first(const std::string& name) {

@@ -32,4 +32,8 @@ std::string with_options_first(const std::string& name);
 /// Example: `https://h/a.npy?sig=x: not found` becomes `https://h/a.npy?...: not found`.
 std::string without_secrets(std::string text);
 
+/// Returns a location without its options, and without secrets: the name of an object in a trace.
+/// Example: `s3://b?region=eu-west-1/a.npy` becomes `s3://b/a.npy`.
+std::string without_options(std::string location);
+
 }  // namespace plait::store::web

@@ -31,6 +31,7 @@ TEST(TraceNames, FilesHoldTheseNumbers) {
   EXPECT_EQ(static_cast<int>(Kind::kPhase), 15);
   EXPECT_EQ(static_cast<int>(Interface::kMpiIo), 9);
   EXPECT_EQ(static_cast<int>(Interface::kLoader), 12);
+  EXPECT_EQ(static_cast<int>(Interface::kHttp), 13);
   EXPECT_EQ(flag::kLogical | flag::kAppend | flag::kVirtualMemory, 0x2083);
 }
 

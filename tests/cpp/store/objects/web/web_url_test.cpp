@@ -13,6 +13,7 @@ namespace {
 using plait::store::canonical_name;
 using plait::store::web::parse_web_url;
 using plait::store::web::WebUrl;
+using plait::store::web::without_options;
 using plait::store::web::without_secrets;
 
 TEST(WebUrl, OptionsAreBeforeTheKey) {
@@ -52,6 +53,14 @@ TEST(WebUrl, SecretsAreRemoved) {
           std::string("s3://b?region=x&endpoint=...") + at + "h/k@2: no");
   for (const char* same : {"", "s3://b?region=x/k", "memory://b/a?b=c", "https://h/a: what? yes", "://?x"})
     EXPECT_EQ(without_secrets(same), same);
+}
+
+TEST(WebUrl, NamesInTracesHaveNoOptions) {
+  EXPECT_EQ(without_options("s3://b?region=x/a.zarr/c/0"), "s3://b/a.zarr/c/0");
+  EXPECT_EQ(without_options("s3://b/a.npy?region=x"), "s3://b/a.npy");
+  EXPECT_EQ(without_options("https://user:word@h?sig=x/a.npy"), "https://...@h/a.npy");
+  EXPECT_EQ(without_options("s3://b?region=x"), "s3://b");
+  EXPECT_EQ(without_options("s3://b/a.npy"), "s3://b/a.npy");
 }
 
 }  // namespace
