@@ -27,7 +27,7 @@
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 #include "store/posix/posix_store.hpp"
-#include "store/zip/zip_objects.hpp"
+#include "store/zip/archive.hpp"
 
 namespace plait::container {
 

@@ -5,6 +5,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "container/foreign.hpp"
 #include "container/format_registry.hpp"
 #include "driver/objects/new_object_file.hpp"
 #include "driver/plain/new_folder.hpp"
@@ -14,6 +15,7 @@
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 #include "store/url.hpp"
+#include "store/zip/remote_archives.hpp"
 
 namespace plait::driver::objects {
 
@@ -63,6 +65,21 @@ store::OpenLocation find_object(const std::string& name, bool writable) {
   return {{opened->name(), opened->details(), {}}, std::move(opened)};
 }
 
+/// Begin of the details of a location in a zip file; the directory of the file follows.
+constexpr std::string_view kInArchive = "zip ";
+
+std::string file_url(const std::string& name) { return std::string(container::array_name(name).file); }
+
+/// Opens the metadata of an array in a zip file.
+store::OpenLocation find_in_archive(const std::string& name, const store::zip::Archive& archive,
+                                    const std::string& metadata, bool writable) {
+  if (writable)
+    base::throw_system_error(EROFS, "cannot write ", name, ": it is in the zip file ", archive.name(),
+                             ", which Plait only reads; copy it to a Zarr array that is no zip file, and change that");
+  return {{metadata, std::string(kInArchive) + store::zip::encode_remote(archive), {}},
+          std::make_unique<store::ObjectBytes>(metadata)};
+}
+
 class ObjectsDriver : public FileDriver {
  public:
   std::string_view prefix() const override { return {}; }
@@ -77,6 +94,8 @@ class ObjectsDriver : public FileDriver {
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
     if (writable) check_writable(name);
+    // What follows uses the archive if the URL has one, so that all of it is of one content.
+    if (find_kind(name).whole_objects) (void)store::zip::find_remote(file_url(name), store::zip::Validation::kNow);
     // If the suffix is that of a FolderFormat, format_at() and its requests for metadata are not needed.
     const container::Format& named = container::format_named(name);
     const bool is_object = named.folder() == nullptr && find_kind(name).whole_objects;
@@ -89,10 +108,16 @@ class ObjectsDriver : public FileDriver {
     const container::ArrayName parts = container::array_name(name);
     const container::FolderMetadata metadata = folder->locate_metadata(parts.file, parts.array);
     if (!metadata.exists) throw_missing(name, folder);
+    if (const auto archive = store::zip::find_remote(metadata.location, store::zip::Validation::kRecent))
+      return find_in_archive(name, *archive, metadata.location, writable);
     return {{metadata.location, {}, {}}, std::make_unique<store::ObjectBytes>(metadata.location)};
   }
   std::unique_ptr<store::Store> open(const store::Location& location, bool /*writable*/) const override {
     if (is_spool(location)) return open_spool(location);
+    if (location.details.starts_with(kInArchive)) {
+      store::zip::adopt_remote(std::string_view(location.details).substr(kInArchive.size()));
+      return std::make_unique<store::ObjectBytes>(location.path);
+    }
     if (!location.details.empty()) return std::make_unique<store::ObjectRanges>(location.path, location.details);
     return std::make_unique<store::ObjectBytes>(location.path);
   }
@@ -149,6 +174,10 @@ void check_name(const std::string& name, bool is_new) {
   check_writable(name);
   const container::Format& format = container::format_named(name);
   if (format.folder() == nullptr && find_kind(name).upload == nullptr) reject_format(name, format);
+  if (format.traits().suffix.empty() && container::foreign_by_name(url) == "zip")
+    base::throw_argument_error(name,
+                               ": the name ends like those of zip files, which Plait only reads; choose a name that "
+                               "ends with .zarr or .npz, and pack the result by a program for zip files");
 }
 
 }  // namespace plait::driver::objects

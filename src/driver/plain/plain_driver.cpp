@@ -14,7 +14,7 @@
 #include "store/objects/object_bytes.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/url.hpp"
-#include "store/zip/zip_objects.hpp"
+#include "store/zip/archive.hpp"
 
 namespace plait::driver::plain {
 

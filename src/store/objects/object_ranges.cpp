@@ -24,21 +24,29 @@
 
 namespace plait::store {
 
-ObjectRanges::ObjectRanges(std::string location, std::string_view details) : location_(std::move(location)) {
+namespace {
+
+constexpr std::int64_t kBeginBytes = std::int64_t{64} << 10;
+constexpr std::int64_t kEndBytes = std::int64_t{128} << 10;
+
+}  // namespace
+
+ObjectRanges::ObjectRanges(std::string location, std::string_view details, FirstRead first)
+    : location_(std::move(location)) {
   const std::size_t slash = location_.rfind('/');
   object_ = location_.substr(slash + 1);
   objects_ = open_objects(location_.substr(0, slash), Sharing::kShared);
   if (details.empty()) {
-    read_head();
+    read_first(first);
     return;
   }
-  const std::size_t first = details.find(' ');
-  const std::size_t second = std::min(details.find(' ', first + 1), details.size());
-  size_ = web::parse_count(details.substr(0, first));
-  if (first == std::string_view::npos || second == details.size() || size_ < 0)
+  const std::size_t space = details.find(' ');
+  const std::size_t second = std::min(details.find(' ', space + 1), details.size());
+  size_ = web::parse_count(details.substr(0, space));
+  if (space == std::string_view::npos || second == details.size() || size_ < 0)
     base::throw_system_error(EPROTO, "cannot open ", location_, ": another rank has sent \"", details,
                              "\" instead of its size and identity; use the same version of Plait on all ranks");
-  identity_ = {{web::parse_count(details.substr(first + 1, second - first - 1))},
+  identity_ = {{web::parse_count(details.substr(space + 1, second - space - 1))},
                std::string(details.substr(second + 1))};
 }
 
@@ -49,12 +57,16 @@ std::optional<std::string> ObjectRanges::object_identity() const {
   return is_strong ? base::text(location_, ' ', details()) : std::string();
 }
 
-void ObjectRanges::read_head() {
-  head_.resize(kHeadBytes);
-  GetResult found = objects_->get(object_, {{0, head_.data(), kHeadBytes}}, {.identity = true});
+void ObjectRanges::read_first(FirstRead first) {
+  const std::int64_t bytes = first == FirstRead::kBegin ? kBeginBytes : kEndBytes;
+  known_.resize(static_cast<std::size_t>(bytes));
+  const std::int64_t offset = first == FirstRead::kBegin ? 0 : -bytes;
+  GetResult found = objects_->get(object_, {{offset, known_.data(), bytes}}, {.identity = true});
   if (found.status == GetStatus::kOutside) {  // the object is shorter
-    head_.resize(static_cast<std::size_t>(found.bytes));
-    found = objects_->get(object_, {{0, head_.data(), found.bytes}}, {.identity = true});
+    known_.resize(static_cast<std::size_t>(std::min(found.bytes, bytes)));
+    found = objects_->get(object_, {{0, known_.data(), std::ssize(known_)}}, {.identity = true});
+  } else if (first == FirstRead::kEnd) {
+    known_begin_ = found.bytes - bytes;
   }
   if (found.status == GetStatus::kMissing)
     base::throw_system_error(ENOENT, "cannot open ", location_, ": there is no such object; check the name");
@@ -68,16 +80,21 @@ void ObjectRanges::throw_replaced() const {
                            ": another program has replaced the object since it was opened; open it again");
 }
 
+/// Copies bytes that the first request has read. Returns false if it has not read all of them.
+bool ObjectRanges::copy_known(const ReadSegment& segment) const {
+  const std::int64_t begin = segment.offset - known_begin_;
+  if (begin < 0 || segment.bytes > std::ssize(known_) - begin) return false;
+  std::copy_n(known_.begin() + begin, segment.bytes, segment.data);
+  return true;
+}
+
 void ObjectRanges::read_now(std::vector<ReadSegment> segments) {
   std::vector<ReadSegment> remote;
   for (const ReadSegment& segment : segments) {
     if (segment.offset < 0 || segment.bytes > size_ - segment.offset)
       base::throw_system_error(EIO, "cannot read ", segment.bytes, " bytes at offset ", segment.offset, " of ",
                                location_, ", which has ", size_);
-    if (segment.offset + segment.bytes <= std::ssize(head_))
-      std::copy_n(head_.begin() + segment.offset, segment.bytes, segment.data);
-    else
-      remote.push_back(segment);
+    if (!copy_known(segment)) remote.push_back(segment);
   }
   if (remote.empty()) return;
   if (!objects_->get(object_, std::move(remote), {.if_match = &identity_}).found()) throw_replaced();

@@ -13,15 +13,21 @@
 
 namespace plait::store {
 
+/// The part of an object that its first request reads.
+enum class FirstRead : std::uint8_t {
+  kBegin,  ///< the first 64 KiB, because most formats have their headers there
+  kEnd     ///< the last 128 KiB, because zip files have their directory there
+};
+
 /// An object of a format that is one file, such as .npy. All reads have the condition that the object is the one whose
 /// beginning was read first: a replaced object is an error, never a mixture.
 /// threads  Any number at once.
 class ObjectRanges : public Store {
  public:
   /// location: the location of the object. details: those of another rank, with which no request is sent; a read then
-  /// fails if the object has been replaced. Empty: the beginning of the object is read.
+  /// fails if the object has been replaced. Empty: a part of the object is read.
   /// errors  Those of open_objects().  kSystem, ENOENT: there is no such object.
-  explicit ObjectRanges(std::string location, std::string_view details = {});
+  explicit ObjectRanges(std::string location, std::string_view details = {}, FirstRead first = FirstRead::kBegin);
 
   const std::string& name() const override { return location_; }
   std::string description() const override { return "an object that is read by ranges"; }
@@ -35,12 +41,11 @@ class ObjectRanges : public Store {
 
   /// Returns the size and the identity of the object for other ranks.
   std::string details() const;
-
-  /// Bytes at the beginning that the first request reads, because formats have their headers there.
-  static constexpr std::int64_t kHeadBytes = std::int64_t{64} << 10;
+  const ObjectIdentity& identity() const { return identity_; }
 
  private:
-  void read_head();
+  void read_first(FirstRead first);
+  bool copy_known(const ReadSegment& segment) const;
   void read_now(std::vector<ReadSegment> segments);
   [[noreturn]] void throw_replaced() const;
 
@@ -49,7 +54,8 @@ class ObjectRanges : public Store {
   std::shared_ptr<ObjectStore> objects_;
   ObjectIdentity identity_;
   std::int64_t size_ = 0;
-  std::vector<std::byte> head_;
+  std::int64_t known_begin_ = 0;  // offset of the bytes that the first request has read
+  std::vector<std::byte> known_;
 };
 
 }  // namespace plait::store

@@ -14,6 +14,7 @@
 #include "store/objects/s3/s3_objects.hpp"
 #include "store/objects/web/http_objects.hpp"
 #include "store/objects/web/web_url.hpp"
+#include "store/zip/remote_archives.hpp"
 #include "store/zip/zip_objects.hpp"
 
 namespace plait::store {
@@ -73,10 +74,14 @@ std::shared_ptr<ObjectStore> open_objects(const std::string& location, Sharing s
     if (location.starts_with(added.prefix)) return added.open(location);
   if (is_url(location)) {
     const std::string canonical = canonical_name(location);
-    return object_store_kind(canonical).open(canonical, sharing);
+    const ObjectStoreKind& kind = object_store_kind(canonical);
+    if (kind.whole_objects)
+      if (std::shared_ptr<zip::Archive> archive = zip::find_remote(canonical, zip::Validation::kRecent))
+        return zip::open_objects(canonical, std::move(archive));
+    return kind.open(canonical, sharing);
   }
   if (const std::string archive = zip::archive_path(location); !archive.empty())
-    return zip::open_objects(location, archive);
+    return zip::open_objects(location, std::make_shared<zip::Archive>(archive));
   return std::make_shared<folder::FolderObjects>(location, sharing);
 }
 

@@ -31,7 +31,7 @@ constexpr std::uint32_t kEntrySignature = 0x02014b50;
 constexpr std::uint32_t kEndSignature = 0x06054b50;
 constexpr std::uint32_t kEnd64Signature = 0x06064b50;
 constexpr std::uint32_t kLocatorSignature = 0x07064b50;
-constexpr std::int64_t kLocalBytes = 30;
+constexpr std::int64_t kLocalBytes = kLocalHeaderBytes;
 constexpr std::int64_t kEntryBytes = 46;
 constexpr std::int64_t kEndBytes = 22;
 constexpr std::int64_t kEnd64Bytes = 56;
@@ -220,8 +220,11 @@ std::vector<Entry> read_directory(store::Store& store, const std::string& file, 
 }
 
 std::int64_t data_begin(store::Store& store, const Entry& entry, const std::string& file) {
-  const std::vector<std::byte> bytes = bytes_at(store, entry.header, kLocalBytes);
-  Fields fields(bytes);
+  return data_begin(bytes_at(store, entry.header, kLocalBytes), entry, file);
+}
+
+std::int64_t data_begin(std::span<const std::byte> header, const Entry& entry, const std::string& file) {
+  Fields fields(header);
   if (fields.take<std::uint32_t>() != kLocalSignature)
     damaged(file, entry.header, "there is no header of \"", entry.name, '"');
   fields.skip(22);

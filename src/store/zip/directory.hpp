@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/encoding/traits.hpp"
 #include "store/store.hpp"
 
 namespace plait::store::zip {
@@ -24,6 +26,12 @@ struct Entry {
 
   bool encrypted() const { return (flags & 1U) != 0; }
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Entry>& entry) {
+  codec(entry.name, entry.method, entry.flags, entry.check_sum, entry.packed, entry.unpacked, entry.header,
+        entry.limit);
+}
 
 inline constexpr std::uint16_t kStored = 0;
 inline constexpr std::uint16_t kDeflated = 8;
@@ -43,6 +51,11 @@ std::vector<Entry> read_directory(store::Store& store, const std::string& file, 
 /// Returns the offset of the bytes of an entry.
 /// errors  kSystem: its local header is damaged, or its bytes extend beyond `entry.limit`.
 std::int64_t data_begin(store::Store& store, const Entry& entry, const std::string& file);
+
+/// Returns the same from the first kLocalHeaderBytes bytes of its local header.
+std::int64_t data_begin(std::span<const std::byte> header, const Entry& entry, const std::string& file);
+/// Bytes of a local header before the name.
+inline constexpr std::int64_t kLocalHeaderBytes = 30;
 
 /// Makes the local header of an entry at `entry.header`, with padding such that the content begins at `begin`. The
 /// padding has at least 8 bytes, or none.

@@ -1,27 +1,18 @@
+// Objects in zip files.
+//
+// Chunks of one array are usually next to each other in the file. A batch of reads from an object in a network is
+// therefore one batch of ranges of that object (Archive::read_packed), in which neighbours share requests
+// (web/pieces.hpp).
+// Example: 1,000 chunks of 10 KB take three requests of 4 MiB, which overlap.
+
 #include "store/zip/zip_objects.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
-
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <chrono>
-#include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <mutex>
-#include <system_error>
 #include <utility>
 
 #include "base/errors.hpp"
-#include "base/process.hpp"
 #include "base/text.hpp"
-#include "codec/codecs.hpp"
-#include "plait/error.hpp"
-#include "store/posix/descriptor.hpp"
 
 namespace plait::store::zip {
 
@@ -29,62 +20,8 @@ namespace {
 
 using base::text;
 
-/// Maximum size of a deflated entry, which is in memory as a whole.
-constexpr std::int64_t kMaxInflated = std::int64_t{2} << 30;
-/// Maximum ratio of deflate: a block of 258 bytes takes 2 bits.
-constexpr std::int64_t kMaxRatio = 1032;
-
-void check_sum(const Entry& entry, std::span<const std::byte> content, const std::string& what) {
-  uLong sum = crc32(0, nullptr, 0);
-  for (std::size_t at = 0; at < content.size();) {
-    const auto part = static_cast<uInt>(std::min<std::size_t>(content.size() - at, std::size_t{1} << 30));
-    sum = crc32(sum, reinterpret_cast<const Bytef*>(content.data()) + at, part);
-    at += part;
-  }
-  if (sum != entry.check_sum)
-    base::throw_system_error(EIO, "cannot read ", what, ": it is damaged, because its bytes have another check sum ",
-                             "(CRC-32) than the directory; copy or download the file again");
-}
-
-using Entries = std::vector<Entry>;
-
-/// The directory that was read last. Opening an array examines several locations in its file.
-struct LastDirectory {
-  std::mutex mutex;
-  std::string path;  ///< absolute
-  Identity identity{};
-  std::shared_ptr<const Entries> entries;
-};
-
-/// Returns true if a file may change again within the resolution of its times, and still have this identity.
-bool is_just_changed(const Identity& identity) {
-  constexpr std::chrono::nanoseconds kResolution = std::chrono::seconds(2);
-  const std::chrono::nanoseconds changed(identity.changed);
-  return std::chrono::system_clock::now().time_since_epoch() - kResolution < changed;
-}
-
-/// Returns the entries of a zip file in the order of their names. Reads them only if the file is not the last one, or
-/// has changed.
-std::shared_ptr<const Entries> read_entries(posix::PosixStore& file, const Identity& identity,
-                                            const std::string& path) {
-  static base::PerProcess<LastDirectory> last_directory;
-  LastDirectory& last = last_directory.get();
-  std::error_code error;
-  const std::string absolute = std::filesystem::absolute(path, error).string();
-  {
-    const std::scoped_lock lock(last.mutex);
-    if (last.entries && last.path == absolute && last.identity == identity) return last.entries;
-  }
-  const bool may_change_unnoticed = is_just_changed(identity);
-  auto entries = std::make_shared<Entries>(read_directory(file, path, EqualNames::kLast));
-  std::ranges::sort(*entries, {}, &Entry::name);
-  if (may_change_unnoticed) return entries;
-  const std::scoped_lock lock(last.mutex);
-  last.path = absolute;
-  last.identity = identity;
-  last.entries = entries;
-  return entries;
-}
+/// Bytes of a batch that are in memory before they are decompressed.
+constexpr std::int64_t kMaxBatch = std::int64_t{32} << 20;
 
 class ZipObjects : public ObjectStore {
  public:
@@ -118,9 +55,22 @@ class ZipObjects : public ObjectStore {
     archive_->check(*entry);
     const std::span<std::byte> bytes = memory(result.bytes);
     archive_->read(*entry, {{0, bytes.data(), result.bytes}});
-    if (entry->method == kStored) check_sum(*entry, bytes, object_location(object));
+    if (entry->method == kStored) archive_->check_sum(*entry, bytes);
     result.status = GetStatus::kRead;
     return result;
+  }
+
+  void get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) override {
+    if (archive_->object() == nullptr) return ObjectStore::get_all(requests, memory, done);
+    for (std::size_t next = 0; next < requests.size();) {
+      std::vector<Batched> batch;
+      for (std::int64_t bytes = 0; next < requests.size() && bytes < kMaxBatch; ++next)
+        bytes += add_to_batch(requests[next], batch, done);
+      std::vector<PackedRead> reads;
+      for (Batched& one : batch) reads.push_back(std::move(one.read));
+      archive_->read_packed(reads);
+      for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], *reads[i].entry, memory, done);
+    }
   }
 
   ObjectIdentity identity(const std::string& object) override {
@@ -172,98 +122,66 @@ class ZipObjects : public ObjectStore {
     return meets(options, result) ? entry : nullptr;
   }
 
+  /// A read of a batch, with the bytes of entries that are read as a whole.
+  struct Batched {
+    GetRequest* request = nullptr;
+    PackedRead read{};
+    std::vector<std::byte> packed{};
+  };
+
+  /// Adds a read to a batch if it needs bytes of the file. Returns how many bytes the batch has in memory for it.
+  std::int64_t add_to_batch(GetRequest& request, std::vector<Batched>& batch, GetCallback done) const {
+    request.result = {};
+    const Entry* const entry = examine(request.object, request.options, request.result);
+    if (entry == nullptr) {
+      done(request);
+      return 0;
+    }
+    if (!request.whole && (!resolve_offsets(request.ranges, request.result.bytes) || request.ranges.empty())) {
+      request.result.status = request.ranges.empty() ? GetStatus::kRead : GetStatus::kOutside;
+      done(request);
+      return 0;
+    }
+    archive_->check(*entry);
+    Batched& added = batch.emplace_back(Batched{&request, {entry, {}}, {}});
+    if (!request.whole && entry->method == kStored) {
+      added.read.ranges = request.ranges;
+      return 0;
+    }
+    added.packed.resize(static_cast<std::size_t>(entry->packed));
+    added.read.ranges = {{0, added.packed.data(), entry->packed}};
+    return entry->packed;
+  }
+
+  void finish(Batched& one, const Entry& entry, GetMemory memory, GetCallback done) const {
+    GetRequest& request = *one.request;
+    if (request.whole) {
+      const std::span<std::byte> content = memory(request, entry.unpacked);
+      if (entry.method == kDeflated) {
+        archive_->inflate(entry, one.packed, content);
+      } else {
+        archive_->check_sum(entry, one.packed);
+        if (!content.empty()) std::memcpy(content.data(), one.packed.data(), content.size());
+      }
+    } else if (entry.method == kDeflated) {
+      std::vector<std::byte> content(static_cast<std::size_t>(entry.unpacked));
+      archive_->inflate(entry, one.packed, content);
+      for (const ReadSegment& range : request.ranges)
+        std::memcpy(range.data, content.data() + range.offset, static_cast<std::size_t>(range.bytes));
+    }
+    one.packed = {};
+    request.result.status = GetStatus::kRead;
+    done(request);
+  }
+
   std::shared_ptr<Archive> archive_;
   std::string prefix_;
 };
 
 }  // namespace
 
-Archive::Archive(const std::string& path)
-    : file_(path, posix::PosixStore::Access::kRead),
-      identity_(file_.identity()),
-      entries_(read_entries(file_, identity_, path)),
-      begins_(entries_->size()) {}
-
-const Entry* Archive::find(std::string_view name) const {
-  const auto at = std::ranges::lower_bound(entries(), name, {}, &Entry::name);
-  return at != entries().end() && at->name == name ? &*at : nullptr;
-}
-
-ObjectIdentity Archive::identity(const Entry& entry) const {
-  return {{static_cast<std::int64_t>(identity_.number), identity_.born, entry.header, identity_.changed}, {}};
-}
-
-void Archive::check(const Entry& entry) const {
-  const std::string what = text(name(), '/', entry.name);
-  if (entry.encrypted() || (entry.method != kStored && entry.method != kDeflated))
-    base::throw_argument_error(
-        what, ": the zip file has it ",
-        entry.encrypted() ? std::string("encrypted") : text("compressed by method ", entry.method),
-        "; expected a stored or deflated entry; unpack it, and open the folder");
-  if (entry.method == kStored && entry.packed != entry.unpacked)
-    base::throw_system_error(EIO, "cannot read ", what, ": it is stored in ", entry.packed, " bytes, but should have ",
-                             entry.unpacked, "; copy or download the file again");
-  if (entry.method == kDeflated && (entry.unpacked > kMaxInflated || entry.unpacked / kMaxRatio > entry.packed))
-    base::throw_system_error(EIO, "cannot read ", what, ": the directory says that ", entry.packed, " deflated bytes ",
-                             "are ", entry.unpacked, "; expected at most ", kMaxInflated, " and ", kMaxRatio,
-                             " times as many; copy or download the file again");
-}
-
-std::int64_t Archive::find_begin(const Entry& entry) {
-  // Threads that read the header at the same time store the same number.
-  std::atomic<std::int64_t>& known = begins_[static_cast<std::size_t>(&entry - entries().data())];
-  if (known.load(std::memory_order_relaxed) == 0)
-    known.store(data_begin(file_, entry, name()), std::memory_order_relaxed);
-  return known.load(std::memory_order_relaxed);
-}
-
-void Archive::read(const Entry& entry, std::vector<ReadSegment> ranges) {
-  check(entry);
-  const std::int64_t begin = find_begin(entry);
-  if (entry.method == kStored) {
-    for (ReadSegment& range : ranges) range.offset += begin;
-    return file_.read(std::move(ranges));
-  }
-  if (ranges.size() == 1 && ranges[0].offset == 0 && ranges[0].bytes == entry.unpacked)
-    return inflate(entry, begin, {ranges[0].data, static_cast<std::size_t>(entry.unpacked)});
-  std::vector<std::byte> content(static_cast<std::size_t>(std::min(entry.unpacked, kMaxInflated)));
-  inflate(entry, begin, content);
-  for (const ReadSegment& range : ranges)
-    std::memcpy(range.data, content.data() + range.offset, static_cast<std::size_t>(range.bytes));
-}
-
-void Archive::inflate(const Entry& entry, std::int64_t begin, std::span<std::byte> content) {
-  const std::string what = text(name(), '/', entry.name);
-  std::vector<std::byte> packed(static_cast<std::size_t>(entry.packed));
-  file_.read({{begin, packed.data(), entry.packed}});
-  if (codec::inflate_raw(packed, content, what) != content.size())
-    base::throw_system_error(EIO, "cannot read ", what, ": it has less than the ", entry.unpacked,
-                             " bytes that the directory states; copy or download the file again");
-  check_sum(entry, content, what);
-}
-
-bool is_archive(const std::string& path) {
-  struct stat found{};
-  if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
-  const posix::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 4> head{};
-  if (file.number() < 0 || ::pread(file.number(), head.data(), head.size(), 0) != std::ssize(head)) return false;
-  const std::string_view begin(head.data(), head.size());
-  return begin == "PK\x03\x04" || begin == "PK\x05\x06";
-}
-
-std::string archive_path(const std::string& location) {
-  struct stat found{};
-  std::filesystem::path path(location);
-  while (::stat(path.c_str(), &found) != 0) {
-    if (errno != ENOTDIR || !path.has_relative_path()) return {};
-    path = path.parent_path();
-  }
-  return is_archive(path.string()) ? path.string() : std::string();
-}
-
-std::shared_ptr<ObjectStore> open_objects(const std::string& location, const std::string& archive) {
-  return std::make_shared<ZipObjects>(location, std::make_shared<Archive>(archive));
+std::shared_ptr<ObjectStore> open_objects(const std::string& location, std::shared_ptr<Archive> archive) {
+  return std::make_shared<ZipObjects>(location, std::move(archive));
 }
 
 }  // namespace plait::store::zip

@@ -4,7 +4,10 @@ import contextlib
 import io
 import socket
 import sys
+import tempfile
 import time
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -101,6 +104,53 @@ def test_an_error_is_the_same_on_all_ranks(server):
     with pytest.raises(FileNotFoundError) as error:
         plait.open("s3://b/none.zarr", comm=COMM)
     assert len(set(COMM.allgather(str(error.value)))) == 1
+
+
+def zipped(array, chunks):
+    """Return the bytes of a zip file with a Zarr array."""
+    file = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(file, "w") as archive:
+        with plait.open(f"{folder}/a.zarr", "w", shape=array.shape, dtype=array.dtype, chunks=chunks) as new:
+            new.write(array)
+        made = Path(folder, "a.zarr")
+        archive.write(made / "zarr.json", "zarr.json")
+        for i, j in np.ndindex(array.shape[0] // chunks[0], array.shape[1] // chunks[1]):
+            archive.write(made / "c" / str(i) / str(j), f"c/{i}/{j}")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("dist", LAYOUTS)
+def test_one_rank_reads_the_directory_of_a_zip_file(server, dist):
+    content = COMM.bcast(zipped(WHOLE, (10, 100)) if COMM.rank == 0 else None)
+    if COMM.rank == 0:
+        server.publish("a.zarr.zip", content)
+    COMM.Barrier()
+    layout = plait.Layout.parse(f"1000x400 {dist.format(n=COMM.size)}")
+    with plait.open(f"{server.endpoint}/public/a.zarr.zip", comm=COMM) as file:
+        opening = log(server)
+        part = file.read(layout)
+    reading = log(server)
+    np.testing.assert_array_equal(part, WHOLE[np.ix_(*layout.indices(COMM.rank))])
+    assert len({one["peer"] for one in opening}) == 1
+    assert len(opening) <= 3, "one rank reads the directory"
+    # One rank has the last 128 KiB from the request for the directory.
+    assert WHOLE.nbytes - (128 << 10) <= fetched(reading) <= len(content) + 65536 * len(reading)
+    if COMM.rank == 0:
+        server.publish("a.zarr.zip", zipped(-WHOLE, (20, 50)))
+    COMM.Barrier()
+    with plait.open(f"{server.endpoint}/public/a.zarr.zip", comm=COMM) as file:
+        np.testing.assert_array_equal(file.read(layout), -WHOLE[np.ix_(*layout.indices(COMM.rank))])
+
+
+def test_errors_of_zip_files_are_the_same_on_all_ranks(server):
+    if COMM.rank == 0:
+        server.publish("cut.zarr.zip", zipped(WHOLE, (100, 100))[:-30])
+        server.publish("whole.zarr.zip", zipped(WHOLE, (100, 100)))
+    COMM.Barrier()
+    for name, mode in (("cut.zarr.zip", "r"), ("whole.zarr.zip", "r+"), ("whole.zarr.zip::/none", "r")):
+        with pytest.raises(plait.Error) as error:
+            plait.open(f"s3://public/{name}", mode, comm=COMM)
+        assert len(set(COMM.allgather(str(error.value)))) == 1
 
 
 def write_keys(path, lifetime, session):

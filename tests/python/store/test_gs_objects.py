@@ -1,10 +1,12 @@
 """Objects of Google Cloud Storage, on a server with its interface: gs:// names, conditions, and credentials."""
 
+import io
 import json
 import subprocess
 import sys
 import threading
 import urllib.parse
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -221,3 +223,14 @@ def test_options(google):
         plait.open("gs://arrays/f.npy?region=auto")
     with pytest.raises(plait.ArgumentError, match=r"the name has no bucket; give both, as in gs://bucket/data.zarr"):
         plait.open("gs:///f.npy")
+
+
+def test_zarr_in_a_zip_file(google, tmp_path):
+    write(tmp_path / "a.zarr", DATA, chunks=(2, 3))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for path in (tmp_path / "a.zarr").rglob("*"):
+            if path.is_file():
+                archive.write(path, path.relative_to(tmp_path / "a.zarr"))
+    google.publish("a.zarr.zip", file.getvalue())
+    np.testing.assert_array_equal(plait.open("gs://public/a.zarr.zip").read(), DATA)

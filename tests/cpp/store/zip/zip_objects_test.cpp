@@ -1,5 +1,6 @@
 // Objects in a zip file: how often its directory and its headers are read.
 #include "store/zip/zip_objects.hpp"
+#include "store/zip/archive.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,9 @@ class ZipFile : public plait_test::FolderTest {
         .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   }
   void set_age(std::chrono::seconds age) const { fs::last_write_time(path("a.zip"), written_ - age); }
-  std::shared_ptr<ObjectStore> opened() const { return open_objects(path("a.zip"), path("a.zip")); }
+  std::shared_ptr<ObjectStore> opened() const {
+    return open_objects(path("a.zip"), std::make_shared<Archive>(path("a.zip")));
+  }
   /// Overwrites a part of the file with zeros.
   void clear(std::size_t begin, std::size_t end) {
     std::fill(bytes_.begin() + static_cast<std::ptrdiff_t>(begin), bytes_.begin() + static_cast<std::ptrdiff_t>(end),

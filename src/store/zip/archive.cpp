@@ -1,0 +1,234 @@
+// Reading entries of zip files.
+//
+// The directory states where the local header of an entry begins, but not how long the header is: it may have other
+// extra fields than the directory. Reading each header first would double the requests for objects in a network. The
+// header is therefore read together with the bytes that follow if it is as long as the last one, and the bytes are read
+// again if it is not.
+//
+// Example: the local header of `c/0` begins at byte 100. Without extra fields its content begins at 100 + 30 + 3 = 133.
+// A read of 10 bytes of the content reads [100, 130) and [133, 143) at once. If the header states 20 bytes of extra
+// fields, [153, 163) is read as well, and the next entry is expected to have 20 bytes of them.
+
+#include "store/zip/archive.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "codec/codecs.hpp"
+#include "plait/error.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/posix/posix_store.hpp"
+
+namespace plait::store::zip {
+
+namespace {
+
+using base::text;
+
+/// Maximum size of a deflated entry, which is in memory as a whole.
+constexpr std::int64_t kMaxInflated = std::int64_t{2} << 30;
+/// Maximum ratio of deflate: a block of 258 bytes takes 2 bits.
+constexpr std::int64_t kMaxRatio = 1032;
+
+using Entries = std::vector<Entry>;
+
+/// The directory that was read last. Opening an array examines several locations in its file.
+struct LastDirectory {
+  std::mutex mutex;
+  std::string path;  ///< absolute
+  Identity identity{};
+  std::shared_ptr<const Entries> entries;
+};
+
+/// Returns true if a file may change again within the resolution of its times, and still have this identity.
+bool is_just_changed(const Identity& identity) {
+  constexpr std::chrono::nanoseconds kResolution = std::chrono::seconds(2);
+  const std::chrono::nanoseconds changed(identity.changed);
+  return std::chrono::system_clock::now().time_since_epoch() - kResolution < changed;
+}
+
+/// Returns the entries of a zip file in the order of their names. Reads them only if the file is not the last one, or
+/// has changed.
+std::shared_ptr<const Entries> read_entries(posix::PosixStore& file, const Identity& identity,
+                                            const std::string& path) {
+  static base::PerProcess<LastDirectory> last_directory;
+  LastDirectory& last = last_directory.get();
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  {
+    const std::scoped_lock lock(last.mutex);
+    if (last.entries && last.path == absolute && last.identity == identity) return last.entries;
+  }
+  const bool may_change_unnoticed = is_just_changed(identity);
+  std::shared_ptr<const Entries> entries = read_sorted(file);
+  if (may_change_unnoticed) return entries;
+  const std::scoped_lock lock(last.mutex);
+  last.path = absolute;
+  last.identity = identity;
+  last.entries = entries;
+  return entries;
+}
+
+}  // namespace
+
+std::shared_ptr<const std::vector<Entry>> read_sorted(Store& file) {
+  auto entries = std::make_shared<Entries>(read_directory(file, file.name(), EqualNames::kLast));
+  std::ranges::sort(*entries, {}, &Entry::name);
+  return entries;
+}
+
+Archive::Archive(const std::string& path) {
+  auto file = std::make_unique<posix::PosixStore>(path, posix::PosixStore::Access::kRead);
+  const Identity found = file->identity();
+  identity_.numbers = {static_cast<std::int64_t>(found.number), found.born, 0, found.changed};
+  entries_ = read_entries(*file, found, path);
+  begins_ = std::vector<std::atomic<std::int64_t>>(entries_->size());
+  file_ = std::move(file);
+}
+
+Archive::Archive(std::unique_ptr<ObjectRanges> object, std::shared_ptr<const Entries> entries)
+    : object_(object.get()), identity_(object->identity()), entries_(std::move(entries)), begins_(entries_->size()) {
+  file_ = std::move(object);
+}
+
+const Entry* Archive::find(std::string_view name) const {
+  const auto at = std::ranges::lower_bound(entries(), name, {}, &Entry::name);
+  return at != entries().end() && at->name == name ? &*at : nullptr;
+}
+
+ObjectIdentity Archive::identity(const Entry& entry) const {
+  ObjectIdentity found = identity_;
+  found.numbers[2] = entry.header;
+  return found;
+}
+
+void Archive::check(const Entry& entry) const {
+  const std::string what = text(name(), '/', entry.name);
+  if (entry.encrypted() || (entry.method != kStored && entry.method != kDeflated))
+    base::throw_argument_error(
+        what, ": the zip file has it ",
+        entry.encrypted() ? std::string("encrypted") : text("compressed by method ", entry.method),
+        "; expected a stored or deflated entry; unpack it, and open the folder");
+  if (entry.method == kStored && entry.packed != entry.unpacked)
+    base::throw_system_error(EIO, "cannot read ", what, ": it is stored in ", entry.packed, " bytes, but should have ",
+                             entry.unpacked, "; copy or download the file again");
+  if (entry.method == kDeflated && (entry.unpacked > kMaxInflated || entry.unpacked / kMaxRatio > entry.packed))
+    base::throw_system_error(EIO, "cannot read ", what, ": the directory says that ", entry.packed, " deflated bytes ",
+                             "are ", entry.unpacked, "; expected at most ", kMaxInflated, " and ", kMaxRatio,
+                             " times as many; copy or download the file again");
+}
+
+/// Returns where the bytes of an entry begin if its local header is as long as that of the last entry.
+std::int64_t Archive::guess_begin(const Entry& entry) const {
+  const std::int64_t shortest = entry.header + kLocalHeaderBytes + std::ssize(entry.name);
+  return std::min(shortest + extra_.load(std::memory_order_relaxed), entry.limit - entry.packed);
+}
+
+void Archive::read_packed(std::span<PackedRead> reads) {
+  struct Guess {
+    PackedRead* read;
+    std::int64_t begin;
+    std::array<std::byte, kLocalHeaderBytes> header;
+  };
+  std::vector<Guess> guesses;
+  guesses.reserve(reads.size());  // segments refer to the headers
+  std::vector<ReadSegment> segments;
+  const auto add = [&](const PackedRead& read, std::int64_t begin) {
+    for (const ReadSegment& range : read.ranges) segments.push_back({begin + range.offset, range.data, range.bytes});
+  };
+  for (PackedRead& read : reads) {
+    const std::int64_t known = begin(*read.entry).load(std::memory_order_relaxed);
+    if (known == 0) {
+      Guess& guess = guesses.emplace_back(Guess{&read, guess_begin(*read.entry), {}});
+      segments.push_back({read.entry->header, guess.header.data(), kLocalHeaderBytes});
+    }
+    add(read, known == 0 ? guesses.back().begin : known);
+  }
+  file_->read(std::move(segments));
+  segments.clear();
+  for (const Guess& guess : guesses) {
+    // Threads that read the header at the same time store the same number.
+    const Entry& entry = *guess.read->entry;
+    const std::int64_t first = data_begin(guess.header, entry, name());
+    begin(entry).store(first, std::memory_order_relaxed);
+    extra_.store(first - entry.header - kLocalHeaderBytes - std::ssize(entry.name), std::memory_order_relaxed);
+    if (first != guess.begin) add(*guess.read, first);
+  }
+  if (!segments.empty()) file_->read(std::move(segments));
+}
+
+void Archive::read(const Entry& entry, std::vector<ReadSegment> ranges) {
+  check(entry);
+  if (entry.method == kStored) {
+    PackedRead read{&entry, std::move(ranges)};
+    return read_packed({&read, 1});
+  }
+  std::vector<std::byte> packed(static_cast<std::size_t>(entry.packed));
+  PackedRead read{&entry, {{0, packed.data(), entry.packed}}};
+  read_packed({&read, 1});
+  if (ranges.size() == 1 && ranges[0].offset == 0 && ranges[0].bytes == entry.unpacked)
+    return inflate(entry, packed, {ranges[0].data, static_cast<std::size_t>(entry.unpacked)});
+  std::vector<std::byte> content(static_cast<std::size_t>(std::min(entry.unpacked, kMaxInflated)));
+  inflate(entry, packed, content);
+  for (const ReadSegment& range : ranges)
+    std::memcpy(range.data, content.data() + range.offset, static_cast<std::size_t>(range.bytes));
+}
+
+void Archive::inflate(const Entry& entry, std::span<const std::byte> packed, std::span<std::byte> content) const {
+  const std::string what = text(name(), '/', entry.name);
+  if (codec::inflate_raw(packed, content, what) != content.size())
+    base::throw_system_error(EIO, "cannot read ", what, ": it has less than the ", entry.unpacked,
+                             " bytes that the directory states; copy or download the file again");
+  check_sum(entry, content);
+}
+
+void Archive::check_sum(const Entry& entry, std::span<const std::byte> content) const {
+  uLong sum = crc32(0, nullptr, 0);
+  for (std::size_t at = 0; at < content.size();) {
+    const auto part = static_cast<uInt>(std::min<std::size_t>(content.size() - at, std::size_t{1} << 30));
+    sum = crc32(sum, reinterpret_cast<const Bytef*>(content.data()) + at, part);
+    at += part;
+  }
+  if (sum != entry.check_sum)
+    base::throw_system_error(EIO, "cannot read ", name(), '/', entry.name,
+                             ": it is damaged, because its bytes have another check sum ",
+                             "(CRC-32) than the directory; copy or download the file again");
+}
+
+bool is_archive(const std::string& path) {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
+  const posix::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 4> head{};
+  if (file.number() < 0 || ::pread(file.number(), head.data(), head.size(), 0) != std::ssize(head)) return false;
+  const std::string_view begin(head.data(), head.size());
+  return begin == "PK\x03\x04" || begin == "PK\x05\x06";
+}
+
+std::string archive_path(const std::string& location) {
+  struct stat found{};
+  std::filesystem::path path(location);
+  while (::stat(path.c_str(), &found) != 0) {
+    if (errno != ENOTDIR || !path.has_relative_path()) return {};
+    path = path.parent_path();
+  }
+  return is_archive(path.string()) ? path.string() : std::string();
+}
+
+}  // namespace plait::store::zip

@@ -1,0 +1,161 @@
+// Zip files in object stores.
+//
+// The end of the object is read first: it has the end record, and the directory if that is small. The requests after it
+// have the condition that the object is still the same (object_ranges.hpp).
+// Example: a zip file of 10 GB with 10,000 chunks has a directory of 600 KB. One request reads the last 128 KiB, a
+// second one the directory.
+//
+// Opening an array examines its location several times. The archives that were opened last are therefore open until
+// others replace them. Opening a file validates the archive: one request compares its ETag. For what follows within
+// five seconds no further request is sent.
+
+#include "store/zip/remote_archives.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <list>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
+#include "base/errors.hpp"
+#include "base/process.hpp"
+#include "plait/error.hpp"
+#include "store/objects/open_objects.hpp"
+
+namespace plait::store::zip {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kRecently{5};
+constexpr std::size_t kMaxArchives = 4;
+constexpr std::string_view kSuffix = ".zip";
+
+struct OpenArchive {
+  std::shared_ptr<Archive> archive;
+  Clock::time_point validated;
+};
+
+/// The archives that were opened last, the latest one first.
+struct OpenArchives {
+  std::mutex mutex;
+  std::list<OpenArchive> archives;
+};
+
+OpenArchives& open_archives() {
+  static base::PerProcess<OpenArchives> open;
+  return open.get();
+}
+
+OpenArchive find_open(const std::string& url) {
+  OpenArchives& open = open_archives();
+  const std::scoped_lock lock(open.mutex);
+  for (const OpenArchive& one : open.archives)
+    if (one.archive->name() == url) return one;
+  return {};
+}
+
+/// Remembers that an archive is that of its object; nullptr: there is none of the name.
+void remember(const std::string& url, const std::shared_ptr<Archive>& archive, Clock::time_point validated) {
+  OpenArchives& open = open_archives();
+  const std::scoped_lock lock(open.mutex);
+  open.archives.remove_if([&](const OpenArchive& one) { return one.archive->name() == url; });
+  if (archive) open.archives.push_front({archive, validated});
+  if (open.archives.size() > kMaxArchives) open.archives.pop_back();
+}
+
+/// Returns true if an object is the one that was opened.
+bool is_current(const ObjectRanges& object) {
+  const std::string& url = object.name();
+  const std::size_t slash = url.rfind('/');
+  const std::shared_ptr<ObjectStore> objects = store::open_objects(url.substr(0, slash), Sharing::kShared);
+  std::byte first{};
+  // A GET, because the signature of a URL may permit no HEAD.
+  const GetResult found =
+      objects->get(url.substr(slash + 1), {{0, &first, 1}}, {.identity = true, .if_none_match = &object.identity()});
+  return found.status == GetStatus::kMatch;
+}
+
+bool begins_as_archive(ObjectRanges& object) {
+  constexpr std::int64_t kSignatureBytes = 4;
+  if (object.size() < kSignatureBytes) return false;
+  std::string head(kSignatureBytes, '\0');
+  object.read({{0, reinterpret_cast<std::byte*>(head.data()), kSignatureBytes}});
+  return head == "PK\x03\x04" || head == "PK\x05\x06";
+}
+
+/// Opens an object; returns nullptr if there is none, or if it is no zip file.
+std::shared_ptr<Archive> open_archive(const std::string& url) {
+  std::unique_ptr<ObjectRanges> object;
+  try {
+    object = std::make_unique<ObjectRanges>(url, std::string_view(), FirstRead::kEnd);
+  } catch (const Error& error) {
+    if (error.system_code() != ENOENT) throw;
+    return nullptr;
+  }
+  std::shared_ptr<const std::vector<Entry>> entries;
+  try {
+    entries = read_sorted(*object);
+  } catch (const Error& error) {
+    if (error.system_code() != EIO || begins_as_archive(*object)) throw;
+    return nullptr;
+  }
+  return std::make_shared<Archive>(std::move(object), std::move(entries));
+}
+
+std::shared_ptr<Archive> find_archive(const std::string& url, Validation validation) {
+  const OpenArchive open = find_open(url);
+  const Clock::time_point now = Clock::now();
+  if (open.archive) {
+    if (validation == Validation::kRecent && now - open.validated < kRecently) return open.archive;
+    if (is_current(*open.archive->object())) {
+      remember(url, open.archive, now);
+      return open.archive;
+    }
+  }
+  std::shared_ptr<Archive> found = open_archive(url);
+  remember(url, found, now);
+  return found;
+}
+
+/// The directory and the identity of an archive.
+struct SentArchive {
+  std::string url;
+  std::string details;
+  std::vector<Entry> entries;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, SentArchive>& archive) {
+  codec(archive.url, archive.details, archive.entries);
+}
+
+}  // namespace
+
+std::shared_ptr<Archive> find_remote(const std::string& url, Validation validation) {
+  const std::size_t key = url.find('/', url.find("://") + 3);
+  for (std::size_t at = url.find(kSuffix, key); at != std::string::npos; at = url.find(kSuffix, at + 1)) {
+    const std::size_t end = at + kSuffix.size();
+    if (end < url.size() && url[end] != '/') continue;
+    if (std::shared_ptr<Archive> found = find_archive(url.substr(0, end), validation)) return found;
+  }
+  return nullptr;
+}
+
+std::string encode_remote(const Archive& archive) {
+  return base::encode(SentArchive{archive.name(), archive.object()->details(), archive.entries()});
+}
+
+void adopt_remote(std::string_view encoded) {
+  auto sent = base::decode<SentArchive>(std::string(encoded), base::kAnotherRank);
+  auto object = std::make_unique<ObjectRanges>(sent.url, sent.details);
+  remember(sent.url,
+           std::make_shared<Archive>(std::move(object), std::make_shared<std::vector<Entry>>(std::move(sent.entries))),
+           Clock::now());
+}
+
+}  // namespace plait::store::zip
