@@ -97,7 +97,8 @@ void ObjectRanges::read_now(std::vector<ReadSegment> segments) {
     if (!copy_known(segment)) remote.push_back(segment);
   }
   if (remote.empty()) return;
-  if (!objects_->get(object_, std::move(remote), {.if_match = &identity_}).found()) throw_replaced();
+  if (!objects_->get(object_, std::move(remote), {.if_match = &identity_, .object_bytes = size_}).found())
+    throw_replaced();
 }
 
 std::unique_ptr<Pending> ObjectRanges::submit_read(std::vector<ReadSegment> segments) {

@@ -60,6 +60,8 @@ struct GetOptions {
   bool identity = false;  ///< requests the identity of the content that was read
   const ObjectIdentity* if_match = nullptr;
   const ObjectIdentity* if_none_match = nullptr;
+  /// Size of the object that has the identity `if_match`; -1: the caller does not know it.
+  std::int64_t object_bytes = -1;
   /// Maximum size of a whole object; a network abandons the transfer of a larger one.
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();
 };

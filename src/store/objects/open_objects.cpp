@@ -6,6 +6,7 @@
 #include "base/errors.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "store/cache/cached_objects.hpp"
 #include "store/objects/azure/azure_objects.hpp"
 #include "store/objects/folder/folder_objects.hpp"
 #include "store/objects/gs/gs_objects.hpp"
@@ -78,7 +79,8 @@ std::shared_ptr<ObjectStore> open_objects(const std::string& location, Sharing s
     if (kind.whole_objects)
       if (std::shared_ptr<zip::Archive> archive = zip::find_remote(canonical, zip::Validation::kRecent))
         return zip::open_objects(canonical, std::move(archive));
-    return kind.open(canonical, sharing);
+    std::shared_ptr<ObjectStore> objects = kind.open(canonical, sharing);
+    return sharing == Sharing::kShared ? cache::with_cache(canonical, std::move(objects)) : objects;
   }
   if (const std::string archive = zip::archive_path(location); !archive.empty())
     return zip::open_objects(location, std::make_shared<zip::Archive>(archive));

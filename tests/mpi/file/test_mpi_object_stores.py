@@ -142,6 +142,34 @@ def test_one_rank_reads_the_directory_of_a_zip_file(server, dist):
         np.testing.assert_array_equal(file.read(layout), -WHOLE[np.ix_(*layout.indices(COMM.rank))])
 
 
+@pytest.mark.parametrize("dist", LAYOUTS)
+def test_ranks_share_a_cache(server, dist, monkeypatch, tmp_path):
+    """What one rank has fetched, another one finds, in any layout; only ETags are compared."""
+    folder = COMM.bcast(str(tmp_path / "cache"))
+    monkeypatch.setenv("PLAIT_CACHE", folder)
+    if COMM.rank == 0:
+        content = io.BytesIO()
+        np.save(content, WHOLE)
+        server.publish("cached.npy", content.getvalue())
+        with plait.open("s3://b/cached.zarr", "w", shape=WHOLE.shape, dtype="f8", chunks=(125, 100)) as file:
+            file.write(WHOLE)
+    COMM.Barrier()
+    layout = plait.Layout.parse(f"1000x400 {dist.format(n=COMM.size)}")
+    other = plait.Layout.parse(f"1000x400 (block, *) onto ({COMM.size})")
+    for name in (f"{server.endpoint}/public/cached.npy", "s3://b/cached.zarr"):
+        with plait.open(name, comm=COMM) as file:
+            np.testing.assert_array_equal(file.read(layout), WHOLE[np.ix_(*layout.indices(COMM.rank))])
+        log(server)
+        with plait.open(name, comm=COMM) as file:
+            np.testing.assert_array_equal(file.read(other), WHOLE[np.ix_(*other.indices(COMM.rank))])
+        requests = log(server)
+        gets = [one for one in requests if one["method"] == "GET" and "list-type" not in one["query"]]
+        if not SEVERAL_HOSTS:
+            assert all("if-none-match" in one["headers"] for one in gets)
+        if name.endswith(".npy") and not SEVERAL_HOSTS:
+            assert len(gets) == 1, "one rank compares the ETag"
+
+
 def test_errors_of_zip_files_are_the_same_on_all_ranks(server):
     if COMM.rank == 0:
         server.publish("cut.zarr.zip", zipped(WHOLE, (100, 100))[:-30])

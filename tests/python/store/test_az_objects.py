@@ -263,3 +263,15 @@ def test_what_is_missing(environment):
         environment.setenv("AZURE_STORAGE_BLOB_ENDPOINT", endpoint)
         with pytest.raises(plait.ArgumentError, match="the endpoint is not the URL of a server"):
             plait.open("az://data/a.npy?anonymous=true")
+
+
+@needs_azurite
+def test_a_cache(azure, environment, tmp_path):
+    environment.setenv("PLAIT_CACHE", str(tmp_path / "cache"))
+    for name in ("az://data/cached.npy", "az://data/cached.zarr"):
+        write(name, LARGE)
+        for _ in range(2):
+            np.testing.assert_array_equal(plait.open(name).read(), LARGE)
+        write(name, LARGE + 1)
+        np.testing.assert_array_equal(plait.open(name).read(), LARGE + 1)
+    assert len(list((tmp_path / "cache").glob("??/*"))) > 2 * LARGE.nbytes // (128 << 10)

@@ -234,3 +234,15 @@ def test_zarr_in_a_zip_file(google, tmp_path):
                 archive.write(path, path.relative_to(tmp_path / "a.zarr"))
     google.publish("a.zarr.zip", file.getvalue())
     np.testing.assert_array_equal(plait.open("gs://public/a.zarr.zip").read(), DATA)
+
+
+def test_a_cache(google, monkeypatch, tmp_path):
+    monkeypatch.setenv("PLAIT_CACHE", str(tmp_path / "cache"))
+    write("gs://public/cached.zarr", DATA, chunks=(2, 3), shards=(4, 6))
+    for _ in range(2):
+        google.log()
+        np.testing.assert_array_equal(plait.open("gs://public/cached.zarr").read(), DATA)
+    assert all("if-none-match" in one["headers"] for one in google.log() if one["method"] == "GET")
+    with plait.open("gs://public/cached.zarr", "r+") as file:
+        file.write(-DATA[:1], region=np.s_[:1])
+    np.testing.assert_array_equal(plait.open("gs://public/cached.zarr").read()[:2], [-DATA[0], DATA[1]])

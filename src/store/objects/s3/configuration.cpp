@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/errors.hpp"
 #include "base/nearest.hpp"
@@ -37,11 +38,12 @@ bool flag(const web::WebUrl& url, const std::string& location, std::string_view 
 }
 
 void check_url(const web::WebUrl& url, const std::string& location, std::span<const std::string_view> options) {
+  std::vector<std::string_view> known(options.begin(), options.end());
+  known.insert(known.end(), {"cache", "cache_size"});  // store/cache/cache_options.hpp
   for (const UrlOption& one : url.options)
-    if (std::ranges::find(options, one.key) == options.end())
+    if (std::ranges::find(known, one.key) == known.end())
       base::throw_argument_error(location, ": there is no option ", one.key, "= of ", url.scheme,
-                                 "://; the options are ", base::list_text({options.begin(), options.end()}),
-                                 "; leave it out");
+                                 "://; the options are ", base::list_text(known), "; leave it out");
   if (url.authority.empty())
     base::throw_argument_error(location, ": the name has no bucket; give one, as in ", url.scheme,
                                "://bucket/data.zarr");

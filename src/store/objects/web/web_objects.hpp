@@ -42,6 +42,8 @@ class WebObjects : public ObjectStore {
   bool contains(const std::string& object) override;
 
   std::string key(const std::string& object) const { return prefix_ + object; }
+  /// Returns the URL of an object on its server, without a signature.
+  std::string object_url(const std::string& object) const { return server_->url(key(object)); }
   /// Sets which part of an object a call reads or writes, for the trace.
   /// cost  A lookup if a trace is recorded, else nothing.
   void trace(http::Call& call, const std::string& object, http::TracedObject part) const;

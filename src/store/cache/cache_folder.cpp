@@ -1,0 +1,249 @@
+// A cache in files.
+//
+// Each entry is a file `FOLDER/ab/abcd...`, whose name is the hash of its key. It is written under a temporary name and
+// renamed, so that other processes find all of it or nothing. Its header has the number of bytes and a check sum: after
+// a loss of power a file may be shorter, or contain zeros. A damaged file is removed and counts as missing.
+//
+// The entry that was not used for the longest time is removed first. The time of use is that of the last change of the
+// file, which each use sets. To remove a file that another process reads is harmless, because that has it open.
+// A process counts all files when it stores its first entry, when these and its own are more than permitted, and when
+// it has added a sixteenth of what is permitted. One process at a time removes files, under a lock of the system.
+// Example: 1 GB is permitted and 950 MB are there. A process adds 60 MB; when it has added 50 MB the files have more
+// than 1 GB, and the oldest ones are removed until 875 MB remain.
+
+#include "store/cache/cache_folder.hpp"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "base/errors.hpp"
+#include "base/files/folder.hpp"
+#include "base/files/write_all.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "codec/crc32c.hpp"
+
+namespace plait::store::cache {
+
+namespace {
+
+using base::Descriptor;
+using base::text;
+
+/// Name of the folder of unfinished entries.
+constexpr const char* kUnfinished = "unfinished";
+/// Seconds after which an unfinished entry is that of a killed process.
+constexpr std::time_t kMaxUnfinishedSeconds = 3600;
+/// Time without new entries after the disk was full.
+constexpr std::chrono::seconds kPause{10};
+
+/// The beginning of each file.
+struct Header {
+  std::array<char, 8> signature{'P', 'L', 'A', 'I', 'T', 'C', '1', '\n'};
+  std::int64_t bytes = 0;
+  std::uint32_t content_sum = 0;
+  std::uint32_t name_sum = 0;  ///< of the name, so that a file of another name is no entry
+  bool operator==(const Header&) const = default;
+};
+static_assert(sizeof(Header) == 24);
+constexpr auto kHeaderBytes = static_cast<std::int64_t>(sizeof(Header));
+
+Header make_header(const std::string& entry, std::span<const std::byte> bytes) {
+  Header made;
+  made.bytes = std::ssize(bytes);
+  made.content_sum = codec::compute_crc32c(bytes);
+  made.name_sum = codec::compute_crc32c(std::as_bytes(std::span(entry)));
+  return made;
+}
+
+/// Reads the header and the bytes of a file. Returns false if it has another number of bytes.
+bool read_file(int file, Header& header, std::span<std::byte> into) {
+  iovec parts[] = {{&header, sizeof header}, {into.data(), into.size()}};
+  const auto all = static_cast<ssize_t>(sizeof header + into.size());
+  ssize_t count = 0;
+  do count = ::preadv(file, parts, 2, 0);
+  while (count < 0 && errno == EINTR);
+  return count == all;
+}
+
+/// A file of an entry.
+struct EntryFile {
+  std::string path;
+  std::int64_t bytes = 0;
+  timespec used{};
+};
+
+bool is_older(const EntryFile& a, const EntryFile& b) {
+  return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+}
+
+/// Adds the files of a folder.
+void collect(const std::string& folder, std::vector<EntryFile>& files) {
+  std::error_code ignored;
+  for (const std::string& name : base::names_in(folder, ignored)) {
+    EntryFile file{text(folder, '/', name), 0, {}};
+    struct stat found{};
+    if (::lstat(file.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) continue;
+    file.bytes = found.st_size;
+    file.used = found.st_mtim;
+    files.push_back(std::move(file));
+  }
+}
+
+void remove_unfinished(const std::string& folder) {
+  std::vector<EntryFile> files;
+  collect(folder, files);
+  const std::time_t now = std::time(nullptr);
+  for (const EntryFile& file : files)
+    if (file.used.tv_sec < now - kMaxUnfinishedSeconds) ::unlink(file.path.c_str());
+}
+
+struct OpenFolders {
+  std::mutex mutex;
+  std::map<std::pair<std::string, std::int64_t>, std::shared_ptr<Folder>> folders;
+};
+
+bool is_full(int code) { return code == ENOSPC || code == EDQUOT; }
+
+/// Returns an errno, 0 for success.
+int make_folders(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), error);
+  if (error) return error.value();
+  // Other users must not read what this one may read from the server.
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return errno;
+  if (::mkdir(text(folder, '/', kUnfinished).c_str(), 0700) != 0 && errno != EEXIST) return errno;
+  return ::access(text(folder, '/', kUnfinished).c_str(), W_OK | X_OK) != 0 ? errno : 0;
+}
+
+}  // namespace
+
+std::string entry_name(const std::string& key) {
+  std::array<unsigned char, 24> hash{};
+  ::crypto_generichash(hash.data(), hash.size(), reinterpret_cast<const unsigned char*>(key.data()), key.size(),
+                       nullptr, 0);
+  std::array<char, 2 * hash.size() + 1> digits{};
+  return ::sodium_bin2hex(digits.data(), digits.size(), hash.data(), hash.size());
+}
+
+std::shared_ptr<Folder> Folder::open(const Options& options) {
+  static base::PerProcess<OpenFolders> open_folders;
+  OpenFolders& open = open_folders.get();
+  const std::scoped_lock lock(open.mutex);
+  std::shared_ptr<Folder>& found = open.folders[{options.folder, options.max_bytes}];
+  const int code = make_folders(options.folder);
+  if (is_full(code)) return nullptr;
+  if (code != 0)
+    base::throw_system_error(code, "cannot use the cache ", options.folder, ": ", std::strerror(code),
+                             "; give a folder that this user can write, or leave out the cache");
+  if (!found) found = std::make_shared<Folder>(options);
+  return found;
+}
+
+std::string Folder::path(const std::string& entry) const {
+  return text(options_.folder, '/', std::string_view(entry).substr(0, 2), '/', entry);
+}
+
+bool Folder::load(const std::string& entry, std::span<std::byte> into) {
+  const std::string name = path(entry);
+  const Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.number() < 0) return false;
+  struct stat found{};
+  Header header;
+  if (::fstat(file.number(), &found) == 0 && found.st_size == kHeaderBytes + std::ssize(into) &&
+      read_file(file.number(), header, into) && header == make_header(entry, into)) {
+    (void)::futimens(file.number(), nullptr);
+    return true;
+  }
+  (void)::unlink(name.c_str());
+  return false;
+}
+
+bool Folder::contains(const std::string& entry) const { return ::access(path(entry).c_str(), R_OK) == 0; }
+
+std::optional<std::string> Folder::load_text(const std::string& entry) {
+  struct stat found{};
+  if (::stat(path(entry).c_str(), &found) != 0) return std::nullopt;
+  const std::int64_t bytes = std::clamp<std::int64_t>(found.st_size - kHeaderBytes, 0, kMaxText);
+  std::string content(static_cast<std::size_t>(bytes), '\0');
+  if (!load(entry, std::as_writable_bytes(std::span(content)))) return std::nullopt;
+  return content;
+}
+
+/// Returns an errno, 0 for success.
+int Folder::write_file(const std::string& entry, std::span<const std::byte> bytes) const {
+  std::array<unsigned char, 16> random{};
+  ::randombytes_buf(random.data(), random.size());
+  const std::string unfinished =
+      text(options_.folder, '/', kUnfinished, '/', entry_name({random.begin(), random.end()}));
+  const Header header = make_header(entry, bytes);
+  int code = 0;
+  {
+    const Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (file.number() < 0) return errno;
+    code = base::write_all(file.number(), std::as_bytes(std::span(&header, 1)), 0);
+    if (code == 0) code = base::write_all(file.number(), bytes, kHeaderBytes);
+  }
+  const std::string name = path(entry);
+  if (code == 0 && ::rename(unfinished.c_str(), name.c_str()) != 0) {
+    const std::string folder = name.substr(0, name.rfind('/'));
+    const bool made = errno == ENOENT && (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST);
+    code = made && ::rename(unfinished.c_str(), name.c_str()) == 0 ? 0 : errno;
+  }
+  if (code != 0) ::unlink(unfinished.c_str());
+  return code;
+}
+
+void Folder::store(const std::string& entry, std::span<const std::byte> bytes) noexcept {
+  if (std::ssize(bytes) > std::min(kMaxEntry, options_.max_bytes / 2)) return;
+  if (Clock::now().time_since_epoch().count() < paused_until_.load(std::memory_order_relaxed)) return;
+  try {
+    if (write_file(entry, bytes) == 0) return count(std::ssize(bytes) + kHeaderBytes);
+  } catch (const std::exception&) {  // without memory there is no entry
+  }
+  paused_until_.store((Clock::now() + kPause).time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+void Folder::count(std::int64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  added_ += bytes;
+  if (total_ < 0 || total_ + added_ > options_.max_bytes || added_ > options_.max_bytes / 16) evict();
+}
+
+void Folder::evict() {
+  const Descriptor lock(::open(text(options_.folder, "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  // Another process counts and removes files at the moment.
+  if (lock.number() < 0 || ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return;
+  remove_unfinished(text(options_.folder, '/', kUnfinished));
+  std::vector<EntryFile> files;
+  std::error_code ignored;
+  for (const std::string& name : base::names_in(options_.folder, ignored))
+    if (name.size() == 2) collect(text(options_.folder, '/', name), files);
+  added_ = 0;
+  total_ = 0;
+  for (const EntryFile& file : files) total_ += file.bytes;
+  if (total_ <= options_.max_bytes) return;
+  std::ranges::sort(files, is_older);
+  for (const EntryFile& file : files) {
+    if (total_ <= options_.max_bytes / 8 * 7) break;
+    if (::unlink(file.path.c_str()) == 0 || errno == ENOENT) total_ -= file.bytes;
+  }
+}
+
+}  // namespace plait::store::cache

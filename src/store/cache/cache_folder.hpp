@@ -1,0 +1,60 @@
+/// Fetched bytes in files of a folder on a local disk, which any number of processes share.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "store/cache/cache_options.hpp"
+
+namespace plait::store::cache {
+
+/// A cache. It loses entries at any time, and returns those that it has complete and undamaged.
+/// threads  Any number at once.
+class Folder {
+ public:
+  /// Returns the folder of this process; nullptr if there is no space for it on the disk.
+  /// errors  kSystem: it cannot be made, or is not writable.
+  static std::shared_ptr<Folder> open(const Options& options);
+
+  explicit Folder(Options options) : options_(std::move(options)) {}
+
+  /// Reads the bytes of an entry, which must be as many as `into` has. Returns false if there is no such entry. Removes
+  /// one that is damaged.
+  bool load(const std::string& entry, std::span<std::byte> into);
+  /// Returns true if there is an entry, which may be damaged.
+  bool contains(const std::string& entry) const;
+  /// Reads an entry of at most kMaxText bytes.
+  std::optional<std::string> load_text(const std::string& entry);
+  /// Adds or replaces an entry. If the disk is full, or for another reason, there is no entry.
+  void store(const std::string& entry, std::span<const std::byte> bytes) noexcept;
+
+  static constexpr std::int64_t kMaxText = 4096;
+  /// Maximum bytes of an entry.
+  static constexpr std::int64_t kMaxEntry = std::int64_t{1} << 30;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string path(const std::string& entry) const;
+  int write_file(const std::string& entry, std::span<const std::byte> bytes) const;
+  void count(std::int64_t bytes);
+  void evict();
+
+  Options options_;
+  std::mutex mutex_;
+  std::int64_t total_ = -1;  // bytes of all files at the last count; -1: not counted yet
+  std::int64_t added_ = 0;   // bytes that this process has added since
+  std::atomic<Clock::duration::rep> paused_until_{0};
+};
+
+/// Returns the name of the entry for a key of any length.
+std::string entry_name(const std::string& key);
+
+}  // namespace plait::store::cache

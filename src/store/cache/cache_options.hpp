@@ -1,0 +1,23 @@
+/// Where fetched bytes of objects are cached, and how many.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace plait::store::cache {
+
+struct Options {
+  std::string folder;          ///< absolute path
+  std::int64_t max_bytes = 0;  ///< of all files in it
+
+  static constexpr std::int64_t kDefaultBytes = std::int64_t{10} << 30;
+  static constexpr std::int64_t kMinBytes = std::int64_t{1} << 20;
+};
+
+/// Returns the options of a location, `cache=` and `cache_size=`, or else those of PLAIT_CACHE and PLAIT_CACHE_SIZE;
+/// nothing if neither states a folder. A query of an HTTP URL is the server's, so that only the environment counts.
+/// errors  kArgument: the size is not a number of bytes, is less than kMinBytes, or is stated without a folder.
+std::optional<Options> find_options(const std::string& location);
+
+}  // namespace plait::store::cache

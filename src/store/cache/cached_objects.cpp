@@ -1,0 +1,376 @@
+// Reads of objects through a cache.
+//
+// Problem: what the cache has must never be older than what the server has.
+//
+// Idea: entries belong to one content of an object, by its ETag. There are two kinds of reads:
+// - Reads with the condition that the object has an ETag (`if_match`), of a file that was opened before. Opening it has
+//   read the ETag from the server, so that blocks of 128 KiB of that content need no request. Blocks that are missing
+//   are read with the condition, and are stored.
+// - All other reads, such as those of chunks that are one object. The cache knows the ETag of the content that it has.
+//   The read is sent with `If-None-Match`: the server sends no bytes if it still has that content (status 304), and the
+//   present content otherwise. Each such read is therefore one request, also if the cache has the bytes.
+// Objects without a strong ETag are not cached.
+//
+// Example: opening `s3://b/a.npy` reads [0, 64 KiB) and gets the ETag "v1". A read of [1 MiB, 1.2 MiB) with the
+// condition "v1" needs the blocks 8 and 9, which are fetched and stored. The next program sends its first read with
+// `If-None-Match: "v1"` and gets status 304; it takes the header and the two blocks from the cache.
+
+#include "store/cache/cached_objects.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "store/cache/cache_folder.hpp"
+#include "store/objects/web/pieces.hpp"
+#include "store/objects/web/web_objects.hpp"
+
+namespace plait::store::cache {
+
+namespace {
+
+using base::text;
+
+constexpr std::int64_t kBlockBytes = std::int64_t{128} << 10;
+/// Objects of a store whose contents are in memory by identity and size.
+constexpr std::size_t kMaxContents = 4096;
+
+/// One content of an object.
+struct Content {
+  ObjectIdentity identity{};
+  std::int64_t bytes = 0;
+};
+
+std::string encode_content(const Content& content) {
+  return text(content.bytes, ' ', content.identity.numbers[0], ' ', content.identity.tag);
+}
+
+std::optional<Content> decode_content(std::string_view encoded) {
+  const std::size_t first = encoded.find(' ');
+  const std::size_t second = std::min(encoded.find(' ', first + 1), encoded.size());
+  if (first == std::string_view::npos || second == encoded.size()) return std::nullopt;
+  Content content;
+  content.bytes = web::parse_count(encoded.substr(0, first));
+  content.identity.numbers[0] = web::parse_count(encoded.substr(first + 1, second - first - 1));
+  content.identity.tag = encoded.substr(second + 1);
+  return content.bytes >= 0 && web::is_strong(content.identity) ? std::optional(content) : std::nullopt;
+}
+
+/// A read that is sent as it is.
+struct Fetch {
+  GetRequest* request = nullptr;
+  std::optional<Content> known{};  ///< the content that the cache has of it
+  std::span<std::byte> content{};  ///< memory of a whole object
+};
+
+/// The blocks of one content that a batch needs and the cache lacks.
+struct MissingBlocks {
+  std::string object;
+  Content content;
+  std::map<std::int64_t, std::int64_t> offsets;  ///< of each block in `bytes`
+  std::vector<std::byte> bytes;
+  std::vector<GetRequest*> requests;
+};
+
+struct Batch {
+  ObjectStore::GetMemory memory;
+  ObjectStore::GetCallback done;
+  std::deque<Fetch> fetches{};  // requests refer to them
+  std::deque<MissingBlocks> missing{};
+  std::vector<GetRequest*> repeated{};  ///< the cache has lost what it had
+};
+
+/// Calls a function for each part of a segment that is in one block: its number, where it begins in the block, and the
+/// memory of the part.
+template <typename Function>
+void for_each_block(const ReadSegment& segment, const Function& function) {
+  for (std::int64_t done = 0; done < segment.bytes;) {
+    const std::int64_t offset = segment.offset + done;
+    const std::int64_t inside = offset % kBlockBytes;
+    const std::int64_t bytes = std::min(segment.bytes - done, kBlockBytes - inside);
+    function(offset / kBlockBytes, inside, std::span(segment.data + done, static_cast<std::size_t>(bytes)));
+    done += bytes;
+  }
+}
+
+std::int64_t block_bytes(std::int64_t block, const Content& content) {
+  return std::min(kBlockBytes, content.bytes - block * kBlockBytes);
+}
+
+class CachedObjects : public ObjectStore {
+ public:
+  CachedObjects(const std::string& location, std::shared_ptr<ObjectStore> objects, const web::WebObjects& web,
+                std::shared_ptr<Folder> folder)
+      : ObjectStore(location), objects_(std::move(objects)), web_(web), folder_(std::move(folder)) {}
+
+  using ObjectStore::get;
+  using ObjectStore::put;
+
+  void get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) override;
+  GetResult get(const std::string& object, std::vector<ReadSegment> ranges, const GetOptions& options) override {
+    GetRequest request{.object = object, .ranges = std::move(ranges), .options = options};
+    get_all({&request, 1}, [](GetRequest&, std::int64_t) { return std::span<std::byte>(); }, [](GetRequest&) {});
+    return std::move(request.result);
+  }
+  GetResult get_whole(const std::string& object, base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
+                      const GetOptions& options) override {
+    GetRequest request{.object = object, .whole = true, .options = options};
+    get_all({&request, 1}, [&](GetRequest&, std::int64_t bytes) { return memory(bytes); }, [](GetRequest&) {});
+    return std::move(request.result);
+  }
+
+  ObjectIdentity identity(const std::string& object) override { return objects_->identity(object); }
+  bool contains(const std::string& object) override { return objects_->contains(object); }
+  void list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) override {
+    objects_->list(prefix, depth, visit);
+  }
+  bool put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) override {
+    return objects_->put(object, bytes, condition);
+  }
+  void finish_puts() override { objects_->finish_puts(); }
+  std::unique_ptr<NewObject> create(const std::string& object) override { return objects_->create(object); }
+  void remove(const std::string& object) override { objects_->remove(object); }
+  std::unique_ptr<ObjectLock> lock() override { return objects_->lock(); }
+  void end_writes() noexcept override { objects_->end_writes(); }
+  void sync() override { objects_->sync(); }
+
+ private:
+  std::string entry(std::string_view kind, const std::string& object, const Content& content,
+                    std::string_view part = {}) const {
+    return entry_name(text(kind, '\n', web_.object_url(object), '\n', content.identity.tag, '\n', part));
+  }
+  std::string block_entry(const std::string& object, const Content& content, std::int64_t block) const {
+    return entry("block", object, content, std::to_string(block));
+  }
+  std::string range_entry(const std::string& object, const Content& content, const ReadSegment& range) const {
+    return entry("range", object, content, text(range.offset, '+', range.bytes));
+  }
+  std::string known_entry(const std::string& object) const {
+    return entry_name(text("known\n", web_.object_url(object)));
+  }
+
+  std::optional<Content> find_opened(const GetRequest& request);
+  std::optional<Content> find_known(const GetRequest& request) const;
+  void add(GetRequest& request, Batch& batch);
+  void add_blocks(GetRequest& request, const Content& content, Batch& batch);
+  void send(Batch& batch);
+  void finish(Fetch& fetch, GetResult result, Batch& batch);
+  void finish(MissingBlocks& missing, const GetResult& result, Batch& batch);
+  bool load(Fetch& fetch, Batch& batch);
+  void remember(const Fetch& fetch, const GetResult& result);
+
+  std::shared_ptr<ObjectStore> objects_;
+  const web::WebObjects& web_;
+  std::shared_ptr<Folder> folder_;
+  std::mutex mutex_;
+  std::map<std::string, Content> contents_;  // those that the server has stated last
+};
+
+/// Returns the content whose ETag is the condition of a read of ranges that are in it.
+std::optional<Content> CachedObjects::find_opened(const GetRequest& request) {
+  const GetOptions& options = request.options;
+  if (request.whole || request.ranges.empty() || options.if_match == nullptr || options.if_none_match != nullptr ||
+      !web::is_strong(*options.if_match))
+    return std::nullopt;
+  Content content{*options.if_match, options.object_bytes};
+  if (content.bytes < 0) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = contents_.find(request.object);
+    if (found == contents_.end() || found->second.identity != content.identity) return std::nullopt;
+    content.bytes = found->second.bytes;
+  }
+  const auto is_inside = [&](const ReadSegment& range) {
+    return range.offset >= 0 && range.bytes <= content.bytes - range.offset;
+  };
+  return std::ranges::all_of(request.ranges, is_inside) ? std::optional(content) : std::nullopt;
+}
+
+/// Returns the content that the cache has of all that an unconditional read needs.
+std::optional<Content> CachedObjects::find_known(const GetRequest& request) const {
+  if (request.options.if_match != nullptr || request.options.if_none_match != nullptr) return std::nullopt;
+  if (!request.whole && request.ranges.empty()) return std::nullopt;
+  const std::optional<std::string> encoded = folder_->load_text(known_entry(request.object));
+  const std::optional<Content> content = encoded ? decode_content(*encoded) : std::nullopt;
+  if (!content) return std::nullopt;
+  if (request.whole) {
+    const bool fits = content->bytes <= request.options.max_bytes;
+    return fits && folder_->contains(entry("whole", request.object, *content)) ? content : std::nullopt;
+  }
+  std::vector<ReadSegment> ranges = request.ranges;
+  if (!resolve_offsets(ranges, content->bytes)) return content;
+  const auto has = [&](const ReadSegment& one) {
+    return folder_->contains(range_entry(request.object, *content, one));
+  };
+  return std::ranges::all_of(ranges, has) ? content : std::nullopt;
+}
+
+void CachedObjects::add(GetRequest& request, Batch& batch) {
+  if (const std::optional<Content> opened = find_opened(request)) return add_blocks(request, *opened, batch);
+  batch.fetches.push_back({&request, find_known(request), {}});
+}
+
+void CachedObjects::add_blocks(GetRequest& request, const Content& content, Batch& batch) {
+  auto group = std::ranges::find_if(batch.missing, [&](const MissingBlocks& one) {
+    return one.object == request.object && one.content.identity == content.identity;
+  });
+  if (group == batch.missing.end()) group = batch.missing.insert(group, {request.object, content, {}, {}, {}});
+  std::vector<std::byte> block(static_cast<std::size_t>(kBlockBytes));
+  std::int64_t loaded = -1;
+  bool is_complete = true;
+  for (const ReadSegment& range : request.ranges)
+    for_each_block(range, [&](std::int64_t number, std::int64_t inside, std::span<std::byte> into) {
+      if (number != loaded && !group->offsets.contains(number)) {
+        const std::span whole = std::span(block).first(static_cast<std::size_t>(block_bytes(number, content)));
+        if (folder_->load(block_entry(request.object, content, number), whole))
+          loaded = number;
+        else
+          group->offsets[number] = -1;
+      }
+      if (number == loaded)
+        std::memcpy(into.data(), block.data() + inside, into.size());
+      else
+        is_complete = false;
+    });
+  if (!is_complete) return group->requests.push_back(&request);
+  request.result = {GetStatus::kRead, content.bytes, content.identity};
+  batch.done(request);
+}
+
+void CachedObjects::send(Batch& batch) {
+  std::vector<GetRequest> sent;
+  for (const Fetch& fetch : batch.fetches) {
+    GetRequest& next = sent.emplace_back(*fetch.request);
+    next.options.identity = true;
+    if (fetch.known) next.options.if_none_match = &fetch.known->identity;
+  }
+  for (MissingBlocks& missing : batch.missing) {
+    if (missing.requests.empty()) continue;
+    GetRequest next{.object = missing.object, .options = {.if_match = &missing.content.identity}};
+    std::int64_t bytes = 0;
+    for (auto& [block, offset] : missing.offsets)
+      offset = std::exchange(bytes, bytes + block_bytes(block, missing.content));
+    missing.bytes.resize(static_cast<std::size_t>(bytes));
+    for (const auto& [block, offset] : missing.offsets)
+      next.ranges.push_back({block * kBlockBytes, missing.bytes.data() + offset, block_bytes(block, missing.content)});
+    sent.push_back(std::move(next));
+  }
+  std::erase_if(batch.missing, [](const MissingBlocks& one) { return one.requests.empty(); });
+  if (sent.empty()) return;
+  const auto index = [&](const GetRequest& request) { return static_cast<std::size_t>(&request - sent.data()); };
+  objects_->get_all(
+      sent,
+      [&](GetRequest& request, std::int64_t bytes) {
+        Fetch& fetch = batch.fetches[index(request)];
+        return fetch.content = batch.memory(*fetch.request, bytes);
+      },
+      [&](GetRequest& request) {
+        const std::size_t i = index(request);
+        if (i < batch.fetches.size()) return finish(batch.fetches[i], std::move(request.result), batch);
+        finish(batch.missing[i - batch.fetches.size()], request.result, batch);
+      });
+}
+
+void CachedObjects::finish(Fetch& fetch, GetResult result, Batch& batch) {
+  GetRequest& request = *fetch.request;
+  if (fetch.known && result.status == GetStatus::kMatch) {
+    if (!load(fetch, batch)) return batch.repeated.push_back(&request);
+  } else {
+    remember(fetch, result);
+    request.result = std::move(result);
+  }
+  batch.done(request);
+}
+
+/// Reads what the server has not sent from the cache, and sets the result. Returns false if the cache has lost it.
+bool CachedObjects::load(Fetch& fetch, Batch& batch) {
+  GetRequest& request = *fetch.request;
+  const Content& content = *fetch.known;
+  GetResult result{GetStatus::kRead, content.bytes, content.identity};
+  if (request.whole) {
+    if (!folder_->load(entry("whole", request.object, content), batch.memory(request, content.bytes))) return false;
+  } else if (std::vector<ReadSegment> ranges = request.ranges; resolve_offsets(ranges, content.bytes)) {
+    for (const ReadSegment& one : ranges)
+      if (!folder_->load(range_entry(request.object, content, one), {one.data, static_cast<std::size_t>(one.bytes)}))
+        return false;
+  } else {
+    result.status = GetStatus::kOutside;
+  }
+  remember({&request, fetch.known, {}}, {GetStatus::kMatch, content.bytes, content.identity});
+  request.result = std::move(result);
+  return true;
+}
+
+/// Stores what the server has sent and stated.
+void CachedObjects::remember(const Fetch& fetch, const GetResult& result) {
+  const GetRequest& request = *fetch.request;
+  if (!web::is_strong(result.identity)) return;
+  const Content content{result.identity, result.bytes};
+  {
+    const std::scoped_lock lock(mutex_);
+    if (contents_.size() >= kMaxContents) contents_.clear();
+    contents_[request.object] = content;
+  }
+  if (result.status != GetStatus::kRead && result.status != GetStatus::kOutside) return;
+  if (!fetch.known || fetch.known->identity != content.identity) {
+    const std::string encoded = encode_content(content);
+    if (std::ssize(encoded) <= Folder::kMaxText)
+      folder_->store(known_entry(request.object), std::as_bytes(std::span(encoded)));
+  }
+  if (result.status != GetStatus::kRead) return;
+  if (request.whole) return folder_->store(entry("whole", request.object, content), fetch.content);
+  std::vector<ReadSegment> ranges = request.ranges;
+  if (!resolve_offsets(ranges, content.bytes)) return;
+  for (const ReadSegment& one : ranges)
+    folder_->store(range_entry(request.object, content, one), {one.data, static_cast<std::size_t>(one.bytes)});
+}
+
+void CachedObjects::finish(MissingBlocks& missing, const GetResult& result, Batch& batch) {
+  if (result.found())
+    for (const auto& [block, offset] : missing.offsets)
+      folder_->store(block_entry(missing.object, missing.content, block),
+                     {missing.bytes.data() + offset, static_cast<std::size_t>(block_bytes(block, missing.content))});
+  for (GetRequest* const request : missing.requests) {
+    request->result = result;
+    if (result.found()) {
+      request->result.identity = missing.content.identity;
+      for (const ReadSegment& range : request->ranges)
+        for_each_block(range, [&](std::int64_t number, std::int64_t inside, std::span<std::byte> into) {
+          const auto at = missing.offsets.find(number);
+          if (at != missing.offsets.end())
+            std::memcpy(into.data(), missing.bytes.data() + at->second + inside, into.size());
+        });
+    }
+    batch.done(*request);
+  }
+  missing.bytes = {};
+}
+
+void CachedObjects::get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) {
+  Batch batch{memory, done};
+  for (GetRequest& request : requests) add(request, batch);
+  send(batch);
+  if (batch.repeated.empty()) return;
+  Batch second{memory, done};
+  for (GetRequest* const request : batch.repeated) second.fetches.push_back({request, std::nullopt, {}});
+  send(second);
+}
+
+}  // namespace
+
+std::shared_ptr<ObjectStore> with_cache(const std::string& location, std::shared_ptr<ObjectStore> objects) {
+  const auto* const web = dynamic_cast<const web::WebObjects*>(objects.get());
+  if (web == nullptr) return objects;
+  const std::optional<Options> options = find_options(location);
+  std::shared_ptr<Folder> folder = options ? Folder::open(*options) : nullptr;
+  if (!folder) return objects;
+  return std::make_shared<CachedObjects>(location, std::move(objects), *web, std::move(folder));
+}
+
+}  // namespace plait::store::cache
