@@ -267,7 +267,7 @@ def test_bad_options(server, tmp_path, monkeypatch):
     }.items():
         with pytest.raises(plait.ArgumentError, match=error):
             plait.open(f"s3://public/e.npy?{options}")
-    with pytest.raises(plait.StoreError, match="cannot use the cache .*give a folder that this user can write"):
+    with pytest.raises(plait.StoreError, match=r"cannot use the cache .*give a folder that this user can write"):
         plait.open(f"s3://public/e.npy?cache={tmp_path}/file/c")
     monkeypatch.setenv("PLAIT_CACHE", str(tmp_path / "c"))
     monkeypatch.setenv("PLAIT_CACHE_SIZE", "5")
