@@ -70,7 +70,7 @@ inline std::vector<plait::trace::Event> wild_events(std::size_t count, unsigned 
     e.thread = static_cast<std::uint32_t>(random() % threads);
     e.file = random() % 16 == 0 ? static_cast<std::uint32_t>(random()) : static_cast<std::uint32_t>(random() % 100);
     e.kind = static_cast<plait::trace::Kind>(random() % 2 == 0 ? random() % 2 : random() % 16);
-    e.interface = static_cast<plait::trace::Interface>(random() % 13);
+    e.interface = static_cast<plait::trace::Interface>(random() % PLAIT_TRACE_INTERFACE_COUNT);
     e.flags = static_cast<std::uint16_t>(random() % 4 == 0 ? random() : 0x80);
   }
   return events;

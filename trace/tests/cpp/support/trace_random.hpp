@@ -77,7 +77,7 @@ inline RandomTrace random_trace(std::uint64_t seed, std::size_t events) {
     if (!one_in(10)) event.cpu = std::max<std::int64_t>(cpu[process], 0);
     if (!one_in(10)) event.duration = below(1'000'000);
     event.kind = one_in(8) ? static_cast<Kind>(below(16)) : static_cast<Kind>(below(2));
-    event.interface = static_cast<Interface>(one_in(10) ? below(13) : 1);
+    event.interface = static_cast<Interface>(one_in(10) ? below(PLAIT_TRACE_INTERFACE_COUNT) : 1);
     event.flags = static_cast<std::uint16_t>(one_in(4) ? below(65536) : below(2) * 0x80);
     const std::int64_t unit = one_in(2) ? 512 : 1;
     event.length = one_in(3) ? 4096 : unit * below(100'000);

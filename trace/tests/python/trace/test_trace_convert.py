@@ -37,7 +37,7 @@ def random_events(count: int, seed: int = 1) -> npt.NDArray[np.void]:
     events["thread"] = random.choice([1, 2, 3], count)
     events["file"] = random.integers(0, 40, count)
     events["kind"] = np.where(random.random(count) < 0.2, random.integers(0, 16, count), random.integers(0, 2, count))
-    events["interface"] = random.integers(0, 13, count)
+    events["interface"] = random.integers(0, 14, count)
     events["flags"] = np.where(random.random(count) < 0.3, 0, 0x480)
     return events
 

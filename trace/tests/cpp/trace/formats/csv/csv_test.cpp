@@ -126,7 +126,7 @@ TEST(TraceCsv, WhatCannotBeIsRefusedWithItsLine) {
   odd.events[0].kind = static_cast<Kind>(16);
   for (const char* format : {"csv", "perfetto"}) EXPECT_THROW(write_text(format, odd), Error) << format;
   odd.events[0].kind = Kind::kRead;
-  odd.events[0].interface = static_cast<Interface>(13);
+  odd.events[0].interface = static_cast<Interface>(PLAIT_TRACE_INTERFACE_COUNT);
   for (const char* format : {"csv", "perfetto", "1992"}) EXPECT_THROW(write_text(format, odd), Error) << format;
   WriteOptions options;
   options.tick = 512;
