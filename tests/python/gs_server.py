@@ -1,10 +1,12 @@
 """A server of objects for tests with the interface of Google Cloud Storage: s3_server.py in Google's dialect.
 
-Puts compare generations and ignore ETags. Requests have Google's headers only. They are signed by an HMAC key, or have
-a token.
+Puts compare generations and ignore ETags, which are equal for equal bytes. Requests have Google's headers only. They
+are signed by an HMAC key, or have a token.
 """
 
 from __future__ import annotations
+
+import hashlib
 
 from s3_server import Dialect, Handler, main
 
@@ -30,8 +32,9 @@ class GoogleHandler(Handler):
         stated = self.headers.get(CONDITION)
         return stated == "0", None if stated in (None, "0") else f'"v{int(stated) - FIRST}"'
 
-    def _etag(self, tag: str) -> dict[str, str]:
-        return {**super()._etag(tag), "x-goog-generation": str(FIRST + int(tag[1:]))}
+    def _etag(self, content: bytes, tag: str) -> dict[str, str]:
+        made = super()._etag(content, hashlib.md5(content).hexdigest())
+        return {**made, "x-goog-generation": str(FIRST + int(tag[1:]))}
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ FAULTS: dict[str, Any] = {
     "wrong_range": False,
     "ignore_create": False,  # If-None-Match of puts
     "ignore_match": False,  # If-Match of puts
+    "absent": [404, "NoSuchKey"],  # answer to reads of what does not exist; 403 without the permission to list
     "no_etag": False,
     "weak_etag": False,
     "skew": 0,  # seconds by which the clock is ahead

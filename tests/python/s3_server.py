@@ -267,7 +267,7 @@ class Handler(BaseHTTPRequestHandler):
                 answer, STORE.log = STORE.log, []
         return self._answer(200, json.dumps(answer).encode())
 
-    def _etag(self, tag: str) -> dict[str, str]:
+    def _etag(self, content: bytes, tag: str) -> dict[str, str]:
         if STORE.faults["no_etag"]:
             return {}
         return {"ETag": f'W/"{tag}"' if STORE.faults["weak_etag"] else f'"{tag}"'}
@@ -291,12 +291,13 @@ class Handler(BaseHTTPRequestHandler):
                     STORE.objects[key] = (changed, f"v{STORE.version}", meta, changed_at)
             found = STORE.objects.get(key)
         if found is None:
-            return self._error(404, "NoSuchKey")
+            return self._error(*STORE.faults["absent"])
         content, tag, meta, changed_at = found
-        headers = {**self._etag(tag), **meta, "Last-Modified": super().date_time_string(changed_at)}
-        if self.headers.get("If-Match", f'"{tag}"') != f'"{tag}"':
+        headers = {**self._etag(content, tag), **meta, "Last-Modified": super().date_time_string(changed_at)}
+        present = headers.get("ETag", f'"{tag}"').removeprefix("W/")
+        if self.headers.get("If-Match", present) != present:
             return self._error(412, "PreconditionFailed")
-        if self.headers.get("If-None-Match") == f'"{tag}"':
+        if self.headers.get("If-None-Match") == present:
             return self._answer(304, headers=headers)
         wanted = self.headers.get("Range")
         if wanted is None or STORE.faults["ignore_ranges"]:
@@ -335,7 +336,7 @@ class Handler(BaseHTTPRequestHandler):
         if STORE.take("lose_answers"):
             self.close_connection = True
             return None
-        return self._answer(200, headers=self._etag(STORE.objects[key][1]))
+        return self._answer(200, headers=self._etag(*STORE.objects[key][:2]))
 
     def _delete(self, key: str) -> None:
         if STORE.faults["keep"]:

@@ -10,6 +10,10 @@
 // it has added a sixteenth of what is permitted. One process at a time removes files, under a lock of the system.
 // Example: 1 GB is permitted and 950 MB are there. A process adds 60 MB; when it has added 50 MB the files have more
 // than 1 GB, and the oldest ones are removed until 875 MB remain.
+//
+// Only files with the names of entries are counted and removed: 48 hexadecimal digits, in the folder of the first two.
+// Who could replace a file could replace what programs read. The folder must therefore belong to this user, who alone
+// may change it, and no file is opened through a link or if it belongs to another user.
 
 #include "store/cache/cache_folder.hpp"
 
@@ -50,6 +54,8 @@ using base::text;
 constexpr const char* kUnfinished = "unfinished";
 /// Seconds after which an unfinished entry is that of a killed process.
 constexpr std::time_t kMaxUnfinishedSeconds = 3600;
+/// Digits of the name of an entry.
+constexpr std::size_t kNameDigits = 48;
 /// Time without new entries after the disk was full.
 constexpr std::chrono::seconds kPause{10};
 
@@ -93,25 +99,35 @@ bool is_older(const EntryFile& a, const EntryFile& b) {
   return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
 }
 
-/// Adds the files of a folder.
-void collect(const std::string& folder, std::vector<EntryFile>& files) {
+bool has_hex_digits(std::string_view name, std::size_t count) {
+  return name.size() == count && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// Adds the files of a folder that have the names of entries which begin with `begin`.
+void collect(const std::string& folder, std::string_view begin, std::vector<EntryFile>& files) {
+  struct stat found{};
+  if (::lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return;
   std::error_code ignored;
   for (const std::string& name : base::names_in(folder, ignored)) {
+    if (!has_hex_digits(name, kNameDigits) || !name.starts_with(begin)) continue;
     EntryFile file{text(folder, '/', name), 0, {}};
-    struct stat found{};
     if (::lstat(file.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) continue;
-    file.bytes = found.st_size;
+    // Some file systems allocate a file only a while after it was written.
+    file.bytes = std::max<std::int64_t>(found.st_size, std::int64_t{found.st_blocks} * 512);
     file.used = found.st_mtim;
     files.push_back(std::move(file));
   }
 }
 
-void remove_unfinished(const std::string& folder) {
+/// Removes what killed processes have left. Returns the bytes of the other unfinished entries.
+std::int64_t remove_unfinished(const std::string& folder) {
   std::vector<EntryFile> files;
-  collect(folder, files);
+  collect(folder, {}, files);
   const std::time_t now = std::time(nullptr);
+  std::int64_t left = 0;
   for (const EntryFile& file : files)
-    if (file.used.tv_sec < now - kMaxUnfinishedSeconds) ::unlink(file.path.c_str());
+    if (file.used.tv_sec >= now - kMaxUnfinishedSeconds || ::unlink(file.path.c_str()) != 0) left += file.bytes;
+  return left;
 }
 
 struct OpenFolders {
@@ -121,21 +137,39 @@ struct OpenFolders {
 
 bool is_full(int code) { return code == ENOSPC || code == EDQUOT; }
 
+/// Makes a folder, which other users must not read, because it has what this user may read from servers.
 /// Returns an errno, 0 for success.
+/// errors  kSystem: the folder exists, and other users may change it.
+int make_private(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return errno;
+  struct stat found{};
+  if (::lstat(folder.c_str(), &found) != 0) return errno;
+  const char* const why = !S_ISDIR(found.st_mode)                      ? "is no folder, or is a link to one"
+                          : found.st_uid != ::geteuid()                ? "belongs to another user"
+                          : (found.st_mode & (S_IWGRP | S_IWOTH)) != 0 ? "can be changed by other users"
+                                                                       : nullptr;
+  if (why != nullptr)
+    base::throw_system_error(EPERM, "cannot use the cache ", folder, ": it ", why,
+                             ", but must be a folder that only this user can change; give one of your own, such as "
+                             "/var/tmp/$USER/plait");
+  return 0;
+}
+
+/// Returns an errno, 0 for success.
+/// errors  Those of make_private().
 int make_folders(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), error);
   if (error) return error.value();
-  // Other users must not read what this one may read from the server.
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return errno;
-  if (::mkdir(text(folder, '/', kUnfinished).c_str(), 0700) != 0 && errno != EEXIST) return errno;
+  if (const int code = make_private(folder); code != 0) return code;
+  if (const int code = make_private(text(folder, '/', kUnfinished)); code != 0) return code;
   return ::access(text(folder, '/', kUnfinished).c_str(), W_OK | X_OK) != 0 ? errno : 0;
 }
 
 }  // namespace
 
 std::string entry_name(const std::string& key) {
-  std::array<unsigned char, 24> hash{};
+  std::array<unsigned char, kNameDigits / 2> hash{};
   ::crypto_generichash(hash.data(), hash.size(), reinterpret_cast<const unsigned char*>(key.data()), key.size(),
                        nullptr, 0);
   std::array<char, 2 * hash.size() + 1> digits{};
@@ -162,12 +196,14 @@ std::string Folder::path(const std::string& entry) const {
 
 bool Folder::load(const std::string& entry, std::span<std::byte> into) {
   const std::string name = path(entry);
-  const Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (file.number() < 0) return false;
+  const Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat found{};
+  if (file.number() < 0 || ::fstat(file.number(), &found) != 0 || !S_ISREG(found.st_mode) ||
+      found.st_uid != ::geteuid())
+    return false;
   Header header;
-  if (::fstat(file.number(), &found) == 0 && found.st_size == kHeaderBytes + std::ssize(into) &&
-      read_file(file.number(), header, into) && header == make_header(entry, into)) {
+  if (found.st_size == kHeaderBytes + std::ssize(into) && read_file(file.number(), header, into) &&
+      header == make_header(entry, into)) {
     (void)::futimens(file.number(), nullptr);
     return true;
   }
@@ -179,7 +215,7 @@ bool Folder::contains(const std::string& entry) const { return ::access(path(ent
 
 std::optional<std::string> Folder::load_text(const std::string& entry) {
   struct stat found{};
-  if (::stat(path(entry).c_str(), &found) != 0) return std::nullopt;
+  if (::lstat(path(entry).c_str(), &found) != 0) return std::nullopt;
   const std::int64_t bytes = std::clamp<std::int64_t>(found.st_size - kHeaderBytes, 0, kMaxText);
   std::string content(static_cast<std::size_t>(bytes), '\0');
   if (!load(entry, std::as_writable_bytes(std::span(content)))) return std::nullopt;
@@ -214,7 +250,9 @@ void Folder::store(const std::string& entry, std::span<const std::byte> bytes) n
   if (std::ssize(bytes) > std::min(kMaxEntry, options_.max_bytes / 2)) return;
   if (Clock::now().time_since_epoch().count() < paused_until_.load(std::memory_order_relaxed)) return;
   try {
-    if (write_file(entry, bytes) == 0) return count(std::ssize(bytes) + kHeaderBytes);
+    constexpr std::int64_t kFileBlock = 4096;
+    if (write_file(entry, bytes) == 0)
+      return count((std::ssize(bytes) + kHeaderBytes + kFileBlock - 1) / kFileBlock * kFileBlock);
   } catch (const std::exception&) {  // without memory there is no entry
   }
   paused_until_.store((Clock::now() + kPause).time_since_epoch().count(), std::memory_order_relaxed);
@@ -227,16 +265,16 @@ void Folder::count(std::int64_t bytes) {
 }
 
 void Folder::evict() {
-  const Descriptor lock(::open(text(options_.folder, "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const Descriptor lock(
+      ::open(text(options_.folder, "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   // Another process counts and removes files at the moment.
   if (lock.number() < 0 || ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return;
-  remove_unfinished(text(options_.folder, '/', kUnfinished));
+  total_ = remove_unfinished(text(options_.folder, '/', kUnfinished));
   std::vector<EntryFile> files;
   std::error_code ignored;
   for (const std::string& name : base::names_in(options_.folder, ignored))
-    if (name.size() == 2) collect(text(options_.folder, '/', name), files);
+    if (has_hex_digits(name, 2)) collect(text(options_.folder, '/', name), name, files);
   added_ = 0;
-  total_ = 0;
   for (const EntryFile& file : files) total_ += file.bytes;
   if (total_ <= options_.max_bytes) return;
   std::ranges::sort(files, is_older);

@@ -20,7 +20,7 @@ namespace plait::store::cache {
 class Folder {
  public:
   /// Returns the folder of this process; nullptr if there is no space for it on the disk.
-  /// errors  kSystem: it cannot be made, or is not writable.
+  /// errors  kSystem: it cannot be made, is not writable, or can be changed by other users.
   static std::shared_ptr<Folder> open(const Options& options);
 
   explicit Folder(Options options) : options_(std::move(options)) {}
@@ -49,7 +49,7 @@ class Folder {
 
   Options options_;
   std::mutex mutex_;
-  std::int64_t total_ = -1;  // bytes of all files at the last count; -1: not counted yet
+  std::int64_t total_ = -1;  // bytes of all files on the disk at the last count; -1: not counted yet
   std::int64_t added_ = 0;   // bytes that this process has added since
   std::atomic<Clock::duration::rep> paused_until_{0};
 };

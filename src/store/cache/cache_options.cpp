@@ -37,13 +37,15 @@ std::optional<Options> find_options(const std::string& location) {
     if (size && size->shown == location)
       base::throw_argument_error(location,
                                  ": cache_size= is stated without cache=; add the folder of the cache, as in "
-                                 "cache=/var/tmp/plait, or leave it out");
+                                 "cache=/var/tmp/me/plait, or leave it out");
     return std::nullopt;
   }
   if (folder->value.empty())
     base::throw_argument_error(location,
-                               ": cache= is empty; give a folder, as in cache=/var/tmp/plait, or leave it out");
-  Options found{std::filesystem::absolute(folder->value).lexically_normal().string(), Options::kDefaultBytes};
+                               ": cache= is empty; give a folder, as in cache=/var/tmp/me/plait, or leave it out");
+  // Files that a user has in the stated folder are not those of the cache.
+  const std::filesystem::path own = std::filesystem::absolute(folder->value) / "plait-cache-v1";
+  Options found{own.lexically_normal().string(), Options::kDefaultBytes};
   if (size) found.max_bytes = parse_bytes_option({"cache_size", size->value}, size->shown);
   if (found.max_bytes < Options::kMinBytes)
     base::throw_argument_error(size->shown, ": a cache of ", size->value, " is too small; expected at least 1M");

@@ -8,7 +8,7 @@
 namespace plait::store::cache {
 
 struct Options {
-  std::string folder;          ///< absolute path
+  std::string folder;          ///< absolute path of a folder with nothing else, `plait-cache-v1` in the stated one
   std::int64_t max_bytes = 0;  ///< of all files in it
 
   static constexpr std::int64_t kDefaultBytes = std::int64_t{10} << 30;

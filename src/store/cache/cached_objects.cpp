@@ -5,7 +5,8 @@
 // Idea: entries belong to one content of an object, by its ETag. There are two kinds of reads:
 // - Reads with the condition that the object has an ETag (`if_match`), of a file that was opened before. Opening it has
 //   read the ETag from the server, so that blocks of 128 KiB of that content need no request. Blocks that are missing
-//   are read with the condition, and are stored.
+//   are read with the condition, and are stored. Chunks of shards are read with the ETag of an index in memory, which
+//   may be old. If the cache has all blocks of them, a HEAD with the condition compares it.
 // - All other reads, such as those of chunks that are one object. The cache knows the ETag of the content that it has.
 //   The read is sent with `If-None-Match`: the server sends no bytes if it still has that content (status 304), and the
 //   present content otherwise. Each such read is therefore one request, also if the cache has the bytes.
@@ -70,7 +71,7 @@ struct Fetch {
   std::span<std::byte> content{};  ///< memory of a whole object
 };
 
-/// The blocks of one content that a batch needs and the cache lacks.
+/// The blocks of one content that a batch needs and the cache lacks; there may be none if the ETag must be compared.
 struct MissingBlocks {
   std::string object;
   Content content;
@@ -144,7 +145,8 @@ class CachedObjects : public ObjectStore {
  private:
   std::string entry(std::string_view kind, const std::string& object, const Content& content,
                     std::string_view part = {}) const {
-    return entry_name(text(kind, '\n', web_.object_url(object), '\n', content.identity.tag, '\n', part));
+    return entry_name(text(kind, '\n', web_.object_url(object), '\n', content.identity.numbers[0], ' ',
+                           content.identity.tag, '\n', part));
   }
   std::string block_entry(const std::string& object, const Content& content, std::int64_t block) const {
     return entry("block", object, content, std::to_string(block));
@@ -228,6 +230,7 @@ void CachedObjects::add_blocks(GetRequest& request, const Content& content, Batc
     for_each_block(range, [&](std::int64_t number, std::int64_t inside, std::span<std::byte> into) {
       if (number != loaded && !group->offsets.contains(number)) {
         const std::span whole = std::span(block).first(static_cast<std::size_t>(block_bytes(number, content)));
+        loaded = -1;  // also if the entry is damaged, after part of it was read
         if (folder_->load(block_entry(request.object, content, number), whole))
           loaded = number;
         else
@@ -238,12 +241,14 @@ void CachedObjects::add_blocks(GetRequest& request, const Content& content, Batc
       else
         is_complete = false;
     });
-  if (!is_complete) return group->requests.push_back(&request);
+  // The identity of an object that was not opened is as old as the caller's copy of it.
+  if (!is_complete || request.options.object_bytes < 0) return group->requests.push_back(&request);
   request.result = {GetStatus::kRead, content.bytes, content.identity};
   batch.done(request);
 }
 
 void CachedObjects::send(Batch& batch) {
+  std::erase_if(batch.missing, [](const MissingBlocks& one) { return one.requests.empty(); });
   std::vector<GetRequest> sent;
   for (const Fetch& fetch : batch.fetches) {
     GetRequest& next = sent.emplace_back(*fetch.request);
@@ -251,7 +256,6 @@ void CachedObjects::send(Batch& batch) {
     if (fetch.known) next.options.if_none_match = &fetch.known->identity;
   }
   for (MissingBlocks& missing : batch.missing) {
-    if (missing.requests.empty()) continue;
     GetRequest next{.object = missing.object, .options = {.if_match = &missing.content.identity}};
     std::int64_t bytes = 0;
     for (auto& [block, offset] : missing.offsets)
@@ -261,7 +265,6 @@ void CachedObjects::send(Batch& batch) {
       next.ranges.push_back({block * kBlockBytes, missing.bytes.data() + offset, block_bytes(block, missing.content)});
     sent.push_back(std::move(next));
   }
-  std::erase_if(batch.missing, [](const MissingBlocks& one) { return one.requests.empty(); });
   if (sent.empty()) return;
   const auto index = [&](const GetRequest& request) { return static_cast<std::size_t>(&request - sent.data()); };
   objects_->get_all(
@@ -280,9 +283,11 @@ void CachedObjects::send(Batch& batch) {
 void CachedObjects::finish(Fetch& fetch, GetResult result, Batch& batch) {
   GetRequest& request = *fetch.request;
   if (fetch.known && result.status == GetStatus::kMatch) {
-    if (!load(fetch, batch)) return batch.repeated.push_back(&request);
+    // Objects with equal bytes may have equal ETags and different generations.
+    const bool is_known = result.identity.numbers == fetch.known->identity.numbers;
+    if (!is_known || !load(fetch, batch)) return batch.repeated.push_back(&request);
   } else {
-    remember(fetch, result);
+    if (result.status == GetStatus::kRead || result.status == GetStatus::kOutside) remember(fetch, result);
     request.result = std::move(result);
   }
   batch.done(request);

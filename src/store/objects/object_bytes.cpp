@@ -31,13 +31,15 @@ class ObjectBytes::PendingBytes : public Pending {
   std::vector<ReadSegment> segments_;
 };
 
-ObjectBytes::ObjectBytes(std::string location) : location_(std::move(location)) {}
+ObjectBytes::ObjectBytes(std::string location, std::shared_ptr<ObjectStore> folder)
+    : location_(std::move(location)), folder_(std::move(folder)) {}
 
 const std::optional<std::vector<std::byte>>& ObjectBytes::content() {
   const std::scoped_lock lock(mutex_);
   if (read_) return content_;
   const std::size_t slash = location_.rfind('/');
-  const std::shared_ptr<ObjectStore> objects = open_objects(location_.substr(0, slash), Sharing::kShared);
+  const std::shared_ptr<ObjectStore> objects =
+      folder_ ? folder_ : open_objects(location_.substr(0, slash), Sharing::kShared);
   std::vector<std::byte> bytes;
   const auto memory = [&](std::int64_t size) {
     if (size > kMaxBytes)

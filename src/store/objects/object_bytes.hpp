@@ -17,12 +17,15 @@ namespace plait::store {
 class ObjectBytes : public Store {
  public:
   /// location: the location of the object, which need not exist.  errors  Those of open_objects().
-  explicit ObjectBytes(std::string location);
+  /// folder: the objects that this one is among; nullptr: they are opened when it is read.
+  explicit ObjectBytes(std::string location, std::shared_ptr<ObjectStore> folder = nullptr);
 
   const std::string& name() const override { return location_; }
   /// Returns the size of the object.  errors  kSystem: ENOENT.  EFBIG: more than kMaxBytes.
   std::int64_t size() override;
   bool grows() const override { return false; }
+  /// Returns the objects that were given to the constructor: other objects of the array must come from them as well.
+  const std::shared_ptr<ObjectStore>& folder() const { return folder_; }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   void sync() override {}
@@ -36,6 +39,7 @@ class ObjectBytes : public Store {
   const std::vector<std::byte>& existing();
 
   std::string location_;
+  std::shared_ptr<ObjectStore> folder_;
   std::mutex mutex_;
   bool read_ = false;
   std::optional<std::vector<std::byte>> content_;

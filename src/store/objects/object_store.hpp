@@ -50,8 +50,10 @@ enum class GetStatus : std::uint8_t {
 
 struct GetResult {
   GetStatus status = GetStatus::kMissing;
-  std::int64_t bytes = 0;     ///< size of the whole object, for kRead and kOutside
-  ObjectIdentity identity{};  ///< identity, if the options request it
+  std::int64_t bytes = 0;  ///< size of the whole object, for kRead and kOutside
+  /// The identity, if the options request it. For kMatch it has the numbers that the server states, and the tag of the
+  /// condition.
+  ObjectIdentity identity{};
 
   bool found() const { return status == GetStatus::kRead; }
 };

@@ -274,4 +274,4 @@ def test_a_cache(azure, environment, tmp_path):
             np.testing.assert_array_equal(plait.open(name).read(), LARGE)
         write(name, LARGE + 1)
         np.testing.assert_array_equal(plait.open(name).read(), LARGE + 1)
-    assert len(list((tmp_path / "cache").glob("??/*"))) > 2 * LARGE.nbytes // (128 << 10)
+    assert len(list((tmp_path / "cache").glob("plait-cache-v1/??/*"))) > 2 * LARGE.nbytes // (128 << 10)

@@ -236,6 +236,24 @@ def test_zarr_in_a_zip_file(google, tmp_path):
     np.testing.assert_array_equal(plait.open("gs://public/a.zarr.zip").read(), DATA)
 
 
+def test_an_object_is_put_again_with_equal_bytes(google, monkeypatch, tmp_path):
+    """Its ETag is the same, but its generation, which puts compare, is another one."""
+    monkeypatch.setenv("PLAIT_CACHE", str(tmp_path / "cache"))
+    name = "gs://public/equal.zarr"
+    write(name, DATA, chunks=DATA.shape)
+    for _ in range(2):
+        np.testing.assert_array_equal(plait.open(name).read(), DATA)
+    with plait.open(name, "r+") as file:
+        for value in (1, 2):  # changes of parts have the condition that the rest is the same
+            file.write(np.full_like(DATA[:1], value), region=np.s_[:1])
+    for _ in range(2):
+        write(name, DATA, chunks=DATA.shape)
+        np.testing.assert_array_equal(plait.open(name).read(), DATA)
+        with plait.open(name, "r+") as file:
+            file.write(DATA[:1] + 1, region=np.s_[:1])
+        np.testing.assert_array_equal(plait.open(name).read()[0], DATA[0] + 1)
+
+
 def test_a_cache(google, monkeypatch, tmp_path):
     monkeypatch.setenv("PLAIT_CACHE", str(tmp_path / "cache"))
     write("gs://public/cached.zarr", DATA, chunks=(2, 3), shards=(4, 6))

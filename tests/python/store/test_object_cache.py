@@ -24,9 +24,8 @@ with plait.open(sys.argv[1]) as file:
 
 @pytest.fixture
 def cache(monkeypatch, tmp_path):
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("PLAIT_CACHE", str(folder))
-    return folder
+    monkeypatch.setenv("PLAIT_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "plait-cache-v1"
 
 
 def npy(array=WHOLE):
@@ -104,6 +103,21 @@ def test_chunks_are_validated_and_not_fetched_again(server, tmp_path, cache, opt
     changed = np.concatenate([-WHOLE[:10], WHOLE[10:]])
     np.testing.assert_array_equal(read_again(url, tmp_path), changed)
     np.testing.assert_array_equal(read_again(url, tmp_path), changed)
+
+
+@pytest.mark.parametrize("options", [{}, {"shards": (200, 300)}])
+def test_an_open_array_is_not_stale(server, cache, options):
+    """The cache has all chunks of what another program then replaces."""
+    url = "s3://b/open.zarr"
+    with plait.open(url, "w", shape=WHOLE.shape, dtype="f8", chunks=(100, 150), **options) as file:
+        file.write(WHOLE)
+    with plait.open(url) as file, plait.open(url, "r+") as other:
+        for factor in (1, -1, 2):
+            other.write(factor * WHOLE)
+            other.flush()
+            for _ in range(2):
+                np.testing.assert_array_equal(file.read(), factor * WHOLE)
+                np.testing.assert_array_equal(file.read(region=np.s_[:7, :9]), factor * WHOLE[:7, :9])
 
 
 def test_zip_files(server, tmp_path, cache):
@@ -208,7 +222,7 @@ def test_killed_processes(server, tmp_path, cache):
         process.send_signal(signal.SIGKILL)
         process.wait()
     (cache / "unfinished").mkdir(parents=True, exist_ok=True)
-    left = cache / "unfinished" / "0123"
+    left = cache / "unfinished" / ("0123" * 12)
     left.write_bytes(b"half")
     os.utime(left, (time.time() - 7200, time.time() - 7200))
     np.testing.assert_array_equal(read_again(url, tmp_path), np.tile(WHOLE, (4, 1)))
@@ -247,13 +261,59 @@ def test_options_of_the_name(server, tmp_path):
     server.publish("o.npy", npy())
     url = f"s3://public/o.npy?cache={tmp_path}/own&cache_size=64M"
     np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
-    assert size(tmp_path / "own") > WHOLE.nbytes
+    assert size(tmp_path / "own" / "plait-cache-v1") > WHOLE.nbytes
     server.log()
     np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
     assert gets(server) == [("bytes=0-65535", True)]
     with plait.open(f"s3://b/o.zarr?cache={tmp_path}/own", "w", shape=WHOLE.shape, dtype="f8") as file:
         file.write(WHOLE)
     np.testing.assert_array_equal(plait.open(f"s3://b/o.zarr?cache={tmp_path}/own").read(), WHOLE)
+
+
+def test_other_files_are_not_touched(server, tmp_path, cache, monkeypatch):
+    """The stated folder, and even that of the cache, may have files of the user."""
+    monkeypatch.setenv("PLAIT_CACHE_SIZE", "1M")
+    others = [tmp_path / "cache" / "ab" / ("ab" * 24), cache / "ab" / "data", cache / "zz" / ("ab" * 24)]
+    others += [cache / "cd" / ("ab" * 24), cache / "unfinished" / "data"]
+    cache.mkdir(mode=0o700, parents=True)
+    for other in others:
+        other.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        other.write_bytes(bytes(600_000))
+        os.utime(other, (1, 1))
+    linked = tmp_path / "linked" / ("ef" * 24)
+    linked.parent.mkdir()
+    linked.write_bytes(bytes(600_000))
+    (cache / "ef").symlink_to(linked.parent)
+    for name in "mn":
+        np.testing.assert_array_equal(read_again(server.publish(f"{name}.npy", npy()), tmp_path), WHOLE)
+    assert all(other.stat().st_size == 600_000 for other in [*others, linked])
+
+
+def test_a_folder_that_others_can_change_is_an_error(server, tmp_path, cache):
+    url = server.publish("o.npy", npy())
+    cache.mkdir(mode=0o700, parents=True)
+    for mode in (0o770, 0o702):
+        cache.chmod(mode)
+        with pytest.raises(plait.StoreError, match=r"cannot use the cache .*can be changed by other users"):
+            plait.open(url)
+    cache.rmdir()
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    cache.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(plait.StoreError, match=r"cannot use the cache .*is a link"):
+        plait.open(url)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_entries_that_are_no_files_are_not_read(server, tmp_path, cache):
+    url = server.publish("p.npy", npy())
+    read_again(url, tmp_path)
+    for i, path in enumerate(entries(cache)):
+        moved = tmp_path / path.name
+        path.rename(moved)
+        os.mkfifo(path) if i % 2 else path.symlink_to(moved)
+    server.log()
+    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    assert len(gets(server)) > 1
 
 
 def test_bad_options(server, tmp_path, monkeypatch):

@@ -168,10 +168,27 @@ void BucketObjects::get_absolute(std::span<GetRequest> requests, GetMemory memor
     const AbsoluteRanges ranges(requests, [this](std::span<GetRequest> sizes) {
       WebObjects::get_all(sizes, [](GetRequest&, std::int64_t) { return std::span<std::byte>(); }, [](GetRequest&) {});
     });
-    WebObjects::get_all(requests, memory, [&](GetRequest& request) {
-      if (ranges.has_changed(request)) return changed.push_back(&request);
-      done(request);
-    });
+    std::vector<GetRequest> sent;
+    std::vector<GetRequest*> originals;
+    for (GetRequest& request : requests) {
+      if (ranges.is_match(request)) {
+        done(request);
+        continue;
+      }
+      sent.push_back(request);
+      originals.push_back(&request);
+    }
+    const auto original = [&](const GetRequest& one) -> GetRequest& {
+      return *originals[static_cast<std::size_t>(&one - sent.data())];
+    };
+    WebObjects::get_all(
+        sent, [&](GetRequest& one, std::int64_t bytes) { return memory(original(one), bytes); },
+        [&](GetRequest& one) {
+          GetRequest& request = original(one);
+          request.result = std::move(one.result);
+          if (ranges.has_changed(request)) return changed.push_back(&request);
+          done(request);
+        });
   }
   for (GetRequest* const request : changed) {
     if (conflicts == kMaxConflicts)

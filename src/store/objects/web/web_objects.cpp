@@ -30,7 +30,7 @@ using base::text;
 constexpr std::size_t kMaxTraced = 4096;
 
 int to_system_code(int status) {
-  if (status == 401 || status == 403) return EACCES;
+  if (status == 401 || status == 403 || status == 405) return EACCES;
   return status == 404 ? ENOENT : EIO;
 }
 
@@ -165,7 +165,11 @@ bool WebObjects::take_status(const Exchange& exchange, GetRequest& request) cons
   if (!exchange.error.empty()) throw_failed("read", request.object, exchange);
   switch (exchange.response.status) {
     case 404: result.status = GetStatus::kMissing; return true;
-    case 304: result.status = GetStatus::kMatch; return true;
+    case 304:
+      result.status = GetStatus::kMatch;
+      result.identity.numbers = to_identity(exchange.response).numbers;
+      if (request.options.if_none_match != nullptr) result.identity.tag = request.options.if_none_match->tag;
+      return true;
     case 412: result.status = GetStatus::kMismatch; return true;
     case 416:
       result.status = GetStatus::kOutside;

@@ -53,4 +53,33 @@ TEST(AbsoluteRanges, HaveTheConditionThatTheObjectIsTheSame) {
   EXPECT_EQ(requests[1].options.if_match, nullptr);
 }
 
+TEST(AbsoluteRanges, SendOneConditionAtMost) {
+  std::array<std::byte, 8> memory{};
+  const ObjectIdentity known{{}, "\"known\""};
+  std::vector<GetRequest> requests(2);
+  const std::array<const char*, 2> names{"same", "other"};
+  for (std::size_t i = 0; i < 2; ++i)
+    requests[i] = {.object = names[i], .ranges = {{-8, memory.data(), 8}}, .options = {.if_none_match = &known}};
+  {
+    const AbsoluteRanges ranges(requests, [&](std::span<GetRequest> sizes) {
+      for (GetRequest& one : sizes) {
+        EXPECT_EQ(one.options.if_none_match, &known);
+        EXPECT_EQ(one.options.if_match, nullptr);
+        if (one.object == "same")
+          one.result = {GetStatus::kMatch, 0, known};
+        else
+          one.result = {GetStatus::kRead, 100, {{}, "\"new\""}};
+      }
+    });
+    EXPECT_TRUE(ranges.is_match(requests[0]));
+    EXPECT_EQ(requests[0].result.status, GetStatus::kMatch);
+    EXPECT_FALSE(ranges.is_match(requests[1]));
+    EXPECT_EQ(requests[1].options.if_none_match, nullptr);
+    EXPECT_EQ(requests[1].options.if_match->tag, "\"new\"");
+    EXPECT_EQ(requests[1].ranges[0].offset, 92);
+  }
+  EXPECT_EQ(requests[1].options.if_none_match, &known);
+  EXPECT_EQ(requests[1].options.if_match, nullptr);
+}
+
 }  // namespace
