@@ -23,6 +23,7 @@
 #include "container/zarr/texts/text_store.hpp"
 #include "container/zarr/zarr_attributes.hpp"
 #include "plait/error.hpp"
+#include "store/objects/object_bytes.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 
@@ -129,8 +130,10 @@ std::shared_ptr<ChunkStore> make_chunks(std::shared_ptr<store::ObjectStore> obje
 }
 
 std::shared_ptr<ChunkStore> open_chunks(const store::Store& store, Metadata metadata, const std::string& content) {
-  return make_chunks(store::open_objects(array_location(store), store::Sharing::kShared), std::move(metadata), content,
-                     false);
+  const auto* const bytes = dynamic_cast<const store::ObjectBytes*>(&store);
+  std::shared_ptr<store::ObjectStore> objects = bytes != nullptr ? bytes->folder() : nullptr;
+  if (!objects) objects = store::open_objects(array_location(store), store::Sharing::kShared);
+  return make_chunks(std::move(objects), std::move(metadata), content, false);
 }
 
 class ZarrFile : public OpenedFile {

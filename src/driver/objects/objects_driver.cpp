@@ -16,6 +16,7 @@
 #include "store/objects/open_objects.hpp"
 #include "store/url.hpp"
 #include "store/zip/remote_archives.hpp"
+#include "store/zip/zip_objects.hpp"
 
 namespace plait::driver::objects {
 
@@ -70,14 +71,21 @@ constexpr std::string_view kInArchive = "zip ";
 
 std::string file_url(const std::string& name) { return std::string(container::array_name(name).file); }
 
-/// Opens the metadata of an array in a zip file.
-store::OpenLocation find_in_archive(const std::string& name, const store::zip::Archive& archive,
+/// Opens the metadata of an array in a zip file. Its chunks come from this archive as well, also if the object is
+/// replaced meanwhile.
+std::unique_ptr<store::Store> open_in_archive(const std::string& metadata,
+                                              std::shared_ptr<store::zip::Archive> archive) {
+  auto folder = store::zip::open_objects(metadata.substr(0, metadata.rfind('/')), std::move(archive));
+  return std::make_unique<store::ObjectBytes>(metadata, std::move(folder));
+}
+
+store::OpenLocation find_in_archive(const std::string& name, const std::shared_ptr<store::zip::Archive>& archive,
                                     const std::string& metadata, bool writable) {
   if (writable)
-    base::throw_system_error(EROFS, "cannot write ", name, ": it is in the zip file ", archive.name(),
+    base::throw_system_error(EROFS, "cannot write ", name, ": it is in the zip file ", archive->name(),
                              ", which Plait only reads; copy it to a Zarr array that is no zip file, and change that");
-  return {{metadata, std::string(kInArchive) + store::zip::encode_remote(archive), {}},
-          std::make_unique<store::ObjectBytes>(metadata)};
+  return {{metadata, std::string(kInArchive) + store::zip::encode_remote(*archive), {}},
+          open_in_archive(metadata, archive)};
 }
 
 class ObjectsDriver : public FileDriver {
@@ -94,7 +102,7 @@ class ObjectsDriver : public FileDriver {
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
     if (writable) check_writable(name);
-    // What follows uses the archive if the URL has one, so that all of it is of one content.
+    // What follows uses the archive if the URL has one.
     if (find_kind(name).whole_objects) (void)store::zip::find_remote(file_url(name), store::zip::Validation::kNow);
     // If the suffix is that of a FolderFormat, format_at() and its requests for metadata are not needed.
     const container::Format& named = container::format_named(name);
@@ -109,14 +117,14 @@ class ObjectsDriver : public FileDriver {
     const container::FolderMetadata metadata = folder->locate_metadata(parts.file, parts.array);
     if (!metadata.exists) throw_missing(name, folder);
     if (const auto archive = store::zip::find_remote(metadata.location, store::zip::Validation::kRecent))
-      return find_in_archive(name, *archive, metadata.location, writable);
+      return find_in_archive(name, archive, metadata.location, writable);
     return {{metadata.location, {}, {}}, std::make_unique<store::ObjectBytes>(metadata.location)};
   }
   std::unique_ptr<store::Store> open(const store::Location& location, bool /*writable*/) const override {
     if (is_spool(location)) return open_spool(location);
     if (location.details.starts_with(kInArchive)) {
-      store::zip::adopt_remote(std::string_view(location.details).substr(kInArchive.size()));
-      return std::make_unique<store::ObjectBytes>(location.path);
+      const std::string_view encoded = std::string_view(location.details).substr(kInArchive.size());
+      return open_in_archive(location.path, store::zip::adopt_remote(encoded));
     }
     if (!location.details.empty()) return std::make_unique<store::ObjectRanges>(location.path, location.details);
     return std::make_unique<store::ObjectBytes>(location.path);

@@ -7,7 +7,7 @@
 //
 // Opening an array examines its location several times. The archives that were opened last are therefore open until
 // others replace them. Opening a file validates the archive: one request compares its ETag. For what follows within
-// five seconds no further request is sent.
+// five seconds no further request is sent. An open array has its own archive, which does not depend on this time.
 
 #include "store/zip/remote_archives.hpp"
 
@@ -24,6 +24,7 @@
 #include "base/process.hpp"
 #include "plait/error.hpp"
 #include "store/objects/open_objects.hpp"
+#include "store/objects/web/web_objects.hpp"
 
 namespace plait::store::zip {
 
@@ -68,8 +69,9 @@ void remember(const std::string& url, const std::shared_ptr<Archive>& archive, C
   if (open.archives.size() > kMaxArchives) open.archives.pop_back();
 }
 
-/// Returns true if an object is the one that was opened.
+/// Returns true if an object is the one that was opened; false if its identity cannot be compared.
 bool is_current(const ObjectRanges& object) {
+  if (!web::is_strong(object.identity())) return false;
   const std::string& url = object.name();
   const std::size_t slash = url.rfind('/');
   const std::shared_ptr<ObjectStore> objects = store::open_objects(url.substr(0, slash), Sharing::kShared);
@@ -77,7 +79,7 @@ bool is_current(const ObjectRanges& object) {
   // A GET, because the signature of a URL may permit no HEAD.
   const GetResult found =
       objects->get(url.substr(slash + 1), {{0, &first, 1}}, {.identity = true, .if_none_match = &object.identity()});
-  return found.status == GetStatus::kMatch;
+  return found.status == GetStatus::kMatch && found.identity.numbers == object.identity().numbers;
 }
 
 bool begins_as_archive(ObjectRanges& object) {
@@ -88,13 +90,18 @@ bool begins_as_archive(ObjectRanges& object) {
   return head == "PK\x03\x04" || head == "PK\x05\x06";
 }
 
+/// Whether a URL ends with its archive.
+enum class Position : std::uint8_t { kEnd, kInside };
+
 /// Opens an object; returns nullptr if there is none, or if it is no zip file.
-std::shared_ptr<Archive> open_archive(const std::string& url) {
+std::shared_ptr<Archive> open_archive(const std::string& url, Position position) {
   std::unique_ptr<ObjectRanges> object;
   try {
     object = std::make_unique<ObjectRanges>(url, std::string_view(), FirstRead::kEnd);
   } catch (const Error& error) {
-    if (error.system_code() != ENOENT) throw;
+    // Keys below a name may be permitted to a user who may not read the name itself.
+    const bool is_forbidden = error.system_code() == EACCES && position == Position::kInside;
+    if (error.system_code() != ENOENT && !is_forbidden) throw;
     return nullptr;
   }
   std::shared_ptr<const std::vector<Entry>> entries;
@@ -107,7 +114,7 @@ std::shared_ptr<Archive> open_archive(const std::string& url) {
   return std::make_shared<Archive>(std::move(object), std::move(entries));
 }
 
-std::shared_ptr<Archive> find_archive(const std::string& url, Validation validation) {
+std::shared_ptr<Archive> find_archive(const std::string& url, Position position, Validation validation) {
   const OpenArchive open = find_open(url);
   const Clock::time_point now = Clock::now();
   if (open.archive) {
@@ -117,7 +124,7 @@ std::shared_ptr<Archive> find_archive(const std::string& url, Validation validat
       return open.archive;
     }
   }
-  std::shared_ptr<Archive> found = open_archive(url);
+  std::shared_ptr<Archive> found = open_archive(url, position);
   remember(url, found, now);
   return found;
 }
@@ -141,7 +148,8 @@ std::shared_ptr<Archive> find_remote(const std::string& url, Validation validati
   for (std::size_t at = url.find(kSuffix, key); at != std::string::npos; at = url.find(kSuffix, at + 1)) {
     const std::size_t end = at + kSuffix.size();
     if (end < url.size() && url[end] != '/') continue;
-    if (std::shared_ptr<Archive> found = find_archive(url.substr(0, end), validation)) return found;
+    const Position position = end < url.size() ? Position::kInside : Position::kEnd;
+    if (std::shared_ptr<Archive> found = find_archive(url.substr(0, end), position, validation)) return found;
   }
   return nullptr;
 }
@@ -150,12 +158,16 @@ std::string encode_remote(const Archive& archive) {
   return base::encode(SentArchive{archive.name(), archive.object()->details(), archive.entries()});
 }
 
-void adopt_remote(std::string_view encoded) {
+std::shared_ptr<Archive> adopt_remote(std::string_view encoded) {
   auto sent = base::decode<SentArchive>(std::string(encoded), base::kAnotherRank);
   auto object = std::make_unique<ObjectRanges>(sent.url, sent.details);
-  remember(sent.url,
-           std::make_shared<Archive>(std::move(object), std::make_shared<std::vector<Entry>>(std::move(sent.entries))),
-           Clock::now());
+  const OpenArchive open = find_open(sent.url);
+  if (open.archive && open.archive->object()->details() == sent.details) return open.archive;
+  auto archive =
+      std::make_shared<Archive>(std::move(object), std::make_shared<std::vector<Entry>>(std::move(sent.entries)));
+  const Clock::time_point now = Clock::now();
+  if (!open.archive || now - open.validated >= kRecently) remember(sent.url, archive, now);
+  return archive;
 }
 
 }  // namespace plait::store::zip

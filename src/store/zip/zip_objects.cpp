@@ -52,7 +52,7 @@ class ZipObjects : public ObjectStore {
     GetResult result;
     const Entry* const entry = examine(object, options, result);
     if (entry == nullptr) return result;
-    archive_->check(*entry);
+    check_whole(*entry, options);
     const std::span<std::byte> bytes = memory(result.bytes);
     archive_->read(*entry, {{0, bytes.data(), result.bytes}});
     if (entry->method == kStored) archive_->check_sum(*entry, bytes);
@@ -65,11 +65,11 @@ class ZipObjects : public ObjectStore {
     for (std::size_t next = 0; next < requests.size();) {
       std::vector<Batched> batch;
       for (std::int64_t bytes = 0; next < requests.size() && bytes < kMaxBatch; ++next)
-        bytes += add_to_batch(requests[next], batch, done);
+        bytes += add_to_batch(requests[next], batch, memory, done);
       std::vector<PackedRead> reads;
       for (Batched& one : batch) reads.push_back(std::move(one.read));
       archive_->read_packed(reads);
-      for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], *reads[i].entry, memory, done);
+      for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], *reads[i].entry, done);
     }
   }
 
@@ -122,15 +122,26 @@ class ZipObjects : public ObjectStore {
     return meets(options, result) ? entry : nullptr;
   }
 
-  /// A read of a batch, with the bytes of entries that are read as a whole.
+  /// A read of a batch, with the bytes of a deflated entry.
   struct Batched {
     GetRequest* request = nullptr;
     PackedRead read{};
     std::vector<std::byte> packed{};
+    std::span<std::byte> content{};  // the caller's memory for a whole entry
   };
 
+  /// Checks an entry that is read as a whole, before memory is allocated for it.
+  void check_whole(const Entry& entry, const GetOptions& options) const {
+    archive_->check(entry);
+    if (entry.unpacked > options.max_bytes)
+      base::throw_system_error(EFBIG, "cannot read ", archive_->name(), '/', entry.name, ": it has ", entry.unpacked,
+                               " bytes, but such an object has at most ", options.max_bytes,
+                               "; copy or download the file again");
+  }
+
   /// Adds a read to a batch if it needs bytes of the file. Returns how many bytes the batch has in memory for it.
-  std::int64_t add_to_batch(GetRequest& request, std::vector<Batched>& batch, GetCallback done) const {
+  std::int64_t add_to_batch(GetRequest& request, std::vector<Batched>& batch, GetMemory memory,
+                            GetCallback done) const {
     request.result = {};
     const Entry* const entry = examine(request.object, request.options, request.result);
     if (entry == nullptr) {
@@ -143,26 +154,26 @@ class ZipObjects : public ObjectStore {
       return 0;
     }
     archive_->check(*entry);
-    Batched& added = batch.emplace_back(Batched{&request, {entry, {}}, {}});
-    if (!request.whole && entry->method == kStored) {
+    if (request.whole) check_whole(*entry, request.options);
+    Batched& added = batch.emplace_back(Batched{&request, {entry, {}}});
+    if (request.whole) added.content = memory(request, entry->unpacked);
+    if (entry->method == kStored) {
       added.read.ranges = request.ranges;
-      return 0;
+      if (request.whole) added.read.ranges = {{0, added.content.data(), entry->unpacked}};
+      return request.whole ? entry->unpacked : 0;
     }
     added.packed.resize(static_cast<std::size_t>(entry->packed));
     added.read.ranges = {{0, added.packed.data(), entry->packed}};
     return entry->packed;
   }
 
-  void finish(Batched& one, const Entry& entry, GetMemory memory, GetCallback done) const {
+  void finish(Batched& one, const Entry& entry, GetCallback done) const {
     GetRequest& request = *one.request;
     if (request.whole) {
-      const std::span<std::byte> content = memory(request, entry.unpacked);
-      if (entry.method == kDeflated) {
-        archive_->inflate(entry, one.packed, content);
-      } else {
-        archive_->check_sum(entry, one.packed);
-        if (!content.empty()) std::memcpy(content.data(), one.packed.data(), content.size());
-      }
+      if (entry.method == kDeflated)
+        archive_->inflate(entry, one.packed, one.content);
+      else
+        archive_->check_sum(entry, one.content);
     } else if (entry.method == kDeflated) {
       std::vector<std::byte> content(static_cast<std::size_t>(entry.unpacked));
       archive_->inflate(entry, one.packed, content);

@@ -169,3 +169,37 @@ def test_other_objects(server):
     np.testing.assert_array_equal(plait.open("s3://b/folder.zip").read(), array)
     with pytest.raises(FileNotFoundError):
         plait.open(f"{server.endpoint}/public/none.zarr.zip")
+
+
+@pytest.mark.parametrize("status", [403, 405])
+def test_a_name_that_must_not_be_read_may_be_a_folder(server, status):
+    """Without the permission to list, S3 denies access to what does not exist."""
+    url = "s3://b/folder.zip/a.zarr"
+    with plait.open(url, "w", shape=SHAPE, dtype="f4", chunks=CHUNK) as file:
+        file.write(make_array())
+    server.faults(absent=[status, "AccessDenied"])
+    np.testing.assert_array_equal(plait.open(url).read(), make_array())
+    with pytest.raises(PermissionError, match=rf"none.zip: .* answered with status {status}"):
+        plait.open("s3://b/none.zip")
+
+
+@pytest.mark.parametrize("faults", [{"no_etag": True}, {"weak_etag": True}], ids=str)
+def test_an_archive_that_cannot_be_compared_is_read_again(server, tmp_path, faults):
+    """The time of change has a resolution of a second, and the size is the same."""
+    array = make_array()
+    server.faults(**faults)
+    for factor in (1, 2, 3):
+        url = server.publish("w.zip", zipped(tmp_path, {"": factor * array}, compressors=None))
+        np.testing.assert_array_equal(plait.open(url).read(), factor * array)
+
+
+def test_an_open_array_has_its_own_archive(server, tmp_path):
+    """Opening more archives than are remembered closes none that an array uses."""
+    array = make_array()
+    urls = [server.publish(f"n{i}.zip", zipped(tmp_path, {"": (i + 1) * array})) for i in range(6)]
+    files = [plait.open(url) for url in urls]
+    server.publish("n0.zip", zipped(tmp_path, {"": -array}))
+    np.testing.assert_array_equal(plait.open(urls[0]).read(), -array)
+    for i, file in enumerate(files):
+        np.testing.assert_array_equal(file.read(), (i + 1) * array)  # the last 128 KiB are in memory
+        file.close()
