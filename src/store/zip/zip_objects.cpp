@@ -153,8 +153,7 @@ class ZipObjects : public ObjectStore {
       done(request);
       return 0;
     }
-    archive_->check(*entry);
-    if (request.whole) check_whole(*entry, request.options);
+    request.whole ? check_whole(*entry, request.options) : archive_->check(*entry);
     Batched& added = batch.emplace_back(Batched{&request, {entry, {}}});
     if (request.whole) added.content = memory(request, entry->unpacked);
     if (entry->method == kStored) {
