@@ -130,10 +130,7 @@ std::shared_ptr<ChunkStore> make_chunks(std::shared_ptr<store::ObjectStore> obje
 }
 
 std::shared_ptr<ChunkStore> open_chunks(const store::Store& store, Metadata metadata, const std::string& content) {
-  const auto* const bytes = dynamic_cast<const store::ObjectBytes*>(&store);
-  std::shared_ptr<store::ObjectStore> objects = bytes != nullptr ? bytes->folder() : nullptr;
-  if (!objects) objects = store::open_objects(array_location(store), store::Sharing::kShared);
-  return make_chunks(std::move(objects), std::move(metadata), content, false);
+  return make_chunks(store::open_neighbors(store, array_location(store)), std::move(metadata), content, false);
 }
 
 class ZarrFile : public OpenedFile {

@@ -70,4 +70,10 @@ std::unique_ptr<Pending> ObjectBytes::submit_write(std::vector<WriteSegment> /*s
   base::throw_system_error(ENOTSUP, "cannot write parts of ", location_, ": objects are replaced as a whole");
 }
 
+std::shared_ptr<ObjectStore> open_neighbors(const Store& metadata, const std::string& location) {
+  const auto* const bytes = dynamic_cast<const ObjectBytes*>(&metadata);
+  if (bytes != nullptr && bytes->folder()) return bytes->folder();
+  return open_objects(location, Sharing::kShared);
+}
+
 }  // namespace plait::store

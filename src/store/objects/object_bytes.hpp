@@ -24,7 +24,7 @@ class ObjectBytes : public Store {
   /// Returns the size of the object.  errors  kSystem: ENOENT.  EFBIG: more than kMaxBytes.
   std::int64_t size() override;
   bool grows() const override { return false; }
-  /// Returns the objects that were given to the constructor: other objects of the array must come from them as well.
+  /// Returns the objects that were given to the constructor.
   const std::shared_ptr<ObjectStore>& folder() const { return folder_; }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
@@ -44,5 +44,10 @@ class ObjectBytes : public Store {
   bool read_ = false;
   std::optional<std::vector<std::byte>> content_;
 };
+
+/// Returns the objects that the metadata of an array is among, so that all objects of the array are of one archive.
+/// location: the absolute location of the array, which is opened if the metadata does not come from such objects.
+/// errors  Those of open_objects().
+std::shared_ptr<ObjectStore> open_neighbors(const Store& metadata, const std::string& location);
 
 }  // namespace plait::store
