@@ -68,7 +68,13 @@ void on_close(MPI_File handle) {
 
 void on_view(const plait_mpiio_view* view) {
   run([&] {
-    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(view->file)) file->set_view(*view);
+    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(view->file)) file->start_view(*view);
+  });
+}
+
+void on_viewed(MPI_File handle, int has_succeeded) {
+  run([&] {
+    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle)) file->finish_view(has_succeeded != 0);
   });
 }
 
@@ -96,7 +102,7 @@ int on_end(MPI_File handle, int writes, MPI_Status* status) {
 
 extern "C" __attribute__((visibility("default"))) const plait_mpiio_functions* plait_mpiio_entry() {
   static constexpr plait_mpiio_functions kFunctions = {plait::mpiio::on_open, plait::mpiio::on_close,
-                                                       plait::mpiio::on_view, plait::mpiio::on_access,
-                                                       plait::mpiio::on_end};
+                                                       plait::mpiio::on_view, plait::mpiio::on_viewed,
+                                                       plait::mpiio::on_access, plait::mpiio::on_end};
   return &kFunctions;
 }

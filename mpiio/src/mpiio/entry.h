@@ -28,11 +28,20 @@ struct plait_mpiio_access {
   MPI_Status* status;
 };
 
+/** The ranks that have the library of accesses and the same mode, of all those of a communicator. */
+struct plait_mpiio_ranks {
+  MPI_Comm comm; /**< returns errors */
+  int has_comm;
+  int all; /**< number of all ranks */
+  int references;
+};
+
 /** A file that the MPI has opened. */
 struct plait_mpiio_opened {
   MPI_File file;
-  MPI_Comm comm; /**< for Plait alone, which frees it: the ranks with the library of accesses and this mode */
-  int ranks;     /**< of the file */
+  struct plait_mpiio_ranks* ranks; /**< a reference, which `release` drops; files with other tags use it as well */
+  void (*release)(struct plait_mpiio_ranks*);
+  int tag; /**< of messages about this file */
   const char* path;
   int access_mode;
   int mode;
@@ -41,7 +50,6 @@ struct plait_mpiio_opened {
 /** Arguments of MPI_File_set_view. */
 struct plait_mpiio_view {
   MPI_File file;
-  int is_set; /**< 0 if the MPI has rejected them, so that the view of this rank is unknown */
   MPI_Offset displacement;
   MPI_Datatype etype;
   MPI_Datatype filetype;
@@ -52,7 +60,9 @@ struct plait_mpiio_view {
 struct plait_mpiio_functions {
   void (*opened)(const struct plait_mpiio_opened*);
   void (*closing)(MPI_File);
-  void (*viewed)(const struct plait_mpiio_view*);
+  /** Comes before the MPI's function, and `viewed` after it. Collective. */
+  void (*viewing)(const struct plait_mpiio_view*);
+  void (*viewed)(MPI_File, int has_succeeded);
   /** Returns 0 if the call belongs to the MPI, on all ranks alike; if not, `code` is the result of the call. */
   int (*access)(const struct plait_mpiio_access*, int* code);
   /** Ends the split collective read or write that Plait has carried out; returns 0 if there is none. */

@@ -5,13 +5,13 @@
 //
 // Order of an access:
 //
-//   1. View      The first collective access after MPI_File_set_view lets the ranks compare their views. If these form
-//                no array, this and all later accesses of the view belong to the MPI, without messages.
+//   1. View      In MPI_File_set_view the ranks compare their views. If these form no array, or each rank has one piece
+//                of the file, all accesses of the view belong to the MPI, without messages.
 //   2. Propose   Each rank checks its arguments. The access must cover whole filetypes, because these together are the
-//                array: from the position it follows which of the arrays in succession are accessed.
-//   3. Agree     One reduction yields the most serious reason of any rank why the access belongs to the MPI, and
-//                whether all ranks access the same arrays.
-//                An access that the MPI carries out as fast belongs to it: opening the file for Plait takes time, too.
+//                array: from the position it follows which of the arrays in succession are accessed. An access that the
+//                MPI carries out as fast belongs to it: opening the file for Plait takes time, too.
+//   3. Agree     The ranks agree on the most serious reason of any rank why the access belongs to the MPI, and whether
+//                all ranks access the same arrays. A rank with a reason does not wait for the others.
 //   4. Move      Plait reads or writes. Its calls are collective, and an error of one rank is the error of all.
 //   5. Complete  The individual file pointer of the MPI moves, and the status states the bytes.
 //
@@ -19,10 +19,6 @@
 
 #include "mpiio/open_file.hpp"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -31,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpiio/local_part.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
 
@@ -78,68 +75,21 @@ struct OpenFile::Proposal {
   ConstPart part;
   std::int64_t bytes = 0;
 
-  static constexpr int kCompared = 5;
   bool is_same() const { return first != kAny && first == -minus_first && count == -minus_count; }
 };
 
-namespace {
-
-/// False for memory that the host cannot read, such as that of a GPU. The kernel reads one byte and reports EFAULT if a
-/// read by this process would end it. Other errors mean that the call is not permitted, so the memory is accepted.
-bool is_host_memory(const std::byte* data) {
-  std::byte byte{};
-  const iovec local{&byte, 1};
-  const iovec remote{const_cast<std::byte*>(data), 1};
-  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) >= 0 || errno != EFAULT;
-}
-
-/// Sets the address and strides of a local array; false if the memory type does not describe one.
-bool find_part(const plait_mpiio_access& access, const SharedArray& array, int rank, ConstPart& part) {
-  part.data = static_cast<const std::byte*>(access.data);
-  const ArrayDatatype type = decode(access.type);
-  if (std::holds_alternative<Dense>(type)) return true;
-  // An array with ghost cells.
-  const auto* local = std::get_if<Subarray>(&type);
-  if (local == nullptr || access.count != 1 || local->order != array.type.order) return false;
-  const bool is_divided = local->element_bytes != array.type.element_bytes;
-  const bool is_c = local->order == Order::kC;
-  Extents sizes = local->sizes;
-  Extents strides(sizes.size());
-  std::int64_t stride = local->element_bytes;
-  std::int64_t begin = 0;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::size_t d = is_c ? sizes.size() - 1 - i : i;
-    strides[d] = stride;
-    begin += local->starts[d] * stride;
-    stride *= local->shape[d];
-  }
-  if (is_divided) {
-    if (local->element_bytes % array.type.element_bytes != 0) return false;
-    sizes.insert(is_c ? sizes.end() : sizes.begin(), local->element_bytes / array.type.element_bytes);
-    strides.insert(is_c ? strides.end() : strides.begin(), array.type.element_bytes);
-  }
-  if (array.layout.local_shape(rank) != sizes) return false;
-  part.data += begin;
-  part.strides = std::move(strides);
-  return true;
-}
-
-}  // namespace
-
 OpenFile::OpenFile(const plait_mpiio_opened& opened)
     : file_(opened.file),
-      comm_(opened.comm),
+      ranks_(opened.ranks, opened.release),
+      agreement_(ranks_->comm, opened.tag),
+      tag_(opened.tag),
       mode_(opened.mode),
       access_mode_(opened.access_mode),
       path_(find_path(opened.path)) {
-  int ranks = 0;
-  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-  PMPI_Comm_rank(comm_, &rank_);
-  PMPI_Comm_size(comm_, &ranks);
-  if (!path_.empty() && !has_weak_coherence(path_)) identity_ = find_identity(path_);
-  if (ranks == opened.ranks) return;
-  give_up(Reason::kMissing);
-  if (is_strict() && rank_ == 0)
+  if (!path_.empty()) identity_ = find_identity(path_);
+  if (agreement_.ranks() == ranks_->all) return;
+  unusable_ = Reason::kMissing;
+  if (is_strict() && agreement_.rank() == 0)
     std::fprintf(stderr,
                  "plait mpiio: %s: all accesses belong to the MPI, because %s; PLAIT_MPIIO=strict has no effect\n",
                  path_.c_str(), std::string(describe(unusable_)).c_str());
@@ -153,22 +103,31 @@ void OpenFile::give_up(Reason reason) {
   if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
-void OpenFile::set_view(const plait_mpiio_view& view) {
-  has_new_view_ = true;
-  array_.reset();
-  view_.reset();
-  if (view.is_set == 0 || std::string_view(view.representation) != "native") return;
-  FileView found;
-  found.filetype = decode(view.filetype);
-  found.displacement = view.displacement;
-  found.etype_bytes = data_bytes(view.etype);
-  found.extent_bytes = extent(view.filetype).bytes;
-  if (found.etype_bytes > 0) view_ = std::move(found);
+bool OpenFile::make_communicator() {
+  if (comm_ != MPI_COMM_NULL) return true;
+  MPI_Group group = MPI_GROUP_NULL;
+  if (PMPI_Comm_group(ranks_->comm, &group) != MPI_SUCCESS) return false;
+  // Collective only among opens with this tag, so that other threads may open files meanwhile.
+  const bool is_made = PMPI_Comm_create_group(ranks_->comm, group, tag_, &comm_) == MPI_SUCCESS;
+  PMPI_Group_free(&group);
+  if (is_made) PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  return is_made;
 }
 
-const TiledArray* OpenFile::agreed_array() {
-  if (std::exchange(has_new_view_, false)) array_ = agree_on_array(view_, comm_);
-  return array_ ? &*array_ : nullptr;
+void OpenFile::start_view(const plait_mpiio_view& view) {
+  common_view_ = {};
+  array_.reset();
+  if (unusable_ != Reason::kNone) return;
+  view_ = decode(view, ranks_->comm);
+  agreement_.start(ViewSummary(view_, agreement_.rank(), agreement_.ranks()).numbers());
+  is_comparing_views_ = true;
+}
+
+void OpenFile::finish_view(bool has_succeeded) {
+  if (!std::exchange(is_comparing_views_, false)) return;
+  if (const std::optional<Agreement::Numbers> smallest = agreement_.finish()) common_view_ = ViewSummary(*smallest);
+  gain_ = common_view_.gain(agreement_.ranks());
+  if (!has_succeeded) view_.reset();
 }
 
 bool OpenFile::access(const plait_mpiio_access& access, int& code) {
@@ -179,28 +138,62 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   }
   if (mpi_is_between_) return false;
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
-  const TiledArray* const array = agreed_array();
-  if (array == nullptr) return leave_to_mpi(access, Reason::kView, code);
-  if (array->gain() == 0 && !is_always()) return leave_to_mpi(access, Reason::kNoGain, code);
-  Proposal proposal = propose(access, *array);
-  Reason reason = agree(proposal);
-  if (reason == Reason::kNone && !array->can_join(proposal.count)) reason = Reason::kPartial;
-  if (reason == Reason::kNone && !is_worthwhile(*array, proposal.count)) reason = Reason::kNoGain;
-  if (reason == Reason::kNone) reason = move(access, array->tiles(proposal.first, proposal.count), proposal, code);
+  if (!common_view_.is_one_darray() && !common_view_.is_one_array_of_boxes())
+    return leave_to_mpi(access, Reason::kView, code);
+  if (gain_ == 0 && !is_always()) return leave_to_mpi(access, Reason::kNoGain, code);
+  Proposal proposal;
+  Reason reason = agree(access, proposal);
+  if (reason == Reason::kNone && !array_) {
+    reason = gather_array() ? agree(access, proposal) : Reason::kView;
+  }
+  if (reason == Reason::kNone && !array_->can_join(proposal.count)) reason = Reason::kPartial;
+  if (reason == Reason::kNone) reason = move(access, array_->tiles(proposal.first, proposal.count), proposal, code);
   return reason == Reason::kNone || leave_to_mpi(access, reason, code);
 }
 
-OpenFile::Proposal OpenFile::propose(const plait_mpiio_access& access, const TiledArray& array) const {
-  Proposal proposal;
-  Reason reason = check_file(access);
-  if (reason == Reason::kNone && access.writes != 0 && array.has_replicas()) reason = Reason::kReplicas;
-  if (reason == Reason::kNone) reason = check(access, array, proposal);
-  proposal.minus_reason = -static_cast<std::int64_t>(reason);
-  return proposal;
+bool OpenFile::gather_array() {
+  if (make_communicator()) array_ = gather_boxes(*view_, common_view_.dimensions(), comm_);
+  if (!array_) common_view_ = {};
+  return array_.has_value();
+}
+
+Reason OpenFile::agree(const plait_mpiio_access& access, Proposal& proposal) {
+  proposal = {};
+  const Reason own = propose(access, proposal);
+  agreement_.start({-static_cast<std::int64_t>(own), proposal.first, proposal.minus_first, proposal.count,
+                    proposal.minus_count});
+  if (own != Reason::kNone) return own;
+  const std::optional<Agreement::Numbers> smallest = agreement_.finish();
+  if (!smallest) return Reason::kFailed;
+  const Agreement::Numbers& numbers = *smallest;
+  proposal.first = numbers[1];
+  proposal.minus_first = numbers[2];
+  proposal.count = numbers[3];
+  proposal.minus_count = numbers[4];
+  if (numbers[0] != 0) return static_cast<Reason>(-numbers[0]);
+  return proposal.is_same() ? Reason::kNone : Reason::kPartial;
+}
+
+Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
+  if (!view_) return Reason::kView;
+  const std::int64_t size = access.type == MPI_DATATYPE_NULL ? -1 : data_bytes(access.type);
+  const bool is_valid = access.count >= 0 && size >= 0;
+  if (!is_valid || __builtin_mul_overflow(size, access.count, &proposal.bytes)) return Reason::kFailed;
+  const bool is_idle = std::holds_alternative<Dense>(view_->filetype) || view_->bytes == 0;
+  if (is_idle && proposal.bytes != 0) return Reason::kPartial;
+  if (!is_idle) {
+    if (proposal.bytes == 0 || proposal.bytes % view_->bytes != 0) return Reason::kPartial;
+    proposal.count = proposal.bytes / view_->bytes;
+    proposal.minus_count = -proposal.count;
+    if (!is_worthwhile(proposal.count)) return Reason::kNoGain;
+  }
+  const Reason reason = check_file(access);
+  return reason != Reason::kNone || is_idle ? reason : check_position(access, proposal);
 }
 
 Reason OpenFile::check_file(const plait_mpiio_access& access) const {
-  if (!identity_ || (!plait_ && find_identity(path_) != identity_)) return Reason::kStore;
+  if (!identity_ || (!plait_ && (find_identity(path_) != identity_ || has_weak_coherence(path_))))
+    return Reason::kStore;
   const int forbidden = access.writes != 0 ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
   int atomic = 1;
   if ((access_mode_ & forbidden) != 0 || PMPI_File_get_atomicity(file_, &atomic) != MPI_SUCCESS || atomic != 0)
@@ -208,29 +201,29 @@ Reason OpenFile::check_file(const plait_mpiio_access& access) const {
   return Reason::kNone;
 }
 
-Reason OpenFile::check(const plait_mpiio_access& access, const TiledArray& array, Proposal& proposal) const {
-  if (access.count < 0 || access.type == MPI_DATATYPE_NULL) return Reason::kFailed;
+Reason OpenFile::check_position(const plait_mpiio_access& access, Proposal& proposal) {
   MPI_Offset position = access.offset;
   if (access.has_offset == 0 && PMPI_File_get_position(file_, &position) != MPI_SUCCESS) return Reason::kFailed;
-  const std::int64_t size = data_bytes(access.type);
-  const std::int64_t own = array.bytes(rank_);
   std::int64_t begin = 0;
-  if (size < 0 || position < 0 || __builtin_mul_overflow(size, access.count, &proposal.bytes) ||
-      __builtin_mul_overflow(position, view_->etype_bytes, &begin))
-    return Reason::kFailed;
-  if (own == 0) return proposal.bytes == 0 ? Reason::kNone : Reason::kPartial;
-  if (proposal.bytes == 0 || proposal.bytes % own != 0 || begin % own != 0) return Reason::kPartial;
-  proposal.first = begin / own;
+  if (position < 0 || __builtin_mul_overflow(position, view_->etype_bytes, &begin)) return Reason::kFailed;
+  if (begin % view_->bytes != 0) return Reason::kPartial;
+  proposal.first = begin / view_->bytes;
   proposal.minus_first = -proposal.first;
-  proposal.count = proposal.bytes / own;
-  proposal.minus_count = -proposal.count;
-  if (!array.can_join(proposal.count)) return Reason::kPartial;
+  if (!array_ && common_view_.is_one_darray()) {
+    array_ = make_array(*view_);
+    if (!array_) view_.reset();
+  }
+  if (!view_) return Reason::kView;
+  return array_ ? check_array(access, proposal) : Reason::kNone;
+}
+
+Reason OpenFile::check_array(const plait_mpiio_access& access, Proposal& proposal) const {
+  if (access.writes != 0 && array_->has_replicas()) return Reason::kReplicas;
+  if (!array_->can_join(proposal.count)) return Reason::kPartial;
   try {
-    const SharedArray tiles = array.tiles(proposal.first, proposal.count);
+    const SharedArray tiles = array_->tiles(proposal.first, proposal.count);
     if (access.writes == 0 && check_size(access, tiles) != Reason::kNone) return Reason::kTooShort;
-    const bool is_usable =
-        access.data != nullptr && find_part(access, tiles, rank_, proposal.part) && is_host_memory(proposal.part.data);
-    return is_usable ? Reason::kNone : Reason::kMemory;
+    return find_part(access, tiles, agreement_.rank(), proposal.part) ? Reason::kNone : Reason::kMemory;
   } catch (const Error&) {
     return Reason::kFailed;
   }
@@ -242,28 +235,15 @@ Reason OpenFile::check_size(const plait_mpiio_access& access, const SharedArray&
   return is_known && bytes >= end_of_access(array) ? Reason::kNone : Reason::kTooShort;
 }
 
-Reason OpenFile::agree(Proposal& proposal) const {
-  std::array<std::int64_t, Proposal::kCompared> own{proposal.minus_reason, proposal.first, proposal.minus_first,
-                                                    proposal.count, proposal.minus_count};
-  std::array<std::int64_t, Proposal::kCompared> all{};
-  if (PMPI_Allreduce(own.data(), all.data(), Proposal::kCompared, MPI_INT64_T, MPI_MIN, comm_) != MPI_SUCCESS)
-    return Reason::kFailed;
-  proposal.first = all[1];
-  proposal.minus_first = all[2];
-  proposal.count = all[3];
-  proposal.minus_count = all[4];
-  if (all[0] != 0) return static_cast<Reason>(-all[0]);
-  return proposal.is_same() ? Reason::kNone : Reason::kPartial;
-}
-
-bool OpenFile::is_worthwhile(const TiledArray& array, std::int64_t count) {
+bool OpenFile::is_worthwhile(std::int64_t count) {
   constexpr double kOpening = 2e6;  // nanoseconds, and as much as a few ranks on each core may wait for each other
   if (plait_ || is_always()) return true;
-  saved_ += static_cast<double>(array.gain()) * static_cast<double>(count);
+  saved_ += static_cast<double>(gain_) * static_cast<double>(count);
   return saved_ >= kOpening;
 }
 
 bool OpenFile::open() {
+  if (!make_communicator()) return false;
   FileOptions options;
   options.shape = Extents{0};
   options.element_bytes = 1;
@@ -292,7 +272,7 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
     give_up(Reason::kStore);
     return unusable_;
   }
-  const bool has_part = array.layout.has_rank(rank_);
+  const bool has_part = array.layout.has_rank(agreement_.rank());
   try {
     plait_->select(array.type, array.offset);
     if (access.writes != 0) {
@@ -343,7 +323,7 @@ bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int
     mpi_is_between_ = access.begins != 0;
     return false;
   }
-  if (rank_ == 0)
+  if (agreement_.rank() == 0)
     std::fprintf(
         stderr,
         "plait mpiio: %s: a collective %s belongs to the MPI, because %s; PLAIT_MPIIO=strict makes it an error\n",
@@ -354,7 +334,7 @@ bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int
 }
 
 void OpenFile::report() const {
-  if (rank_ != 0 || (mode_ & PLAIT_MPIIO_EXPLAIN) == 0) return;
+  if (agreement_.rank() != 0 || (mode_ & PLAIT_MPIIO_EXPLAIN) == 0) return;
   std::string text = "plait mpiio: " + path_ + ": Plait has carried out " + plural(writes_.accesses, "write", "s") +
                      " of " + plural(writes_.bytes, "byte", "s") + " and " + plural(reads_.accesses, "read", "s") +
                      " of " + plural(reads_.bytes, "byte", "s");

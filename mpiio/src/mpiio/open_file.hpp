@@ -5,13 +5,16 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "mpiio/agreement.hpp"
 #include "mpiio/entry.h"
 #include "mpiio/file_identity.hpp"
 #include "mpiio/reason.hpp"
 #include "mpiio/shared_array.hpp"
+#include "mpiio/views.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 
@@ -25,8 +28,9 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  /// Decodes a new view. Not collective: the ranks compare their views in the next collective access.
-  void set_view(const plait_mpiio_view& view);
+  /// Compares a new view with those of the other ranks, before and after the MPI sets it. Collective.
+  void start_view(const plait_mpiio_view& view);
+  void finish_view(bool has_succeeded);
   /// Carries out an access. Returns false if it belongs to the MPI, on all ranks alike. Collective.
   /// code  becomes the result of the call, which the file's error handler has got already.
   bool access(const plait_mpiio_access& access, int& code);
@@ -50,17 +54,20 @@ class OpenFile {
 
   bool is_always() const { return (mode_ & PLAIT_MPIIO_ALWAYS) != 0; }
   bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
-  /// Returns the array of the views, on which the ranks agree once for each view.
-  const TiledArray* agreed_array();
-  Proposal propose(const plait_mpiio_access& access, const TiledArray& array) const;
-  /// Returns the first reason on this rank why the access belongs to the MPI.
-  Reason check(const plait_mpiio_access& access, const TiledArray& array, Proposal& proposal) const;
+  /// Makes the communicator of this file, the first time that it is called. Collective.
+  bool make_communicator();
+  /// Gathers the boxes of all ranks. Returns false if they form no array. Collective.
+  bool gather_array();
+  /// Lets all ranks compare their proposals. Returns the reason of any rank why the access belongs to the MPI.
+  Reason agree(const plait_mpiio_access& access, Proposal& proposal);
+  /// Returns the first reason on this rank, and what it proposes. The checks of small accesses come first.
+  Reason propose(const plait_mpiio_access& access, Proposal& proposal);
   Reason check_file(const plait_mpiio_access& access) const;
+  Reason check_position(const plait_mpiio_access& access, Proposal& proposal);
+  Reason check_array(const plait_mpiio_access& access, Proposal& proposal) const;
   Reason check_size(const plait_mpiio_access& access, const SharedArray& array) const;
-  /// Lets all ranks compare their proposals. Returns the reason of any rank.
-  Reason agree(Proposal& proposal) const;
   /// True if the time that Plait saves is worth opening the file.
-  bool is_worthwhile(const TiledArray& array, std::int64_t count);
+  bool is_worthwhile(std::int64_t count);
   /// Opens the file for Plait. Returns false if that fails on any rank, or opens another file than the MPI has.
   /// Collective.
   bool open();
@@ -75,8 +82,10 @@ class OpenFile {
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 
   MPI_File file_;
-  MPI_Comm comm_;  ///< MPI_COMM_NULL after give_up()
-  int rank_ = 0;
+  std::unique_ptr<plait_mpiio_ranks, void (*)(plait_mpiio_ranks*)> ranks_;
+  Agreement agreement_;
+  MPI_Comm comm_ = MPI_COMM_NULL;  ///< of this file alone; made when Plait carries out the first access
+  int tag_;
   int mode_;
   int access_mode_;
   Reason unusable_ = Reason::kNone;  ///< on all ranks alike
@@ -84,10 +93,12 @@ class OpenFile {
   std::optional<FileIdentity> identity_;  ///< nothing if Plait cannot open the file
   std::optional<File> plait_;
   double saved_ = 0;  ///< nanoseconds that Plait would have saved so far
-  bool has_new_view_ = false;
+  bool is_comparing_views_ = false;
   bool mpi_is_between_ = false;  ///< a split access of the MPI has begun
   std::optional<Begun> begun_;
-  std::optional<FileView> view_;
+  ViewSummary common_view_;
+  std::int64_t gain_ = 0;         ///< nanoseconds that Plait saves for each filetype of all ranks
+  std::optional<FileView> view_;  ///< nothing if this rank leaves all its accesses to the MPI
   std::optional<TiledArray> array_;
   // For the report.
   Totals reads_;

@@ -1,15 +1,13 @@
-// Finds the array that the file views of all ranks form together.
+// Makes the array of which the file views of all ranks are the parts.
 //
-// Problem: each rank has set a view of its own. Plait can carry out the accesses of all ranks at once only if their
-// views are the parts of one array.
+// Problem: a darray states the array and the distribution, but a subarray states one box of an array, and only the boxes
+// of all ranks show how it is distributed.
 //
-// Idea: a darray states the array and the distribution over all ranks, so it is enough that all ranks have the same
-// one, each as the rank that it is: a reduction of a hash decides. Subarrays state one box each, so their boxes are
-// gathered if all are parts of one array. A rank whose view is only bytes may be one that takes no part in accesses.
+// Idea: boxes are gathered on all ranks, which find the same grid of them. A rank whose view is only bytes has no box.
 //
-// Example: four ranks have darrays of an array of 8x12 doubles that is distributed by blocks in dimension 0 over 4
-// ranks, at displacement 100. Their hashes are equal, so the array is 8x12 (block, *) onto (4) at byte 100. The second
-// filetype of each view is its part of a second array at byte 868.
+// Example: ranks 0 and 1 have boxes of 4x3 of an array of 4x6 at byte 100, which begin at (0, 0) and (0, 3). The array
+// is 4x6 (*, block) onto (2). The second filetype of each view is its part of a second array, at byte 292 if the
+// elements are doubles.
 
 #include "mpiio/shared_array.hpp"
 
@@ -24,93 +22,6 @@
 namespace plait::mpiio {
 
 namespace {
-
-constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
-/// A hash of numbers, which are equal on all ranks if and only if it is (but for collisions in 62 bits).
-class Hash {
- public:
-  void add(std::int64_t value) {
-    for (int byte = 0; byte < 8; ++byte) {
-      state_ ^= static_cast<std::uint64_t>(value) >> (8 * byte) & 0xff;
-      state_ *= 0x100000001b3U;
-    }
-  }
-  void add(const Extents& values) {
-    add(std::ssize(values));
-    for (const std::int64_t value : values) add(value);
-  }
-  std::int64_t value() const { return static_cast<std::int64_t>((state_ ^ state_ >> 31) & ((1ULL << 62) - 1)); }
-
- private:
-  std::uint64_t state_ = 0xcbf29ce484222325U;
-};
-
-/// The description of a view that a rank sends to the others. Ranks agree on the smallest value of each number.
-struct Summary {
-  std::int64_t is_understood = 0;
-  std::int64_t is_no_darray = 1;
-  std::int64_t is_no_subarray = 1;
-  std::int64_t is_no_other = 1;  ///< 0 for bytes
-  std::int64_t hash = kAny;
-  std::int64_t inverse_hash = kAny;
-  std::int64_t minus_dimensions = 0;
-
-  bool is_one_darray() const {
-    return is_understood == 1 && is_no_darray == 0 && is_no_subarray == 1 && is_no_other == 1 && is_same();
-  }
-  bool is_one_array_of_boxes() const {
-    return is_understood == 1 && is_no_darray == 1 && is_no_subarray == 0 && is_same();
-  }
-  bool is_same() const { return hash == -inverse_hash; }
-};
-
-void add_common(Hash& hash, const FileView& view, const Extents& shape, Order order, std::int64_t element_bytes) {
-  hash.add(view.displacement);
-  hash.add(view.extent_bytes);
-  hash.add(shape);
-  hash.add(static_cast<std::int64_t>(order));
-  hash.add(element_bytes);
-}
-
-void set_hash(Summary& summary, const Hash& hash) {
-  summary.hash = hash.value();
-  summary.inverse_hash = -hash.value();
-}
-
-bool is_own(const Darray& darray, MPI_Comm comm) {
-  int rank = 0;
-  int ranks = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &ranks);
-  return darray.rank == rank && darray.ranks == ranks;
-}
-
-Summary summarize(const std::optional<FileView>& view, MPI_Comm comm) {
-  Summary summary;
-  if (!view) return summary;
-  Hash hash;
-  if (const auto* darray = std::get_if<Darray>(&view->filetype)) {
-    if (!is_own(*darray, comm)) return summary;
-    add_common(hash, *view, darray->shape, darray->order, darray->element_bytes);
-    for (const int kind : darray->kinds) hash.add(kind);
-    for (const int argument : darray->arguments) hash.add(argument);
-    hash.add(darray->grid);
-    summary.is_no_darray = 0;
-    set_hash(summary, hash);
-  } else if (const auto* subarray = std::get_if<Subarray>(&view->filetype)) {
-    add_common(hash, *view, subarray->shape, subarray->order, subarray->element_bytes);
-    summary.is_no_subarray = 0;
-    summary.minus_dimensions = -std::ssize(subarray->shape);
-    set_hash(summary, hash);
-  } else if (std::holds_alternative<Dense>(view->filetype)) {
-    summary.is_no_other = 0;
-  } else {
-    return summary;
-  }
-  summary.is_understood = 1;
-  return summary;
-}
 
 /// Adds a dimension that is not distributed: the slowest or the fastest one of the array.
 SharedArray with_dimension(SharedArray array, std::int64_t size, bool is_slowest) {
@@ -139,7 +50,7 @@ SharedArray with_plain_elements(SharedArray array) {
   return with_dimension(std::move(array), bytes / unit, false);
 }
 
-SharedArray make_array(const FileView& view, const Darray& darray) {
+SharedArray to_shared_array(const FileView& view, const Darray& darray) {
   std::vector<Distribution> distributions;
   Extents grid;
   for (std::size_t d = 0; d < darray.shape.size(); ++d) {
@@ -185,7 +96,7 @@ class BoxRecord {
   std::vector<std::int64_t> numbers_;
 };
 
-std::optional<TiledArray> gather_boxes(const FileView& own, std::size_t dimensions, MPI_Comm comm) {
+std::optional<TiledArray> find_boxes(const FileView& own, std::size_t dimensions, MPI_Comm comm) {
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
   const auto* subarray = std::get_if<Subarray>(&own.filetype);
@@ -214,40 +125,10 @@ std::optional<TiledArray> gather_boxes(const FileView& own, std::size_t dimensio
   return TiledArray(with_plain_elements(std::move(array)), head[2]);
 }
 
-/// Returns the number of pieces of the file that a rank has.
-std::int64_t count_pieces(const SharedArray& array, std::int64_t rank) {
-  const Extents local = array.layout.local_shape(rank);
-  std::int64_t elements = 1;
-  for (const std::int64_t extent : local) elements *= extent;
-  if (elements == 0) return 0;
-  const std::int64_t runs = array.layout.runs(rank, array.type.order);
-  if (array.region.empty()) return runs;
-  // Runs that continue in the region may end in the array.
-  std::int64_t longest = 1;
-  for (std::size_t i = 0; i < local.size(); ++i) {
-    const std::size_t d = array.type.order == Order::kC ? local.size() - 1 - i : i;
-    longest *= local[d];
-    if (array.region[d].count < array.type.shape[d]) break;
-  }
-  return std::max(runs, elements / longest);
-}
-
-/// Estimates by what MPIs take for each piece of a file, and for bytes that they send between ranks.
-std::int64_t estimate_gain(const SharedArray& array) {
-  constexpr double kPerPiece = 100;
-  constexpr double kPerByte = 0.5;
-  const std::vector<std::int64_t> ranks = array.layout.rank_numbers();
-  const std::int64_t pieces = std::max(count_pieces(array, ranks.front()), count_pieces(array, ranks.back()));
-  if (pieces <= 1) return 0;
-  const double bytes = static_cast<double>(array.layout.elements()) * static_cast<double>(array.type.element_bytes);
-  const double gain = kPerPiece * static_cast<double>(pieces) * static_cast<double>(ranks.size()) + kPerByte * bytes;
-  return static_cast<std::int64_t>(std::min(gain, 1e15));
-}
-
 }  // namespace
 
 TiledArray::TiledArray(SharedArray array, std::int64_t distance)
-    : array_(std::move(array)), distance_(distance), gain_(estimate_gain(array_)) {}
+    : array_(std::move(array)), distance_(distance) {}
 
 std::int64_t TiledArray::bytes(int rank) const {
   return array_.layout.has_rank(rank) ? array_.layout.local_elements(rank) * array_.type.element_bytes : 0;
@@ -287,21 +168,21 @@ std::int64_t end_of_access(const SharedArray& array) {
   return array.offset + (last + 1) * array.type.element_bytes;
 }
 
-std::optional<TiledArray> agree_on_array(const std::optional<FileView>& view, MPI_Comm comm) {
-  const Summary own = summarize(view, comm);
-  Summary common;
-  constexpr int kNumbers = sizeof(Summary) / sizeof(std::int64_t);
-  if (PMPI_Allreduce(&own, &common, kNumbers, MPI_INT64_T, MPI_MIN, comm) != MPI_SUCCESS) return std::nullopt;
+std::optional<TiledArray> make_array(const FileView& view) {
   try {
-    if (common.is_one_darray())
-      return TiledArray(make_array(*view, std::get<Darray>(view->filetype)), view->extent_bytes);
-    if (common.is_one_array_of_boxes())
-      return gather_boxes(*view, static_cast<std::size_t>(-common.minus_dimensions), comm);
+    return TiledArray(to_shared_array(view, std::get<Darray>(view.filetype)), view.extent_bytes);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<TiledArray> gather_boxes(const FileView& view, std::size_t dimensions, MPI_Comm comm) {
+  try {
+    return find_boxes(view, dimensions, comm);
   } catch (const Error&) {
     // Plait has no such layout: this depends on nothing but what all ranks agree on.
     return std::nullopt;
   }
-  return std::nullopt;
 }
 
 }  // namespace plait::mpiio

@@ -3,25 +3,19 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "mpiio/datatype.hpp"
+#include "mpiio/views.hpp"
 #include "plait/array_description.hpp"
 #include "plait/layout.hpp"
 #include "plait/region.hpp"
 
 namespace plait::mpiio {
-
-/// The view of one rank.
-struct FileView {
-  ArrayDatatype filetype;  ///< std::monostate if the view is not understood
-  std::int64_t displacement = 0;
-  std::int64_t etype_bytes = 1;
-  std::int64_t extent_bytes = 0;  ///< from one filetype to the next
-};
 
 /// An array in a file, of which each rank of a layout accesses its part.
 struct SharedArray {
@@ -45,23 +39,22 @@ class TiledArray {
   /// Returns `count` arrays from array `first` on.
   /// errors  kArgument: numbers past 2^63.
   SharedArray tiles(std::int64_t first, std::int64_t count) const;
-  /// Returns the nanoseconds that Plait saves for each array if the file is open, the same number on all ranks; 0 if
-  /// each rank has one piece of the file, for which two-phase access gains nothing.
-  std::int64_t gain() const { return gain_; }
   std::string describe() const;
 
  private:
   SharedArray array_;
   std::int64_t distance_;
-  std::int64_t gain_;
 };
 
 /// Returns the byte after the last element that an access to all of the array reads or writes.
 std::int64_t end_of_access(const SharedArray& array);
 
-/// Returns the array that the views of all ranks form, the same on all ranks; nothing if they form none. Collective.
-/// cost  One reduction, and one gathering of boxes if views are subarrays.
-std::optional<TiledArray> agree_on_array(const std::optional<FileView>& view, MPI_Comm comm);
+/// Returns the array of which all ranks have the same darray; nothing if Plait has no such layout, on all ranks alike.
+std::optional<TiledArray> make_array(const FileView& view);
+
+/// Returns the array of which ranks have subarrays, the same on all ranks; nothing if they are not the parts of any.
+/// Collective.
+std::optional<TiledArray> gather_boxes(const FileView& view, std::size_t dimensions, MPI_Comm comm);
 
 /// The box of a rank in an array.
 struct Box {

@@ -14,11 +14,14 @@
 /** Defines PNAME as a second name of NAME. */
 #define ALSO_PROFILING(NAME) EXPORT __typeof__(NAME) P##NAME __attribute__((alias(#NAME)))
 
-/** Defines `real`, the MPI's function NAME, which each call site looks up once. */
-#define REAL(NAME)                                      \
-  static __typeof__(NAME)* real;                        \
-  if (__atomic_load_n(&real, __ATOMIC_ACQUIRE) == NULL) \
-  __atomic_store_n(&real, (__typeof__(NAME)*)plait_mpiio_real("P" #NAME), __ATOMIC_RELEASE)
+/** Defines `name`, the MPI's function NAME, which each place looks up once. */
+#define FIND(name, NAME)                                \
+  static __typeof__(NAME)* name;                        \
+  if (__atomic_load_n(&name, __ATOMIC_ACQUIRE) == NULL) \
+  __atomic_store_n(&name, (__typeof__(NAME)*)plait_mpiio_real("P" #NAME), __ATOMIC_RELEASE)
+
+/** Defines `real`, the MPI's function NAME. */
+#define REAL(NAME) FIND(real, NAME)
 
 /** Returns the library of accesses if files may be in its table. */
 static inline const struct plait_mpiio_functions* plait_mpiio_active(void) {

@@ -20,18 +20,7 @@
 
 #include "mpiio/entry.h"
 #include "mpiio/preload/calls.h"
-
-/// Defines `name`, the MPI's function NAME.
-#define FIND(name, NAME) __typeof__(NAME)* const name = (__typeof__(NAME)*)plait_mpiio_real("P" #NAME)
-
-/// Returns the handler that returns errors. Open MPI has it as a variable, which is looked up as functions are.
-static MPI_Errhandler errors_return(void) {
-#if defined OPEN_MPI && !defined MPI_ABI_VERSION
-  return (MPI_Errhandler)plait_mpiio_real("ompi_mpi_errors_return");
-#else
-  return MPI_ERRORS_RETURN;
-#endif
-}
+#include "mpiio/preload/communicator.h"
 
 static int has_invalid_communicator(int code) {
   FIND(find_class, MPI_Error_class);
@@ -39,38 +28,23 @@ static int has_invalid_communicator(int code) {
   return code != MPI_SUCCESS && find_class(code, &class) == MPI_SUCCESS && class == MPI_ERR_COMM;
 }
 
-/// Splits the ranks of a file, without those that have the color MPI_UNDEFINED. Errors of this call, which are not the
-/// program's, do not reach its error handler; errors of other threads are returned meanwhile, too.
-static int split_ranks(MPI_Comm comm, int color, struct plait_mpiio_opened* opened) {
-  FIND(get_handler, MPI_Comm_get_errhandler);
-  FIND(set_handler, MPI_Comm_set_errhandler);
-  FIND(free_handler, MPI_Errhandler_free);
-  FIND(find_size, MPI_Comm_size);
-  FIND(split, MPI_Comm_split);
-  MPI_Errhandler handler;
-  const int has_handler = get_handler(comm, &handler) == MPI_SUCCESS;
-  if (has_handler) set_handler(comm, errors_return());
-  const int is_split = split(comm, color, 0, &opened->comm) == MPI_SUCCESS;
-  const int is_known = find_size(comm, &opened->ranks) == MPI_SUCCESS;
-  if (has_handler) {
-    set_handler(comm, handler);
-    free_handler(&handler);
-  }
-  return is_split && is_known;
-}
-
-/// Makes a communicator of the ranks that have opened the file, the library of accesses and the same mode. Each rank of
-/// the file takes part, so that no rank waits if the library is missing on a host, the settings differ, PLAIT_MPIIO is
-/// off, or the MPI has opened the file on some ranks only: the others notice that ranks are missing.
+/// Finds the ranks that have the library of accesses and the same mode. Each rank of the file takes part, so that no
+/// rank waits if the library is missing on a host, the settings differ or PLAIT_MPIIO is off: the others notice that
+/// ranks are missing.
 ///
 /// If the split fails on some ranks only, these leave the file to the MPI, and the others wait for them in the next
 /// collective access. Ranks cannot agree on that, as this takes a communicator that works.
 static void report_opened(MPI_Comm comm, const char* path, int access_mode, int code, const MPI_File* file) {
   const int mode = plait_mpiio_mode();
-  const struct plait_mpiio_functions* functions =
-      code == MPI_SUCCESS && mode != PLAIT_MPIIO_OFF ? plait_mpiio_load() : NULL;
+  const struct plait_mpiio_functions* functions = mode != PLAIT_MPIIO_OFF ? plait_mpiio_load() : NULL;
   struct plait_mpiio_opened opened = {.path = path, .access_mode = access_mode, .mode = mode};
-  if (!split_ranks(comm, functions != NULL ? mode : MPI_UNDEFINED, &opened) || functions == NULL) return;
+  opened.release = plait_mpiio_release;
+  opened.ranks = plait_mpiio_find_ranks(comm, functions != NULL ? mode : -1, &opened.tag);
+  if (opened.ranks == NULL) return;
+  if (functions == NULL || code != MPI_SUCCESS) {
+    plait_mpiio_release(opened.ranks);
+    return;
+  }
   opened.file = *file;
   functions->opened(&opened);
 }
@@ -116,12 +90,11 @@ ALSO_PROFILING(MPI_File_close);
 EXPORT int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                              const char* representation, MPI_Info info) {
   REAL(MPI_File_set_view);
-  const int code = real(file, displacement, etype, filetype, representation, info);
   const struct plait_mpiio_functions* functions = plait_mpiio_active();
-  if (functions != NULL) {
-    const struct plait_mpiio_view view = {file, code == MPI_SUCCESS, displacement, etype, filetype, representation};
-    functions->viewed(&view);
-  }
+  const struct plait_mpiio_view view = {file, displacement, etype, filetype, representation};
+  if (functions != NULL) functions->viewing(&view);
+  const int code = real(file, displacement, etype, filetype, representation, info);
+  if (functions != NULL) functions->viewed(file, code == MPI_SUCCESS);
   return code;
 }
 ALSO_PROFILING(MPI_File_set_view);

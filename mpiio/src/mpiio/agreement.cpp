@@ -1,0 +1,92 @@
+// Finds the smallest numbers of all ranks.
+//
+// Problem: a reduction makes each rank wait for all others. Most ranks of small accesses know that the MPI carries them
+// out before they have heard of the others, but the others must learn it.
+//
+// Idea: each rank of a few sends its numbers to all others without waiting, so that a rank which knows the outcome goes
+// on at once. Many ranks would send too many messages; they exchange what they know in rounds: in round k rank r sends
+// to rank r + 2^k and receives from rank r - 2^k, and after log2 of the number of ranks all know everything. Smallest
+// numbers may be counted twice, so that any number of ranks will do.
+//
+// Example: of 3 ranks in rounds rank 0 sends to 1 and receives from 2, which has sent its own; it then sends the
+// smaller numbers of both to 2, and receives those of 1 and 0.
+
+#include "mpiio/agreement.hpp"
+
+#include <algorithm>
+
+namespace plait::mpiio {
+
+namespace {
+
+constexpr int kFewRanks = 8;
+constexpr int kNumbers = static_cast<int>(std::tuple_size_v<Agreement::Numbers>);
+
+}  // namespace
+
+Agreement::Agreement(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
+  PMPI_Comm_rank(comm_, &rank_);
+  PMPI_Comm_size(comm_, &ranks_);
+}
+
+Agreement::~Agreement() { finish(); }
+
+void Agreement::start(const Numbers& numbers) {
+  finish();
+  has_failed_ = false;
+  own_ = numbers;
+  smallest_ = numbers;
+  if (ranks_ == 1) return;
+  if (ranks_ <= kFewRanks)
+    exchange_all();
+  else
+    exchange_in_rounds();
+}
+
+std::optional<Agreement::Numbers> Agreement::finish() {
+  if (!requests_.empty()) {
+    const int number = static_cast<int>(requests_.size());
+    if (PMPI_Waitall(number, requests_.data(), MPI_STATUSES_IGNORE) != MPI_SUCCESS) has_failed_ = true;
+    for (const Numbers& numbers : received_) add(numbers);
+    requests_.clear();
+  }
+  if (has_failed_) return std::nullopt;
+  return smallest_;
+}
+
+void Agreement::exchange_all() {
+  received_.resize(static_cast<std::size_t>(ranks_ - 1));
+  for (int i = 1; i < ranks_; ++i) {
+    MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+    Numbers& numbers = received_[static_cast<std::size_t>(i - 1)];
+    numbers = own_;
+    const int source = (rank_ - i + ranks_) % ranks_;
+    if (PMPI_Irecv(numbers.data(), kNumbers, MPI_INT64_T, source, tag_, comm_, &request) != MPI_SUCCESS)
+      has_failed_ = true;
+  }
+  for (int i = 1; i < ranks_; ++i) {
+    MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+    const int target = (rank_ + i) % ranks_;
+    if (PMPI_Isend(own_.data(), kNumbers, MPI_INT64_T, target, tag_, comm_, &request) != MPI_SUCCESS)
+      has_failed_ = true;
+  }
+}
+
+void Agreement::exchange_in_rounds() {
+  for (int distance = 1; distance < ranks_; distance *= 2) {
+    const Numbers sent = smallest_;
+    Numbers numbers = sent;
+    const int target = (rank_ + distance) % ranks_;
+    const int source = (rank_ - distance + ranks_) % ranks_;
+    if (PMPI_Sendrecv(sent.data(), kNumbers, MPI_INT64_T, target, tag_, numbers.data(), kNumbers, MPI_INT64_T, source,
+                      tag_, comm_, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      has_failed_ = true;
+    add(numbers);
+  }
+}
+
+void Agreement::add(const Numbers& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) smallest_[i] = std::min(smallest_[i], numbers[i]);
+}
+
+}  // namespace plait::mpiio

@@ -1,0 +1,141 @@
+// Communicators of Plait.
+//
+// Problem: a file needs a communicator of its ranks that has them all, also those that cannot load Plait. Making one
+// takes longer than opening a small file.
+//
+// Idea: it is made when the first file is opened on a communicator, and stored as an attribute of it. MPI calls back
+// when the program frees its communicator. Files that are still open then have references to Plait's. Each file has a
+// tag, so that messages of two threads do not mix: opens of one communicator have the same order on all ranks.
+//
+// Example: a program opens 1000 files on MPI_COMM_WORLD, one after another. The first open makes a communicator, and
+// MPI_Finalize ends it. If it duplicates MPI_COMM_WORLD for each file, each open makes one, which MPI_Comm_free frees.
+
+#include "mpiio/preload/communicator.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "mpiio/preload/calls.h"
+
+enum { kTags = 32767 };  // the largest tag that each MPI allows
+
+/// The attribute of a communicator.
+struct opens {
+  struct plait_mpiio_ranks* ranks;
+  int number;
+};
+
+static int keyval;
+static int has_keyval;
+static int is_finalizing;
+
+// Open MPI has its handles as variables, which are looked up as functions are.
+#if defined OPEN_MPI && !defined MPI_ABI_VERSION
+#define HANDLE(TYPE, NAME, SYMBOL) ((TYPE)plait_mpiio_real(SYMBOL))
+#else
+#define HANDLE(TYPE, NAME, SYMBOL) (NAME)
+#endif
+
+static int copy_nothing(MPI_Comm comm, int key, void* extra, void* value, void* copy, int* is_copied) {
+  (void)comm, (void)key, (void)extra, (void)value, (void)copy;
+  *is_copied = 0;
+  return MPI_SUCCESS;
+}
+
+static int on_free(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)extra;
+  struct opens* opens = value;
+  plait_mpiio_release(opens->ranks);
+  free(opens);
+  return MPI_SUCCESS;
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else. Those of MPI_COMM_WORLD may go when the MPI
+/// can free communicators no more.
+static int on_finalize(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  __atomic_store_n(&is_finalizing, 1, __ATOMIC_RELEASE);
+  return MPI_SUCCESS;
+}
+
+static void make_keyval(void) {
+  FIND(create, MPI_Comm_create_keyval);
+  FIND(set, MPI_Comm_set_attr);
+  FIND(is_initialized, MPI_Initialized);
+  int key, is_done = 0;
+  has_keyval = create(copy_nothing, on_free, &keyval, NULL) == MPI_SUCCESS;
+  // Programs with sessions alone have no MPI_COMM_SELF.
+  if (is_initialized(&is_done) != MPI_SUCCESS || !is_done) return;
+  if (create(copy_nothing, on_finalize, &key, NULL) == MPI_SUCCESS)
+    set(HANDLE(MPI_Comm, MPI_COMM_SELF, "ompi_mpi_comm_self"), key, NULL);
+}
+
+void plait_mpiio_release(struct plait_mpiio_ranks* ranks) {
+  if (__atomic_sub_fetch(&ranks->references, 1, __ATOMIC_ACQ_REL) != 0) return;
+  FIND(free_comm, MPI_Comm_free);
+  if (ranks->has_comm && !__atomic_load_n(&is_finalizing, __ATOMIC_ACQUIRE)) free_comm(&ranks->comm);
+  free(ranks);
+}
+
+static struct plait_mpiio_ranks* split_ranks(MPI_Comm comm, int color) {
+  FIND(find_size, MPI_Comm_size);
+  FIND(split, MPI_Comm_split);
+  FIND(set_handler, MPI_Comm_set_errhandler);
+  struct plait_mpiio_ranks found = {.references = 1};
+  struct plait_mpiio_ranks* ranks = malloc(sizeof *ranks);
+  const int is_split = split(comm, color < 0 ? MPI_UNDEFINED : color, 0, &found.comm) == MPI_SUCCESS;
+  if (ranks == NULL || !is_split || find_size(comm, &found.all) != MPI_SUCCESS) {
+    free(ranks);
+    return NULL;
+  }
+  found.has_comm = color >= 0;
+  if (found.has_comm) set_handler(found.comm, HANDLE(MPI_Errhandler, MPI_ERRORS_RETURN, "ompi_mpi_errors_return"));
+  *ranks = found;
+  return ranks;
+}
+
+static struct opens* make_opens(MPI_Comm comm, int color) {
+  FIND(set, MPI_Comm_set_attr);
+  struct plait_mpiio_ranks* ranks = split_ranks(comm, color);
+  struct opens* opens = malloc(sizeof *opens);
+  if (ranks == NULL || opens == NULL || !has_keyval) {
+    if (ranks != NULL) plait_mpiio_release(ranks);
+    free(opens);
+    return NULL;
+  }
+  *opens = (struct opens){.ranks = ranks};
+  if (set(comm, keyval, opens) == MPI_SUCCESS) return opens;
+  on_free(comm, keyval, opens, NULL);
+  return NULL;
+}
+
+/// Errors of this call, which are not the program's, do not reach its error handler; errors of other threads are
+/// returned meanwhile, too.
+static struct opens* make_opens_quietly(MPI_Comm comm, int color) {
+  FIND(get_handler, MPI_Comm_get_errhandler);
+  FIND(set_handler, MPI_Comm_set_errhandler);
+  FIND(free_handler, MPI_Errhandler_free);
+  MPI_Errhandler handler;
+  const int has_handler = get_handler(comm, &handler) == MPI_SUCCESS;
+  if (has_handler) set_handler(comm, HANDLE(MPI_Errhandler, MPI_ERRORS_RETURN, "ompi_mpi_errors_return"));
+  struct opens* opens = make_opens(comm, color);
+  if (has_handler) {
+    set_handler(comm, handler);
+    free_handler(&handler);
+  }
+  return opens;
+}
+
+struct plait_mpiio_ranks* plait_mpiio_find_ranks(MPI_Comm comm, int color, int* tag) {
+  FIND(get, MPI_Comm_get_attr);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_keyval);
+  struct opens* opens = NULL;
+  int is_known = 0;
+  if (has_keyval && get(comm, keyval, &opens, &is_known) != MPI_SUCCESS) return NULL;
+  if (!is_known) opens = make_opens_quietly(comm, color);
+  if (opens == NULL) return NULL;
+  *tag = opens->number++ % kTags + 1;
+  __atomic_add_fetch(&opens->ranks->references, 1, __ATOMIC_RELAXED);
+  return opens->ranks;
+}

@@ -1,0 +1,212 @@
+// Summarizes the file views of all ranks.
+//
+// Problem: each rank has set a view of its own. Plait can carry out the accesses of all ranks at once only if their
+// views are the parts of one array.
+//
+// Idea: a darray states the array and the distribution over all ranks, so it is enough that all ranks have the same
+// one, each as the rank that it is: the smallest values of a hash and of its inverse decide. Subarrays state one box
+// each, which must be boxes of one array. A rank whose view is only bytes may be one that takes no part in accesses.
+//
+// Example: four ranks have darrays of an array of 8x12 doubles that is distributed by blocks in dimension 0 over 4
+// ranks, at displacement 100. Their hashes are equal, so the array is 8x12 (block, *) onto (4) at byte 100. The second
+// filetype of each view is its part of a second array at byte 868.
+
+#include "mpiio/views.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace plait::mpiio {
+
+namespace {
+
+/// The numbers of a summary.
+enum : std::size_t {
+  kIsUnderstood,
+  kIsNoDarray,
+  kIsNoSubarray,
+  kIsNoOther,  ///< 0 for bytes
+  kHash,
+  kInverseHash,
+  kMinusDimensions,
+  kMinusPieces,
+  kMinusBytes
+};
+
+/// A hash of numbers, which are equal on all ranks if and only if it is (but for collisions in 62 bits).
+class Hash {
+ public:
+  void add(std::int64_t value) {
+    for (int byte = 0; byte < 8; ++byte) {
+      state_ ^= static_cast<std::uint64_t>(value) >> (8 * byte) & 0xff;
+      state_ *= 0x100000001b3U;
+    }
+  }
+  void add(const Extents& values) {
+    add(std::ssize(values));
+    for (const std::int64_t value : values) add(value);
+  }
+  std::int64_t value() const { return static_cast<std::int64_t>((state_ ^ state_ >> 31) & ((1ULL << 62) - 1)); }
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325U;
+};
+
+Hash hash_array(const FileView& view, const Extents& shape, Order order, std::int64_t element_bytes) {
+  Hash hash;
+  hash.add(view.displacement);
+  hash.add(view.extent_bytes);
+  hash.add(shape);
+  hash.add(static_cast<std::int64_t>(order));
+  hash.add(element_bytes);
+  return hash;
+}
+
+/// The elements of a dimension that a rank owns, and the longest run of them.
+struct Share {
+  std::int64_t elements = 0;
+  std::int64_t run = 0;
+};
+
+Share find_share(const Darray& darray, std::size_t d, std::int64_t coordinate) {
+  const std::int64_t size = darray.shape[d];
+  if (darray.kinds[d] == MPI_DISTRIBUTE_NONE) return {size, size};
+  const std::int64_t parts = darray.grid[d];
+  const bool is_cyclic = darray.kinds[d] == MPI_DISTRIBUTE_CYCLIC;
+  std::int64_t block = darray.arguments[d];
+  if (darray.arguments[d] == MPI_DISTRIBUTE_DFLT_DARG) block = is_cyclic ? 1 : (size + parts - 1) / parts;
+  if (block <= 0 || parts <= 0) return {};
+  const std::int64_t period = block * parts;
+  const std::int64_t rest = std::clamp(size % period - coordinate * block, std::int64_t{0}, block);
+  const std::int64_t elements = size / period * block + rest;
+  return {elements, parts == 1 ? elements : std::min(elements, block)};
+}
+
+/// Counts runs: in each dimension, from the fastest one, runs continue while the rank owns all of it.
+class PieceCounter {
+ public:
+  void add(std::int64_t size, const Share& share) {
+    elements_ *= share.elements;
+    if (!is_whole_) return;
+    longest_ *= share.run;
+    is_whole_ = share.run == size;
+  }
+  std::int64_t pieces() const { return elements_ == 0 ? 0 : (elements_ + longest_ - 1) / longest_; }
+
+ private:
+  std::int64_t elements_ = 1;
+  std::int64_t longest_ = 1;
+  bool is_whole_ = true;
+};
+
+std::size_t fastest(std::size_t i, std::size_t dimensions, Order order) {
+  return order == Order::kC ? dimensions - 1 - i : i;
+}
+
+std::int64_t count_pieces(const Darray& darray) {
+  const std::size_t n = darray.shape.size();
+  std::vector<std::int64_t> coordinates(n);
+  std::int64_t rest = darray.rank;
+  for (std::size_t i = n; i-- > 0; rest /= darray.grid[i]) coordinates[i] = rest % darray.grid[i];
+  PieceCounter counter;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t d = fastest(i, n, darray.order);
+    counter.add(darray.shape[d], find_share(darray, d, coordinates[d]));
+  }
+  return counter.pieces();
+}
+
+std::int64_t count_pieces(const Subarray& subarray) {
+  PieceCounter counter;
+  for (std::size_t i = 0; i < subarray.shape.size(); ++i) {
+    const std::size_t d = fastest(i, subarray.shape.size(), subarray.order);
+    counter.add(subarray.shape[d], {subarray.sizes[d], subarray.sizes[d]});
+  }
+  return counter.pieces();
+}
+
+/// True if the MPI communicates with this type, which it does not with one that is not committed. A send to no process
+/// tests that.
+bool is_valid(MPI_Datatype type, MPI_Comm comm) {
+  return type != MPI_DATATYPE_NULL && PMPI_Send(nullptr, 0, type, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
+}
+
+}  // namespace
+
+std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm) {
+  if (view.representation == nullptr || std::string_view(view.representation) != "native") return std::nullopt;
+  if (view.displacement < 0 || !is_valid(view.etype, comm)) return std::nullopt;
+  if (view.filetype != view.etype && !is_valid(view.filetype, comm)) return std::nullopt;
+  FileView found;
+  found.filetype = decode(view.filetype);
+  found.displacement = view.displacement;
+  found.bytes = data_bytes(view.filetype);
+  found.etype_bytes = view.filetype == view.etype ? found.bytes : data_bytes(view.etype);
+  found.extent_bytes = extent(view.filetype).bytes;
+  if (found.etype_bytes <= 0 || found.bytes < 0) return std::nullopt;
+  return found;
+}
+
+std::int64_t count_pieces(const FileView& view) {
+  if (const auto* darray = std::get_if<Darray>(&view.filetype)) return count_pieces(*darray);
+  if (const auto* subarray = std::get_if<Subarray>(&view.filetype)) return count_pieces(*subarray);
+  return 0;
+}
+
+ViewSummary::ViewSummary(const std::optional<FileView>& view, int rank, int ranks) {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  numbers_ = {0, 1, 1, 1, kAny, kAny, 0, 0, 0};
+  if (!view) return;
+  Hash hash;
+  if (const auto* darray = std::get_if<Darray>(&view->filetype)) {
+    if (darray->rank != rank || darray->ranks != ranks) return;
+    hash = hash_array(*view, darray->shape, darray->order, darray->element_bytes);
+    for (const int kind : darray->kinds) hash.add(kind);
+    for (const int argument : darray->arguments) hash.add(argument);
+    hash.add(darray->grid);
+    numbers_[kIsNoDarray] = 0;
+  } else if (const auto* subarray = std::get_if<Subarray>(&view->filetype)) {
+    hash = hash_array(*view, subarray->shape, subarray->order, subarray->element_bytes);
+    numbers_[kIsNoSubarray] = 0;
+    numbers_[kMinusDimensions] = -std::ssize(subarray->shape);
+  } else if (std::holds_alternative<Dense>(view->filetype)) {
+    numbers_[kIsNoOther] = 0;
+    numbers_[kIsUnderstood] = 1;
+    return;
+  } else {
+    return;
+  }
+  numbers_[kHash] = hash.value();
+  numbers_[kInverseHash] = -hash.value();
+  numbers_[kMinusPieces] = -count_pieces(*view);
+  numbers_[kMinusBytes] = -view->bytes;
+  numbers_[kIsUnderstood] = 1;
+}
+
+bool ViewSummary::is_same() const { return numbers_[kHash] == -numbers_[kInverseHash]; }
+
+bool ViewSummary::is_one_darray() const {
+  return numbers_[kIsUnderstood] == 1 && numbers_[kIsNoDarray] == 0 && numbers_[kIsNoSubarray] == 1 &&
+         numbers_[kIsNoOther] == 1 && is_same();
+}
+
+bool ViewSummary::is_one_array_of_boxes() const {
+  return numbers_[kIsUnderstood] == 1 && numbers_[kIsNoDarray] == 1 && numbers_[kIsNoSubarray] == 0 && is_same();
+}
+
+std::size_t ViewSummary::dimensions() const { return static_cast<std::size_t>(-numbers_[kMinusDimensions]); }
+
+std::int64_t ViewSummary::gain(int ranks) const {
+  // What MPIs take for each piece of a file, and for bytes that they send between ranks.
+  constexpr double kPerPiece = 100;
+  constexpr double kPerByte = 0.5;
+  const auto pieces = static_cast<double>(-numbers_[kMinusPieces]);
+  const auto bytes = static_cast<double>(-numbers_[kMinusBytes]);
+  if (pieces <= 1) return 0;
+  return static_cast<std::int64_t>(std::min((kPerPiece * pieces + kPerByte * bytes) * ranks, 1e15));
+}
+
+}  // namespace plait::mpiio

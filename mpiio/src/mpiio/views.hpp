@@ -1,0 +1,57 @@
+/// The file views of all ranks of a file.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "mpiio/agreement.hpp"
+#include "mpiio/datatype.hpp"
+#include "mpiio/entry.h"
+
+namespace plait::mpiio {
+
+/// The view of one rank.
+struct FileView {
+  ArrayDatatype filetype;  ///< std::monostate if the view is not understood
+  std::int64_t displacement = 0;
+  std::int64_t etype_bytes = 1;
+  std::int64_t bytes = 0;         ///< of the data of one filetype
+  std::int64_t extent_bytes = 0;  ///< from one filetype to the next
+};
+
+/// Decodes a view; nothing if it is none of bytes in their native representation, or not valid.
+/// comm  returns errors
+std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm);
+
+/// Returns the number of pieces of the file that a rank accesses with each filetype.
+std::int64_t count_pieces(const FileView& view);
+
+/// A summary of the views of several ranks, at first of one.
+class ViewSummary {
+ public:
+  ViewSummary() = default;
+  /// rank, ranks  of the file
+  ViewSummary(const std::optional<FileView>& view, int rank, int ranks);
+  explicit ViewSummary(const Agreement::Numbers& smallest) : numbers_(smallest) {}
+
+  /// What ranks agree on.
+  const Agreement::Numbers& numbers() const { return numbers_; }
+  /// True if all ranks have the same darray.
+  bool is_one_darray() const;
+  /// True if all ranks have subarrays of the same array, or bytes.
+  bool is_one_array_of_boxes() const;
+  /// Returns the number of dimensions of the array of boxes.
+  std::size_t dimensions() const;
+  /// Returns the nanoseconds that Plait saves for each filetype of all ranks if the file is open; 0 if each rank has one
+  /// piece of the file, for which two-phase access gains nothing.
+  std::int64_t gain(int ranks) const;
+
+ private:
+  bool is_same() const;
+
+  Agreement::Numbers numbers_{};
+};
+
+}  // namespace plait::mpiio
