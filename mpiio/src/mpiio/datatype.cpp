@@ -111,8 +111,7 @@ int Contents::read(MPI_Datatype type) {
 
 Contents::~Contents() {
   for (MPI_Datatype type : types_) {
-    const std::optional<Envelope> envelope = read_envelope(type);
-    if (envelope && !envelope->is_predefined()) PMPI_Type_free(&type);
+    if (!is_predefined(type)) PMPI_Type_free(&type);
   }
 }
 
@@ -257,6 +256,11 @@ ArrayDatatype decode(MPI_Datatype type) {
   const std::int64_t bytes = data_bytes(type);
   const TypeExtent whole = extent(type);
   return bytes > 0 && whole.begin == 0 && whole.bytes == bytes ? ArrayDatatype(Dense{bytes}) : ArrayDatatype();
+}
+
+bool is_predefined(MPI_Datatype type) {
+  const std::optional<Envelope> envelope = read_envelope(type);
+  return !envelope || envelope->is_predefined();
 }
 
 std::int64_t data_bytes(MPI_Datatype type) {

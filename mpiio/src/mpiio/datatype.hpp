@@ -44,6 +44,9 @@ using ArrayDatatype = std::variant<std::monostate, Dense, Darray, Subarray>;
 /// cost  Independent of the size of the array.
 ArrayDatatype decode(MPI_Datatype type);
 
+/// True for a type that the MPI defines, which has no arguments and must not be freed.
+bool is_predefined(MPI_Datatype type);
+
 /// Returns the bytes of a datatype's data; -1 if they are unknown.
 std::int64_t data_bytes(MPI_Datatype type);
 

@@ -9,8 +9,14 @@
 #include <mutex>
 
 #include "mpiio/open_file.hpp"
+#include "mpiio/real_calls.hpp"
 
 namespace plait::mpiio {
+
+RealCalls& real_calls() {
+  static RealCalls calls;
+  return calls;
+}
 
 namespace {
 
@@ -66,15 +72,19 @@ void on_close(MPI_File handle) {
   });
 }
 
-void on_view(const plait_mpiio_view* view) {
+int on_view(const plait_mpiio_view* view) {
+  bool is_held = false;
   run([&] {
-    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(view->file)) file->start_view(*view);
+    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(view->file))
+      is_held = file->start_view(*view);
   });
+  return is_held ? 1 : 0;
 }
 
 void on_viewed(MPI_File handle, int has_succeeded) {
   run([&] {
-    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle)) file->finish_view(has_succeeded != 0);
+    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle))
+      file->finish_view(has_succeeded != 0);
   });
 }
 
@@ -96,13 +106,82 @@ int on_end(MPI_File handle, int writes, MPI_Status* status) {
   return is_done ? 1 : 0;
 }
 
+template <class Function>
+void find_real(Function& function, void* found) {
+  function = reinterpret_cast<Function>(found);
+}
+
+int on_route(MPI_File handle, plait_mpiio_use use, MPI_File* target) {
+  int code = MPI_SUCCESS;
+  *target = handle;
+  run([&] {
+    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle)) code = file->route(use, *target);
+  });
+  return code;
+}
+
+int on_routed(MPI_File handle, plait_mpiio_use use, int code) {
+  run([&] {
+    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle)) code = file->routed(use, code);
+  });
+  return code;
+}
+
+int on_seek(MPI_File handle, MPI_Offset offset, int whence) {
+  bool is_done = false;
+  run([&] {
+    const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle);
+    if (HeldView* const view = file ? file->held() : nullptr) is_done = view->seek(offset, whence);
+  });
+  return is_done ? 1 : 0;
+}
+
+int on_position(MPI_File handle, MPI_Offset* position) {
+  bool is_known = false;
+  run([&] {
+    const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle);
+    const HeldView* const view = file ? file->held() : nullptr;
+    is_known = view != nullptr;
+    if (is_known) *position = view->position();
+  });
+  return is_known ? 1 : 0;
+}
+
+int on_get_view(MPI_File handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                char* representation, int* code) {
+  bool is_known = false;
+  run([&] {
+    const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle);
+    const HeldView* const view = file ? file->held() : nullptr;
+    is_known = view != nullptr;
+    if (is_known) *code = view->get(displacement, etype, filetype, representation);
+  });
+  return is_known ? 1 : 0;
+}
+
 }  // namespace
 
 }  // namespace plait::mpiio
 
-extern "C" __attribute__((visibility("default"))) const plait_mpiio_functions* plait_mpiio_entry() {
-  static constexpr plait_mpiio_functions kFunctions = {plait::mpiio::on_open, plait::mpiio::on_close,
-                                                       plait::mpiio::on_view, plait::mpiio::on_viewed,
-                                                       plait::mpiio::on_access, plait::mpiio::on_end};
+extern "C" __attribute__((visibility("default"))) const plait_mpiio_functions* plait_mpiio_entry(
+    void* (*find)(const char*)) {
+  using namespace plait::mpiio;
+  find_real(real_calls().open, find("PMPI_File_open"));
+  find_real(real_calls().close, find("PMPI_File_close"));
+  find_real(real_calls().set_view, find("PMPI_File_set_view"));
+  find_real(real_calls().seek, find("PMPI_File_seek"));
+  find_real(real_calls().get_position, find("PMPI_File_get_position"));
+  static const plait_mpiio_functions kFunctions = {.opened = on_open,
+                                                   .closing = on_close,
+                                                   .viewing = on_view,
+                                                   .viewed = on_viewed,
+                                                   .access = on_access,
+                                                   .ended = on_end,
+                                                   .held = held_view_count(),
+                                                   .route = on_route,
+                                                   .routed = on_routed,
+                                                   .seek = on_seek,
+                                                   .position = on_position,
+                                                   .view = on_get_view};
   return &kFunctions;
 }

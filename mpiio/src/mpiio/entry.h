@@ -43,6 +43,7 @@ struct plait_mpiio_opened {
   void (*release)(struct plait_mpiio_ranks*);
   int tag; /**< of messages about this file */
   const char* path;
+  int descriptor; /**< by which the MPI has opened the file, as long as it is open; -1 if unknown */
   int access_mode;
   int mode;
 };
@@ -54,25 +55,45 @@ struct plait_mpiio_view {
   MPI_Datatype etype;
   MPI_Datatype filetype;
   const char* representation;
+  MPI_Info info;
+};
+
+/** What a call that Plait does not carry out depends on. */
+enum plait_mpiio_use {
+  PLAIT_MPIIO_VIEW,    /**< the view, on one rank */
+  PLAIT_MPIIO_POINTER, /**< the view and the individual file pointer, on one rank */
+  PLAIT_MPIIO_SHARED,  /**< the view and the shared file pointer, on one rank */
+  PLAIT_MPIIO_ALL      /**< the views of all ranks, which call it together */
 };
 
 /** None of these throws. */
 struct plait_mpiio_functions {
   void (*opened)(const struct plait_mpiio_opened*);
   void (*closing)(MPI_File);
-  /** Comes before the MPI's function, and `viewed` after it. Collective. */
-  void (*viewing)(const struct plait_mpiio_view*);
+  /** Returns 1 if Plait holds the view for the MPI, on all ranks alike; if not, the MPI sets it, and `viewed` follows.
+      Collective. */
+  int (*viewing)(const struct plait_mpiio_view*);
   void (*viewed)(MPI_File, int has_succeeded);
   /** Returns 0 if the call belongs to the MPI, on all ranks alike; if not, `code` is the result of the call. */
   int (*access)(const struct plait_mpiio_access*, int* code);
   /** Ends the split collective read or write that Plait has carried out; returns 0 if there is none. */
   int (*ended)(MPI_File, int writes, MPI_Status* status);
+  /** The number of views that Plait holds. While it is 0, the functions below need not be called. */
+  const int* held;
+  /** Stores the handle with which the MPI carries out a call. Unless it returns an error, `routed` follows, which
+      returns the result of the call. */
+  int (*route)(MPI_File, enum plait_mpiio_use, MPI_File* target);
+  int (*routed)(MPI_File, enum plait_mpiio_use, int code);
+  /** These return 0 if the call belongs to the MPI. */
+  int (*seek)(MPI_File, MPI_Offset, int whence);
+  int (*position)(MPI_File, MPI_Offset*);
+  int (*view)(MPI_File, MPI_Offset*, MPI_Datatype* etype, MPI_Datatype* filetype, char* representation, int* code);
 };
 
-/** The one symbol of libplait_mpiio_access. */
+/** The one symbol of libplait_mpiio_access. `find` returns functions of the MPI, by their names. */
 #ifdef __cplusplus
 extern "C"
 #endif
-    const struct plait_mpiio_functions* plait_mpiio_entry(void);
+    const struct plait_mpiio_functions* plait_mpiio_entry(void* (*find)(const char*));
 
 #endif

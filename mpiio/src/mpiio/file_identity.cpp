@@ -9,10 +9,23 @@
 
 namespace plait::mpiio {
 
+namespace {
+
+std::optional<FileIdentity> to_identity(int code, const struct stat& status) {
+  if (code != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+}  // namespace
+
+std::optional<FileIdentity> find_identity(int descriptor) {
+  struct stat status{};
+  return to_identity(::fstat(descriptor, &status), status);
+}
+
 std::optional<FileIdentity> find_identity(const std::string& path) {
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return FileIdentity{status.st_dev, status.st_ino};
+  return to_identity(::stat(path.c_str(), &status), status);
 }
 
 bool has_weak_coherence(const std::string& path) {

@@ -15,7 +15,8 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// Returns the identity of a regular file; nothing for any other path.
+/// Returns the identity of a regular file; nothing for any other descriptor or path.
+std::optional<FileIdentity> find_identity(int descriptor);
 std::optional<FileIdentity> find_identity(const std::string& path);
 
 /// True for file systems on which hosts see each other's writes late, unless they lock as the MPI does.

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "mpiio/local_part.hpp"
+#include "mpiio/real_calls.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
 
@@ -83,10 +84,11 @@ OpenFile::OpenFile(const plait_mpiio_opened& opened)
       ranks_(opened.ranks, opened.release),
       agreement_(ranks_->comm, opened.tag),
       tag_(opened.tag),
+      descriptor_(opened.descriptor),
       mode_(opened.mode),
       access_mode_(opened.access_mode),
       path_(find_path(opened.path)) {
-  if (!path_.empty()) identity_ = find_identity(path_);
+  if (descriptor_ < 0 && !path_.empty()) identity_ = find_identity(path_);
   if (agreement_.ranks() == ranks_->all) return;
   unusable_ = Reason::kMissing;
   if (is_strict() && agreement_.rank() == 0)
@@ -95,7 +97,10 @@ OpenFile::OpenFile(const plait_mpiio_opened& opened)
                  path_.c_str(), std::string(describe(unusable_)).c_str());
 }
 
-OpenFile::~OpenFile() { give_up(unusable_); }
+OpenFile::~OpenFile() {
+  drop_view();
+  give_up(unusable_);
+}
 
 void OpenFile::give_up(Reason reason) {
   unusable_ = reason;
@@ -114,22 +119,6 @@ bool OpenFile::make_communicator() {
   return is_made;
 }
 
-void OpenFile::start_view(const plait_mpiio_view& view) {
-  common_view_ = {};
-  array_.reset();
-  if (unusable_ != Reason::kNone) return;
-  view_ = decode(view, ranks_->comm);
-  agreement_.start(ViewSummary(view_, agreement_.rank(), agreement_.ranks()).numbers());
-  is_comparing_views_ = true;
-}
-
-void OpenFile::finish_view(bool has_succeeded) {
-  if (!std::exchange(is_comparing_views_, false)) return;
-  if (const std::optional<Agreement::Numbers> smallest = agreement_.finish()) common_view_ = ViewSummary(*smallest);
-  gain_ = common_view_.gain(agreement_.ranks());
-  if (!has_succeeded) view_.reset();
-}
-
 bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   if (begun_) {  // MPI allows one split access at a time, and no other collective access meanwhile
     code = MPI_ERR_IO;
@@ -138,9 +127,8 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   }
   if (mpi_is_between_) return false;
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
-  if (!common_view_.is_one_darray() && !common_view_.is_one_array_of_boxes())
-    return leave_to_mpi(access, Reason::kView, code);
-  if (gain_ == 0 && !is_always()) return leave_to_mpi(access, Reason::kNoGain, code);
+  if (!is_array()) return leave_to_mpi(access, Reason::kView, code);
+  if (!has_gain()) return leave_to_mpi(access, Reason::kNoGain, code);
   Proposal proposal;
   Reason reason = agree(access, proposal);
   if (reason == Reason::kNone && !array_) {
@@ -151,17 +139,11 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   return reason == Reason::kNone || leave_to_mpi(access, reason, code);
 }
 
-bool OpenFile::gather_array() {
-  if (make_communicator()) array_ = gather_boxes(*view_, common_view_.dimensions(), comm_);
-  if (!array_) common_view_ = {};
-  return array_.has_value();
-}
-
 Reason OpenFile::agree(const plait_mpiio_access& access, Proposal& proposal) {
   proposal = {};
   const Reason own = propose(access, proposal);
-  agreement_.start({-static_cast<std::int64_t>(own), proposal.first, proposal.minus_first, proposal.count,
-                    proposal.minus_count});
+  agreement_.start(
+      {-static_cast<std::int64_t>(own), proposal.first, proposal.minus_first, proposal.count, proposal.minus_count});
   if (own != Reason::kNone) return own;
   const std::optional<Agreement::Numbers> smallest = agreement_.finish();
   if (!smallest) return Reason::kFailed;
@@ -191,19 +173,25 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
   return reason != Reason::kNone || is_idle ? reason : check_position(access, proposal);
 }
 
-Reason OpenFile::check_file(const plait_mpiio_access& access) const {
-  if (!identity_ || (!plait_ && (find_identity(path_) != identity_ || has_weak_coherence(path_))))
-    return Reason::kStore;
-  const int forbidden = access.writes != 0 ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
+bool OpenFile::can_open() {
+  if (const int descriptor = std::exchange(descriptor_, -1); descriptor >= 0) identity_ = find_identity(descriptor);
+  return identity_ && (plait_ || (find_identity(path_) == identity_ && !has_weak_coherence(path_)));
+}
+
+bool OpenFile::is_atomic() const {
   int atomic = 1;
-  if ((access_mode_ & forbidden) != 0 || PMPI_File_get_atomicity(file_, &atomic) != MPI_SUCCESS || atomic != 0)
-    return Reason::kMode;
-  return Reason::kNone;
+  return PMPI_File_get_atomicity(file_, &atomic) != MPI_SUCCESS || atomic != 0;
+}
+
+Reason OpenFile::check_file(const plait_mpiio_access& access) {
+  if (!can_open()) return Reason::kStore;
+  const int forbidden = access.writes != 0 ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
+  return (access_mode_ & forbidden) != 0 || is_atomic() ? Reason::kMode : Reason::kNone;
 }
 
 Reason OpenFile::check_position(const plait_mpiio_access& access, Proposal& proposal) {
   MPI_Offset position = access.offset;
-  if (access.has_offset == 0 && PMPI_File_get_position(file_, &position) != MPI_SUCCESS) return Reason::kFailed;
+  if (access.has_offset == 0 && !find_position(position)) return Reason::kFailed;
   std::int64_t begin = 0;
   if (position < 0 || __builtin_mul_overflow(position, view_->etype_bytes, &begin)) return Reason::kFailed;
   if (begin % view_->bytes != 0) return Reason::kPartial;
@@ -236,7 +224,6 @@ Reason OpenFile::check_size(const plait_mpiio_access& access, const SharedArray&
 }
 
 bool OpenFile::is_worthwhile(std::int64_t count) {
-  constexpr double kOpening = 2e6;  // nanoseconds, and as much as a few ranks on each core may wait for each other
   if (plait_ || is_always()) return true;
   saved_ += static_cast<double>(gain_) * static_cast<double>(count);
   return saved_ >= kOpening;
@@ -305,7 +292,10 @@ int OpenFile::complete(const plait_mpiio_access& access, std::int64_t bytes) {
   if (access.begins != 0) begun_ = Begun{bytes, access.writes != 0};
   set_status(access.status, bytes);
   if (access.has_offset != 0 || bytes == 0) return MPI_SUCCESS;
-  return PMPI_File_seek(file_, bytes / view_->etype_bytes, MPI_SEEK_CUR);
+  const MPI_Offset etypes = bytes / view_->etype_bytes;
+  if (!held_) return real_calls().seek(file_, etypes, MPI_SEEK_CUR);
+  held_->advance(etypes);
+  return MPI_SUCCESS;
 }
 
 bool OpenFile::end(bool writes, MPI_Status* status) {
@@ -321,7 +311,8 @@ bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int
   // Ranks without Plait or with another mode call the MPI, and would wait there for ranks that return an error.
   if (!is_strict() || reason == Reason::kMissing) {
     mpi_is_between_ = access.begins != 0;
-    return false;
+    code = pass_view();
+    return code != MPI_SUCCESS;
   }
   if (agreement_.rank() == 0)
     std::fprintf(

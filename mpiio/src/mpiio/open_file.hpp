@@ -12,6 +12,7 @@
 #include "mpiio/agreement.hpp"
 #include "mpiio/entry.h"
 #include "mpiio/file_identity.hpp"
+#include "mpiio/held_view.hpp"
 #include "mpiio/reason.hpp"
 #include "mpiio/shared_array.hpp"
 #include "mpiio/views.hpp"
@@ -19,6 +20,9 @@
 #include "plait/file.hpp"
 
 namespace plait::mpiio {
+
+/// Returns the address of the number of views that Plait holds, in all files.
+const int* held_view_count();
 
 /// One MPI_File. The MPI keeps its state; this object decides which accesses Plait carries out.
 class OpenFile {
@@ -28,14 +32,21 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  /// Compares a new view with those of the other ranks, before and after the MPI sets it. Collective.
-  void start_view(const plait_mpiio_view& view);
+  /// Compares a new view with those of the other ranks. Returns true if Plait holds it; if not, the MPI sets it, and
+  /// finish_view() follows. Collective.
+  bool start_view(const plait_mpiio_view& view);
   void finish_view(bool has_succeeded);
   /// Carries out an access. Returns false if it belongs to the MPI, on all ranks alike. Collective.
   /// code  becomes the result of the call, which the file's error handler has got already.
   bool access(const plait_mpiio_access& access, int& code);
   /// Ends a split collective read or write. Returns false if the call belongs to the MPI.
   bool end(bool writes, MPI_Status* status);
+  /// Stores the handle for a call that the MPI carries out. Returns a code of the MPI; routed() follows if that is
+  /// MPI_SUCCESS, and returns the result of the call.
+  int route(plait_mpiio_use use, MPI_File& target);
+  int routed(plait_mpiio_use use, int code);
+  /// Returns the view that Plait holds for the MPI; nullptr if there is none.
+  HeldView* held() { return held_ ? &*held_ : nullptr; }
   /// Prints what Plait has carried out, and why not the rest, on rank 0.
   void report() const;
 
@@ -54,6 +65,15 @@ class OpenFile {
 
   bool is_always() const { return (mode_ & PLAIT_MPIIO_ALWAYS) != 0; }
   bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
+  bool is_array() const;
+  bool has_gain() const { return gain_ != 0 || is_always(); }
+  void compare_views();
+  /// True if this rank votes for holding its view.
+  bool can_hold(const ViewSummary& own);
+  void drop_view();
+  /// Passes the view that Plait holds to the MPI. Returns a code of the MPI. Collective.
+  int pass_view();
+  bool find_position(MPI_Offset& position) const;
   /// Makes the communicator of this file, the first time that it is called. Collective.
   bool make_communicator();
   /// Gathers the boxes of all ranks. Returns false if they form no array. Collective.
@@ -62,7 +82,10 @@ class OpenFile {
   Reason agree(const plait_mpiio_access& access, Proposal& proposal);
   /// Returns the first reason on this rank, and what it proposes. The checks of small accesses come first.
   Reason propose(const plait_mpiio_access& access, Proposal& proposal);
-  Reason check_file(const plait_mpiio_access& access) const;
+  /// True if the path is still the file that the MPI has opened, and Plait may open it.
+  bool can_open();
+  bool is_atomic() const;
+  Reason check_file(const plait_mpiio_access& access);
   Reason check_position(const plait_mpiio_access& access, Proposal& proposal);
   Reason check_array(const plait_mpiio_access& access, Proposal& proposal) const;
   Reason check_size(const plait_mpiio_access& access, const SharedArray& array) const;
@@ -81,11 +104,15 @@ class OpenFile {
   int complete(const plait_mpiio_access& access, std::int64_t bytes);
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 
+  /// Nanoseconds that Plait must save before it opens a file: as long as a few ranks on each core may wait for each other.
+  static constexpr double kOpening = 2e6;
+
   MPI_File file_;
   std::unique_ptr<plait_mpiio_ranks, void (*)(plait_mpiio_ranks*)> ranks_;
   Agreement agreement_;
   MPI_Comm comm_ = MPI_COMM_NULL;  ///< of this file alone; made when Plait carries out the first access
   int tag_;
+  int descriptor_;  ///< of the MPI; -1 if `identity_` is known
   int mode_;
   int access_mode_;
   Reason unusable_ = Reason::kNone;  ///< on all ranks alike
@@ -100,6 +127,8 @@ class OpenFile {
   std::int64_t gain_ = 0;         ///< nanoseconds that Plait saves for each filetype of all ranks
   std::optional<FileView> view_;  ///< nothing if this rank leaves all its accesses to the MPI
   std::optional<TiledArray> array_;
+  std::optional<HeldView> held_;
+  bool needs_views_ = false;  ///< calls of this rank depend on views that the MPI has
   // For the report.
   Totals reads_;
   Totals writes_;

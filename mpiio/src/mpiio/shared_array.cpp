@@ -127,8 +127,7 @@ std::optional<TiledArray> find_boxes(const FileView& own, std::size_t dimensions
 
 }  // namespace
 
-TiledArray::TiledArray(SharedArray array, std::int64_t distance)
-    : array_(std::move(array)), distance_(distance) {}
+TiledArray::TiledArray(SharedArray array, std::int64_t distance) : array_(std::move(array)), distance_(distance) {}
 
 std::int64_t TiledArray::bytes(int rank) const {
   return array_.layout.has_rank(rank) ? array_.layout.local_elements(rank) * array_.type.element_bytes : 0;

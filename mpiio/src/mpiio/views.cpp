@@ -33,7 +33,8 @@ enum : std::size_t {
   kInverseHash,
   kMinusDimensions,
   kMinusPieces,
-  kMinusBytes
+  kMinusBytes,
+  kIsHeld
 };
 
 /// A hash of numbers, which are equal on all ranks if and only if it is (but for collisions in 62 bits).
@@ -136,6 +137,10 @@ bool is_valid(MPI_Datatype type, MPI_Comm comm) {
 
 }  // namespace
 
+bool is_contiguous(const plait_mpiio_view& view, MPI_Comm comm) {
+  return !is_valid(view.filetype, comm) || data_bytes(view.filetype) == extent(view.filetype).bytes;
+}
+
 std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm) {
   if (view.representation == nullptr || std::string_view(view.representation) != "native") return std::nullopt;
   if (view.displacement < 0 || !is_valid(view.etype, comm)) return std::nullopt;
@@ -158,7 +163,7 @@ std::int64_t count_pieces(const FileView& view) {
 
 ViewSummary::ViewSummary(const std::optional<FileView>& view, int rank, int ranks) {
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-  numbers_ = {0, 1, 1, 1, kAny, kAny, 0, 0, 0};
+  numbers_ = {0, 1, 1, 1, kAny, kAny, 0, 0, 0, 0};
   if (!view) return;
   Hash hash;
   if (const auto* darray = std::get_if<Darray>(&view->filetype)) {
@@ -185,6 +190,10 @@ ViewSummary::ViewSummary(const std::optional<FileView>& view, int rank, int rank
   numbers_[kMinusBytes] = -view->bytes;
   numbers_[kIsUnderstood] = 1;
 }
+
+void ViewSummary::vote_for_holding() { numbers_[kIsHeld] = 1; }
+
+bool ViewSummary::is_held() const { return numbers_[kIsHeld] == 1; }
 
 bool ViewSummary::is_same() const { return numbers_[kHash] == -numbers_[kInverseHash]; }
 

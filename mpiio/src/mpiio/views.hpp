@@ -21,6 +21,10 @@ struct FileView {
   std::int64_t extent_bytes = 0;  ///< from one filetype to the next
 };
 
+/// True if the view of one rank is the whole file, or one piece of it, for which Plait gains nothing.
+/// comm  returns errors
+bool is_contiguous(const plait_mpiio_view& view, MPI_Comm comm);
+
 /// Decodes a view; nothing if it is none of bytes in their native representation, or not valid.
 /// comm  returns errors
 std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm);
@@ -34,6 +38,8 @@ class ViewSummary {
   ViewSummary() = default;
   /// rank, ranks  of the file
   ViewSummary(const std::optional<FileView>& view, int rank, int ranks);
+  /// Lets this rank vote for holding the view, without passing it to the MPI.
+  void vote_for_holding();
   explicit ViewSummary(const Agreement::Numbers& smallest) : numbers_(smallest) {}
 
   /// What ranks agree on.
@@ -42,6 +48,8 @@ class ViewSummary {
   bool is_one_darray() const;
   /// True if all ranks have subarrays of the same array, or bytes.
   bool is_one_array_of_boxes() const;
+  /// True if all ranks have voted for holding their views.
+  bool is_held() const;
   /// Returns the number of dimensions of the array of boxes.
   std::size_t dimensions() const;
   /// Returns the nanoseconds that Plait saves for each filetype of all ranks if the file is open; 0 if each rank has one

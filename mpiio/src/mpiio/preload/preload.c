@@ -21,6 +21,7 @@
 #include "mpiio/entry.h"
 #include "mpiio/preload/calls.h"
 #include "mpiio/preload/communicator.h"
+#include "mpiio/preload/descriptor.h"
 
 static int has_invalid_communicator(int code) {
   FIND(find_class, MPI_Error_class);
@@ -34,19 +35,16 @@ static int has_invalid_communicator(int code) {
 ///
 /// If the split fails on some ranks only, these leave the file to the MPI, and the others wait for them in the next
 /// collective access. Ranks cannot agree on that, as this takes a communicator that works.
-static void report_opened(MPI_Comm comm, const char* path, int access_mode, int code, const MPI_File* file) {
-  const int mode = plait_mpiio_mode();
-  const struct plait_mpiio_functions* functions = mode != PLAIT_MPIIO_OFF ? plait_mpiio_load() : NULL;
-  struct plait_mpiio_opened opened = {.path = path, .access_mode = access_mode, .mode = mode};
-  opened.release = plait_mpiio_release;
-  opened.ranks = plait_mpiio_find_ranks(comm, functions != NULL ? mode : -1, &opened.tag);
-  if (opened.ranks == NULL) return;
-  if (functions == NULL || code != MPI_SUCCESS) {
-    plait_mpiio_release(opened.ranks);
-    return;
-  }
-  opened.file = *file;
-  functions->opened(&opened);
+static void report_opened(MPI_Comm comm, int is_open, struct plait_mpiio_opened* opened) {
+  opened->mode = plait_mpiio_mode();
+  const struct plait_mpiio_functions* functions = opened->mode != PLAIT_MPIIO_OFF ? plait_mpiio_load() : NULL;
+  opened->release = plait_mpiio_release;
+  opened->ranks = plait_mpiio_find_ranks(comm, functions != NULL ? opened->mode : -1, &opened->tag);
+  if (opened->ranks == NULL) return;
+  if (functions != NULL && is_open)
+    functions->opened(opened);
+  else
+    plait_mpiio_release(opened->ranks);
 }
 
 /// True for files of which Plait carries out no access: sequential ones, and those whose name chooses a file system of
@@ -69,9 +67,13 @@ static void explain_skipped(MPI_Comm comm, const char* path) {
 
 EXPORT int MPI_File_open(MPI_Comm comm, const char* path, int access_mode, MPI_Info info, MPI_File* file) {
   REAL(MPI_File_open);
+  plait_mpiio_watch(path);
   const int code = real(comm, path, access_mode, info, file);
+  const int descriptor = plait_mpiio_unwatch();
   if (!belongs_to_mpi(path, access_mode)) {
-    if (!has_invalid_communicator(code)) report_opened(comm, path, access_mode, code, file);
+    struct plait_mpiio_opened opened = {.path = path, .descriptor = descriptor, .access_mode = access_mode};
+    if (code == MPI_SUCCESS) opened.file = *file;
+    if (!has_invalid_communicator(code)) report_opened(comm, code == MPI_SUCCESS, &opened);
   } else if (code == MPI_SUCCESS) {
     explain_skipped(comm, path);
   }
@@ -91,8 +93,8 @@ EXPORT int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatyp
                              const char* representation, MPI_Info info) {
   REAL(MPI_File_set_view);
   const struct plait_mpiio_functions* functions = plait_mpiio_active();
-  const struct plait_mpiio_view view = {file, displacement, etype, filetype, representation};
-  if (functions != NULL) functions->viewing(&view);
+  const struct plait_mpiio_view view = {file, displacement, etype, filetype, representation, info};
+  if (functions != NULL && functions->viewing(&view)) return MPI_SUCCESS;
   const int code = real(file, displacement, etype, filetype, representation, info);
   if (functions != NULL) functions->viewed(file, code == MPI_SUCCESS);
   return code;

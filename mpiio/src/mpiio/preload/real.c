@@ -122,7 +122,7 @@ static void load(void) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void* entry = library != NULL ? dlsym(library, "plait_mpiio_entry") : NULL;
   if (entry != NULL)
-    functions = ((const struct plait_mpiio_functions* (*)(void))entry)();
+    functions = ((const struct plait_mpiio_functions* (*)(void* (*)(const char*)))entry)(plait_mpiio_real);
   else
     fprintf(stderr, "plait mpiio: the MPI carries out all accesses, because Plait cannot be loaded: %s\n", dlerror());
 }

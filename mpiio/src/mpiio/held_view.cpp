@@ -1,0 +1,94 @@
+#include "mpiio/held_view.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "mpiio/datatype.hpp"
+#include "mpiio/real_calls.hpp"
+
+namespace plait::mpiio {
+
+namespace {
+
+/// Returns the type itself if the MPI defines it, as such a type must not be freed.
+int copy_type(MPI_Datatype type, MPI_Datatype* copy) {
+  *copy = type;
+  return is_predefined(type) ? MPI_SUCCESS : PMPI_Type_dup(type, copy);
+}
+
+void free_type(MPI_Datatype& type) {
+  if (type != MPI_DATATYPE_NULL && !is_predefined(type)) PMPI_Type_free(&type);
+}
+
+}  // namespace
+
+HeldView::HeldView(const plait_mpiio_view& view, std::string path, int access_mode)
+    : displacement_(view.displacement), path_(std::move(path)), access_mode_(access_mode) {
+  copy_type(view.etype, &etype_);
+  copy_type(view.filetype, &filetype_);
+  if (view.info != MPI_INFO_NULL) PMPI_Info_dup(view.info, &info_);
+}
+
+HeldView::~HeldView() {
+  if (file_ != MPI_FILE_NULL) real_calls().close(&file_);
+  free_type(etype_);
+  free_type(filetype_);
+  if (info_ != MPI_INFO_NULL) PMPI_Info_free(&info_);
+}
+
+bool HeldView::seek(MPI_Offset offset, int whence) {
+  MPI_Offset target = offset;
+  if (whence != MPI_SEEK_SET && (whence != MPI_SEEK_CUR || __builtin_add_overflow(position_, offset, &target)))
+    return false;
+  if (target < 0) return false;
+  position_ = target;
+  return true;
+}
+
+int HeldView::set(MPI_File file) const {
+  const int code = real_calls().set_view(file, displacement_, etype_, filetype_, "native", info_);
+  return code == MPI_SUCCESS ? real_calls().seek(file, position_, MPI_SEEK_SET) : code;
+}
+
+int HeldView::get(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype, char* representation) const {
+  *displacement = displacement_;
+  std::strcpy(representation, "native");
+  const int code = copy_type(etype_, etype);
+  return code == MPI_SUCCESS ? copy_type(filetype_, filetype) : code;
+}
+
+int HeldView::open() {
+  const int mode = access_mode_ & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
+  MPI_File file = MPI_FILE_NULL;
+  int code = real_calls().open(MPI_COMM_SELF, path_.c_str(), mode, MPI_INFO_NULL, &file);
+  if (code != MPI_SUCCESS) return code;
+  PMPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+  code = real_calls().set_view(file, displacement_, etype_, filetype_, "native", info_);
+  if (code == MPI_SUCCESS)
+    file_ = file;
+  else
+    real_calls().close(&file);
+  return code;
+}
+
+int HeldView::begin_call(bool uses_pointer, MPI_File& file) {
+  {
+    const std::scoped_lock lock(opening_);
+    if (file_ == MPI_FILE_NULL)
+      if (const int code = open(); code != MPI_SUCCESS) return code;
+  }
+  file = file_;
+  if (!uses_pointer) return MPI_SUCCESS;
+  pointer_.lock();
+  const int code = real_calls().seek(file_, position_, MPI_SEEK_SET);
+  if (code != MPI_SUCCESS) pointer_.unlock();
+  return code;
+}
+
+void HeldView::end_call(bool uses_pointer) {
+  if (!uses_pointer) return;
+  real_calls().get_position(file_, &position_);
+  pointer_.unlock();
+}
+
+}  // namespace plait::mpiio

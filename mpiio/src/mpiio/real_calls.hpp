@@ -1,0 +1,19 @@
+/// The functions of the MPI that the preloaded library replaces, also for this library.
+#pragma once
+
+#include <mpi.h>
+
+namespace plait::mpiio {
+
+struct RealCalls {
+  decltype(&MPI_File_open) open = nullptr;
+  decltype(&MPI_File_close) close = nullptr;
+  decltype(&MPI_File_set_view) set_view = nullptr;
+  decltype(&MPI_File_seek) seek = nullptr;
+  decltype(&MPI_File_get_position) get_position = nullptr;
+};
+
+/// Returns the functions, which the preloaded library finds. Set before the first file is opened.
+RealCalls& real_calls();
+
+}  // namespace plait::mpiio
