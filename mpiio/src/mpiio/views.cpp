@@ -129,10 +129,12 @@ std::int64_t count_pieces(const Subarray& subarray) {
   return counter.pieces();
 }
 
-/// True if the MPI communicates with this type, which it does not with one that is not committed. A send to no process
+/// True if the MPI communicates with this type, which it does not with one that is not committed. Packing no element
 /// tests that.
 bool is_valid(MPI_Datatype type, MPI_Comm comm) {
-  return type != MPI_DATATYPE_NULL && PMPI_Send(nullptr, 0, type, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
+  std::byte memory{};
+  int position = 0;
+  return PMPI_Pack(&memory, 0, type, &memory, 1, &position, comm) == MPI_SUCCESS;
 }
 
 }  // namespace

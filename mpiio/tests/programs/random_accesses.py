@@ -91,6 +91,8 @@ class Program:
                 self.file.Set_atomicity(bool(self.rng.integers(2)))
             elif action < 0.28:
                 self.seek()
+            elif action < 0.36:
+                self.look()
             else:
                 self.access()
             self.file.Sync()
@@ -126,6 +128,35 @@ class Program:
             tiles = int(self.rng.integers(0, 3)) if rank == 0 or not whole else tiles
             self.positions[rank] = tiles * (in_tile if whole or not in_tile else 1)
         self.file.Seek(self.positions[RANK], MPI.SEEK_SET)
+
+    def look(self) -> None:
+        """Ask for what depends on the view and the pointer, and move the pointer there and back."""
+        own, position = self.views[RANK], self.positions[RANK]
+        displacement, etype, filetype, _ = self.file.Get_view()
+        assert displacement == own.displacement, self.number
+        assert (etype.size, filetype.size, filetype.extent) == (own.etype.size, len(own.offsets), own.extent), (
+            self.number
+        )
+        for datatype in (etype, filetype):
+            if not datatype.is_predefined:
+                datatype.Free()
+        if len(own.offsets):
+            self.file.Seek(1, MPI.SEEK_CUR)
+            assert self.file.Get_position() == position + 1, self.number
+            offset = int(np.random.default_rng([self.number, RANK]).integers(0, 100))
+            expected = own.bytes_at(offset * own.etype.size, 1)[0]
+            assert self.file.Get_byte_offset(offset) == expected, (self.number, offset)
+            if RANK % 2 == len(self.log) % 2:
+                self.seek_end()
+        self.file.Seek(position)
+
+    def seek_end(self) -> None:
+        """Find the end of the file in this view, which is an error of some MPIs if the view begins after it."""
+        try:
+            self.file.Seek(0, MPI.SEEK_END)
+            self.log.append(("end", self.file.Get_position()))
+        except MPI.Exception as error:
+            self.log.append(("end", error.Get_error_class()))
 
     def amounts(self) -> list[int]:
         """The number of etypes of each rank: mostly whole filetypes."""
@@ -164,6 +195,8 @@ class Program:
         if all_ranks and self.rng.random() < 0.2:
             getattr(self.file, f"{name}_begin")(*begin, own.spec)
             getattr(self.file, f"{name}_end")(own.spec, status)
+        elif self.rng.random() < 0.2:
+            getattr(self.file, f"I{name.lower()}")(*begin, own.spec).Wait(status)
         else:
             getattr(self.file, name)(*begin, own.spec, status)
         if writes:

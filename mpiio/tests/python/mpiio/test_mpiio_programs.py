@@ -134,6 +134,41 @@ def test_a_split_access_that_fails_to_begin_leaves_later_ones_to_plait(tmp_path)
     assert accesses(done.stderr) == (0, 1)
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_calls_that_depend_on_views_have_the_same_results(ranks, tmp_path):
+    logs = {}
+    for mode in (None, "explain,always"):
+        folder = tmp_path / str(mode)
+        folder.mkdir()
+        done = run_python(ranks, "held_views.py", folder, plait=mode)
+        logs[mode] = [(folder / f"log.{rank}").read_text() for rank in range(ranks)]
+    assert logs["explain,always"] == logs[None]
+    assert accesses(done.stderr)[0] >= 5
+
+
+SHARED = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+part = MPI.INT.Create_subarray([8, 6], [8, 6 // comm.size], [0, 6 // comm.size * comm.rank]).Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.INT, part)
+try:
+    file.Write_shared(np.ones(1, "i4"))
+except MPI.Exception as error:
+    print("class", error.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION)
+file.Write_all(np.ones(48 // comm.size, "i4"))
+file.Close()
+"""
+
+
+def test_a_shared_pointer_of_different_views_is_an_error(tmp_path):
+    done = run(2, "env", "-C", tmp_path, sys.executable, "-c", SHARED, plait="explain,always")
+    assert done.stdout.split() == ["class", "True"] * 2
+    assert "uses the shared file pointer, but the views of the ranks differ" in done.stderr
+    assert (np.fromfile(tmp_path / "file", "i4") == 1).all()
+
+
 UNREADABLE = """
 import ctypes
 import mmap

@@ -1,0 +1,161 @@
+"""Calls that depend on views, right after a view was set of which Plait would carry out the accesses.
+
+usage: held_views.py FOLDER
+
+Each rank prints what it has found to FOLDER/log.RANK, which must be equal with and without Plait.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from mpi4py import MPI
+
+COMM = MPI.COMM_WORLD
+N = 12
+FOLDER = Path(sys.argv[1])
+LOG = []
+GRID = MPI.Compute_dims(COMM.size, 2)
+CYCLIC = MPI.DOUBLE.Create_darray(
+    COMM.size, COMM.rank, [N, N], [MPI.DISTRIBUTE_CYCLIC] * 2, [1, 2], GRID, MPI.ORDER_C
+).Commit()
+NUMBER = CYCLIC.size // 8
+OWN = np.arange(NUMBER) + 1000.0 * COMM.rank
+
+
+def opened(name: str, mode: int = MPI.MODE_CREATE | MPI.MODE_RDWR) -> MPI.File:
+    file = MPI.File.Open(COMM, str(FOLDER / name), mode)
+    file.Set_view(16, MPI.DOUBLE, CYCLIC)
+    return file
+
+
+def error_class(call, *arguments) -> int:
+    try:
+        call(*arguments)
+    except MPI.Exception as error:
+        return error.Get_error_class()
+    return MPI.SUCCESS
+
+
+def invalid_views() -> None:
+    """A view that is not valid on all ranks is an error on all, and the next one is not."""
+    file = opened("invalid")
+    odd = MPI.BYTE.Create_subarray([N], [5], [0]).Commit()
+    uncommitted = MPI.DOUBLE.Create_darray(
+        COMM.size, COMM.rank, [N, N], [MPI.DISTRIBUTE_CYCLIC] * 2, [1, 1], GRID, MPI.ORDER_C
+    )
+    for arguments in (
+        (-8, MPI.DOUBLE, CYCLIC),
+        (0, MPI.DATATYPE_NULL, CYCLIC),
+        (0, MPI.DOUBLE, MPI.DATATYPE_NULL),
+        (0, MPI.DOUBLE, odd),
+        (0, MPI.DOUBLE, uncommitted),
+        (0, MPI.DOUBLE, CYCLIC, "unknown"),
+    ):
+        LOG.append(error_class(file.Set_view, *arguments))
+    file.Set_view(16, MPI.DOUBLE, CYCLIC)
+    file.Write_all(OWN)
+    file.Close()
+
+
+def types_and_hints() -> None:
+    """The program may free types and hints as soon as the view is set."""
+    datatype, info = CYCLIC.Dup().Commit(), MPI.Info.Create({"cb_nodes": "1"})
+    file = opened("types")
+    file.Set_view(8, MPI.DOUBLE, datatype, "native", info)
+    datatype.Free()
+    info.Free()
+    displacement, etype, filetype, _ = file.Get_view()
+    LOG.append((displacement, etype == MPI.DOUBLE, filetype.size, filetype.extent))
+    if not filetype.is_predefined:
+        filetype.Free()
+    file.Write_all(OWN)
+    found = np.zeros(NUMBER - 1)
+    file.Read_at_all(1, found)  # a part, which belongs to the MPI
+    LOG.append(found.tolist())
+    LOG.append((file.Get_position(), file.Get_byte_offset(1)))
+    file.Close()
+
+
+def calls_of_one_rank() -> None:
+    """One rank alone reads, writes and seeks, at the pointer and elsewhere, before and after other accesses."""
+    file = opened("alone")
+    file.Write_all(OWN)
+    file.Sync()
+    COMM.barrier()
+    found = np.zeros(2)
+    if COMM.rank == COMM.size - 1:
+        file.Seek(2)
+        status = MPI.Status()
+        file.Read(found, status)
+        LOG.append((found.tolist(), file.Get_position(), status.Get_elements(MPI.DOUBLE)))
+        file.Write_at(0, np.full(2, -1.0))
+        file.Iread(found).Wait()
+        LOG.append((found.tolist(), file.Get_position()))
+        file.Seek(0, MPI.SEEK_END)
+        LOG.append(file.Get_position())
+        LOG.append(error_class(file.Seek, -1, MPI.SEEK_SET))
+        file.Seek(0)
+    else:
+        file.Seek(-NUMBER, MPI.SEEK_CUR)
+    file.Sync()
+    COMM.barrier()
+    whole = np.zeros(NUMBER)
+    file.Read_all(whole)
+    LOG.append((whole.tolist(), file.Get_position()))
+    file.Set_view(16, MPI.DOUBLE, CYCLIC)
+    file.Read_all(whole[:3])
+    LOG.append((whole.tolist(), file.Get_position()))
+    file.Close()
+
+
+def atomic_mode() -> None:
+    """Atomic mode begins after a view was set, with a pointer that has moved."""
+    file = opened("atomic")
+    file.Write_all(OWN)
+    file.Seek(-1, MPI.SEEK_CUR)
+    file.Set_atomicity(True)
+    LOG.append((file.Get_atomicity(), file.Get_position()))
+    file.Write_all(np.full(1, -3.0))
+    file.Set_atomicity(False)
+    file.Set_view(16, MPI.DOUBLE, CYCLIC)
+    found = np.zeros(NUMBER)
+    file.Read_all(found)
+    LOG.append((found.tolist(), file.Get_position()))
+    file.Close()
+
+
+def handlers() -> None:
+    """Errors of one rank alone reach the handler of the file with its own handle."""
+    calls = []
+    file = opened("handlers", MPI.MODE_CREATE | MPI.MODE_WRONLY)
+    handler = MPI.File.Create_errhandler(lambda one, code: calls.append((one == file, MPI.Get_error_class(code))))
+    file.Set_errhandler(handler)
+    file.Write_all(OWN)
+    code = error_class(file.Read_at, 0, np.zeros(1))
+    LOG.append((calls, code != MPI.SUCCESS or bool(calls)))
+    file.Close()
+
+
+def shared_pointers() -> None:
+    """Ranks share a pointer only if their views are the same, as those of one rank are."""
+    if COMM.size > 1:
+        return
+    file = opened("shared")
+    file.Write_all(OWN)
+    file.Set_view(16, MPI.DOUBLE, CYCLIC)
+    file.Write_shared(np.full(2, -1.0))
+    file.Write_shared(np.full(2, -2.0))
+    LOG.append((file.Get_position_shared(), file.Get_position()))
+    file.Seek_shared(1)
+    found = np.zeros(NUMBER - 1)
+    file.Read_ordered(found)
+    LOG.append(found.tolist())
+    file.Close()
+
+
+for case in (invalid_views, types_and_hints, calls_of_one_rank, atomic_mode, handlers, shared_pointers):
+    case()
+    LOG.append(case.__name__)
+    COMM.barrier()
+(FOLDER / f"log.{COMM.rank}").write_text("".join(f"{entry}\n" for entry in LOG))
