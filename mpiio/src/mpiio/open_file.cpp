@@ -127,7 +127,7 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   }
   if (mpi_is_between_) return false;
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
-  if (!is_array()) return leave_to_mpi(access, Reason::kView, code);
+  if (!is_array()) return leave_to_mpi(access, view_reason_, code);
   if (!has_gain()) return leave_to_mpi(access, Reason::kNoGain, code);
   Proposal proposal;
   Reason reason = agree(access, proposal);

@@ -124,8 +124,9 @@ class OpenFile {
   bool mpi_is_between_ = false;  ///< a split access of the MPI has begun
   std::optional<Begun> begun_;
   ViewSummary common_view_;
-  std::int64_t gain_ = 0;         ///< nanoseconds that Plait saves for each filetype of all ranks
-  std::optional<FileView> view_;  ///< nothing if this rank leaves all its accesses to the MPI
+  std::int64_t gain_ = 0;               ///< nanoseconds that Plait saves for each filetype of all ranks
+  Reason view_reason_ = Reason::kView;  ///< why accesses belong to the MPI if the views form no array
+  std::optional<FileView> view_;        ///< nothing if this rank leaves all its accesses to the MPI
   std::optional<TiledArray> array_;
   std::optional<HeldView> held_;
   bool needs_views_ = false;  ///< calls of this rank depend on views that the MPI has

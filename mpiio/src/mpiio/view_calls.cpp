@@ -38,7 +38,11 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   array_.reset();
   drop_view();
   if (unusable_ != Reason::kNone) return false;
-  if (agreement_.ranks() == 1 && !is_always() && is_contiguous(view, ranks_->comm)) return false;
+  view_reason_ = Reason::kView;
+  if (agreement_.ranks() == 1 && !is_always() && is_contiguous(view, ranks_->comm)) {
+    view_reason_ = Reason::kNoGain;
+    return false;
+  }
   view_ = decode(view, ranks_->comm);
   ViewSummary own(view_, agreement_.rank(), agreement_.ranks());
   const bool can_hold = this->can_hold(own);

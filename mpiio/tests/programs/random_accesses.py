@@ -146,7 +146,7 @@ class Program:
             offset = int(np.random.default_rng([self.number, RANK]).integers(0, 100))
             expected = own.bytes_at(offset * own.etype.size, 1)[0]
             assert self.file.Get_byte_offset(offset) == expected, (self.number, offset)
-            if RANK % 2 == len(self.log) % 2:
+            if len(self.log) % 2 == RANK % 2:
                 self.seek_end()
         self.file.Seek(position)
 

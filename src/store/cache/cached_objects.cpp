@@ -132,12 +132,14 @@ class CachedObjects : public ObjectStore {
   void list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) override {
     objects_->list(prefix, depth, visit);
   }
+  bool has_lists() const override { return objects_->has_lists(); }
   bool put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) override {
     return objects_->put(object, bytes, condition);
   }
   void finish_puts() override { objects_->finish_puts(); }
   std::unique_ptr<NewObject> create(const std::string& object) override { return objects_->create(object); }
   void remove(const std::string& object) override { objects_->remove(object); }
+  void remove_all(std::span<const std::string> objects) override { objects_->remove_all(objects); }
   std::unique_ptr<ObjectLock> lock() override { return objects_->lock(); }
   void end_writes() noexcept override { objects_->end_writes(); }
   void sync() override { objects_->sync(); }

@@ -1,0 +1,73 @@
+"""`plait bench mpiio`: runs a program that calls MPI-IO with Plait and without."""
+
+from __future__ import annotations
+
+import click
+
+from plait.cli.lists import Several, parse_count
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver_table, json_option
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench mpiio
+  plait bench mpiio --ranks 4 --edges 2000 --samples 5 --json results.json
+"""
+
+
+@click.command("mpiio", epilog=_EXAMPLES)
+@click.option(
+    "--ranks",
+    type=Several("a number of ranks", parse_count),
+    default="1,2,4",
+    show_default=True,
+    metavar="LIST",
+    help="Numbers of MPI processes.",
+)
+@click.option(
+    "--edges",
+    type=Several("a number of rows", parse_count),
+    default="16,128,512",
+    show_default=True,
+    metavar="LIST",
+    help="Rows and columns of the squares of doubles.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Runs with Plait and without.")
+@click.option("--samples", type=click.IntRange(min=1), default=200, show_default=True, help="Samples of each access.")
+@click.option(
+    "--cut",
+    type=click.FloatRange(min=0.1),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Take no more samples of an access after this time.",
+)
+@json_option
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False, exists=True),
+    help="Folder for the files.  [default: a temporary one]",
+)
+def mpiio_command(
+    ranks: tuple[int, ...],
+    edges: tuple[int, ...],
+    rounds: int,
+    samples: int,
+    cut: float,
+    json_: str | None,
+    directory: str | None,
+) -> None:
+    """Time a program that calls MPI-IO, with the MPI alone and with Plait.
+
+    The program is started in both ways, in turn. The exit code is 1 if any data was wrong.
+    """
+    from plait_bench.unchanged.driver import UnchangedSettings, run_unchanged
+    from plait_bench.unchanged.table import unchanged_table
+
+    settings = UnchangedSettings(ranks, edges, rounds=rounds, samples=samples, cut=cut, directory=directory)
+    results = run_with_bar(lambda progress: run_unchanged(settings, progress))
+    deliver_table(results, unchanged_table, json_)
+    if results.wrong():
+        raise SystemExit(1)

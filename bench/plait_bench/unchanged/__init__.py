@@ -1,0 +1,1 @@
+"""`plait bench mpiio`: programs that call MPI-IO, with Plait and without."""

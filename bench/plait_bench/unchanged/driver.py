@@ -1,0 +1,129 @@
+"""The driver of `plait bench mpiio`: runs the same program with Plait and without, in turn."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait.launch import RankProgram, require_mpi
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.unchanged.job import VIEWS, UnchangedCase, UnchangedJob, make_cases
+
+_MODULE = "plait_bench.unchanged.ranks"
+ALONE = "MPI"
+PLAIT = "Plait"
+
+
+@dataclass(frozen=True)
+class UnchangedSettings:
+    """The parameters of the measurements."""
+
+    ranks: tuple[int, ...] = (1, 2, 4)
+    edges: tuple[int, ...] = (16, 128, 512)
+    """Rows and columns of the squares of doubles."""
+    views: tuple[str, ...] = VIEWS
+    rounds: int = 3
+    """Runs of the program with Plait, and as many without."""
+    samples: int = 200
+    cut: float = 1.0
+    directory: str | None = None
+
+
+@dataclass
+class UnchangedResult:
+    """The samples of one case in each run, in seconds until the last rank is done."""
+
+    case: UnchangedCase
+    samples: dict[str, list[list[float]]] = field(default_factory=lambda: {ALONE: [], PLAIT: []})
+    correct: bool = True
+
+    def median(self, way: str) -> float:
+        """Return the median of the medians of all runs."""
+        return statistics.median(statistics.median(run) for run in self.samples[way])
+
+    def fast(self, way: str) -> float:
+        """Return the median over the runs of the time that a tenth of the samples do not exceed.
+
+        With more ranks than cores, most samples contain waits for a core.
+        """
+        return statistics.median(sorted(run)[len(run) // 10] for run in self.samples[way])
+
+    def ratio(self) -> float:
+        """Return how often Plait carries out the access in the time of the MPI alone, by the fast samples."""
+        return self.fast(ALONE) / self.fast(PLAIT)
+
+
+@dataclass
+class UnchangedResults:
+    """All results of one run of the benchmark."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    cases: list[UnchangedResult] = field(default_factory=list)
+
+    def wrong(self) -> list[str]:
+        """Return the accesses that brought wrong data."""
+        return [f"{one.case.access}, {one.case.view}" for one in self.cases if not one.correct]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        cases = [
+            {**asdict(one.case), "seconds": one.samples, "ratio": one.ratio(), "correct": one.correct}
+            | {"median": {way: one.median(way) for way in one.samples}, "fast": {w: one.fast(w) for w in one.samples}}
+            for one in self.cases
+        ]
+        return {"machine": self.machine, "settings": self.settings, "cases": cases}
+
+
+def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text, share: None) -> UnchangedResults:
+    """Measure all cases.
+
+    errors  plait.Error: no MPI, no library for it, no space, ranks that fail
+    """
+    from plait.cli.mpiio import make_variables
+
+    require_mpi()
+    variables = {ALONE: {}, PLAIT: make_variables()}
+    steps = Steps(progress, len(settings.ranks) * settings.rounds * len(variables))
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as folder:
+        results = UnchangedResults(describe_machine(Path(folder)), asdict(settings))
+        for ranks in settings.ranks:
+            cases = [UnchangedResult(case) for case in make_cases(ranks, settings.edges, settings.views)]
+            results.cases += cases
+            for number in range(settings.rounds):
+                ways = list(variables) if number % 2 == 0 else list(reversed(variables))
+                for way in ways:
+                    _run_once(settings, cases, way, variables[way], Path(folder), results)
+                    steps.done(f"{ranks} ranks, {way}, run {number + 1}")
+    return results
+
+
+def _run_once(
+    settings: UnchangedSettings,
+    cases: list[UnchangedResult],
+    way: str,
+    variables: dict[str, str],
+    folder: Path,
+    results: UnchangedResults,
+) -> None:
+    """Run the program once, in one way."""
+    patience = PATIENCE + 4 * settings.cut
+    job = UnchangedJob([one.case for one in cases], str(folder), settings.samples, settings.cut, patience * len(cases))
+    job.save(folder / "job.json")
+    measured = 0
+    with RankProgram(cases[0].case.ranks, _MODULE, [str(folder / "job.json")], variables) as program:
+        for event in program.events(patience):
+            if event["event"] == "hello":
+                results.machine["MPI"] = shorten_library(event["mpi"])
+            elif event["event"] == "case":
+                result = cases[event["number"]]
+                result.samples[way].append(event["samples"])
+                result.correct = result.correct and event["correct"]
+                measured += 1
+    if measured < len(cases):
+        raise plait.Error(f"the ranks ended before they had measured {cases[measured].case.view}")

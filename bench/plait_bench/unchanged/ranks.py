@@ -1,0 +1,115 @@
+"""The ranks of `plait bench mpiio`: ``mpiexec -n P python -m plait_bench.unchanged.ranks JOB``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from mpi4py import MPI
+
+from plait_bench.ranks import Ranks, run_job
+from plait_bench.unchanged.job import OFFSET, READ, ROWS, STEPS, UnchangedCase, UnchangedJob
+
+_WARM = 2
+"""Accesses before the first sample: one for each side that is written to memory for the first time."""
+
+
+def content(edge: int) -> np.ndarray:
+    """Return the whole array."""
+    return np.arange(edge * edge, dtype=np.float64).reshape(edge, edge)
+
+
+def owned(case: UnchangedCase, rank: int) -> list[np.ndarray]:
+    """Return the rows and the columns of a rank."""
+    found = []
+    for parts, coordinate in zip(case.grid, np.unravel_index(rank, case.grid), strict=True):
+        index = np.arange(case.edge)
+        block = 1 if "cyclic" in case.view else max(1, -(-case.edge // parts))
+        found.append(index[index // block % parts == int(coordinate)])
+    return found
+
+
+class _Accesses:
+    """The accesses of one case on one rank."""
+
+    def __init__(self, case: UnchangedCase, comm: MPI.Intracomm, path: Path) -> None:
+        self._case, self._comm, self._path = case, comm, str(path)
+        rows, columns = owned(case, comm.rank)
+        self.expected = np.ascontiguousarray(content(case.edge)[np.ix_(rows, columns)])
+        self.found = np.zeros_like(self.expected)
+        self._offset = int(rows[0]) * case.edge * 8 if len(rows) else 0
+        kind = MPI.DISTRIBUTE_CYCLIC if "cyclic" in case.view else MPI.DISTRIBUTE_BLOCK
+        kinds = [kind, MPI.DISTRIBUTE_NONE if case.view in (OFFSET, ROWS) else kind]
+        self._type = MPI.DOUBLE.Create_darray(
+            comm.size, comm.rank, [case.edge] * 2, kinds, [MPI.DISTRIBUTE_DFLT_DARG] * 2, case.grid, MPI.ORDER_C
+        ).Commit()
+        self._opened = self._open() if case.access == STEPS else None
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.Close()
+        self._type.Free()
+
+    def run(self) -> None:
+        """Carry out the access once."""
+        file = self._opened if self._opened is not None else self._open()
+        if self._case.view != OFFSET:
+            file.Set_view(0, MPI.DOUBLE, self._type)
+            if self._case.access == READ:
+                file.Read_all(self.found)
+            else:
+                file.Write_all(self.expected)
+        elif self._case.access == READ:
+            file.Read_at_all(self._offset, self.found)
+        else:
+            file.Write_at_all(self._offset, self.expected)
+        if self._opened is None:
+            file.Close()
+
+    def _open(self) -> MPI.File:
+        return MPI.File.Open(self._comm, self._path, MPI.MODE_RDWR | MPI.MODE_CREATE)
+
+
+class _Ranks(Ranks):
+    """The whole job on one rank."""
+
+    def __init__(self, job: UnchangedJob) -> None:
+        super().__init__()
+        self._job = job
+
+    def run(self) -> None:
+        """Run the whole job."""
+        self._greet()
+        for number, case in enumerate(self._job.cases):
+            self._measure(number, case, Path(self._job.folder) / "file.bin")
+
+    def _measure(self, number: int, case: UnchangedCase, path: Path) -> None:
+        whole = content(case.edge)
+        if self._comm.rank == 0:
+            (whole if case.access == READ else np.zeros(0)).tofile(path)
+        self._comm.Barrier()
+        accesses = _Accesses(case, self._comm, path)
+        samples = self._sample(accesses.run)
+        accesses.close()
+        self._comm.Barrier()
+        written = case.access == READ or self._comm.rank != 0 or np.array_equal(np.fromfile(path), whole.ravel())
+        read = case.access != READ or np.array_equal(accesses.found, accesses.expected)
+        correct = self._all(bool(written and read))
+        self._report("case", number=number, samples=samples, correct=correct)
+
+    def _sample(self, access: Callable[[], None]) -> list[float]:
+        begin = time.monotonic()
+        samples: list[float] = []
+        for number in range(_WARM + self._job.samples):
+            span = self._span(access)
+            if number >= _WARM:
+                samples.append(span)
+            if samples and not self._all(time.monotonic() - begin < self._job.cut):
+                break
+        return samples
+
+
+if __name__ == "__main__":
+    run_job(UnchangedJob.load, _Ranks)
