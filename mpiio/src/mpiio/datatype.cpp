@@ -10,7 +10,9 @@
 
 #include "mpiio/datatype.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -159,43 +161,91 @@ class Arguments {
   bool complete_ = true;
 };
 
-ArrayDatatype repeat(const ArrayDatatype& base, std::int64_t count) {
+/// Repeats a type at a distance of so many bytes.
+ArrayDatatype repeat(const ArrayDatatype& base, std::int64_t count, std::int64_t distance) {
+  std::int64_t span = 0;
+  if (count < 0 || __builtin_mul_overflow(distance, count, &span)) return {};
   if (const auto* dense = std::get_if<Dense>(&base)) {
-    std::int64_t bytes = 0;
-    if (count < 0 || __builtin_mul_overflow(dense->bytes, count, &bytes)) return {};
-    return Dense{bytes};
+    if (count == 0 || dense->bytes == 0) return Dense{};
+    if (count == 1 || distance == dense->bytes) return Dense{dense->bytes * count};
+    if (distance < dense->bytes) return {};
+    return Strided{.begin = 0, .block = dense->bytes, .levels = {{count, distance}}};
   }
-  return count == 1 ? base : ArrayDatatype();
+  if (count == 1) return base;
+  const auto* strided = std::get_if<Strided>(&base);
+  if (strided == nullptr || count == 0) return {};
+  Strided repeated = *strided;
+  if (repeated.levels.empty()) {
+    if (distance < repeated.block) return {};
+    repeated.levels.push_back({count, distance});
+    return repeated;
+  }
+  Strided::Level& first = repeated.levels.front();
+  const std::int64_t inner = first.count * first.stride;
+  if (distance == inner) {
+    first.count *= count;
+    return repeated;
+  }
+  if (distance < inner || distance % first.stride != 0) return {};
+  repeated.levels.insert(repeated.levels.begin(), {count, distance});
+  return repeated;
+}
+
+/// Blocks of `length` instances of a type, each at a distance from the one before.
+ArrayDatatype repeat_blocks(MPI_Datatype type, std::int64_t length, std::int64_t count, std::int64_t distance) {
+  return repeat(repeat(decode(type), length, extent(type).bytes), count, distance);
 }
 
 ArrayDatatype decode_vector(const Contents& contents, bool in_bytes) {
   Arguments arguments(contents);
   const std::int64_t count = arguments.size();
-  const std::int64_t block = arguments.size();
-  const ArrayDatatype base = decode(contents.base());
-  const auto* dense = std::get_if<Dense>(&base);
-  if (dense == nullptr || !arguments.is_complete()) return {};
-  if (count > 1) {
-    std::int64_t stride = 0;
-    if (in_bytes && !contents.has_counts()) {
-      if (contents.addresses().empty()) return {};
-      stride = contents.addresses().front();
-    } else {
-      stride = arguments.size();
-    }
-    std::int64_t expected = block;
-    if (in_bytes && __builtin_mul_overflow(block, dense->bytes, &expected)) return {};
-    if (!arguments.is_complete() || stride != expected) return {};
+  const std::int64_t length = arguments.size();
+  std::int64_t distance = 0;
+  if (in_bytes && !contents.has_counts()) {
+    if (contents.addresses().empty()) return {};
+    distance = contents.addresses().front();
+  } else {
+    distance = arguments.size();
   }
-  return repeat(repeat(base, block), count);
+  if (!in_bytes && __builtin_mul_overflow(distance, extent(contents.base()).bytes, &distance)) return {};
+  return arguments.is_complete() ? repeat_blocks(contents.base(), length, count, distance) : ArrayDatatype();
+}
+
+/// Decodes blocks at listed places, if these are at regular distances. All blocks have one length, which the lists of
+/// some calls state for each.
+ArrayDatatype decode_list(const Contents& contents, bool in_bytes, bool has_lengths) {
+  Arguments arguments(contents);
+  const int count = static_cast<int>(std::min<std::int64_t>(arguments.size(), std::numeric_limits<int>::max()));
+  const Extents lengths = arguments.sizes(has_lengths ? count : 1);
+  Extents places;
+  if (in_bytes && !contents.has_counts())
+    places.assign(contents.addresses().begin(), contents.addresses().end());
+  else
+    places = arguments.sizes(count);
+  if (!arguments.is_complete() || count == 0 || std::ssize(places) != count) return {};
+  const std::int64_t distance = count > 1 ? places[1] - places[0] : 0;
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (places[i] - places[i - 1] != distance || lengths[has_lengths ? i : 0] != lengths[0]) return {};
+  const std::int64_t unit = in_bytes ? 1 : extent(contents.base()).bytes;
+  ArrayDatatype found = repeat_blocks(contents.base(), lengths[0], count, distance * unit);
+  const std::int64_t begin = places[0] * unit;
+  if (begin == 0) return found;
+  if (const auto* dense = std::get_if<Dense>(&found); dense != nullptr && dense->bytes > 0)
+    found = Strided{.begin = 0, .block = dense->bytes, .levels = {}};
+  auto* strided = std::get_if<Strided>(&found);
+  if (strided == nullptr || begin < 0) return {};
+  strided->begin += begin;
+  return found;
 }
 
 ArrayDatatype decode_resized(MPI_Datatype type, const Contents& contents) {
   ArrayDatatype base = decode(contents.base());
   const TypeExtent resized = extent(type);
   if (resized.begin != 0) return {};
-  if (const auto* dense = std::get_if<Dense>(&base)) return dense->bytes == resized.bytes ? base : ArrayDatatype();
-  return base;
+  const auto* dense = std::get_if<Dense>(&base);
+  if (dense == nullptr || dense->bytes == resized.bytes) return base;
+  if (dense->bytes == 0 || dense->bytes > resized.bytes) return {};
+  return Strided{.begin = 0, .block = dense->bytes, .levels = {}};
 }
 
 ArrayDatatype decode_subarray(const Contents& contents) {
@@ -243,9 +293,13 @@ ArrayDatatype decode(MPI_Datatype type) {
   if (!contents.is_known()) return {};
   switch (contents.envelope().combiner) {
     case MPI_COMBINER_DUP: return decode(contents.base());
-    case MPI_COMBINER_CONTIGUOUS: return repeat(decode(contents.base()), Arguments(contents).size());
+    case MPI_COMBINER_CONTIGUOUS: return repeat_blocks(contents.base(), Arguments(contents).size(), 1, 0);
     case MPI_COMBINER_VECTOR: return decode_vector(contents, false);
     case MPI_COMBINER_HVECTOR: return decode_vector(contents, true);
+    case MPI_COMBINER_INDEXED_BLOCK: return decode_list(contents, false, false);
+    case MPI_COMBINER_HINDEXED_BLOCK: return decode_list(contents, true, false);
+    case MPI_COMBINER_INDEXED: return decode_list(contents, false, true);
+    case MPI_COMBINER_HINDEXED: return decode_list(contents, true, true);
     case MPI_COMBINER_RESIZED: return decode_resized(type, contents);
     case MPI_COMBINER_SUBARRAY: return decode_subarray(contents);
     case MPI_COMBINER_DARRAY: return decode_darray(contents);

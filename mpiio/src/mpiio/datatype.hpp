@@ -37,8 +37,19 @@ struct Subarray {
   std::int64_t element_bytes = 0;
 };
 
+/// Blocks of bytes at regular distances, such as those of MPI_Type_vector, and such blocks at larger distances.
+struct Strided {
+  struct Level {
+    std::int64_t count = 0;
+    std::int64_t stride = 0;  ///< bytes from one block to the next, a multiple of the next level's
+  };
+  std::int64_t begin = 0;     ///< byte of the first block
+  std::int64_t block = 0;     ///< bytes
+  std::vector<Level> levels;  ///< the largest distances first; none for one block with a gap after it
+};
+
 /// std::monostate: any other datatype.
-using ArrayDatatype = std::variant<std::monostate, Dense, Darray, Subarray>;
+using ArrayDatatype = std::variant<std::monostate, Dense, Darray, Subarray, Strided>;
 
 /// Decodes a datatype by the calls that made it.
 /// cost  Independent of the size of the array.

@@ -134,7 +134,7 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   if (reason == Reason::kNone && !array_) {
     reason = gather_array() ? agree(access, proposal) : Reason::kView;
   }
-  if (reason == Reason::kNone && !array_->can_join(proposal.count)) reason = Reason::kPartial;
+  if (reason == Reason::kNone && !array_->can_join(proposal.first, proposal.count)) reason = Reason::kPartial;
   if (reason == Reason::kNone) reason = move(access, array_->tiles(proposal.first, proposal.count), proposal, code);
   return reason == Reason::kNone || leave_to_mpi(access, reason, code);
 }
@@ -167,7 +167,10 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
     if (proposal.bytes == 0 || proposal.bytes % view_->bytes != 0) return Reason::kPartial;
     proposal.count = proposal.bytes / view_->bytes;
     proposal.minus_count = -proposal.count;
-    if (!is_worthwhile(proposal.count)) return Reason::kNoGain;
+    const bool has_one_piece = proposal.count == 1 && count_pieces(*view_) <= 1;
+    if (!is_worthwhile(proposal.count) ||
+        (has_one_piece && std::holds_alternative<Strided>(view_->filetype) && !is_always()))
+      return Reason::kNoGain;
   }
   const Reason reason = check_file(access);
   return reason != Reason::kNone || is_idle ? reason : check_position(access, proposal);
@@ -207,7 +210,7 @@ Reason OpenFile::check_position(const plait_mpiio_access& access, Proposal& prop
 
 Reason OpenFile::check_array(const plait_mpiio_access& access, Proposal& proposal) const {
   if (access.writes != 0 && array_->has_replicas()) return Reason::kReplicas;
-  if (!array_->can_join(proposal.count)) return Reason::kPartial;
+  if (!array_->can_join(proposal.first, proposal.count)) return Reason::kPartial;
   try {
     const SharedArray tiles = array_->tiles(proposal.first, proposal.count);
     if (access.writes == 0 && check_size(access, tiles) != Reason::kNone) return Reason::kTooShort;

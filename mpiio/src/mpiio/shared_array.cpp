@@ -75,8 +75,10 @@ SharedArray to_shared_array(const FileView& view, const Darray& darray) {
 /// A subarray as numbers, the same number of them on all ranks.
 class BoxRecord {
  public:
-  explicit BoxRecord(std::size_t dimensions) : numbers_(kHead + 3 * dimensions) {}
-  BoxRecord(std::size_t dimensions, const FileView& view, const Subarray& subarray) : BoxRecord(dimensions) {
+  BoxRecord(std::size_t dimensions, bool is_valid) : numbers_(kHead + 3 * dimensions) {
+    numbers_[0] = is_valid ? 0 : -1;
+  }
+  BoxRecord(std::size_t dimensions, const FileView& view, const Subarray& subarray) : BoxRecord(dimensions, true) {
     numbers_ = {1, view.displacement, view.extent_bytes, subarray.element_bytes,
                 static_cast<std::int64_t>(subarray.order)};
     for (const Extents* values : {&subarray.shape, &subarray.starts, &subarray.sizes})
@@ -96,19 +98,25 @@ class BoxRecord {
   std::vector<std::int64_t> numbers_;
 };
 
-std::optional<TiledArray> find_boxes(const FileView& own, std::size_t dimensions, MPI_Comm comm) {
+std::optional<TiledArray> find_boxes(const std::optional<FileView>& own, std::size_t dimensions, MPI_Comm comm) {
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
-  const auto* subarray = std::get_if<Subarray>(&own.filetype);
-  const BoxRecord record = subarray != nullptr ? BoxRecord(dimensions, own, *subarray) : BoxRecord(dimensions);
+  const auto* subarray = own ? std::get_if<Subarray>(&own->filetype) : nullptr;
+  const BoxRecord record =
+      subarray != nullptr ? BoxRecord(dimensions, *own, *subarray) : BoxRecord(dimensions, own.has_value());
   const std::vector<std::int64_t> all = BoxRecord::gather(record, ranks, comm);
   const auto size = static_cast<std::ptrdiff_t>(BoxRecord::kHead + 3 * dimensions);
   const auto n = static_cast<std::ptrdiff_t>(dimensions);
   std::vector<Box> boxes;
   const std::int64_t* head = nullptr;
+  std::int64_t distance = 0;
   for (int rank = 0; rank < ranks && !all.empty(); ++rank) {
     const std::int64_t* const numbers = all.data() + rank * size;
+    if (numbers[0] < 0) return std::nullopt;
     if (numbers[0] == 0) continue;
+    // Blocks may end differently, and then the second filetypes are not parts of a second array.
+    if (head != nullptr && numbers[2] != distance) distance = 0;
+    if (head == nullptr) distance = numbers[2];
     head = numbers;
     const std::int64_t* const starts = numbers + static_cast<std::ptrdiff_t>(BoxRecord::kHead) + n;
     boxes.push_back({rank, Extents(starts, starts + n), Extents(starts + n, starts + 2 * n)});
@@ -122,7 +130,7 @@ std::optional<TiledArray> find_boxes(const FileView& own, std::size_t dimensions
                     .offset = head[1],
                     .region = std::move(tiling->region),
                     .layout = std::move(tiling->layout)};
-  return TiledArray(with_plain_elements(std::move(array)), head[2]);
+  return TiledArray(with_plain_elements(std::move(array)), distance);
 }
 
 }  // namespace
@@ -133,7 +141,8 @@ std::int64_t TiledArray::bytes(int rank) const {
   return array_.layout.has_rank(rank) ? array_.layout.local_elements(rank) * array_.type.element_bytes : 0;
 }
 
-bool TiledArray::can_join(std::int64_t count) const {
+bool TiledArray::can_join(std::int64_t first, std::int64_t count) const {
+  if (distance_ == 0) return first == 0 && count == 1;
   std::int64_t bytes = array_.type.element_bytes;
   for (const std::int64_t extent : array_.type.shape)
     if (__builtin_mul_overflow(bytes, extent, &bytes)) return false;
@@ -175,7 +184,7 @@ std::optional<TiledArray> make_array(const FileView& view) {
   }
 }
 
-std::optional<TiledArray> gather_boxes(const FileView& view, std::size_t dimensions, MPI_Comm comm) {
+std::optional<TiledArray> gather_boxes(const std::optional<FileView>& view, std::size_t dimensions, MPI_Comm comm) {
   try {
     return find_boxes(view, dimensions, comm);
   } catch (const Error&) {

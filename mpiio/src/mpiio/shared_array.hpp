@@ -28,14 +28,14 @@ struct SharedArray {
 /// The array that the views of all ranks form, once for each filetype in succession.
 class TiledArray {
  public:
-  /// distance: bytes from one array to the next.
+  /// distance: bytes from one array to the next; 0 if there is only one.
   TiledArray(SharedArray array, std::int64_t distance);
 
   bool has_replicas() const { return array_.layout.replicas() > 1; }
   /// Returns the bytes of a rank's filetype: its part of one array.
   std::int64_t bytes(int rank) const;
-  /// True if `count` arrays in succession are one array, with a further dimension.
-  bool can_join(std::int64_t count) const;
+  /// True if the arrays exist, and are one array, with a further dimension.
+  bool can_join(std::int64_t first, std::int64_t count) const;
   /// Returns `count` arrays from array `first` on.
   /// errors  kArgument: numbers past 2^63.
   SharedArray tiles(std::int64_t first, std::int64_t count) const;
@@ -54,7 +54,7 @@ std::optional<TiledArray> make_array(const FileView& view);
 
 /// Returns the array of which ranks have subarrays, the same on all ranks; nothing if they are not the parts of any.
 /// Collective.
-std::optional<TiledArray> gather_boxes(const FileView& view, std::size_t dimensions, MPI_Comm comm);
+std::optional<TiledArray> gather_boxes(const std::optional<FileView>& view, std::size_t dimensions, MPI_Comm comm);
 
 /// The box of a rank in an array.
 struct Box {

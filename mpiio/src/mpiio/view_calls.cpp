@@ -83,7 +83,7 @@ bool OpenFile::can_hold(const ViewSummary& own) {
 }
 
 bool OpenFile::gather_array() {
-  if (make_communicator()) array_ = gather_boxes(*view_, common_view_.dimensions(), comm_);
+  if (make_communicator()) array_ = gather_boxes(common_view_.to_box(*view_), common_view_.dimensions(), comm_);
   if (!array_) common_view_ = {};
   return array_.has_value();
 }

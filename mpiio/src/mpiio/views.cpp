@@ -23,6 +23,8 @@ namespace plait::mpiio {
 
 namespace {
 
+constexpr std::int64_t kNoNumber = std::numeric_limits<std::int64_t>::max();
+
 /// The numbers of a summary.
 enum : std::size_t {
   kIsUnderstood,
@@ -34,7 +36,9 @@ enum : std::size_t {
   kMinusDimensions,
   kMinusPieces,
   kMinusBytes,
-  kIsHeld
+  kIsHeld,
+  kBegin,    ///< of blocks: the byte of the first one
+  kMinusEnd  ///< of blocks: the byte at which the last one of the first level begins
 };
 
 /// A hash of numbers, which are equal on all ranks if and only if it is (but for collisions in 62 bits).
@@ -129,6 +133,35 @@ std::int64_t count_pieces(const Subarray& subarray) {
   return counter.pieces();
 }
 
+std::int64_t count_pieces(const Strided& strided) {
+  std::int64_t pieces = 1;
+  for (const Strided::Level& level : strided.levels) pieces *= level.count;
+  return pieces;
+}
+
+/// Returns the distances of blocks: of all levels, or of filetypes if there are none.
+Extents distances(const FileView& view, const Strided& strided) {
+  Extents found;
+  for (const Strided::Level& level : strided.levels) found.push_back(level.stride);
+  if (found.empty()) found.push_back(view.extent_bytes);
+  return found;
+}
+
+/// True if distances and blocks are whole etypes, which become the elements of an array.
+bool has_whole_etypes(const FileView& view, const Strided& strided) {
+  return distances(view, strided).back() % view.etype_bytes == 0 && strided.block % view.etype_bytes == 0;
+}
+
+/// Blocks at equal distances are parts of one array, whose extents are the distances divided by each other. The number
+/// of blocks of the first level may differ.
+Hash hash_blocks(const FileView& view, const Strided& strided) {
+  Hash hash;
+  hash.add(distances(view, strided));
+  hash.add(std::ssize(strided.levels));
+  hash.add(view.etype_bytes);
+  return hash;
+}
+
 /// True if the MPI communicates with this type, which it does not with one that is not committed. Packing no element
 /// tests that.
 bool is_valid(MPI_Datatype type, MPI_Comm comm) {
@@ -160,12 +193,12 @@ std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm) {
 std::int64_t count_pieces(const FileView& view) {
   if (const auto* darray = std::get_if<Darray>(&view.filetype)) return count_pieces(*darray);
   if (const auto* subarray = std::get_if<Subarray>(&view.filetype)) return count_pieces(*subarray);
+  if (const auto* strided = std::get_if<Strided>(&view.filetype)) return count_pieces(*strided);
   return 0;
 }
 
 ViewSummary::ViewSummary(const std::optional<FileView>& view, int rank, int ranks) {
-  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-  numbers_ = {0, 1, 1, 1, kAny, kAny, 0, 0, 0, 0};
+  numbers_ = {0, 1, 1, 1, kNoNumber, kNoNumber, 0, 0, 0, 0, kNoNumber, 0};
   if (!view) return;
   Hash hash;
   if (const auto* darray = std::get_if<Darray>(&view->filetype)) {
@@ -179,6 +212,14 @@ ViewSummary::ViewSummary(const std::optional<FileView>& view, int rank, int rank
     hash = hash_array(*view, subarray->shape, subarray->order, subarray->element_bytes);
     numbers_[kIsNoSubarray] = 0;
     numbers_[kMinusDimensions] = -std::ssize(subarray->shape);
+  } else if (const auto* strided = std::get_if<Strided>(&view->filetype)) {
+    if (!has_whole_etypes(*view, *strided)) return;
+    hash = hash_blocks(*view, *strided);
+    numbers_[kIsNoSubarray] = 0;
+    numbers_[kMinusDimensions] = -std::max<std::int64_t>(1, std::ssize(strided->levels) + 1);
+    numbers_[kBegin] = view->displacement + strided->begin;
+    numbers_[kMinusEnd] = -numbers_[kBegin];
+    if (!strided->levels.empty()) numbers_[kMinusEnd] -= (strided->levels[0].count - 1) * strided->levels[0].stride;
   } else if (std::holds_alternative<Dense>(view->filetype)) {
     numbers_[kIsNoOther] = 0;
     numbers_[kIsUnderstood] = 1;
@@ -191,6 +232,36 @@ ViewSummary::ViewSummary(const std::optional<FileView>& view, int rank, int rank
   numbers_[kMinusPieces] = -count_pieces(*view);
   numbers_[kMinusBytes] = -view->bytes;
   numbers_[kIsUnderstood] = 1;
+}
+
+std::optional<FileView> ViewSummary::to_box(const FileView& view) const {
+  const auto* strided = std::get_if<Strided>(&view.filetype);
+  if (strided == nullptr) return view;
+  const std::int64_t base = numbers_[kBegin];
+  Subarray box;
+  box.element_bytes = view.etype_bytes;
+  std::int64_t offset = view.displacement + strided->begin - base;
+  std::int64_t outer = 0;
+  for (const std::int64_t distance : distances(view, *strided)) {
+    const bool is_first = box.shape.empty();
+    if (!strided->levels.empty()) {
+      box.shape.push_back(is_first ? (-numbers_[kMinusEnd] - base) / distance + 1 : outer / distance);
+      box.sizes.push_back(strided->levels[box.sizes.size()].count);
+      box.starts.push_back(offset / distance);
+      offset %= distance;
+    }
+    outer = distance;
+  }
+  if (offset % view.etype_bytes != 0) return std::nullopt;
+  box.shape.push_back(outer / view.etype_bytes);
+  box.sizes.push_back(strided->block / view.etype_bytes);
+  box.starts.push_back(offset / view.etype_bytes);
+  for (std::size_t d = 0; d < box.shape.size(); ++d)
+    if (box.starts[d] + box.sizes[d] > box.shape[d]) return std::nullopt;
+  FileView found = view;
+  found.filetype = std::move(box);
+  found.displacement = base;
+  return found;
 }
 
 void ViewSummary::vote_for_holding() { numbers_[kIsHeld] = 1; }
@@ -216,7 +287,7 @@ std::int64_t ViewSummary::gain(int ranks) const {
   constexpr double kPerByte = 0.5;
   const auto pieces = static_cast<double>(-numbers_[kMinusPieces]);
   const auto bytes = static_cast<double>(-numbers_[kMinusBytes]);
-  if (pieces <= 1) return 0;
+  if (pieces <= 1 && numbers_[kBegin] == kNoNumber) return 0;
   return static_cast<std::int64_t>(std::min((kPerPiece * pieces + kPerByte * bytes) * ranks, 1e15));
 }
 

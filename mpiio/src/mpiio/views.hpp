@@ -29,7 +29,8 @@ bool is_contiguous(const plait_mpiio_view& view, MPI_Comm comm);
 /// comm  returns errors
 std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm);
 
-/// Returns the number of pieces of the file that a rank accesses with each filetype.
+/// Returns the number of pieces of the file that a rank accesses with each filetype. Only blocks with gaps may have one
+/// piece for each of several filetypes.
 std::int64_t count_pieces(const FileView& view);
 
 /// A summary of the views of several ranks, at first of one.
@@ -46,10 +47,13 @@ class ViewSummary {
   const Agreement::Numbers& numbers() const { return numbers_; }
   /// True if all ranks have the same darray.
   bool is_one_darray() const;
-  /// True if all ranks have subarrays of the same array, or bytes.
+  /// True if all ranks have subarrays of the same array, or bytes; or blocks at the same distances, or bytes.
   bool is_one_array_of_boxes() const;
   /// True if all ranks have voted for holding their views.
   bool is_held() const;
+  /// Returns a view by blocks at regular distances as a subarray of the array of all ranks, and other views unchanged;
+  /// nothing if there is no such array.
+  std::optional<FileView> to_box(const FileView& view) const;
   /// Returns the number of dimensions of the array of boxes.
   std::size_t dimensions() const;
   /// Returns the nanoseconds that Plait saves for each filetype of all ranks if the file is open; 0 if each rank has one

@@ -180,6 +180,49 @@ def vectors(rng: np.random.Generator, ranks: int) -> list[View]:
     return views
 
 
+def regular(rng: np.random.Generator, element: MPI.Datatype, rows: int, width: int, row: int) -> MPI.Datatype:
+    """Blocks of elements at a distance of a row, by one of the functions that make such a type."""
+    if rng.random() < 0.3:
+        return element.Create_vector(rows, width, row)
+    places = [row * one for one in range(rows)]
+    in_bytes = [element.size * one for one in places]
+    return [
+        lambda: element.Create_hvector(rows, width, row * element.size),
+        lambda: element.Create_indexed_block(width, places),
+        lambda: element.Create_hindexed_block(width, in_bytes),
+        lambda: element.Create_indexed([width] * rows, places),
+        lambda: element.Create_hindexed([width] * rows, in_bytes),
+    ][rng.integers(5)]()
+
+
+def strided(rng: np.random.Generator, ranks: int) -> list[View]:
+    """Views of boxes of rows and columns, in one or several planes, by blocks at regular distances."""
+    grid = grids(ranks, 2)[rng.integers(len(grids(ranks, 2)))]
+    shape = [int(rng.integers(2 * p, 2 * p + 7)) for p in grid]
+    divided = [cuts(rng, size, parts) for size, parts in zip(shape, grid, strict=True)]
+    row = shape[1] + (int(rng.integers(0, 3)) if rng.random() < 0.3 else 0)
+    planes, plane = int(rng.integers(1, 4)), shape[0] * row
+    element, made = elements(rng)
+    displacement = int(rng.integers(0, 40))
+    views = []
+    for rank in range(ranks):
+        (first, rows), (column, width) = (divided[d][int(c)] for d, c in enumerate(np.unravel_index(rank, grid)))
+        at = np.arange(planes)[:, None, None] * plane + np.arange(rows)[:, None] * row + np.arange(width)
+        offsets = (at.ravel()[:, None] * element.size + np.arange(element.size)).ravel()
+        begin = displacement + (first * row + column) * element.size
+        extent = planes * plane * element.size
+        views.append(View(begin, element, MPI.DATATYPE_NULL, offsets, extent))
+        if rank == MPI.COMM_WORLD.rank:
+            types = [regular(np.random.default_rng(len(offsets)), element, rows, width, row)]
+            if planes > 1:
+                types.append(types[0].Create_hvector(planes, 1, plane * element.size))
+            types.append(types[-1].Create_resized(0, extent))
+            views[-1].filetype = types[-1].Commit()
+            views[-1].made = types
+    views[0].made = [*views[0].made, *made]
+    return views
+
+
 def mixed(rng: np.random.Generator, ranks: int) -> list[View]:
     """Views of boxes on some ranks; another rank has bytes after them."""
     views = subarrays(rng, ranks, "tiling")
@@ -198,8 +241,9 @@ KINDS: dict[str, Any] = {
     "blocks": blocks,
     "vectors": vectors,
     "mixed": mixed,
+    "strided": strided,
 }
-SHARES = np.array([0.35, 0.2, 0.12, 0.06, 0.07, 0.06, 0.06, 0.08])
+SHARES = np.array([0.26, 0.16, 0.1, 0.05, 0.06, 0.05, 0.1, 0.08, 0.14])
 
 
 def random_views(rng: np.random.Generator, ranks: int) -> tuple[str, list[View]]:

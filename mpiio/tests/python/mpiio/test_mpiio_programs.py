@@ -169,6 +169,49 @@ def test_a_shared_pointer_of_different_views_is_an_error(tmp_path):
     assert (np.fromfile(tmp_path / "file", "i4") == 1).all()
 
 
+STRIDED = """
+import sys
+import numpy as np
+from mpi4py import MPI
+comm, how = MPI.COMM_WORLD, sys.argv[1]
+rows, width = 5 + comm.rank % 2 * (how == "cyclic"), 3
+row = width * comm.size
+part = {
+    "columns": lambda: MPI.INT.Create_vector(rows, width, row),
+    "bytes": lambda: MPI.INT.Create_hvector(rows, width, row * 4),
+    "list": lambda: MPI.INT.Create_indexed_block(width, [row * i for i in range(rows)]),
+    "lists": lambda: MPI.INT.Create_hindexed([width] * rows, [4 * (row * i + width * comm.rank) for i in range(rows)]),
+    "block": lambda: MPI.INT.Create_contiguous(width).Create_resized(0, row * 4),
+    "cyclic": lambda: MPI.INT.Create_vector(rows, width, row),
+}[how]().Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(8 + (how != "lists") * 4 * width * comm.rank, MPI.INT, part)
+own = comm.rank * 100 + np.arange(rows * width, dtype="i4")
+file.Write_all(own)
+found = np.zeros_like(own)
+file.Read_at_all(0, found)
+assert (found == own).all()
+file.Close()
+"""
+
+
+@pytest.mark.parametrize("how", ["columns", "bytes", "list", "lists", "block"])
+def test_blocks_at_regular_distances_form_arrays(how, tmp_path):
+    for ranks in (2, 3, 4):
+        done = run(ranks, "env", "-C", tmp_path, sys.executable, "-c", STRIDED, how, plait="explain,always")
+        assert accesses(done.stderr) == (1, 1), done.stderr
+        found = np.fromfile(tmp_path / "file", "i4")[2:].reshape(5, 3 * ranks)
+        for rank in range(ranks):
+            assert (found[:, 3 * rank : 3 * rank + 3].ravel() == rank * 100 + np.arange(15)).all()
+        (tmp_path / "file").unlink()
+
+
+def test_blocks_that_form_no_grid_belong_to_the_mpi(tmp_path):
+    done = run(2, "env", "-C", tmp_path, sys.executable, "-c", STRIDED, "cyclic", plait="explain,always")
+    assert accesses(done.stderr) == (0, 0)
+    assert "because the views of the ranks do not form an array" in done.stderr
+
+
 UNREADABLE = """
 import ctypes
 import mmap
