@@ -20,7 +20,7 @@ __all__ = ["bench_command"]
         "distant": ("plait_bench.commands.distant", "Read and write a local and a remote disk."),
         "io": ("plait_bench.commands.io", "Read or write a file by Plait and by MPI-IO, side by side."),
         "join": ("plait_bench.commands.join", "Join many files into one."),
-        "mpiio": ("plait_bench.commands.mpiio", "Run a program that calls MPI-IO with Plait and without."),
+        "mpiio": ("plait_bench.unchanged.command", "Run a program that calls MPI-IO with Plait and without."),
         "objects": ("plait_bench.commands.objects", "Measure an object store, and the settings that follow."),
         "orders": ("plait_bench.commands.orders", "Compare predicted with measured times for different orders."),
         "overlap": ("plait_bench.commands.overlap", "Read and write while the program computes."),

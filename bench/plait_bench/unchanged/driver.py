@@ -95,31 +95,24 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
         for ranks in settings.ranks:
             cases = [UnchangedResult(case) for case in make_cases(ranks, settings.edges, settings.views)]
             results.cases += cases
+            limit = PATIENCE + 4 * settings.cut * len(cases)
+            job = UnchangedJob([one.case for one in cases], folder, settings.samples, settings.cut, limit)
             for number in range(settings.rounds):
                 ways = list(variables) if number % 2 == 0 else list(reversed(variables))
                 for way in ways:
-                    _run_once(settings, cases, way, variables[way], Path(folder), results)
+                    results.machine["MPI"] = _run_once(cases, way, variables[way], job)
                     steps.done(f"{ranks} ranks, {way}, run {number + 1}")
     return results
 
 
-def _run_once(
-    settings: UnchangedSettings,
-    cases: list[UnchangedResult],
-    way: str,
-    variables: dict[str, str],
-    folder: Path,
-    results: UnchangedResults,
-) -> None:
-    """Run the program once, in one way."""
-    patience = PATIENCE + 4 * settings.cut
-    job = UnchangedJob([one.case for one in cases], str(folder), settings.samples, settings.cut, patience * len(cases))
-    job.save(folder / "job.json")
-    measured = 0
-    with RankProgram(cases[0].case.ranks, _MODULE, [str(folder / "job.json")], variables) as program:
-        for event in program.events(patience):
+def _run_once(cases: list[UnchangedResult], way: str, variables: dict[str, str], job: UnchangedJob) -> str:
+    """Run the program once, in one way. Returns the version of the MPI."""
+    job.save(Path(job.folder) / "job.json")
+    measured, version = 0, ""
+    with RankProgram(cases[0].case.ranks, _MODULE, [str(Path(job.folder) / "job.json")], variables) as program:
+        for event in program.events(job.limit):
             if event["event"] == "hello":
-                results.machine["MPI"] = shorten_library(event["mpi"])
+                version = shorten_library(event["mpi"])
             elif event["event"] == "case":
                 result = cases[event["number"]]
                 result.samples[way].append(event["samples"])
@@ -127,3 +120,4 @@ def _run_once(
                 measured += 1
     if measured < len(cases):
         raise plait.Error(f"the ranks ended before they had measured {cases[measured].case.view}")
+    return version

@@ -211,24 +211,24 @@ ArrayDatatype decode_vector(const Contents& contents, bool in_bytes) {
   return arguments.is_complete() ? repeat_blocks(contents.base(), length, count, distance) : ArrayDatatype();
 }
 
-/// Decodes blocks at listed places, if these are at regular distances. All blocks have one length, which the lists of
+/// Decodes blocks at listed offsets, if these are at regular distances. All blocks have one length, which the lists of
 /// some calls state for each.
 ArrayDatatype decode_list(const Contents& contents, bool in_bytes, bool has_lengths) {
   Arguments arguments(contents);
   const int count = static_cast<int>(std::min<std::int64_t>(arguments.size(), std::numeric_limits<int>::max()));
   const Extents lengths = arguments.sizes(has_lengths ? count : 1);
-  Extents places;
+  Extents offsets;
   if (in_bytes && !contents.has_counts())
-    places.assign(contents.addresses().begin(), contents.addresses().end());
+    offsets.assign(contents.addresses().begin(), contents.addresses().end());
   else
-    places = arguments.sizes(count);
-  if (!arguments.is_complete() || count == 0 || std::ssize(places) != count) return {};
-  const std::int64_t distance = count > 1 ? places[1] - places[0] : 0;
-  for (std::size_t i = 1; i < places.size(); ++i)
-    if (places[i] - places[i - 1] != distance || lengths[has_lengths ? i : 0] != lengths[0]) return {};
+    offsets = arguments.sizes(count);
+  if (!arguments.is_complete() || count == 0 || std::ssize(offsets) != count) return {};
+  const std::int64_t distance = count > 1 ? offsets[1] - offsets[0] : 0;
+  for (std::size_t i = 1; i < offsets.size(); ++i)
+    if (offsets[i] - offsets[i - 1] != distance || lengths[has_lengths ? i : 0] != lengths[0]) return {};
   const std::int64_t unit = in_bytes ? 1 : extent(contents.base()).bytes;
   ArrayDatatype found = repeat_blocks(contents.base(), lengths[0], count, distance * unit);
-  const std::int64_t begin = places[0] * unit;
+  const std::int64_t begin = offsets[0] * unit;
   if (begin == 0) return found;
   if (const auto* dense = std::get_if<Dense>(&found); dense != nullptr && dense->bytes > 0)
     found = Strided{.begin = 0, .block = dense->bytes, .levels = {}};

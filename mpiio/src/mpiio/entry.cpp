@@ -147,14 +147,13 @@ int on_position(MPI_File handle, MPI_Offset* position) {
   return is_known ? 1 : 0;
 }
 
-int on_get_view(MPI_File handle, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
-                char* representation, int* code) {
+int on_get_view(MPI_File handle, const plait_mpiio_stored_view* stored, int* code) {
   bool is_known = false;
   run([&] {
     const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle);
     const HeldView* const view = file ? file->held() : nullptr;
     is_known = view != nullptr;
-    if (is_known) *code = view->get(displacement, etype, filetype, representation);
+    if (is_known) *code = view->get(*stored);
   });
   return is_known ? 1 : 0;
 }

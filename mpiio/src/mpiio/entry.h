@@ -58,6 +58,14 @@ struct plait_mpiio_view {
   MPI_Info info;
 };
 
+/** Where MPI_File_get_view stores the view. */
+struct plait_mpiio_stored_view {
+  MPI_Offset* displacement;
+  MPI_Datatype* etype;
+  MPI_Datatype* filetype;
+  char* representation;
+};
+
 /** What a call that Plait does not carry out depends on. */
 enum plait_mpiio_use {
   PLAIT_MPIIO_VIEW,    /**< the view, on one rank */
@@ -87,7 +95,7 @@ struct plait_mpiio_functions {
   /** These return 0 if the call belongs to the MPI. */
   int (*seek)(MPI_File, MPI_Offset, int whence);
   int (*position)(MPI_File, MPI_Offset*);
-  int (*view)(MPI_File, MPI_Offset*, MPI_Datatype* etype, MPI_Datatype* filetype, char* representation, int* code);
+  int (*view)(MPI_File, const struct plait_mpiio_stored_view*, int* code);
 };
 
 /** The one symbol of libplait_mpiio_access. `find` returns functions of the MPI, by their names. */

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace plait::mpiio {
 
@@ -48,6 +49,21 @@ std::string find_path(std::string_view name) {
   std::error_code error;
   std::filesystem::path path = std::filesystem::absolute(name, error);
   return error ? std::string() : path.string();
+}
+
+OpenedPath::OpenedPath(std::string_view name, int descriptor)
+    : path_(find_path(name)), descriptor_(descriptor), has_identity_(descriptor < 0) {
+  if (has_identity_ && !path_.empty()) identity_ = find_identity(path_);
+}
+
+bool OpenedPath::is_current() {
+  if (!std::exchange(has_identity_, true)) identity_ = find_identity(descriptor_);
+  return identity_ && find_identity(path_) == identity_;
+}
+
+std::string OpenedPath::find_current() {
+  if (is_current()) return path_;
+  return descriptor_ < 0 ? std::string() : "/proc/self/fd/" + std::to_string(descriptor_);
 }
 
 }  // namespace plait::mpiio

@@ -22,6 +22,28 @@ std::optional<FileIdentity> find_identity(const std::string& path);
 /// True for file systems on which hosts see each other's writes late, unless they lock as the MPI does.
 bool has_weak_coherence(const std::string& path);
 
+/// The path of a file that the MPI has opened.
+class OpenedPath {
+ public:
+  /// descriptor  of the MPI, which is open until the file is closed; -1 if it is unknown
+  OpenedPath(std::string_view name, int descriptor);
+
+  /// The absolute path; empty if there is none.
+  const std::string& text() const { return path_; }
+  /// True if it is still the path of the file that the MPI has opened.
+  bool is_current();
+  /// Returns a path by which this process can open the file; an empty one if the file was replaced and the descriptor is
+  /// unknown.
+  std::string find_current();
+  /// True if Plait may open it.
+  bool is_usable() { return is_current() && !has_weak_coherence(path_); }
+
+ private:
+  std::string path_;
+  int descriptor_;                        ///< -1 if the identity is known
+  std::optional<FileIdentity> identity_;  ///< nothing if Plait cannot open the file
+};
+
 /// Returns the absolute path of a name; an empty one if there is none.
 std::string find_path(std::string_view name);
 

@@ -1,7 +1,6 @@
 #include "mpiio/held_view.hpp"
 
 #include <cstring>
-#include <utility>
 
 #include "mpiio/datatype.hpp"
 #include "mpiio/real_calls.hpp"
@@ -22,8 +21,8 @@ void free_type(MPI_Datatype& type) {
 
 }  // namespace
 
-HeldView::HeldView(const plait_mpiio_view& view, std::string path, int access_mode)
-    : displacement_(view.displacement), path_(std::move(path)), access_mode_(access_mode) {
+HeldView::HeldView(const plait_mpiio_view& view, int access_mode)
+    : displacement_(view.displacement), access_mode_(access_mode) {
   copy_type(view.etype, &etype_);
   copy_type(view.filetype, &filetype_);
   if (view.info != MPI_INFO_NULL) PMPI_Info_dup(view.info, &info_);
@@ -51,17 +50,17 @@ int HeldView::set(MPI_File file) const {
   return code == MPI_SUCCESS ? real_calls().seek(file, position_, MPI_SEEK_SET) : code;
 }
 
-int HeldView::get(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype, char* representation) const {
-  *displacement = displacement_;
-  std::strcpy(representation, "native");
-  const int code = copy_type(etype_, etype);
-  return code == MPI_SUCCESS ? copy_type(filetype_, filetype) : code;
+int HeldView::get(const plait_mpiio_stored_view& stored) const {
+  *stored.displacement = displacement_;
+  std::strcpy(stored.representation, "native");
+  const int code = copy_type(etype_, stored.etype);
+  return code == MPI_SUCCESS ? copy_type(filetype_, stored.filetype) : code;
 }
 
-int HeldView::open() {
+int HeldView::open(const std::string& path) {
   const int mode = access_mode_ & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
   MPI_File file = MPI_FILE_NULL;
-  int code = real_calls().open(MPI_COMM_SELF, path_.c_str(), mode, MPI_INFO_NULL, &file);
+  int code = real_calls().open(MPI_COMM_SELF, path.c_str(), mode, MPI_INFO_NULL, &file);
   if (code != MPI_SUCCESS) return code;
   PMPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
   code = real_calls().set_view(file, displacement_, etype_, filetype_, "native", info_);
@@ -72,11 +71,11 @@ int HeldView::open() {
   return code;
 }
 
-int HeldView::begin_call(bool uses_pointer, MPI_File& file) {
+int HeldView::begin_call(OpenedPath& path, bool uses_pointer, MPI_File& file) {
   {
     const std::scoped_lock lock(opening_);
     if (file_ == MPI_FILE_NULL)
-      if (const int code = open(); code != MPI_SUCCESS) return code;
+      if (const int code = open(path.find_current()); code != MPI_SUCCESS) return code;
   }
   file = file_;
   if (!uses_pointer) return MPI_SUCCESS;

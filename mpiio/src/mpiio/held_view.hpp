@@ -8,6 +8,7 @@
 #include <string>
 
 #include "mpiio/entry.h"
+#include "mpiio/file_identity.hpp"
 
 namespace plait::mpiio {
 
@@ -16,8 +17,7 @@ namespace plait::mpiio {
 /// opens for the first of them.
 class HeldView {
  public:
-  /// path  of the file, by which this rank can open it
-  HeldView(const plait_mpiio_view& view, std::string path, int access_mode);
+  HeldView(const plait_mpiio_view& view, int access_mode);
   ~HeldView();
   HeldView(const HeldView&) = delete;
   HeldView& operator=(const HeldView&) = delete;
@@ -30,23 +30,20 @@ class HeldView {
   /// Passes the view and the pointer to the MPI. Collective.
   int set(MPI_File file) const;
   /// Returns what MPI_File_get_view does; the caller frees types that are not predefined.
-  int get(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype, char* representation) const;
+  int get(const plait_mpiio_stored_view& stored) const;
 
   /// Stores a handle of this rank alone, with this view, and with the pointer if the call uses it. Until end_call(),
-  /// other threads wait that use the pointer, too. Returns a code of the MPI, and is not to be ended then.
-  int begin_call(bool uses_pointer, MPI_File& file);
+  /// other threads wait that use the pointer, too. Returns a code of the MPI, and is not to be ended if that is an error.
+  int begin_call(OpenedPath& path, bool uses_pointer, MPI_File& file);
   void end_call(bool uses_pointer);
-  /// True after the first begin_call().
-  bool has_calls() const { return file_ != MPI_FILE_NULL; }
 
  private:
-  int open();
+  int open(const std::string& path);
 
   MPI_Offset displacement_;
   MPI_Datatype etype_ = MPI_DATATYPE_NULL;
   MPI_Datatype filetype_ = MPI_DATATYPE_NULL;
   MPI_Info info_ = MPI_INFO_NULL;
-  std::string path_;
   int access_mode_;
   MPI_Offset position_ = 0;
   std::mutex opening_;

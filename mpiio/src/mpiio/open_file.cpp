@@ -62,7 +62,31 @@ void set_status(MPI_Status* status, std::int64_t bytes) {
   PMPI_Status_set_cancelled(status, 0);
 }
 
+/// True for an error of the file or of another rank, which the MPI would have as well. It could carry the access out
+/// after any other error, such as a lack of shared memory. All ranks have the same error.
+bool is_of_file(const Error& error, const std::string& path) {
+  if (error.kind() == ErrorKind::kArgument) return false;
+  return error.system_code() == EOWNERDEAD || std::string_view(error.what()).find(path) != std::string_view::npos;
+}
+
+/// True if the file does not end before the array does.
+bool has_end(MPI_File file, const SharedArray& array) {
+  MPI_Offset bytes = 0;
+  return PMPI_File_get_size(file, &bytes) == MPI_SUCCESS && bytes >= end_of_access(array);
+}
+
+bool find_position(MPI_File file, const HeldView* held, MPI_Offset& position) {
+  if (held == nullptr) return real_calls().get_position(file, &position) == MPI_SUCCESS;
+  position = held->position();
+  return true;
+}
+
 }  // namespace
+
+bool is_atomic(MPI_File file) {
+  int atomic = 1;
+  return PMPI_File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic != 0;
+}
 
 /// The numbers that ranks compare. They agree on the smallest value of each; the inverse values show whether all are
 /// equal. A rank without elements accepts any.
@@ -84,17 +108,15 @@ OpenFile::OpenFile(const plait_mpiio_opened& opened)
       ranks_(opened.ranks, opened.release),
       agreement_(ranks_->comm, opened.tag),
       tag_(opened.tag),
-      descriptor_(opened.descriptor),
       mode_(opened.mode),
       access_mode_(opened.access_mode),
-      path_(find_path(opened.path)) {
-  if (descriptor_ < 0 && !path_.empty()) identity_ = find_identity(path_);
+      path_(opened.path, opened.descriptor) {
   if (agreement_.ranks() == ranks_->all) return;
   unusable_ = Reason::kMissing;
   if (is_strict() && agreement_.rank() == 0)
     std::fprintf(stderr,
                  "plait mpiio: %s: all accesses belong to the MPI, because %s; PLAIT_MPIIO=strict has no effect\n",
-                 path_.c_str(), std::string(describe(unusable_)).c_str());
+                 path_.text().c_str(), std::string(describe(unusable_)).c_str());
 }
 
 OpenFile::~OpenFile() {
@@ -127,7 +149,7 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   }
   if (mpi_is_between_) return false;
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
-  if (!is_array()) return leave_to_mpi(access, view_reason_, code);
+  if (!common_view_.is_array()) return leave_to_mpi(access, view_reason_, code);
   if (!has_gain()) return leave_to_mpi(access, Reason::kNoGain, code);
   Proposal proposal;
   Reason reason = agree(access, proposal);
@@ -176,25 +198,15 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
   return reason != Reason::kNone || is_idle ? reason : check_position(access, proposal);
 }
 
-bool OpenFile::can_open() {
-  if (const int descriptor = std::exchange(descriptor_, -1); descriptor >= 0) identity_ = find_identity(descriptor);
-  return identity_ && (plait_ || (find_identity(path_) == identity_ && !has_weak_coherence(path_)));
-}
-
-bool OpenFile::is_atomic() const {
-  int atomic = 1;
-  return PMPI_File_get_atomicity(file_, &atomic) != MPI_SUCCESS || atomic != 0;
-}
-
 Reason OpenFile::check_file(const plait_mpiio_access& access) {
-  if (!can_open()) return Reason::kStore;
+  if (!plait_ && !path_.is_usable()) return Reason::kStore;
   const int forbidden = access.writes != 0 ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
-  return (access_mode_ & forbidden) != 0 || is_atomic() ? Reason::kMode : Reason::kNone;
+  return (access_mode_ & forbidden) != 0 || is_atomic(file_) ? Reason::kMode : Reason::kNone;
 }
 
 Reason OpenFile::check_position(const plait_mpiio_access& access, Proposal& proposal) {
   MPI_Offset position = access.offset;
-  if (access.has_offset == 0 && !find_position(position)) return Reason::kFailed;
+  if (access.has_offset == 0 && !find_position(file_, held(), position)) return Reason::kFailed;
   std::int64_t begin = 0;
   if (position < 0 || __builtin_mul_overflow(position, view_->etype_bytes, &begin)) return Reason::kFailed;
   if (begin % view_->bytes != 0) return Reason::kPartial;
@@ -213,17 +225,11 @@ Reason OpenFile::check_array(const plait_mpiio_access& access, Proposal& proposa
   if (!array_->can_join(proposal.first, proposal.count)) return Reason::kPartial;
   try {
     const SharedArray tiles = array_->tiles(proposal.first, proposal.count);
-    if (access.writes == 0 && check_size(access, tiles) != Reason::kNone) return Reason::kTooShort;
+    if (access.writes == 0 && !has_end(access.file, tiles)) return Reason::kTooShort;
     return find_part(access, tiles, agreement_.rank(), proposal.part) ? Reason::kNone : Reason::kMemory;
   } catch (const Error&) {
     return Reason::kFailed;
   }
-}
-
-Reason OpenFile::check_size(const plait_mpiio_access& access, const SharedArray& array) const {
-  MPI_Offset bytes = 0;
-  const bool is_known = PMPI_File_get_size(access.file, &bytes) == MPI_SUCCESS;
-  return is_known && bytes >= end_of_access(array) ? Reason::kNone : Reason::kTooShort;
 }
 
 bool OpenFile::is_worthwhile(std::int64_t count) {
@@ -241,20 +247,15 @@ bool OpenFile::open() {
   options.durable = false;
   const Mode mode = (access_mode_ & MPI_MODE_RDONLY) != 0 ? Mode::kRead : Mode::kReadWrite;
   try {
-    plait_ = File::open("raw:" + path_, mode, options, make_comm(comm_));
+    plait_ = File::open("raw:" + path_.text(), mode, options, make_comm(comm_));
   } catch (const Error&) {
     return false;
   }
   // Another program may have replaced the file since check_file(), on some hosts before others.
-  const std::int64_t is_same = find_identity(path_) == identity_ ? 1 : 0;
+  const std::int64_t is_same = path_.is_current() ? 1 : 0;
   std::int64_t is_same_everywhere = 0;
   return PMPI_Allreduce(&is_same, &is_same_everywhere, 1, MPI_INT64_T, MPI_MIN, comm_) == MPI_SUCCESS &&
          is_same_everywhere != 0;
-}
-
-bool OpenFile::is_of_file(const Error& error) const {
-  if (error.kind() == ErrorKind::kArgument) return false;
-  return error.system_code() == EOWNERDEAD || std::string_view(error.what()).find(path_) != std::string_view::npos;
 }
 
 Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code) {
@@ -275,7 +276,7 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
       plait_->read(array.layout, parts, array.region);
     }
   } catch (const Error& error) {
-    if (!is_of_file(error)) {
+    if (!is_of_file(error, path_.text())) {
       unusable_ = Reason::kFailed;
       return unusable_;
     }
@@ -321,7 +322,7 @@ bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int
     std::fprintf(
         stderr,
         "plait mpiio: %s: a collective %s belongs to the MPI, because %s; PLAIT_MPIIO=strict makes it an error\n",
-        path_.c_str(), access.writes != 0 ? "write" : "read", std::string(describe(reason)).c_str());
+        path_.text().c_str(), access.writes != 0 ? "write" : "read", std::string(describe(reason)).c_str());
   code = MPI_ERR_UNSUPPORTED_OPERATION;
   PMPI_File_call_errhandler(file_, code);
   return true;
@@ -329,9 +330,9 @@ bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int
 
 void OpenFile::report() const {
   if (agreement_.rank() != 0 || (mode_ & PLAIT_MPIIO_EXPLAIN) == 0) return;
-  std::string text = "plait mpiio: " + path_ + ": Plait has carried out " + plural(writes_.accesses, "write", "s") +
-                     " of " + plural(writes_.bytes, "byte", "s") + " and " + plural(reads_.accesses, "read", "s") +
-                     " of " + plural(reads_.bytes, "byte", "s");
+  std::string text = "plait mpiio: " + path_.text() + ": Plait has carried out " +
+                     plural(writes_.accesses, "write", "s") + " of " + plural(writes_.bytes, "byte", "s") + " and " +
+                     plural(reads_.accesses, "read", "s") + " of " + plural(reads_.bytes, "byte", "s");
   if (!last_array_.empty()) text += ", the last one of " + last_array_;
   for (const auto& [reason, number] : left_)
     text += "; the MPI has carried out " + plural(number, "collective access", "es") + ", because " +

@@ -24,6 +24,9 @@ namespace plait::mpiio {
 /// Returns the address of the number of views that Plait holds, in all files.
 const int* held_view_count();
 
+/// True if the file is in atomic mode.
+bool is_atomic(MPI_File file);
+
 /// One MPI_File. The MPI keeps its state; this object decides which accesses Plait carries out.
 class OpenFile {
  public:
@@ -65,7 +68,6 @@ class OpenFile {
 
   bool is_always() const { return (mode_ & PLAIT_MPIIO_ALWAYS) != 0; }
   bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
-  bool is_array() const;
   bool has_gain() const { return gain_ != 0 || is_always(); }
   void compare_views();
   /// True if this rank votes for holding its view.
@@ -73,7 +75,6 @@ class OpenFile {
   void drop_view();
   /// Passes the view that Plait holds to the MPI. Returns a code of the MPI. Collective.
   int pass_view();
-  bool find_position(MPI_Offset& position) const;
   /// Makes the communicator of this file, the first time that it is called. Collective.
   bool make_communicator();
   /// Gathers the boxes of all ranks. Returns false if they form no array. Collective.
@@ -82,13 +83,9 @@ class OpenFile {
   Reason agree(const plait_mpiio_access& access, Proposal& proposal);
   /// Returns the first reason on this rank, and what it proposes. The checks of small accesses come first.
   Reason propose(const plait_mpiio_access& access, Proposal& proposal);
-  /// True if the path is still the file that the MPI has opened, and Plait may open it.
-  bool can_open();
-  bool is_atomic() const;
   Reason check_file(const plait_mpiio_access& access);
   Reason check_position(const plait_mpiio_access& access, Proposal& proposal);
   Reason check_array(const plait_mpiio_access& access, Proposal& proposal) const;
-  Reason check_size(const plait_mpiio_access& access, const SharedArray& array) const;
   /// True if the time that Plait saves is worth opening the file.
   bool is_worthwhile(std::int64_t count);
   /// Opens the file for Plait. Returns false if that fails on any rank, or opens another file than the MPI has.
@@ -98,13 +95,10 @@ class OpenFile {
   void give_up(Reason reason);
   /// Reads or writes. Returns the reason if Plait cannot; `code` is the result otherwise.
   Reason move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code);
-  /// True for an error of the file or of another rank, which the MPI would have as well. It could carry the access out
-  /// after any other error, such as a lack of shared memory. All ranks have the same error.
-  bool is_of_file(const Error& error) const;
   int complete(const plait_mpiio_access& access, std::int64_t bytes);
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 
-  /// Nanoseconds that Plait must save before it opens a file: as long as a few ranks on each core may wait for each other.
+  /// Nanoseconds that Plait must save before it opens a file: a few ranks on each core may wait as long for each other.
   static constexpr double kOpening = 2e6;
 
   MPI_File file_;
@@ -112,12 +106,10 @@ class OpenFile {
   Agreement agreement_;
   MPI_Comm comm_ = MPI_COMM_NULL;  ///< of this file alone; made when Plait carries out the first access
   int tag_;
-  int descriptor_;  ///< of the MPI; -1 if `identity_` is known
   int mode_;
   int access_mode_;
   Reason unusable_ = Reason::kNone;  ///< on all ranks alike
-  std::string path_;
-  std::optional<FileIdentity> identity_;  ///< nothing if Plait cannot open the file
+  OpenedPath path_;
   std::optional<File> plait_;
   double saved_ = 0;  ///< nanoseconds that Plait would have saved so far
   bool is_comparing_views_ = false;

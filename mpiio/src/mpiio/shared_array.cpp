@@ -1,7 +1,7 @@
 // Makes the array of which the file views of all ranks are the parts.
 //
-// Problem: a darray states the array and the distribution, but a subarray states one box of an array, and only the boxes
-// of all ranks show how it is distributed.
+// Problem: a darray states the array and the distribution, but a subarray states one box of an array, and only the
+// boxes of all ranks show how it is distributed.
 //
 // Idea: boxes are gathered on all ranks, which find the same grid of them. A rank whose view is only bytes has no box.
 //

@@ -7,8 +7,8 @@
 // Idea: Plait holds a view if all ranks vote for that: each expects that Plait carries out the accesses. Before a
 // collective call of the MPI, which all ranks reach, the view is passed to it. Calls of one rank alone go to a second
 // handle that this rank opens for itself, by MPI_COMM_SELF, and which gets the same view: it is the MPI that carries
-// them out, so that memory types, errors and requests are those of the MPI. Shared file pointers exist only once for all
-// handles of the ranks, but MPI allows them only if all ranks have the same view, which Plait does not hold.
+// them out, so that memory types, errors and requests are those of the MPI. A second handle has no part in the shared
+// file pointer, but MPI allows that only if all ranks have the same view, which Plait does not hold.
 //
 // Example: after MPI_File_set_view with a cyclic darray come MPI_File_write_all, by Plait; MPI_File_read on rank 0, on
 // the second handle of rank 0, at the pointer that Plait has counted; and MPI_File_read_all of three elements on each
@@ -52,9 +52,10 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   // A rank that does not hold the view goes on to the MPI, where it waits for the others.
   if (!can_hold) return false;
   compare_views();
-  if (!common_view_.is_held() || !is_array() || !has_gain() || (!array_ && !gather_array()) || array_->has_replicas())
+  if (!common_view_.is_held() || !common_view_.is_array() || !has_gain() || (!array_ && !gather_array()) ||
+      array_->has_replicas())
     return false;
-  held_.emplace(view, path_, access_mode_);
+  held_.emplace(view, access_mode_);
   count_held(1);
   return true;
 }
@@ -70,14 +71,12 @@ void OpenFile::compare_views() {
   gain_ = common_view_.gain(agreement_.ranks());
 }
 
-bool OpenFile::is_array() const { return common_view_.is_one_darray() || common_view_.is_one_array_of_boxes(); }
-
 bool OpenFile::can_hold(const ViewSummary& own) {
   if (!view_ || view_->bytes % view_->etype_bytes != 0 || needs_views_) return false;
   const bool is_idle = std::holds_alternative<Dense>(view_->filetype);
   const double gain = static_cast<double>(own.gain(agreement_.ranks()));
   if (!is_idle && !plait_ && !is_always() && saved_ + gain < kOpening) return false;
-  if (!can_open() || is_atomic()) return false;
+  if ((!plait_ && !path_.is_usable()) || is_atomic(file_)) return false;
   if (std::holds_alternative<Darray>(view_->filetype)) array_ = make_array(*view_);
   return array_ || !std::holds_alternative<Darray>(view_->filetype);
 }
@@ -101,12 +100,6 @@ int OpenFile::pass_view() {
   return code;
 }
 
-bool OpenFile::find_position(MPI_Offset& position) const {
-  if (!held_) return real_calls().get_position(file_, &position) == MPI_SUCCESS;
-  position = held_->position();
-  return true;
-}
-
 int OpenFile::route(plait_mpiio_use use, MPI_File& target) {
   target = file_;
   if (!held_) return MPI_SUCCESS;
@@ -116,10 +109,10 @@ int OpenFile::route(plait_mpiio_use use, MPI_File& target) {
     std::fprintf(stderr,
                  "plait mpiio: %s: a call uses the shared file pointer, but the views of the ranks differ, which MPI "
                  "does not allow\n",
-                 path_.c_str());
+                 path_.text().c_str());
   } else {
     needs_views_ = true;
-    code = held_->begin_call(use == PLAIT_MPIIO_POINTER, target);
+    code = held_->begin_call(path_, use == PLAIT_MPIIO_POINTER, target);
   }
   if (code != MPI_SUCCESS) PMPI_File_call_errhandler(file_, code);
   return code;

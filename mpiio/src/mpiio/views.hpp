@@ -47,6 +47,7 @@ class ViewSummary {
   const Agreement::Numbers& numbers() const { return numbers_; }
   /// True if all ranks have the same darray.
   bool is_one_darray() const;
+  bool is_array() const { return is_one_darray() || is_one_array_of_boxes(); }
   /// True if all ranks have subarrays of the same array, or bytes; or blocks at the same distances, or bytes.
   bool is_one_array_of_boxes() const;
   /// True if all ranks have voted for holding their views.
@@ -56,8 +57,8 @@ class ViewSummary {
   std::optional<FileView> to_box(const FileView& view) const;
   /// Returns the number of dimensions of the array of boxes.
   std::size_t dimensions() const;
-  /// Returns the nanoseconds that Plait saves for each filetype of all ranks if the file is open; 0 if each rank has one
-  /// piece of the file, for which two-phase access gains nothing.
+  /// Returns the nanoseconds that Plait saves for each filetype of all ranks if the file is open; 0 if each rank has
+  /// one piece of the file, for which two-phase access gains nothing.
   std::int64_t gain(int ranks) const;
 
  private:

@@ -137,6 +137,23 @@ def handlers() -> None:
     file.Close()
 
 
+def replaced() -> None:
+    """One rank writes to the file that was opened, although another one has its name."""
+    path = FOLDER / "replaced"
+    file = opened("replaced")
+    file.Write_all(OWN)
+    COMM.barrier()
+    if COMM.rank == 0:
+        path.rename(FOLDER / "renamed")
+        path.write_bytes(b"other")
+    COMM.barrier()
+    if COMM.rank == COMM.size - 1:
+        file.Write_at(0, np.full(1, -4.0))
+    file.Close()
+    if COMM.rank == 0:
+        LOG.append((path.read_bytes(), np.fromfile(FOLDER / "renamed")[2:].tolist()))
+
+
 def shared_pointers() -> None:
     """Ranks share a pointer only if their views are the same, as those of one rank are."""
     if COMM.size > 1:
@@ -154,7 +171,7 @@ def shared_pointers() -> None:
     file.Close()
 
 
-for case in (invalid_views, types_and_hints, calls_of_one_rank, atomic_mode, handlers, shared_pointers):
+for case in (invalid_views, types_and_hints, calls_of_one_rank, atomic_mode, handlers, replaced, shared_pointers):
     case()
     LOG.append(case.__name__)
     COMM.barrier()

@@ -184,13 +184,13 @@ def regular(rng: np.random.Generator, element: MPI.Datatype, rows: int, width: i
     """Blocks of elements at a distance of a row, by one of the functions that make such a type."""
     if rng.random() < 0.3:
         return element.Create_vector(rows, width, row)
-    places = [row * one for one in range(rows)]
-    in_bytes = [element.size * one for one in places]
+    offsets = [row * one for one in range(rows)]
+    in_bytes = [element.size * one for one in offsets]
     return [
         lambda: element.Create_hvector(rows, width, row * element.size),
-        lambda: element.Create_indexed_block(width, places),
+        lambda: element.Create_indexed_block(width, offsets),
         lambda: element.Create_hindexed_block(width, in_bytes),
-        lambda: element.Create_indexed([width] * rows, places),
+        lambda: element.Create_indexed([width] * rows, offsets),
         lambda: element.Create_hindexed([width] * rows, in_bytes),
     ][rng.integers(5)]()
 

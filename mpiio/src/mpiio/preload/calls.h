@@ -14,7 +14,7 @@
 /** Defines PNAME as a second name of NAME. */
 #define ALSO_PROFILING(NAME) EXPORT __typeof__(NAME) P##NAME __attribute__((alias(#NAME)))
 
-/** Defines `name`, the MPI's function NAME, which each place looks up once. */
+/** Defines `name`, the MPI's function NAME, which each call site looks up once. */
 #define FIND(name, NAME)                                \
   static __typeof__(NAME)* name;                        \
   if (__atomic_load_n(&name, __ATOMIC_ACQUIRE) == NULL) \

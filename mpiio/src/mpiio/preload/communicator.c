@@ -36,12 +36,6 @@ static int is_finalizing;
 #define HANDLE(TYPE, NAME, SYMBOL) (NAME)
 #endif
 
-static int copy_nothing(MPI_Comm comm, int key, void* extra, void* value, void* copy, int* is_copied) {
-  (void)comm, (void)key, (void)extra, (void)value, (void)copy;
-  *is_copied = 0;
-  return MPI_SUCCESS;
-}
-
 static int on_free(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)extra;
   struct opens* opens = value;
@@ -62,11 +56,13 @@ static void make_keyval(void) {
   FIND(create, MPI_Comm_create_keyval);
   FIND(set, MPI_Comm_set_attr);
   FIND(is_initialized, MPI_Initialized);
+  MPI_Comm_copy_attr_function* copy =
+      HANDLE(MPI_Comm_copy_attr_function*, MPI_COMM_NULL_COPY_FN, "OMPI_C_MPI_COMM_NULL_COPY_FN");
   int key, is_done = 0;
-  has_keyval = create(copy_nothing, on_free, &keyval, NULL) == MPI_SUCCESS;
+  has_keyval = create(copy, on_free, &keyval, NULL) == MPI_SUCCESS;
   // Programs with sessions alone have no MPI_COMM_SELF.
   if (is_initialized(&is_done) != MPI_SUCCESS || !is_done) return;
-  if (create(copy_nothing, on_finalize, &key, NULL) == MPI_SUCCESS)
+  if (create(copy, on_finalize, &key, NULL) == MPI_SUCCESS)
     set(HANDLE(MPI_Comm, MPI_COMM_SELF, "ompi_mpi_comm_self"), key, NULL);
 }
 

@@ -1,12 +1,12 @@
 // Finds out by which descriptor the MPI has opened a file.
 //
 // Problem: Plait must open the file that the MPI has opened, also if the program has replaced it under its name since.
-// A look at the file after each MPI_File_open would tell, but the system call takes a tenth of the time of a small file,
-// and is a message to the server of a parallel file system.
+// stat() after each MPI_File_open would show that, but it takes a tenth of the time of a small file, and is a message
+// to the server of a parallel file system.
 //
-// Idea: the functions that open files are replaced as well. While the MPI opens a file, they remember the descriptor,
-// which is asked for the identity of its file only if Plait opens the file, too. An MPI that opens the file later, or in
-// another way, leaves no descriptor.
+// Idea: the functions that open files are replaced as well. While the MPI opens a file, they remember the descriptor.
+// fstat() returns the identity of its file, and is called only if Plait opens the file, too. An MPI that opens the file
+// later, or in another way, leaves no descriptor.
 
 #define _GNU_SOURCE  // RTLD_NEXT, O_TMPFILE
 

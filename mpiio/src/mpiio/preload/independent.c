@@ -1,6 +1,7 @@
 // Calls that depend on views and file pointers, and that the MPI carries out.
 //
-// While Plait holds a view for the MPI, they get another handle, or the view is passed to the MPI first (view_calls.cpp).
+// While Plait holds a view for the MPI, they get another handle, or the view is passed to the MPI before. The file
+// view_calls.cpp decides which.
 
 #include <limits.h>
 #include <stddef.h>
@@ -137,8 +138,9 @@ EXPORT int MPI_File_get_view(MPI_File file, MPI_Offset* displacement, MPI_Dataty
                              char* representation) {
   REAL(MPI_File_get_view);
   const struct plait_mpiio_functions* held = holding();
+  const struct plait_mpiio_stored_view stored = {displacement, etype, filetype, representation};
   int code;
-  if (held != NULL && held->view(file, displacement, etype, filetype, representation, &code)) return code;
+  if (held != NULL && held->view(file, &stored, &code)) return code;
   return real(file, displacement, etype, filetype, representation);
 }
 ALSO_PROFILING(MPI_File_get_view);
