@@ -40,7 +40,8 @@ class OpenedPath {
 
  private:
   std::string path_;
-  int descriptor_;                        ///< -1 if the identity is known
+  int descriptor_;
+  bool has_identity_;
   std::optional<FileIdentity> identity_;  ///< nothing if Plait cannot open the file
 };
 
