@@ -45,7 +45,7 @@ bool has_weak_coherence(const std::string& path) {
 }
 
 std::string find_path(std::string_view name) {
-  if (name.empty()) return {};
+  if (name.empty() || name.front() == '/') return std::string(name);
   std::error_code error;
   std::filesystem::path path = std::filesystem::absolute(name, error);
   return error ? std::string() : path.string();
