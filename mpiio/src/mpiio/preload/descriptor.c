@@ -53,7 +53,7 @@ static int open_next(open_function* next, const char* path, int flags, mode_t mo
 #define DEFINE_OPEN(NAME)                                       \
   EXPORT int NAME(const char* path, int flags, ...) {           \
     mode_t mode = 0;                                            \
-    if ((flags & O_CREAT) != 0 || (flags & __O_TMPFILE) != 0) { \
+    if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) { \
       va_list rest;                                             \
       va_start(rest, flags);                                    \
       mode = va_arg(rest, mode_t);                              \
