@@ -50,16 +50,16 @@ static int open_next(open_function* next, const char* path, int flags, mode_t mo
   return found;
 }
 
-#define DEFINE_OPEN(NAME)                                       \
-  EXPORT int NAME(const char* path, int flags, ...) {           \
-    mode_t mode = 0;                                            \
+#define DEFINE_OPEN(NAME)                                             \
+  EXPORT int NAME(const char* path, int flags, ...) {                 \
+    mode_t mode = 0;                                                  \
     if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) { \
-      va_list rest;                                             \
-      va_start(rest, flags);                                    \
-      mode = va_arg(rest, mode_t);                              \
-      va_end(rest);                                             \
-    }                                                           \
-    return open_next(next_##NAME, path, flags, mode);           \
+      va_list rest;                                                   \
+      va_start(rest, flags);                                          \
+      mode = va_arg(rest, mode_t);                                    \
+      va_end(rest);                                                   \
+    }                                                                 \
+    return open_next(next_##NAME, path, flags, mode);                 \
   }
 
 DEFINE_OPEN(open)
