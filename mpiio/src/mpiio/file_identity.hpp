@@ -32,8 +32,8 @@ class OpenedPath {
   const std::string& text() const { return path_; }
   /// True if it is still the path of the file that the MPI has opened.
   bool is_current();
-  /// Returns a path by which this process can open the file; an empty one if the file was replaced and the descriptor is
-  /// unknown.
+  /// Returns a path by which this process can open the file; an empty one if the file was replaced and the descriptor
+  /// is unknown.
   std::string find_current();
   /// True if Plait may open it.
   bool is_usable() { return is_current() && !has_weak_coherence(path_); }

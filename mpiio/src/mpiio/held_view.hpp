@@ -33,7 +33,8 @@ class HeldView {
   int get(const plait_mpiio_stored_view& stored) const;
 
   /// Stores a handle of this rank alone, with this view, and with the pointer if the call uses it. Until end_call(),
-  /// other threads wait that use the pointer, too. Returns a code of the MPI, and is not to be ended if that is an error.
+  /// other threads wait that use the pointer, too. Returns a code of the MPI; end_call() follows only a success.
+  /// path  of the file
   int begin_call(OpenedPath& path, bool uses_pointer, MPI_File& file);
   void end_call(bool uses_pointer);
 
