@@ -194,8 +194,12 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
         (has_one_piece && std::holds_alternative<Strided>(view_->filetype) && !is_always()))
       return Reason::kNoGain;
   }
-  const Reason reason = check_file(access);
-  return reason != Reason::kNone || is_idle ? reason : check_position(access, proposal);
+  if (const Reason reason = check_file(access); reason != Reason::kNone) return reason;
+  // Also on ranks without elements: all ranks must have the array, or none, since ranks without it gather it.
+  if (!array_ && common_view_.is_one_darray()) array_ = make_array(*view_);
+  if (!array_ && common_view_.is_one_darray()) view_.reset();
+  if (!view_) return Reason::kView;
+  return is_idle ? Reason::kNone : check_position(access, proposal);
 }
 
 Reason OpenFile::check_file(const plait_mpiio_access& access) {
@@ -212,11 +216,6 @@ Reason OpenFile::check_position(const plait_mpiio_access& access, Proposal& prop
   if (begin % view_->bytes != 0) return Reason::kPartial;
   proposal.first = begin / view_->bytes;
   proposal.minus_first = -proposal.first;
-  if (!array_ && common_view_.is_one_darray()) {
-    array_ = make_array(*view_);
-    if (!array_) view_.reset();
-  }
-  if (!view_) return Reason::kView;
   return array_ ? check_array(access, proposal) : Reason::kNone;
 }
 

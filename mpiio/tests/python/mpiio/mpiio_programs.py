@@ -35,10 +35,10 @@ def run(ranks, *command, plait, timeout=600, **environment):
     return done
 
 
-def run_python(ranks, name, *arguments, plait, **environment):
+def run_python(ranks, name, *arguments, plait, timeout=600, **environment):
     """Run a Python program of the folder programs, whose failure on one rank ends all."""
     command = [sys.executable, "-m", "mpi4py", PROGRAMS / name, *arguments]
-    return run(ranks, *command, plait=plait, **environment)
+    return run(ranks, *command, plait=plait, timeout=timeout, **environment)
 
 
 def accesses(explained):

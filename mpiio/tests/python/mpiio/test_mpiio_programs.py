@@ -149,6 +149,13 @@ def test_files_outlive_their_communicators(ranks, tmp_path):
     assert accesses(done.stderr) == (2 + 2 + 5 + 5, 0)
 
 
+@pytest.mark.parametrize("mode", ["on", "always", "strict"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_ranks_may_have_no_elements_of_a_darray(ranks, mode, tmp_path):
+    done = run_python(ranks, "empty_parts.py", tmp_path / "file", plait=f"explain,{mode}", timeout=60)
+    assert mode == "on" or accesses(done.stderr) == (5, 5)
+
+
 SHARED = """
 import numpy as np
 from mpi4py import MPI
