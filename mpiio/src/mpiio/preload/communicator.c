@@ -5,7 +5,8 @@
 //
 // Idea: it is made when the first file is opened on a communicator, and stored as an attribute of it. MPI calls back
 // when the program frees its communicator. Files that are still open then have references to Plait's. Each file has a
-// tag, so that messages of two threads do not mix: opens of one communicator have the same order on all ranks.
+// tag, so that messages of two threads do not mix: opens of one communicator have the same order on all ranks. When all
+// tags are used, the attribute gets a new communicator.
 //
 // Example: a program opens 1000 files on MPI_COMM_WORLD, one after another. The first open makes a communicator, and
 // MPI_Finalize ends it. If it duplicates MPI_COMM_WORLD for each file, each open makes one, which MPI_Comm_free frees.
@@ -129,9 +130,15 @@ struct plait_mpiio_ranks* plait_mpiio_find_ranks(MPI_Comm comm, int color, int* 
   struct opens* opens = NULL;
   int is_known = 0;
   if (has_keyval && get(comm, keyval, &opens, &is_known) != MPI_SUCCESS) return NULL;
+  if (is_known && opens->number == kTags) {
+    // Files with the first tags may be open. All ranks have counted as many opens.
+    FIND(delete_attr, MPI_Comm_delete_attr);
+    if (delete_attr(comm, keyval) != MPI_SUCCESS) return NULL;
+    is_known = 0;
+  }
   if (!is_known) opens = make_opens_quietly(comm, color);
   if (opens == NULL) return NULL;
-  *tag = opens->number++ % kTags + 1;
+  *tag = ++opens->number;
   __atomic_add_fetch(&opens->ranks->references, 1, __ATOMIC_RELAXED);
   return opens->ranks;
 }
