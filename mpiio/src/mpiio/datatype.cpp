@@ -167,7 +167,9 @@ ArrayDatatype repeat(const ArrayDatatype& base, std::int64_t count, std::int64_t
   if (count < 0 || __builtin_mul_overflow(distance, count, &span)) return {};
   if (const auto* dense = std::get_if<Dense>(&base)) {
     if (count == 0 || dense->bytes == 0) return Dense{};
-    if (count == 1 || distance == dense->bytes) return Dense{dense->bytes * count};
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(dense->bytes, count, &bytes)) return {};
+    if (count == 1 || distance == dense->bytes) return Dense{bytes};
     if (distance < dense->bytes) return {};
     return Strided{.begin = 0, .block = dense->bytes, .levels = {{count, distance}}};
   }
@@ -181,11 +183,9 @@ ArrayDatatype repeat(const ArrayDatatype& base, std::int64_t count, std::int64_t
     return repeated;
   }
   Strided::Level& first = repeated.levels.front();
-  const std::int64_t inner = first.count * first.stride;
-  if (distance == inner) {
-    first.count *= count;
-    return repeated;
-  }
+  std::int64_t inner = 0;
+  if (__builtin_mul_overflow(first.count, first.stride, &inner)) return {};
+  if (distance == inner) return __builtin_mul_overflow(first.count, count, &first.count) ? ArrayDatatype() : repeated;
   if (distance < inner || distance % first.stride != 0) return {};
   repeated.levels.insert(repeated.levels.begin(), {count, distance});
   return repeated;
@@ -223,18 +223,23 @@ ArrayDatatype decode_list(const Contents& contents, bool in_bytes, bool has_leng
   else
     offsets = arguments.sizes(count);
   if (!arguments.is_complete() || count == 0 || std::ssize(offsets) != count) return {};
-  const std::int64_t distance = count > 1 ? offsets[1] - offsets[0] : 0;
-  for (std::size_t i = 1; i < offsets.size(); ++i)
-    if (offsets[i] - offsets[i - 1] != distance || lengths[has_lengths ? i : 0] != lengths[0]) return {};
+  std::int64_t distance = 0;
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    std::int64_t next = 0;
+    if (__builtin_sub_overflow(offsets[i], offsets[i - 1], &next)) return {};
+    if (i == 1) distance = next;
+    if (next != distance || lengths[has_lengths ? i : 0] != lengths[0]) return {};
+  }
   const std::int64_t unit = in_bytes ? 1 : extent(contents.base()).bytes;
-  ArrayDatatype found = repeat_blocks(contents.base(), lengths[0], count, distance * unit);
-  const std::int64_t begin = offsets[0] * unit;
+  std::int64_t begin = 0;
+  if (__builtin_mul_overflow(offsets[0], unit, &begin) || __builtin_mul_overflow(distance, unit, &distance)) return {};
+  ArrayDatatype found = repeat_blocks(contents.base(), lengths[0], count, distance);
   if (begin == 0) return found;
   if (const auto* dense = std::get_if<Dense>(&found); dense != nullptr && dense->bytes > 0)
     found = Strided{.begin = 0, .block = dense->bytes, .levels = {}};
   auto* strided = std::get_if<Strided>(&found);
   if (strided == nullptr || begin < 0) return {};
-  strided->begin += begin;
+  if (__builtin_add_overflow(strided->begin, begin, &strided->begin)) return {};
   return found;
 }
 

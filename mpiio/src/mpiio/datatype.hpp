@@ -52,7 +52,7 @@ struct Strided {
 using ArrayDatatype = std::variant<std::monostate, Dense, Darray, Subarray, Strided>;
 
 /// Decodes a datatype by the calls that made it.
-/// cost  Independent of the size of the array.
+/// cost  Proportional to the arguments of these calls, such as the offsets of a list; not to the pieces of an array.
 ArrayDatatype decode(MPI_Datatype type);
 
 /// True for a type that the MPI defines, which has no arguments and must not be freed.

@@ -18,7 +18,7 @@ enum class Reason : std::int64_t {
   kMode,      ///< atomic access, or a read or write that the access mode forbids
   kStore,     ///< a path or file system that Plait does not open
   kFailed,    ///< Plait cannot carry the access out
-  kMissing,   ///< ranks without the library of accesses, with another mode, or whose open failed
+  kMissing,   ///< ranks without the library of accesses, or with another mode
 };
 
 std::string_view describe(Reason reason);

@@ -152,6 +152,28 @@ bool has_whole_etypes(const FileView& view, const Strided& strided) {
   return distances(view, strided).back() % view.etype_bytes == 0 && strided.block % view.etype_bytes == 0;
 }
 
+/// The bytes at which the first block begins, and the last one of the first level.
+struct BlockSpan {
+  std::int64_t begin = 0;
+  std::int64_t last = 0;
+};
+
+/// Returns nothing if the blocks end past 2^63 bytes.
+std::optional<BlockSpan> find_span(const FileView& view, const Strided& strided) {
+  BlockSpan span;
+  if (__builtin_add_overflow(view.displacement, strided.begin, &span.begin)) return std::nullopt;
+  std::int64_t end = span.begin;
+  span.last = span.begin;
+  for (const Strided::Level& level : strided.levels) {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(level.count - 1, level.stride, &bytes) || __builtin_add_overflow(end, bytes, &end))
+      return std::nullopt;
+    if (&level == strided.levels.data()) span.last = end;
+  }
+  if (__builtin_add_overflow(end, strided.block, &end)) return std::nullopt;
+  return span;
+}
+
 /// Blocks at equal distances are parts of one array, whose extents are the distances divided by each other. The number
 /// of blocks of the first level may differ.
 Hash hash_blocks(const FileView& view, const Strided& strided) {
@@ -213,13 +235,13 @@ ViewSummary::ViewSummary(const std::optional<FileView>& view, int rank, int rank
     numbers_[kIsNoSubarray] = 0;
     numbers_[kMinusDimensions] = -std::ssize(subarray->shape);
   } else if (const auto* strided = std::get_if<Strided>(&view->filetype)) {
-    if (!has_whole_etypes(*view, *strided)) return;
+    const std::optional<BlockSpan> blocks = find_span(*view, *strided);
+    if (!blocks || !has_whole_etypes(*view, *strided)) return;
     hash = hash_blocks(*view, *strided);
     numbers_[kIsNoSubarray] = 0;
     numbers_[kMinusDimensions] = -std::max<std::int64_t>(1, std::ssize(strided->levels) + 1);
-    numbers_[kBegin] = view->displacement + strided->begin;
-    numbers_[kMinusEnd] = -numbers_[kBegin];
-    if (!strided->levels.empty()) numbers_[kMinusEnd] -= (strided->levels[0].count - 1) * strided->levels[0].stride;
+    numbers_[kBegin] = blocks->begin;
+    numbers_[kMinusEnd] = -blocks->last;
   } else if (std::holds_alternative<Dense>(view->filetype)) {
     numbers_[kIsNoOther] = 0;
     numbers_[kIsUnderstood] = 1;
