@@ -111,18 +111,30 @@ void find_real(Function& function, void* found) {
   function = reinterpret_cast<Function>(found);
 }
 
-int on_route(MPI_File handle, plait_mpiio_use use, MPI_File* target) {
+/// A call on a handle of this rank alone.
+struct RoutedCall {
+  std::shared_ptr<OpenFile> file;
+  std::shared_ptr<HeldView> view;
+};
+
+int on_route(MPI_File handle, plait_mpiio_use use, MPI_File* target, void** call) {
   int code = MPI_SUCCESS;
   *target = handle;
+  *call = nullptr;
   run([&] {
-    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle)) code = file->route(use, *target);
+    const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle);
+    if (!file) return;
+    std::shared_ptr<HeldView> view;
+    code = file->route(use, *target, view);
+    if (view) *call = new RoutedCall{file, std::move(view)};
   });
   return code;
 }
 
-int on_routed(MPI_File handle, plait_mpiio_use use, int code) {
+int on_routed(void* call, plait_mpiio_use use, int code) {
   run([&] {
-    if (const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle)) code = file->routed(use, code);
+    const std::unique_ptr<RoutedCall> routed(static_cast<RoutedCall*>(call));
+    code = routed->file->routed(use, *routed->view, code);
   });
   return code;
 }
@@ -131,7 +143,8 @@ int on_seek(MPI_File handle, MPI_Offset offset, int whence) {
   bool is_done = false;
   run([&] {
     const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle);
-    if (HeldView* const view = file ? file->held() : nullptr) is_done = view->seek(offset, whence);
+    const std::shared_ptr<HeldView> view = file ? file->held() : nullptr;
+    is_done = view && view->seek(offset, whence);
   });
   return is_done ? 1 : 0;
 }
@@ -140,9 +153,8 @@ int on_position(MPI_File handle, MPI_Offset* position) {
   bool is_known = false;
   run([&] {
     const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle);
-    const HeldView* const view = file ? file->held() : nullptr;
-    is_known = view != nullptr;
-    if (is_known) *position = view->position();
+    const std::shared_ptr<HeldView> view = file ? file->held() : nullptr;
+    is_known = view && view->position(*position);
   });
   return is_known ? 1 : 0;
 }
@@ -151,7 +163,7 @@ int on_get_view(MPI_File handle, const plait_mpiio_stored_view* stored, int* cod
   bool is_known = false;
   run([&] {
     const std::shared_ptr<OpenFile> file = FileTable::instance().find(handle);
-    const HeldView* const view = file ? file->held() : nullptr;
+    const std::shared_ptr<HeldView> view = file ? file->held() : nullptr;
     is_known = view != nullptr;
     if (is_known) *code = view->get(*stored);
   });

@@ -88,10 +88,10 @@ struct plait_mpiio_functions {
   int (*ended)(MPI_File, int writes, MPI_Status* status);
   /** The number of views that Plait holds. While it is 0, the functions below need not be called. */
   const int* held;
-  /** Stores the handle with which the MPI carries out a call. Unless it returns an error, `routed` follows, which
-      returns the result of the call. */
-  int (*route)(MPI_File, enum plait_mpiio_use, MPI_File* target);
-  int (*routed)(MPI_File, enum plait_mpiio_use, int code);
+  /** Stores the handle with which the MPI carries out a call. Unless it returns an error or stores NULL as `call`,
+      `routed` follows, which returns the result of the call. */
+  int (*route)(MPI_File, enum plait_mpiio_use, MPI_File* target, void** call);
+  int (*routed)(void* call, enum plait_mpiio_use, int code);
   /** These return 0 if the call belongs to the MPI. */
   int (*seek)(MPI_File, MPI_Offset, int whence);
   int (*position)(MPI_File, MPI_Offset*);

@@ -57,6 +57,7 @@ OpenedPath::OpenedPath(std::string_view name, int descriptor)
 }
 
 bool OpenedPath::is_current() {
+  const std::scoped_lock lock(mutex_);
   if (!std::exchange(has_identity_, true)) identity_ = find_identity(descriptor_);
   return identity_ && find_identity(path_) == identity_;
 }

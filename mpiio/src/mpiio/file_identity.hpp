@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ std::optional<FileIdentity> find_identity(const std::string& path);
 bool has_weak_coherence(const std::string& path);
 
 /// The path of a file that the MPI has opened.
+/// threads  Several may call the functions at once.
 class OpenedPath {
  public:
   /// descriptor  of the MPI, which is open until the file is closed; -1 if it is unknown
@@ -39,6 +41,7 @@ class OpenedPath {
   bool is_usable() { return is_current() && !has_weak_coherence(path_); }
 
  private:
+  std::mutex mutex_;  ///< guards the identity
   std::string path_;
   int descriptor_;
   bool has_identity_;

@@ -22,7 +22,7 @@ void free_type(MPI_Datatype& type) {
 }  // namespace
 
 HeldView::HeldView(const plait_mpiio_view& view, int access_mode)
-    : displacement_(view.displacement), access_mode_(access_mode) {
+    : original_(view.file), displacement_(view.displacement), access_mode_(access_mode) {
   copy_type(view.etype, &etype_);
   copy_type(view.filetype, &filetype_);
   if (view.info != MPI_INFO_NULL) PMPI_Info_dup(view.info, &info_);
@@ -35,7 +35,21 @@ HeldView::~HeldView() {
   if (info_ != MPI_INFO_NULL) PMPI_Info_free(&info_);
 }
 
+bool HeldView::position(MPI_Offset& position) {
+  const std::scoped_lock lock(pointer_);
+  position = position_;
+  return !has_passed_;
+}
+
+bool HeldView::advance(MPI_Offset etypes) {
+  const std::scoped_lock lock(pointer_);
+  if (!has_passed_) position_ += etypes;
+  return !has_passed_;
+}
+
 bool HeldView::seek(MPI_Offset offset, int whence) {
+  const std::scoped_lock lock(pointer_);
+  if (has_passed_) return false;
   MPI_Offset target = offset;
   if (whence != MPI_SEEK_SET && (whence != MPI_SEEK_CUR || __builtin_add_overflow(position_, offset, &target)))
     return false;
@@ -45,9 +59,16 @@ bool HeldView::seek(MPI_Offset offset, int whence) {
   return true;
 }
 
-int HeldView::set(MPI_File file) const {
-  const int code = real_calls().set_view(file, displacement_, etype_, filetype_, "native", info_);
-  return code == MPI_SUCCESS ? real_calls().seek(file, position_, MPI_SEEK_SET) : code;
+int HeldView::set() const {
+  return real_calls().set_view(original_, displacement_, etype_, filetype_, "native", info_);
+}
+
+int HeldView::pass_pointer(const std::function<void()>& on_passed) {
+  const std::scoped_lock lock(pointer_);
+  const int code = real_calls().seek(original_, position_, MPI_SEEK_SET);
+  has_passed_ = true;
+  on_passed();
+  return code;
 }
 
 int HeldView::get(const plait_mpiio_stored_view& stored) const {
@@ -60,7 +81,11 @@ int HeldView::get(const plait_mpiio_stored_view& stored) const {
 int HeldView::open(const std::string& path) {
   const int mode = access_mode_ & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
   MPI_File file = MPI_FILE_NULL;
-  int code = real_calls().open(MPI_COMM_SELF, path.c_str(), mode, MPI_INFO_NULL, &file);
+  MPI_Info hints = MPI_INFO_NULL;
+  int code = PMPI_File_get_info(original_, &hints);
+  if (code != MPI_SUCCESS) return code;
+  code = real_calls().open(MPI_COMM_SELF, path.c_str(), mode, hints, &file);
+  if (hints != MPI_INFO_NULL) PMPI_Info_free(&hints);
   if (code != MPI_SUCCESS) return code;
   PMPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
   code = real_calls().set_view(file, displacement_, etype_, filetype_, "native", info_);
@@ -79,9 +104,13 @@ int HeldView::begin_call(OpenedPath& path, bool uses_pointer, MPI_File& file) {
   }
   file = file_;
   if (!uses_pointer) return MPI_SUCCESS;
-  pointer_.lock();
+  std::unique_lock lock(pointer_);
+  if (has_passed_) {
+    file = original_;
+    return MPI_SUCCESS;
+  }
   const int code = real_calls().seek(file_, position_, MPI_SEEK_SET);
-  if (code != MPI_SUCCESS) pointer_.unlock();
+  if (code == MPI_SUCCESS) lock.release();  // end_call() unlocks it
   return code;
 }
 

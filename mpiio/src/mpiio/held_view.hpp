@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -14,7 +15,8 @@ namespace plait::mpiio {
 
 /// MPI_File_set_view of the MPI expands datatypes into their pieces, and is collective. It is called only before a
 /// collective access that the MPI carries out. Calls of one rank alone use a handle of this rank alone, which the MPI
-/// opens for the first of them.
+/// opens for the first of them. Requests on that handle may be pending until the object is destroyed.
+/// threads  Several may call the functions at once.
 class HeldView {
  public:
   HeldView(const plait_mpiio_view& view, int access_mode);
@@ -23,17 +25,21 @@ class HeldView {
   HeldView& operator=(const HeldView&) = delete;
 
   /// The individual file pointer, in etypes.
-  MPI_Offset position() const { return position_; }
-  void advance(MPI_Offset etypes) { position_ += etypes; }
+  /// Returns false if the MPI has the pointer.
+  bool position(MPI_Offset& position);
+  bool advance(MPI_Offset etypes);
   /// Moves the individual file pointer. Returns false if only the MPI knows where to, or whether that is an error.
   bool seek(MPI_Offset offset, int whence);
-  /// Passes the view and the pointer to the MPI. Collective.
-  int set(MPI_File file) const;
+  /// Passes the view to the MPI. Collective.
+  int set() const;
+  /// Passes the pointer to the MPI, which has the view, and calls `on_passed` before another thread moves the pointer.
+  int pass_pointer(const std::function<void()>& on_passed);
   /// Returns what MPI_File_get_view does; the caller frees types that are not predefined.
   int get(const plait_mpiio_stored_view& stored) const;
 
-  /// Stores a handle of this rank alone, with this view, and with the pointer if the call uses it. Until end_call(),
-  /// other threads wait that use the pointer, too. Returns a code of the MPI; end_call() follows only a success.
+  /// Stores a handle of this rank alone, with this view, and with the pointer if the call uses it; the handle of the
+  /// file if the pointer was passed to the MPI meanwhile. Until end_call(), other threads wait that use the pointer,
+  /// too. Returns a code of the MPI; end_call() follows only a success with the handle of this rank.
   /// path  of the file
   int begin_call(OpenedPath& path, bool uses_pointer, MPI_File& file);
   void end_call(bool uses_pointer);
@@ -41,14 +47,16 @@ class HeldView {
  private:
   int open(const std::string& path);
 
+  MPI_File original_;
   MPI_Offset displacement_;
   MPI_Datatype etype_ = MPI_DATATYPE_NULL;
   MPI_Datatype filetype_ = MPI_DATATYPE_NULL;
   MPI_Info info_ = MPI_INFO_NULL;
   int access_mode_;
-  MPI_Offset position_ = 0;
   std::mutex opening_;
-  std::mutex pointer_;
+  std::mutex pointer_;  ///< guards the two members below
+  MPI_Offset position_ = 0;
+  bool has_passed_ = false;
   MPI_File file_ = MPI_FILE_NULL;
 };
 

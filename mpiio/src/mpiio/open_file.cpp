@@ -75,10 +75,9 @@ bool has_end(MPI_File file, const SharedArray& array) {
   return PMPI_File_get_size(file, &bytes) == MPI_SUCCESS && bytes >= end_of_access(array);
 }
 
-bool find_position(MPI_File file, const HeldView* held, MPI_Offset& position) {
-  if (held == nullptr) return real_calls().get_position(file, &position) == MPI_SUCCESS;
-  position = held->position();
-  return true;
+bool find_position(MPI_File file, HeldView* held, MPI_Offset& position) {
+  if (held != nullptr && held->position(position)) return true;
+  return real_calls().get_position(file, &position) == MPI_SUCCESS;
 }
 
 }  // namespace
@@ -120,7 +119,7 @@ OpenFile::OpenFile(const plait_mpiio_opened& opened)
 }
 
 OpenFile::~OpenFile() {
-  drop_view();
+  exchange_held(nullptr);
   give_up(unusable_);
 }
 
@@ -210,7 +209,7 @@ Reason OpenFile::check_file(const plait_mpiio_access& access) {
 
 Reason OpenFile::check_position(const plait_mpiio_access& access, Proposal& proposal) {
   MPI_Offset position = access.offset;
-  if (access.has_offset == 0 && !find_position(file_, held(), position)) return Reason::kFailed;
+  if (access.has_offset == 0 && !find_position(file_, held().get(), position)) return Reason::kFailed;
   std::int64_t begin = 0;
   if (position < 0 || __builtin_mul_overflow(position, view_->etype_bytes, &begin)) return Reason::kFailed;
   if (begin % view_->bytes != 0) return Reason::kPartial;
@@ -296,9 +295,8 @@ int OpenFile::complete(const plait_mpiio_access& access, std::int64_t bytes) {
   set_status(access.status, bytes);
   if (access.has_offset != 0 || bytes == 0) return MPI_SUCCESS;
   const MPI_Offset etypes = bytes / view_->etype_bytes;
-  if (!held_) return real_calls().seek(file_, etypes, MPI_SEEK_CUR);
-  held_->advance(etypes);
-  return MPI_SUCCESS;
+  const std::shared_ptr<HeldView> held = this->held();
+  return held && held->advance(etypes) ? MPI_SUCCESS : real_calls().seek(file_, etypes, MPI_SEEK_CUR);
 }
 
 bool OpenFile::end(bool writes, MPI_Status* status) {
@@ -313,8 +311,8 @@ bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int
   ++left_[reason];
   // Ranks without Plait or with another mode call the MPI, and would wait there for ranks that return an error.
   if (!is_strict() || reason == Reason::kMissing) {
-    mpi_is_between_ = access.begins != 0;
     code = pass_view();
+    if (code == MPI_SUCCESS) mpi_is_between_ = access.begins != 0;
     return code != MPI_SUCCESS;
   }
   if (agreement_.rank() == 0)

@@ -34,9 +34,7 @@ void count_held(int change) { __atomic_add_fetch(&held_views, change, __ATOMIC_A
 const int* held_view_count() { return &held_views; }
 
 bool OpenFile::start_view(const plait_mpiio_view& view) {
-  common_view_ = {};
-  array_.reset();
-  drop_view();
+  put_views_aside();
   if (unusable_ != Reason::kNone) return false;
   view_reason_ = Reason::kView;
   if (agreement_.ranks() == 1 && !is_always() && is_contiguous(view, ranks_->comm)) {
@@ -55,14 +53,41 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   if (!common_view_.is_held() || !common_view_.is_array() || !has_gain() || (!array_ && !gather_array()) ||
       array_->has_replicas())
     return false;
-  held_.emplace(view, access_mode_);
-  count_held(1);
+  exchange_held(std::make_shared<HeldView>(view, access_mode_));
+  previous_.reset();
   return true;
 }
 
 void OpenFile::finish_view(bool has_succeeded) {
   compare_views();
   if (!has_succeeded) view_.reset();
+  if (previous_) restore_views(has_succeeded);
+}
+
+void OpenFile::put_views_aside() {
+  // MPI requires that requests have ended when a view is set.
+  retired_.reset();
+  previous_.reset();
+  if (std::shared_ptr<HeldView> held = exchange_held(nullptr))
+    previous_ = Views{common_view_, gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
+  common_view_ = {};
+  view_.reset();
+  array_.reset();
+}
+
+void OpenFile::restore_views(bool has_succeeded) {
+  Agreement::Numbers numbers{};
+  numbers[0] = has_succeeded ? 0 : 1;
+  agreement_.start(numbers);
+  const std::optional<Agreement::Numbers> smallest = agreement_.finish();
+  Views views = *std::exchange(previous_, std::nullopt);
+  if (!smallest || (*smallest)[0] == 0) return;
+  common_view_ = views.common;
+  gain_ = views.gain;
+  view_reason_ = views.reason;
+  view_ = std::move(views.own);
+  array_ = std::move(views.array);
+  exchange_held(std::move(views.held));
 }
 
 void OpenFile::compare_views() {
@@ -87,22 +112,40 @@ bool OpenFile::gather_array() {
   return array_.has_value();
 }
 
-void OpenFile::drop_view() {
-  if (!held_) return;
-  held_.reset();
-  count_held(-1);
+std::shared_ptr<HeldView> OpenFile::held() const {
+  const std::scoped_lock lock(holding_);
+  return held_;
+}
+
+std::shared_ptr<HeldView> OpenFile::exchange_held(std::shared_ptr<HeldView> view) {
+  const std::scoped_lock lock(holding_);
+  count_held((view ? 1 : 0) - (held_ ? 1 : 0));
+  return std::exchange(held_, std::move(view));
 }
 
 int OpenFile::pass_view() {
-  if (!held_) return MPI_SUCCESS;
-  const int code = held_->set(file_);
-  drop_view();
-  return code;
+  const std::scoped_lock lock(passing_);
+  const std::shared_ptr<HeldView> held = this->held();
+  if (!held) return MPI_SUCCESS;
+  int own = held->set();
+  if (own != MPI_SUCCESS) PMPI_Error_class(own, &own);
+  Agreement::Numbers numbers{};
+  numbers[0] = -own;
+  agreement_.start(numbers);
+  const std::optional<Agreement::Numbers> smallest = agreement_.finish();
+  const int code = smallest ? static_cast<int>(-(*smallest)[0]) : MPI_ERR_INTERN;
+  if (code != MPI_SUCCESS) {
+    // The MPI has called the handler for an error of this rank.
+    if (own == MPI_SUCCESS) PMPI_File_call_errhandler(file_, code);
+    return code;
+  }
+  return held->pass_pointer([&] { retired_ = exchange_held(nullptr); });
 }
 
-int OpenFile::route(plait_mpiio_use use, MPI_File& target) {
+int OpenFile::route(plait_mpiio_use use, MPI_File& target, std::shared_ptr<HeldView>& view) {
   target = file_;
-  if (!held_) return MPI_SUCCESS;
+  std::shared_ptr<HeldView> held = this->held();
+  if (!held) return MPI_SUCCESS;
   if (use == PLAIT_MPIIO_ALL || agreement_.ranks() == 1) return pass_view();
   int code = MPI_ERR_UNSUPPORTED_OPERATION;
   if (use == PLAIT_MPIIO_SHARED) {
@@ -112,15 +155,15 @@ int OpenFile::route(plait_mpiio_use use, MPI_File& target) {
                  path_.text().c_str());
   } else {
     needs_views_ = true;
-    code = held_->begin_call(path_, use == PLAIT_MPIIO_POINTER, target);
+    code = held->begin_call(path_, use == PLAIT_MPIIO_POINTER, target);
+    if (code == MPI_SUCCESS && target != file_) view = std::move(held);
   }
   if (code != MPI_SUCCESS) PMPI_File_call_errhandler(file_, code);
   return code;
 }
 
-int OpenFile::routed(plait_mpiio_use use, int code) {
-  if (!held_) return code;
-  held_->end_call(use == PLAIT_MPIIO_POINTER);
+int OpenFile::routed(plait_mpiio_use use, HeldView& view, int code) {
+  view.end_call(use == PLAIT_MPIIO_POINTER);
   if (code != MPI_SUCCESS) PMPI_File_call_errhandler(file_, code);
   return code;
 }

@@ -171,7 +171,56 @@ def shared_pointers() -> None:
     file.Close()
 
 
-for case in (invalid_views, types_and_hints, calls_of_one_rank, atomic_mode, handlers, replaced, shared_pointers):
+def pending_requests() -> None:
+    """Requests of one rank outlive the view that was held when they began, until they are waited for."""
+    file = opened("pending")
+    file.Write_all(OWN)
+    requests = []
+    if COMM.rank == COMM.size - 1:
+        requests += [file.Iwrite_at(1, np.full(1, -5.0)), file.Iread_at(0, np.zeros(1))]
+    found = np.zeros(NUMBER - 2)
+    file.Read_at_all(2, found)  # a part, which belongs to the MPI
+    MPI.Request.Waitall(requests)
+    file.Sync()
+    COMM.barrier()
+    whole = np.zeros(NUMBER)
+    file.Read_at_all(0, whole)
+    LOG.append((found.tolist(), whole.tolist()))
+    file.Close()
+
+
+def failed_views() -> None:
+    """A view stays if the next one is an error."""
+    file = opened("failed")
+    file.Write_all(OWN)
+    LOG.append(error_class(file.Set_view, -8, MPI.DOUBLE, CYCLIC))
+    displacement, _, filetype, _ = file.Get_view()
+    LOG.append((displacement, filetype.size, file.Get_position()))
+    if not filetype.is_predefined:
+        filetype.Free()
+    file.Write_at_all(0, OWN + 7)
+    found = np.zeros(NUMBER)
+    file.Read_at_all(0, found)
+    LOG.append(found.tolist())
+    file.Close()
+
+
+def later_hints() -> None:
+    """Hints of a later call replace those of the view."""
+    hints = {"cb_buffer_size": "65536"}
+    file = opened("hints")
+    file.Set_view(16, MPI.DOUBLE, CYCLIC, "native", MPI.Info.Create(hints))
+    file.Write_all(OWN)
+    file.Set_info(MPI.Info.Create({"cb_buffer_size": "131072"}))
+    file.Write_at_all(0, np.full(1, -6.0))
+    info = file.Get_info()
+    LOG.append((info.Get("cb_buffer_size"), file.Get_position()))
+    info.Free()
+    file.Close()
+
+
+CASES = (invalid_views, types_and_hints, calls_of_one_rank, atomic_mode, handlers, replaced, shared_pointers)
+for case in (*CASES, pending_requests, failed_views, later_hints):
     case()
     LOG.append(case.__name__)
     COMM.barrier()

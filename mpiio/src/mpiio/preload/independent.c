@@ -15,15 +15,16 @@ static const struct plait_mpiio_functions* holding(void) {
 }
 
 /// Calls the MPI with the handle that the call needs.
-#define CALL_ROUTED(USE, ...)                                \
-  const struct plait_mpiio_functions* functions = holding(); \
-  MPI_File target = file;                                    \
-  if (functions != NULL) {                                   \
-    const int code = functions->route(file, USE, &target);   \
-    if (code != MPI_SUCCESS) return code;                    \
-  }                                                          \
-  const int code = real(target, __VA_ARGS__);                \
-  return functions != NULL ? functions->routed(file, USE, code) : code
+#define CALL_ROUTED(USE, ...)                                     \
+  const struct plait_mpiio_functions* functions = holding();      \
+  MPI_File target = file;                                         \
+  void* call = NULL;                                              \
+  if (functions != NULL) {                                        \
+    const int code = functions->route(file, USE, &target, &call); \
+    if (code != MPI_SUCCESS) return code;                         \
+  }                                                               \
+  const int code = real(target, __VA_ARGS__);                     \
+  return call != NULL ? functions->routed(call, USE, code) : code
 
 #define DEFINE_AT(NAME, CONST, LAST)                                                                           \
   EXPORT int MPI_File_##NAME(MPI_File file, MPI_Offset offset, CONST void* data, int count, MPI_Datatype type, \
@@ -169,3 +170,10 @@ EXPORT int MPI_File_set_atomicity(MPI_File file, int is_atomic) {
   CALL_ROUTED(PLAIT_MPIIO_ALL, is_atomic);
 }
 ALSO_PROFILING(MPI_File_set_atomicity);
+
+/// The hints that come with a held view would replace these later.
+EXPORT int MPI_File_set_info(MPI_File file, MPI_Info info) {
+  REAL(MPI_File_set_info);
+  CALL_ROUTED(PLAIT_MPIIO_ALL, info);
+}
+ALSO_PROFILING(MPI_File_set_info);

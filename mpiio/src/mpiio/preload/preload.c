@@ -3,12 +3,14 @@
 // Problem: a program that was linked with an MPI is to use Plait for its collective accesses, with no change. Its file
 // handles must keep working in all functions of MPI-IO, of which there are about ninety.
 //
-// Idea: the MPI opens the file and keeps its state: view, pointers, info, error handler. Plait watches MPI_File_open,
-// MPI_File_set_view and MPI_File_close, and carries collective accesses out where it understands the views of all
-// ranks; every other call goes to the MPI unchanged. So a call that Plait does not know is still right.
+// Idea: the MPI opens the file and keeps its state: pointers, info, error handler, and views. Plait watches
+// MPI_File_open, MPI_File_set_view and MPI_File_close, and carries collective accesses out where it understands the
+// views of all ranks. It may hold a view, with the file pointer, for the MPI; then all calls that depend on either are
+// watched as well (independent.c). Every other call goes to the MPI unchanged.
 //
-// Example: of MPI_File_set_view, MPI_File_write_all and MPI_File_get_position the MPI carries out the first and the
-// third; Plait writes, and then moves the MPI's file pointer by MPI_File_seek, as the third must show.
+// Example: of MPI_File_set_view, MPI_File_write_all and MPI_File_get_position on a file whose view Plait does not hold,
+// the MPI carries out the first and the third; Plait writes, and then moves the MPI's file pointer by MPI_File_seek, as
+// the third must show. Plait carries out all three if it holds the view.
 //
 // Each function exists as MPI_File_x and PMPI_File_x, since layers for Fortran call either. Forms with _c exist if the
 // MPI's header declares them: mpi4py finds out what an MPI has by looking for symbols.

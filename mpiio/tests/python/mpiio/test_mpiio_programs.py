@@ -156,6 +156,18 @@ def test_ranks_may_have_no_elements_of_a_darray(ranks, mode, tmp_path):
     assert mode == "on" or accesses(done.stderr) == (5, 5)
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_threads_use_held_views_at_once(ranks, tmp_path):
+    done = run_python(ranks, "threads.py", tmp_path / "file", plait="explain,always", timeout=120)
+    assert accesses(done.stderr)[0] == 20
+
+
+@pytest.mark.long
+def test_more_files_may_be_opened_than_there_are_tags(tmp_path):
+    done = run_python(2, "many_opens.py", tmp_path, plait="explain,always", timeout=300)
+    assert accesses(done.stderr) == (2, 2)
+
+
 SHARED = """
 import numpy as np
 from mpi4py import MPI
