@@ -1,6 +1,7 @@
 #include "mpiio/held_view.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "mpiio/datatype.hpp"
 #include "mpiio/real_calls.hpp"
@@ -8,6 +9,9 @@
 namespace plait::mpiio {
 
 namespace {
+
+/// The number of views that are held, which calls on other files compare with 0.
+int held_views = 0;
 
 /// Returns the type itself if the MPI defines it, as such a type must not be freed.
 int copy_type(MPI_Datatype type, MPI_Datatype* copy) {
@@ -118,6 +122,19 @@ void HeldView::end_call(bool uses_pointer) {
   if (!uses_pointer) return;
   real_calls().get_position(file_, &position_);
   pointer_.unlock();
+}
+
+const int* held_view_count() { return &held_views; }
+
+std::shared_ptr<HeldView> ViewHolder::get() const {
+  const std::scoped_lock lock(mutex_);
+  return view_;
+}
+
+std::shared_ptr<HeldView> ViewHolder::exchange(std::shared_ptr<HeldView> view) {
+  const std::scoped_lock lock(mutex_);
+  __atomic_add_fetch(&held_views, (view ? 1 : 0) - (view_ ? 1 : 0), __ATOMIC_ACQ_REL);
+  return std::exchange(view_, std::move(view));
 }
 
 }  // namespace plait::mpiio

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -58,6 +59,28 @@ class HeldView {
   MPI_Offset position_ = 0;
   bool has_passed_ = false;
   MPI_File file_ = MPI_FILE_NULL;
+};
+
+/// Returns the address of the number of views that Plait holds, in all files.
+const int* held_view_count();
+
+/// The view of a file that Plait holds, if any.
+/// threads  Several may call the functions at once.
+class ViewHolder {
+ public:
+  ViewHolder() = default;
+  ~ViewHolder() { exchange(nullptr); }
+  ViewHolder(const ViewHolder&) = delete;
+  ViewHolder& operator=(const ViewHolder&) = delete;
+
+  /// Returns nullptr if there is none.
+  std::shared_ptr<HeldView> get() const;
+  /// Returns the view before.
+  std::shared_ptr<HeldView> exchange(std::shared_ptr<HeldView> view);
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<HeldView> view_;
 };
 
 }  // namespace plait::mpiio

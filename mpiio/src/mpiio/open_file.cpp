@@ -119,7 +119,7 @@ OpenFile::OpenFile(const plait_mpiio_opened& opened)
 }
 
 OpenFile::~OpenFile() {
-  exchange_held(nullptr);
+  held_.exchange(nullptr);
   give_up(unusable_);
 }
 

@@ -23,14 +23,11 @@
 
 namespace plait::mpiio {
 
-/// Returns the address of the number of views that Plait holds, in all files.
-const int* held_view_count();
-
 /// True if the file is in atomic mode.
 bool is_atomic(MPI_File file);
 
-/// One MPI_File. The MPI keeps its state, except for a view that Plait holds, with its file pointer; this object decides
-/// which accesses Plait carries out.
+/// One MPI_File. The MPI keeps its state, except for a view that Plait holds, with its file pointer. This object
+/// decides which accesses Plait carries out.
 /// threads  Calls of one rank may come at once, also with a collective one.
 class OpenFile {
  public:
@@ -48,12 +45,12 @@ class OpenFile {
   bool access(const plait_mpiio_access& access, int& code);
   /// Ends a split collective read or write. Returns false if the call belongs to the MPI.
   bool end(bool writes, MPI_Status* status);
-  /// Stores the handle for a call that the MPI carries out, and the held view that has it, if any. Returns a code of the
-  /// MPI; routed() follows if that is MPI_SUCCESS, and returns the result of the call.
+  /// Stores the handle for a call that the MPI carries out. If a held view has the handle, stores that, too; then
+  /// routed() follows, and returns the result of the call. Returns a code of the MPI.
   int route(plait_mpiio_use use, MPI_File& target, std::shared_ptr<HeldView>& view);
   int routed(plait_mpiio_use use, HeldView& view, int code);
   /// Returns the view that Plait holds for the MPI; nullptr if there is none.
-  std::shared_ptr<HeldView> held() const;
+  std::shared_ptr<HeldView> held() const { return held_.get(); }
   /// Prints what Plait has carried out, and why not the rest, on rank 0.
   void report() const;
 
@@ -86,12 +83,8 @@ class OpenFile {
   void compare_views();
   /// True if this rank votes for holding its view.
   bool can_hold(const ViewSummary& own);
-  /// Replaces the view that Plait holds; nullptr for none. Returns the one before.
-  std::shared_ptr<HeldView> exchange_held(std::shared_ptr<HeldView> view);
   /// Forgets what Plait knows of the views, but keeps it until finish_view() if Plait holds the view.
   void put_views_aside();
-  /// Returns to the views before if the MPI has set the new one on no rank. Collective.
-  void restore_views(bool has_succeeded);
   /// Passes the view that Plait holds to the MPI. Returns a code of the MPI; after an error on any rank, Plait still
   /// holds the view on all. Collective.
   int pass_view();
@@ -140,9 +133,8 @@ class OpenFile {
   Reason view_reason_ = Reason::kView;  ///< why accesses belong to the MPI if the views form no array
   std::optional<FileView> view_;        ///< nothing if this rank leaves all its accesses to the MPI
   std::optional<TiledArray> array_;
-  std::mutex passing_;          ///< of one thread at a time; other threads may use the view meanwhile
-  mutable std::mutex holding_;  ///< guards held_
-  std::shared_ptr<HeldView> held_;
+  std::mutex passing_;  ///< of one thread at a time; other threads may use the view meanwhile
+  ViewHolder held_;
   std::shared_ptr<HeldView> retired_;      ///< has been passed to the MPI, but requests may be pending on its handle
   std::optional<Views> previous_;          ///< the views before the one that the MPI sets now
   std::atomic<bool> needs_views_ = false;  ///< calls of this rank depend on views that the MPI has

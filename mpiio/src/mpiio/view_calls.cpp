@@ -22,17 +22,6 @@
 
 namespace plait::mpiio {
 
-namespace {
-
-/// The number of views that are held, which calls on other files compare with 0.
-int held_views = 0;
-
-void count_held(int change) { __atomic_add_fetch(&held_views, change, __ATOMIC_ACQ_REL); }
-
-}  // namespace
-
-const int* held_view_count() { return &held_views; }
-
 bool OpenFile::start_view(const plait_mpiio_view& view) {
   put_views_aside();
   if (unusable_ != Reason::kNone) return false;
@@ -53,7 +42,7 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   if (!common_view_.is_held() || !common_view_.is_array() || !has_gain() || (!array_ && !gather_array()) ||
       array_->has_replicas())
     return false;
-  exchange_held(std::make_shared<HeldView>(view, access_mode_));
+  held_.exchange(std::make_shared<HeldView>(view, access_mode_));
   previous_.reset();
   return true;
 }
@@ -61,21 +50,8 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
 void OpenFile::finish_view(bool has_succeeded) {
   compare_views();
   if (!has_succeeded) view_.reset();
-  if (previous_) restore_views(has_succeeded);
-}
-
-void OpenFile::put_views_aside() {
-  // MPI requires that requests have ended when a view is set.
-  retired_.reset();
-  previous_.reset();
-  if (std::shared_ptr<HeldView> held = exchange_held(nullptr))
-    previous_ = Views{common_view_, gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
-  common_view_ = {};
-  view_.reset();
-  array_.reset();
-}
-
-void OpenFile::restore_views(bool has_succeeded) {
+  if (!previous_) return;
+  // The views before stay if the MPI has set the new one on no rank.
   Agreement::Numbers numbers{};
   numbers[0] = has_succeeded ? 0 : 1;
   agreement_.start(numbers);
@@ -87,7 +63,18 @@ void OpenFile::restore_views(bool has_succeeded) {
   view_reason_ = views.reason;
   view_ = std::move(views.own);
   array_ = std::move(views.array);
-  exchange_held(std::move(views.held));
+  held_.exchange(std::move(views.held));
+}
+
+void OpenFile::put_views_aside() {
+  // MPI requires that requests have ended when a view is set.
+  retired_.reset();
+  previous_.reset();
+  if (std::shared_ptr<HeldView> held = held_.exchange(nullptr))
+    previous_ = Views{common_view_, gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
+  common_view_ = {};
+  view_.reset();
+  array_.reset();
 }
 
 void OpenFile::compare_views() {
@@ -112,17 +99,6 @@ bool OpenFile::gather_array() {
   return array_.has_value();
 }
 
-std::shared_ptr<HeldView> OpenFile::held() const {
-  const std::scoped_lock lock(holding_);
-  return held_;
-}
-
-std::shared_ptr<HeldView> OpenFile::exchange_held(std::shared_ptr<HeldView> view) {
-  const std::scoped_lock lock(holding_);
-  count_held((view ? 1 : 0) - (held_ ? 1 : 0));
-  return std::exchange(held_, std::move(view));
-}
-
 int OpenFile::pass_view() {
   const std::scoped_lock lock(passing_);
   const std::shared_ptr<HeldView> held = this->held();
@@ -139,7 +115,7 @@ int OpenFile::pass_view() {
     if (own == MPI_SUCCESS) PMPI_File_call_errhandler(file_, code);
     return code;
   }
-  return held->pass_pointer([&] { retired_ = exchange_held(nullptr); });
+  return held->pass_pointer([&] { retired_ = held_.exchange(nullptr); });
 }
 
 int OpenFile::route(plait_mpiio_use use, MPI_File& target, std::shared_ptr<HeldView>& view) {

@@ -31,7 +31,7 @@ def read(file: MPI.File, number: int, start: threading.Barrier) -> None:
         file.Get_position()
 
 
-for repetition in range(20):
+for _ in range(20):
     file = MPI.File.Open(COMM, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_RDWR)
     file.Set_view(8, MPI.DOUBLE, PART)
     file.Write_all(OWN)

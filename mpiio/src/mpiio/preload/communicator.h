@@ -7,9 +7,10 @@
 #include "mpiio/entry.h"
 
 /**
- * Finds the ranks of a communicator that have the same color, the first time by a split, in which all ranks take part,
- * and again after 32767 opens; other calls do not communicate. Ranks with the color -1 have no communicator. Returns NULL if the MPI fails. The
- * caller owns a reference, which plait_mpiio_release() drops. Stores a tag that no other open file of these ranks has.
+ * Finds the ranks of a communicator that have the same color: the first time by a split, in which all ranks take part,
+ * and again after 32767 opens; other calls do not communicate. Ranks with the color -1 have no communicator. Returns
+ * NULL if the MPI fails. The caller owns a reference, which plait_mpiio_release() drops. Stores a tag that no other
+ * open file of these ranks has.
  */
 struct plait_mpiio_ranks* plait_mpiio_find_ranks(MPI_Comm comm, int color, int* tag);
 
