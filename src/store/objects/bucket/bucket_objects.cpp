@@ -9,7 +9,6 @@
 // a random number in its metadata. If a repeated put fails, the number of the present object says whose it is.
 //
 // Programs that append to an array exclude each other by an object (kLock) that exists until the array is closed.
-//
 // Puts into a new array, which no other program sees, overlap (pending_puts.hpp). All others are complete when put()
 // returns.
 
