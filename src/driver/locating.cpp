@@ -44,14 +44,15 @@ const FileDriver* driver_by_content(const std::string& name) {
   return driver.prefix().empty() ? &plain::driver() : nullptr;
 }
 
-/// Counts the bytes of the arrays that consist of objects.  file: the location of all of them.
+/// Counts the bytes of the arrays that consist of objects, if the store has lists.  file: the location of all of them.
 void count_objects(const std::string& file, std::vector<container::Member>& members) {
   for (container::Member& member : members) {
     if (member.stored != container::Member::kNotCounted) continue;
     const std::string location = member.name.empty() ? file : base::text(file, '/', member.name);
+    const std::shared_ptr<store::ObjectStore> objects = store::open_objects(location, store::Sharing::kPrivate);
+    if (!objects->has_lists()) return;
     member.stored = 0;
-    store::open_objects(location, store::Sharing::kPrivate)
-        ->list({}, store::ListDepth::kAll, [&](const store::ListedObject& one) { member.stored += one.bytes; });
+    objects->list({}, store::ListDepth::kAll, [&](const store::ListedObject& one) { member.stored += one.bytes; });
   }
 }
 

@@ -22,6 +22,19 @@
 
 namespace plait::mpiio {
 
+namespace {
+
+/// Returns the largest error code of all ranks. A rank alone does not call it, whose other threads may be agreeing.
+int agree_on_largest(Agreement& agreement, int code) {
+  Agreement::Numbers numbers{};
+  numbers[0] = -code;
+  agreement.start(numbers);
+  const std::optional<Agreement::Numbers> smallest = agreement.finish();
+  return smallest ? static_cast<int>(-(*smallest)[0]) : MPI_ERR_INTERN;
+}
+
+}  // namespace
+
 bool OpenFile::start_view(const plait_mpiio_view& view) {
   put_views_aside();
   if (unusable_ != Reason::kNone) return false;
@@ -105,11 +118,7 @@ int OpenFile::pass_view() {
   if (!held) return MPI_SUCCESS;
   int own = held->set();
   if (own != MPI_SUCCESS) PMPI_Error_class(own, &own);
-  Agreement::Numbers numbers{};
-  numbers[0] = -own;
-  agreement_.start(numbers);
-  const std::optional<Agreement::Numbers> smallest = agreement_.finish();
-  const int code = smallest ? static_cast<int>(-(*smallest)[0]) : MPI_ERR_INTERN;
+  const int code = agreement_.ranks() == 1 ? own : agree_on_largest(agreement_, own);
   if (code != MPI_SUCCESS) {
     // The MPI has called the handler for an error of this rank.
     if (own == MPI_SUCCESS) PMPI_File_call_errhandler(file_, code);

@@ -267,8 +267,9 @@ void Folder::count(std::int64_t bytes) {
 void Folder::evict() {
   const Descriptor lock(
       ::open(text(options_.folder, "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  // Another process counts and removes files at the moment.
-  if (lock.number() < 0 || ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return;
+  // Another process counts and removes files at the moment. File systems without locks do without one: what two
+  // processes remove is missing for one of them.
+  if (lock.number() < 0 || (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)) return;
   total_ = remove_unfinished(text(options_.folder, '/', kUnfinished));
   std::vector<EntryFile> files;
   std::error_code ignored;

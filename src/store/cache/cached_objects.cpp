@@ -69,6 +69,7 @@ struct Fetch {
   GetRequest* request = nullptr;
   std::optional<Content> known{};  ///< the content that the cache has of it
   std::span<std::byte> content{};  ///< memory of a whole object
+  bool is_cached = true;           ///< what the server sends is stored
 };
 
 /// The blocks of one content that a batch needs and the cache lacks; there may be none if the ETag must be compared.
@@ -103,6 +104,18 @@ void for_each_block(const ReadSegment& segment, const Function& function) {
 
 std::int64_t block_bytes(std::int64_t block, const Content& content) {
   return std::min(kBlockBytes, content.bytes - block * kBlockBytes);
+}
+
+/// Returns true if the blocks of all ranges would take much more memory than the ranges.
+bool is_sparse(const GetRequest& request) {
+  constexpr std::int64_t kMaxBlocks = 512;
+  std::int64_t blocks = 0;
+  std::int64_t bytes = 0;
+  for (const ReadSegment& range : request.ranges) {
+    blocks += (range.offset + range.bytes - 1) / kBlockBytes - range.offset / kBlockBytes + 1;
+    bytes += range.bytes;
+  }
+  return blocks > kMaxBlocks && blocks * kBlockBytes > 4 * bytes;
 }
 
 class CachedObjects : public ObjectStore {
@@ -216,8 +229,10 @@ std::optional<Content> CachedObjects::find_known(const GetRequest& request) cons
 }
 
 void CachedObjects::add(GetRequest& request, Batch& batch) {
-  if (const std::optional<Content> opened = find_opened(request)) return add_blocks(request, *opened, batch);
-  batch.fetches.push_back({&request, find_known(request), {}});
+  const std::optional<Content> opened = find_opened(request);
+  if (!opened) return batch.fetches.push_back({&request, find_known(request), {}});
+  if (is_sparse(request)) return batch.fetches.push_back({.request = &request, .is_cached = false});
+  add_blocks(request, *opened, batch);
 }
 
 void CachedObjects::add_blocks(GetRequest& request, const Content& content, Batch& batch) {
@@ -317,7 +332,7 @@ bool CachedObjects::load(Fetch& fetch, Batch& batch) {
 /// Stores what the server has sent and stated.
 void CachedObjects::remember(const Fetch& fetch, const GetResult& result) {
   const GetRequest& request = *fetch.request;
-  if (!web::is_strong(result.identity)) return;
+  if (!web::is_strong(result.identity) || !fetch.is_cached) return;
   const Content content{result.identity, result.bytes};
   {
     const std::scoped_lock lock(mutex_);

@@ -99,9 +99,11 @@ std::shared_ptr<Archive> open_archive(const std::string& url, Position position)
   try {
     object = std::make_unique<ObjectRanges>(url, std::string_view(), FirstRead::kEnd);
   } catch (const Error& error) {
-    // Keys below a name may be permitted to a user who may not read the name itself.
-    const bool is_forbidden = error.system_code() == EACCES && position == Position::kInside;
-    if (error.system_code() != ENOENT && !is_forbidden) throw;
+    // Keys below a name may be permitted to a user who may not read the name itself, and HTTP servers may answer with
+    // a list of what is below it, which has no ranges.
+    const int code = error.system_code();
+    const bool is_folder = position == Position::kInside && (code == EACCES || code == ENOTSUP);
+    if (code != ENOENT && !is_folder) throw;
     return nullptr;
   }
   std::shared_ptr<const std::vector<Entry>> entries;

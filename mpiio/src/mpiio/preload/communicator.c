@@ -123,10 +123,8 @@ static struct opens* make_opens_quietly(MPI_Comm comm, int color) {
   return opens;
 }
 
-struct plait_mpiio_ranks* plait_mpiio_find_ranks(MPI_Comm comm, int color, int* tag) {
+static struct plait_mpiio_ranks* find_ranks(MPI_Comm comm, int color, int* tag) {
   FIND(get, MPI_Comm_get_attr);
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_keyval);
   struct opens* opens = NULL;
   int is_known = 0;
   if (has_keyval && get(comm, keyval, &opens, &is_known) != MPI_SUCCESS) return NULL;
@@ -141,4 +139,18 @@ struct plait_mpiio_ranks* plait_mpiio_find_ranks(MPI_Comm comm, int color, int* 
   *tag = ++opens->number;
   __atomic_add_fetch(&opens->ranks->references, 1, __ATOMIC_RELAXED);
   return opens->ranks;
+}
+
+struct plait_mpiio_ranks* plait_mpiio_find_ranks(MPI_Comm comm, int color, int* tag) {
+  FIND(find_size, MPI_Comm_size);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+  pthread_once(&once, make_keyval);
+  int size = 0;
+  if (find_size(comm, &size) != MPI_SUCCESS) return NULL;
+  // Threads may open files on MPI_COMM_SELF at once. With several ranks such opens would be out of order.
+  if (size == 1) pthread_mutex_lock(&alone);
+  struct plait_mpiio_ranks* ranks = find_ranks(comm, color, tag);
+  if (size == 1) pthread_mutex_unlock(&alone);
+  return ranks;
 }
