@@ -214,7 +214,7 @@ std::optional<Content> CachedObjects::find_known(const GetRequest& request) cons
   if (request.options.if_match != nullptr || request.options.if_none_match != nullptr) return std::nullopt;
   if (!request.whole && request.ranges.empty()) return std::nullopt;
   const std::optional<std::string> encoded = folder_->load_text(known_entry(request.object));
-  const std::optional<Content> content = encoded ? decode_content(*encoded) : std::nullopt;
+  std::optional<Content> content = encoded ? decode_content(*encoded) : std::nullopt;
   if (!content) return std::nullopt;
   if (request.whole) {
     const bool fits = content->bytes <= request.options.max_bytes;
