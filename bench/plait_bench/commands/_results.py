@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
+from plait.cli.lists import Several, parse_count
 from plait.cli.support import messages, output
 
 if TYPE_CHECKING:
@@ -35,6 +36,33 @@ def json_option(command: Command) -> Command:
         metavar="FILE",
         help="Write all samples as JSON; - writes them to standard output instead of the table.",
     )(command)
+
+
+def square_options(edges: str) -> Callable[[Command], Command]:
+    """Return the decorator that gives a command the options `ranks` and `edges`, for squares of doubles.
+
+    edges  the numbers of rows by default, such as ``16,512``
+    """
+
+    def decorate(command: Command) -> Command:
+        command = click.option(
+            "--edges",
+            type=Several("a number of rows", parse_count),
+            default=edges,
+            show_default=True,
+            metavar="LIST",
+            help="Rows and columns of the squares of doubles.",
+        )(command)
+        return click.option(
+            "--ranks",
+            type=Several("a number of ranks", parse_count),
+            default="1,2,4",
+            show_default=True,
+            metavar="LIST",
+            help="Numbers of MPI processes.",
+        )(command)
+
+    return decorate
 
 
 def work_options(what: str, *, rounds: int, cut: float) -> Callable[[Command], Command]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from plait.cli.lists import Several, parse_count
 from plait.cli.support import run_with_bar
-from plait_bench.commands._results import deliver_table, json_option
+from plait_bench.commands._results import deliver_table, json_option, square_options
 
 _EXAMPLES = """
 \b
@@ -17,22 +16,7 @@ Examples:
 
 
 @click.command("mpiio", epilog=_EXAMPLES)
-@click.option(
-    "--ranks",
-    type=Several("a number of ranks", parse_count),
-    default="1,2,4",
-    show_default=True,
-    metavar="LIST",
-    help="Numbers of MPI processes.",
-)
-@click.option(
-    "--edges",
-    type=Several("a number of rows", parse_count),
-    default="16,128,512",
-    show_default=True,
-    metavar="LIST",
-    help="Rows and columns of the squares of doubles.",
-)
+@square_options("16,128,512")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Runs with Plait and without.")
 @click.option("--samples", type=click.IntRange(min=1), default=200, show_default=True, help="Samples of each access.")
 @click.option(

@@ -67,7 +67,7 @@ class OpenFile {
     bool writes = false;
   };
 
-  /// What Plait knows of the views that the ranks have set.
+  /// Holds the views that the ranks have set, as far as Plait knows them.
   struct Views {
     ViewSummary common;
     std::int64_t gain = 0;

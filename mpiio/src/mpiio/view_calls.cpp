@@ -24,13 +24,13 @@ namespace plait::mpiio {
 
 namespace {
 
-/// Returns the largest error code of all ranks. A rank alone does not call it, whose other threads may be agreeing.
-int agree_on_largest(Agreement& agreement, int code) {
+/// Returns the largest number of all ranks; nothing if the messages fail. Collective.
+std::optional<int> find_largest(Agreement& agreement, int number) {
   Agreement::Numbers numbers{};
-  numbers[0] = -code;
+  numbers[0] = -number;
   agreement.start(numbers);
   const std::optional<Agreement::Numbers> smallest = agreement.finish();
-  return smallest ? static_cast<int>(-(*smallest)[0]) : MPI_ERR_INTERN;
+  return smallest ? std::optional(static_cast<int>(-(*smallest)[0])) : std::nullopt;
 }
 
 }  // namespace
@@ -65,12 +65,9 @@ void OpenFile::finish_view(bool has_succeeded) {
   if (!has_succeeded) view_.reset();
   if (!previous_) return;
   // The views before stay if the MPI has set the new one on no rank.
-  Agreement::Numbers numbers{};
-  numbers[0] = has_succeeded ? 0 : 1;
-  agreement_.start(numbers);
-  const std::optional<Agreement::Numbers> smallest = agreement_.finish();
+  const std::optional<int> largest = find_largest(agreement_, has_succeeded ? 1 : 0);
   Views views = *std::exchange(previous_, std::nullopt);
-  if (!smallest || (*smallest)[0] == 0) return;
+  if (largest != 0) return;
   common_view_ = views.common;
   gain_ = views.gain;
   view_reason_ = views.reason;
@@ -118,7 +115,8 @@ int OpenFile::pass_view() {
   if (!held) return MPI_SUCCESS;
   int own = held->set();
   if (own != MPI_SUCCESS) PMPI_Error_class(own, &own);
-  const int code = agreement_.ranks() == 1 ? own : agree_on_largest(agreement_, own);
+  // Other threads of a rank alone may be using the agreement.
+  const int code = agreement_.ranks() == 1 ? own : find_largest(agreement_, own).value_or(MPI_ERR_INTERN);
   if (code != MPI_SUCCESS) {
     // The MPI has called the handler for an error of this rank.
     if (own == MPI_SUCCESS) PMPI_File_call_errhandler(file_, code);

@@ -304,7 +304,7 @@ bool ViewSummary::is_one_array_of_boxes() const {
 std::size_t ViewSummary::dimensions() const { return static_cast<std::size_t>(-numbers_[kMinusDimensions]); }
 
 std::int64_t ViewSummary::gain(int ranks) const {
-  // What MPIs take for each piece of a file, and for bytes that they send between ranks.
+  // An MPI takes about these nanoseconds for each piece of a file, and for each byte that it sends between ranks.
   constexpr double kPerPiece = 100;
   constexpr double kPerByte = 0.5;
   const auto pieces = static_cast<double>(-numbers_[kMinusPieces]);

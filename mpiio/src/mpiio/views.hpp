@@ -43,7 +43,7 @@ class ViewSummary {
   void vote_for_holding();
   explicit ViewSummary(const Agreement::Numbers& smallest) : numbers_(smallest) {}
 
-  /// What ranks agree on.
+  /// Ranks agree on these numbers.
   const Agreement::Numbers& numbers() const { return numbers_; }
   /// True if all ranks have the same darray.
   bool is_one_darray() const;

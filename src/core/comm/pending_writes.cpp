@@ -7,13 +7,13 @@ namespace plait::core {
 
 void PendingWrites::reserve() {
   const std::scoped_lock lock(mutex_);
-  std::erase_if(writes_, [](const auto& old) { return old->settled(); });
+  std::erase_if(writes_, [](const auto& old) { return old->is_reported(); });
   writes_.reserve(writes_.size() + 1);
 }
 
 void PendingWrites::add(const std::shared_ptr<Request::Impl>& write) {
   const std::scoped_lock lock(mutex_);
-  std::erase_if(writes_, [](const auto& old) { return old->settled(); });
+  std::erase_if(writes_, [](const auto& old) { return old->is_reported(); });
   writes_.push_back(write);
 }
 
@@ -24,7 +24,7 @@ void PendingWrites::lose(const std::exception_ptr& error) {
 
 bool PendingWrites::has_error() {
   const std::scoped_lock lock(mutex_);
-  return lost_ || std::ranges::any_of(writes_, [](const auto& write) { return !write->settled(); });
+  return lost_ || std::ranges::any_of(writes_, [](const auto& write) { return !write->is_reported(); });
 }
 
 std::exception_ptr PendingWrites::unreported_error() {

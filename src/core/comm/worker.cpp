@@ -89,7 +89,7 @@ std::exception_ptr Request::Impl::unreported_error() {
   return collective::caught([this] { throw Error(failure_->kind, failure_->text, failure_->code); });
 }
 
-bool Request::Impl::settled() const {
+bool Request::Impl::is_reported() const {
   const std::scoped_lock lock(mutex_);
   return done_ && (reported_ || !failure_);
 }

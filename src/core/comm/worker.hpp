@@ -66,7 +66,7 @@ class Request::Impl {
   /// Returns the error of an access that has ended if no wait() has thrown it yet; nothing in the next call.
   std::exception_ptr unreported_error();
   /// True if the access has ended, and its error, if any, was reported.
-  bool settled() const;
+  bool is_reported() const;
 
  private:
   void check_owner() const { owner_.check("the request", "start it anew in this process"); }

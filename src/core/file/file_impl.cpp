@@ -14,7 +14,7 @@ namespace plait {
 
 namespace {
 
-/// What a rank needs when it closes a file.  Ranks agree on the smallest number.
+/// States which phases of close() a rank needs.  Ranks agree on the smallest number.
 constexpr std::int64_t kReports = 0;  // to report the error of a started write
 constexpr std::int64_t kSyncs = 1;    // to make elements durable
 constexpr std::int64_t kNothing = 2;

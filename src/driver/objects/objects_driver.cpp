@@ -102,7 +102,7 @@ class ObjectsDriver : public FileDriver {
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
     if (writable) check_writable(name);
-    // What follows uses the archive if the URL has one.
+    // If the URL has an archive, the calls below use it.
     if (find_kind(name).whole_objects) (void)store::zip::find_remote(file_url(name), store::zip::Validation::kNow);
     // If the suffix is that of a FolderFormat, format_at() and its requests for metadata are not needed.
     const container::Format& named = container::format_named(name);

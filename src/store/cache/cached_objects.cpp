@@ -30,6 +30,7 @@
 
 #include "base/text.hpp"
 #include "store/cache/cache_folder.hpp"
+#include "store/objects/object_content.hpp"
 #include "store/objects/web/pieces.hpp"
 #include "store/objects/web/web_objects.hpp"
 
@@ -43,26 +44,7 @@ constexpr std::int64_t kBlockBytes = std::int64_t{128} << 10;
 /// Objects of a store whose contents are in memory by identity and size.
 constexpr std::size_t kMaxContents = 4096;
 
-/// One content of an object.
-struct Content {
-  ObjectIdentity identity{};
-  std::int64_t bytes = 0;
-};
-
-std::string encode_content(const Content& content) {
-  return text(content.bytes, ' ', content.identity.numbers[0], ' ', content.identity.tag);
-}
-
-std::optional<Content> decode_content(std::string_view encoded) {
-  const std::size_t first = encoded.find(' ');
-  const std::size_t second = std::min(encoded.find(' ', first + 1), encoded.size());
-  if (first == std::string_view::npos || second == encoded.size()) return std::nullopt;
-  Content content;
-  content.bytes = web::parse_count(encoded.substr(0, first));
-  content.identity.numbers[0] = web::parse_count(encoded.substr(first + 1, second - first - 1));
-  content.identity.tag = encoded.substr(second + 1);
-  return content.bytes >= 0 && web::is_strong(content.identity) ? std::optional(content) : std::nullopt;
-}
+using Content = ObjectContent;
 
 /// A read that is sent as it is.
 struct Fetch {
@@ -215,7 +197,7 @@ std::optional<Content> CachedObjects::find_known(const GetRequest& request) cons
   if (!request.whole && request.ranges.empty()) return std::nullopt;
   const std::optional<std::string> encoded = folder_->load_text(known_entry(request.object));
   std::optional<Content> content = encoded ? decode_content(*encoded) : std::nullopt;
-  if (!content) return std::nullopt;
+  if (!content || !web::is_strong(content->identity)) return std::nullopt;
   if (request.whole) {
     const bool fits = content->bytes <= request.options.max_bytes;
     return fits && folder_->contains(entry("whole", request.object, *content)) ? content : std::nullopt;

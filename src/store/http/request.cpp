@@ -50,6 +50,24 @@ std::string_view url_authority(std::string_view url) {
   return url.substr(0, url.find_first_of("/?"));
 }
 
+std::int64_t parse_count(std::string_view text) {
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : -1;
+}
+
+std::optional<ContentRange> parse_content_range(std::string_view header) {
+  constexpr std::string_view kUnit = "bytes ";
+  if (!header.starts_with(kUnit)) return std::nullopt;
+  header.remove_prefix(kUnit.size());
+  const std::size_t dash = header.find('-');
+  const std::size_t slash = header.find('/');
+  if (dash == std::string_view::npos || slash == std::string_view::npos || dash > slash) return std::nullopt;
+  const ContentRange range{parse_count(header.substr(0, dash)), parse_count(header.substr(dash + 1, slash - dash - 1)),
+                           parse_count(header.substr(slash + 1))};
+  return range.first >= 0 && range.last >= range.first ? std::optional(range) : std::nullopt;
+}
+
 std::string percent_encoded(std::string_view text, std::string_view kept) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string result;

@@ -89,6 +89,18 @@ struct Call {
 
 /// Returns seconds since 1970 for a date such as `Wed, 21 Oct 2015 07:28:00 GMT`.
 std::optional<std::int64_t> parse_date(std::string_view date);
+/// Returns the number in a header; -1 if there is none.
+std::int64_t parse_count(std::string_view text);
+
+/// The part of an object in a response: `Content-Range: bytes 0-99/1000`.
+struct ContentRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t object_bytes = -1;  ///< -1 if the server does not state it
+};
+
+/// Parses the header of a response with a range; nothing if it is not valid.
+std::optional<ContentRange> parse_content_range(std::string_view header);
 /// Returns the host and the port of a URL, such as `127.0.0.1:8333`.
 std::string_view url_authority(std::string_view url);
 /// Replaces all bytes except unreserved characters, and those in `kept`, by `%XX`.

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <string_view>
 
 #include "store/http/request.hpp"
 
@@ -35,18 +33,6 @@ int traced_error(const Call& call, bool complete) {
   }
 }
 
-/// Returns the offset in `Content-Range: bytes 400-499/1000`; 0 for a response with the whole object.
-std::int64_t stated_offset(const Response& response) {
-  constexpr std::string_view kUnit = "bytes ";
-  std::string_view text = response.header("content-range");
-  std::int64_t offset = 0;
-  if (text.starts_with(kUnit)) {
-    text.remove_prefix(kUnit.size());
-    (void)std::from_chars(text.data(), text.data() + text.size(), offset);
-  }
-  return offset;
-}
-
 }  // namespace
 
 void begin_traced(Call& call) {
@@ -61,7 +47,8 @@ void end_traced(const Call& call, std::int64_t received, bool complete) {
   base::RecordedAccess access{traced.file, traced.offset, traced.bytes, -traced_error(call, complete)};
   if (traced.kind == PLAIT_EVENT_METADATA) access.length = 0;
   if (traced.kind == PLAIT_EVENT_READ && access.result == 0 && call.response.ok()) {
-    access.offset = stated_offset(call.response);
+    // A response with the whole object states no range.
+    access.offset = parse_content_range(call.response.header("content-range")).value_or(ContentRange{}).first;
     // Some servers answer a request for a range with the whole object.
     access.length = std::max(traced.bytes, received);
     access.result = received;

@@ -18,8 +18,8 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "store/objects/object_content.hpp"
 #include "store/objects/open_objects.hpp"
-#include "store/objects/web/pieces.hpp"
 #include "store/pending_call.hpp"
 
 namespace plait::store {
@@ -40,17 +40,15 @@ ObjectRanges::ObjectRanges(std::string location, std::string_view details, First
     read_first(first);
     return;
   }
-  const std::size_t space = details.find(' ');
-  const std::size_t second = std::min(details.find(' ', space + 1), details.size());
-  size_ = web::parse_count(details.substr(0, space));
-  if (space == std::string_view::npos || second == details.size() || size_ < 0)
+  std::optional<ObjectContent> content = decode_content(details);
+  if (!content)
     base::throw_system_error(EPROTO, "cannot open ", location_, ": another rank has sent \"", details,
                              "\" instead of its size and identity; use the same version of Plait on all ranks");
-  identity_ = {{web::parse_count(details.substr(space + 1, second - space - 1))},
-               std::string(details.substr(second + 1))};
+  size_ = content->bytes;
+  identity_ = std::move(content->identity);
 }
 
-std::string ObjectRanges::details() const { return base::text(size_, ' ', identity_.numbers[0], ' ', identity_.tag); }
+std::string ObjectRanges::details() const { return encode_content({identity_, size_}); }
 
 std::optional<std::string> ObjectRanges::object_identity() const {
   const bool is_strong = identity_.tag.starts_with('"');

@@ -109,7 +109,7 @@ class ZipObjects : public ObjectStore {
  private:
   [[noreturn]] void reject(const std::string& object) const {
     base::throw_system_error(EROFS, "cannot write ", object.empty() ? name() : object_location(object),
-                             ": it is in the ", "zip file ", archive_->name(),
+                             ": it is in the zip file ", archive_->name(),
                              ", which Plait only reads; copy it to a folder first");
   }
 

@@ -141,7 +141,7 @@ def test_a_replaced_object_is_read_anew(server, tmp_path, cache):
     np.testing.assert_array_equal(read_again(url, tmp_path), -WHOLE)
     with plait.open(url) as file:
         server.publish("r.npy", npy(2 * WHOLE))
-        # What was opened is complete in the cache: it is that content, never a mixture.
+        # The cache has all of the content that was opened, so that a read returns that, never a mixture.
         np.testing.assert_array_equal(file.read(), -WHOLE)
     np.testing.assert_array_equal(read_again(url, tmp_path), 2 * WHOLE)
     assert cache.is_dir()

@@ -25,7 +25,8 @@ typedef int open_function(const char* path, int flags, ...);
 
 static open_function* next_open;
 static open_function* next_open64;
-/// Of the first block of the thread's variables: signal handlers may call open(), and other models allocate memory.
+/// This model has variables in the first block of a thread. Signal handlers may call open(), and other models allocate
+/// memory.
 #define IN_FIRST_BLOCK __attribute__((tls_model("initial-exec")))
 static _Thread_local const char* watched IN_FIRST_BLOCK;
 static _Thread_local int descriptor IN_FIRST_BLOCK;

@@ -89,7 +89,7 @@ void collect(MetadataObjects& objects, const std::string& object, const std::str
     group.dimensions = group_dimensions({content->text, objects, object}, group.attributes);
     remove_nczarr_attributes(group.attributes);
     found.groups.push_back(std::move(group));
-    if (!objects.has_lists()) (void)objects.adopt_consolidated(object, content->text);
+    if (!objects.has_lists()) objects.adopt_consolidated(object, content->text);
   } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
@@ -129,8 +129,7 @@ HierarchyContent list_hierarchy(const store::Store& store, const std::string& fi
   } else {
     MetadataObjects all(store::open_objects(file, store::Sharing::kPrivate));
     const std::string root = metadata_object(all, {});
-    if (const std::optional<StoredText> content = read_text(all, root))
-      (void)all.adopt_consolidated(root, content->text);
+    if (const std::optional<StoredText> content = read_text(all, root)) all.adopt_consolidated(root, content->text);
     collect(all, text(name, '/', own), name, found);
   }
   for (std::size_t i = 0; i < found.members.size(); ++i)

@@ -68,7 +68,7 @@ void MetadataObjects::read_batch(std::vector<std::string> objects) {
 }
 
 void MetadataObjects::read_ahead(const std::string& prefix, std::span<const std::string> members, bool second) {
-  if (consolidated_ && prefix.starts_with(*consolidated_)) return;
+  if (is_consolidated(prefix)) return;
   std::vector<std::string> objects;
   const auto add_second = [&](const std::string& member) {
     for (const std::string_view name : kSecondVersion) objects.push_back(text(prefix, member, '/', name));
@@ -87,8 +87,8 @@ void MetadataObjects::read_ahead(const std::string& prefix, std::span<const std:
   if (!objects.empty()) read_batch(std::move(objects));
 }
 
-bool MetadataObjects::adopt_consolidated(const std::string& object, std::string_view content) {
-  if (consolidated_) return false;
+void MetadataObjects::adopt_consolidated(const std::string& object, std::string_view content) {
+  if (consolidated_) return;
   const std::string prefix = object.substr(0, object.rfind('/') + 1);
   const bool second = is_second_version(object);
   std::string all;
@@ -100,13 +100,12 @@ bool MetadataObjects::adopt_consolidated(const std::string& object, std::string_
       all = member_text(member_text(content, "consolidated_metadata"), "metadata");
     }
   } catch (const Error&) {  // the copies are optional
-    return false;
+    return;
   }
   const std::optional<std::vector<MemberText>> members = member_texts(all);
-  if (!members || members->empty()) return false;
+  if (!members || members->empty()) return;
   for (const auto& [name, value] : *members) texts_[text(prefix, name, second ? "" : "/zarr.json")] = value;
   consolidated_ = prefix;
-  return true;
 }
 
 void MetadataObjects::forget(const std::string& prefix) {
@@ -140,8 +139,7 @@ store::GetResult MetadataObjects::get_whole(const std::string& object,
 
 void MetadataObjects::list(const std::string& prefix, store::ListDepth depth,
                            base::FunctionRef<void(const store::ListedObject&)> visit) {
-  if (depth != store::ListDepth::kChildren || !consolidated_ || !prefix.starts_with(*consolidated_))
-    return objects_->list(prefix, depth, visit);
+  if (depth != store::ListDepth::kChildren || !is_consolidated(prefix)) return objects_->list(prefix, depth, visit);
   std::set<std::string> children;
   for (auto at = texts_.lower_bound(prefix); at != texts_.end() && at->first.starts_with(prefix); ++at)
     if (const std::size_t slash = at->first.find('/', prefix.size()); slash != std::string::npos)

@@ -24,10 +24,10 @@ class MetadataObjects : public store::ObjectStore {
   /// it is read.
   /// prefix: that of the group. second: the group has metadata of version 2, and so probably have its members.
   void read_ahead(const std::string& prefix, std::span<const std::string> members, bool second);
-  /// Adopts the consolidated metadata of a group, which have the metadata of everything below it. Returns false if it
-  /// has none, or they cannot be read.
+  /// Adopts the consolidated metadata of a group, which have the metadata of everything below it. Nothing changes if
+  /// there are none, or if they cannot be read.
   /// object, content: the metadata object of the group, and its text.
-  bool adopt_consolidated(const std::string& object, std::string_view content);
+  void adopt_consolidated(const std::string& object, std::string_view content);
   /// Removes the metadata of a member from memory, unless they are consolidated.  prefix: that of the member.
   void forget(const std::string& prefix);
 

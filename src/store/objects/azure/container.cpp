@@ -4,15 +4,16 @@
 // conditions that are not met give status 412.
 
 #include "store/objects/azure/container.hpp"
+#include "store/http/request.hpp"
 
 #include <cerrno>
 #include <memory>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "store/http/request.hpp"
 #include "store/objects/azure/shared_key.hpp"
 #include "store/objects/bucket/xml_text.hpp"
-#include "store/objects/web/pieces.hpp"
 #include "store/url.hpp"
 
 namespace plait::store::azure {
@@ -121,7 +122,7 @@ bucket::ListPage Container::parse_page(std::string_view document, const std::str
   bucket::for_each_element(document, "Blob", [&](std::string_view element) {
     // Accounts with a hierarchical namespace list directories as well.
     if (xml_text(element, "ResourceType") == "directory") return;
-    page.objects.push_back({blob_name(element, where), web::parse_count(xml_text(element, "Content-Length"))});
+    page.objects.push_back({blob_name(element, where), http::parse_count(xml_text(element, "Content-Length"))});
   });
   bucket::for_each_element(document, "BlobPrefix",
                            [&](std::string_view element) { page.objects.push_back({blob_name(element, where), 0}); });

@@ -9,6 +9,7 @@
 // a random number in its metadata. If a repeated put fails, the number of the present object says whose it is.
 //
 // Programs that append to an array exclude each other by an object (kLock) that exists until the array is closed.
+//
 // Puts into a new array, which no other program sees, overlap (pending_puts.hpp). All others are complete when put()
 // returns.
 
@@ -97,7 +98,7 @@ class BucketObjects : public ConditionalObjects {
   void list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) override;
   bool put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) override;
   std::unique_ptr<NewObject> create(const std::string& object) override;
-  void remove(const std::string& object) override;
+  void remove(const std::string& object) override { remove_all({&object, 1}); }
   void remove_all(std::span<const std::string> objects) override;
   void finish_puts() override;
   void sync() override { finish_puts(); }
@@ -111,7 +112,6 @@ class BucketObjects : public ConditionalObjects {
   void fill_put(http::Request& request, const std::string& object, std::span<const std::byte> bytes) const;
   /// Returns false if the condition of a put is not met.  errors  kSystem: it has failed otherwise.
   bool check_put(const std::string& object, const http::Call& call, const Condition& condition);
-  void check_removed(const std::string& object, const http::Call& call) const;
   void probe_with(const std::string& object);
 
   std::shared_ptr<Bucket> bucket_;
@@ -291,32 +291,18 @@ std::unique_ptr<NewObject> BucketObjects::create(const std::string& object) {
   return std::make_unique<BufferedObject>(*this, object);
 }
 
-void BucketObjects::remove(const std::string& object) {
-  if (is_private_) finish_puts();
-  http::Call call;
-  perform(call, object, "DELETE");
-  check_removed(object, call);
-}
-
 void BucketObjects::remove_all(std::span<const std::string> objects) {
   if (is_private_) finish_puts();
   constexpr std::size_t kBlock = 1000;
   for (std::size_t begin = 0; begin < objects.size(); begin += kBlock) {
     const std::span<const std::string> block = objects.subspan(begin, std::min(kBlock, objects.size() - begin));
     std::vector<http::Call> calls(block.size());
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      calls[i].request.method = "DELETE";
-      calls[i].request.url = bucket_->url(key(block[i]));
-      calls[i].adapter = bucket_->adapter();
-    }
+    for (std::size_t i = 0; i < block.size(); ++i) prepare(calls[i], block[i], "DELETE");
     http::perform_all(calls);
-    for (std::size_t i = 0; i < block.size(); ++i) check_removed(block[i], calls[i]);
+    for (std::size_t i = 0; i < block.size(); ++i)
+      if (!calls[i].error.empty() || !(calls[i].response.ok() || calls[i].response.status == 404))
+        throw_failed("remove", block[i], calls[i]);
   }
-}
-
-void BucketObjects::check_removed(const std::string& object, const http::Call& call) const {
-  if (call.error.empty() && (call.response.ok() || call.response.status == 404)) return;
-  throw_failed("remove", object, call);
 }
 
 void BucketObjects::probe() {

@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "store/http/request.hpp"
 #include "store/objects/bucket/xml_text.hpp"
-#include "store/objects/web/pieces.hpp"
 
 namespace plait::store::s3 {
 
@@ -50,7 +49,7 @@ bucket::ListPage parse_page(std::string_view document, const std::string& where)
   };
   bucket::ListPage page;
   for_each_element(document, "Contents", [&](std::string_view element) {
-    page.objects.push_back({key(element, "Key"), web::parse_count(xml_text(element, "Size"))});
+    page.objects.push_back({key(element, "Key"), http::parse_count(xml_text(element, "Size"))});
   });
   for_each_element(document, "CommonPrefixes",
                    [&](std::string_view element) { page.objects.push_back({key(element, "Prefix"), 0}); });

@@ -61,35 +61,22 @@ std::vector<Piece> make_pieces(std::vector<ReadSegment> ranges) {
   return pieces;
 }
 
-std::int64_t parse_count(std::string_view text) {
-  std::int64_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : -1;
-}
-
 bool PieceSink::begin(const http::Response& head) {
   segment_ = 0;
   if (head.status != 206) return begin_whole(head);
-  // Example: "bytes 0-99/1000".
-  std::string_view text = head.header("content-range");
-  if (!text.starts_with("bytes ")) return false;
-  text.remove_prefix(6);
-  const std::size_t dash = text.find('-');
-  const std::size_t slash = text.find('/');
-  if (dash == std::string_view::npos || slash == std::string_view::npos || dash > slash) return false;
-  const std::int64_t first = parse_count(text.substr(0, dash));
-  const std::int64_t last = parse_count(text.substr(dash + 1, slash - dash - 1));
-  object_bytes_ = parse_count(text.substr(slash + 1));
-  if (first < 0 || last < first || object_bytes_ <= last || (piece_.begin >= 0 && first != piece_.begin)) return false;
+  const std::optional<http::ContentRange> range = http::parse_content_range(head.header("content-range"));
+  if (!range) return false;
+  object_bytes_ = range->object_bytes;
+  if (object_bytes_ <= range->last || (piece_.begin >= 0 && range->first != piece_.begin)) return false;
   begin_ = piece_.begin >= 0 ? piece_.begin : object_bytes_ + piece_.begin;
-  at_ = first;
+  at_ = range->first;
   // A piece that ends after the object ends is not inside it, whatever arrives.
-  end_ = inside() ? begin_ + piece_.bytes : last + 1;
+  end_ = inside() ? begin_ + piece_.bytes : range->last + 1;
   return true;
 }
 
 bool PieceSink::begin_whole(const http::Response& head) {
-  object_bytes_ = parse_count(head.header("content-length"));
+  object_bytes_ = http::parse_count(head.header("content-length"));
   range_ignored_ = object_bytes_ < 0 || object_bytes_ > kMaxIgnored;
   if (range_ignored_) return false;
   begin_ = piece_.begin >= 0 ? piece_.begin : object_bytes_ + piece_.begin;
@@ -118,7 +105,7 @@ bool PieceSink::receive(std::span<const std::byte> bytes) {
 bool WholeSink::begin(const http::Response& head) {
   constexpr std::int64_t kMaxReserved = std::int64_t{64} << 20;  // whatever the server announces
   content_.clear();
-  announced_ = parse_count(head.header("content-length"));
+  announced_ = http::parse_count(head.header("content-length"));
   if (announced_ > max_bytes_) return false;
   if (announced_ > 0) content_.reserve(static_cast<std::size_t>(std::min(announced_, kMaxReserved)));
   return true;

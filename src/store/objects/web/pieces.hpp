@@ -73,7 +73,4 @@ class WholeSink : public http::Sink {
   std::int64_t announced_ = -1;
 };
 
-/// Returns the number in a header; -1 if there is none.
-std::int64_t parse_count(std::string_view text);
-
 }  // namespace plait::store::web

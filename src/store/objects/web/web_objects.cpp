@@ -37,7 +37,7 @@ int to_system_code(int status) {
 /// Returns the size of an object from the answer that a range is outside, such as `bytes */1000`.
 std::int64_t size_outside(const http::Response& response) {
   const std::string_view range = response.header("content-range");
-  return range.starts_with("bytes */") ? std::max<std::int64_t>(parse_count(range.substr(8)), 0) : 0;
+  return range.starts_with("bytes */") ? std::max<std::int64_t>(http::parse_count(range.substr(8)), 0) : 0;
 }
 
 void add_conditions(const GetOptions& options, std::vector<http::Header>& headers) {
@@ -69,7 +69,7 @@ struct WebObjects::Batch {
 };
 
 ObjectIdentity to_identity(const http::Response& response) {
-  const std::int64_t generation = std::max<std::int64_t>(parse_count(response.header("x-goog-generation")), 0);
+  const std::int64_t generation = std::max<std::int64_t>(http::parse_count(response.header("x-goog-generation")), 0);
   if (const std::string_view tag = response.header("etag"); !tag.empty()) return {{generation}, std::string(tag)};
   return {{generation}, text("changed ", response.header("last-modified"), ", ", response.header("content-length"))};
 }
@@ -110,11 +110,15 @@ void WebObjects::trace(http::Call& call, const std::string& object, http::Traced
   call.traced.file = number;
 }
 
-void WebObjects::perform(http::Call& call, const std::string& object, std::string method) {
+void WebObjects::prepare(http::Call& call, const std::string& object, std::string method) const {
   call.request.method = std::move(method);
   call.request.url = server_->url(key(object));
   call.adapter = server_->adapter();
   trace(call, object, {.kind = PLAIT_EVENT_METADATA, .offset = -1});
+}
+
+void WebObjects::perform(http::Call& call, const std::string& object, std::string method) {
+  prepare(call, object, std::move(method));
   http::perform(call);
 }
 
@@ -203,7 +207,7 @@ void WebObjects::finish_pieces(std::span<std::unique_ptr<Exchange>> exchanges, G
   const http::Response& first = exchanges[0]->response;
   result.identity = to_identity(first);
   result.bytes =
-      exchanges[0]->piece ? exchanges[0]->piece->object_bytes() : parse_count(first.header("content-length"));
+      exchanges[0]->piece ? exchanges[0]->piece->object_bytes() : http::parse_count(first.header("content-length"));
   if (exchanges[0]->piece && first.header("etag").empty())  // the length of the piece does not identify the object
     result.identity.tag = text("changed ", first.header("last-modified"), ", ", result.bytes);
   if (!meets(request.options, result)) return;

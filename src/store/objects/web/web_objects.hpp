@@ -49,6 +49,8 @@ class WebObjects : public ObjectStore {
   void trace(http::Call& call, const std::string& object, http::TracedObject part) const;
   /// Sends a request about an object.
   void perform(http::Call& call, const std::string& object, std::string method);
+  /// Fills in the request that perform() sends.
+  void prepare(http::Call& call, const std::string& object, std::string method) const;
   /// Throws the error of a call. operation: such as `read`.  errors  kSystem: always.
   [[noreturn]] void throw_failed(const char* operation, const std::string& object, const http::Call& call) const;
 
