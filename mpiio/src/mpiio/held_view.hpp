@@ -1,4 +1,4 @@
-/// A view that the program has set, and that the MPI does not have yet.
+/// A view that the program has set but that the MPI has not received.
 #pragma once
 
 #include <mpi.h>
@@ -14,10 +14,10 @@
 
 namespace plait::mpiio {
 
-/// MPI_File_set_view of the MPI expands datatypes into their pieces, and is collective. It is called only before a
-/// collective access that the MPI carries out. Calls of one rank alone use a handle of this rank alone, which the MPI
-/// opens for the first of them. Requests on that handle may be pending until the object is destroyed.
-/// threads  Several may call the functions at once.
+/// The MPI's MPI_File_set_view is collective and expands datatypes into their pieces, so Plait calls it only before a
+/// collective access that the MPI carries out. Independent calls use a second handle, which the first of them opens on
+/// MPI_COMM_SELF. Requests on that handle may be pending until the object is destroyed.
+/// threads  Several threads may call the functions at once.
 class HeldView {
  public:
   HeldView(const plait_mpiio_view& view, int access_mode);
@@ -33,14 +33,15 @@ class HeldView {
   bool seek(MPI_Offset offset, int whence);
   /// Passes the view to the MPI. Collective.
   int set() const;
-  /// Passes the pointer to the MPI, which has the view, and calls `on_passed` before another thread moves the pointer.
+  /// Passes the pointer to the MPI, which must have the view, and calls `on_passed` before another thread moves the
+  /// pointer.
   int pass_pointer(const std::function<void()>& on_passed);
-  /// Returns what MPI_File_get_view does; the caller frees types that are not predefined.
+  /// Returns the results of MPI_File_get_view. The caller frees the types that are not predefined.
   int get(const plait_mpiio_stored_view& stored) const;
 
-  /// Stores a handle of this rank alone, with this view, and with the pointer if the call uses it; the handle of the
-  /// file if the pointer was passed to the MPI meanwhile. Until end_call(), other threads wait that use the pointer,
-  /// too. Returns a code of the MPI; end_call() follows only a success with the handle of this rank.
+  /// Stores the second handle in `file`, with this view, and with the pointer if the call uses it. If the pointer has
+  /// been passed to the MPI meanwhile, stores the original handle instead. Other threads that use the pointer wait until
+  /// end_call(). Returns an error code of the MPI; call end_call() only after a success that stored the second handle.
   /// path  of the file
   int begin_call(OpenedPath& path, bool uses_pointer, MPI_File& file);
   void end_call(bool uses_pointer);
@@ -61,11 +62,11 @@ class HeldView {
   MPI_File file_ = MPI_FILE_NULL;
 };
 
-/// Returns the address of the number of views that Plait holds, in all files.
+/// Returns the address of the number of views that Plait holds in all files.
 const int* held_view_count();
 
 /// The view of a file that Plait holds, if any.
-/// threads  Several may call the functions at once.
+/// threads  Several threads may call the functions at once.
 class ViewHolder {
  public:
   ViewHolder() = default;
@@ -75,7 +76,7 @@ class ViewHolder {
 
   /// Returns nullptr if there is none.
   std::shared_ptr<HeldView> get() const;
-  /// Returns the view before.
+  /// Returns the previous view.
   std::shared_ptr<HeldView> exchange(std::shared_ptr<HeldView> view);
 
  private:

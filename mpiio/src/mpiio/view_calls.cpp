@@ -1,18 +1,18 @@
 // Decides which views Plait holds, and passes them to the MPI before calls that depend on them.
 //
-// Problem: MPIs expand a view into its pieces, which takes as long as many an access. If Plait carries out all accesses
-// of the view, that is in vain. But any call may follow, and a view is set by all ranks together: one rank alone cannot
-// do so late.
+// Problem: an MPI library expands a view into its pieces, which can take longer than an access. If Plait carries out
+// all accesses of the view, that work is wasted. But any call may follow, and setting a view is collective, so one rank
+// cannot set it later on its own.
 //
-// Idea: Plait holds a view if all ranks vote for that: each expects that Plait carries out the accesses. Before a
-// collective call of the MPI, which all ranks reach, the view is passed to it. Calls of one rank alone go to a second
-// handle that this rank opens for itself, by MPI_COMM_SELF, and which gets the same view: it is the MPI that carries
-// them out, so that memory types, errors and requests are those of the MPI. A second handle has no part in the shared
-// file pointer, but MPI allows that only if all ranks have the same view, which Plait does not hold.
+// Idea: Plait holds a view if every rank expects Plait to carry out the accesses. Before a collective call that the MPI
+// carries out, all ranks pass it the view. An independent call goes to a second handle, which the calling rank opens on
+// MPI_COMM_SELF and gives the same view. The MPI carries the call out, so memory types, errors and requests behave as
+// usual. A second handle does not share the shared file pointer; MPI allows that pointer only if all ranks have the
+// same view, and Plait does not hold such views.
 //
-// Example: after MPI_File_set_view with a cyclic darray come MPI_File_write_all, by Plait; MPI_File_read on rank 0, on
-// the second handle of rank 0, at the pointer that Plait has counted; and MPI_File_read_all of three elements on each
-// rank, before which all ranks set the view and the pointer of the MPI.
+// Example: a program sets a cyclic darray as its view. Plait carries out the MPI_File_write_all that follows. Then rank
+// 0 calls MPI_File_read: the MPI reads through the second handle, at the file pointer that Plait has counted. Before an
+// MPI_File_read_all of three elements, all ranks pass the view and the pointer to the MPI.
 
 #include <cstdio>
 #include <utility>

@@ -1,19 +1,19 @@
 // A cache in files.
 //
 // Each entry is a file `FOLDER/ab/abcd...`, whose name is the hash of its key. It is written under a temporary name and
-// renamed, so that other processes find all of it or nothing. Its header has the number of bytes and a check sum: after
-// a loss of power a file may be shorter, or contain zeros. A damaged file is removed and counts as missing.
+// renamed, so other processes see the whole entry or none. Its header states the number of bytes and a checksum, because
+// a power failure may truncate a file or fill it with zeros. A damaged file is removed and counts as missing.
 //
-// The entry that was not used for the longest time is removed first. The time of use is that of the last change of the
-// file, which each use sets. To remove a file that another process reads is harmless, because that has it open.
-// A process counts all files when it stores its first entry, when these and its own are more than permitted, and when
-// it has added a sixteenth of what is permitted. One process at a time removes files, under a lock of the system.
-// Example: 1 GB is permitted and 950 MB are there. A process adds 60 MB; when it has added 50 MB the files have more
-// than 1 GB, and the oldest ones are removed until 875 MB remain.
+// The least recently used entry is removed first. Each use sets the modification time of the file. Another process may
+// remove a file that this one reads, because an open file stays readable. A process counts the sizes of all files when
+// it stores its first entry, when the last count and its own entries exceed the limit, and when it has added a sixteenth
+// of the limit. A file lock ensures that one process at a time removes files.
+// Example: the limit is 1 GB and the files have 950 MB. A process adds 60 MB. After 50 MB the total exceeds 1 GB, and
+// the process removes the least recently used files until 875 MB remain.
 //
-// Only files with the names of entries are counted and removed: 48 hexadecimal digits, in the folder of the first two.
-// Who could replace a file could replace what programs read. The folder must therefore belong to this user, who alone
-// may change it, and no file is opened through a link or if it belongs to another user.
+// Only files with the names of entries are counted and removed: 48 hexadecimal digits, in the folder named by the first
+// two. A user who can replace a file can replace what programs read. Therefore the folder must belong to the current
+// user and be writable by no one else, and files that are links or belong to another user are not opened.
 
 #include "store/cache/cache_folder.hpp"
 
