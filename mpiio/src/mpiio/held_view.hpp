@@ -40,7 +40,7 @@ class HeldView {
   int get(const plait_mpiio_stored_view& stored) const;
 
   /// Stores the second handle in `file`, with this view, and with the pointer if the call uses it. If the pointer has
-  /// been passed to the MPI meanwhile, stores the original handle instead. Other threads that use the pointer wait until
+  /// been passed to the MPI meanwhile, stores the original handle instead. Other threads that use the pointer wait for
   /// end_call(). Returns an error code of the MPI; call end_call() only after a success that stored the second handle.
   /// path  of the file
   int begin_call(OpenedPath& path, bool uses_pointer, MPI_File& file);

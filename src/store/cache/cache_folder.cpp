@@ -1,12 +1,12 @@
 // A cache in files.
 //
 // Each entry is a file `FOLDER/ab/abcd...`, whose name is the hash of its key. It is written under a temporary name and
-// renamed, so other processes see the whole entry or none. Its header states the number of bytes and a checksum, because
-// a power failure may truncate a file or fill it with zeros. A damaged file is removed and counts as missing.
+// renamed, so other processes see the whole entry or none. Its header has the number of bytes and a checksum, because a
+// power failure may truncate a file or fill it with zeros. A damaged file is removed and counts as missing.
 //
 // The least recently used entry is removed first. Each use sets the modification time of the file. Another process may
-// remove a file that this one reads, because an open file stays readable. A process counts the sizes of all files when
-// it stores its first entry, when the last count and its own entries exceed the limit, and when it has added a sixteenth
+// remove a file that this one reads, because an open file stays readable. A process adds up the sizes of all files when
+// it stores its first entry, when the last sum and its own entries exceed the limit, and when it has added a sixteenth
 // of the limit. A file lock ensures that one process at a time removes files.
 // Example: the limit is 1 GB and the files have 950 MB. A process adds 60 MB. After 50 MB the total exceeds 1 GB, and
 // the process removes the least recently used files until 875 MB remain.
