@@ -1,4 +1,4 @@
-// The page of two traces: what changed, and both timelines one above the other on the same scale.
+// The page that compares two traces: the changed values, and both timelines one above the other on the same scale.
 
 import { contents } from "./contents.js";
 import { choice, section, viewButtons } from "./controls.js";
@@ -10,7 +10,7 @@ import { timelineChart } from "./charts/timeline.js";
 import { bytes, change, count, counted, number, seconds, share } from "./units.js";
 import { makeView } from "./view.js";
 
-/** How a row's values are written: by what its name says that they are. */
+/** The function that formats the values of a row. The name of the row determines their unit. */
 function formatOf(name) {
   if (/bytes.*(per_second|\/s)|rate of bytes/i.test(name)) return (value) => `${bytes(value)}/s`;
   if (/per_second|\/s\b/i.test(name)) return (value) => `${number(value)}/s`;
@@ -77,7 +77,7 @@ function changeCell(value) {
   );
 }
 
-/** Both timelines on one scale of time and one of rate. */
+/** Both timelines, on the same scales of time and rate. */
 function timelines(sides) {
   const known = sides.filter(({ timeline }) => timeline?.read_bytes?.length);
   if (!known.length) return null;

@@ -1,4 +1,4 @@
-// The list of sections, with the one in sight marked.
+// The list of sections, in which the visible section is marked.
 
 import { el } from "./dom.js";
 

@@ -3,7 +3,7 @@
 import { el, freshId } from "./dom.js";
 import { moment } from "./units.js";
 
-/** One of a few choices, as radio buttons in a row. */
+/** A row of radio buttons. */
 export function choice(legend, options, chosen, call) {
   const name = freshId("choice");
   const each = ([value, text]) => {
@@ -15,7 +15,7 @@ export function choice(legend, options, chosen, call) {
   return el("fieldset", { class: "choice" }, el("legend", {}, legend), options.map(each));
 }
 
-/** A box to tick. */
+/** A checkbox. */
 export function tick(text, ticked, call) {
   const id = freshId("tick");
   const input = el("input", { type: "checkbox", id, onchange: () => call(input.checked) });
@@ -23,7 +23,7 @@ export function tick(text, ticked, call) {
   return el("span", { class: "tick" }, input, el("label", { for: id }, text));
 }
 
-/** A list to choose from: options are [value, text] or {group, options}. */
+/** A drop-down list. Its options are [value, text] or {group, options}. */
 export function picker(text, options, call) {
   const id = freshId("pick");
   const option = ([value, name]) => el("option", { value }, name);
@@ -34,7 +34,7 @@ export function picker(text, options, call) {
   return { node: el("span", { class: "picker" }, el("label", { for: id }, text), select), select };
 }
 
-/** The buttons of a view; all of them, or only the way back. */
+/** The buttons that zoom and pan a view; only "Show all" if `all` is false. */
 export function viewButtons(view, all = true) {
   const button = (name, title, call) =>
     el("button", { type: "button", title, "aria-label": title, onclick: call }, name);
@@ -56,7 +56,7 @@ export function viewButtons(view, all = true) {
   return el("span", { class: "buttons", role: "group", "aria-label": "Stretch of time" }, others, reset, range);
 }
 
-/** A table in place of a chart, for whoever reads rather than looks; made when it is opened. */
+/** A table with the values of a chart, for readers who cannot use the chart. It is made when it is opened. */
 export function alternative(title, make) {
   const node = el("details", { class: "alternative" }, el("summary", {}, title));
   let made = false;

@@ -1,8 +1,8 @@
-// The documents that the page carries.  Large ones are read when they are first looked at.
+// The documents that are embedded in the page.  Each is parsed when it is first used.
 
 const read = new Map();
 
-/** A document of the page by its name; null where there is none. */
+/** The document of the page with this name; null if there is none. */
 export function island(name) {
   if (!read.has(name)) {
     const node = document.getElementById(`data-${name}`);
@@ -15,7 +15,7 @@ export const total = (values) => (values ?? []).reduce((sum, value) => sum + (va
 export const most = (values) => (values ?? []).reduce((top, value) => (value > top ? value : top), 0);
 export const isSomething = (values) => (values ?? []).some((value) => value > 0);
 
-/** Bytes a column of a map, reads and writes apart. */
+/** The bytes of each column of a map, separately for reads and writes. */
 export function profile(map) {
   const columns = (rows) => {
     const sums = new Array(map.columns).fill(0);
@@ -25,7 +25,7 @@ export function profile(map) {
   return { begin: map.begin ?? 0, width: map.width, read_bytes: columns(map.read), write_bytes: columns(map.write) };
 }
 
-/** Sums over the bins whose middle lies in a range, each bin once. */
+/** Sums over the bins whose middle is in a range, so that adjacent ranges count each bin once. */
 export function sumBetween(timeline, from, to) {
   const first = Math.max(0, Math.ceil((from - timeline.begin) / timeline.width - 0.5 - 1e-9));
   const end = Math.min(timeline.read_bytes.length, Math.ceil((to - timeline.begin) / timeline.width - 0.5 - 1e-9));

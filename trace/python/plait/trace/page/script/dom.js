@@ -1,4 +1,4 @@
-// Elements.  Text goes in as text nodes alone: names of files are whatever somebody called them.
+// Functions that make elements.  Texts become text nodes, never HTML, because names of files may contain anything.
 
 const SVG = "http://www.w3.org/2000/svg";
 let ids = 0;
@@ -22,7 +22,7 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** An HTML element; attributes called on... are listeners. */
+/** An HTML element. Attributes whose names begin with "on" are listeners. */
 export function el(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -32,25 +32,25 @@ export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** A text of a chart. */
+/** A text element of a chart. */
 export function label(x, y, text, attributes) {
   return svg("text", { x: x.toFixed(1), y: y.toFixed(1), ...attributes }, text);
 }
 
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** A name in which nothing is invisible or turns the direction of the text. */
+/** A name in which characters that are invisible or change the direction of text are escaped. */
 export function plainName(text) {
   return String(text ?? "").replace(UNSEEN, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The end of a long path, which tells files apart. */
+/** The end of a long path, which identifies the file better than its beginning. */
 export function shortName(text, most = 44) {
   const name = plainName(text);
   return name.length <= most ? name : `…${name.slice(1 - most)}`;
 }
 
-/** Whether the page is shown, or being printed, in light colours. */
+/** True if the page is shown in dark colours; it is always printed in light ones. */
 export function isDark() {
   return matchMedia("(prefers-color-scheme: dark)").matches && !isPrinting();
 }
@@ -61,7 +61,7 @@ export function isPrinting() {
   return printing || matchMedia("print").matches;
 }
 
-/** Calls back before the page is printed (true) and after (false). */
+/** Calls `callback(true)` before the page is printed, and `callback(false)` after. */
 export function onPrint(callback) {
   const now = (value) => {
     printing = value;

@@ -1,4 +1,4 @@
-// The proof beside each conclusion: the chart of its section, small enough to see at a glance.
+// The evidence next to each conclusion: a small version of the chart in its section.
 
 import { el, svg } from "./dom.js";
 import { joinBins, orderBar } from "./sections/requests.js";
@@ -6,7 +6,7 @@ import { bar } from "./table.js";
 
 const SPARK_WIDTH = 200;
 const SPARK_HEIGHT = 40;
-const TURNS = 8; // of a cycle that are shown
+const TURNS = 8; // number of cycles that are shown
 
 const drawing = (...content) =>
   svg(
@@ -61,16 +61,16 @@ function sparkline(timeline, turns) {
   );
 }
 
-/** A part of the timeline with few enough turns of a cycle to see them. */
+/** The part of the timeline with the first TURNS cycles; the whole timeline if its cycles are too short or too few. */
 function someTurns(timeline, cycle) {
   const bins = timeline?.read_bytes?.length ?? 0;
-  const wanted = Math.round((TURNS * (cycle?.period_seconds ?? 0)) / (timeline?.width || 1));
-  if (wanted < TURNS * 4 || wanted >= bins) return timeline;
+  const count = Math.round((TURNS * (cycle?.period_seconds ?? 0)) / (timeline?.width || 1));
+  if (count < TURNS * 4 || count >= bins) return timeline;
   const first = Math.min(
     Math.max(0, Math.round(((cycle.first ?? 0) - timeline.begin) / timeline.width)),
-    bins - wanted,
+    bins - count,
   );
-  const part = (values) => values.slice(first, first + wanted);
+  const part = (values) => values.slice(first, first + count);
   const begin = timeline.begin + first * timeline.width;
   return {
     begin,
@@ -156,7 +156,7 @@ const DRAWN = {
     report.trace?.coverage?.share >= 0 ? bar([{ part: report.trace.coverage.share, kind: "busy" }]) : null,
 };
 
-/** Puts its proof into each conclusion that is already on the page. */
+/** Adds the chart of its evidence to each conclusion that is already on the page. */
 export function drawEvidence(report) {
   for (const host of document.querySelectorAll(".conclusion [data-evidence]")) {
     const drawn = DRAWN[host.dataset.evidence]?.(report);

@@ -1,4 +1,4 @@
-// The page of one report: its sections, in the order in which somebody asks.
+// The page of one report: its sections, the most important questions first.
 
 import { contents } from "./contents.js";
 import { island } from "./data.js";
@@ -12,7 +12,7 @@ import { cyclesSection, timeSection } from "./sections/time.js";
 import { amplificationSection, callsSection, tablesSection, traceSection } from "./sections/trace.js";
 import { makeView } from "./view.js";
 
-/** The file that is looked at, told to all who show it. */
+/** The selected file. Listeners are called when another file is selected. */
 function makeChosen(file) {
   const listeners = [];
   const chosen = { file, listen: (listener) => listeners.push(listener) };
@@ -32,13 +32,13 @@ function build() {
   const view = makeView(begin, end, timeline?.width ?? 1, timeline?.clock);
   const maps = island("offsets") ?? [];
   const ranks = island("ranks");
-  // Maps over the same stretch of time move with the timeline; one over another clock has a view of its own.
+  // Maps of the same time range share the view of the timeline; a map with another clock gets a separate view.
   const fits = (length, width) => Math.abs(begin + length - end) <= Math.max(width, timeline?.width ?? 1) * 1.5;
   const views = (length, width) => (bins && fits(length, width) ? view : makeView(0, length, width));
   const linked = [...maps, ...(ranks?.columns ? [ranks] : [])].every((map) => fits(map.columns * map.width, map.width));
   const name = document.querySelector("h1").textContent;
   const context = { report, view, views, maps, ranks, linked, name, chosen: makeChosen(maps[0]?.file ?? null) };
-  // Of counters alone there is nothing to draw over time or along files.
+  // A report with counters but no events has nothing to draw over time or over offsets.
   const alone = report.counters && !report.trace?.events;
   const ofEvents = [
     timeSection,
@@ -63,7 +63,7 @@ function build() {
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 
-/** Opens what is folded for paper, and folds it again after. */
+/** Opens collapsed elements before printing, and collapses them again afterwards. */
 function unfold(printing) {
   for (const node of document.querySelectorAll("details")) {
     if (printing) {

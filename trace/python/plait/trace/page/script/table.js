@@ -1,13 +1,14 @@
-// Tables: sorted by any column, filtered by text, short on the screen and whole on paper.
+// Tables that are sorted by any column and filtered by text. The screen shows the first rows, a printed page all.
 
 import { el, freshId, isPrinting, onPrint } from "./dom.js";
 import { count, counted } from "./units.js";
 
-const FEW = 20; // rows shown before somebody asks for all, where a table says no other number
+const FEW = 20; // default number of rows that are shown at first
 
 /**
- * A table of `rows`.  A column is {title, unit?, value(row), show?(row), text?, head?, bar?}: `value` sorts, `show` is
- * what is shown, `text` columns stand left and sort from A, `head` names the row, `bar` is a length from 0 to 1.
+ * A table of `rows`.  A column is {title, unit?, value(row), show?(row), text?, head?, bar?}: `value` is
+ * the sort key, `show` the content of the cell, `text` columns are aligned left and sorted ascending at first, `head`
+ * names the row, `bar` is a length from 0 to 1 or the parts of a bar.
  * Options: caption, noun and plural of a row, sort (column number), upwards, sortable, few (rows shown at first),
  * filter {label, of(row)}, pick {chosen(row), call(row), label(row)}.
  */
@@ -55,7 +56,7 @@ export function table(
   text.textContent = caption;
   const scroll = el("div", { class: "scroll", role: "region", "aria-label": caption }, grid);
   new ResizeObserver(() => {
-    // A stop for the keyboard only where there is something to scroll.
+    // The keyboard focus stops at the table only if the table can be scrolled.
     if (scroll.scrollWidth > scroll.clientWidth + 1) scroll.tabIndex = 0;
     else scroll.removeAttribute("tabindex");
   }).observe(scroll);
@@ -106,7 +107,7 @@ export function table(
     if (filter)
       status.textContent = words.length ? `${count(kept.length)} of ${counted(rows.length, noun, plural)}` : "";
   }
-  /** Puts rows into the table; most are made when they are first shown, so that a page of many rows opens fast. */
+  /** Fills the table. A row is made when it is first shown, so that a page with many rows opens fast. */
   function fillBody(all) {
     const shown = all ? kept : kept.slice(0, few);
     for (const each of shown) each.node ??= line(each.row);
@@ -152,13 +153,13 @@ function finder(filter, status, call) {
 function order(value, a, b, down) {
   const [x, y] = [value(a), value(b)];
   if (x === y) return 0;
-  if (x === null || x === undefined) return 1; // what is not known comes last
+  if (x === null || x === undefined) return 1; // unknown values come last in either direction
   if (y === null || y === undefined) return -1;
   const before = typeof x === "string" ? x.localeCompare(y, "en", { numeric: true }) : x - y;
   return down ? -before : before;
 }
 
-/** A bar of parts [{part, kind}] or of one part, as long as the whole where they sum to 1. */
+/** A bar of the parts [{part, kind}], or of one number. Parts that sum to 1 fill its whole width. */
 export function bar(parts) {
   const pieces = typeof parts === "number" ? [{ part: parts, kind: "both" }] : parts;
   return el(
@@ -172,7 +173,7 @@ export function bar(parts) {
   );
 }
 
-/** A list of terms and what they are. */
+/** A list of names and values; entries without a value are left out. */
 export function facts(pairs) {
   const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return el(

@@ -1,4 +1,4 @@
-// Numbers as people read them; _words.py says the same where the page is written.
+// Texts of numbers; _words.py makes the same texts for the static part of the page.
 
 export const NOTHING = "–";
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -6,7 +6,7 @@ const BLANK = "\u00a0";
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const grouped = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 0 });
 
-/** Three digits where the number is below 1000, whole above. */
+/** A number with about three digits, two below 0.1, and whole from 100 on. */
 export function number(value) {
   if (!known(value)) return NOTHING;
   const size = Math.abs(value);
@@ -58,7 +58,7 @@ export function seconds(value) {
   return `${number(value * 1e9)}${BLANK}ns`;
 }
 
-/** A share in per cent; what is not all is never rounded to all, nor something to nothing. */
+/** A share in per cent. A share below 100 % is never rounded to 100 %, and a share above 0 never to 0. */
 export function share(value) {
   if (!known(value)) return NOTHING;
   const percent = value * 100;
@@ -79,7 +79,7 @@ export function change(value) {
 
 export const counted = (value, noun, plural = `${noun}s`) => `${count(value)} ${value === 1 ? noun : plural}`;
 
-/** A moment of a view, with as many digits as tell its bins apart. */
+/** A time in a view, with enough digits to distinguish bins of the width `span`. */
 export function moment(value, span) {
   if (!known(value)) return NOTHING;
   const [factor, unit] = span >= 10 ? [1, "s"] : span >= 0.01 ? [1, "s"] : span >= 1e-5 ? [1e3, "ms"] : [1e6, "µs"];

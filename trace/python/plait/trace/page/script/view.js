@@ -1,6 +1,6 @@
-// The stretch of time that charts show, and the moment pointed at: charts that share a view move together.
+// The time range that charts show, and the time of the cursor. Charts that share a view move together.
 
-/** A view of [begin, end]; `step` is the finest bin that somebody shows, `clock` "cpu" or "wall". */
+/** A view of [begin, end]. `step` is the smallest width of bins in its charts, `clock` is "cpu" or "wall". */
 export function makeView(begin, end, step, clock = "wall") {
   const whole = end > begin ? end - begin : 1;
   const least = Math.min(whole, Math.max(step * 2, whole * 1e-6));
@@ -35,7 +35,7 @@ export function makeView(begin, end, step, clock = "wall") {
     view.cursor = time === null ? null : Math.min(Math.max(time, begin), view.end);
     tell("cursor");
   };
-  /** Moves the moment pointed at, and the view with it. */
+  /** Moves the cursor by bins, and the view if the cursor leaves it. */
   view.stepBy = (bins, width) => {
     const middle = (view.from + view.to) / 2;
     const at = view.cursor ?? middle;

@@ -21,7 +21,7 @@ export function timeAxis(frame, title) {
   if (title) layer.append(label(right, bottom + 34, title, { "text-anchor": "end", class: "title" }));
 }
 
-/** Marks of a vertical axis: [{value, text}] with lines across. */
+/** The marks of a vertical axis, [{value, text}], with horizontal grid lines if `across` is true. */
 export function sideAxis(frame, marks, at, across = true) {
   const { layer, left, right } = frame;
   for (const { value, text } of marks) {
@@ -31,7 +31,7 @@ export function sideAxis(frame, marks, at, across = true) {
   }
 }
 
-/** Names of rows, as many as have room. */
+/** Labels of rows: of every row, or only of every n-th row so that they do not overlap. */
 export function rowAxis(frame, count, name, upwards) {
   const { layer, left, top, bottom } = frame;
   const height = (bottom - top) / Math.max(1, count);

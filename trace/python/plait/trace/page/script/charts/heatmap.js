@@ -1,4 +1,4 @@
-// Maps of cells over time: ranks x time, and offset x time.
+// Heat maps over time: rank by time, and offset by time.
 
 import { rowAxis, sideAxis, timeAxis } from "./axis.js";
 import { el, onPrint, svg } from "../dom.js";
@@ -6,8 +6,9 @@ import { colourOf, shadeOf } from "./palette.js";
 import { plot } from "./plot.js";
 
 /**
- * A map of `source()`: {rows, columns, width, begin?, read, write?, single?, top, upwards?, marks?(count), name?(row)}.
- * `tell(column, row, source)` gives the text of a cell.
+ * Draws the heat map that `source()` describes: {rows, columns, width, begin?, read, write?, single?, top, upwards?,
+ * marks?(count), name?(row)}.
+ * `tell(column, row, source)` returns the text of a cell.
  */
 export function heatmap({ view, source, label, summary, height, tell, left, clock }) {
   const column = (time) => {
@@ -56,7 +57,7 @@ function drawMap(frame, source, clock) {
   timeAxis(frame, clock);
 }
 
-/** Paints cells; where several share a pixel the greatest shows, so that nothing short is lost. */
+/** Paints the cells. A pixel that several cells share shows the largest value, so that short bursts stay visible. */
 function paint(frame, source) {
   const { canvas, view } = frame;
   const [width, height] = [canvas.width, canvas.height];
@@ -114,7 +115,7 @@ function outline(frame, source, column) {
   frame.over.append(svg("rect", { class: "cell", x: a, y, width: Math.max(2, b - a), height: Math.max(2, height) }));
 }
 
-/** What the colours mean: from nothing to the most. */
+/** A legend with one colour ramp for each kind, from 0 to `top`. */
 export function scaleBar(kinds, top, format) {
   const node = el("div", { class: "legend" });
   const draw = () =>

@@ -1,4 +1,4 @@
-// Request sizes: one pair of bars for each power of two, on a logarithmic scale of counts or bytes.
+// A histogram of request sizes: a pair of bars for each power of two, on a logarithmic scale of counts or bytes.
 
 import { el, freshId, label, onPrint, svg } from "../dom.js";
 import { logarithmic } from "./scales.js";

@@ -1,8 +1,11 @@
-// Pointing, dragging, turning the wheel, and keys, the same on every chart.
+// Pointer, wheel and keyboard input, which works in the same way on every chart.
 
-const DRAG = 5; // px until a press is a drag
+const DRAG = 5; // px that the pointer moves before a press becomes a drag
 
-/** A chart's hands: `area()` gives the edges of the plot, `cell` the width of a bin, `vertical` moves between rows. */
+/**
+ * Adds the listeners of a chart to `node`. `area()` returns the edges and the time scale of the plot, `cell()` the
+ * width of a bin, and `vertical(rows)` moves the cursor by rows.
+ */
 export function interact(node, view, { area, cell, vertical, hover, leave, select }) {
   let press = null;
   const pointOf = (event) => {
@@ -44,7 +47,7 @@ export function interact(node, view, { area, cell, vertical, hover, leave, selec
   node.addEventListener(
     "wheel",
     (event) => {
-      // The wheel belongs to the page until the chart was clicked, or Ctrl says who is meant.
+      // The wheel scrolls the page, unless the chart has the focus or Ctrl is held.
       if (!(event.ctrlKey || event.metaKey || document.activeElement === node)) return;
       const sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
       if (!sideways && event.deltaY > 0 && view.isWhole()) return;

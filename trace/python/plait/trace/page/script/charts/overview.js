@@ -1,11 +1,11 @@
-// The whole run in small, with the part that is shown marked: drag to choose, drag the part to move it.
+// A small timeline of the whole run that marks the visible range: drag to select a range, drag the range to move it.
 
 import { el, svg } from "../dom.js";
 import { linear } from "./scales.js";
 
 const STRIP = 34;
 
-/** A strip for the pointer alone: the keys of the chart do the same. */
+/** A strip without keyboard input, because the keys of the chart do the same. */
 export function overview(view, timeline) {
   const path = svg("path", { class: "area both" });
   const shade = [svg("rect", { class: "shade" }), svg("rect", { class: "shade" })];

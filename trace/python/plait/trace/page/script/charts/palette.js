@@ -1,8 +1,8 @@
-// Colours of maps: one hue for reads, one for writes, and a third for both.
+// Colours of heat maps: one hue for reads, one for writes, and a third for both.
 
 import { isDark } from "../dom.js";
 
-// From almost nothing to the most, each readable on its own background.
+// Colours of each ramp, from small values to the maximum, with enough contrast to the light or dark background.
 const LIGHT = {
   read: [
     [222, 235, 247],
@@ -38,7 +38,7 @@ const DARK = {
   ],
 };
 
-/** The colour at a part of a ramp, as [red, green, blue]. */
+/** The colour at the fraction `part` of a ramp, as [red, green, blue]. */
 export function shadeOf(kind, part) {
   const ramp = (isDark() ? DARK : LIGHT)[kind];
   const position = Math.min(1, Math.max(0, part)) * (ramp.length - 1);
@@ -46,10 +46,10 @@ export function shadeOf(kind, part) {
   return ramp[i].map((low, channel) => Math.round(low + (ramp[i + 1][channel] - low) * (position - i)));
 }
 
-/** Where a value lies between nothing and the most: its root, so that a hundredth of the most can still be seen. */
+/** The position of a value on a ramp: a square root, so that a hundredth of the maximum is still visible. */
 export const depth = (value, top) => (value > 0 && top > 0 ? Math.max(0.08, Math.sqrt(value / top)) : 0);
 
-/** The colour of a cell: of reads or writes where two thirds are of one kind, else of both; null for an empty one. */
+/** The colour of a cell: of reads or writes if more than two thirds are of that kind, else of both; null: empty. */
 export function colourOf(read, write, top, single) {
   const moved = read + write;
   if (!(moved > 0)) return null;

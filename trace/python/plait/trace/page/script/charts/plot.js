@@ -1,25 +1,25 @@
-// The frame of every interactive chart: size, layers, the moment pointed at, and the read-out below.
+// The frame of every interactive chart: size, layers, the cursor, and the readout below the plot.
 
 import { el, freshId, onPrint, svg } from "../dom.js";
 import { interact } from "./interact.js";
 import { linear } from "./scales.js";
 
 const waiting = new Set();
-let asked = false;
+let scheduled = false;
 
 function later(draw) {
   waiting.add(draw);
-  if (asked) return;
-  asked = true;
+  if (scheduled) return;
+  scheduled = true;
   requestAnimationFrame(() => {
-    asked = false;
+    scheduled = false;
     const now = [...waiting];
     waiting.clear();
     now.forEach((each) => each());
   });
 }
 
-/** Draws when first seen, so that a long page opens fast; printing sees all. */
+/** Calls back when the node is about to become visible, so that a long page opens fast. Printing draws all charts. */
 function whenSeen(node, callback) {
   const watch = new IntersectionObserver(
     (entries) => {
@@ -33,8 +33,8 @@ function whenSeen(node, callback) {
 }
 
 /**
- * A chart over time.  `draw(frame)` fills frame.layer (SVG) and frame.canvas; `tell(time, row)` gives what is read out;
- * `mark(frame)` draws over it what follows the cursor.
+ * A chart over time.  `draw(frame)` fills frame.layer (SVG) and frame.canvas; `tell(time, row)` returns the text of the
+ * readout; `mark(frame)` draws the marks that follow the cursor into frame.over.
  */
 export function plot({ label, summary, view, height, margins, bin, draw, tell, mark, rows, withCanvas }) {
   const layer = svg("g");
@@ -67,7 +67,7 @@ export function plot({ label, summary, view, height, margins, bin, draw, tell, m
     readout,
   );
   const frame = { node, layer, over, canvas, view, row: null, whole, readout };
-  let selected = null; // px, while a stretch is being dragged out
+  let selected = null; // ends in px of the range that is being dragged
   let seen = false;
 
   frame.measure = () => {
@@ -143,7 +143,7 @@ export function plot({ label, summary, view, height, margins, bin, draw, tell, m
   return frame;
 }
 
-/** Puts the canvas under the plot in parts of its frame, so that it shrinks with the drawing on paper. */
+/** Sets the position of the canvas as percentages of the frame, so that it shrinks with the SVG when printed. */
 function placeCanvas(frame) {
   const { canvas, width, height, left, right, top, bottom } = frame;
   const density = Math.min(2, Math.max(1, devicePixelRatio || 1));

@@ -1,4 +1,4 @@
-// From values to pixels and back, and the marks of an axis.
+// Scales, which convert values to pixels and back, and the marks of axes.
 
 /** A linear scale. */
 export function linear(from, to, first, last) {
@@ -11,13 +11,13 @@ export function linear(from, to, first, last) {
   };
 }
 
-/** A logarithmic scale from 1 upwards; 0 lies on the axis. */
+/** A logarithmic scale from 1 upwards; 0 is drawn on the axis itself. */
 export function logarithmic(most, first, last) {
   const top = Math.log10(Math.max(10, most));
   return { at: (value) => first + (last - first) * (value <= 0 ? 0 : 0.06 + (0.94 * Math.log10(value)) / top) };
 }
 
-/** A round step that gives at most about `most` marks. */
+/** A round distance between marks, such that the range `span` has at most about `most` marks. */
 export function roundStep(span, most) {
   const rough = span / Math.max(1, most);
   if (!(rough > 0)) return 1;
@@ -34,7 +34,7 @@ function timeStep(span, most) {
   return TIMES.find((step) => step >= rough) ?? roundStep(span / 86400, most) * 86400;
 }
 
-/** Multiples of a step in a range. */
+/** The multiples of `step` in a range. */
 export function multiples(from, to, step) {
   const marks = [];
   for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; i += 1) marks.push(i * step);
@@ -62,7 +62,7 @@ const two = (value) => String(value).padStart(2, "0");
 
 const UNITS_OF_AXES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/** The marks of an axis of bytes: all in one unit. */
+/** The marks of an axis of bytes, all in one unit. */
 export function byteMarks(to, most, suffix = "") {
   const power = Math.min(UNITS_OF_AXES.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, to)) / 10 + 1e-9)));
   const factor = 1024 ** power;

@@ -1,4 +1,4 @@
-// Rate over time (the paper's figures 3 and 4): reads upwards and writes downwards, or one upon the other.
+// The rate over time (figures 3 and 4 of the paper): reads upwards and writes downwards, or both stacked.
 
 import { timeAxis, sideAxis } from "./axis.js";
 import { label, svg } from "../dom.js";
@@ -7,9 +7,9 @@ import { byteMarks, linear } from "./scales.js";
 import { bytes, counted, moment, rate, share } from "../units.js";
 
 const BUSY = 30; // px of the strip for the busy share
-const GAP = 20; // px between the rates and the strip, with room for a word
+const GAP = 20; // px between the rates and the strip, enough for a label
 
-/** A timeline of what `shown()` gives: {begin, width, read_bytes, write_bytes, reads?, writes?, busy?, single?}. */
+/** A timeline of `shown()`, the bins {begin, width, read_bytes, write_bytes, reads?, writes?, busy?, single?}. */
 export function timelineChart({ view, shown, mode, cycle, clock, summary, title, height, ceiling }) {
   const frame = plot({
     label: title ?? "Rate over time",
@@ -31,7 +31,7 @@ function visible(data, from, to) {
   return [first, Math.max(first, end)];
 }
 
-/** The outline of bins as steps, from and to a base line. */
+/** The path around the bars of the bins, between the base line `low` and the tops `high`. */
 function steps(frame, data, first, end, low, high) {
   const inside = (time) => Math.min(Math.max(frame.x.at(time), frame.left), frame.right).toFixed(2);
   const parts = [];
@@ -107,7 +107,7 @@ function nameSides(frame, data, mode, y, low) {
   }
 }
 
-/** Where a run ends that is shorter than the axis. */
+/** Marks the end of a run that is shorter than the axis. */
 function drawEnd(frame, over, low) {
   const at = frame.x.at(over);
   frame.layer.append(
@@ -137,7 +137,7 @@ function drawBusy(frame, data, first, end, top, bottom) {
   frame.layer.append(label(frame.left - 8, (top + bottom) / 2 + 4, "busy", { "text-anchor": "end" }));
 }
 
-/** A line at each turn of a cycle, where they have room to be told apart. */
+/** Draws a line at the begin of each cycle, unless the lines would be less than 3 px apart. */
 function drawCycle(frame, cycle, low) {
   const { layer, top, left, right, x } = frame;
   const period = cycle.period_seconds;
@@ -169,7 +169,7 @@ function markBin(frame, data) {
   );
 }
 
-/** What one bin says, as text. */
+/** The text of one bin, for the readout. */
 function tellBin(data, time) {
   const i = binAt(data, time);
   if (i < 0) return "";

@@ -1,4 +1,4 @@
-// Files: a table to choose from, and where in the chosen file the program was at what time.
+// Files: a table to select a file from, and a map of the accesses to it by offset and time.
 
 import { alternative, choice, picker, section, viewButtons } from "../controls.js";
 import { most, profile, total } from "../data.js";
@@ -11,7 +11,7 @@ import { bytes, count, counted, moment, seconds, share } from "../units.js";
 
 const CLASSES = { required: "required", checkpoint: "checkpoint", swapping: "swapping", other: "other" };
 
-/** Most of one order of a file's requests, in a word. */
+/** The most frequent order of a file's requests, with its share. */
 function orderWord(order) {
   if (!order || !(order.count > 0)) return "–";
   const kinds = ["consecutive", "sequential", "random"];
@@ -105,7 +105,7 @@ export function filesSection({ report, chosen }) {
   );
 }
 
-/** Says of a file what a map cannot: that there is none. */
+/** A remark that the report has no map of a file. */
 function withoutMap(file, maps) {
   return el(
     "p",
@@ -205,7 +205,7 @@ function tellCell(column, row, map) {
   return `${span}, ${range}: ${said.length ? said.join(", ") : "nothing"}`;
 }
 
-/** Bytes by offset alone, and by time alone: what a reader of tables can use. */
+/** Two tables in place of the map: bytes by offset, and bytes by time. */
 function offsetTable(map) {
   const each = Math.max(1, Math.ceil(map.rows / 32));
   const rows = [];

@@ -1,4 +1,4 @@
-// Processes: ranks x time, the table of processes, stragglers, and what ran while requests did.
+// Processes: a map of ranks over time, the table of processes, stragglers, and the overlap of requests and computing.
 
 import { alternative, choice, section, viewButtons } from "../controls.js";
 import { most, total } from "../data.js";

@@ -1,4 +1,4 @@
-// How large requests are, and in which order they touch files.
+// The sizes of requests, and the order in which they access files.
 
 import { choice, section } from "../controls.js";
 import { most } from "../data.js";
@@ -7,7 +7,7 @@ import { histogram } from "../charts/histogram.js";
 import { bar, table } from "../table.js";
 import { bytes, count, share } from "../units.js";
 
-/** Bins of both directions, from the smallest to the largest, empty ones between included. */
+/** The bins of both directions in ascending order of size, including empty bins between them. */
 export function joinBins(sizes) {
   const bins = new Map();
   for (const kind of ["read", "write"]) {
@@ -96,7 +96,7 @@ export function sizesSection({ report }) {
   );
 }
 
-/** Says how many requests begin inside a block. */
+/** A remark on the number of requests whose offset is not the begin of a block. */
 function alignment(found) {
   if (!found) return null;
   const side = (name, part) => part?.count > 0 && `${share(part.unaligned / part.count)} of the ${name}`;
@@ -110,7 +110,7 @@ const ORDER = [
   ["random", "before it"],
 ];
 
-/** A bar of the three shares. */
+/** A bar with the shares of consecutive, sequential and random requests. */
 export const orderBar = (shares) => bar(ORDER.map(([kind]) => ({ part: shares?.[kind] ?? 0, kind })));
 
 export function orderSection({ report }) {

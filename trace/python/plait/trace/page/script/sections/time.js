@@ -1,4 +1,4 @@
-// Rate over time, with the busy share, the turns of the strongest cycle, and one file or process alone.
+// The rate over time, with the busy share and the strongest cycle, of all requests or of one file or process.
 
 import { alternative, choice, picker, section, tick, viewButtons } from "../controls.js";
 import { profile, sumBetween, total } from "../data.js";
@@ -8,11 +8,11 @@ import { table } from "../table.js";
 import { timelineChart } from "../charts/timeline.js";
 import { bytes, count, moment, rate, seconds, share } from "../units.js";
 
-const ROWS = 48; // of the table in place of the chart
+const ROWS = 48; // maximum rows of the table in place of the chart
 
 export const clockName = (clock) => (clock === "cpu" ? "CPU time used by the program" : "time since the start");
 
-/** Says the timeline in a sentence. */
+/** A summary of the timeline in one sentence. */
 export function timelineSummary(timeline) {
   const moved = timeline.read_bytes.map((value, i) => value + timeline.write_bytes[i]);
   const top = moved.reduce((best, value, i) => (value > moved[best] ? i : best), 0);
@@ -26,7 +26,7 @@ export function timelineSummary(timeline) {
   );
 }
 
-/** The bins of a range, joined to few enough rows to read. */
+/** A table of the bins of a range; neighbouring bins are joined so that it has at most about ROWS rows. */
 export function timelineTable(timeline, from, to, caption) {
   const first = Math.max(0, Math.floor((from - timeline.begin) / timeline.width + 1e-9));
   const end = Math.min(timeline.read_bytes.length, Math.ceil((to - timeline.begin) / timeline.width - 1e-9));
@@ -55,7 +55,7 @@ export function timelineTable(timeline, from, to, caption) {
   return table(columns, rows, { caption, sortable: false, noun: "row", few: ROWS }).node;
 }
 
-/** What can be shown alone: files that have a map, and processes. */
+/** The options of the picker: files that have a map, and processes. */
 function choices(maps, ranks) {
   const options = [["", "the whole program"]];
   if (maps.length) options.push({ group: "Files", options: maps.map((map, i) => [`f${i}`, shortName(map.file)]) });

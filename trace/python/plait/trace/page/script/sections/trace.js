@@ -1,4 +1,4 @@
-// Calls, the paper's tables, what reached the stores, and the trace itself.
+// Calls, the paper's tables, physical requests in relation to logical ones, and the trace itself.
 
 import { section } from "../controls.js";
 import { most } from "../data.js";
@@ -39,7 +39,7 @@ export function callsSection({ report }) {
 const mega = (value) => (value === null || value === undefined ? "–" : number(value / 2 ** 20));
 const kilo = (value) => (value === null || value === undefined ? "–" : number(value / 2 ** 10));
 
-/** Tables 1 and 2 in the columns of the paper. */
+/** Tables 1 and 2, with the columns of the paper. */
 export function tablesSection({ report, name }) {
   const { table1: one, table2: two } = report;
   if (!one && !two) return null;
