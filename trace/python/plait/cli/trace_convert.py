@@ -30,18 +30,18 @@ _UNITS = {"": 1, "ns": 1, "us": 1000, "ms": 1_000_000, "s": 1_000_000_000}
 
 def time(value: str) -> int:
     """Return a unit of time in ns."""
-    found = re.fullmatch(r"(\d{1,18})\s*(ns|us|ms|s|)", value)
-    if found is None or int(found[1]) == 0:
+    match = re.fullmatch(r"(\d{1,18})\s*(ns|us|ms|s|)", value)
+    if match is None or int(match[1]) == 0:
         raise click.BadParameter(f"'{value}' is not a unit of time; write one such as 1ns, 10us or 1s")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(match[1]) * _UNITS[match[2]]
 
 
 def separator(value: str) -> str:
     """Return one character, which may be given by its name."""
-    found = {"blank": " ", "tab": "\t"}.get(value, value)
-    if len(found) != 1:
+    character = {"blank": " ", "tab": "\t"}.get(value, value)
+    if len(character) != 1:
         raise click.BadParameter(f"'{value}' is not a separator; write one character, blank or tab")
-    return found
+    return character
 
 
 def check(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
@@ -83,26 +83,26 @@ def convert_command(source: str, target: str, **options: Any) -> None:
     """
     from plait.trace import convert
 
-    given = {name: value for name, value in options.items() if value is not None}
+    settings = {name: value for name, value in options.items() if value is not None}
     for name in ("base", "from_base"):
-        if name in given:
-            given[name] = int(given[name])
+        if name in settings:
+            settings[name] = int(settings[name])
     console = messages()
     with writing_to(target), progress_bar(remaining=True) as bar:
         task = bar.add_task("", total=None)
-        done = convert(
+        conversion = convert(
             source,
             target,
             progress=lambda here, in_all: bar.update(task, completed=here, total=in_all or None),
-            **given,
+            **settings,
         )
-    console.print(summary(target, done), soft_wrap=True, markup=False)
-    for lost in done.lost:
+    console.print(summary(target, conversion), soft_wrap=True, markup=False)
+    for lost in conversion.lost:
         console.print(f"not in {shown(target)}: {shown(lost)}", soft_wrap=True, markup=False)
 
 
-def summary(target: str, done: Conversion) -> str:
+def summary(target: str, conversion: Conversion) -> str:
     """Return the line that summarizes a conversion."""
-    each = f", {done.bytes / done.events:.1f} bytes an event" if done.events else ""
-    whole = "" if done.description.complete else "; the source is not complete"
-    return f"{shown(target)}: {done.events} events in {done.bytes} bytes{each}{whole}"
+    each = f", {conversion.bytes / conversion.events:.1f} bytes an event" if conversion.events else ""
+    whole = "" if conversion.description.complete else "; the source is not complete"
+    return f"{shown(target)}: {conversion.events} events in {conversion.bytes} bytes{each}{whole}"

@@ -29,10 +29,10 @@ def _table() -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("name", "program", "CPU s", "data MiB", "I/Os", "MiB/s read", "written", "KiB", "cycles", "pattern"):
         table.add_column(name, justify="left" if name in ("name", "program", "pattern") else "right")
-    for one in workloads():
+    for workload in workloads():
         table.add_row(
-            one.name, one.field, str(one.seconds), f"{one.data_mb:g}", f"{one.requests:,}", f"{one.read_mb:g}",
-            f"{one.write_mb:g}", f"{one.request_kb:g}", str(one.cycles or "-"), one.pattern,
+            workload.name, workload.field, str(workload.seconds), f"{workload.data_mb:g}", f"{workload.requests:,}", f"{workload.read_mb:g}",
+            f"{workload.write_mb:g}", f"{workload.request_kb:g}", str(workload.cycles or "-"), workload.pattern,
         )  # fmt: skip
     return table
 
@@ -86,7 +86,7 @@ def generate_command(
     if list_:
         output().print(_table())
         return
-    if name is not None and name not in (names := [one.name for one in workloads()]):
+    if name is not None and name not in (names := [workload.name for workload in workloads()]):
         raise UserError(f"there is no workload {name!r}; use one of: {', '.join(names)}")
     if name is None or target is None:
         raise UserError("a workload and the file to write are needed, as in: plait trace generate venus -o venus.plait")

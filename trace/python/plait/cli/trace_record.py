@@ -118,9 +118,9 @@ def describe_record(path: Path) -> None:
         + (f"; reports leave out {left_out} on {_what(report['left_out']['kinds'])}" if left_out else ""),
         soft_wrap=True,
     )
-    programs = [one for one in missed if is_of_a_program(one.reason)]
-    for one in programs[:_MAX_NAMED]:
-        warn(f"{one.reason}: {max(one.events, 1)} {'process' if one.events <= 1 else 'processes'}")
+    programs = [gap for gap in missed if is_of_a_program(gap.reason)]
+    for gap in programs[:_MAX_NAMED]:
+        warn(f"{gap.reason}: {max(gap.events, 1)} {'process' if gap.events <= 1 else 'processes'}")
     if len(programs) > _MAX_NAMED:
         warn(f"{len(programs) - _MAX_NAMED} further programs ran unrecorded; plait trace report {path} names them")
     if programs:
@@ -128,5 +128,5 @@ def describe_record(path: Path) -> None:
 
 
 def _what(kinds: list[dict[str, Any]]) -> str:
-    found = {"files that were excluded" if each["what"] == "excluded files" else _FOREIGN for each in kinds}
-    return " and ".join(sorted(found, key=lambda text: text != _FOREIGN))
+    kinds_of_files = {"files that were excluded" if each["what"] == "excluded files" else _FOREIGN for each in kinds}
+    return " and ".join(sorted(kinds_of_files, key=lambda text: text != _FOREIGN))

@@ -48,7 +48,7 @@ def _options(command: Command) -> Command:
     exclude = "Also leave out files whose names match; repeatable."
     level = "The requests to count.  [default: logical if there are any]"
     json_ = "Write the document as JSON; - writes it to standard output instead of the text."
-    made = [
+    option_decorators = [
         click.option("--clock", type=click.Choice(["wall", "cpu"]), default="wall", show_default=True, help=clock),
         click.option("--level", type=click.Choice(["logical", "physical"]), help=level),
         click.option("--file", "file", metavar="GLOB", help="Look only at files whose names match."),
@@ -87,7 +87,7 @@ def _options(command: Command) -> Command:
             help="Write a self-contained page; - writes it to standard output.",
         ),
     ]
-    for option in reversed(made):
+    for option in reversed(option_decorators):
         command = option(command)
     return command
 

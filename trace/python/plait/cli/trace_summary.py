@@ -26,8 +26,8 @@ def print_summary(summary: Summary, target: str) -> None:
     if not summary.complete:
         console.print(Text("The trace is not complete."), style="bold yellow")
     for missed in summary.missed:
-        moved = missed.read_bytes + missed.written_bytes
-        amount = f", {bytes_text(moved)}" if moved else ""
+        lost = missed.read_bytes + missed.written_bytes
+        amount = f", {bytes_text(lost)}" if lost else ""
         console.print(Text(f"not in the trace: {missed.events:,}{amount}: {shown(missed.reason)}"), soft_wrap=True)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column()

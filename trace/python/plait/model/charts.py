@@ -37,22 +37,27 @@ def draw_prediction(rows: Sequence[Row], title: str, path: Path) -> None:
     save_by_ending(figure, path)
 
 
-def draw_delta(found: Sequence[Prediction], path: Path) -> None:
+def draw_delta(predictions: Sequence[Prediction], path: Path) -> None:
     """Write a chart of predicted over measured times of the Delta, in the format that the name ends in.
 
     errors  plait.Error where matplotlib is not installed
     """
     figure = new_figure(8, 7)
     axis: Axes = figure.subplots()
-    timed = [one for one in found if one.measured.seconds is not None]
+    timed = [prediction for prediction in predictions if prediction.measured.seconds is not None]
     groups: dict[tuple[int, int], list[Prediction]] = {}
-    for one in timed:
-        groups.setdefault((one.measured.table, one.measured.mode), []).append(one)
+    for prediction in timed:
+        groups.setdefault((prediction.measured.table, prediction.measured.mode), []).append(prediction)
     for number, ((table, mode), group) in enumerate(groups.items()):
         label = f"table {table}, mode {mode}{' (fitted)' if table == FITTED else ''}"
-        measured = [one.measured.seconds or 0.0 for one in group]
-        axis.plot(measured, [one.seconds for one in group], linestyle="", label=label, **line_style(number))
-    edges = [0.7 * min(one.measured.seconds or one.seconds for one in timed), 1.5 * max(one.seconds for one in timed)]
+        measured = [prediction.measured.seconds or 0.0 for prediction in group]
+        axis.plot(
+            measured, [prediction.seconds for prediction in group], linestyle="", label=label, **line_style(number)
+        )
+    edges = [
+        0.7 * min(prediction.measured.seconds or prediction.seconds for prediction in timed),
+        1.5 * max(prediction.seconds for prediction in timed),
+    ]
     axis.plot(edges, edges, color="#444444", linewidth=1)
     axis.fill_between(edges, [edge / 2 for edge in edges], [2 * edge for edge in edges], color="#dddddd", alpha=0.5)
     axis.set_title("Intel Touchstone Delta: equal times on the line, twice or half in the band", fontsize=11)

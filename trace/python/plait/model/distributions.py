@@ -142,7 +142,7 @@ def distribution_bandwidth(
 def follows_order(size: int, n_p: int, costs: Costs, *, disks: Disks | None = None, itemsize: int = 1) -> bool:
     """Return whether the bandwidths order as row-cyclic < row-block < column-cyclic < column-block (equation 31)."""
     times = [
-        distribution_time(one, size, n_p, costs, disks=disks, itemsize=itemsize)
-        for one in ("row-cyclic", "row-block", "column-cyclic", "column-block")
+        distribution_time(distribution, size, n_p, costs, disks=disks, itemsize=itemsize)
+        for distribution in ("row-cyclic", "row-block", "column-cyclic", "column-block")
     ]
     return all(slower > faster for slower, faster in itertools.pairwise(times))

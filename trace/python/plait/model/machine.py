@@ -16,7 +16,7 @@ from plait.model._toml import read_text, tables
 from plait.model.distributions import Disks
 
 SYNCHRONIZATIONS = ("none", "barrier", "ordered")
-"""The ways in which ranks wait for each other: never; before each request for all; and also for the rank before."""
+"""The ways in which ranks wait: never; before each request for all ranks; or, besides that, for the previous rank."""
 
 _SECTIONS = ("machine", "processors", "disks", "requests", "network")
 _FOREIGN = ("simulate",)  # sections of the simulation (plait.simulate), which may share the file
@@ -36,7 +36,7 @@ class Machine:
     latency            time of an I/O request of a rank, before it reaches a disk (t_io)
     buffer             bytes of the largest I/O request
     synchronization    one of SYNCHRONIZATIONS
-    step               each step of a synchronization: ordered takes N_p of them for a round, a barrier log2(N_p)
+    step               time of a step of a synchronization; a round takes N_p steps if ordered, log2(N_p) if barrier
     message_latency    time of one message between ranks
     link_rate          rate of the link of one node, in each direction
     total_rate         rate of the whole network, and between the nodes and the disks
@@ -76,12 +76,12 @@ class Machine:
 
 @dataclass(frozen=True)
 class _Key:
-    """A key of the file: the valid values, and the attribute that takes the value."""
+    """A key of the file: its valid values, and the attribute of Machine that stores its value."""
 
     attribute: str
     kind: type
     unit: str
-    least: float = 0.0
+    minimum: float = 0.0
     above: bool = False
     default: Any = None
 
@@ -118,7 +118,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
 def examples() -> tuple[str, ...]:
     """Return the names of the machines in the package, ascending."""
     files = resources.files("plait.model.machines").iterdir()
-    return tuple(sorted(one.name.removesuffix(".toml") for one in files if one.name.endswith(".toml")))
+    return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
 
 
 def example_text(name: str) -> str:
@@ -139,57 +139,57 @@ def load(name: str | os.PathLike[str]) -> Machine:
 
 def parse(text: str, name: str = "the machine file") -> Machine:
     """Return the machine that a TOML text describes; `name` names the text in errors.  errors  ArgumentError"""
-    given = tables(text, name)
-    for section in given:
+    sections = tables(text, name)
+    for section in sections:
         if section not in (*_SECTIONS, *_FOREIGN):
             raise ArgumentError(f"{name}: found the section [{section}], expected {_listed(_SECTIONS)}")
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for section, keys in _KEYS.items():
-        found |= _section(name, section, given.get(section), keys)
-    if found["synchronization"] not in SYNCHRONIZATIONS:
+        values |= _section(name, section, sections.get(section), keys)
+    if values["synchronization"] not in SYNCHRONIZATIONS:
         raise ArgumentError(
-            f"{name}: found requests.synchronization = '{found['synchronization']}', "
+            f"{name}: found requests.synchronization = '{values['synchronization']}', "
             f"expected {_listed(SYNCHRONIZATIONS, 'or')}"
         )
-    disks = Disks(*(found.pop(one.name) for one in fields(Disks)))
-    return Machine(disks=disks, **found)
+    disks = Disks(*(values.pop(field.name) for field in fields(Disks)))
+    return Machine(disks=disks, **values)
 
 
-def _section(name: str, section: str, given: object, keys: Mapping[str, _Key]) -> dict[str, Any]:
+def _section(name: str, section: str, entries: object, keys: Mapping[str, _Key]) -> dict[str, Any]:
     """Return the values of one section."""
-    if not isinstance(given, dict):
+    if not isinstance(entries, dict):
         raise ArgumentError(f"{name}: the section [{section}] is missing; add it, with {_listed(keys)}")
-    for key in given:
+    for key in entries:
         if key not in keys:
             raise ArgumentError(f"{name}: found {section}.{key}, expected {_listed(keys)}")
-    found = {}
-    for key, wanted in keys.items():
-        value = given.get(key, wanted.default)
+    values = {}
+    for key, spec in keys.items():
+        value = entries.get(key, spec.default)
         if value is None:
-            raise ArgumentError(f"{name}: {section}.{key} is missing; add it, in {wanted.unit}")
-        found[wanted.attribute] = _value(f"{name}: found {section}.{key} = {value!r}", value, wanted)
-    return found
+            raise ArgumentError(f"{name}: {section}.{key} is missing; add it, in {spec.unit}")
+        values[spec.attribute] = _value(f"{name}: found {section}.{key} = {value!r}", value, spec)
+    return values
 
 
 _MIN, _MAX = 1e-15, 1e18  # limits beyond all real machines, which keep times finite
 
 
-def _value(found: str, value: object, wanted: _Key) -> object:
-    """Return the value in the type of the key; `found` is the beginning of the error text."""
-    if wanted.kind is str and isinstance(value, str):
+def _value(problem: str, value: object, spec: _Key) -> object:
+    """Return the value in the type of the key; `problem` is the beginning of the error text."""
+    if spec.kind is str and isinstance(value, str):
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if wanted.kind is str or not number:
-        raise ArgumentError(f"{found}, expected {wanted.unit}")
+    if spec.kind is str or not number:
+        raise ArgumentError(f"{problem}, expected {spec.unit}")
     assert isinstance(value, int | float)
-    if wanted.kind is not int and value != 0 and not _MIN <= abs(value) <= _MAX:  # NaN too
-        raise ArgumentError(f"{found}, expected 0 or a number of {_MIN:g} to {_MAX:g}, in {wanted.unit}")
-    whole = wanted.kind is not int or (abs(value) < 2**63 and value == int(value))
-    if not whole or value < wanted.least or (wanted.above and value <= 0):
-        least = "above 0" if wanted.above else f"of {wanted.least:g} or above"
-        kind = "a whole number" if wanted.kind is int else "a number"
-        raise ArgumentError(f"{found}, expected {kind} {least}, in {wanted.unit}")
-    return wanted.kind(value)
+    if spec.kind is not int and value != 0 and not _MIN <= abs(value) <= _MAX:  # NaN too
+        raise ArgumentError(f"{problem}, expected 0 or a number of {_MIN:g} to {_MAX:g}, in {spec.unit}")
+    whole = spec.kind is not int or (abs(value) < 2**63 and value == int(value))
+    if not whole or value < spec.minimum or (spec.above and value <= 0):
+        limit = "above 0" if spec.above else f"of {spec.minimum:g} or above"
+        kind = "a whole number" if spec.kind is int else "a number"
+        raise ArgumentError(f"{problem}, expected {kind} {limit}, in {spec.unit}")
+    return spec.kind(value)
 
 
 def _listed(names: Iterable[str], last: str = "and") -> str:

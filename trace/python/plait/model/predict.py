@@ -60,7 +60,7 @@ class Time:
     @property
     def largest(self) -> str:
         """The name of the longest term."""
-        return max((one.name for one in fields(self)), key=lambda name: float(getattr(self, name)))
+        return max((term.name for term in fields(self)), key=lambda name: float(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -162,10 +162,19 @@ def two_phase_time(machine: Machine, requests: Requests, *, write: bool = False)
     file_bytes = requests.file_bytes
     readers = min(requests.ranks, ceil_div(file_bytes, machine.disks.block))
     share = ceil_div(file_bytes, readers)
-    most = ceil_div(share, machine.buffer)
+    requests_per_reader = ceil_div(share, machine.buffer)
     first = direct_time(
         machine,
-        Requests(readers, readers, most * readers, most, min(share, machine.buffer), share, file_bytes, file_bytes),
+        Requests(
+            readers,
+            readers,
+            requests_per_reader * readers,
+            requests_per_reader,
+            min(share, machine.buffer),
+            share,
+            file_bytes,
+            file_bytes,
+        ),
         write=write,
     )
     return Time(first.requests, first.disks, first.network, first.synchronization, _exchange(machine, requests, share))
@@ -193,7 +202,7 @@ def predict(
     if "onto" in problem.dist.lower():
         raise ArgumentError(f"found a grid in '{problem.dist}', expected none: each number of ranks gets its own")
     alone = _read(machine, _requests(machine, problem, 1))
-    return [_row(machine, problem, one, (compute, alone)) for one in ranks]
+    return [_row(machine, problem, count, (compute, alone)) for count in ranks]
 
 
 def _row(machine: Machine, problem: Problem, ranks: int, alone: tuple[float, float]) -> Row:

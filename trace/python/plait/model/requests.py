@@ -112,7 +112,7 @@ def even_grid(ranks: int, axes: int) -> tuple[int, ...]:
     extents = []
     rest = ranks
     for left in range(axes, 1, -1):
-        smallest = max(one for one in range(1, _root(rest, left) + 1) if rest % one == 0)
+        smallest = max(divisor for divisor in range(1, _root(rest, left) + 1) if rest % divisor == 0)
         extents.append(smallest)
         rest //= smallest
     return tuple(sorted([*extents, rest], reverse=True))

@@ -86,28 +86,28 @@ class Advice:
         return "\n".join(_lines(self))
 
 
-def _lines(one: Advice) -> Iterator[str]:
-    yield f"measured                      {seconds(one.measured)}"
-    yield f"with measured service times   {seconds(one.replayed)}; unexplained {_signed(one.unexplained)}"
-    yield f"predicted on {one.machine[:16]:<17}{seconds(one.predicted)}; error {100 * one.error:+.0f} %"
+def _lines(advice: Advice) -> Iterator[str]:
+    yield f"measured                      {seconds(advice.measured)}"
+    yield f"with measured service times   {seconds(advice.replayed)}; unexplained {_signed(advice.unexplained)}"
+    yield f"predicted on {advice.machine[:16]:<17}{seconds(advice.predicted)}; error {100 * advice.error:+.0f} %"
     yield ""
-    gaining = [change for change in one.changes if change.gain > 0.001 * one.predicted]
+    gaining = [change for change in advice.changes if change.gain > 0.001 * advice.predicted]
     if not gaining:
         yield "None of the changes that were tried gains more than 0.1 %."
     for number, change in enumerate(gaining, 1):
-        yield f"{number}. {change.what}: {seconds(change.gain)} less ({share(change.gain / one.predicted)})"
+        yield f"{number}. {change.what}: {seconds(change.gain)} less ({share(change.gain / advice.predicted)})"
         yield f"   {change.setting}"
-    if abs(one.error) > 0.15:
+    if abs(advice.error) > 0.15:
         yield ""
         yield (
             "The prediction differs from the measured time by more than 15 %: the machine file does not describe the "
             "machine on which the trace was recorded, and gains are those of the machine file's."
         )
-    useless = [change.what for change in one.changes if change not in gaining]
+    useless = [change.what for change in advice.changes if change not in gaining]
     if useless and gaining:
         yield ""
         yield f"tried without gain: {'; '.join(useless)}"
-    for note in one.notes:
+    for note in advice.notes:
         yield f"note: {note}"
 
 
@@ -221,17 +221,17 @@ def advised(
     replayed = replay(recording, many, program, measured=True, progress=on_progress)
     baseline = replay(recording, base, program, progress=on_progress)
     tried = list(_candidates(base, baseline))
-    variants = [overridden(base, {**program, **one}) for _, _, one in tried]
+    variants = [overridden(base, {**program, **overrides}) for _, _, overrides in tried]
     results = at_once(recording, variants, workers, progress, check)
     found = [
-        Change(what, setting, one, result.elapsed, baseline.elapsed - result.elapsed)
-        for (what, setting, one), result in zip(tried, results, strict=True)
+        Change(what, setting, overrides, result.elapsed, baseline.elapsed - result.elapsed)
+        for (what, setting, overrides), result in zip(tried, results, strict=True)
     ]
     return Advice(
         base.name,
         recording.elapsed,
         replayed.elapsed,
         baseline.elapsed,
-        sorted(found, key=lambda one: -one.gain),
+        sorted(found, key=lambda change: -change.gain),
         recording.notes,
     )

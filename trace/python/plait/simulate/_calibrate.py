@@ -75,10 +75,12 @@ def _ahead(folder: Path) -> int:
     return 1024 * _read_number(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb", 128)
 
 
-def _file(folder: Path, one: DeviceSample) -> str:
+def _file(folder: Path, sample: DeviceSample) -> str:
     """Return the machine file."""
     vm = "/proc/sys/vm"
-    past = "past the page cache" if one.direct else "through the page cache, since the file system offers no other way"
+    past = (
+        "past the page cache" if sample.direct else "through the page cache, since the file system offers no other way"
+    )
     return f'''# This machine, measured by `plait simulate calibrate` on {time.strftime("%Y-%m-%d")}.
 # Reads and writes went {past}.
 
@@ -89,8 +91,8 @@ source = "measured by plait simulate calibrate"
 [simulate.processors]
 count = {len(os.sched_getaffinity(0))}
 quantum = "3 ms"               # not measured
-switch = "{1e6 * one.switch:.3g} us"
-call = "{1e6 * one.call:.3g} us"
+switch = "{1e6 * sample.switch:.3g} us"
+call = "{1e6 * sample.call:.3g} us"
 interrupt = "2 us"             # not measured
 
 [simulate.cache]
@@ -104,39 +106,40 @@ delay = "{_read_number(f"{vm}/dirty_expire_centisecs", 3000) / 100:g} s"
 flush_interval = "{max(_read_number(f"{vm}/dirty_writeback_centisecs", 500), 1) / 100:g} s"
 dirty_start = "{_read_number(f"{vm}/dirty_background_ratio", 10) or 10} %"
 dirty_limit = "{_read_number(f"{vm}/dirty_ratio", 20) or 20} %"
-copy_rate = "{one.copy_rate / 1e6:.4g} MB/s"
+copy_rate = "{sample.copy_rate / 1e6:.4g} MB/s"
 
-{_device(one)}
+{_device(sample)}
 {constants_text()}'''
 
 
-def _device(one: DeviceSample) -> str:
+def _device(sample: DeviceSample) -> str:
     """Return the section of the device."""
-    flush = f'''flush = "{1e6 * one.flush:.4g} us"
-flush_writes = {one.flush_writes}               # of the file system, for each write of a file's end that is durable
+    flush = f'''flush = "{1e6 * sample.flush:.4g} us"
+flush_writes = {sample.flush_writes}               # of the file system, for each write of a file's end that is durable
 '''
-    rates = f'''read_rate = "{one.read_rate / 1e6:.4g} MB/s"
-write_rate = "{one.write_rate / 1e6:.4g} MB/s"
+    rates = f'''read_rate = "{sample.read_rate / 1e6:.4g} MB/s"
+write_rate = "{sample.write_rate / 1e6:.4g} MB/s"
 '''
-    times = f"# Single pages were read in {one.read.text()},\n# and written in {one.write.text()}.\n"
-    if one.limited:
+    times = f"# Single pages were read in {sample.read.text()},\n# and written in {sample.write.text()}.\n"
+    if sample.limited:
         return f'''{times}# The device saves up what it is not asked for, as limited volumes do.
 [simulate.device]
 kind = "volume"
-{rates}read_requests = {max(round(one.reads_at_once), 1)}
-write_requests = {max(round(one.writes_at_once), 1)}
-read_unit = "{one.read_unit // 1024} KiB"
-write_unit = "{one.write_unit // 1024} KiB"
-burst = "{1e3 * one.credit:.4g} ms"
-read_latency = "{1e6 * one.read.p10:.4g} us"
-write_latency = "{1e6 * one.write.p10:.4g} us"
+{rates}read_requests = {max(round(sample.reads_at_once), 1)}
+write_requests = {max(round(sample.writes_at_once), 1)}
+read_unit = "{sample.read_unit // 1024} KiB"
+write_unit = "{sample.write_unit // 1024} KiB"
+burst = "{1e3 * sample.credit:.4g} ms"
+read_latency = "{1e6 * sample.read.p10:.4g} us"
+write_latency = "{1e6 * sample.write.p10:.4g} us"
 {flush}'''
     read, write = (
-        max(times.mean - PAGE / rate, 1e-9) for times, rate in ((one.read, one.read_rate), (one.write, one.write_rate))
+        max(times.mean - PAGE / rate, 1e-9)
+        for times, rate in ((sample.read, sample.read_rate), (sample.write, sample.write_rate))
     )
     return f'''{times}[simulate.device]
 kind = "ssd"
-channels = {one.channels}
+channels = {sample.channels}
 page = "128 KiB"               # a request of a MiB goes to all channels
 read_latency = "{1e6 * read:.4g} us"
 write_latency = "{1e6 * write:.4g} us"

@@ -24,11 +24,11 @@ def draw_rates(document: Mapping[str, Any], path: Path, until: float | None = No
     panels = figure.subplots(2, 1, sharex=True)
     figure.suptitle(f"{', '.join(document['traces'])} on {document['machine']['name']}", fontsize=11)
     last = min(until or document["drained"], document["drained"])
-    for axis, who, title in zip(panels, ("program", "device"), ("programs", "devices"), strict=True):
-        for number, what in enumerate(("read", "write")):
-            times, rates = _rates(document["series"][f"{who}_{what}"], last)
+    for axis, side, title in zip(panels, ("program", "device"), ("programs", "devices"), strict=True):
+        for number, kind in enumerate(("read", "write")):
+            times, rates = _rates(document["series"][f"{side}_{kind}"], last)
             style = line_style(number)
-            axis.plot(times, rates, label=what, linewidth=1.2, color=style["color"])
+            axis.plot(times, rates, label=kind, linewidth=1.2, color=style["color"])
         axis.set_title(title, fontsize=10)
         axis.set_ylabel("MiB/s")
         axis.set_ylim(bottom=0)
@@ -65,12 +65,12 @@ def draw_sweep(names: Sequence[str], rows: Sequence[Mapping[str, Any]], path: Pa
     for row in rows:
         name = ", ".join(f"{key} {row[key]}" for key in names[1:])
         lines.setdefault(name, []).append(row)
-    for axis, what in zip(panels, ("elapsed", "idle"), strict=True):
+    for axis, key in zip(panels, ("elapsed", "idle"), strict=True):
         for number, (name, line) in enumerate(lines.items()):
             labels = [str(row.get(first, "")) for row in line]
-            axis.plot(labels, [row[what] for row in line], label=name, linewidth=1.8, **line_style(number))
+            axis.plot(labels, [row[key] for row in line], label=name, linewidth=1.8, **line_style(number))
         axis.set_xlabel(first.replace("_", " "))
-        axis.set_ylabel(f"{what} seconds")
+        axis.set_ylabel(f"{key} seconds")
         axis.set_ylim(bottom=0)
         axis.tick_params(axis="x", labelrotation=30 if len(rows) > 6 else 0)
         open_axis(axis)

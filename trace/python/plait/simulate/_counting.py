@@ -57,9 +57,9 @@ class Counts(NamedTuple):
     def __str__(self) -> str:
         """Return a summary in one line."""
         held = f"{counted(self.slots, 'block')}" + (f" of {shown_size(self.block)}" if self.block else "")
-        found = f"{share(self.hit_ratio)} of {counted(self.requests, 'request')}"
-        moved = f", {share(self.byte_hit_ratio)} of {shown_size(self.bytes)}" if self.bytes else ""
-        return f"{self.policy} in {held}: finds {found}{moved}"
+        ratio = f"{share(self.hit_ratio)} of {counted(self.requests, 'request')}"
+        byte_ratio = f", {share(self.byte_hit_ratio)} of {shown_size(self.bytes)}" if self.bytes else ""
+        return f"{self.policy} in {held}: finds {ratio}{byte_ratio}"
 
 
 @entry
@@ -111,9 +111,9 @@ def hits(
 
     The remarks that count() has in ``notes`` are raised as a TraceWarning here.
     """
-    found, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
+    counts, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
     _warn(remarks)
-    return found.hits
+    return counts.hits
 
 
 @entry
@@ -134,9 +134,9 @@ def byte_hits(
         raise ArgumentTypeError(
             "the blocks of these keys have no size; give block=, or sizes= with that of each request"
         )
-    found, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
+    counts, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
     _warn(remarks)
-    return found.byte_hits
+    return counts.byte_hits
 
 
 @entry

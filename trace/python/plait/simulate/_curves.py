@@ -51,14 +51,14 @@ class MissRatioCurve(NamedTuple):
             plait.ArgumentError: a cache smaller than a block; requests of a curve from samples that has none.
         """
         slots = parse_shape(cache, self.block or None, self.block == 0).slots
-        missed, asked = self._select_misses(of)
+        missed, total = self._select_misses(of)
         at = int(np.searchsorted(self.sizes, slots, "right"))
-        return float((missed[at - 1] if at else asked) / asked) if asked else 0.0
+        return float((missed[at - 1] if at else total) / total) if total else 0.0
 
     def miss_ratios(self, of: Quantity = "requests") -> npt.NDArray[np.float64]:
         """Return that share for each of ``sizes``."""
-        missed, asked = self._select_misses(of)
-        return missed / asked if asked else np.zeros_like(missed)
+        missed, total = self._select_misses(of)
+        return missed / total if total else np.zeros_like(missed)
 
     def _select_misses(self, of: str) -> tuple[npt.NDArray[np.float64], float]:
         if of not in ("requests", "blocks", "bytes"):
@@ -73,8 +73,8 @@ class MissRatioCurve(NamedTuple):
 
     def __str__(self) -> str:
         """Return a summary in one line."""
-        how = f"from {counted(self.sampled, 'block')} of a sample" if self.rate < 1 else "exact"
-        return f"misses of LRU, {how}: {counted(len(self.sizes), 'size')} of caches"
+        method = f"from {counted(self.sampled, 'block')} of a sample" if self.rate < 1 else "exact"
+        return f"misses of LRU, {method}: {counted(len(self.sizes), 'size')} of caches"
 
 
 @entry
@@ -126,22 +126,22 @@ def miss_ratio_curve(
 
 
 def _make_curve(curve: _simulation.Curve, block: int, notes: list[str], *, exact: bool) -> MissRatioCurve:
-    _, *asked = curve.all()
-    _, *seen = curve.seen()
-    found = np.array(curve.found(), dtype=np.float64).reshape(-1, 4)
+    _, *totals = curve.all()
+    _, *sampled_totals = curve.seen()
+    points = np.array(curve.found(), dtype=np.float64).reshape(-1, 4)
     requests, in_blocks, in_bytes = (
-        np.clip(total - np.cumsum(found[:, column]), 0, most)
-        for column, (total, most) in enumerate(zip(seen, asked, strict=True), start=1)
+        np.clip(total - np.cumsum(points[:, column]), 0, most)
+        for column, (total, most) in enumerate(zip(sampled_totals, totals, strict=True), start=1)
     )
     missed_requests: npt.NDArray[np.float64] | None = requests
     if not exact:
         missed_requests = in_blocks if curve.single else None
     return MissRatioCurve(
         block=block,
-        sizes=found[:, 0].astype(np.uint64),
-        requests=asked[0],
-        blocks=asked[1],
-        bytes=asked[2],
+        sizes=points[:, 0].astype(np.uint64),
+        requests=totals[0],
+        blocks=totals[1],
+        bytes=totals[2],
         missed_requests=missed_requests,
         missed_blocks=in_blocks,
         missed_bytes=in_bytes,

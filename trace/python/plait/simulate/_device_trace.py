@@ -17,9 +17,9 @@ _MOVED = (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.TRUNCATE)
 class DeviceTrace:
     """A trace as the compiled recording reads it, in which calls on other files only take their time."""
 
-    def __init__(self, trace: Trace, chosen: Callable[[str], bool]) -> None:
+    def __init__(self, trace: Trace, is_on_device: Callable[[str], bool]) -> None:
         """Wrap a trace; ``chosen`` returns True for the name of a file on the device."""
-        self._trace, self._is_chosen = trace, chosen
+        self._trace, self._is_chosen = trace, is_on_device
         self._known = 0  # number of examined files
         self._chosen: list[int] = []  # processes and numbers of files on the device
 
@@ -28,7 +28,7 @@ class DeviceTrace:
         events = self._trace.read(count)
         _, files = self._trace.described_after(1 << 62, self._known)
         self._known += len(files)
-        self._chosen += [one.process << 32 | one.number for one in files if self._is_chosen(one.name)]
+        self._chosen += [file.process << 32 | file.number for file in files if self._is_chosen(file.name)]
         keys = events["process"].astype(np.uint64) << np.uint64(32) | events["file"].astype(np.uint64)
         others = np.isin(events["kind"], _MOVED) & ~np.isin(keys, np.array(self._chosen, np.uint64))
         if not others.any():

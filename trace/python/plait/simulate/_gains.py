@@ -71,8 +71,8 @@ def add_gains(
         plait.ArgumentError: an invalid machine or value.
     """
     base = load(machine)
-    for one in report["conclusions"]:
-        one["gain"] = None
+    for conclusion in report["conclusions"]:
+        conclusion["gain"] = None
     report["gains"] = {"machine": base.name, "skipped": _reason_not_to(report, limit)}
     if report["gains"]["skipped"] is None:
         end = time.monotonic() + limit
@@ -81,10 +81,10 @@ def add_gains(
             if time.monotonic() > end:
                 raise _LateError
 
-        def on_progress(text: str, done: float) -> None:
+        def on_progress(text: str, fraction: float) -> None:
             check()
             if progress is not None:
-                progress(text, done)
+                progress(text, fraction)
 
         try:
             recording = read([report["trace"]["path"]], on_progress, on_device or is_of_program, **(reading or {}))
@@ -108,20 +108,20 @@ def is_of_program(name: str) -> bool:
 def make_filter(file: str | None, include: list[str], exclude: list[str], all: bool) -> Callable[[str], bool]:
     """Return which files a report with these options is about."""
 
-    def chosen(name: str) -> bool:
+    def is_on_device(name: str) -> bool:
         if any(fnmatchcase(name, pattern) for pattern in exclude):
             return False
         if file is not None:
             return fnmatchcase(name, file)
         return all or is_of_program(name) or any(fnmatchcase(name, pattern) for pattern in include)
 
-    return chosen
+    return is_on_device
 
 
 def _reason_not_to(report: Report, limit: float) -> str | None:
     if not report["table1"]["ios"] or not report["trace"]["events"]:
         return "the trace holds no reads or writes"
-    if not any(one["title"] in REMEDIES for one in report["conclusions"]):
+    if not any(conclusion["title"] in REMEDIES for conclusion in report["conclusions"]):
         return "no conclusion is about something that a replay can weigh"
     if limit <= 0:
         return "not asked for"
@@ -142,14 +142,16 @@ def _add(report: Report, advice: Advice) -> None:
         "unexplained": advice.unexplained,
         "error": advice.error,
         "changes": [
-            {"what": one.what, "setting": one.setting, "elapsed": one.elapsed, "gain": one.gain}
-            for one in advice.changes
+            {"what": change.what, "setting": change.setting, "elapsed": change.elapsed, "gain": change.gain}
+            for change in advice.changes
         ],
     }
-    for one in report["conclusions"]:
-        fitting = [change for change in advice.changes if set(change.changes) & set(REMEDIES.get(one["title"], ()))]
+    for conclusion in report["conclusions"]:
+        fitting = [
+            change for change in advice.changes if set(change.changes) & set(REMEDIES.get(conclusion["title"], ()))
+        ]
         if fitting:
-            one["gain"] = _gain(max(fitting, key=lambda change: change.gain), advice)
+            conclusion["gain"] = _gain(max(fitting, key=lambda change: change.gain), advice)
 
 
 def _gain(change: Change, advice: Advice) -> Report:

@@ -71,12 +71,12 @@ def examples() -> tuple[str, ...]:
 
 def example_text(name: str) -> str:
     """Return the file of a machine in the package, with its comments.  errors  ArgumentError"""
-    found = _texts()
-    if name not in found:
+    texts = _texts()
+    if name not in texts:
         raise ArgumentError(
-            f"found the machine '{name}', expected a file or one of {', '.join(sorted(found))}{nearest(name, found)}"
+            f"found the machine '{name}', expected a file or one of {', '.join(sorted(texts))}{nearest(name, texts)}"
         )
-    return found[name]
+    return texts[name]
 
 
 def load(name: str | os.PathLike[str] | Machine) -> Machine:
@@ -96,53 +96,53 @@ def parse(text: str, name: str = "the machine file") -> Machine:
     """Return the machine that a TOML text describes; ``name`` names the text in errors.  errors  ArgumentError"""
     from plait.model._toml import tables
 
-    given = tables(text, name)
-    for section in given:
-        known = ("machine", "simulate", *_FOREIGN)
-        if section not in known:
+    sections = tables(text, name)
+    for section in sections:
+        expected = ("machine", "simulate", *_FOREIGN)
+        if section not in expected:
             raise ArgumentError(
-                f"{name}: found the section [{section}], expected {', '.join(known)}{nearest(section, known)}"
+                f"{name}: found the section [{section}], expected {', '.join(expected)}{nearest(section, expected)}"
             )
-    about = given.get("machine", {})
-    sections = given.get("simulate")
-    if not isinstance(sections, dict) or not isinstance(about, dict):
+    about = sections.get("machine", {})
+    simulate_sections = sections.get("simulate")
+    if not isinstance(simulate_sections, dict) or not isinstance(about, dict):
         raise ArgumentError(
             f"{name}: there is no section [simulate.device], which says what the simulation needs to know; "
             "`plait simulate machine NAME` prints a file to begin with"
         )
-    values = _shared(name, given)
-    for section, entries in sections.items():
+    values = _shared(name, sections)
+    for section, entries in simulate_sections.items():
         if section not in SECTIONS or not isinstance(entries, dict):
             raise ArgumentError(
                 f"{name}: found the section [simulate.{section}], expected {', '.join(SECTIONS)}"
                 f"{nearest(section, SECTIONS)}"
             )
-        own = _section(f"{name}: simulate.{section}", section, entries)
-        values[section] = {**values.get(section, {}), **own}
+        values_of_section = _section(f"{name}: simulate.{section}", section, entries)
+        values[section] = {**values.get(section, {}), **values_of_section}
     return Machine(str(about.get("name", name)), str(about.get("source", "")), values)
 
 
-def _shared(name: str, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _shared(name: str, sections: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the values of the cost model's sections under the keys of the simulation's sections."""
     values: dict[str, dict[str, Any]] = {}
     for table, key, section, own in SHARED:
-        found = given.get(table, {})
-        if isinstance(found, dict) and key in found:
-            value = _value(f"{name}: {table}.{key}", found[key], SECTIONS[section][own], numbers=True)
+        entries = sections.get(table, {})
+        if isinstance(entries, dict) and key in entries:
+            value = _value(f"{name}: {table}.{key}", entries[key], SECTIONS[section][own], numbers=True)
             values.setdefault(section, {})[own] = value
-    processors = given.get("processors", {})
+    processors = sections.get("processors", {})
     if isinstance(processors, dict) and processors.get("count") == processors.get("per_node", 0):
         values.setdefault("ranks", {})["per_node"] = 0  # one node, whatever the number of ranks
     return values
 
 
 def _texts() -> dict[str, str]:
-    found = {}
+    texts = {}
     for folder in _FOLDERS:
-        for one in resources.files(folder).iterdir():
-            if one.name.endswith(".toml") and "[simulate." in (text := one.read_text(encoding="utf-8")):
-                found[one.name.removesuffix(".toml")] = text
-    return found
+        for file in resources.files(folder).iterdir():
+            if file.name.endswith(".toml") and "[simulate." in (text := file.read_text(encoding="utf-8")):
+                texts[file.name.removesuffix(".toml")] = text
+    return texts
 
 
 def _keys(section: str, kind: str) -> Mapping[str, Key]:
@@ -168,12 +168,12 @@ def _found(section: str, key: str, kind: str) -> Key:
 def _section(where: str, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
     kind = str(entries.get("kind", SECTIONS[section]["kind"].default)) if "kind" in SECTIONS[section] else ""
     keys = _keys(section, kind)
-    made = {}
+    result = {}
     for key, value in entries.items():
         if key not in keys:
             raise ArgumentError(f"{where}: found '{key}', expected one of {', '.join(keys)}{nearest(key, keys)}")
-        made[key] = _value(f"{where}.{key}", value, keys[key])
-    return made
+        result[key] = _value(f"{where}.{key}", value, keys[key])
+    return result
 
 
 def _value(where: str, value: Any, key: Key, *, numbers: bool = False) -> Any:

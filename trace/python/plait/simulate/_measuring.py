@@ -100,7 +100,7 @@ def measure(path: Path, part: float, size: int, on_progress: Callable[[str, floa
         before = _completed(path, 0)
         read = _timed(lambda k: os.preadv(file, [block], k * MIB % size), part)
         requests = _completed(path, 0) - before
-        offsets = [PAGE * one for one in random.Random(1).choices(range(size // PAGE), k=4096)]
+        offsets = [PAGE * index for index in random.Random(1).choices(range(size // PAGE), k=4096)]
         page = memoryview(mmap.mmap(-1, PAGE))
         begin("reading single pages")
         single = _timed(lambda k: os.preadv(file, [page], offsets[k % 4096]), part)
@@ -190,9 +190,9 @@ def _mean(times: list[float]) -> float:
 
 
 def _times(times: list[float]) -> Times:
-    found = sorted(times)
+    ordered = sorted(times)
     return Times(
-        _mean(found), *(found[min(int(share * len(found)), len(found) - 1)] for share in (0.1, 0.5, 0.9, 0.99))
+        _mean(ordered), *(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in (0.1, 0.5, 0.9, 0.99))
     )
 
 
@@ -214,16 +214,16 @@ def _at_once(work: Callable[[memoryview, int], object], limit: float) -> float:
             counts[number] += 1
 
     started = [threading.Thread(target=go_on, args=(number,)) for number in range(THREADS)]
-    for one in started:
-        one.start()
-    for one in started:
-        one.join()
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
     return sum(counts) / (time.perf_counter() - begin)
 
 
-def _unit(asked: int, done: int) -> int:
-    """Return the size in bytes of the requests that reached the device; `asked` requests of 1 MiB became `done`."""
-    pieces = max(round(done / asked), 1)
+def _unit(requests: int, completed: int) -> int:
+    """Return the size in bytes of the requests that reached the device; `requests` of 1 MiB each became `completed` requests."""
+    pieces = max(round(completed / requests), 1)
     return max(MIB // pieces // PAGE, 1) * PAGE
 
 
@@ -293,6 +293,6 @@ def _switch(limit: float) -> float:
         os.sched_setaffinity(0, allowed)
         os.close(to_child[1])
         os.waitpid(child, 0)
-        for one in from_child:
-            os.close(one)
+        for descriptor in from_child:
+            os.close(descriptor)
     return there_and_back / 2

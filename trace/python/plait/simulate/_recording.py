@@ -74,10 +74,10 @@ class Recording:
             "far": ("event", "more than 36 years from the clock's zero, or behind 73 years of activity; left out"),
             "beyond": ("request", "of more than 1 TiB or ending behind 8 PiB of a file; left out but for its time"),
         }
-        found = [f"{count(odd[key], noun)} {text}" for key, (noun, text) in texts.items() if odd[key]]
+        remarks = [f"{count(odd[key], noun)} {text}" for key, (noun, text) in texts.items() if odd[key]]
         if not self._compiled.logical:
-            found.append("the traces hold no requests of programs, only what reached devices; that is replayed")
-        return found
+            remarks.append("the traces hold no requests of programs, only what reached devices; that is replayed")
+        return remarks
 
 
 def record(
@@ -93,14 +93,14 @@ def record(
     """
     if isinstance(traces, Recording):
         return traces
-    names = [os.fspath(traces)] if isinstance(traces, str | os.PathLike) else [os.fspath(one) for one in traces]
+    names = [os.fspath(traces)] if isinstance(traces, str | os.PathLike) else [os.fspath(name) for name in traces]
     if not names:
         raise ArgumentError("there is no trace to replay; name at least one")
-    found = read(names, progress, None if file is None else lambda name: fnmatchcase(name, file))
-    if found.requests == 0:
+    recording = read(names, progress, None if file is None else lambda name: fnmatchcase(name, file))
+    if recording.requests == 0:
         of = "" if file is None else f" of files whose names match '{file}'"
         raise ArgumentError(f"there are no reads or writes{of} in {', '.join(names)}; there is nothing to replay")
-    return found
+    return recording
 
 
 def read(

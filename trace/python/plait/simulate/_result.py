@@ -56,19 +56,19 @@ class Result:
     @property
     def device_bytes(self) -> tuple[int, int]:
         """Bytes read from and written to the devices, without the tier."""
-        below = [one for one in self.document["devices"] if one["name"] != "tier"]
-        return sum(one["read_bytes"] for one in below), sum(one["write_bytes"] for one in below)
+        below = [device for device in self.document["devices"] if device["name"] != "tier"]
+        return sum(device["read_bytes"] for device in below), sum(device["write_bytes"] for device in below)
 
     @property
     def notes(self) -> list[str]:
         """Remarks about irregularities, and how the replay treated them."""
-        found = list(self.document["notes"])
+        remarks = list(self.document["notes"])
         if self.document["unmatched"]:
-            found.append(
+            remarks.append(
                 f"{self.document['unmatched']} collective operations for which not all processes came; "
                 "those who waited went on"
             )
-        return found
+        return remarks
 
     def to_json(self) -> str:
         """Return the document as JSON."""
@@ -107,21 +107,22 @@ class Result:
         return "\n".join(_lines(self))
 
 
-def _lines(one: Result) -> Iterator[str]:
-    doc = one.document
+def _lines(result: Result) -> Iterator[str]:
+    doc = result.document
     cpus = doc["machine"]["processors"]["count"]
     yield f"{', '.join(doc['traces'])} on {doc['machine']['name']}"
     yield ""
-    yield f"elapsed          {seconds(one.elapsed)}"
-    if doc["drained"] > one.elapsed:
+    yield f"elapsed          {seconds(result.elapsed)}"
+    if doc["drained"] > result.elapsed:
         yield f"  on the device  {seconds(doc['drained'])}"
     of = f" of {cpus} processors" if cpus > 1 else ""
-    yield f"idle             {seconds(one.idle)}{of}; {share(one.utilization)} used"
+    yield f"idle             {seconds(result.idle)}{of}; {share(result.utilization)} used"
     yield f"computing        {seconds(doc['computing'])}, system {seconds(doc['system'] + doc['interrupts'])}"
     if doc["program"]["measured"]:
         return
     yield (
-        f"reads served     {share(one.request_hit_ratio)} of requests, {share(one.hit_ratio)} of bytes from the cache"
+        f"reads served     {share(result.request_hit_ratio)} of requests, "
+        f"{share(result.hit_ratio)} of bytes from the cache"
     )
     cache, block = doc["cache"], doc["machine"]["cache"]["block"]
     if cache["ahead_blocks"]:
@@ -156,7 +157,7 @@ def _lines(one: Result) -> Iterator[str]:
             )
         if len(doc["processes"]) > 16:
             yield f"and {len(doc['processes']) - 16} more"
-    for note in one.notes:
+    for note in result.notes:
         yield f"note: {note}"
 
 
@@ -181,20 +182,20 @@ class Sweep:
         return [
             {
                 **point,
-                "elapsed": one.elapsed,
-                "idle": one.idle,
-                "utilization": one.utilization,
-                "hit_ratio": one.hit_ratio,
-                "request_hit_ratio": one.request_hit_ratio,
-                "device_read_bytes": one.device_bytes[0],
-                "device_write_bytes": one.device_bytes[1],
+                "elapsed": result.elapsed,
+                "idle": result.idle,
+                "utilization": result.utilization,
+                "hit_ratio": result.hit_ratio,
+                "request_hit_ratio": result.request_hit_ratio,
+                "device_read_bytes": result.device_bytes[0],
+                "device_write_bytes": result.device_bytes[1],
             }
-            for point, one in self
+            for point, result in self
         ]
 
     def best(self) -> tuple[dict[str, Any], Result]:
         """Return the point with the least elapsed time, the first of equal ones."""
-        return min(self, key=lambda one: one[1].elapsed)
+        return min(self, key=lambda pair: pair[1].elapsed)
 
     def to_json(self) -> str:
         """Return the rows as JSON."""

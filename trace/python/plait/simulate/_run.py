@@ -29,9 +29,9 @@ def replay(
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Replay a recording on a machine; ``program`` has the changes of the programs.  errors  ArgumentError"""
-    given = settings(machine, dict(program or {}), measured=measured)
+    arguments = settings(machine, dict(program or {}), measured=measured)
     begin = time.perf_counter()
-    outcome = _simulation.replay(recording._compiled, given, progress)
+    outcome = _simulation.replay(recording._compiled, arguments, progress)
     return Result(
         {
             "traces": recording.names,
@@ -113,8 +113,8 @@ def sweep(
     fixed = {name: value for name, value in changes.items() if name not in swept}
     points = [dict(zip(swept, values, strict=True)) for values in product(*swept.values())]
     variants = [overridden(base, {**fixed, **point}) for point in points]
-    for one, program in variants:
-        settings(one, program)
+    for variant, program in variants:
+        settings(variant, program)
 
     return Sweep(list(swept), points, at_once(recording, variants, workers, progress))
 
@@ -135,7 +135,7 @@ def at_once(
     An exception during this, from `progress` or Ctrl-C, ends all running replays within some 65,000 requests; so does
     an exception of ``check``, which each of them calls that often.
     """
-    found: dict[int, Result] = {}
+    results: dict[int, Result] = {}
     number = len(variants)
     stopped = threading.Event()
 
@@ -146,20 +146,20 @@ def at_once(
             check()
 
     with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
-        started = {pool.submit(replay, recording, *one, progress=go_on): k for k, one in enumerate(variants)}
+        started = {pool.submit(replay, recording, *variant, progress=go_on): k for k, variant in enumerate(variants)}
         try:
-            for done in as_completed(started):
-                found[started[done]] = done.result()
+            for future in as_completed(started):
+                results[started[future]] = future.result()
                 if progress is not None:
-                    progress(f"{len(found)} of {number} replays", len(found) / number)
+                    progress(f"{len(results)} of {number} replays", len(results) / number)
         except BaseException:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return [found[index] for index in range(number)]
+    return [results[index] for index in range(number)]
 
 
 def compare(results: Mapping[str, Result] | Iterable[tuple[str, Result]]) -> Sweep:
     """Return results side by side, by names of your choice."""
     named: Sequence[tuple[str, Result]] = list(results.items() if isinstance(results, Mapping) else results)
-    return Sweep(["run"], [{"run": name} for name, _ in named], [one for _, one in named])
+    return Sweep(["run"], [{"run": name} for name, _ in named], [result for _, result in named])

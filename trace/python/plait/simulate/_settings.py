@@ -56,10 +56,10 @@ def _described(what: str, text: str) -> dict[str, Any]:
     """Return the values of a text such as ``ssd?channels=4&read_latency=80us``."""
     kind, _, rest = text.partition("?")
     values: dict[str, Any] = {"kind": kind}
-    for one in filter(None, rest.split("&")):
-        name, equal, value = one.partition("=")
+    for entry in filter(None, rest.split("&")):
+        name, equal, value = entry.partition("=")
         if not equal:
-            raise ArgumentError(f"{what}: found '{one}', expected name=value as in disk?seek_far=15ms&count=4")
+            raise ArgumentError(f"{what}: found '{entry}', expected name=value as in disk?seek_far=15ms&count=4")
         values[name] = value
     return values
 
@@ -69,10 +69,10 @@ def _tier(value: Any) -> dict[str, Any]:
     if not isinstance(value, str):
         return {"size": value}
     size, _, rest = value.partition("?")
-    found = _described("tier", f"server?{rest}")
+    values = _described("tier", f"server?{rest}")
     if "&kind=" not in f"&{rest}":
-        del found["kind"]
-    return {"size": size, **found}
+        del values["kind"]
+    return {"size": size, **values}
 
 
 def settings(machine: Machine, program: dict[str, Any], *, measured: bool = False) -> dict[str, Any]:

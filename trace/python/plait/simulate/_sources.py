@@ -203,12 +203,12 @@ def _feed_trace(
             files += len(opened)
             part = np.ascontiguousarray(events, EVENT)
             fed.add_events(part.ctypes.data, len(part), logical)
-        known = trace.description
-    left_out = [f"{counted(number, 'request')} {_LEFT_OUT[what]}" for what, number in fed.oddities().items() if number]
-    left_out += [f"missing from the trace: {one.reason} ({counted(one.events, 'event')})" for one in known.missed]
-    if not known.complete:
+        description = trace.description
+    left_out = [f"{counted(number, 'request')} {_LEFT_OUT[key]}" for key, number in fed.oddities().items() if number]
+    left_out += [f"missing from the trace: {gap.reason} ({counted(gap.events, 'event')})" for gap in description.missed]
+    if not description.complete:
         left_out.append("the trace is cut off: what came behind its end is not counted")
-    return fed, Remarks(known.notes, left_out)
+    return fed, Remarks(description.notes, left_out)
 
 
 _LEFT_OUT = {

@@ -73,8 +73,8 @@ def calibrate_command(
         _print(in_force())
         return
     if reset:
-        found = own_path()
-        messages().print(f"{found} removed" if remove() else f"there is no {found}", soft_wrap=True, markup=False)
+        path = own_path()
+        messages().print(f"{path} removed" if remove() else f"there is no {path}", soft_wrap=True, markup=False)
         return
     path = target or own_path()
     make_folder(path)

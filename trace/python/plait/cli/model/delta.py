@@ -43,58 +43,63 @@ def delta_command(figure: Path | None, json_: bool) -> None:
     from plait.model.thesis.delta import MODES, fit, predictions
 
     fits = [fit(mode) for mode in MODES]
-    found = predictions()
+    predicted = predictions()
     if json_:
-        click.echo(json.dumps(_document(fits, found)))
+        click.echo(json.dumps(_document(fits, predicted)))
     else:
-        _print(fits, found)
+        _print(fits, predicted)
     if figure is not None:
         from plait.model.charts import draw_delta
 
-        draw_delta(found, figure)
+        draw_delta(predicted, figure)
         if not json_:
             output().print(f"picture written to {figure}", soft_wrap=True)
 
 
-def _document(fits: Sequence[Fit], found: Sequence[Prediction]) -> dict[str, object]:
+def _document(fits: Sequence[Fit], predicted: Sequence[Prediction]) -> dict[str, object]:
     from plait.model.thesis.delta import FITTED, errors
     from plait.model.thesis.measurements import measurements
 
     rows = [
-        {**asdict(one.measured), "predicted": one.seconds, "error": one.error, "fitted": one.measured.table == FITTED}
-        for one in found
+        {
+            **asdict(prediction.measured),
+            "predicted": prediction.seconds,
+            "error": prediction.error,
+            "fitted": prediction.measured.table == FITTED,
+        }
+        for prediction in predicted
     ]
-    unreadable = [asdict(one) for one in measurements() if one.unreadable]
+    unreadable = [asdict(entry) for entry in measurements() if entry.unreadable]
     return {
-        "parameters": [asdict(one) for one in fits],
+        "parameters": [asdict(fitted) for fitted in fits],
         "rows": rows,
-        "errors": [asdict(one) for one in errors(found)],
+        "errors": [asdict(row) for row in errors(predicted)],
         "unreadable": unreadable,
     }
 
 
-def _print(fits: Sequence[Fit], found: Sequence[Prediction]) -> None:
+def _print(fits: Sequence[Fit], predicted: Sequence[Prediction]) -> None:
     from plait.model.thesis.delta import FITTED, errors
     from plait.model.thesis.measurements import measurements
 
     console = output()
     console.print(f"Fitted to table {FITTED}: 64 disks, blocks of 4 KB, 8 of them prefetched")
-    for one in fits:
+    for fitted in fits:
         console.print(
-            f"  mode {one.mode}   t_disk {seconds(one.t_disk)}   "
-            f"step of synchronization {seconds(one.t_step)}   t_io not determined",
+            f"  mode {fitted.mode}   t_disk {seconds(fitted.t_disk)}   "
+            f"step of synchronization {seconds(fitted.t_step)}   t_io not determined",
             soft_wrap=True,
         )
     console.print()
-    console.print(_rows(found))
+    console.print(_rows(predicted))
     console.print()
-    console.print(_summary(errors(found)))
-    hidden = [one for one in measurements() if one.unreadable]
-    tables = ", ".join(map(str, sorted({one.table for one in hidden})))
+    console.print(_summary(errors(predicted)))
+    hidden = [entry for entry in measurements() if entry.unreadable]
+    tables = ", ".join(map(str, sorted({entry.table for entry in hidden})))
     console.print(f"{len(hidden)} entries of tables {tables} cannot be read in full and are left out.")
 
 
-def _rows(found: Sequence[Prediction]) -> Table:
+def _rows(predicted: Sequence[Prediction]) -> Table:
     from rich.table import Table
 
     from plait.model.thesis.delta import FITTED
@@ -103,42 +108,42 @@ def _rows(found: Sequence[Prediction]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("table", "distribution", "size", "processors", "mode", "measured", "predicted", "error"):
         table.add_column(name, justify="left" if name == "distribution" else "right")
-    for one in found:
-        taken = one.measured
-        size = f"{taken.size // K}K"
-        measured = seconds(taken.seconds) if taken.seconds is not None else f"> {seconds(taken.above or 0)}"
+    for prediction in predicted:
+        entry = prediction.measured
+        size = f"{entry.size // K}K"
+        measured = seconds(entry.seconds) if entry.seconds is not None else f"> {seconds(entry.above or 0)}"
         table.add_row(
-            f"{taken.table}{' fit' if taken.table == FITTED else ''}",
-            taken.distribution,
+            f"{entry.table}{' fit' if entry.table == FITTED else ''}",
+            entry.distribution,
             f"{size}x{size}",
-            str(taken.processors),
-            str(taken.mode),
+            str(entry.processors),
+            str(entry.mode),
             measured,
-            seconds(one.seconds),
-            _error(one),
+            seconds(prediction.seconds),
+            _error(prediction),
         )
     return table
 
 
-def _error(one: Prediction) -> str:
-    if one.error is not None:
-        return f"{100 * one.error:+.0f} %"
-    return "" if one.seconds > (one.measured.above or 0) else "too small"
+def _error(prediction: Prediction) -> str:
+    if prediction.error is not None:
+        return f"{100 * prediction.error:+.0f} %"
+    return "" if prediction.seconds > (prediction.measured.above or 0) else "too small"
 
 
-def _summary(found: Sequence[Errors]) -> Table:
+def _summary(rows: Sequence[Errors]) -> Table:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("table", "mode", "rows", "median error", "largest error", "mean factor"):
         table.add_column(name, justify="right")
-    for one in found:
+    for row in rows:
         table.add_row(
-            str(one.table),
-            str(one.mode),
-            str(one.rows),
-            f"{100 * one.median:.0f} %",
-            f"{100 * one.largest:.0f} %",
-            f"{one.factor:.2f}",
+            str(row.table),
+            str(row.mode),
+            str(row.rows),
+            f"{100 * row.median:.0f} %",
+            f"{100 * row.largest:.0f} %",
+            f"{row.factor:.2f}",
         )
     return table

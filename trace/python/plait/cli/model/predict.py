@@ -48,8 +48,8 @@ class _MachineName(_Type):
         """Complete the names of the machines, and files."""
         from plait.model import examples
 
-        known = [CompletionItem(name) for name in examples() if name.startswith(incomplete)]
-        return [*known, CompletionItem(incomplete, type="file")]
+        names = [CompletionItem(name) for name in examples() if name.startswith(incomplete)]
+        return [*names, CompletionItem(incomplete, type="file")]
 
 
 class _Ranks(_Type):
@@ -63,7 +63,7 @@ class _Ranks(_Type):
         """
         if isinstance(value, list):
             return value
-        found: set[int] = set()
+        numbers: set[int] = set()
         for text in str(value).split(","):
             match = re.fullmatch(r"\s*(\d{1,9})(?:\.\.(\d{1,9}))?\s*", text)
             first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
@@ -74,8 +74,8 @@ class _Ranks(_Type):
                     ctx,
                 )
             values = (factor * 10**power for power in range(7) for factor in (1, 2, 5))
-            found |= {first, last, *(value for value in values if first < value < last)}
-        return sorted(found)
+            numbers |= {first, last, *(value for value in values if first < value < last)}
+        return sorted(numbers)
 
 
 @click.command("predict", epilog=_EXAMPLES)
@@ -165,7 +165,11 @@ def _title(problem: Problem) -> str:
 
 
 def _time(time: Time) -> dict[str, Any]:
-    return {**{one.name: getattr(time, one.name) for one in fields(time)}, "total": time.total, "largest": time.largest}
+    return {
+        **{field.name: getattr(time, field.name) for field in fields(time)},
+        "total": time.total,
+        "largest": time.largest,
+    }
 
 
 def _document(machine: Machine, problem: Problem, rows: list[Row]) -> dict[str, Any]:
@@ -173,7 +177,7 @@ def _document(machine: Machine, problem: Problem, rows: list[Row]) -> dict[str, 
 
     listed = []
     for row in rows:
-        times = {one.name: getattr(row, one.name) for one in fields(row)}
+        times = {field.name: getattr(row, field.name) for field in fields(row)}
         entry = {name: _time(value) if isinstance(value, Time) else value for name, value in times.items()}
         listed.append({**entry, "requests": asdict(row.requests), "faster": row.faster})
     return {"machine": asdict(machine), "problem": asdict(problem), "rows": listed}

@@ -17,11 +17,11 @@ class _Simulate(Commands):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the default command, which replays traces, before arguments that begin with a trace."""
-        known = self.list_commands(ctx)
-        if args and args[0] not in (*known, "-h", "--help"):
-            meant = difflib.get_close_matches(args[0], known, 1, 0.75)
-            if meant and not args[0].startswith("-") and not Path(args[0]).exists():
-                ctx.fail(f"There is neither a trace nor a command {args[0]!r}; did you mean {meant[0]!r}?")
+        commands = self.list_commands(ctx)
+        if args and args[0] not in (*commands, "-h", "--help"):
+            similar = difflib.get_close_matches(args[0], commands, 1, 0.75)
+            if similar and not args[0].startswith("-") and not Path(args[0]).exists():
+                ctx.fail(f"There is neither a trace nor a command {args[0]!r}; did you mean {similar[0]!r}?")
             args = [_DEFAULT, *args]
         return super().parse_args(ctx, args)
 

@@ -46,14 +46,14 @@ def advise_command(
     from plait import simulate
 
     file = options.pop("file")
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    settings: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
 
     def work(progress: Any) -> Any:
         recording = simulate.record(list(traces), progress, file=file)
-        return simulate.advise(recording, machine, progress=progress, **given)
+        return simulate.advise(recording, machine, progress=progress, **settings)
 
-    found = run_with_bar(work, "reading the traces")
-    click.echo(found.to_json() if json_ else str(found))
+    advice = run_with_bar(work, "reading the traces")
+    click.echo(advice.to_json() if json_ else str(advice))
     if html is not None:
-        found.html(html)
+        advice.html(html)
         messages().print(f"page written to {html}", soft_wrap=True)

@@ -18,8 +18,8 @@ def complete_machines(_: click.Context, __: click.Parameter, incomplete: str) ->
     """Complete the names of the machines in the package, and files."""
     from plait.simulate import examples
 
-    known = [CompletionItem(name) for name in examples() if name.startswith(incomplete)]
-    return [*known, CompletionItem(incomplete, type="file")]
+    names = [CompletionItem(name) for name in examples() if name.startswith(incomplete)]
+    return [*names, CompletionItem(incomplete, type="file")]
 
 
 @click.command("machine", epilog=_EXAMPLES)

@@ -29,8 +29,8 @@ def paper_command(figures: Path | None, json_: bool) -> None:
     """
     from plait.simulate.paper1992 import redo
 
-    found = run_with_bar(redo, "fitting")
-    click.echo(found.to_json() if json_ else str(found))
+    paper = run_with_bar(redo, "fitting")
+    click.echo(paper.to_json() if json_ else str(paper))
     if figures is not None:
-        for name in found.draw(figures):
+        for name in paper.draw(figures):
             messages().print(f"picture written to {name}", soft_wrap=True)

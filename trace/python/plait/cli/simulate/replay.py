@@ -94,16 +94,16 @@ def replay_command(traces: tuple[str, ...], machine: str, measured: bool, file: 
     json_, plot, html = (options.pop(name) for name in ("json_", "plot", "html"))
     if json_ and html == "-":
         raise click.UsageError("the document and the page cannot both go to standard output")
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    swept = {name: value.split(",") for name, value in given.items() if "," in value}
+    settings: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    swept = {name: value.split(",") for name, value in settings.items() if "," in value}
     if swept and measured:
         raise click.UsageError("measured times do not depend on the machine; give one value for each option")
 
     def work(progress: Any) -> Any:
         recording = simulate.record(list(traces), progress, file=file)
         if swept:
-            return simulate.sweep(recording, machine, progress=progress, **{**given, **swept})
-        return simulate.run(recording, machine, measured=measured, progress=progress, **given)
+            return simulate.sweep(recording, machine, progress=progress, **{**settings, **swept})
+        return simulate.run(recording, machine, measured=measured, progress=progress, **settings)
 
     result = run_with_bar(work, "reading the traces")
     click.echo(result.to_json() if json_ else result.page() if html == "-" else str(result), nl=html != "-")
@@ -121,8 +121,8 @@ def _print_pace(results: list[Any]) -> None:
     """Print how long reading and replaying took, and the share of reading."""
     from plait._base.amounts import seconds, share
 
-    reading, replaying = results[0].reading, sum(one.replaying for one in results)
-    requests = sum(one["recorded"]["requests"] for one in results)
+    reading, replaying = results[0].reading, sum(result.replaying for result in results)
+    requests = sum(result["recorded"]["requests"] for result in results)
     messages().print(
         f"read in {seconds(reading)} ({share(reading / (reading + replaying))}), replayed in {seconds(replaying)}: "
         f"{requests / replaying / 1e6:.2g} million requests a second",

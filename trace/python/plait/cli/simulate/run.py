@@ -78,10 +78,10 @@ def run_command(access: tuple[str, ...], json_: bool, plot: Path | None, **optio
 def _parse(words: tuple[str, ...]) -> tuple[str, str, str]:
     """Return action, layout and store. The words may be a single argument; the words of a layout need no quotes."""
     text = " ".join(words)
-    found = re.fullmatch(r"\s*(\w+)\s+(.+?)\s+(from|to)\s+(\S.*?)\s*", text, re.DOTALL)
-    if found is None or _PREPOSITIONS.get(found[1]) != found[3]:
+    match = re.fullmatch(r"\s*(\w+)\s+(.+?)\s+(from|to)\s+(\S.*?)\s*", text, re.DOTALL)
+    if match is None or _PREPOSITIONS.get(match[1]) != match[3]:
         raise click.UsageError(
             f"found {text!r}, expected -- read LAYOUT from STORE, or -- write LAYOUT to STORE, such as "
             'read "(block, *) onto (64)" from "big.npy?shape=8192x8192"'
         )
-    return found[1], found[2], found[4]
+    return match[1], match[2], match[4]

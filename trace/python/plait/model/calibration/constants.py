@@ -65,23 +65,23 @@ class AccessSample:
 def _shortest(measured: Iterable[AccessSample]) -> dict[str, list[AccessSample]]:
     """Return the shortest accesses by their kind: whatever else runs only adds to their times."""
     best: dict[tuple[str, int], AccessSample] = {}
-    for one in measured:
-        if one.total <= best.setdefault((one.kind, one.runs), one).total:
-            best[one.kind, one.runs] = one
+    for sample in measured:
+        if sample.total <= best.setdefault((sample.kind, sample.runs), sample).total:
+            best[sample.kind, sample.runs] = sample
     of_kind: dict[str, list[AccessSample]] = {}
-    for one in best.values():
-        of_kind.setdefault(one.kind, []).append(one)
+    for sample in best.values():
+        of_kind.setdefault(sample.kind, []).append(sample)
     return of_kind
 
 
 def fit_constants(measured: Iterable[AccessSample]) -> dict[str, float]:
     """Return the constants that explain the accesses; there must be at least one access of each kind."""
-    of_kind = _shortest(measured)
-    missing = {LONG, SHORT, SHORT_WRITES, WINDOWS, RUNS, SMALL_WINDOWS} - set(of_kind)
+    by_kind = _shortest(measured)
+    missing = {LONG, SHORT, SHORT_WRITES, WINDOWS, RUNS, SMALL_WINDOWS} - set(by_kind)
     if missing:
         raise ValueError(f"nothing was measured of {', '.join(sorted(missing))}")
-    (long,), (short,), (writes,) = (of_kind[kind] for kind in (LONG, SHORT, SHORT_WRITES))
-    (windows,), (small,) = (of_kind[kind] for kind in (WINDOWS, SMALL_WINDOWS))
+    (long,), (short,), (writes,) = (by_kind[kind] for kind in (LONG, SHORT, SHORT_WRITES))
+    (windows,), (small,) = (by_kind[kind] for kind in (WINDOWS, SMALL_WINDOWS))
     store = long.bytes / long.total
     # Many small windows need many waits, few large windows few: the two differ only by the cost of a wait.
     each = (small.total - small.io - small.copy) / (small.count + 1)
@@ -91,10 +91,12 @@ def fit_constants(measured: Iterable[AccessSample]) -> dict[str, float]:
     window = windows.bytes / (windows.io * stretch)
     copy = windows.bytes / (windows.copy * stretch)
 
-    def request(one: AccessSample) -> float:
-        return max((one.total - one.bytes / store) / one.requests, _MIN_REQUEST)
+    def request(sample: AccessSample) -> float:
+        return max((sample.total - sample.bytes / store) / sample.requests, _MIN_REQUEST)
 
-    run = statistics.median(max((one.copy - windows.copy) * stretch / one.runs, _MIN_RUN) for one in of_kind[RUNS])
+    run = statistics.median(
+        max((sample.copy - windows.copy) * stretch / sample.runs, _MIN_RUN) for sample in by_kind[RUNS]
+    )
     return {
         "request_seconds": request(short),
         "write_request_seconds": request(writes),
@@ -109,6 +111,6 @@ def fit_constants(measured: Iterable[AccessSample]) -> dict[str, float]:
 def measure_unrest(measured: Iterable[AccessSample]) -> float:
     """Return the ratio of the median to the shortest time of equal accesses: about 1 on a quiet machine."""
     totals: dict[tuple[str, int], list[float]] = {}
-    for one in measured:
-        totals.setdefault((one.kind, one.runs), []).append(one.total)
+    for sample in measured:
+        totals.setdefault((sample.kind, sample.runs), []).append(sample.total)
     return statistics.median(statistics.median(each) / min(each) for each in totals.values())

@@ -53,7 +53,7 @@ def calibrate(settings: CalibrationSettings, progress: Progress = lambda text, s
 
     errors  plait.Error: no space for the files, ranks that fail or do not report
     """
-    found = []
+    samples = []
     try:
         with tempfile.TemporaryDirectory(prefix="plait-model-", dir=settings.directory) as folder:
             arguments = [folder, str(settings.edge), str(settings.rounds)]
@@ -62,13 +62,13 @@ def calibrate(settings: CalibrationSettings, progress: Progress = lambda text, s
             with LocalRankProgram(settings.workers, "plait.model.calibration.ranks", arguments, variables) as ranks:
                 for event in ranks.events(_PATIENCE):
                     if event["event"] == "measured":
-                        found += [AccessSample(**one) for one in event["accesses"]]
+                        samples += [AccessSample(**access) for access in event["accesses"]]
                         progress(event["text"], event["share"])
     except OSError as error:
         if isinstance(error, plait.Error):
             raise
         where = Path(settings.directory or tempfile.gettempdir())
         raise plait.StoreError(f"cannot make files in {where}: {error.strerror}; choose another --dir") from error
-    if not found:
+    if not samples:
         raise plait.Error("the ranks ended before they had measured anything; run them again")
-    return Calibration(fit_constants(found), measure_unrest(found))
+    return Calibration(fit_constants(samples), measure_unrest(samples))

@@ -29,12 +29,12 @@ _SMALLER = 4  # factor by which rows and columns are divided in slow measurement
 class _Access:
     """One access that is repeated, to a square array of doubles in Fortran order."""
 
-    def __init__(self, comm: Any, path: Path, what: AccessSample, dist: list[str], **how: Any) -> None:
+    def __init__(self, comm: Any, path: Path, sample: AccessSample, dist: list[str], **how: Any) -> None:
         """Open the file; `how` holds further arguments of `plait.open`."""
-        self._comm, self._what = comm, what
+        self._comm, self._what = comm, sample
         edge = round((path.stat().st_size / _ITEM) ** 0.5)
         self._layout = plait.Layout((edge, edge), dist, grid=(comm.size,), order="F")
-        self._writes = what.kind == SHORT_WRITES
+        self._writes = sample.kind == SHORT_WRITES
         self.file = plait.open(
             path, "r+" if self._writes else "r", comm=comm, shape=(edge, edge), dtype="f8", order="F", **how
         )
@@ -57,8 +57,8 @@ class _Access:
 def _accesses(comm: Any, large: Path, small: Path) -> list[_Access]:
     def counted(kind: str, path: Path, requests: int = 0, runs: int = 0) -> AccessSample:
         """Count the bytes of one rank, and its windows of 1 MiB."""
-        own = path.stat().st_size // comm.size
-        return AccessSample(kind, comm.size, own, requests, runs, count=-(-own // _WINDOW))
+        local_bytes = path.stat().st_size // comm.size
+        return AccessSample(kind, comm.size, local_bytes, requests, runs, count=-(-local_bytes // _WINDOW))
 
     def rows(length: int) -> list[str]:
         return [f"cyclic({length})", "*"]
@@ -102,7 +102,7 @@ def main(arguments: list[str]) -> None:
                     "event": "measured",
                     "text": f"round {number + 1} of {rounds}",
                     "share": (number + 1) / rounds,
-                    "accesses": [asdict(one) for one in measured],
+                    "accesses": [asdict(sample) for sample in measured],
                 }
                 print(json.dumps(event), flush=True)
 

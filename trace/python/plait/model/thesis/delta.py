@@ -88,11 +88,11 @@ def machine(mode: int = 3, fitted: Fit | None = None) -> Machine:
     """Return the Delta in a file mode, 2 or 3, with the parameters fitted to table 9.  errors  ArgumentError"""
     if mode not in MODES:
         raise ArgumentError(f"found the file mode {mode}, expected one of {', '.join(map(str, MODES))}")
-    found = fitted or fit(mode)
+    parameters = fitted or fit(mode)
     base = load("delta")
-    rate = base.disks.prefetch * base.disks.block / found.t_disk
+    rate = base.disks.prefetch * base.disks.block / parameters.t_disk
     name = f"Intel Touchstone Delta, mode {mode}"
-    return replace(base, name=name, synchronization=MODES[mode], step=found.t_step, read_rate=rate)
+    return replace(base, name=name, synchronization=MODES[mode], step=parameters.t_step, read_rate=rate)
 
 
 def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
@@ -104,19 +104,19 @@ def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
     """
     if mode not in MODES:
         raise ArgumentError(f"found the file mode {mode}, expected one of {', '.join(map(str, MODES))}")
-    given = readable(FITTED) if entries is None else entries
-    used = [one for one in given if one.mode == mode and one.seconds is not None]
+    candidates = readable(FITTED) if entries is None else entries
+    used = [entry for entry in candidates if entry.mode == mode and entry.seconds is not None]
     if not used:
-        raise ArgumentError(f"found no time of file mode {mode} among {len(given)} entries; give one or more")
+        raise ArgumentError(f"found no time of file mode {mode} among {len(candidates)} entries; give one or more")
     of_mode = replace(load("delta"), synchronization=MODES[mode])
-    terms = np.array([_terms(of_mode, requests_for(one)) for one in used])
-    step, disk = _min_squares(terms / np.array([[one.seconds] for one in used]))
+    terms = np.array([_terms(of_mode, requests_for(entry)) for entry in used])
+    step, disk = _min_squares(terms / np.array([[entry.seconds] for entry in used]))
     return Fit(mode, disk, step, len(used))
 
 
 def readable(*tables: int) -> list[Measurement]:
     """Return the fully readable entries of the given tables, or of all tables if none is given."""
-    return [one for one in measurements() if not one.unreadable and (not tables or one.table in tables)]
+    return [entry for entry in measurements() if not entry.unreadable and (not tables or entry.table in tables)]
 
 
 def requests_for(measured: Measurement) -> Requests:
@@ -128,15 +128,15 @@ def requests_for(measured: Measurement) -> Requests:
 def predictions() -> list[Prediction]:
     """Return every readable entry of all tables with its prediction."""
     machines = {mode: machine(mode) for mode in MODES}
-    return [Prediction(one, direct_time(machines[one.mode], requests_for(one)).total) for one in readable()]
+    return [Prediction(entry, direct_time(machines[entry.mode], requests_for(entry)).total) for entry in readable()]
 
 
-def errors(found: Iterable[Prediction]) -> list[Errors]:
+def errors(predicted: Iterable[Prediction]) -> list[Errors]:
     """Return how far predictions are off, for each table and mode, without bounds and repeated measurements."""
     groups: dict[tuple[int, int], list[Prediction]] = {}
-    for one in found:
-        if one.measured.seconds is not None and not one.measured.repeats:
-            groups.setdefault((one.measured.table, one.measured.mode), []).append(one)
+    for prediction in predicted:
+        if prediction.measured.seconds is not None and not prediction.measured.repeats:
+            groups.setdefault((prediction.measured.table, prediction.measured.mode), []).append(prediction)
     return [_errors(*key, group) for key, group in sorted(groups.items())]
 
 
@@ -148,23 +148,23 @@ def _terms(of_mode: Machine, requests: Requests) -> tuple[float, int]:
 
 
 def _errors(table: int, mode: int, group: list[Prediction]) -> Errors:
-    sizes = [abs(one.error) for one in group if one.error is not None]
-    factors = [math.log(one.factor) for one in group if one.factor is not None]
+    sizes = [abs(prediction.error) for prediction in group if prediction.error is not None]
+    factors = [math.log(prediction.factor) for prediction in group if prediction.factor is not None]
     mean = math.exp(sum(factors) / len(factors))
     return Errors(table, mode, len(group), float(np.median(sizes)), max(sizes), mean)
 
 
 def _min_squares(terms: npt.NDArray[np.float64]) -> tuple[float, ...]:
     """Return coefficients of 0 or above that bring the sum of the terms of each row closest to 1."""
-    best, found = math.inf, np.zeros(terms.shape[1])
-    for chosen in _subsets(terms.shape[1]):
-        part: Any = np.linalg.lstsq(terms[:, chosen], np.ones(len(terms)), rcond=None)[0]
-        off = float(np.sum((terms[:, chosen] @ part - 1) ** 2))
+    best, coefficients = math.inf, np.zeros(terms.shape[1])
+    for columns in _subsets(terms.shape[1]):
+        part: Any = np.linalg.lstsq(terms[:, columns], np.ones(len(terms)), rcond=None)[0]
+        off = float(np.sum((terms[:, columns] @ part - 1) ** 2))
         if (part >= 0).all() and off < best:
-            best, found = off, np.zeros(terms.shape[1])
-            found[chosen] = part
-    return tuple(map(float, found))
+            best, coefficients = off, np.zeros(terms.shape[1])
+            coefficients[columns] = part
+    return tuple(map(float, coefficients))
 
 
 def _subsets(count: int) -> list[list[int]]:
-    return [list(one) for size in range(1, count + 1) for one in itertools.combinations(range(count), size)]
+    return [list(subset) for size in range(1, count + 1) for subset in itertools.combinations(range(count), size)]

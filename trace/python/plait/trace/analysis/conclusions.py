@@ -25,28 +25,28 @@ Document = dict[str, Any]
 # The thresholds; docs/guides/trace-report.md lists them.
 SMALL_SHARE = 0.10  # of requests under 1 MiB
 SMALL_COUNT = 1000
-SMALL_MEAN = 64 * 1024  # where small requests weigh most
-RANDOM_SHARE = 0.20  # of requests that begin before the end of the one before
+SMALL_MEAN = 64 * 1024  # mean size up to which small requests can be of high severity
+RANDOM_SHARE = 0.20  # of requests that begin before the end of the previous one
 RANDOM_COUNT = 1000
 UNALIGNED_SHARE = 0.10
 UNALIGNED_COUNT = 1000
 LARGE_SHARE = 0.90  # share of requests of 1 MiB and more, and of consecutive ones, that is worth praise
-OTHER_CALLS = 0.50  # calls that move no data, for each one that does
+OTHER_CALLS = 0.50  # calls that transfer no data, relative to those that do
 OTHER_TIME = 0.10  # of the time in calls
 FAILED_SHARE = 0.05
 FAILED_COUNT = 100
-REREAD = 2.0  # bytes read of a file, by its extent
-ONE_PROCESS = 0.50  # of the bytes, where that is twice its part
-STRAGGLER = 1.5  # time in I/O, by the median
+REREAD = 2.0  # bytes read from a file, relative to its extent
+ONE_PROCESS = 0.50  # of the bytes, if that is at least twice the mean of all processes
+STRAGGLER = 1.5  # time in I/O, relative to the median
 IMBALANCE = 0.30
 WAITING = 0.20  # of the processes' time
 SWAPPING = 0.50  # of the bytes
 AMPLIFIED = 1.2
 SYNC = 0.02  # of the processes' time, in calls that make data durable
-DURABLE = 0.50  # of the time that is waited
+DURABLE = 0.50  # of the waiting time
 FOOTNOTE = 0.99  # share of the bytes from which a trace counts as complete
 PARTIAL = 0.90
-# A burst after a shorter time, or in a run that ends by then, cannot be planned for.
+# A program cannot plan for shorter periods, or in a shorter run.
 CYCLE_SECONDS = 0.01
 CYCLES_SECONDS = 1.0
 _RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
@@ -66,13 +66,22 @@ _INSTEAD = {
 
 def conclusions(report: Document, totals: Document) -> list[Document]:
     """Return the conclusions of a report."""
-    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals) if not one.trifling)]
-    found += filter(None, [hidden(report)])
+    all_conclusions = [
+        *_coverage(report),
+        *(conclusion for rule in _RULES for conclusion in rule(report, totals) if not conclusion.trifling),
+    ]
+    all_conclusions += filter(None, [hidden(report)])
     if report["counters"] is not None:
-        found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
+        all_conclusions += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
     # Missing data comes first within its severity.
-    found.sort(key=lambda one: (_RANK[one.severity], one.evidence != "trace", -(one.seconds or 0.0)))
-    return [one.document(process_seconds(report)) for one in found]
+    all_conclusions.sort(
+        key=lambda conclusion: (
+            _RANK[conclusion.severity],
+            conclusion.evidence != "trace",
+            -(conclusion.seconds or 0.0),
+        )
+    )
+    return [conclusion.document(process_seconds(report)) for conclusion in all_conclusions]
 
 
 def _coverage(report: Document) -> Iterator[Conclusion]:
@@ -91,7 +100,7 @@ def _coverage(report: Document) -> Iterator[Conclusion]:
 
 def _advice(coverage: Document) -> str | None:
     """Return advice for the gaps of a trace; None if little is missing."""
-    if any(is_of_a_program(one["reason"]) for one in coverage["missed"]):
+    if any(is_of_a_program(gap["reason"]) for gap in coverage["missed"]):
         return f"{ADVICE.removesuffix('.')}, or build the program with glibc as a dynamically linked one."
     if coverage["share"] is not None and coverage["share"] >= FOOTNOTE:
         return None
@@ -155,20 +164,20 @@ def _random(report: Document, totals: Document) -> Iterator[Conclusion]:
                 f"{_amounts.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access "
                 "before them ended.",
                 "order",
-                seconds=if_timed(sum(one["seconds"] for one in report["calls"] if one["kind"] == kind), totals),
+                seconds=if_timed(sum(call["seconds"] for call in report["calls"] if call["kind"] == kind), totals),
             )
 
 
 def _calls(report: Document, totals: Document) -> Iterator[Conclusion]:
-    calls = [one for one in report["calls"] if one["kind"] not in ("start", "fork", "exec", "exit", "phase")]
-    data = [one for one in calls if one["kind"] in ("read", "write")]
-    other = [one for one in calls if one["kind"] not in ("read", "write")]
-    yield from _durable(report, totals, [one for one in other if one["kind"] == "sync"])
-    other = [one for one in other if one["kind"] != "sync"]
-    moves, rest = (sum(one["count"] for one in some) for some in (data, other))
-    spent, idle = sum(one["seconds"] for one in calls), sum(one["seconds"] for one in other)
+    calls = [call for call in report["calls"] if call["kind"] not in ("start", "fork", "exec", "exit", "phase")]
+    data = [call for call in calls if call["kind"] in ("read", "write")]
+    other = [call for call in calls if call["kind"] not in ("read", "write")]
+    yield from _durable(report, totals, [call for call in other if call["kind"] == "sync"])
+    other = [call for call in other if call["kind"] != "sync"]
+    moves, rest = (sum(call["count"] for call in group) for group in (data, other))
+    spent, idle = sum(call["seconds"] for call in calls), sum(call["seconds"] for call in other)
     if rest >= SMALL_COUNT and (rest > OTHER_CALLS * moves or (spent and idle / spent > OTHER_TIME)):
-        first = max(other, key=lambda one: (one["seconds"], one["count"]))
+        first = max(other, key=lambda call: (call["seconds"], call["count"]))
         text = f"{rest:,} calls move no data, beside {moves:,} reads and writes"
         text += f", and take {_amounts.share(idle / spent)} of the time in calls" if spent else ""
         yield Conclusion(
@@ -179,9 +188,9 @@ def _calls(report: Document, totals: Document) -> Iterator[Conclusion]:
             _INSTEAD.get(first["kind"]),
             if_timed(idle, totals),
         )
-    failed, count = sum(one["failed"] for one in calls), sum(one["count"] for one in calls)
+    failed, count = sum(call["failed"] for call in calls), sum(call["count"] for call in calls)
     if failed >= FAILED_COUNT and failed >= FAILED_SHARE * count:
-        worst = max(calls, key=lambda one: one["failed"])
+        worst = max(calls, key=lambda call: call["failed"])
         yield Conclusion(
             "low",
             "Many calls fail",
@@ -189,13 +198,13 @@ def _calls(report: Document, totals: Document) -> Iterator[Conclusion]:
             f"({worst['failed']:,} of {worst['count']:,}).",
             "calls",
             "Look for files that are looked for in many folders." if worst["kind"] in ("open", "metadata") else None,
-            if_timed(sum(one["failed_seconds"] for one in calls), totals),
+            if_timed(sum(call["failed_seconds"] for call in calls), totals),
         )
 
 
 def _durable(report: Document, totals: Document, calls: list[Document]) -> Iterator[Conclusion]:
     """Report the cost of waiting until data are on the disk."""
-    count, spent = (sum(one[name] for one in calls) for name in ("count", "seconds"))
+    count, spent = (sum(call[name] for call in calls) for name in ("count", "seconds"))
     if spent < TRIFLING_SECONDS or spent < SYNC * process_seconds(report):
         return
     yield Conclusion(
@@ -209,16 +218,16 @@ def _durable(report: Document, totals: Document, calls: list[Document]) -> Itera
 
 
 def _unaligned(report: Document, totals: Document) -> Iterator[Conclusion]:
-    known = report["alignment"]
-    count = sum(known[kind]["count"] for kind in ("read", "write"))
-    unaligned = sum(known[kind]["unaligned"] for kind in ("read", "write"))
+    alignment = report["alignment"]
+    count = sum(alignment[kind]["count"] for kind in ("read", "write"))
+    unaligned = sum(alignment[kind]["unaligned"] for kind in ("read", "write"))
     if unaligned >= UNALIGNED_COUNT and unaligned >= UNALIGNED_SHARE * count:
         yield Conclusion(
             "low",
             "Requests begin inside blocks",
             f"{unaligned:,} of {count:,} requests ({_amounts.share(unaligned / count)}) begin at an offset that is not "
             "a "
-            f"multiple of {known['block']} bytes.",
+            f"multiple of {alignment['block']} bytes.",
             "alignment",
             "Where the file's format allows, let records begin at multiples of the block.",
             if_timed(totals["unaligned_seconds"], totals),
@@ -250,14 +259,14 @@ def _classes(report: Document, totals: Document) -> Iterator[Conclusion]:
         )
     if swapped:
         return
-    heavy = [one for one in report["files"] if one["extent"] and one["read_bytes"] >= REREAD * one["extent"]]
-    again = sum(one["read_bytes"] - one["extent"] for one in heavy)
-    read = sum(one["read_bytes"] for one in report["files"])
-    if heavy and again >= max(0.1 * read, TRIFLING_BYTES):
-        first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
-        spent = sum(one["read_seconds"] * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
+    heavy = [file for file in report["files"] if file["extent"] and file["read_bytes"] >= REREAD * file["extent"]]
+    reread = sum(file["read_bytes"] - file["extent"] for file in heavy)
+    read = sum(file["read_bytes"] for file in report["files"])
+    if heavy and reread >= max(0.1 * read, TRIFLING_BYTES):
+        first = max(heavy, key=lambda file: file["read_bytes"] - file["extent"])
+        spent = sum(file["read_seconds"] * (1 - file["extent"] / file["read_bytes"]) for file in heavy)
         yield Conclusion(
-            by_cost(report, totals, spent, "medium" if again >= MUCH_BYTES else "low"),
+            by_cost(report, totals, spent, "medium" if reread >= MUCH_BYTES else "low"),
             "The same data are read again",
             f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} "
             f"times over; most of all {_amounts.shown(first['name'])}: {_amounts.size(first['read_bytes'])} read of "
@@ -271,15 +280,17 @@ def _classes(report: Document, totals: Document) -> Iterator[Conclusion]:
 
 
 def _processes(report: Document, totals: Document) -> Iterator[Conclusion]:
-    known = report["stragglers"]
-    movers, moved = known["processes"], report["table1"]["io_bytes"]
+    stragglers = report["stragglers"]
+    movers, moved = stragglers["processes"], report["table1"]["io_bytes"]
     if movers < 2 or moved < TRIFLING_BYTES:
         return
-    heaviest = known["heaviest"]
+    heaviest = stragglers["heaviest"]
     share = heaviest["bytes"] / moved
     name = f"Rank {heaviest['rank']}" if heaviest["rank"] >= 0 else f"Process {heaviest['process']}"
     if share >= ONE_PROCESS and share * movers >= 2:
-        spent = next((one["io_seconds"] for one in report["processes"] if one["number"] == heaviest["process"]), 0.0)
+        spent = next(
+            (process["io_seconds"] for process in report["processes"] if process["number"] == heaviest["process"]), 0.0
+        )
         yield Conclusion(
             by_cost(report, totals, spent, "medium"),
             f"{name} moves most of the data",
@@ -288,18 +299,18 @@ def _processes(report: Document, totals: Document) -> Iterator[Conclusion]:
             "Let the others share the work, with collective access." if heaviest["rank"] >= 0 else None,
             if_timed(spent, totals),
         )
-    longest = known["rows"][0]["io_seconds"]
-    if known["slow"] and known["imbalance"] >= IMBALANCE and movers >= 3 and longest >= MUCH_SECONDS:
-        # The others wait for the slowest wherever they meet it.
-        spent = (longest - known["median_seconds"]) * movers
+    longest = stragglers["rows"][0]["io_seconds"]
+    if stragglers["slow"] and stragglers["imbalance"] >= IMBALANCE and movers >= 3 and longest >= MUCH_SECONDS:
+        # The other processes wait for the slowest one at each collective operation, so its delay costs all of them.
+        spent = (longest - stragglers["median_seconds"]) * movers
         yield Conclusion(
             by_cost(report, totals, spent, "medium"),
             "Some processes spend much longer in I/O",
-            f"{known['text']} The median is {_amounts.seconds(known['median_seconds'])}; "
-            f"{_amounts.count(known['slow'], 'process')} took {STRAGGLER} times the median or more.",
+            f"{stragglers['text']} The median is {_amounts.seconds(stragglers['median_seconds'])}; "
+            f"{_amounts.count(stragglers['slow'], 'process')} took {STRAGGLER} times the median or more.",
             "stragglers",
             "Compare what they move with the others, then look at their nodes and disks.",
-            longest - known["median_seconds"],
+            longest - stragglers["median_seconds"],
         )
 
 
@@ -310,11 +321,11 @@ def _waiting(report: Document, _: Document) -> Iterator[Conclusion]:
         return
     share = overlap["waiting_seconds"] / whole
     waiting = overlap["waiting_seconds"]
-    durable = sum(one["seconds"] for one in report["calls"] if one["kind"] == "sync")
+    durable = sum(call["seconds"] for call in report["calls"] if call["kind"] == "sync")
     if waiting and durable >= DURABLE * waiting:
-        return  # making data durable is the one cause, which has a conclusion of its own
+        return  # the wait is caused by making data durable, which _durable() reports
     if share >= WAITING and waiting >= TRIFLING_SECONDS:
-        longest = max(report["calls"], key=lambda one: one["seconds"])["kind"] if report["calls"] else "read"
+        longest = max(report["calls"], key=lambda call: call["seconds"])["kind"] if report["calls"] else "read"
         overlapped = "Start reads before the data are needed, and writes while the next step is computed."
         yield Conclusion(
             "low" if waiting < MUCH_SECONDS else "high" if share >= 0.5 else "medium",
@@ -337,11 +348,11 @@ def _waiting(report: Document, _: Document) -> Iterator[Conclusion]:
 
 
 def _cycles(report: Document, totals: Document) -> Iterator[Conclusion]:
-    every = [one for one in report["cycles"] if one["what"] == "all"]
-    found = every or [one for one in report["cycles"] if one["what"] in ("reads", "writes")]
-    if not found:
+    overall = [cycle for cycle in report["cycles"] if cycle["what"] == "all"]
+    cycles = overall or [cycle for cycle in report["cycles"] if cycle["what"] in ("reads", "writes")]
+    if not cycles:
         return
-    first = found[0]
+    first = cycles[0]
     if first["period_seconds"] < CYCLE_SECONDS or first["period_seconds"] * first["count"] < CYCLES_SECONDS:
         return
     clock = report["timeline"]["clock"].replace("cpu", "CPU")
@@ -351,7 +362,7 @@ def _cycles(report: Document, totals: Document) -> Iterator[Conclusion]:
         f"{first['count']} times, with {_amounts.size(first['bytes_per_cycle'])} each "
         f"(correlation {first['strength']:.2f})."
     )
-    others = [_amounts.seconds(one["period_seconds"]) for one in found[1:3]]
+    others = [_amounts.seconds(cycle["period_seconds"]) for cycle in cycles[1:3]]
     if others:
         text += f" Further periods: {', '.join(others)}."
     yield Conclusion(
@@ -365,14 +376,15 @@ def _cycles(report: Document, totals: Document) -> Iterator[Conclusion]:
 
 
 def _amplification(report: Document, _: Document) -> Iterator[Conclusion]:
-    known = report["amplification"]
-    if known is None or known["ratio"] is None or known["ratio"] < AMPLIFIED:
+    amplification = report["amplification"]
+    if amplification is None or amplification["ratio"] is None or amplification["ratio"] < AMPLIFIED:
         return
     yield Conclusion(
         "medium",
         "More reaches the devices than was asked for",
-        f"{_amounts.size(known['physical_bytes'])} moved for {_amounts.size(known['logical_bytes'])} asked for: "
-        f"{_amounts.times(known['ratio'])}.",
+        f"{_amounts.size(amplification['physical_bytes'])} moved for "
+        f"{_amounts.size(amplification['logical_bytes'])} asked for: "
+        f"{_amounts.times(amplification['ratio'])}.",
         "amplification",
         "Let requests cover whole blocks, chunks and stripes.",
     )

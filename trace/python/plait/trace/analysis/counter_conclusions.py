@@ -1,7 +1,7 @@
-"""Draws conclusions from counters of calls, and from nothing that counters do not show.
+"""Draws conclusions from counters of calls.
 
-Counters have the number of calls, their sizes, their order and the sum of their times.  They have no times of single
-calls, so there are no conclusions on phases, cycles, overlap, swapping or checkpoints.
+Counters contain the number of calls, their sizes, their order and the sum of their times, but not the times of single
+calls.  Therefore there are no conclusions on phases, cycles, overlap, swapping or checkpoints.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ COUNT = 1000
 SHARE_OF_SMALL = 0.10
 SHARE_OF_BACK = 0.20
 MAX = 0.90  # worth praise
-OTHER_CALLS = 0.50  # calls that move no data, for each one that does
+OTHER_CALLS = 0.50  # calls that transfer no data, relative to those that do
 UNALIGNED = 0.10
-SLOWEST = 1.5  # the slowest rank's time, by the mean
-REREAD = 2.0  # bytes read of a file, by its extent
+SLOWEST = 1.5  # the slowest rank's time, relative to the mean
+REREAD = 2.0  # bytes read from a file, relative to its extent
 MUCH_BYTES = 64 << 20
 MUCH_SECONDS = 1.0  # of a process
 _INSTEAD = {
@@ -42,15 +42,15 @@ def counter_conclusions(counters: Document, events: bool) -> list[Conclusion]:
 
     events: True if the trace holds events too.
     """
-    found = list(_what_is_known(counters, events))
-    mine = [one for one in counters["modules"] if one["level"] == counters["totals"]["level"]]
+    result = list(_what_is_known(counters, events))
+    modules = [module for module in counters["modules"] if module["level"] == counters["totals"]["level"]]
     if not events:
-        found += _time(counters)
-    found += _again(counters)
-    for module in mine:
+        result += _time(counters)
+    result += _again(counters)
+    for module in modules:
         for rule in (_metadata, _small, _order, _other_calls, _alone, _unaligned, _slowest):
-            found += rule(counters, module)
-    return found
+            result += rule(counters, module)
+    return result
 
 
 def _conclusion(
@@ -68,8 +68,8 @@ def _seconds(row: Document, *names: str) -> float:
     return sum(row[f"{name}_seconds"] or 0.0 for name in names or ("read", "write", "meta"))
 
 
-def _known(row: Document, *names: str) -> float | None:
-    """Return the same sum, or None if none of the names was counted."""
+def _known_seconds(row: Document, *names: str) -> float | None:
+    """Return the sum that `_seconds` returns, or None if none of the names was counted."""
     return _seconds(row, *names) if any(row[f"{name}_seconds"] is not None for name in names) else None
 
 
@@ -123,20 +123,20 @@ def _describe_calls(calls: Document) -> str:
 
 
 def _what_is_known(counters: Document, events: bool) -> Iterator[Conclusion]:
-    counted = [one for one in counters["modules"] if _requests(one)]
+    counted = [module for module in counters["modules"] if _requests(module)]
     if not counted:
         return
-    what = [
-        f"{_amounts.count(_requests(one), 'request')} through {_name(one)} ({_amounts.size(_moved(one))})"
-        for one in counted
-        if one["level"] == counters["totals"]["level"]
-    ] or [f"the requests through {_name(one)}" for one in counted]
+    counted_requests = [
+        f"{_amounts.count(_requests(module), 'request')} through {_name(module)} ({_amounts.size(_moved(module))})"
+        for module in counted
+        if module["level"] == counters["totals"]["level"]
+    ] or [f"the requests through {_name(module)}" for module in counted]
     remark = " The other conclusions are about the requests that are known one by one." if events else ""
     yield _conclusion(
         "low",
         "Calls were counted, not traced",
-        f"Of {_listed(what)} there are counters alone: when a call ran, and which ones came together, is not "
-        f"known.{remark}",
+        f"Of {_listed(counted_requests)} there are counters alone: when a call ran, and which ones came together, "
+        f"is not known.{remark}",
         "To see each call, switch extended tracing on (DXT, for Darshan), or record with plait trace record.",
     )
 
@@ -171,16 +171,16 @@ def _time(counters: Document) -> Iterator[Conclusion]:
 def _again(counters: Document) -> Iterator[Conclusion]:
     level = counters["totals"]["level"]
     heavy = [
-        one
-        for one in counters["files"]
-        if one["level"] == level and one["extent"] and (one["read_bytes"] or 0) >= REREAD * one["extent"]
+        file
+        for file in counters["files"]
+        if file["level"] == level and file["extent"] and (file["read_bytes"] or 0) >= REREAD * file["extent"]
     ]
-    again = sum(one["read_bytes"] - one["extent"] for one in heavy)
+    reread = sum(file["read_bytes"] - file["extent"] for file in heavy)
     read = counters["totals"]["read_bytes"]
-    if not heavy or again < max(0.1 * read, MUCH_BYTES):
+    if not heavy or reread < max(0.1 * read, MUCH_BYTES):
         return
-    spent = sum((one["read_seconds"] or 0.0) * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
-    first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
+    spent = sum((file["read_seconds"] or 0.0) * (1 - file["extent"] / file["read_bytes"]) for file in heavy)
+    first = max(heavy, key=lambda file: file["read_bytes"] - file["extent"])
     ranks = _amounts.count(first["processes"], "process")
     yield _conclusion(
         _severity(counters, spent),
@@ -218,8 +218,8 @@ def _metadata(counters: Document, module: Document) -> Iterator[Conclusion]:
 def _longest(counters: Document, module: Document) -> Document | None:
     """Return the file whose calls without data take longest."""
     kind = module["interface"], module["level"]
-    mine = [one for one in counters["files"] if (one["interface"], one["level"]) == kind and one["meta_seconds"]]
-    return max(mine, key=lambda one: float(one["meta_seconds"])) if mine else None
+    files = [file for file in counters["files"] if (file["interface"], file["level"]) == kind and file["meta_seconds"]]
+    return max(files, key=lambda file: float(file["meta_seconds"])) if files else None
 
 
 def _max_on(counters: Document, module: Document) -> str:
@@ -250,19 +250,19 @@ def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
     mean = f"The mean is {_amounts.size(_moved(module) / count)}."
     if least >= COUNT and least >= SHARE_OF_SMALL * count:
         exact = "" if least == most else "at least "
-        how = (
+        advice = (
             "Ask for more at once: larger records, or collective access."
             if module["interface"] != "stdio"
             else "Read and write larger records; the buffer of stdio joins small ones where they follow each other."
         )
-        spent = _known(module, "read", "write")
+        spent = _known_seconds(module, "read", "write")
         severity = _severity(counters, spent)
         yield _conclusion(
             severity if least >= 0.5 * count or severity == "low" else "medium",
             f"Small requests through {_name(module)}",
             f"{exact}{least:,} of {count:,} requests ({_amounts.share(least / count)}) are under 1 MiB. {mean}"
             + _taken(counters, "All together", spent),
-            how,
+            advice,
             spent,
         )
     elif count - most >= MAX * count:
@@ -282,7 +282,7 @@ def _order(counters: Document, module: Document) -> Iterator[Conclusion]:
             continue
         if back["least"] >= COUNT and back["least"] >= SHARE_OF_BACK * count:
             exact = "" if back["least"] == back["most"] else "at least "
-            spent = _known(module, kind)
+            spent = _known_seconds(module, kind)
             yield _conclusion(
                 _severity(counters, spent),
                 f"{kind.capitalize()}s through {_name(module)} go back in the file",
@@ -317,11 +317,11 @@ def _other_calls(counters: Document, module: Document) -> Iterator[Conclusion]:
 
 
 def _alone(counters: Document, module: Document) -> Iterator[Conclusion]:
-    how = module["how"]
-    if how is None or (counters["processes"] or 1) < 2:
+    modes = module["how"]
+    if modes is None or (counters["processes"] or 1) < 2:
         return
-    alone, together = how["independent"] + how["nonblocking"], how["collective"] + how["split"]
-    spent = _known(module, "read", "write")
+    alone, together = modes["independent"] + modes["nonblocking"], modes["collective"] + modes["split"]
+    spent = _known_seconds(module, "read", "write")
     if alone >= COUNT and not together:
         yield _conclusion(
             _severity(counters, spent),
@@ -333,34 +333,34 @@ def _alone(counters: Document, module: Document) -> Iterator[Conclusion]:
 
 
 def _unaligned(counters: Document, module: Document) -> Iterator[Conclusion]:
-    known = module["alignment"]
-    if known is None or known["unaligned"] < COUNT or known["unaligned"] < UNALIGNED * known["count"]:
+    alignment = module["alignment"]
+    if alignment is None or alignment["unaligned"] < COUNT or alignment["unaligned"] < UNALIGNED * alignment["count"]:
         return
     yield _conclusion(
         "low",
         f"Requests through {_name(module)} begin inside blocks",
-        f"{known['unaligned']:,} of {known['count']:,} requests "
-        f"({_amounts.share(known['unaligned'] / known['count'])}) begin at an offset that is not a multiple of "
-        f"the file system's {_amounts.size(known['block'])}.",
+        f"{alignment['unaligned']:,} of {alignment['count']:,} requests "
+        f"({_amounts.share(alignment['unaligned'] / alignment['count'])}) begin at an offset that is not a multiple of "
+        f"the file system's {_amounts.size(alignment['block'])}.",
         "Where the file's format allows, let records begin at multiples of the block.",
     )
 
 
 def _slowest(counters: Document, module: Document) -> Iterator[Conclusion]:
-    known = module["slowest"]
-    if known is None or known["seconds"] < MUCH_SECONDS or known["seconds"] < SLOWEST * known["mean_seconds"]:
+    slowest = module["slowest"]
+    if slowest is None or slowest["seconds"] < MUCH_SECONDS or slowest["seconds"] < SLOWEST * slowest["mean_seconds"]:
         return
     run = counters["run_seconds"]
-    share = known["seconds"] / run if run else SPENT / 4
+    share = slowest["seconds"] / run if run else SPENT / 4
     if share < SPENT / 4:
         return
-    file = f" on {_amounts.shown(known['file'])}" if known["file"] else " in calls on files of its own"
+    file = f" on {_amounts.shown(slowest['file'])}" if slowest["file"] else " in calls on files of its own"
     yield _conclusion(
         "medium" if share >= SPENT else "low",
         f"One rank is much slower through {_name(module)}",
-        f"Rank {known['rank']} spent {_amounts.seconds(known['seconds'])}{file}, "
-        f"{_amounts.times(known['seconds'] / known['mean_seconds'])} the mean of "
-        f"{_amounts.count(known['processes'], 'process')} ({_amounts.seconds(known['mean_seconds'])}).",
+        f"Rank {slowest['rank']} spent {_amounts.seconds(slowest['seconds'])}{file}, "
+        f"{_amounts.times(slowest['seconds'] / slowest['mean_seconds'])} the mean of "
+        f"{_amounts.count(slowest['processes'], 'process')} ({_amounts.seconds(slowest['mean_seconds'])}).",
         "Compare what it moves with the others, then look at its node and disks.",
-        known["seconds"] - known["mean_seconds"],
+        slowest["seconds"] - slowest["mean_seconds"],
     )

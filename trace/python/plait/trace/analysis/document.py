@@ -81,18 +81,18 @@ def report(
     clock: the seconds of tables and rates, "cpu" or "wall"; default: wall time.
     level: the requests of the program (logical) or those that reached a device (physical); default: logical if there
     are any.
-    file, process: include only files whose names match a pattern of the shell, only this process.
-    include, exclude: patterns of files to count although they are of the system, libraries or interpreters, which are
-    left out and counted apart; and of files to leave out too. `exclude` takes precedence over `include`.
+    file, process: include only files whose names match this shell pattern, and only this process.
+    include, exclude: patterns of files to count or to leave out. By default files of the system, of libraries and of
+    interpreters are left out, and counted separately. `exclude` takes precedence over `include`.
     all: leave out only what `exclude` matches. If none of the three is given, the options of the recording are used.
     format and the options after it: how to read the trace if its content does not determine that, as in
     `plait.trace.open`.
-    progress: called with the bytes read and the bytes in all (0: not known), now and then.
+    progress: called with the bytes read and the total bytes (0: unknown) from time to time.
     Raises ArgumentError for files that are not traces, and StoreError for files that cannot be read.
     """
-    for name, value, known in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
-        if value is not None and value not in known:
-            raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
+    for name, value, expected in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
+        if value is not None and value not in expected:
+            raise _argument(f"{name} is {value!r}, expected {expected[0]!r} or {expected[1]!r}")
     path = trace_name(path)
     choice = Choice(_patterns("include", include), _patterns("exclude", exclude), all)
     if choice.is_default():
@@ -115,20 +115,20 @@ def report(
     }
     source = wanted_format(path, format)
     if source is None:
-        found = _counted(path, options)
+        counts = _counted(path, options)
     else:
         with contextlib.closing(TemporaryCopy(path, source)) as copied:
-            found = _counted(copied.path, {**options, "format": "", "shown": copied.shown})
-        found["description"]["format"] = source.name
-    found["counters"] = sum_counters(
-        found["description"]["counters"],
+            counts = _counted(copied.path, {**options, "format": "", "shown": copied.shown})
+        counts["description"]["format"] = source.name
+    counts["counters"] = sum_counters(
+        counts["description"]["counters"],
         Selection(file, process, choice.include, choice.exclude, choice.all),
-        found["level"],
-        level is not None or _has_data(found["totals"]),
+        counts["level"],
+        level is not None or _has_data(counts["totals"]),
     )
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
-    return Report(_document(found, path, " of ".join(parts)))
+    return Report(_document(counts, path, " of ".join(parts)))
 
 
 def _counted(path: str, options: dict[str, Any]) -> Document:
@@ -139,18 +139,18 @@ def _counted(path: str, options: dict[str, Any]) -> Document:
         return _trace.trace_report(name, **options)
     unpacked = DecompressedFile(name, opener)
     try:
-        found = _trace.trace_report(unpacked.path, **{"shown": name, **options})
+        counts = _trace.trace_report(unpacked.path, **{"shown": name, **options})
     finally:
         unpacked.opened()
         unpacked.join()
     if unpacked.damage:
-        found["description"]["complete"] = False
-        found["notes"].append(unpacked.damage)
-    return found
+        counts["description"]["complete"] = False
+        counts["notes"].append(unpacked.damage)
+    return counts
 
 
 def _patterns(name: str, patterns: Iterable[str]) -> list[str]:
-    """Patterns as a list; one text would be taken for its letters."""
+    """Return the patterns as a list. A single text is an error, because it would be split into its characters."""
     if isinstance(patterns, str):
         raise _argument(f"{name} is the text {patterns!r}, expected a list of patterns such as [{patterns!r}]")
     return list(patterns)
@@ -164,41 +164,41 @@ def _has_data(totals: Document) -> bool:
     return bool(totals["reads"] or totals["writes"])
 
 
-def _document(found: Document, path: str, part: str) -> Document:
+def _document(counts: Document, path: str, part: str) -> Document:
     """Return the counts in the order of the document, and add the texts."""
-    totals, counters = found["totals"], found["counters"]
+    totals, counters = counts["totals"], counts["counters"]
     alone = counters is not None and not totals["events"]
     if alone:
-        found["level"] = counters["totals"]["level"]
+        counts["level"] = counters["totals"]["level"]
         totals["wall_seconds"] = counters["run_seconds"] or 0.0
     document: Document = {
         "format": "plait trace report",
         "version": 1,
-        "trace": _source(found, path, part),
-        "left_out": left_out(found["left_out"]),
+        "trace": _source(counts, path, part),
+        "left_out": left_out(counts["left_out"]),
         "conclusions": [],
-        **_tables(found),
-        "calls": found["calls"],
-        "sizes": found["sizes"],
-        "order": found["order"],
+        **_tables(counts),
+        "calls": counts["calls"],
+        "sizes": counts["sizes"],
+        "order": counts["order"],
         "alignment": totals["alignment"],
-        **shown_processes(found["processes"]),
-        "files": found["files"],
-        "files_left_out": found["files_left_out"],
-        "timeline": found["timeline"],
-        "cycles": found["cycles"],
-        "classes": _classes(found),
-        "ranks": _ranks(found["ranks"]),
-        "offsets": found["offsets"],
-        "overlap": _overlap(found),
-        "stragglers": stragglers(found["processes"]),
-        "amplification": _amplification(found["amplification"]),
+        **shown_processes(counts["processes"]),
+        "files": counts["files"],
+        "files_left_out": counts["files_left_out"],
+        "timeline": counts["timeline"],
+        "cycles": counts["cycles"],
+        "classes": _classes(counts),
+        "ranks": _ranks(counts["ranks"]),
+        "offsets": counts["offsets"],
+        "overlap": _overlap(counts),
+        "stragglers": stragglers(counts["processes"]),
+        "amplification": _amplification(counts["amplification"]),
         "counters": counters,
     }
     document["conclusions"] = conclusions(document, totals)
     if alone:
         # The tables have the same meaning for counters; the conclusions above are about events.
-        document.update(_tables({**found, "totals": {**totals, **counters["totals"]}}))
+        document.update(_tables({**counts, "totals": {**totals, **counters["totals"]}}))
     return document
 
 
@@ -206,42 +206,42 @@ def _ratio(a: float, b: float) -> float | None:
     return a / b if b else None
 
 
-def _source(found: Document, path: str, part: str) -> Document:
-    known, totals = found["description"], found["totals"]
-    seen = sum(one["read_bytes"] + one["write_bytes"] for one in (totals, *found["left_out"]))
-    notes = known["notes"] + found["notes"]
+def _source(counts: Document, path: str, part: str) -> Document:
+    description, totals = counts["description"], counts["totals"]
+    moved = sum(sums["read_bytes"] + sums["write_bytes"] for sums in (totals, *counts["left_out"]))
+    notes = description["notes"] + counts["notes"]
     if part:
         notes.insert(0, f"Only {part} {'were' if part.startswith('files') else 'was'} asked for.")
-    if found["counters"] and found["counters"]["files_not_counted"]:
-        count = _amounts.count(found["counters"]["files_not_counted"], "file")
+    if counts["counters"] and counts["counters"]["files_not_counted"]:
+        count = _amounts.count(counts["counters"]["files_not_counted"], "file")
         notes.append(f"counters of {count} of the system, libraries or interpreters, or excluded, are left out")
     zero = None
-    if known["zero"]:
-        whole, rest = divmod(known["zero"], 10**9)
+    if description["zero"]:
+        whole, rest = divmod(description["zero"], 10**9)
         moment = datetime.datetime.fromtimestamp(whole, datetime.timezone.utc)
         zero = f"{moment:%Y-%m-%dT%H:%M:%S}" + (f".{rest:09}".rstrip("0") if rest else "") + "Z"
     return {
         "path": path,
-        "programs": programs(found["processes"] or known["processes"]),
-        "format": known["format"],
+        "programs": programs(counts["processes"] or description["processes"]),
+        "format": description["format"],
         "zero": zero,
-        "tick_ns": known["tick_ns"],
-        "complete": known["complete"],
-        "level": found["level"],
-        "clock": found["clock"],
+        "tick_ns": description["tick_ns"],
+        "complete": description["complete"],
+        "level": counts["level"],
+        "clock": counts["clock"],
         "events": totals["events"],
         "wall_seconds": totals["wall_seconds"],
         "cpu_seconds": totals["cpu_seconds"],
         "coverage": coverage(
-            without_left_out(known, found["left_out"]), seen, totals["events"], bool(part), found["counters"]
+            without_left_out(description, counts["left_out"]), moved, totals["events"], bool(part), counts["counters"]
         ),
         "notes": notes,
     }
 
 
-def _tables(found: Document) -> Document:
-    totals = found["totals"]
-    running = totals["cpu_seconds"] if found["clock"] == "cpu" else totals["wall_seconds"]
+def _tables(counts: Document) -> Document:
+    totals = counts["totals"]
+    running = totals["cpu_seconds"] if counts["clock"] == "cpu" else totals["wall_seconds"]
     moved, requests = totals["read_bytes"] + totals["write_bytes"], totals["reads"] + totals["writes"]
     mean = _ratio(moved, requests)
     return {
@@ -265,39 +265,39 @@ def _tables(found: Document) -> Document:
     }
 
 
-def _ranks(known: Document) -> Document:
-    """Sort the rows by rank where each is one process."""
-    rows = [{"label": to_label(**row), "process": row["process"], "rank": row["rank"]} for row in known["rows"]]
+def _ranks(ranks: Document) -> Document:
+    """Return the rows of the map, sorted by rank if each row is one process."""
+    rows = [{"label": to_label(**row), "process": row["process"], "rank": row["rank"]} for row in ranks["rows"]]
     order = list(range(len(rows)))
-    if known["merged"] == 1:
+    if ranks["merged"] == 1:
         order.sort(key=lambda at: (rows[at]["rank"] < 0, rows[at]["rank"], rows[at]["process"]))
     else:
         for row in rows:
-            row["label"] += f" and {known['merged'] - 1} more"
+            row["label"] += f" and {ranks['merged'] - 1} more"
     return {
         "rows": [{"label": rows[at]["label"], "process": rows[at]["process"]} for at in order],
-        "merged": known["merged"],
-        "columns": known["columns"],
-        "width": known["width"],
-        "bytes": [known["bytes"][at] for at in order],
-        "seconds": [known["seconds"][at] for at in order],
+        "merged": ranks["merged"],
+        "columns": ranks["columns"],
+        "width": ranks["width"],
+        "bytes": [ranks["bytes"][at] for at in order],
+        "seconds": [ranks["seconds"][at] for at in order],
     }
 
 
-def _classes(found: Document) -> Document:
+def _classes(counts: Document) -> Document:
     """Return the files of each class of section 5.1, and the evidence for it."""
-    moved = found["totals"]["read_bytes"] + found["totals"]["write_bytes"]
+    moved = counts["totals"]["read_bytes"] + counts["totals"]["write_bytes"]
     result: Document = {}
     for kind in (*CLASSES, "other"):
-        known = found["classes"][kind]
-        mine = [one for one in found["files"] if one["class"] == kind]
+        sums = counts["classes"][kind]
+        files = [file for file in counts["files"] if file["class"] == kind]
         result[kind] = {
-            "bytes": known["bytes"],
-            "share": known["bytes"] / moved if moved else 0.0,
-            "seconds": known["seconds"],
-            "count": known["count"],
-            "files": [one["name"] for one in mine[:20]],
-            "evidence": _evidence(kind, known["count"], mine),
+            "bytes": sums["bytes"],
+            "share": sums["bytes"] / moved if moved else 0.0,
+            "seconds": sums["seconds"],
+            "count": sums["count"],
+            "files": [file["name"] for file in files[:20]],
+            "evidence": _evidence(kind, sums["count"], files),
         }
     return result
 
@@ -341,16 +341,16 @@ def _evidence(kind: str, count: int, files: list[Document]) -> str:
     return f"{of_them}{name}: {_amounts.size(read)} read and {_amounts.size(written)} written do not decide."
 
 
-def _overlap(found: Document) -> Document:
+def _overlap(counts: Document) -> Document:
     """Return the times in which some request ran, per process, and their sum."""
-    busy = sum(one["io_seconds"] for one in found["processes"])
-    waiting = sum(one["waiting_seconds"] for one in found["processes"])
-    whole = sum(one["end"] - one["begin"] for one in found["processes"])
-    totals = found["totals"]
+    busy = sum(process["io_seconds"] for process in counts["processes"])
+    waiting = sum(process["waiting_seconds"] for process in counts["processes"])
+    whole = sum(process["end"] - process["begin"] for process in counts["processes"])
+    totals = counts["totals"]
     moved = totals["read_bytes"] + totals["write_bytes"]
     share = totals["asynchronous_bytes"] / moved if moved else 0.0
-    hidden_times = [one["hidden_seconds"] for one in found["processes"]]
-    hidden = None if any(one is None for one in hidden_times) else sum(hidden_times)
+    hidden_times = [process["hidden_seconds"] for process in counts["processes"]]
+    hidden = None if any(seconds is None for seconds in hidden_times) else sum(hidden_times)
     text = f"Some call for I/O ran in {_amounts.share(busy / whole if whole else 0.0)} of the processes' time"
     text += f" and a synchronous one in {_amounts.share(waiting / whole if whole else 0.0)}; "
     if not share:
@@ -372,8 +372,8 @@ def _overlap(found: Document) -> Document:
     }
 
 
-def _amplification(known: Document | None) -> Document | None:
-    if known is None:
+def _amplification(sums: Document | None) -> Document | None:
+    if sums is None:
         return None
-    both = {"logical_bytes": known["logical_bytes"], "physical_bytes": known["physical_bytes"]}
-    return {**both, "ratio": _ratio(both["physical_bytes"], both["logical_bytes"]), "joined": known["joined"]}
+    both = {"logical_bytes": sums["logical_bytes"], "physical_bytes": sums["physical_bytes"]}
+    return {**both, "ratio": _ratio(both["physical_bytes"], both["logical_bytes"]), "joined": sums["joined"]}
