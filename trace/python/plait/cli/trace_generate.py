@@ -31,8 +31,9 @@ def _table() -> Table:
         table.add_column(name, justify="left" if name in ("name", "program", "pattern") else "right")
     for workload in workloads():
         table.add_row(
-            workload.name, workload.field, str(workload.seconds), f"{workload.data_mb:g}", f"{workload.requests:,}", f"{workload.read_mb:g}",
-            f"{workload.write_mb:g}", f"{workload.request_kb:g}", str(workload.cycles or "-"), workload.pattern,
+            workload.name, workload.field, str(workload.seconds), f"{workload.data_mb:g}", f"{workload.requests:,}",
+            f"{workload.read_mb:g}", f"{workload.write_mb:g}", f"{workload.request_kb:g}", str(workload.cycles or "-"),
+            workload.pattern,
         )  # fmt: skip
     return table
 

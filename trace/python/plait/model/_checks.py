@@ -1,4 +1,4 @@
-"""Checks of the numbers that the equations take."""
+"""Checks of the arguments of the equations."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ __all__ = ["loads", "read_text", "tables"]
 
 
 def read_text(name: str | os.PathLike[str], example_text: Callable[[str], str]) -> str:
-    """Return the text of a file, or of an example where no file has the name and it does not end with ``.toml``.
+    """Return the text of a file; if no such file exists and the name does not end in ``.toml``, that of an example.
 
     errors  ArgumentError: no such example, a folder, or not UTF-8; OSError: the file cannot be read
     """

@@ -38,7 +38,7 @@ def draw_prediction(rows: Sequence[Row], title: str, path: Path) -> None:
 
 
 def draw_delta(predictions: Sequence[Prediction], path: Path) -> None:
-    """Write a chart of predicted over measured times of the Delta, in the format that the name ends in.
+    """Write a chart of predicted over measured times of the Delta. The ending of the name determines the format.
 
     errors  plait.Error where matplotlib is not installed
     """

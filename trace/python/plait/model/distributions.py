@@ -1,6 +1,6 @@
 """Equations 24 to 31 and table 8 of Bordawekar's thesis (1993): square arrays in common distributions.
 
-The array is stored column by column, as in Fortran, with elements of one byte unless `itemsize` gives another size.
+The array is stored column by column, as in Fortran. Elements have one byte unless `itemsize` states another size.
 `plait.model.count_requests` counts the requests of any layout.
 """
 
@@ -48,7 +48,7 @@ class TableEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class Disks:
-    """The disks under a file: how many, bytes of a block, blocks that a disk request prefetches."""
+    """The disks of a file: their number, the bytes of a block, and the blocks that a disk request prefetches."""
 
     count: int = 64
     block: int = 4096
@@ -62,7 +62,7 @@ class Disks:
 
 @dataclass(frozen=True)
 class Costs:
-    """The times of equation 22, in seconds: of an I/O request, of a disk request, and all other times."""
+    """The times of equation 22 in seconds: the time of an I/O request, that of a disk request, and all other time."""
 
     t_io: float
     t_disk: float
@@ -70,7 +70,7 @@ class Costs:
 
 
 def layout_text(distribution: str) -> str:
-    """Return a distribution of table 8 as the text of a layout.  errors  ArgumentError where there is none so called"""
+    """Return a distribution of table 8 as the text of a layout.  errors  ArgumentError if the name is unknown"""
     if distribution not in _LAYOUTS:
         raise ArgumentError(f"found the distribution '{distribution}', expected one of {', '.join(DISTRIBUTIONS)}")
     return _LAYOUTS[distribution]
@@ -79,10 +79,10 @@ def layout_text(distribution: str) -> str:
 def table8(distribution: str, size: int, n_p: int) -> TableEntry:
     """Return the number of I/O requests, and the elements of each (table 8).
 
-    The second half of the table is for a square grid of processors.  Sizes that do not divide are not in the table; the
-    numbers are then those of the largest part.
+    The second half of the table assumes a square grid of processors.  The table assumes that the number of processors
+    divides the size; otherwise the numbers are those of the largest part.
 
-    errors  ArgumentError where the distribution is unknown, or the processors form no square grid where one is needed
+    errors  ArgumentError if the distribution is unknown, or needs a square grid that the processors do not form
     """
     layout_text(distribution)
     whole("size", size)
@@ -106,9 +106,9 @@ def requests_per_processor(distribution: str, size: int, n_p: int) -> int:
     """Return R_io of one processor of a one-dimensional distribution (section 4.2.2).
 
     1 column-block, N / N_p column-cyclic, N row-block, N^2 / N_p row-cyclic, each rounded up.  For row-cyclic that is
-    the mean: where N_p does not divide N, the processors with one row more make N requests more than the others.
+    the mean: if N_p does not divide N, the processors with one more row make N more requests than the others.
 
-    errors  ArgumentError for distributions of two dimensions, which the section leaves out
+    errors  ArgumentError for distributions of two dimensions, which the section does not cover
     """
     if distribution not in DISTRIBUTIONS[:4]:
         raise ArgumentError(f"found '{distribution}', expected one of {', '.join(DISTRIBUTIONS[:4])}")
@@ -120,8 +120,8 @@ def distribution_time(
 ) -> float:
     """Return T_io of a processor in seconds: equation 25 column-block, 27 column-cyclic, 29 row-block.
 
-    For row-cyclic there is no equation of its own; it is equation 22 with the number of requests that the text gives.
-    The number of disk requests is that of equation 24 in all of them, whatever the distribution.
+    The thesis has no equation for row-cyclic; this is equation 22 with the number of requests that the text gives.
+    For every distribution, the number of disk requests is that of equation 24.
     """
     disks = disks or Disks()
     whole("itemsize", itemsize)
@@ -140,7 +140,7 @@ def distribution_bandwidth(
 
 
 def follows_order(size: int, n_p: int, costs: Costs, *, disks: Disks | None = None, itemsize: int = 1) -> bool:
-    """Return whether the bandwidths order as row-cyclic < row-block < column-cyclic < column-block (equation 31)."""
+    """Return True if the bandwidths satisfy row-cyclic < row-block < column-cyclic < column-block (equation 31)."""
     times = [
         distribution_time(distribution, size, n_p, costs, disks=disks, itemsize=itemsize)
         for distribution in ("row-cyclic", "row-block", "column-cyclic", "column-block")

@@ -1,7 +1,7 @@
 """Equations 1 to 23 of Bordawekar's thesis (1993), chapter 4: speed-up, bandwidths, disk requests, I/O time.
 
 Times are in seconds and sizes in bytes.  The names are the thesis's: `n_p` processors, `n_d` disks, a block of
-`block` bytes (B_D), `prefetch` blocks for each disk request (N_c).  A number that makes no sense raises an
+`block` bytes (B_D), `prefetch` blocks for each disk request (N_c).  An invalid number raises an
 ArgumentError, which is a ValueError.
 """
 
@@ -44,7 +44,7 @@ def computational_bandwidth(t_c: float) -> float:
 
 
 def is_stable(b_comp: float, b_io: float, tolerance: float = 0.1) -> bool:
-    """Return whether the I/O bandwidth matches the computational one, within a share of the larger (equation 7)."""
+    """Return True if the two bandwidths differ by at most `tolerance` times the larger one (equation 7)."""
     positive("b_comp", b_comp)
     positive("b_io", b_io)
     return abs(b_comp - b_io) <= not_negative("tolerance", tolerance) * max(b_comp, b_io)
@@ -66,13 +66,14 @@ def alpha_p(t_fewer_disks: float, t_more_disks: float) -> float:
 
 
 def bound(alpha_of_processors: float, alpha_of_disks: float) -> Bound:
-    """Return what limits the I/O (section 4.1.2, the definitions after equation 10).
+    """Return the limit of the I/O (section 4.1.2, the definitions after equation 10).
 
     alpha_of_processors   alpha_d(p), of `alpha_d`
     alpha_of_disks        alpha_p(d), of `alpha_p`
 
-    Processor bound: more processors slow it down and more disks do not.  Disk bound: more disks slow it down and more
-    processors do not.  Neither: nothing slows it down, as a stable program needs.  The thesis has no name for both.
+    Processor bound: more processors slow the I/O down, more disks do not.  Disk bound: more disks slow it down, more
+    processors do not.  Neither: neither slows it down, as a stable program needs.  The thesis does not name the case
+    that both do.
     """
     slower_by_processors = positive("alpha_of_processors", alpha_of_processors) < 1
     slower_by_disks = positive("alpha_of_disks", alpha_of_disks) < 1
@@ -82,12 +83,12 @@ def bound(alpha_of_processors: float, alpha_of_disks: float) -> Bound:
 
 
 def is_io_bottleneck(b_comp: float, b_io: float) -> bool:
-    """Return whether data is made faster than it is read or written (equation 11)."""
+    """Return True if data is computed faster than it is read or written (equation 11)."""
     return positive("b_comp", b_comp) > positive("b_io", b_io)
 
 
 def resulting_bandwidth(b_comp: float, b_io: float) -> float:
-    """Return B_p, the bandwidth of the whole program: the smaller of both (equation 12)."""
+    """Return B_p, the bandwidth of the whole program: the smaller of the two (equation 12)."""
     return min(positive("b_comp", b_comp), positive("b_io", b_io))
 
 
@@ -116,18 +117,18 @@ def data_per_processor(file_bytes: float, n_p: int) -> float:
 
 
 def data_read_per_processor(f_p: float, gamma: float = 1.0) -> float:
-    """Return F_p', the bytes that a processor reads, by its file distribution constant 0 < gamma <= 1 (equation 15)."""
+    """Return F_p', the bytes that a processor reads: the fraction gamma, 0 < gamma <= 1, of F_p (equation 15)."""
     return not_negative("f_p", f_p, "size") * _share("gamma", gamma)
 
 
 def io_requests(f_p: int, buffer: int) -> int:
-    """Return N_io: I/O requests of a processor that reads `f_p` bytes by a buffer of b_io bytes (equation 16)."""
+    """Return N_io, the I/O requests of a processor that reads `f_p` bytes by a buffer of b_io bytes (equation 16)."""
     not_negative("f_p", f_p, "size")
     return ceil_div(f_p, whole("buffer", buffer))
 
 
 def disks_used(n_disks: int, alpha: float = 1.0) -> int:
-    """Return N_d of N_D disks, by the volume control factor 0 < alpha <= 1 (equations 17 and 18)."""
+    """Return N_d, the number of disks in use: the fraction 0 < alpha <= 1 of N_D disks (equations 17 and 18)."""
     return max(1, round(_share("alpha", alpha) * whole("n_disks", n_disks)))
 
 

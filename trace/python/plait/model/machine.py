@@ -16,7 +16,7 @@ from plait.model._toml import read_text, tables
 from plait.model.distributions import Disks
 
 SYNCHRONIZATIONS = ("none", "barrier", "ordered")
-"""The ways in which ranks wait: never; before each request for all ranks; or, besides that, for the previous rank."""
+"""The ways in which ranks wait: never; for all ranks before each request; for all ranks and then for their turn."""
 
 _SECTIONS = ("machine", "processors", "disks", "requests", "network")
 _FOREIGN = ("simulate",)  # sections of the simulation (plait.simulate), which may share the file

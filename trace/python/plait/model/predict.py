@@ -29,7 +29,7 @@ from plait.model.machine import Machine
 from plait.model.requests import Requests, count_requests, on_ranks
 
 _SAME = 0.01
-"""The share by which times must differ for one to be slower than the other."""
+"""Times that differ by less than this fraction count as equal."""
 
 Access = Literal["direct", "two-phase"]
 
@@ -54,7 +54,7 @@ class Time:
 
     @property
     def total(self) -> float:
-        """T_io: the terms follow each other, but disks and network, of which the slower one counts."""
+        """T_io: the sum of the terms, but only the larger of disks and network, which work at the same time."""
         return self.requests + max(self.disks, self.network) + self.synchronization + self.exchange
 
     @property
@@ -91,8 +91,8 @@ class Row:
     io_speedup   S_io of the faster way to read, over one rank (equation 8)
     speedup      S<N_p, N_d> with the given computing time (equation 3); equal to io_speedup without one
     alpha_d      I/O speed-up of the faster way to read, from these ranks to twice as many (equation 9)
-    alpha_p      the same from these disks to twice as many (equation 10)
-    bound        what limits the I/O (section 4.1.2); differences under 1 % are ignored
+    alpha_p      I/O speed-up of the faster way to read, from these disks to twice as many (equation 10)
+    bound        the limit of the I/O (section 4.1.2); differences under 1 % are ignored
     beyond       True if the machine has fewer processors
     """
 
@@ -154,8 +154,9 @@ def rounds(machine: Machine, requests: Requests) -> tuple[float, int]:
 def two_phase_time(machine: Machine, requests: Requests, *, write: bool = False) -> Time:
     """Return the time of reading in equal contiguous shares and exchanging the elements, or of the reverse.
 
-    Each rank has one share, but none of less than a block.  The exchange is the thesis's: N_p - 1 steps, in each of
-    which a rank sends one message (figure 16).  If each rank owns one contiguous part, no exchange is needed.
+    A share has at least a block, so that some ranks may have no share.  The exchange is that of the thesis: N_p - 1
+    steps, in each of which a rank sends one message (figure 16).  If each rank owns one contiguous part, no exchange
+    is needed.
     """
     if not requests.total:
         return Time()
@@ -230,7 +231,7 @@ def _row(machine: Machine, problem: Problem, ranks: int, alone: tuple[float, flo
 
 
 def _rounded(ratio: float) -> float:
-    """Return a speed-up without differences that are too small to mean anything."""
+    """Return a speed-up, or 1 if it differs from 1 by less than _SAME."""
     return 1.0 if abs(ratio - 1) < _SAME else ratio
 
 
@@ -253,7 +254,7 @@ def _disk_time(machine: Machine, file_bytes: int, used: int, write: bool) -> flo
 
 
 def _turns(machine: Machine, ranks: int) -> int:
-    """Return how many ranks share a processor, of the processor that has the most of them."""
+    """Return the maximum number of ranks that share a processor."""
     return ceil_div(ranks, machine.processors)
 
 
@@ -263,7 +264,7 @@ def _nodes(machine: Machine, ranks: int) -> int:
 
 
 def _in_parts(machine: Machine, requests: Requests) -> bool:
-    """Return whether some requests are for a part of a block while others have the rest of it."""
+    """Return True if some requests access only a part of a block, and others the rest of it."""
     return requests.total > 1 and requests.mean < machine.disks.block
 
 
@@ -283,7 +284,7 @@ def _exchange(machine: Machine, requests: Requests, share: int) -> float:
     """Return the time of the second phase: messages, links, the network as a whole, and packing at both ends."""
     ranks = requests.ranks
     if requests.runs <= ranks and requests.all_bytes == requests.file_bytes:
-        return 0.0  # each has one contiguous part, which is its share
+        return 0.0  # each rank owns one contiguous part, which is its share
     local = max(share, requests.max_bytes)
     nodes = _nodes(machine, ranks)
     leaving = local * ceil_div(ranks, nodes) * (nodes - 1) / nodes

@@ -19,13 +19,13 @@ from plait.model._checks import ceil_div, whole
 class Requests:
     """The I/O requests of all ranks for an array, each for one run in the file.
 
-    ranks     ranks of the layout, those without an element included
-    runs      contiguous stretches of the file that a rank owns, of all ranks together
+    ranks     number of ranks of the layout, including those without elements
+    runs      contiguous stretches of the file that one rank owns, summed over all ranks
     total     requests of all ranks together (table 8)
     most      requests of the rank that makes the most of them (R_io)
     largest   bytes of the largest request
     max_bytes  bytes of the rank that has the most (F_p')
-    all_bytes   bytes of all ranks together; more than the file has, where elements have copies
+    all_bytes   bytes of all ranks together; more than the file has if elements are replicated
     file_bytes  bytes of the array in the file (F)
     """
 
@@ -49,9 +49,9 @@ def count_requests(layout: Layout, itemsize: int = 1, order: str = "F", *, buffe
 
     itemsize  bytes of an element
     order     order of the elements in the file: "F" column by column, as in the thesis, or "C" row by row
-    buffer    bytes of the largest request (b_io); longer runs take several (equation 16).  The count is exact if the
-              runs of a rank are equally long or none is longer than the buffer; else it is an upper estimate, which
-              takes each run for as long as the longest one
+    buffer    bytes of the largest request (b_io); longer runs take several (equation 16).  The count is exact if all
+              runs of a rank have the same length, or none is longer than the buffer. Otherwise it is an upper bound
+              that treats each run as if it were as long as the longest one
     cost      a few microseconds for each rank, independent of the size of the array
 
     errors  ArgumentError if itemsize, order or buffer are invalid

@@ -59,11 +59,11 @@ class Advice:
 
     @property
     def error(self) -> float:
-        """The predicted time on the machine relative to the measured one, less 1."""
+        """The relative error of the predicted time: predicted / measured - 1."""
         return self.predicted / self.measured - 1 if self.measured > 0 else 0.0
 
     def to_json(self) -> str:
-        """Return all of it as JSON."""
+        """Return the advice as JSON."""
         return json.dumps({**asdict(self), "unexplained": self.unexplained, "error": self.error})
 
     def page(self) -> str:
@@ -73,7 +73,7 @@ class Advice:
         return advice_page(self)
 
     def html(self, path: str | os.PathLike[str]) -> None:
-        """Write that page, whole or not at all.
+        """Write the page of `page()` to a file, completely or not at all.
 
         errors  plait.StoreError: it cannot be written
         """
@@ -214,7 +214,7 @@ def advised(
     progress: Callable[[str, float], None] | None = None,
     check: Callable[[], None] | None = None,
 ) -> Advice:
-    """Return the advice on a recording; ``check`` is called now and then, and its exceptions end the work."""
+    """Return the advice on a recording; ``check`` is called from time to time, and its exceptions end the work."""
     on_progress = None if check is None else lambda _: check()
     # Each program gets a processor, because the recorded run had an unknown number of them.
     many = base.changed("processors", count=max(recording.programs, int(base.get("processors", "count"))))

@@ -39,7 +39,7 @@ def draw_rates(document: Mapping[str, Any], path: Path, until: float | None = No
 
 
 def _rates(series: dict[str, Any], last: float) -> tuple[list[float], list[float]]:
-    """Return times and MiB a second, in at most some hundred stretches."""
+    """Return times and rates in MiB per second, averaged over at most a few hundred intervals."""
     interval, sums = series["interval"], series["sums"]
     used = max(int(last / interval) + 1, 1)
     group = max(used // _POINTS, 1)

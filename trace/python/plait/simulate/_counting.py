@@ -22,11 +22,11 @@ class Counts(NamedTuple):
     """The hits and misses of the requests of a trace in a cache; see :func:`count`."""
 
     policy: str
-    """The policy as it was given."""
+    """The policy, as the caller wrote it."""
     slots: int
     """The capacity in blocks."""
     block: int
-    """Bytes of a block; 0 if not given."""
+    """Bytes of a block; 0 if the caller did not state them."""
     requests: int
     hits: int
     """Requests for which the cache had every block at the time of its use."""
@@ -51,7 +51,7 @@ class Counts(NamedTuple):
 
     @property
     def byte_hit_ratio(self) -> float:
-        """Bytes found divided by requested bytes; 0 if no bytes were requested."""
+        """Bytes in the cache divided by requested bytes; 0 if no bytes were requested."""
         return self.byte_hits / self.bytes if self.bytes else 0.0
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ def hits(
     block: int | str | None = None,
     sizes: npt.ArrayLike | None = None,
 ) -> int:
-    """Return the number of requests that a cache serves: ``hits`` of :func:`count`, which takes the same arguments.
+    """Return the number of requests that a cache serves, ``hits`` of :func:`count`; arguments as in :func:`count`.
 
     The remarks that count() has in ``notes`` are raised as a TraceWarning here.
     """
@@ -125,7 +125,7 @@ def byte_hits(
     block: int | str | None = None,
     sizes: npt.ArrayLike | None = None,
 ) -> int:
-    """Return the bytes that a cache serves: ``byte_hits`` of :func:`count`, which takes the same arguments.
+    """Return the bytes that a cache serves, ``byte_hits`` of :func:`count`; arguments as in :func:`count`.
 
     For keys, ``block`` or ``sizes`` must be given. The remarks that count() has in ``notes`` are raised as a
     TraceWarning here.
@@ -162,7 +162,7 @@ def outcomes(
 
 
 class _Cache(NamedTuple):
-    """A cache as callers ask for it."""
+    """The cache that the caller requests."""
 
     capacity: int | str
     policy: str

@@ -22,7 +22,7 @@ class MissRatioCurve(NamedTuple):
     """The misses of LRU in caches of all sizes; see :func:`miss_ratio_curve`."""
 
     block: int
-    """Bytes of a block; 0 if not given."""
+    """Bytes of a block; 0 if the caller did not state them."""
     sizes: npt.NDArray[np.uint64]
     """The sizes of caches at which the number of misses decreases, in blocks, in ascending order."""
     requests: float
@@ -48,7 +48,7 @@ class MissRatioCurve(NamedTuple):
             of: ``"requests"``, ``"blocks"`` or ``"bytes"``.
 
         Raises:
-            plait.ArgumentError: a cache smaller than a block; requests of a curve from samples that has none.
+            plait.ArgumentError: a cache smaller than a block; ``"requests"`` if ``missed_requests`` is None.
         """
         slots = parse_shape(cache, self.block or None, self.block == 0).slots
         missed, total = self._select_misses(of)
@@ -56,7 +56,7 @@ class MissRatioCurve(NamedTuple):
         return float((missed[at - 1] if at else total) / total) if total else 0.0
 
     def miss_ratios(self, of: Quantity = "requests") -> npt.NDArray[np.float64]:
-        """Return that share for each of ``sizes``."""
+        """Return the result of :meth:`miss_ratio` for each of ``sizes``."""
         missed, total = self._select_misses(of)
         return missed / total if total else np.zeros_like(missed)
 

@@ -15,10 +15,10 @@ _MOVED = (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.TRUNCATE)
 
 
 class DeviceTrace:
-    """A trace as the compiled recording reads it, in which calls on other files only take their time."""
+    """A trace for the compiled recording. Calls on files that are not on the device only take their recorded time."""
 
     def __init__(self, trace: Trace, is_on_device: Callable[[str], bool]) -> None:
-        """Wrap a trace; ``chosen`` returns True for the name of a file on the device."""
+        """Wrap a trace; ``is_on_device`` returns True for the name of a file on the device."""
         self._trace, self._is_chosen = trace, is_on_device
         self._known = 0  # number of examined files
         self._chosen: list[int] = []  # processes and numbers of files on the device

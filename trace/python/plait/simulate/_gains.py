@@ -33,7 +33,8 @@ REMEDIES: Mapping[str, tuple[str, ...]] = {
     "The program waits for I/O": ("asynchronous", "write", "read_ahead"),
 }
 """Maps the title of a conclusion to the changes of `advise` that correspond to its advice."""
-_READ_PACE = 2e6  # events per second for reading, and replayed requests per second and core: to estimate the duration
+# Events read per second, and requests replayed per second and core, from which the duration is estimated.
+_READ_PACE = 2e6
 _REPLAY_PACE = 1e6
 _REPLAYS = 16
 _MIN = 0.001  # share of the predicted time below which a change is not a gain
@@ -106,7 +107,7 @@ def is_of_program(name: str) -> bool:
 
 
 def make_filter(file: str | None, include: list[str], exclude: list[str], all: bool) -> Callable[[str], bool]:
-    """Return which files a report with these options is about."""
+    """Return a function that is True for the files that a report with these options includes."""
 
     def is_on_device(name: str) -> bool:
         if any(fnmatchcase(name, pattern) for pattern in exclude):

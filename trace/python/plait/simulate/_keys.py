@@ -10,9 +10,9 @@ from plait._base.amounts import seconds, size
 from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, RATE, SHARE, TEXT, TIME
 
 READ_AHEAD = tuple(_simulation.READ_AHEAD.split(","))
-"""The ways in which the cache reads ahead; ``many`` and ``adaptive`` accept a size: ``many?64 KiB``."""
+"""The strategies of read-ahead; ``many`` and ``adaptive`` accept a size: ``many?64 KiB``."""
 WRITE = tuple(_simulation.WRITE.split(","))
-"""The times at which written data goes to the device."""
+"""The strategies that determine when written data goes to the device."""
 
 
 class Key(NamedTuple):
@@ -95,7 +95,7 @@ SHARED = (
     ("network", "link_rate", "network", "link_rate"),
     ("network", "total_rate", "network", "total_rate"),
 )
-"""Sections and keys of the cost model, and those that say the same here, unless they are given as well."""
+"""Sections and keys of the cost model, and the keys here that take their values from them by default."""
 
 
 def _listed(choices: str) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def _rows(keys: dict[str, Key]) -> list[str]:
 
 
 def _shown(key: Key) -> str:
-    """Return the default as a machine file would say it."""
+    """Return the default in the notation of a machine file."""
     if isinstance(key.default, bool | str):
         return str(key.default).lower()
     if key.default == 0 or key.unit == COUNT:

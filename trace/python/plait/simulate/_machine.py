@@ -38,9 +38,9 @@ class Machine:
         return str(self.values.get(section, {}).get("kind", SECTIONS[section]["kind"].default))
 
     def changed(self, section: str, **values: Any) -> Machine:
-        """Return the machine with other values, which are texts with units, or numbers in the units above.
+        """Return a copy of the machine with other values: texts with units, or numbers in the units of the class.
 
-        errors  ArgumentError: no such key, or a value that it does not take
+        errors  ArgumentError: no such key, or an invalid value
         """
         old = dict(self.values.get(section, {}))
         kind = str(values.get("kind", self.kind(section))) if section in ("tier", "device") else ""
@@ -54,7 +54,7 @@ class Machine:
         return Machine(self.name, self.source, {**self.values, section: {**old, **new}})
 
     def document(self) -> dict[str, Any]:
-        """Return all values, defaults too, by section and key: in seconds, bytes and bytes a second."""
+        """Return all values, including defaults, by section and key; in seconds, bytes and bytes per second."""
         return {
             section: {
                 key: self.get(section, key)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 MIB = 1 << 20
 PAGE = 4096
-THREADS = 16  # threads that make requests at once
-PARTS = 11  # parts of the time, one for each measurement
+THREADS = 16  # number of threads that make requests at the same time
+PARTS = 11  # number of measurements, which share the time equally
 _REST = 0.25  # seconds without requests, in which the device may save up credit
 _BURSTS = 7
 _PROBES = 8
@@ -31,7 +31,7 @@ class Times(NamedTuple):
     p99: float
 
     def text(self) -> str:
-        """Return it as a comment of a machine file."""
+        """Return the times as the text of a comment in a machine file."""
         shown = ", ".join(f"{1e6 * value:.4g} us ({name})" for name, value in zip(self._fields, self, strict=True))
         return shown.replace("p50", "median").replace("p10", "10 %").replace("p90", "90 %").replace("p99", "99 %")
 
@@ -95,7 +95,7 @@ def measure(path: Path, part: float, size: int, on_progress: Callable[[str, floa
         block.write(os.urandom(MIB))
         written = _timed(lambda k: os.pwritev(file, [block], k * MIB % size), part, size // MIB)
         os.fsync(file)
-        size = min(size, len(written) * MIB)  # a slow device does not get to the end
+        size = min(size, len(written) * MIB)  # a slow device may not have written the whole file
         begin("reading it in order")
         before = _completed(path, 0)
         read = _timed(lambda k: os.preadv(file, [block], k * MIB % size), part)
@@ -105,14 +105,14 @@ def measure(path: Path, part: float, size: int, on_progress: Callable[[str, floa
         begin("reading single pages")
         single = _timed(lambda k: os.preadv(file, [page], offsets[k % 4096]), part)
         begin("reading many pages at once")
-        least = 1 / part  # a busy machine may complete none
-        reads = max(_at_once(lambda own, k: os.preadv(file, [own], offsets[k % 4096]), part), least)
+        min_rate = 1 / part  # a busy machine may complete no request
+        reads = max(_at_once(lambda own, k: os.preadv(file, [own], offsets[k % 4096]), part), min_rate)
         begin("reading after a rest")
         credit = _credit(lambda k: os.preadv(file, [page], offsets[k % 4096]), 1 / reads, part)
         begin("writing single pages")
         wrote = _timed(lambda k: os.pwritev(file, [page], offsets[k % 4096]), part)
         begin("writing many pages at once")
-        writes = max(_at_once(lambda own, k: os.pwritev(file, [own], offsets[k % 4096]), part), least)
+        writes = max(_at_once(lambda own, k: os.pwritev(file, [own], offsets[k % 4096]), part), min_rate)
     # The credit that was saved before is subtracted from the rate of many threads.
     reads, writes = (rate * part / (part + credit) for rate in (reads, writes))
     begin("writing durably")
@@ -222,7 +222,7 @@ def _at_once(work: Callable[[memoryview, int], object], limit: float) -> float:
 
 
 def _unit(requests: int, completed: int) -> int:
-    """Return the size in bytes of the requests that reached the device; `requests` of 1 MiB each became `completed` requests."""
+    """Return the bytes of each request that reached the device, if it completed `completed` for `requests` of 1 MiB."""
     pieces = max(round(completed / requests), 1)
     return max(MIB // pieces // PAGE, 1) * PAGE
 
@@ -238,7 +238,9 @@ def _write_unit(path: Path, block: mmap.mmap, others: int) -> int:
 
 
 def _credit(work: Callable[[int], object], each: float, limit: float) -> float:
-    """Return the seconds of service that the device saves up in a pause: by how much the requests after it are early.
+    """Return the seconds of service that the device saves up in a pause.
+
+    They are the time by which the requests after the pause end earlier than in the long run.
 
     ``each`` is the time of a request in the long run with many threads.  The result is the mean over all requests:
     limits are often enforced in intervals, with more requests at the beginning of an interval than in the long run, and

@@ -1,4 +1,4 @@
-"""Traces, read once for any number of replays."""
+"""Recordings: traces that are read once and replayed any number of times."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Traces = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 class Recording:
     """The requests of the programs of one or several traces; :func:`plait.simulate.record` makes it.
 
-    Files of different traces are different ones, even if their names are equal.  Requests are in memory up to 64 MiB,
-    and in a temporary file beyond.
+    Files of different traces are different files, even if they have the same name.  Up to 64 MiB of requests are in
+    memory, further ones in a temporary file.
     """
 
     def __init__(self, names: list[str], compiled: Any, seconds: float) -> None:
@@ -33,7 +33,7 @@ class Recording:
 
     @property
     def requests(self) -> int:
-        """Read and writes."""
+        """Number of reads and writes."""
         return int(self._compiled.requests)
 
     @property
@@ -43,7 +43,7 @@ class Recording:
 
     @property
     def programs(self) -> int:
-        """Threads of processes, each of which does one thing after the other."""
+        """Number of programs: threads of processes, each of which makes its requests one after the other."""
         return int(self._compiled.programs)
 
     @property

@@ -22,7 +22,7 @@ class Result:
     """Seconds that the replay took on this machine."""
 
     def __getitem__(self, name: str) -> Any:
-        """Return a part of the document."""
+        """Return the entry of the document with this name."""
         return self.document[name]
 
     @property
@@ -43,7 +43,7 @@ class Result:
 
     @property
     def hit_ratio(self) -> float:
-        """The share of bytes read that the cache had, or was reading already."""
+        """The share of the bytes read that were in the cache, or on their way into it."""
         cache = self.document["cache"]
         return cache["hit_blocks"] / cache["read_blocks"] if cache["read_blocks"] else 0.0
 
@@ -94,7 +94,7 @@ class Result:
         return result_page(self)
 
     def html(self, path: str | Path) -> None:
-        """Write that page, whole or not at all.
+        """Write the page of `page()` to a file, completely or not at all.
 
         errors  plait.StoreError: it cannot be written
         """
@@ -194,7 +194,7 @@ class Sweep:
         ]
 
     def best(self) -> tuple[dict[str, Any], Result]:
-        """Return the point with the least elapsed time, the first of equal ones."""
+        """Return the parameters and the result with the shortest elapsed time; the first of several equal ones."""
         return min(self, key=lambda pair: pair[1].elapsed)
 
     def to_json(self) -> str:
@@ -217,7 +217,7 @@ class Sweep:
         return sweep_page(self)
 
     def html(self, path: str | Path) -> None:
-        """Write that page, whole or not at all.
+        """Write the page of `page()` to a file, completely or not at all.
 
         errors  plait.StoreError: it cannot be written
         """

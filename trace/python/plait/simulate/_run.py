@@ -28,7 +28,7 @@ def replay(
     measured: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
-    """Replay a recording on a machine; ``program`` has the changes of the programs.  errors  ArgumentError"""
+    """Replay a recording on a machine; ``program`` contains the changes to the programs.  errors  ArgumentError"""
     arguments = settings(machine, dict(program or {}), measured=measured)
     begin = time.perf_counter()
     outcome = _simulation.replay(recording._compiled, arguments, progress)
@@ -130,10 +130,10 @@ def at_once(
     progress: Callable[[str, float], None] | None,
     check: Callable[[], None] | None = None,
 ) -> list[Result]:
-    """Return the results of all variants; replays do not hold the lock of the interpreter.
+    """Return the results of all variants, replayed in threads. Replays do not hold the lock of the interpreter.
 
-    An exception during this, from `progress` or Ctrl-C, ends all running replays within some 65,000 requests; so does
-    an exception of ``check``, which each of them calls that often.
+    An exception of ``progress``, or Ctrl-C, ends all running replays within about 65,000 requests. Each replay calls
+    ``check`` that often, and an exception of ``check`` ends all replays, too.
     """
     results: dict[int, Result] = {}
     number = len(variants)
@@ -160,6 +160,6 @@ def at_once(
 
 
 def compare(results: Mapping[str, Result] | Iterable[tuple[str, Result]]) -> Sweep:
-    """Return results side by side, by names of your choice."""
+    """Return the results as a sweep, each under the name that the caller chooses."""
     named: Sequence[tuple[str, Result]] = list(results.items() if isinstance(results, Mapping) else results)
     return Sweep(["run"], [{"run": name} for name, _ in named], [result for _, result in named])

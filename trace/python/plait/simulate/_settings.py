@@ -10,7 +10,7 @@ from plait.simulate._machine import Machine
 from plait.simulate._quantities import BYTES, CHOICE, nearest, whole
 
 ASYNCHRONOUS = ("none", "reads", "writes", "all")
-"""The choices of requests that do not make their programs wait."""
+"""The choices of the requests that are made asynchronous, so that their programs do not wait for them."""
 
 _SHORT = {
     "cpus": ("processors", "count"),
@@ -111,7 +111,7 @@ def settings(machine: Machine, program: dict[str, Any], *, measured: bool = Fals
 
 
 def device_settings(machine: Machine, section: str) -> dict[str, Any]:
-    """Return the device of a section as the compiled simulation takes it."""
+    """Return the device of a section in the form that the compiled simulation expects."""
     kind = machine.kind(section)
     values = {}
     for key, about in device_keys()[kind][1].items():

@@ -35,15 +35,15 @@ class Consumer(Protocol):
     """A consumer of requests in the compiled module."""
 
     def add_files(self, files: Any) -> None:
-        """Take the opens of files in the order of the trace."""
+        """Add opens of files, in the order of the trace."""
         ...
 
     def add_events(self, address: int, count: int, logical: bool) -> None:
-        """Take events of one level."""
+        """Add the events of one level, among ``count`` events at an address."""
         ...
 
     def add_keys(self, keys: int, sizes: int, count: int) -> None:
-        """Take keys and sizes."""
+        """Add requests by the addresses of their keys and sizes."""
         ...
 
     def finish(self) -> None:
@@ -80,7 +80,7 @@ def is_keys(trace: Trace) -> bool:
 
 
 def parse_block(block: Any, keys: bool) -> int:
-    """Return the bytes of a block; 0 of keys without any."""
+    """Return the bytes of a block; 0 for keys whose blocks have no size."""
     if block is None:
         return 0 if keys else BLOCK
     size = _whole(parse_bytes(block, "block"), "block", block)
@@ -90,7 +90,7 @@ def parse_block(block: Any, keys: bool) -> int:
 
 
 def parse_shape(cache: Any, block: Any, keys: bool) -> Shape:
-    """Return the shape of a cache from its capacity as given: bytes, or blocks where these have no size."""
+    """Return the shape of a cache with a capacity in bytes, or in blocks if blocks have no size."""
     size = parse_block(block, keys)
     if size == 0:
         if isinstance(cache, str):
@@ -129,7 +129,7 @@ def feed(
 ) -> tuple[AnyConsumer, Remarks]:
     """Pass all requests of a trace to a consumer; return the consumer, and remarks.
 
-    begin  makes the consumer: a new one if physical requests were counted before the first logical one
+    begin  makes a consumer; called again for a fresh one when the first logical request follows physical ones
     """
     fed = begin()
     if is_keys(trace):

@@ -65,10 +65,10 @@ class _PrefixedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self._head[: len(buffer)] or os.read(0, len(buffer))
-        self._head = self._head[len(found) :]
-        buffer[: len(found)] = found
-        return len(found)
+        chunk = self._head[: len(buffer)] or os.read(0, len(buffer))
+        self._head = self._head[len(chunk) :]
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 def _open_stdin(path: str) -> IO[bytes]:

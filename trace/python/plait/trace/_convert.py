@@ -87,24 +87,26 @@ def convert(
         plait.ArgumentError: an unknown format, or one that cannot hold the trace; options that do not belong to the
             target's format.
     """
-    here, there = trace_name(source), trace_name(target)
-    if _same_file(here, there):
-        raise ArgumentError(f"the source and the target are the same file, {here}")
+    source_name, target_name = trace_name(source), trace_name(target)
+    if _same_file(source_name, target_name):
+        raise ArgumentError(f"the source and the target are the same file, {source_name}")
     if to_format:
         formats.find(to_format)  # that there is one
-    if not to_format and there == "-":
+    if not to_format and target_name == "-":
         raise ArgumentError("the standard output has no ending that tells the format; say which to write")
-    how = WriteOptions(base, separator, comment, tick, block, plain)
+    options = WriteOptions(base, separator, comment, tick, block, plain)
     otherwise = WriteOptions()._asdict()
-    _check_options(there, to_format or "", [name for name, value in how._asdict().items() if value != otherwise[name]])
-    written = formats.target_format(there, to_format)
-    found = wanted_format(here, from_format)
-    if found is not None and written is None:
-        return _from_python(found, here, _Target(there, to_format, how), progress)
-    if found is not None and found is written:
-        raise ArgumentError(f"{here} is in the format {found.name} already")
+    _check_options(
+        target_name, to_format or "", [name for name, value in options._asdict().items() if value != otherwise[name]]
+    )
+    written = formats.target_format(target_name, to_format)
+    source_format = wanted_format(source_name, from_format)
+    if source_format is not None and written is None:
+        return _from_python(source_format, source_name, _Target(target_name, to_format, options), progress)
+    if source_format is not None and source_format is written:
+        raise ArgumentError(f"{source_name} is in the format {source_format.name} already")
     trace = open_trace(
-        here,
+        source_name,
         from_format,
         base=from_base,
         separator=from_separator,
@@ -115,20 +117,20 @@ def convert(
     with trace:
         write = written.functions().write if written is not None else None
         if write is not None:
-            events, size = write(trace, there, progress)
+            events, size = write(trace, target_name, progress)
             return Conversion(events, size, [], trace.description)
-        with create(there, to_format, **how._asdict()) as out:
+        with create(target_name, to_format, **options._asdict()) as out:
             events = _trace.copy_events(trace._reader, out._writer, progress)
             trace.close()
-            known = trace.description
-            finish_as(out, known)
-            return Conversion(events, out.bytes_written, out.lost, known)
+            description = trace.description
+            finish_as(out, description)
+            return Conversion(events, out.bytes_written, out.lost, description)
 
 
-def _check_options(target: str, to_format: str, given: Iterable[str]) -> None:
+def _check_options(target: str, to_format: str, options_in_use: Iterable[str]) -> None:
     """Raise ArgumentError for options that the target's format does not have."""
-    name = to_format or next((one for one, ending in formats.endings() if target.endswith(ending)), "")
-    for option in given:
+    name = to_format or next((format_name for format_name, ending in formats.endings() if target.endswith(ending)), "")
+    for option in options_in_use:
         fit = ("1992", "csv") if option in ("separator", "tick") else ("1992",)
         if name not in fit:
             raise ArgumentError(
@@ -151,23 +153,23 @@ class _Target:
 def _from_python(format: Format, source: str, target: _Target, progress: Progress | None) -> Conversion:
     """Convert a trace that Python reads to a format that the library writes."""
     with spool_inputs([source]) as files:
-        found = format.functions().read(files, lambda text: None)
+        imported = format.functions().read(files, lambda text: None)
         try:
-            found.spool.finish()
-            known = found._replace(zero=max(found.zero + found.spool.earliest, 0))
+            imported.spool.finish()
+            description = imported._replace(zero=max(imported.zero + imported.spool.earliest, 0))
             events = 0
             with create(target.path, target.format, **target.options._asdict()) as out:
-                write_description(out, found.processes, found.files)
-                for batch in found.spool.in_order():
+                write_description(out, imported.processes, imported.files)
+                for batch in imported.spool.in_order():
                     out.write(batch)
                     events += len(batch)
                     if progress:
-                        progress(events, found.spool.events)
-                finish_as(out, known)
-                return Conversion(events, out.bytes_written, out.lost, _make_description(known))
+                        progress(events, imported.spool.events)
+                finish_as(out, description)
+                return Conversion(events, out.bytes_written, out.lost, _make_description(description))
         finally:
-            found.spool.close()
+            imported.spool.close()
 
 
-def _make_description(known: ImportedTrace) -> Description:
-    return Description(**{name: getattr(known, name) for name in Description._fields})
+def _make_description(imported: ImportedTrace) -> Description:
+    return Description(**{name: getattr(imported, name) for name in Description._fields})

@@ -57,21 +57,21 @@ def import_trace(
     """
     if not isinstance(source, (str, os.PathLike, Sequence)):
         raise ArgumentTypeError(f"the source is {kind(source)}; name a trace, or several in a list")
-    given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    paths = [trace_name(one) for one in given]
+    sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    paths = [trace_name(path) for path in sources]
     if not paths:
         raise ArgumentError("there is nothing to import; name a trace")
-    known = formats.foreign_names()
-    if format is not None and format not in known:
-        raise ArgumentError(f"'{format}' is not a format to import; use one of: {', '.join(known)}")
-    there = trace_name(target)
-    written = formats.target_format(there, target_format) if target_format or there != "-" else None
+    names = formats.foreign_names()
+    if format is not None and format not in names:
+        raise ArgumentError(f"'{format}' is not a format to import; use one of: {', '.join(names)}")
+    target_name = trace_name(target)
+    written = formats.target_format(target_name, target_format) if target_format or target_name != "-" else None
     with spool_inputs(paths) as files:
         options = ReadOptions(columns=columns, separator=separator, tick=tick, block=block)
         from_ = _Source(files, format, options)
         if written is not None:
-            return _import_whole(from_, there, written, progress)
-        return _import(from_, _Target(there, target_format, there), progress)
+            return _import_whole(from_, target_name, written, progress)
+        return _import(from_, _Target(target_name, target_format, target_name), progress)
 
 
 @dataclass(frozen=True)
@@ -115,19 +115,19 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
         if progress:
             progress(f"reading {text}", 0.0)
 
-    def share(done: float) -> None:
+    def share(fraction: float) -> None:
         if progress:
-            progress(f"writing {target.shown}", done)
+            progress(f"writing {target.shown}", fraction)
 
-    found = find_format(
+    source_format = find_format(
         paths[0]
     )  # even if the format is given: a source that cannot be decompressed at all is an error
     if format is not None:
-        found = formats.find(format)
-    if found is not None:
-        if len(paths) > 1 and not found.several:
-            raise ArgumentError(f"one trace of {found.name} is imported at a time")
-        return _write(found.functions().read(paths, step), target, share)
+        source_format = formats.find(format)
+    if source_format is not None:
+        if len(paths) > 1 and not source_format.several:
+            raise ArgumentError(f"one trace of {source_format.name} is imported at a time")
+        return _write(source_format.functions().read(paths, step), target, share)
     if len(paths) > 1:
         if format not in (None, "strace"):
             raise ArgumentError(
@@ -147,8 +147,8 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
         return transfer(trace, target.path, target.format, share)
 
 
-def _write(found: ImportedTrace, target: _Target, share: Callable[[float], None]) -> Summary:
+def _write(imported: ImportedTrace, target: _Target, share: Callable[[float], None]) -> Summary:
     try:
-        return write_out(found, target.path, target.format, share)
+        return write_out(imported, target.path, target.format, share)
     finally:
-        found.spool.close()
+        imported.spool.close()

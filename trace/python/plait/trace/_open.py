@@ -43,8 +43,8 @@ def open(
         plait.StoreError: it does not exist, or cannot be read.
         plait.ArgumentError: it is in no known format, or not in the given one.
     """
-    found = wanted_format(trace_name(path), format)
-    copied = TemporaryCopy(trace_name(path), found) if found else None
+    python_format = wanted_format(trace_name(path), format)
+    copied = TemporaryCopy(trace_name(path), python_format) if python_format else None
     return Trace(
         copied.path if copied else path,
         None if copied else format,

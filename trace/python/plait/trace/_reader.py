@@ -122,8 +122,8 @@ class Trace:
         if self._last is not None:
             return self._last.processes[processes:], self._last.files[files:]
         return (
-            [Process(*one) for one in self._reader.processes_after(processes)],
-            [TracedFile(*one) for one in self._reader.files_after(files)],
+            [Process(*fields) for fields in self._reader.processes_after(processes)],
+            [TracedFile(*fields) for fields in self._reader.files_after(files)],
         )
 
     def close(self) -> None:
@@ -155,10 +155,10 @@ class Trace:
         events = self._reader.read(count)
         self._asked = True
         self._events += len(events)
-        moved = np.where(events["kind"] <= Kind.WRITE, np.maximum(events["result"], 0), 0)
+        transferred = np.where(events["kind"] <= Kind.WRITE, np.maximum(events["result"], 0), 0)
         logical = (events["flags"] & Flag.LOGICAL) != 0
-        self._bytes[True] += int(moved.sum(where=logical))
-        self._bytes[False] += int(moved.sum(where=~logical))
+        self._bytes[True] += int(transferred.sum(where=logical))
+        self._bytes[False] += int(transferred.sum(where=~logical))
         return events
 
     def _describe(self) -> Description:
@@ -172,11 +172,11 @@ class Trace:
             zero=raw["zero"],
             tick=raw["tick"],
             complete=raw["complete"] and not damage,
-            processes=[Process(*one) for one in raw["processes"]],
-            files=[TracedFile(*one) for one in raw["files"]],
-            missed=[MissedCalls(*one) for one in raw["missed"]],
+            processes=[Process(*fields) for fields in raw["processes"]],
+            files=[TracedFile(*fields) for fields in raw["files"]],
+            missed=[MissedCalls(*fields) for fields in raw["missed"]],
             notes=notes,
-            counters=[Counters(*one) for one in raw["counters"]],
+            counters=[Counters(*fields) for fields in raw["counters"]],
         )
 
     @property
@@ -216,20 +216,20 @@ class Trace:
         Raises:
             plait.Error: something is missing, and no event was read yet.
         """
-        known = self.description
-        missed = known.missed
-        if (missed or known.counters) and not self._asked:
+        description = self.description
+        missed = description.missed
+        if (missed or description.counters) and not self._asked:
             raise Error("the coverage is of the events read so far, and none were: read the trace first")
-        if not known.complete or any(is_of_a_program(one.reason) for one in missed):
+        if not description.complete or any(is_of_a_program(gap.reason) for gap in missed):
             return Coverage(None, None)
-        sized = [one for one in missed if not is_of_mappings(one.reason)]
-        events = sum(max(one.events, 0) for one in sized)
-        amounts = [max(one.read_bytes, 0) + max(one.written_bytes, 0) for one in sized]
+        sized = [gap for gap in missed if not is_of_mappings(gap.reason)]
+        events = sum(max(gap.events, 0) for gap in sized)
+        amounts = [max(gap.read_bytes, 0) + max(gap.written_bytes, 0) for gap in sized]
         counted = {False: [0, 0], True: [0, 0]}  # calls and bytes, by whether they are logical
-        for one in known.counters:
-            sums = counted[bool(one.flags & Flag.LOGICAL)]
-            sums[0] += one.values.get("reads", 0) + one.values.get("writes", 0)
-            sums[1] += one.values.get("read_bytes", 0) + one.values.get("write_bytes", 0)
+        for counters in description.counters:
+            sums = counted[bool(counters.flags & Flag.LOGICAL)]
+            sums[0] += counters.values.get("reads", 0) + counters.values.get("writes", 0)
+            sums[1] += counters.values.get("read_bytes", 0) + counters.values.get("write_bytes", 0)
         logical = bool(self._bytes[True] or counted[True][1])
         moved = self._bytes[logical]
         return Coverage(

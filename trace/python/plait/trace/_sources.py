@@ -25,7 +25,7 @@ def find_format(path: str) -> Format | None:
         plait.StoreError: it cannot be read, or not be unpacked at all.
     """
     head = _read_head(path)
-    return next((one for one in formats.FORMATS if one.functions().recognize(path, head)), None)
+    return next((format for format in formats.FORMATS if format.functions().recognize(path, head)), None)
 
 
 def _read_head(path: str) -> bytes:
@@ -66,8 +66,8 @@ def spool_inputs(paths: Sequence[str]) -> Iterator[list[str]]:
     if len(paths) > 1:
         raise ArgumentError("the standard input is imported alone, not beside other sources")
     with tempfile.NamedTemporaryFile(prefix="plait-import-") as file:
-        with os.fdopen(os.dup(0), "rb") as given:
-            shutil.copyfileobj(given, file)
+        with os.fdopen(os.dup(0), "rb") as stdin:
+            shutil.copyfileobj(stdin, file)
         file.flush()
         yield [file.name]
 
@@ -93,11 +93,11 @@ class TemporaryCopy:
             with spool_inputs([path]) as files:
                 if path != "-":
                     check_readable(path)
-                found = format.functions().read(files, step)
+                imported = format.functions().read(files, step)
                 try:
-                    write_out(found, self.path, None)
+                    write_out(imported, self.path, None)
                 finally:
-                    found.spool.close()
+                    imported.spool.close()
         except BaseException:
             self.close()
             raise

@@ -83,8 +83,8 @@ def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
     with open(path, "rb", buffering=0) as file:
         file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
         tail = file.read(_TAIL)
-    found = [time for line in tail.split(b"\n")[:-1] if (time := _parse_time(line))]
-    return first, found[-1] if found else first
+    times = [time for line in tail.split(b"\n")[:-1] if (time := _parse_time(line))]
+    return first, times[-1] if times else first
 
 
 def _start(spans: Sequence[tuple[float, float]]) -> float:
@@ -118,7 +118,7 @@ class StraceFiles:
         self._thread.start()
 
     def _looked_at(self, paths: Sequence[str]) -> list[_File]:
-        found: list[tuple[str, bytes, _Time, _Time]] = []
+        spans_of_files: list[tuple[str, bytes, _Time, _Time]] = []
         for index, path in enumerate(paths):
             number = _NUMBER.search(path)
             if number is None:
@@ -138,12 +138,12 @@ class StraceFiles:
                     f"{path} has times since the line before (-r), which do not tell the order of lines in several "
                     "files; let strace run with -ttt"
                 )
-            found.append((plain, number[1].encode(), first, last))
-        spans = [(first.value, last.value) for _, _, first, last in found if first.of_day]
+            spans_of_files.append((plain, number[1].encode(), first, last))
+        spans = [(first.value, last.value) for _, _, first, last in spans_of_files if first.of_day]
         begin = _start(spans) if spans else 0.0
         return [
             _File(path, number, _SECONDS if first.of_day and first.value < begin else 0.0)
-            for path, number, first, _ in found
+            for path, number, first, _ in spans_of_files
         ]
 
     def _unpacked(self, path: str, index: int) -> str:
@@ -159,11 +159,11 @@ class StraceFiles:
         time = last = 0.0
         shift = file.shift
         for line in _lines(file.path):
-            found = _parse_time(line)
-            if found is not None:
-                if found.of_day and found.value < last - _SECONDS / 2:  # past midnight
+            time_of_line = _parse_time(line)
+            if time_of_line is not None:
+                if time_of_line.of_day and time_of_line.value < last - _SECONDS / 2:  # past midnight
                     shift += _SECONDS
-                last = found.value
+                last = time_of_line.value
                 time = last + shift
             if not line.endswith(b"\n"):
                 self._cut.append(file.path)
@@ -174,7 +174,7 @@ class StraceFiles:
         # Errors are recorded before the pipe ends, so that a reader at the end of the pipe can see them.
         with contextlib.suppress(BrokenPipeError), open(feed, "wb") as pipe:
             try:
-                for _, line in heapq.merge(*(self._timed(file) for file in files), key=lambda one: one[0]):
+                for _, line in heapq.merge(*(self._timed(file) for file in files), key=lambda entry: entry[0]):
                     pipe.write(line)
             except BrokenPipeError:  # the reader has closed the pipe
                 raise
@@ -195,9 +195,9 @@ class StraceFiles:
         """
         self._thread.join()
         if self._error is not None:
-            what = self._error.strerror if isinstance(self._error, OSError) else self._error
+            reason = self._error.strerror if isinstance(self._error, OSError) else self._error
             name = getattr(self._error, "filename", None) or "the files of strace -ff"
-            raise failure(f"cannot read {name}: {what}", self._error) from self._error
+            raise failure(f"cannot read {name}: {reason}", self._error) from self._error
         return [f"{path} ends within a line" for path in self._cut]
 
     def close(self) -> None:

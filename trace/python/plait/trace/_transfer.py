@@ -18,23 +18,23 @@ from plait.trace.formats.format import ImportedTrace
 
 
 def _sum(summary: Summary, events: npt.NDArray[np.void]) -> None:
-    moved = np.maximum(events["result"], 0)
+    transferred = np.maximum(events["result"], 0)
     reads, writes = events["kind"] == Kind.READ, events["kind"] == Kind.WRITE
     summary.events += len(events)
     summary.reads += int(reads.sum())
     summary.writes += int(writes.sum())
-    summary.read_bytes += int(moved[reads].sum())
-    summary.written_bytes += int(moved[writes].sum())
+    summary.read_bytes += int(transferred[reads].sum())
+    summary.written_bytes += int(transferred[writes].sum())
 
 
 def _sum_counters(summary: Summary, counters: Iterable[Counters]) -> None:
-    for one in counters:
-        if not one.flags & Flag.LOGICAL:
+    for record in counters:
+        if not record.flags & Flag.LOGICAL:
             continue
-        summary.counted_reads += one.values.get("reads", 0)
-        summary.counted_writes += one.values.get("writes", 0)
-        summary.counted_read_bytes += one.values.get("read_bytes", 0)
-        summary.counted_written_bytes += one.values.get("write_bytes", 0)
+        summary.counted_reads += record.values.get("reads", 0)
+        summary.counted_writes += record.values.get("writes", 0)
+        summary.counted_read_bytes += record.values.get("read_bytes", 0)
+        summary.counted_written_bytes += record.values.get("write_bytes", 0)
 
 
 def transfer(
@@ -57,22 +57,26 @@ def transfer(
             processes, files = processes + len(new_processes), files + len(new_files)
             writer.write(events)
             _sum(summary, events)
-            done, whole = trace.progress
-            if progress and whole:
-                progress(done / whole)
-        known = trace.description
+            bytes_read, bytes_in_all = trace.progress
+            if progress and bytes_in_all:
+                progress(bytes_read / bytes_in_all)
+        description = trace.description
         lacks = ended() if ended else []
         if lacks:
-            known = known._replace(complete=False, notes=[*known.notes, *lacks])
-        finish_as(writer, known)
-    summary.format, summary.processes, summary.files = known.format, len(known.processes), len(known.files)
-    summary.complete, summary.missed, summary.notes = known.complete, known.missed, known.notes
-    _sum_counters(summary, known.counters)
+            description = description._replace(complete=False, notes=[*description.notes, *lacks])
+        finish_as(writer, description)
+    summary.format, summary.processes, summary.files = (
+        description.format,
+        len(description.processes),
+        len(description.files),
+    )
+    summary.complete, summary.missed, summary.notes = description.complete, description.missed, description.notes
+    _sum_counters(summary, description.counters)
     return summary
 
 
 def write_out(
-    found: ImportedTrace,
+    imported: ImportedTrace,
     target: str | os.PathLike[str],
     format: str | None,
     progress: Callable[[float], None] | None = None,
@@ -82,28 +86,28 @@ def write_out(
     Raises:
         plait.ArgumentError: no line of the source was understood, so that it has another format.
     """
-    if found.not_understood:
+    if imported.not_understood:
         raise ArgumentError(
-            f"no line of the source was understood as {found.format}; it begins with {found.not_understood}; "
+            f"no line of the source was understood as {imported.format}; it begins with {imported.not_understood}; "
             f"name the format that it has, one of: {', '.join(formats.read_names())}"
         )
-    spool = found.spool
+    spool = imported.spool
     spool.finish()
     summary = Summary(
-        format=found.format,
-        processes=len(found.processes),
-        files=len(found.files),
-        complete=found.complete,
-        missed=found.missed,
-        notes=found.notes,
+        format=imported.format,
+        processes=len(imported.processes),
+        files=len(imported.files),
+        complete=imported.complete,
+        missed=imported.missed,
+        notes=imported.notes,
     )
-    _sum_counters(summary, found.counters)
+    _sum_counters(summary, imported.counters)
     with create(target, format) as writer:
-        write_description(writer, found.processes, found.files)
+        write_description(writer, imported.processes, imported.files)
         for events in spool.in_order():
             writer.write(events)
             _sum(summary, events)
             if progress:
                 progress(summary.events / spool.events)
-        finish_as(writer, found._replace(zero=max(found.zero + spool.earliest, 0)))
+        finish_as(writer, imported._replace(zero=max(imported.zero + spool.earliest, 0)))
     return summary

@@ -47,7 +47,7 @@ class Workload(NamedTuple):
 
 def workloads() -> list[Workload]:
     """Return all workloads, by name."""
-    return [Workload(**one) for one in _trace.workloads()]
+    return [Workload(**figures) for figures in _trace.workloads()]
 
 
 @entry

@@ -103,8 +103,8 @@ class TraceWriter:
             notes: remarks for readers.
             counters: sums of calls that are not among the events.
         """
-        losses = [(one.reason, one.events, one.read_bytes, one.written_bytes) for one in missed]
-        sums = [(one.process, one.file, one.interface, one.flags, one.values) for one in counters]
+        losses = [(gap.reason, gap.events, gap.read_bytes, gap.written_bytes) for gap in missed]
+        sums = [(record.process, record.file, record.interface, record.flags, record.values) for record in counters]
         self._writer.finish(zero, tick, complete, missed=losses, counters=sums, notes=list(notes))
         self._open = False
 
@@ -154,9 +154,11 @@ def create(
             format cannot hold an event, naming the field.
     """
     name = trace_name(path)
-    found = formats.target_format(name, format) if format or name != "-" else None
-    if found is not None:
-        raise ArgumentError(f"traces in the format {found.name} are written whole; convert a finished trace to it")
+    python_format = formats.target_format(name, format) if format or name != "-" else None
+    if python_format is not None:
+        raise ArgumentError(
+            f"traces in the format {python_format.name} are written whole; convert a finished trace to it"
+        )
     return TraceWriter(path, format, WriteOptions(base, separator, comment, tick, block, plain))
 
 
@@ -168,13 +170,13 @@ def write_description(writer: TraceWriter, processes: Iterable[Process], files: 
         writer.add_file(*file)
 
 
-def finish_as(writer: TraceWriter, known: TraceMetadata) -> None:
+def finish_as(writer: TraceWriter, metadata: TraceMetadata) -> None:
     """End a trace with the description of another."""
     writer.finish(
-        zero=known.zero,
-        tick=known.tick,
-        complete=known.complete,
-        missed=known.missed,
-        notes=known.notes,
-        counters=known.counters,
+        zero=metadata.zero,
+        tick=metadata.tick,
+        complete=metadata.complete,
+        missed=metadata.missed,
+        notes=metadata.notes,
+        counters=metadata.counters,
     )

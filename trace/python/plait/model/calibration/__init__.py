@@ -1,4 +1,4 @@
-"""Measures the constants of the cost model by which Plait chooses strategies, and keeps them for this host."""
+"""Measures the constants of the cost model by which Plait chooses strategies, and stores them for this host."""
 
 from plait.model.calibration.constants import NAMES, AccessSample, fit_constants, measure_unrest
 from plait.model.calibration.driver import Calibration, CalibrationSettings, calibrate

@@ -5,8 +5,9 @@ The model (`plan::predicted_seconds`) predicts the time of a rank as
     direct      requests · request + part / store
     two-phase   requests · request + share / window + runs · run + part / copy + (windows + 1) · wait
 
-Each access is therefore chosen so that one term dominates, and the other terms are subtracted.  If ranks share cores or
-memory, large transfers take longer than the rank's own calls and copies; the rates are then those of the whole.
+Each access is therefore chosen so that one term dominates, and the other terms are subtracted.  If ranks
+compete for cores or memory, large transfers take longer than the calls and copies of one rank; the rates are then
+computed from the whole transfer.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ NAMES = (
     "run_seconds",
     "wait_seconds",
 )
-"""The constants, as the file spells them."""
+"""The names of the constants in the file."""
 
 _MIN_REQUEST = 1e-7
 _MIN_RUN = 1e-11
@@ -63,7 +64,7 @@ class AccessSample:
 
 
 def _shortest(measured: Iterable[AccessSample]) -> dict[str, list[AccessSample]]:
-    """Return the shortest accesses by their kind: whatever else runs only adds to their times."""
+    """Return the shortest accesses by their kind, because other programs on the machine can only lengthen them."""
     best: dict[tuple[str, int], AccessSample] = {}
     for sample in measured:
         if sample.total <= best.setdefault((sample.kind, sample.runs), sample).total:
@@ -83,7 +84,7 @@ def fit_constants(measured: Iterable[AccessSample]) -> dict[str, float]:
     (long,), (short,), (writes,) = (by_kind[kind] for kind in (LONG, SHORT, SHORT_WRITES))
     (windows,), (small,) = (by_kind[kind] for kind in (WINDOWS, SMALL_WINDOWS))
     store = long.bytes / long.total
-    # Many small windows need many waits, few large windows few: the two differ only by the cost of a wait.
+    # An access with many small windows differs from one with few large windows only by the number of waits.
     each = (small.total - small.io - small.copy) / (small.count + 1)
     wait = max(each, _MIN_WAIT)
     # If ranks compete for cores or memory, large transfers take longer than the sum of a rank's own parts.

@@ -14,7 +14,7 @@ from plait.model.calibration.constants import AccessSample, fit_constants, measu
 
 _PATIENCE = 120.0
 _MAX_RANKS = 8
-"""More ranks do not change the time of one of them while all work."""
+"""Maximum number of ranks by default. More ranks that work at once would not change the time of each rank."""
 
 Progress = Callable[[str, float], None]
 

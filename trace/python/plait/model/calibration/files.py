@@ -1,4 +1,4 @@
-"""The file of measured constants: which one is in force, and how this host's is written and removed."""
+"""The file of measured constants: finds the file in force, and writes and removes the file of this host."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Costs:
     """The constants of the cost model."""
 
     source: str
-    """The file that they are from; empty: they are built in."""
+    """The file that contains them; empty: they are built in."""
     values: dict[str, float]
 
 
 def builtin() -> Costs:
-    """Return the constants in the library."""
+    """Return the constants that are built into the library."""
     return Costs("", dict(_core.costs(True)[1]))
 
 
 def in_force() -> Costs:
-    """Return the constants that this process plans with, as PLAIT_MODEL and the host's file say.
+    """Return the constants that this process plans with, which PLAIT_MODEL and the file of this host determine.
 
     errors  plait.ArgumentError: PLAIT_MODEL names a file that cannot be read or is damaged
     """
@@ -53,7 +53,7 @@ def own_path() -> Path:
 
 
 def format_constants(values: Mapping[str, float], ranks: int) -> str:
-    """Return the text of a file with constants that were measured just now on this host, by `ranks` ranks."""
+    """Return the text of a file with constants that `ranks` ranks have just measured on this host."""
     version, host, processor, cores = _core.this_machine()
     lines = [
         f"version = {version}",
@@ -79,7 +79,7 @@ def make_folder(path: Path) -> None:
 
 
 def save(text: str, path: Path) -> None:
-    """Write the file, which appears as a whole or not at all, and its folder."""
+    """Write the file completely or not at all, and make its folder."""
     make_folder(path)
     try:
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:

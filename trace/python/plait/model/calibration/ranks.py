@@ -30,7 +30,7 @@ class _Access:
     """One access that is repeated, to a square array of doubles in Fortran order."""
 
     def __init__(self, comm: Any, path: Path, sample: AccessSample, dist: list[str], **how: Any) -> None:
-        """Open the file; `how` holds further arguments of `plait.open`."""
+        """Open the file; `how` contains further arguments of `plait.open`."""
         self._comm, self._what = comm, sample
         edge = round((path.stat().st_size / _ITEM) ** 0.5)
         self._layout = plait.Layout((edge, edge), dist, grid=(comm.size,), order="F")
@@ -41,7 +41,7 @@ class _Access:
         self._local: npt.NDArray[np.float64] = np.zeros(self._layout.local_shape(comm.rank), order="F")
 
     def run(self) -> AccessSample:
-        """Make the access once; return its times, which are the same on all ranks."""
+        """Make the access once; return its times, which are equal on all ranks."""
         self._comm.barrier()
         begin = time.clock_gettime(time.CLOCK_MONOTONIC)
         if self._writes:

@@ -1,1 +1,1 @@
-"""The numbers that Bordawekar's thesis (1993) prints of the Intel Touchstone Delta, and the model fitted to them."""
+"""The measurements of the Intel Touchstone Delta in Bordawekar's thesis (1993), and the model fitted to them."""

@@ -2,8 +2,8 @@
 
 In table 9 each processor makes one I/O request for one contiguous part.  The table therefore cannot separate t_io from
 other costs per processor, and t_io is left at 0.  Two numbers are fitted for each file mode: t_disk, the time of a disk
-request of eight blocks, and the time of one step of synchronization, which is T_misc.  docs/guides/model.md says what
-this can predict and what it cannot.
+request of eight blocks, and the time of one step of synchronization, which is T_misc.  docs/guides/model.md states
+what this can predict and what it cannot.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ MODES = {2: "ordered", 3: "barrier"}
 class Fit:
     """The parameters of one file mode, in seconds.
 
-    t_disk  of a disk request, which reads 8 blocks of 4 KB
-    t_step  of one step of synchronization: N_p of them a round in mode 2, log2(N_p) in mode 3
-    rows    how many rows of table 9 they are fitted to
+    t_disk  time of a disk request, which reads 8 blocks of 4 KB
+    t_step  time of one step of synchronization; a round takes N_p steps in mode 2, log2(N_p) in mode 3
+    rows    number of rows of table 9 to which they are fitted
     """
 
     mode: int
@@ -96,11 +96,11 @@ def machine(mode: int = 3, fitted: Fit | None = None) -> Machine:
 
 
 def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
-    """Return the parameters of a file mode that make the relative errors of table 9 smallest, in least squares.
+    """Return the parameters of a file mode that minimize the sum of squares of the relative errors in table 9.
 
     entries  the measurements to fit to, instead of table 9
 
-    errors  ArgumentError where the mode is not in the table, or no entry is of it
+    errors  ArgumentError if the mode is not in the table, or no entry has this mode
     """
     if mode not in MODES:
         raise ArgumentError(f"found the file mode {mode}, expected one of {', '.join(map(str, MODES))}")
@@ -115,7 +115,7 @@ def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
 
 
 def readable(*tables: int) -> list[Measurement]:
-    """Return the fully readable entries of the given tables, or of all tables if none is given."""
+    """Return the fully readable entries of these tables, or of all tables if the caller names none."""
     return [entry for entry in measurements() if not entry.unreadable and (not tables or entry.table in tables)]
 
 
@@ -132,7 +132,7 @@ def predictions() -> list[Prediction]:
 
 
 def errors(predicted: Iterable[Prediction]) -> list[Errors]:
-    """Return how far predictions are off, for each table and mode, without bounds and repeated measurements."""
+    """Return the errors of predictions for each table and mode, without bounds and repeated measurements."""
     groups: dict[tuple[int, int], list[Prediction]] = {}
     for prediction in predicted:
         if prediction.measured.seconds is not None and not prediction.measured.repeats:
@@ -155,7 +155,7 @@ def _errors(table: int, mode: int, group: list[Prediction]) -> Errors:
 
 
 def _min_squares(terms: npt.NDArray[np.float64]) -> tuple[float, ...]:
-    """Return coefficients of 0 or above that bring the sum of the terms of each row closest to 1."""
+    """Return the nonnegative coefficients for which the sums of the rows are closest to 1, in least squares."""
     best, coefficients = math.inf, np.zeros(terms.shape[1])
     for columns in _subsets(terms.shape[1]):
         part: Any = np.linalg.lstsq(terms[:, columns], np.ones(len(terms)), rcond=None)[0]

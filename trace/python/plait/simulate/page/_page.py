@@ -48,7 +48,7 @@ class Result(Protocol):
 
 
 class Sweep(Protocol):
-    """Several replays, as plait.simulate.Sweep is."""
+    """Several replays, with the interface of plait.simulate.Sweep."""
 
     @property
     def names(self) -> Sequence[str]: ...
@@ -72,7 +72,7 @@ class Change(Protocol):
 
 
 class Advice(Protocol):
-    """Changes by their gain, with the interface of plait.simulate.Advice."""
+    """The changes in descending order of their gains, with the interface of plait.simulate.Advice."""
 
     @property
     def machine(self) -> str: ...
@@ -97,9 +97,9 @@ def write(text: str, path: str | os.PathLike[str]) -> None:
     put(text, path)
 
 
-def result_page(one: Result) -> str:
+def result_page(result: Result) -> str:
     """Return the page of a replay as HTML.  cost  0.1 s, and 50 kB in addition to the tables"""
-    return _page(*_result(one))
+    return _page(*_result(result))
 
 
 def sweep_page(sweep: Sweep) -> str:
@@ -108,7 +108,7 @@ def sweep_page(sweep: Sweep) -> str:
 
 
 def advice_page(advice: Advice) -> str:
-    """Return the page of an advice as HTML."""
+    """Return the page with the advice as HTML."""
     return _page(*_advice(advice))
 
 
@@ -122,8 +122,8 @@ def _page(title: str, lead: str, sections: Sequence[Section]) -> str:
             "title": escaped(title),
             "style": look,
             "header": f'<h1>{escaped(title)}</h1>\n<p class="lead">{escaped(lead)}</p>',
-            "contents": "\n".join(one.entry() for one in sections),
-            "main": "\n".join(one.html() for one in sections),
+            "contents": "\n".join(section.entry() for section in sections),
+            "main": "\n".join(section.html() for section in sections),
             "footer": f"Written by Plait {escaped(plait.__version__)}. This page is one file and needs no network.",
         },
     )
@@ -134,39 +134,40 @@ def _read(name: str) -> str:
     return files("plait.simulate.page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _result(one: Result) -> tuple[str, str, list[Section]]:
-    doc = one.document
+def _result(result: Result) -> tuple[str, str, list[Section]]:
+    doc = result.document
     title = f"{', '.join(doc['traces'])} on {doc['machine']['name']}"
     recorded = doc["recorded"]
     lead = (
         f"{counted(recorded['programs'], 'program')} with {counted(recorded['requests'], 'request')} of "
-        f"{amount(recorded['bytes'])} in all take {seconds(one.elapsed)}; recorded were {seconds(recorded['elapsed'])}."
+        f"{amount(recorded['bytes'])} in all take {seconds(result.elapsed)}; "
+        f"recorded were {seconds(recorded['elapsed'])}."
     )
-    sections = [Section("totals", "In all", _totals(one)), Section("rates", "Data rates over time", _over_time(doc))]
+    sections = [Section("totals", "In all", _totals(result)), Section("rates", "Data rates over time", _over_time(doc))]
     if doc["devices"]:
         sections.append(Section("devices", "Devices", _devices(doc)))
     if not doc["program"]["measured"]:
-        sections.append(Section("cache", "Cache", _cache(one)))
+        sections.append(Section("cache", "Cache", _cache(result)))
     sections.append(Section("latency", "How long requests take", _latency(doc)))
     sections.append(Section("processes", "Processes", _processes(doc["processes"])))
     sections.append(Section("machine", "Machine", _machine(doc["machine"])))
-    if one.notes:
-        sections.append(Section("notes", "Notes", notes(one.notes)))
+    if result.notes:
+        sections.append(Section("notes", "Notes", notes(result.notes)))
     return title, lead, sections
 
 
-def _totals(one: Result) -> str:
-    doc = one.document
-    read, written = one.device_bytes
+def _totals(result: Result) -> str:
+    doc = result.document
+    read, written = result.device_bytes
     return numbers(
         [
-            ("elapsed", seconds(one.elapsed)),
-            ("idle", seconds(one.idle)),
-            ("processors used", share(one.utilization)),
+            ("elapsed", seconds(result.elapsed)),
+            ("idle", seconds(result.idle)),
+            ("processors used", share(result.utilization)),
             ("computing", seconds(doc["computing"])),
             ("system", seconds(doc["system"] + doc["interrupts"])),
             ("until all is on the device", seconds(doc["drained"])),
-            ("bytes read from cache", share(one.hit_ratio)),
+            ("bytes read from cache", share(result.hit_ratio)),
             ("read from devices", amount(read)),
             ("written to devices", amount(written)),
         ]
@@ -189,28 +190,28 @@ def _devices(doc: Mapping[str, Any]) -> str:
     whole = max(doc["drained"], 1e-12)
     rows = [
         (
-            one["name"],
-            number(one["reads"]),
-            amount(one["read_bytes"]),
-            number(one["writes"]),
-            amount(one["write_bytes"]),
-            number(one["flushes"]),
-            share(min(one["busy"] / whole, 1.0)),
-            number(one["queue_mean"]),
-            number(one["max_queue"]),
+            device["name"],
+            number(device["reads"]),
+            amount(device["read_bytes"]),
+            number(device["writes"]),
+            amount(device["write_bytes"]),
+            number(device["flushes"]),
+            share(min(device["busy"] / whole, 1.0)),
+            number(device["queue_mean"]),
+            number(device["max_queue"]),
         )
-        for one in doc["devices"][:_MAX_ROWS]
+        for device in doc["devices"][:_MAX_ROWS]
     ]
     titles = ["Device", "Reads", "Read", "Writes", "Written", "Flushes", "Busy", "Queue (mean)", "Queue (most)"]
     return table("What reached devices", titles, rows)
 
 
-def _cache(one: Result) -> str:
-    doc = one.document
+def _cache(result: Result) -> str:
+    doc = result.document
     cache, block = doc["cache"], doc["machine"]["cache"]["block"]
     pairs = [
-        ("Reads served whole", f"{share(one.request_hit_ratio)} of {number(cache['read_requests'])}"),
-        ("Bytes read from it", share(one.hit_ratio)),
+        ("Reads served whole", f"{share(result.request_hit_ratio)} of {number(cache['read_requests'])}"),
+        ("Bytes read from it", share(result.hit_ratio)),
         ("Read ahead", amount(cache["ahead_blocks"] * block)),
         ("of that used", amount(cache["ahead_used"] * block)),
         ("of that dropped unread", amount(cache["ahead_wasted"] * block)),
@@ -227,8 +228,8 @@ def _cache(one: Result) -> str:
 def _latency(doc: Mapping[str, Any]) -> str:
     names = ("mean", "p50", "p90", "p99", "most")
     rows = [
-        (what, number(doc[key]["count"]), *(seconds(doc[key][name]) for name in names))
-        for what, key in (("reads", "read_latency"), ("writes", "write_latency"))
+        (direction, number(doc[key]["count"]), *(seconds(doc[key][name]) for name in names))
+        for direction, key in (("reads", "read_latency"), ("writes", "write_latency"))
         if doc[key]["count"]
     ]
     if not rows:
@@ -241,18 +242,18 @@ def _latency(doc: Mapping[str, Any]) -> str:
 
 
 def _processes(processes: Sequence[Mapping[str, Any]]) -> str:
-    whole = max((one["end"] - one["start"] for one in processes), default=0.0)
-    shown = sorted(processes, key=lambda one: one["start"] - one["end"])[:_MAX_ROWS]
+    whole = max((process["end"] - process["start"] for process in processes), default=0.0)
+    shown = sorted(processes, key=lambda process: process["start"] - process["end"])[:_MAX_ROWS]
     rows = [
         (
-            _name(one),
-            seconds(one["end"] - one["start"]),
-            bar([(key, one[key]) for key in _TIMES], whole),
-            *(seconds(one[key]) for key in _TIMES),
-            amount(one["read_bytes"]),
-            amount(one["write_bytes"]),
+            _name(process),
+            seconds(process["end"] - process["start"]),
+            bar([(key, process[key]) for key in _TIMES], whole),
+            *(seconds(process[key]) for key in _TIMES),
+            amount(process["read_bytes"]),
+            amount(process["write_bytes"]),
         )
-        for one in shown
+        for process in shown
     ]
     titles = ["Process", "Elapsed", "Where it went", *(words[0].upper() + words[1:] for words in _TIMES.values())]
     left = len(processes) - len(shown)
@@ -299,7 +300,7 @@ def _sweep(sweep: Sweep) -> tuple[str, str, list[Section]]:
 
 
 def _advice(advice: Advice) -> tuple[str, str, list[Section]]:
-    best = max(advice.changes, key=lambda one: one.gain, default=None)
+    best = max(advice.changes, key=lambda change: change.gain, default=None)
     lead = f"Predicted are {seconds(advice.predicted)}; measured were {seconds(advice.measured)}."
     if best is not None and best.gain > 0.001 * advice.predicted:
         lead += f" The most is gained by {best.what}: {seconds(best.gain)} less."
@@ -319,14 +320,14 @@ def _advice(advice: Advice) -> tuple[str, str, list[Section]]:
         )
     rows = [
         (
-            one.what,
-            seconds(one.elapsed),
-            bar([("elapsed", one.elapsed), ("lost", max(one.gain, 0.0))], advice.predicted),
-            seconds(one.gain),
-            share(one.gain / advice.predicted if advice.predicted > 0 else None),
-            one.setting,
+            change.what,
+            seconds(change.elapsed),
+            bar([("elapsed", change.elapsed), ("lost", max(change.gain, 0.0))], advice.predicted),
+            seconds(change.gain),
+            share(change.gain / advice.predicted if advice.predicted > 0 else None),
+            change.setting,
         )
-        for one in advice.changes
+        for change in advice.changes
     ]
     titles = ["Change", "Elapsed", "What is left, and gained", "Gained", "Of the time", "The setting to make"]
     tried = table("Each change alone, the largest gain first", titles, rows, 0 if rows else None, len(titles) - 1)
@@ -337,37 +338,41 @@ def _advice(advice: Advice) -> tuple[str, str, list[Section]]:
 
 
 def _curves(sweep: Sweep) -> str:
-    """Return elapsed and idle seconds over the first parameter: a line for each combination of the others."""
+    """Return charts of the times over the first parameter, with a line for each combination of the others."""
     first, others = sweep.names[0], sweep.names[1:]
     labels = list(dict.fromkeys(str(point[first]) for point in sweep.points))
-    found: dict[str, list[Result]] = {}
-    for point, one in zip(sweep.points, sweep.results, strict=True):
-        found.setdefault(", ".join(f"{name.replace('_', ' ')} {point[name]}" for name in others), []).append(one)
+    lines_by_name: dict[str, list[Result]] = {}
+    for point, result in zip(sweep.points, sweep.results, strict=True):
+        lines_by_name.setdefault(", ".join(f"{name.replace('_', ' ')} {point[name]}" for name in others), []).append(
+            result
+        )
     charts = []
     for title, key in (("Seconds elapsed", "elapsed"), ("Seconds idle", "idle")):
         drawn = [
-            _svg.Line(name, [float(getattr(one, key)) for one in some], _svg.line_classes(k))
-            for k, (name, some) in enumerate(found.items())
+            _svg.Line(name, [float(getattr(result, key)) for result in results], _svg.line_classes(k))
+            for k, (name, results) in enumerate(lines_by_name.items())
         ]
         charts.append(_svg.lines(title, labels, drawn))
-    colours = legend((_svg.line_classes(k), name) for k, name in enumerate(found)) if len(found) > 1 else ""
+    colours = (
+        legend((_svg.line_classes(k), name) for k, name in enumerate(lines_by_name)) if len(lines_by_name) > 1 else ""
+    )
     return colours + "\n".join(charts)
 
 
 def _rows(sweep: Sweep, best: int) -> str:
-    most = max(one.elapsed for one in sweep.results)
+    most = max(result.elapsed for result in sweep.results)
     rows: list[tuple[str, ...]] = []
-    for point, one in zip(sweep.points, sweep.results, strict=True):
-        idle = one.idle / one.document["machine"]["processors"]["count"]
+    for point, result in zip(sweep.points, sweep.results, strict=True):
+        idle = result.idle / result.document["machine"]["processors"]["count"]
         rows.append(
             (
                 ", ".join(str(value) for value in point.values()),
-                seconds(one.elapsed),
-                seconds(one.idle),
-                Cell(bar([("elapsed", one.elapsed - idle), ("lost", idle)], most)),
-                share(one.utilization),
-                share(one.hit_ratio),
-                *(amount(value) for value in one.device_bytes),
+                seconds(result.elapsed),
+                seconds(result.idle),
+                Cell(bar([("elapsed", result.elapsed - idle), ("lost", idle)], most)),
+                share(result.utilization),
+                share(result.hit_ratio),
+                *(amount(value) for value in result.device_bytes),
             )
         )
     names = ", ".join(name.replace("_", " ") for name in sweep.names)

@@ -16,11 +16,11 @@ class Section(NamedTuple):
     body: str
 
     def html(self) -> str:
-        """Return it as HTML."""
+        """Return the section as HTML."""
         return f'<section id="{self.key}"><h2>{escaped(self.title)}</h2>\n{self.body}</section>'
 
     def entry(self) -> str:
-        """Return its line in the list of contents."""
+        """Return the entry of the section in the table of contents."""
         return f'<li><a href="#{self.key}">{escaped(self.title)}</a></li>'
 
 
@@ -37,7 +37,11 @@ def table(
     best: int | None = None,
     words: int | None = None,
 ) -> str:
-    """Return a table whose first column is a name; ``best``: the row to highlight, ``words``: a column of sentences."""
+    """Return a table whose first column names the rows.
+
+    best   the index of the row to highlight
+    words  the index of a column with sentences
+    """
     looks = [' class="text"' if k == 0 else ' class="text said"' if k == words else "" for k in range(len(titles))]
     head = "".join(f'<th scope="col"{look}>{escaped(title)}</th>' for look, title in zip(looks, titles, strict=True))
     body = []
@@ -53,13 +57,13 @@ def table(
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return names with their values."""
+    """Return a list of names and values as HTML."""
     rows = "".join(f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in pairs)
     return f'<dl class="facts">{rows}</dl>'
 
 
 def numbers(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return the few figures that matter, large."""
+    """Return the main figures of the page, in large type."""
     rows = "".join(
         f'<div><dt>{escaped(name)}</dt><dd class="figure">{escaped(value)}</dd></div>' for name, value in pairs
     )
@@ -67,7 +71,7 @@ def numbers(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def legend(entries: Iterable[tuple[str, str]]) -> str:
-    """Return the legend of colours: the classes of a swatch, and its text."""
+    """Return the legend of the colours. Each entry is the CSS classes of a swatch, and its text."""
     shown = "".join(
         f'<span><span class="swatch {look}" aria-hidden="true"></span>{escaped(words)}</span>'
         for look, words in entries
@@ -76,7 +80,7 @@ def legend(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def bar(parts: Sequence[tuple[str, float]], whole: float) -> Cell:
-    """Return a stacked bar: classes and amounts, of a whole."""
+    """Return a stacked bar. Each part is a CSS class and an amount; an amount of ``whole`` fills the bar."""
     pieces = []
     left = 0.0
     for kind, value in parts:

@@ -1,4 +1,4 @@
-"""Charts as SVG: rates over time, and lines over a parameter.  Colours are those of the page, light or dark."""
+"""Charts as SVG: rates over time, and lines over a parameter.  Style sheets of the page define their colours."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ class Line(NamedTuple):
 
 
 def line_classes(index: int) -> str:
-    """Return the classes of the k-th line: colours first, then dashes."""
+    """Return the CSS classes of the k-th line. Lines differ in colour first, then in dashes."""
     return f"c{index % _COLOURS} d{index // _COLOURS % 3}"
 
 
 def ticks(top: float, most: int = 4, base: float = 10) -> list[float]:
-    """Return round values from 0 to at least ``top``: steps of 1, 2 or 5, of powers of 2 where ``base`` is 1024."""
+    """Return round values from 0 to at least ``top``.
+
+    Their distance is 1, 2 or 5 times a power of ten; a power of two if ``base`` is 1024.
+    """
     if not top > 0:
         return [0.0, 1.0]
     if base == 1024:
@@ -41,7 +44,7 @@ def ticks(top: float, most: int = 4, base: float = 10) -> list[float]:
 
 
 def grouped(series: Mapping[str, Any], until: float) -> tuple[list[float], float]:
-    """Return means a second of a series over stretches of one length, at most some 480 of them, and that length."""
+    """Return the means per second of a series over at most about 480 equal intervals, and the length of an interval."""
     interval, sums = series["interval"], series["sums"]
     used = max(math.ceil(until / interval - 1e-9), 1)
     group = math.ceil(used / _POINTS)
@@ -51,14 +54,14 @@ def grouped(series: Mapping[str, Any], until: float) -> tuple[list[float], float
 
 
 def rates(title: str, read: Mapping[str, Any], write: Mapping[str, Any], until: float) -> str:
-    """Return a chart of bytes a second over time, reads upwards and writes downwards: figures 6 and 7 of 1992."""
+    """Return a chart of bytes per second over time, as figures 6 and 7 of 1992: reads upwards, writes downwards."""
     reads, length = grouped(read, until)
     writes, other = grouped(write, until)
     interval = ticks(max(*reads, *writes), base=1024)[1]
     top, bottom = (interval * max(math.ceil(max(values) / interval - 1e-9), 1) for values in (reads, writes))
     said = "; ".join(
-        f"{what} {amount(sum(values) * one / max(until, 1e-12))}/s on average, {amount(max(values))}/s at most"
-        for what, values, one in (("reads", reads, length), ("writes", writes, other))
+        f"{direction} {amount(sum(values) * width / max(until, 1e-12))}/s on average, {amount(max(values))}/s at most"
+        for direction, values, width in (("reads", reads, length), ("writes", writes, other))
     )
     scale = _Scale(top, -bottom, until)
     marks = [k * interval for k in range(-round(bottom / interval), round(top / interval) + 1)]
@@ -70,7 +73,7 @@ def rates(title: str, read: Mapping[str, Any], write: Mapping[str, Any], until: 
 
 
 def idle(title: str, series: Mapping[str, Any], until: float, processors: int) -> str:
-    """Return a chart of the share of processor time without anything to do, over time."""
+    """Return a chart of the idle share of the processors over time."""
     values, length = grouped(series, until)
     shares = [min(value / 1e9 / processors, 1.0) for value in values]
     marks = [(k / 4, f"{25 * k} %") for k in range(5)]
@@ -109,22 +112,22 @@ def lines(title: str, labels: Sequence[str], drawn: Sequence[Line]) -> str:
 
 
 class _Scale(NamedTuple):
-    """The scale of a chart: from the lowest value to the highest one, over a number of seconds."""
+    """The scale of a chart: values from ``bottom`` to ``top``, and times from 0 to ``until`` seconds."""
 
     top: float
     bottom: float
     until: float
 
     def x(self, value: float) -> float:
-        """Return where the chart has a time."""
+        """Return the x coordinate of a time."""
         return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (value / self.until if self.until > 0 else 0)
 
     def y(self, value: float) -> float:
-        """Return where the chart has a value."""
+        """Return the y coordinate of a value."""
         return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (self.top - value) / (self.top - self.bottom)
 
     def area(self, values: Sequence[float], length: float) -> str:
-        """Return the path of the area between 0 and values, each of which holds for a stretch."""
+        """Return the path of the area between 0 and the values, each of which covers ``length`` seconds."""
         parts: list[str] = []
         for k, value in enumerate(values):
             begin, end = (f"{self.x(min(at, self.until)):.1f}" for at in (k * length, (k + 1) * length))
@@ -134,7 +137,7 @@ class _Scale(NamedTuple):
 
 
 def _chart(title: str, said: str, scale: _Scale, marks: list[tuple[float, str]], body: list[str]) -> str:
-    """Return a chart with its frame; where ``scale`` has a time, with marks of seconds along the x axis."""
+    """Return a chart with its frame. If ``scale.until`` is above 0, the x axis is a time axis with marks."""
     frame = []
     for value, label in marks:
         height = round(scale.y(value), 1)

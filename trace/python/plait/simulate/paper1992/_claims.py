@@ -56,8 +56,8 @@ def _write_behind(runs: Runs) -> Claim:
 
 
 def _no_idle(runs: Runs) -> Claim:
-    one = runs.get(PAIR, cache=128)
-    busy = one["computing"] + one["system"] + one["interrupts"]
+    replay = runs.get(PAIR, cache=128)
+    busy = replay["computing"] + replay["system"] + replay["interrupts"]
     return Claim(
         "execution time without idle time: two venus",
         "761 s",
@@ -67,22 +67,22 @@ def _no_idle(runs: Runs) -> Claim:
     )
 
 
-def peak_over_mean(one: Result, *series: str, seconds: float = 200.0) -> float:
-    """Return the largest of the rates of all seconds, over their mean."""
+def peak_over_mean(replay: Result, *series: str, seconds: float = 200.0) -> float:
+    """Return the largest rate of any second, divided by the mean rate."""
     rates: dict[int, int] = {}
     for name in series:
-        interval, sums = one["series"][name]["interval"], one["series"][name]["sums"]
+        interval, sums = replay["series"][name]["interval"], replay["series"][name]["sums"]
         for k, amount in enumerate(sums):
             if interval * k < seconds:
                 rates[int(interval * k)] = rates.get(int(interval * k), 0) + amount
-    span = min(seconds, one.elapsed)
+    span = min(seconds, replay.elapsed)
     mean = sum(rates.values()) / span
     return max(rates.values(), default=0) / mean if mean else 0.0
 
 
 def _figure6(runs: Runs) -> Claim:
-    one = runs.get(PAIR, cache=32)
-    ratio = peak_over_mean(one, "device_read", "device_write")
+    replay = runs.get(PAIR, cache=32)
+    ratio = peak_over_mean(replay, "device_read", "device_write")
     return Claim(
         "figure 6: the disks' rate stays bursty (two venus, 32 MB)",
         "bursts are not smoothed",
@@ -92,10 +92,10 @@ def _figure6(runs: Runs) -> Claim:
 
 
 def _figure7(runs: Runs) -> Claim:
-    one = runs.get(PAIR, cache=128)
-    read = sum(use["read_bytes"] for use in one["devices"])
-    whole = sum(process["read_bytes"] for process in one["processes"])
-    ratio = peak_over_mean(one, "device_write")
+    replay = runs.get(PAIR, cache=128)
+    read = sum(use["read_bytes"] for use in replay["devices"])
+    whole = sum(process["read_bytes"] for process in replay["processes"])
+    ratio = peak_over_mean(replay, "device_write")
     return Claim(
         "figure 7: few disk reads, bursts of writes (two venus, 128 MB)",
         "almost no reads; writes in bursts",
@@ -106,9 +106,9 @@ def _figure7(runs: Runs) -> Claim:
 
 def _figure8(runs: Runs) -> Claim:
     idle = [runs.get(PAIR, cache=size).idle for size in SIZES]
-    # A second up or down is the two copies falling in and out of step.
+    # Differences of about a second arise because the two copies drift in and out of phase.
     falls = all(after <= before + max(2.0, 0.03 * before) for before, after in pairwise(idle))
-    listed = ", ".join(f"{size} MB {one:.0f} s" for size, one in zip(SIZES, idle, strict=True))
+    listed = ", ".join(f"{size} MB {idle_seconds:.0f} s" for size, idle_seconds in zip(SIZES, idle, strict=True))
     return Claim(
         "figure 8: idle time falls with the size of the cache (two venus)",
         "falls to almost none",
@@ -220,31 +220,33 @@ def _venus_gain_small(runs: Runs) -> Claim:
 
 def _limits(runs: Runs) -> Claim:
     pairs = ((PAIR, 32), (PAIR, 64), (("workload:venus", "workload:les"), 32), (("workload:venus", "workload:les"), 64))
-    found = []
+    idle_times = []
     for traces, size in pairs:
         free = runs.get(traces, cache=size).elapsed
         held = runs.get(traces, cache=size, process_limit=size << 19).elapsed
-        found.append((free, held))
-    worse = sum(held > 1.001 * free for free, held in found)
-    better = sum(held < 0.999 * free for free, held in found)
-    no_relief = sum(held for _, held in found) >= sum(free for free, _ in found)
+        idle_times.append((free, held))
+    worse = sum(held > 1.001 * free for free, held in idle_times)
+    better = sum(held < 0.999 * free for free, held in idle_times)
+    no_relief = sum(held for _, held in idle_times) >= sum(free for free, _ in idle_times)
     return Claim(
         "a limit on the buffers of a process does not help",
         "no relief, worse in several cases",
         "; ".join(
             f"{'two venus' if traces == PAIR else 'venus and les'}, {size} MB: {free:.0f} s, held to half {held:.0f} s"
-            for (traces, size), (free, held) in zip(pairs, found, strict=True)
+            for (traces, size), (free, held) in zip(pairs, idle_times, strict=True)
         ),
         no_relief and worse >= 2,
-        reason=f"shorter in {better} of {len(found)} cases, longer in {worse}, longer on the whole" if better else "",
+        reason=f"shorter in {better} of {len(idle_times)} cases, longer in {worse}, longer on the whole"
+        if better
+        else "",
     )
 
 
 def _lock_step(runs: Runs) -> Claim:
-    one = runs.get(PAIR, cache=32)
-    shares = [process["waiting"] / one.elapsed for process in one["processes"]]
+    replay = runs.get(PAIR, cache=32)
+    shares = [process["waiting"] / replay.elapsed for process in replay["processes"]]
     apart = shares[0] * shares[1]
-    together = one.idle / one.elapsed
+    together = replay.idle / replay.elapsed
     return Claim(
         "two programs fall into step, so that both wait at once",
         "bunching",

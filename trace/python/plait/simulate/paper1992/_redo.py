@@ -18,7 +18,8 @@ _REPLAYS = 60  # approximate number, for a progress bar
 class Paper:
     """The results.
 
-    position   the fitted number: seconds of the disk before the bytes of a request that does not follow the last one
+    position   the fitted number: positioning time of the disk in seconds, for a request that does not continue the
+               previous one
     """
 
     position: float
@@ -28,7 +29,7 @@ class Paper:
 
     def to_json(self) -> str:
         """Return the fitted number and the claims as JSON."""
-        return json.dumps({"position": self.position, "claims": [asdict(one) for one in self.claims]})
+        return json.dumps({"position": self.position, "claims": [asdict(claim) for claim in self.claims]})
 
     def draw(self, folder: Path, ending: str = "png") -> list[Path]:
         """Write the paper's figures 6, 7 and 8 into a folder, which is made, as PNG or SVG; return their names.
@@ -50,16 +51,17 @@ class Paper:
 
 
 def _lines(paper: Paper) -> Iterator[str]:
-    held = [one for one in paper.claims if not one.fitted]
+    predicted = [claim for claim in paper.claims if not claim.fitted]
     yield f"fitted: {1e3 * paper.position:.2f} ms before the bytes of a request that does not follow the last one"
-    yield f"predicted: {sum(one.holds for one in held)} of {len(held)} claims as in the paper"
-    for one in paper.claims:
+    yield f"predicted: {sum(claim.holds for claim in predicted)} of {len(predicted)} claims as in the paper"
+    for claim in paper.claims:
         yield ""
-        yield f"{'fitted' if one.fitted else 'as in the paper' if one.holds else 'NOT as in the paper'}: {one.name}"
-        yield f"  paper      {one.paper}"
-        yield f"  predicted  {one.predicted}"
-        if one.reason:
-            yield f"  {'reason' if not one.holds else 'note':<9}  {one.reason}"
+        verdict = "fitted" if claim.fitted else "as in the paper" if claim.holds else "NOT as in the paper"
+        yield f"{verdict}: {claim.name}"
+        yield f"  paper      {claim.paper}"
+        yield f"  predicted  {claim.predicted}"
+        if claim.reason:
+            yield f"  {'reason' if not claim.holds else 'note':<9}  {claim.reason}"
 
 
 def redo(progress: Callable[[str, float], None] | None = None) -> Paper:
@@ -67,19 +69,19 @@ def redo(progress: Callable[[str, float], None] | None = None) -> Paper:
 
     progress   called with a description of the current work and the share done, 0 to 1
     """
-    made = 0
+    count = 0
 
     def on_progress(text: str) -> None:
-        nonlocal made
-        made += 1
+        nonlocal count
+        count += 1
         if progress is not None:
-            progress(text, min(made / _REPLAYS, 1.0))
+            progress(text, min(count / _REPLAYS, 1.0))
 
     runs = Runs(on_progress)
     position, fitted = fit(runs)
     runs.machine = runs.with_position(position)
-    found = list(claims(runs, fitted, position))
+    all_claims = list(claims(runs, fitted, position))
     points = [{"cache": f"{size} MB", "write": write} for write in ("through", "behind") for size in SIZES]
     results = [runs.get(PAIR, cache=size, write=write) for write in ("through", "behind") for size in SIZES]
     sizes = Sweep(["cache", "write"], points, results)
-    return Paper(position, found, {str(size): runs.get(PAIR, cache=size) for size in (32, 128)}, sizes)
+    return Paper(position, all_claims, {str(size): runs.get(PAIR, cache=size) for size in (32, 128)}, sizes)

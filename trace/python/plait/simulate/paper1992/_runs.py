@@ -1,4 +1,4 @@
-"""The replays that the claims rest on: each is made once."""
+"""The replays from which the claims are derived. Each is made once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Runs:
         self.machine: Machine = load(MACHINE)
 
     def with_position(self, seconds: float) -> Machine:
-        """Return the machine on which positioning always takes so long, but for requests that follow the last one."""
+        """Return the machine with this positioning time for all requests that do not continue the previous one."""
         return self.machine.changed("device", near=seconds, far=seconds)
 
     def get(
@@ -54,7 +54,7 @@ class Runs:
         return self._done[key]
 
     def ssd(self, traces: str | tuple[str, ...], *, cache: int = 256) -> Result:
-        """Return a replay with a solid-state disk: a cache that costs 1 us a KB and a set-up for each transfer."""
+        """Return a replay with a solid-state disk: a cache that takes 1 us per KB, and a set-up time per transfer."""
         key = (traces, cache, "ssd")
         if key not in self._done:
             machine = self.machine.changed("cache", copy_rate="1024 MB/s", set_up=SSD_SET_UP)
@@ -69,12 +69,12 @@ def fit(runs: Runs) -> tuple[float, Result]:
     therefore halved where the function crosses IDLE.
     """
     low, high = 0.004, 0.060
-    found = None
+    replay = None
     for _ in range(14):
         middle = (low + high) / 2
-        found = runs.get(PAIR, cache=128, machine=runs.with_position(middle), write="through")
-        if abs(found.idle - IDLE) < 0.5:
+        replay = runs.get(PAIR, cache=128, machine=runs.with_position(middle), write="through")
+        if abs(replay.idle - IDLE) < 0.5:
             break
-        low, high = (middle, high) if found.idle < IDLE else (low, middle)
-    assert found is not None
-    return middle, found
+        low, high = (middle, high) if replay.idle < IDLE else (low, middle)
+    assert replay is not None
+    return middle, replay

@@ -10,7 +10,7 @@ from plait.draw.figure import new_figure, open_axis, save_by_ending
 from plait.draw.palette import rank_hex
 from plait.simulate.plans._phases import PHASES
 
-_MAX = 200  # bars, and stretches of time
+_MAX = 200  # maximum number of bars, and of intervals of time
 
 
 def draw_access(document: Mapping[str, Any], path: Path) -> None:
@@ -21,9 +21,9 @@ def draw_access(document: Mapping[str, Any], path: Path) -> None:
     """
     figure = new_figure(11, 9)
     over_time, by_rank, by_server = figure.subplots(3, 1)
-    asked = document["access"]
+    access = document["access"]
     figure.suptitle(
-        f"{asked['action']} {asked['layout']}, {asked['ranks']:,} ranks on {document['machine']['name']}"[:110],
+        f"{access['action']} {access['layout']}, {access['ranks']:,} ranks on {document['machine']['name']}"[:110],
         fontsize=11,
     )
     colours = [rank_hex(k) for k in range(len(PHASES))]
@@ -34,7 +34,7 @@ def draw_access(document: Mapping[str, Any], path: Path) -> None:
     over_time.set_ylim(bottom=0)
     over_time.legend(frameon=False, ncols=len(PHASES), loc="upper center", bbox_to_anchor=(0.5, 1.18))
     _bars(by_rank, document["ranks"], colours)
-    busy = [1e3 * one["busy"] for one in document["devices"]]
+    busy = [1e3 * device["busy"] for device in document["devices"]]
     by_server.bar(range(1, len(busy) + 1), busy, color=rank_hex(0))
     by_server.set_xlabel("server")
     by_server.set_ylabel("milliseconds busy")
@@ -44,24 +44,24 @@ def draw_access(document: Mapping[str, Any], path: Path) -> None:
 
 
 def _over_time(document: Mapping[str, Any]) -> tuple[list[float], list[list[float]]]:
-    """Return the beginnings of stretches in ms, and for each phase how many ranks are in it."""
+    """Return the starts of intervals in ms, and for each phase the mean number of ranks in it during each interval."""
     series = [document["series"][name] for name in PHASES]
-    # Stretches of the phases differ in length by powers of two.
-    interval = max(one["interval"] for one in series)
+    # The intervals of the phases differ in length by powers of two.
+    interval = max(phase["interval"] for phase in series)
     number = max(int(document["elapsed"] / interval) + 1, 1)
     group = max(-(-number // _MAX), 1)
     wide = interval * group
     shares = []
-    for one in series:
-        per = round(wide / one["interval"])
-        sums = one["sums"]
+    for phase in series:
+        per = round(wide / phase["interval"])
+        sums = phase["sums"]
         shares.append([sum(sums[k * per : (k + 1) * per]) * 1e-9 / wide for k in range(-(-number // group))])
     times = [1e3 * wide * k for k in range(len(shares[0]) + 1)]
-    return times, [[*one, one[-1]] for one in shares]
+    return times, [[*phase, phase[-1]] for phase in shares]
 
 
 def _bars(axis: Any, ranks: Mapping[str, list[float]], colours: list[str]) -> None:
-    """Draw the time of ranks by phase; if there are many ranks, the mean of neighbouring ones."""
+    """Draw the time of each rank by phase. If there are many ranks, a bar is the mean of neighbouring ranks."""
     number = len(ranks["bytes"])
     group = max(-(-number // _MAX), 1)
     firsts = range(0, number, group)

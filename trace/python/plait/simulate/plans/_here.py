@@ -11,7 +11,7 @@ _TIMES = {"request": "request", "write_request": "write_request", "run": "run", 
 
 
 def constants_text() -> str:
-    """Return ``[simulate.ranks]`` with the constants in force; without them the defaults, as comments say."""
+    """Return the section ``[simulate.ranks]`` with the constants in force, and a comment that states their origin."""
     source, values = _core.costs(False)
     lines = ["[simulate.ranks]"]
     if source:

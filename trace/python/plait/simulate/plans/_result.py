@@ -23,7 +23,7 @@ class PlanRun:
     """Seconds that the simulation took on this machine."""
 
     def __getitem__(self, name: str) -> Any:
-        """Return a part of the document."""
+        """Return the entry of the document with this name."""
         return self.document[name]
 
     @property
@@ -58,31 +58,31 @@ class PlanRun:
 
     @property
     def phases(self) -> dict[str, dict[str, float]]:
-        """For each phase: the ``mean`` over ranks, the ``most`` of one rank in seconds, and that ``rank``."""
-        found = {}
+        """For each phase, in seconds: the ``mean`` over ranks, and the ``most`` of any rank with its ``rank``."""
+        phases = {}
         for name in PHASES:
             times = self.document["ranks"][name]
-            most = max(times)
-            found[name] = {"mean": sum(times) / len(times), "most": most, "rank": times.index(most)}
-        return found
+            longest = max(times)
+            phases[name] = {"mean": sum(times) / len(times), "most": longest, "rank": times.index(longest)}
+        return phases
 
     @property
     def node_bytes(self) -> list[int]:
-        """Bytes that leave and reach each node, files included."""
-        found = [0] * int(self.document["nodes"])
+        """Bytes that each node sends and receives, including those of files."""
+        byte_counts = [0] * int(self.document["nodes"])
         for begin, end, _, length in self.document["links"]:
             for node in (begin, end):
-                if node < len(found):
-                    found[node] += length
-        return found
+                if node < len(byte_counts):
+                    byte_counts[node] += length
+        return byte_counts
 
     @property
     def hot_spots(self) -> dict[str, dict[str, Any]]:
         """The rank that requests the most bytes of the file, the node with the most bytes, the busiest server."""
         ranks, nodes, devices = self.document["ranks"], self.node_bytes, self.document["devices"]
-        reader = max(range(len(ranks["bytes"])), key=lambda one: (ranks["bytes"][one], ranks["file"][one]))
+        reader = max(range(len(ranks["bytes"])), key=lambda rank: (ranks["bytes"][rank], ranks["file"][rank]))
         node = max(range(len(nodes)), key=nodes.__getitem__)
-        server = max(devices, key=lambda one: (one["busy"], one["read_bytes"] + one["write_bytes"]))
+        server = max(devices, key=lambda device: (device["busy"], device["read_bytes"] + device["write_bytes"]))
         return {
             "reader": {name: ranks[name][reader] for name in ("bytes", "requests", "file")} | {"rank": reader},
             "node": {"node": node, "bytes": nodes[node], "mean": sum(nodes) / len(nodes)},
@@ -90,7 +90,7 @@ class PlanRun:
                 "name": server["name"],
                 "busy": server["busy"],
                 "bytes": server["read_bytes"] + server["write_bytes"],
-                "mean": sum(one["busy"] for one in devices) / len(devices),
+                "mean": sum(device["busy"] for device in devices) / len(devices),
             },
         }
 
@@ -122,27 +122,27 @@ class PlanRun:
         return "\n".join(_lines(self))
 
 
-def _lines(one: PlanRun) -> Iterator[str]:
-    doc = one.document
+def _lines(run: PlanRun) -> Iterator[str]:
+    doc = run.document
     ranks = len(doc["ranks"]["bytes"])
     yield f"{count(ranks, 'rank')} on {count(doc['nodes'], 'node')} of {doc['machine']['name']}"
     yield ""
-    yield from one.explained.splitlines()
+    yield from run.explained.splitlines()
     yield ""
-    yield f"elapsed    {seconds(one.elapsed)}, {size(one.rate)}/s of the file"
-    if doc["drained"] > one.elapsed:
+    yield f"elapsed    {seconds(run.elapsed)}, {size(run.rate)}/s of the file"
+    if doc["drained"] > run.elapsed:
         yield f"           {seconds(doc['drained'])} until all is on the device"
-    yield f"file       {count(one.requests, 'request')}, {size(one.bytes)}"
-    yield f"messages   {one.messages:,} between nodes, {size(one.message_bytes)}"
+    yield f"file       {count(run.requests, 'request')}, {size(run.bytes)}"
+    yield f"messages   {run.messages:,} between nodes, {size(run.message_bytes)}"
     yield ""
     yield "phase           mean       most   rank"
-    for name, times in one.phases.items():
+    for name, times in run.phases.items():
         yield f"{name:<9}{seconds(times['mean']):>11}{seconds(times['most']):>11}{times['rank']:>7,}"
     yield ""
     yield from _links(doc)
     yield from _devices(doc)
-    yield from _hot(one)
-    for note in one.notes:
+    yield from _hot(run)
+    for note in run.notes:
         yield f"note: {note}"
 
 
@@ -177,12 +177,12 @@ def _devices(doc: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _hot(one: PlanRun) -> Iterator[str]:
-    hot = one.hot_spots
+def _hot(run: PlanRun) -> Iterator[str]:
+    hot = run.hot_spots
     reader, node, server = hot["reader"], hot["node"], hot["server"]
-    who = "writer" if one["access"]["action"] == "write" else "reader"
+    role = "writer" if run["access"]["action"] == "write" else "reader"
     yield (
-        f"most       {who}: rank {reader['rank']:,}, {size(reader['bytes'])} in "
+        f"most       {role}: rank {reader['rank']:,}, {size(reader['bytes'])} in "
         f"{count(reader['requests'], 'request')}, {seconds(reader['file'])}"
     )
     yield f"           node: {node['node']:,}, {size(node['bytes'])} over its link; {size(node['mean'])} is the mean"

@@ -69,19 +69,19 @@ def run_plan(
             raise ArgumentError(
                 f"{name}: found {word!r}, expected one of {', '.join(words)}{nearest(str(word), words)}"
             )
-    there = store if isinstance(store, StoredArray) else stored_array(store)
-    held = to_layout(layout, there.shape)
+    array = store if isinstance(store, StoredArray) else stored_array(store)
+    rank_layout = to_layout(layout, array.shape)
     described = load(machine)
     if per_node is not None:
         described = described.changed("ranks", per_node=per_node)
-    count = held.ranks_end if ranks is None else ranks
-    given = {
-        "store": there.name,
-        "shape": list(there.shape),
-        "fortran": there.order == "F",
-        "chunks": list(there.chunks),
-        "itemsize": there.itemsize,
-        "offset": there.offset,
+    count = rank_layout.ranks_end if ranks is None else ranks
+    request = {
+        "store": array.name,
+        "shape": list(array.shape),
+        "fortran": array.order == "F",
+        "chunks": list(array.chunks),
+        "itemsize": array.itemsize,
+        "offset": array.offset,
         "ranks": count,
         "write": action == "write",
         "strategy": STRATEGIES.index(strategy),
@@ -90,33 +90,33 @@ def run_plan(
     }
     begin = time.perf_counter()
     on_progress = None if progress is None else lambda share: progress("simulating", share)
-    settings = _settings(described, count, there, cached=cached, windows=windows or 0)
-    found = _simulation.simulate_access(held, given, settings, on_progress)
-    asked = {
+    settings = _settings(described, count, array, cached=cached, windows=windows or 0)
+    outcome = _simulation.simulate_access(rank_layout, request, settings, on_progress)
+    access = {
         "action": action,
-        "layout": str(held),
-        "store": there.name,
-        "shape": list(there.shape),
-        "dtype": there.dtype,
-        "order": there.order,
-        "offset": there.offset,
-        "chunks": list(there.chunks),
+        "layout": str(rank_layout),
+        "store": array.name,
+        "shape": list(array.shape),
+        "dtype": array.dtype,
+        "order": array.order,
+        "offset": array.offset,
+        "chunks": list(array.chunks),
         "ranks": count,
         "cached": cached,
         "strategy": strategy,
     }
     return PlanRun(
         {
-            "access": asked,
+            "access": access,
             "machine": {"name": described.name, "source": described.source, **described.document()},
-            "notes": _notes(described, count, found),
-            **found,
+            "notes": _notes(described, count, outcome),
+            **outcome,
         },
         simulating=time.perf_counter() - begin,
     )
 
 
-def _settings(machine: Machine, ranks: int, there: StoredArray, *, cached: bool, windows: int) -> dict[str, Any]:
+def _settings(machine: Machine, ranks: int, array: StoredArray, *, cached: bool, windows: int) -> dict[str, Any]:
     """Return the arguments of the compiled simulation."""
     values = machine.document()
     nodes, cache, network = values["ranks"], values["cache"], values["network"]
@@ -154,21 +154,21 @@ def _settings(machine: Machine, ranks: int, there: StoredArray, *, cached: bool,
         },
         "source": machine.name,
         "windows": windows,
-        "file_end": there.end,
+        "file_end": array.end,
     }
 
 
-def _notes(machine: Machine, ranks: int, found: dict[str, Any]) -> list[str]:
+def _notes(machine: Machine, ranks: int, outcome: dict[str, Any]) -> list[str]:
     """Return remarks about the limits of the result."""
     notes = []
-    cores = machine.get("processors", "count") * found["nodes"]
+    cores = machine.get("processors", "count") * outcome["nodes"]
     if ranks > cores:
         notes.append(f"{ranks:,} ranks share {cores:,} cores")
-    if found["simulated"] < found["windows"]:
+    if outcome["simulated"] < outcome["windows"]:
         notes.append(
-            f"{found['simulated']:,} of {found['windows']:,} windows of each reader were simulated; times, bytes and "
-            "messages are of these alone"
+            f"{outcome['simulated']:,} of {outcome['windows']:,} windows of each reader were simulated; "
+            "times, bytes and messages are of these alone"
         )
-    if found["whole_windows"]:
+    if outcome["whole_windows"]:
         notes.append("there are too many messages to follow each: the exchange of a window was taken as a whole")
     return notes

@@ -55,7 +55,7 @@ def stored_array(store: str | os.PathLike[str]) -> StoredArray:
     """
     name = os.fspath(store)
     path, _, query = name.partition("?")
-    options = dict(one.partition("=")[::2] for one in query.split("&") if one)
+    options = dict(option.partition("=")[::2] for option in query.split("&") if option)
     if "shape" not in options:
         return _found(name)
     for key in options:
@@ -72,17 +72,17 @@ def stored_array(store: str | os.PathLike[str]) -> StoredArray:
         raise ArgumentError(f"{name}: found order={options['order']}, expected C or F")
     dtype = options.get("dtype", "float64")
     try:
-        known = np.dtype(dtype)
+        element_type = np.dtype(dtype)
     except TypeError as error:
         raise ArgumentError(f"{name}: found dtype={dtype}, expected a type such as float64 or int32") from error
-    if known.hasobject or known.fields is not None or known.itemsize == 0:
+    if element_type.hasobject or element_type.fields is not None or element_type.itemsize == 0:
         raise ArgumentError(f"{name}: found dtype={dtype}, expected a type such as float64 or int32")
     fallback = _NPY_HEADER if path.endswith(".npy") else 0
     text = options.get("offset", "")
     offset = int(text) if text.isdecimal() else whole(f"{name}: offset", text, BYTES) if text else fallback
-    if offset + math.prod(shape) * known.itemsize >= 1 << 63:
+    if offset + math.prod(shape) * element_type.itemsize >= 1 << 63:
         raise ArgumentError(f"{name}: found more than 2^63 - 1 bytes, expected a smaller shape or offset")
-    return StoredArray(path, shape, known.name, order, offset, chunks)
+    return StoredArray(path, shape, element_type.name, order, offset, chunks)
 
 
 def _extents(name: str, key: str, text: str) -> tuple[int, ...]:
@@ -109,8 +109,8 @@ def _found(name: str) -> StoredArray:
         offset = 0
         chunks: tuple[int, ...] = ()
         if where.names_arrays:
-            one = next(iter(plait.arrays_in(name)))
-            offset, chunks = one.offset, one.chunks or ()
+            array = next(iter(plait.arrays_in(name)))
+            offset, chunks = array.offset, array.chunks or ()
         elif where.path.endswith(".npy"):
             offset = _npy_offset(Path(where.path))
         return StoredArray(name, tuple(file.shape), file.dtype.name, file.order, offset, tuple(chunks))

@@ -48,20 +48,20 @@ def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Repo
     options: the options of `plait.trace.report`, for both traces. Raises ArgumentError and StoreError as
     `plait.trace.report` does.
     """
-    one, two = (each if isinstance(each, dict) else report(each, **options) for each in (a, b))
-    rows = list(_rows(one, two))
-    made = Comparison(
+    first, second = (trace if isinstance(trace, dict) else report(trace, **options) for trace in (a, b))
+    rows = list(_rows(first, second))
+    comparison = Comparison(
         {
             "format": "plait trace comparison",
             "version": 1,
-            "a": one["trace"],
-            "b": two["trace"],
+            "a": first["trace"],
+            "b": second["trace"],
             "rows": rows,
-            "conclusions": _conclusions(one, two, rows),
+            "conclusions": _conclusions(first, second, rows),
         }
     )
-    made.reports = one, two
-    return made
+    comparison.reports = first, second
+    return comparison
 
 
 def _row(section: str, name: str, a: float | str | None, b: float | str | None) -> Document:
@@ -98,11 +98,11 @@ def _event_rows(a: Document, b: Document) -> Iterator[Document]:
     yield _row("stragglers", "imbalance", a["stragglers"]["imbalance"], b["stragglers"]["imbalance"])
     for name in a["classes"]:
         yield _row("classes", f"{name} share", a["classes"][name]["share"], b["classes"][name]["share"])
-    first, second = (_main_cycles(each) for each in (a, b))
-    for what in dict.fromkeys([*first, *second]):
-        one, two = first.get(what, {}), second.get(what, {})
+    cycles_a, cycles_b = (_main_cycles(each) for each in (a, b))
+    for kind in dict.fromkeys([*cycles_a, *cycles_b]):
+        cycle_a, cycle_b = cycles_a.get(kind, {}), cycles_b.get(kind, {})
         for name in ("period_seconds", "count", "bytes_per_cycle"):
-            yield _row("cycles", f"{what} {name}", one.get(name), two.get(name))
+            yield _row("cycles", f"{kind} {name}", cycle_a.get(name), cycle_b.get(name))
     if a["amplification"] or b["amplification"]:
         ratios = [(each["amplification"] or {}).get("ratio") for each in (a, b)]
         yield _row("amplification", "ratio", *ratios)
@@ -111,15 +111,15 @@ def _event_rows(a: Document, b: Document) -> Iterator[Document]:
 
 def _counter_rows(a: Document, b: Document) -> Iterator[Document]:
     """Yield the rows of counters, by interface and level."""
-    one, two = (
+    modules_a, modules_b = (
         {f"{row['interface']} {row['level']}": row for row in (each.get("counters") or {"modules": []})["modules"]}
         for each in (a, b)
     )
     if a.get("counters") and b.get("counters"):
         spent = [sum(each["counters"]["totals"][f"{name}_seconds"] for name in _TIMES) for each in (a, b)]
         yield _row("counters", "seconds in calls", *spent)
-    for name in dict.fromkeys([*one, *two]):
-        sides = one.get(name, {}), two.get(name, {})
+    for name in dict.fromkeys([*modules_a, *modules_b]):
+        sides = modules_a.get(name, {}), modules_b.get(name, {})
         for value in (*_MOVED, *(f"{time}_seconds" for time in _TIMES)):
             if any(side.get(value) for side in sides):
                 yield _row("counters", f"{name} {value}", *(side.get(value) for side in sides))
@@ -139,34 +139,36 @@ def _call_rows(a: Document, b: Document) -> Iterator[Document]:
             sum_[1] += call["seconds"]
         sums.append(kinds)
     for kind in dict.fromkeys([*sums[0], *sums[1]]):
-        one, two = (known.get(kind, [0, 0.0]) for known in sums)
-        yield _row("calls", f"{kind} count", one[0], two[0])
-        yield _row("calls", f"{kind} seconds", one[1], two[1])
+        sum_a, sum_b = (kinds.get(kind, [0, 0.0]) for kinds in sums)
+        yield _row("calls", f"{kind} count", sum_a[0], sum_b[0])
+        yield _row("calls", f"{kind} seconds", sum_a[1], sum_b[1])
 
 
 def _main_cycles(each: Document) -> dict[str, Document]:
     """Return the strongest cycle of all requests, of the reads and of the writes."""
-    found: dict[str, Document] = {}
+    strongest: dict[str, Document] = {}
     for cycle in each["cycles"]:
         if cycle["what"] in ("all", "reads", "writes"):
-            found.setdefault(cycle["what"], cycle)
-    return found
+            strongest.setdefault(cycle["what"], cycle)
+    return strongest
 
 
 def _file_rows(a: Document, b: Document) -> Iterator[Document]:
     """Yield the rows of the files with the most bytes, by name."""
-    one, two = ({file["name"]: file for file in each["files"]} for each in (a, b))
+    files_a, files_b = ({file["name"]: file for file in each["files"]} for each in (a, b))
 
     def weight(name: str) -> int:
-        known: int = max(file["read_bytes"] + file["write_bytes"] for file in (one.get(name), two.get(name)) if file)
-        return known
+        size: int = max(
+            file["read_bytes"] + file["write_bytes"] for file in (files_a.get(name), files_b.get(name)) if file
+        )
+        return size
 
     complete = [not each["files_left_out"]["files"] for each in (a, b)]
-    for name in sorted({*one, *two}, key=lambda name: (-weight(name), name))[:_FILES]:
+    for name in sorted({*files_a, *files_b}, key=lambda name: (-weight(name), name))[:_FILES]:
         for value in _MOVED:
             sides = [
-                known[name][value] if name in known else 0 if whole else None
-                for known, whole in zip((one, two), complete, strict=True)
+                files[name][value] if name in files else 0 if whole else None
+                for files, whole in zip((files_a, files_b), complete, strict=True)
             ]
             if any(sides):
                 yield _row("files", f"{name} {value}", sides[0], sides[1])
@@ -181,10 +183,10 @@ def _change(change: float | None) -> str:
 
 
 def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Document]:
-    found: list[Document] = []
+    result: list[Document] = []
 
     def say(severity: str, title: str, text: str, evidence: str) -> None:
-        found.append({"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": None})
+        result.append({"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": None})
 
     weak = [letter for letter, each in (("A", a), ("B", b)) if each["trace"]["coverage"]["share"] != 1.0]
     if weak:
@@ -192,13 +194,13 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             f"{letter}: {each['trace']['coverage']['text']}" for letter, each in (("A", a), ("B", b)) if letter in weak
         )
         say("high", "Not everything is in the traces", texts, "trace")
-    for what, name in (("clock", "clocks"), ("level", "levels")):
-        one, two = a["trace"][what], b["trace"][what]
-        if one != two:
+    for key, name in (("clock", "clocks"), ("level", "levels")):
+        value_a, value_b = a["trace"][key], b["trace"][key]
+        if value_a != value_b:
             say(
                 "high",
                 f"Different {name}",
-                f"The tables of A are by {one}, those of B by {two}: do not compare them.",
+                f"The tables of A are by {value_a}, those of B by {value_b}: do not compare them.",
                 "trace",
             )
     if _has_events(a) != _has_events(b):
@@ -209,17 +211,22 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             f"{letters[0]} holds counters alone, {letters[1]} single calls: only sums can be compared.",
             "trace",
         )
-    known = {(row["section"], row["name"]): row for row in rows}
+    by_name = {(row["section"], row["name"]): row for row in rows}
 
     unknown = []
 
     def add_difference(section: str, name: str, title: str, worse_if_more: bool | None, text: Any) -> None:
-        row = known.get((section, name))
+        row = by_name.get((section, name))
         if row is None or row["a"] == row["b"]:
             return
         if section == "cycles" and None in (row["a"], row["b"]):
-            one, value = ("A", row["a"]) if row["b"] is None else ("B", row["b"])
-            say("low", f"Cycles in {one} alone", f"{one} repeats every {text(value)}, the other does not.", section)
+            letter, value = ("A", row["a"]) if row["b"] is None else ("B", row["b"])
+            say(
+                "low",
+                f"Cycles in {letter} alone",
+                f"{letter} repeats every {text(value)}, the other does not.",
+                section,
+            )
             return
         if row["a"] is None or row["b"] is None:
             unknown.append(name.replace("_", " "))
@@ -239,14 +246,14 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
     add_difference("table1", "ios", "{more} requests", True, lambda count: f"{count:,}")
     add_difference("table1", "mean_io_bytes", "{more} data a request", False, _amounts.size)
     for kind in ("read", "write"):
-        row = known.get(("order", f"{kind} random"))
+        row = by_name.get(("order", f"{kind} random"))
         if row is not None and abs(row["b"] - row["a"]) >= CHANGED:
             text = f"{_amounts.share(row['a'])} of the {kind}s go back in A, {_amounts.share(row['b'])} in B."
             say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
     add_difference("cycles", "all period_seconds", "{more} time a cycle", None, _amounts.seconds)
-    if not found and unknown:
+    if not result and unknown:
         say("low", "No difference is known", f"Not known of both: {', '.join(unknown)}.", "table1")
-    elif not found:
+    elif not result:
         say(
             "good",
             "Much the same",
@@ -255,4 +262,4 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             "table1",
         )
     order = {"high": 0, "medium": 1, "low": 2, "good": 3}
-    return sorted(found, key=lambda one: order[one["severity"]])
+    return sorted(result, key=lambda conclusion: order[conclusion["severity"]])

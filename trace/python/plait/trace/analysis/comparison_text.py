@@ -33,7 +33,7 @@ def _change(row: Document) -> str:
 
 
 def rendered_comparison(comparison: Document, width: int, everything: bool) -> RenderableType:
-    """Return the comparison as rich prints it: the coverage of both, the conclusions, the rows that changed."""
+    """Return the comparison for printing by rich: the coverage of both traces, the conclusions, the changed rows."""
     parts: list[RenderableType] = []
     for letter in "ab":
         trace = comparison[letter]

@@ -1,4 +1,4 @@
-"""Counters of a report in the terminal."""
+"""Prints the counters of a report in the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def counter_sections(counters: Document, width: int, top: int) -> Iterator[tuple
     for module in counters["modules"]:
         if module["sizes"] is not None:
             yield f"Sizes of the requests that were counted, {_through(module)}", _sizes(module["sizes"])
-    ordered = [one for one in counters["modules"] if one["order"] is not None]
+    ordered = [module for module in counters["modules"] if module["order"] is not None]
     if ordered:
         yield "Order of the requests that were counted, from the end of the one before of its kind", _order(ordered)
     yield "Files of the calls that were counted", _files(counters, width, top)
@@ -45,32 +45,32 @@ def _seconds(value: float | None) -> str:
 def _modules(modules: list[Document]) -> RenderableType:
     rows = [
         [
-            _through(one),
-            _count(one["reads"]),
-            _count(one["writes"]),
-            _bytes(one["read_bytes"]),
-            _bytes(one["write_bytes"]),
-            *[_seconds(one[f"{name}_seconds"]) for name in ("read", "write", "meta")],
-            f"{one['files']:,}",
+            _through(module),
+            _count(module["reads"]),
+            _count(module["writes"]),
+            _bytes(module["read_bytes"]),
+            _bytes(module["write_bytes"]),
+            *[_seconds(module[f"{name}_seconds"]) for name in ("read", "write", "meta")],
+            f"{module['files']:,}",
         ]
-        for one in modules
+        for module in modules
     ]
-    made = table(
+    rows_of_modules = table(
         ["through", "reads", "writes", "read", "written", "in reads", "in writes", "in other calls", "files"], rows
     )
     lines = []
-    for one in modules:
-        calls = [f"{count:,} {name.replace('_', ' ')}" for name, count in one["calls"].items() if count]
+    for module in modules:
+        calls = [f"{count:,} {name.replace('_', ' ')}" for name, count in module["calls"].items() if count]
         if calls:
-            lines.append(Text(f"Other calls of {_through(one)}: {', '.join(calls)}."))
-    return Group(made, *lines)
+            lines.append(Text(f"Other calls of {_through(module)}: {', '.join(calls)}."))
+    return Group(rows_of_modules, *lines)
 
 
 def _sizes(sizes: Document) -> RenderableType:
     bins: dict[int, list[Any]] = {}
     for at, kind in enumerate(("read", "write")):
-        for one in sizes[kind]:
-            bins.setdefault(one["from"], [one["to"], 0, 0])[at + 1] = one["count"]
+        for bin in sizes[kind]:
+            bins.setdefault(bin["from"], [bin["to"], 0, 0])[at + 1] = bin["count"]
     rows = [
         [
             f"over {_amounts.size(begin - 1)}" if to is None else f"up to {_amounts.size(to - 1)}",
@@ -79,9 +79,9 @@ def _sizes(sizes: Document) -> RenderableType:
         ]
         for begin, (to, reads, writes) in sorted(bins.items())
     ]
-    common = [f"{_amounts.size(one['bytes'])} ({one['count']:,})" for one in sizes["common"][:4]]
-    made = table(["size", "reads", "writes"], rows)
-    return Group(made, Text(f"Most frequent, at least: {', '.join(common)}.")) if common else made
+    common = [f"{_amounts.size(size['bytes'])} ({size['count']:,})" for size in sizes["common"][:4]]
+    size_table = table(["size", "reads", "writes"], rows)
+    return Group(size_table, Text(f"Most frequent, at least: {', '.join(common)}.")) if common else size_table
 
 
 def _order(modules: list[Document]) -> RenderableType:
@@ -107,16 +107,16 @@ def _files(counters: Document, width: int, top: int) -> RenderableType:
     columns = max(16, width - 90)
     rows = [
         [
-            short(one["name"] or "–", columns),
-            _through(one),
-            _bytes(one["read_bytes"]),
-            _bytes(one["write_bytes"]),
-            _count(one["reads"]),
-            _count(one["writes"]),
-            _seconds(sum(one[f"{name}_seconds"] or 0.0 for name in ("read", "write", "meta"))),
+            short(file["name"] or "–", columns),
+            _through(file),
+            _bytes(file["read_bytes"]),
+            _bytes(file["write_bytes"]),
+            _count(file["reads"]),
+            _count(file["writes"]),
+            _seconds(sum(file[f"{name}_seconds"] or 0.0 for name in ("read", "write", "meta"))),
         ]
-        for one in counters["files"][:top]
+        for file in counters["files"][:top]
     ]
-    made = table(["file", "through", "read", "written", "reads", "writes", "in calls"], rows, 2)
+    file_table = table(["file", "through", "read", "written", "reads", "writes", "in calls"], rows, 2)
     left = len(counters["files"]) - len(rows) + counters["files_left_out"]
-    return Group(made, Text(f"and {_amounts.count(left, 'more file')}", style="dim")) if left else made
+    return Group(file_table, Text(f"and {_amounts.count(left, 'more file')}", style="dim")) if left else file_table

@@ -1,6 +1,7 @@
 """The part of a report on calls that were counted, not traced: sums by interface and by file.
 
-Counters do not become events: they do not have the begin of a call, its overlap with others, or its predecessor.
+Counters cannot be converted to events, because they lack the start of each call, its overlap with others, and its
+predecessor.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ _COMMON_MAX = 8
 
 
 class _RecordSums:
-    """Values of several records together."""
+    """The sums of the values of several records."""
 
     def __init__(self) -> None:
         self.values: dict[str, int] = {}
         self.records = 0
         self.files: set[str | None] = set()
         self.blocks: set[int] = set()
-        # requests whose order was counted; how many of them were first requests
+        # For each direction: the requests whose order was counted, and how many of them were the first of their open.
         self.ordered = {"read": [0, 0], "write": [0, 0]}
         self.slowest: Document | None = None
-        self.ranks: dict[int, list[int]] = {}  # time in calls and bytes of those that have records of their own
+        self.ranks: dict[int, list[int]] = {}  # time in calls in ns and bytes, for each rank with its own records
 
     def add(self, row: Document) -> None:
         values = row["values"]
@@ -52,12 +53,12 @@ class _RecordSums:
         for kind, ordered in self.ordered.items():
             if f"consecutive_{kind}s" in values:
                 ordered[0] += values[f"{kind}s"]
-                # The first request of each open may begin at 0, which is no way back.
+                # The first request of each open has no predecessor, so beginning at 0 is not a step back.
                 ordered[1] += min(values[f"{kind}s"], max(values.get("opens", 0), values.get("ranks", 1)))
         if row["rank"] >= 0:
-            mine = self.ranks.setdefault(row["rank"], [0, 0])
-            mine[0] += sum(values.get(name, 0) for name in _TIMES)
-            mine[1] += values.get("read_bytes", 0) + values.get("write_bytes", 0)
+            totals = self.ranks.setdefault(row["rank"], [0, 0])
+            totals[0] += sum(values.get(name, 0) for name in _TIMES)
+            totals[1] += values.get("read_bytes", 0) + values.get("write_bytes", 0)
         if "slowest_ns" in values and values.get("ranks", 0) > 1:
             self._compare(row, values)
 
@@ -75,20 +76,18 @@ class _RecordSums:
             }
 
     def slowest_rank(self) -> Document | None:
-        """The rank that took longest: for one file of all ranks, or for all files of ranks that have files of their
-        own.
-        """
-        busy = {rank: one for rank, one in self.ranks.items() if one[0]}
+        """Return the slowest rank: on a file of all ranks, or on all files of a rank that has its own records."""
+        busy = {rank: sums for rank, sums in self.ranks.items() if sums[0]}
         if len(busy) < 2:
             return self.slowest
-        rank, (spent, moved) = max(busy.items(), key=lambda one: (one[1][0], -one[0]))
+        rank, (spent, transferred) = max(busy.items(), key=lambda entry: (entry[1][0], -entry[0]))
         if self.slowest is not None and self.slowest["seconds"] >= spent * 1e-9:
             return self.slowest
         return {
             "file": None,
             "rank": rank,
             "seconds": spent * 1e-9,
-            "bytes": moved,
+            "bytes": transferred,
             "mean_seconds": sum(each[0] for each in busy.values()) * 1e-9 / len(busy),
             "processes": len(busy),
         }
@@ -97,31 +96,31 @@ class _RecordSums:
         return self.values[name] * 1e-9 if name in self.values else None
 
     def traffic(self) -> Document:
-        """Calls, bytes and times; None: not counted."""
+        """Return calls, bytes and times; None: not counted."""
         row: Document = {
             name: self.values.get(name) for name in ("reads", "writes", "read_bytes", "write_bytes", "opens")
         }
         return row | {f"{name}_seconds": self.seconds(f"{name}_ns") for name in ("read", "write", "meta")}
 
     def calls(self) -> dict[str, int]:
-        """The numbers of calls that transfer no data, by name."""
+        """Return the numbers of calls that transfer no data, by name."""
         return {name: self.values[name] for name in _OTHER if name in self.values}
 
     def extent(self) -> int | None:
-        known = [self.values[name] for name in ("read_extent", "write_extent") if name in self.values]
-        return max(known) if known else None
+        extents = [self.values[name] for name in ("read_extent", "write_extent") if name in self.values]
+        return max(extents) if extents else None
 
 
 def _sizes(sums: _RecordSums) -> Document | None:
-    """Requests by the bytes that they moved, in the bins of the source; None: not all are in one."""
+    """Return the requests by size, in the bins of the source; None: some requests are in no bin."""
     bins: dict[str, list[Document]] = {"read": [], "write": []}
     common = []
     for name, value in sums.values.items():
-        if found := _BIN.fullmatch(name):
-            to = None if found[3] is None else int(found[3]) + 1
-            bins[found[1]].append({"from": int(found[2]), "to": to, "count": value})
-        elif found := _COMMON.fullmatch(name):
-            common.append({"bytes": int(found[1]), "count": value})
+        if match := _BIN.fullmatch(name):
+            to = None if match[3] is None else int(match[3]) + 1
+            bins[match[1]].append({"from": int(match[2]), "to": to, "count": value})
+        elif match := _COMMON.fullmatch(name):
+            common.append({"bytes": int(match[1]), "count": value})
     for kind, rows in bins.items():
         if sum(row["count"] for row in rows) != sums.values.get(f"{kind}s", 0):
             return None
@@ -133,26 +132,31 @@ def _sizes(sums: _RecordSums) -> Document | None:
 def _small(sums: _RecordSums, sizes: Document | None) -> Document | None:
     """Return lower and upper bounds of the requests below 1 MiB: sizes are known only as bins and means."""
     count = sums.values.get("reads", 0) + sums.values.get("writes", 0)
-    moved = sums.values.get("read_bytes", 0) + sums.values.get("write_bytes", 0)
+    transferred = sums.values.get("read_bytes", 0) + sums.values.get("write_bytes", 0)
     if not count:
         return None
-    least, most = max(count - moved // _SMALL, 0), count  # at most moved // 1 MiB requests can be of 1 MiB or more
+    minimum, maximum = (
+        max(count - transferred // _SMALL, 0),
+        count,
+    )  # at most moved // 1 MiB requests can be of 1 MiB or more
     if sizes is not None:
         rows = [*sizes["read"], *sizes["write"]]
         below = sum(row["count"] for row in rows if row["to"] is not None and row["to"] <= _SMALL)
         across = [row for row in rows if row["from"] < _SMALL and (row["to"] is None or row["to"] > _SMALL)]
-        known = {"small": 0, "large": 0}  # of the requests in bins that extend across 1 MiB
+        common = {"small": 0, "large": 0}  # of the requests in bins that extend across 1 MiB
         for name, value in sums.values.items():
-            size = int(found[1]) if (found := _COMMON.fullmatch(name)) else -1
+            size = int(match[1]) if (match := _COMMON.fullmatch(name)) else -1
             if any(row["from"] <= size and (row["to"] is None or size < row["to"]) for row in across):
-                known["small" if size < _SMALL else "large"] += value
-        least = max(least, below + known["small"])
-        most = below + sum(row["count"] for row in across) - known["large"]
-    return {"least": min(least, most), "most": most, "count": count}
+                common["small" if size < _SMALL else "large"] += value
+        minimum = max(minimum, below + common["small"])
+        maximum = below + sum(row["count"] for row in across) - common["large"]
+    return {"least": min(minimum, maximum), "most": maximum, "count": count}
 
 
 def _order(sums: _RecordSums) -> Document | None:
-    """Return where requests began, relative to the end of the previous one of that direction, file and rank."""
+    """Return the numbers of requests by their start relative to the end of the previous one of the same direction,
+    file and rank.
+    """
     result: Document = {}
     for kind, (count, first) in sums.ordered.items():
         consecutive = sums.values.get(f"consecutive_{kind}s", 0)
@@ -164,7 +168,7 @@ def _order(sums: _RecordSums) -> Document | None:
             "sequential": sequential,
             "back": {"least": max(back - first, 0), "most": back},
         }
-    return result if any(one["count"] for one in result.values()) else None
+    return result if any(counts["count"] for counts in result.values()) else None
 
 
 def _module(interface: str, level: str, sums: _RecordSums) -> Document:
@@ -174,7 +178,7 @@ def _module(interface: str, level: str, sums: _RecordSums) -> Document:
     if "unaligned" in values and len(sums.blocks) == 1:
         count = values.get("reads", 0) + values.get("writes", 0)
         alignment = {"block": next(iter(sums.blocks)), "unaligned": values["unaligned"], "count": count}
-    how = {name: values.get(f"{name}_reads", 0) + values.get(f"{name}_writes", 0) for name in _HOW}
+    modes = {name: values.get(f"{name}_reads", 0) + values.get(f"{name}_writes", 0) for name in _HOW}
     return {
         "interface": interface,
         "level": level,
@@ -186,7 +190,7 @@ def _module(interface: str, level: str, sums: _RecordSums) -> Document:
         "small": _small(sums, sizes),
         "order": _order(sums),
         "alignment": alignment,
-        "how": how if any(how.values()) else None,
+        "how": modes if any(modes.values()) else None,
         "slowest": sums.slowest_rank(),
     }
 
@@ -200,8 +204,8 @@ def _file(name: str | None, interface: str, level: str, sums: _RecordSums) -> Do
         **sums.traffic(),
         "calls": sums.calls(),
         "extent": sums.extent(),
-        "begin": min((one for one in begins if one is not None), default=None),
-        "end": max((one for one in ends if one is not None), default=None),
+        "begin": min((time for time in begins if time is not None), default=None),
+        "end": max((time for time in ends if time is not None), default=None),
     }
 
 
@@ -212,22 +216,22 @@ def _weight(row: Document) -> tuple[float, float, str]:
 
 def _totals(level: str, modules: list[Document], files: list[Document]) -> Document:
     """Return the sums of one level, with the extents of its files."""
-    mine = [one for one in modules if one["level"] == level]
+    modules_of_level = [module for module in modules if module["level"] == level]
     names = ("reads", "writes", "read_bytes", "write_bytes", "read_seconds", "write_seconds", "meta_seconds")
     extents: dict[str, int] = {}
-    moved = {one["name"] for one in files if one["level"] == level and (one["reads"] or one["writes"])}
-    for one in files:
-        if one["name"] is not None and one["name"] in moved and one["extent"] is not None:
-            extents[one["name"]] = max(extents.get(one["name"], 0), one["extent"])
+    names_with_data = {file["name"] for file in files if file["level"] == level and (file["reads"] or file["writes"])}
+    for file in files:
+        if file["name"] is not None and file["name"] in names_with_data and file["extent"] is not None:
+            extents[file["name"]] = max(extents.get(file["name"], 0), file["extent"])
     return {
         "level": level,
-        **{name: sum(one[name] or 0 for one in mine) for name in names},
+        **{name: sum(module[name] or 0 for module in modules_of_level) for name in names},
         "data_bytes": sum(extents.values()) if extents else None,
     }
 
 
 class Selection(NamedTuple):
-    """The records that a report includes, as its options say."""
+    """The records that a report includes according to its options."""
 
     file: str | None
     process: int | None
@@ -277,11 +281,11 @@ def sum_counters(rows: Iterable[Document], selection: Selection, level: str, cho
         files.setdefault((row["file"], *key), _RecordSums()).add(row)
     if not modules:
         return None
-    # The time of a record of one rank is the time of one process.
+    # A record of a single rank contains the time of one process.
     one_rank = selection.process is not None and any(sums.ranks for sums in modules.values())
-    described = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda one: one[0])]
+    described = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda entry: entry[0])]
     listed = sorted((_file(*key, sums) for key, sums in files.items()), key=_weight)
-    with_data = {one["level"] for one in described if one["reads"] or one["writes"]}
+    with_data = {module["level"] for module in described if module["reads"] or module["writes"]}
     if not chosen and with_data == {"physical"}:
         level = "physical"
     return {

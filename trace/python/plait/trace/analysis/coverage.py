@@ -9,34 +9,37 @@ from plait.trace.analysis.severity import Conclusion
 from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings
 
 Document = dict[str, Any]
-# Files that are left out by names that data may have too, and the limits from which a report mentions that.
+# Classes of files that are left out by their names although data may have such names, and the limits from which a
+# report mentions them.
 _BY_NAME = ("libraries", "interpreters' files", "system settings")
 _MUCH = 1 << 20
 _HIDDEN = 0.10
 
 
-def coverage(known: Document, seen: int, events: int, part: bool, counters: Document | None = None) -> Document:
+def coverage(
+    description: Document, known_bytes: int, events: int, part: bool, counters: Document | None = None
+) -> Document:
     """Return the share of the I/O that the trace holds, as events or as counters, as far as it is known."""
     counted = counters["totals"]["read_bytes"] + counters["totals"]["write_bytes"] if counters else 0
-    seen += counted
+    known_bytes += counted
     # A damaged trace may claim to miss a negative amount, which counts as unknown.
     amounts = ("events", "read_bytes", "written_bytes")
-    missed = [{**one, **{name: max(one[name], 0) for name in amounts}} for one in known["missed"]]
-    gaps = _Gaps(missed, known["complete"])
+    missed = [{**gap, **{name: max(gap[name], 0) for name in amounts}} for gap in description["missed"]]
+    gaps = _Gaps(missed, description["complete"])
     share: float | None
-    if not missed and known["complete"]:
+    if not missed and description["complete"]:
         share, text = 1.0, "100 % of the bytes: nothing is known to be missing."
         if not events and not counters:
             share, text = None, "The trace holds no events."
     elif gaps.lost and not gaps.unknown and not part:
-        share = seen / (seen + gaps.lost)
+        share = known_bytes / (known_bytes + gaps.lost)
         text = f"{_amounts.share(share)} of the bytes: {_amounts.size(gaps.lost)} are missing ({_reasons(missed)})."
     else:
         share = None
         text = f"Not known what share of the bytes the trace holds: {gaps.text()}."
     if counted:
-        how = "No call is known one by one" if not events else f"Of {_amounts.size(counted)} no single call is known"
-        text += f" {how}: there are counters alone."
+        remark = "No call is known one by one" if not events else f"Of {_amounts.size(counted)} no single call is known"
+        text += f" {remark}: there are counters alone."
     return {"share": share, "text": text, "missed": missed}
 
 
@@ -48,20 +51,20 @@ class _Gaps:
     """
 
     def __init__(self, missed: list[Document], complete: bool):
-        self.programs = [one for one in missed if is_of_a_program(one["reason"])]
-        self.mapped = [one for one in missed if is_of_mappings(one["reason"])]
-        self.counted = [one for one in missed if one not in self.programs and one not in self.mapped]
+        self.programs = [gap for gap in missed if is_of_a_program(gap["reason"])]
+        self.mapped = [gap for gap in missed if is_of_mappings(gap["reason"])]
+        self.counted = [gap for gap in missed if gap not in self.programs and gap not in self.mapped]
         self.complete = complete
         self.lost = _bytes(self.counted)
-        self.unsized = [one for one in self.counted if one["events"] and not _bytes([one])]
+        self.unsized = [gap for gap in self.counted if gap["events"] and not _bytes([gap])]
         self.unknown = bool(self.programs or self.mapped or self.unsized or not complete)
 
     def text(self) -> str:
         """Return the gaps as clauses of one sentence."""
-        runs = _amounts.count(sum(max(one["events"], 1) for one in self.programs), "process")
+        runs = _amounts.count(sum(max(gap["events"], 1) for gap in self.programs), "process")
         clauses = [f"it lacks {_amounts.size(self.lost)}"] if self.lost else []
         if self.unsized:
-            events = _amounts.count(sum(one["events"] for one in self.unsized), "event")
+            events = _amounts.count(sum(gap["events"] for gap in self.unsized), "event")
             clauses.append(f"it lacks {events} of unknown size")
         if self.programs:
             clauses.append(f"it lacks all that {runs} did")
@@ -74,42 +77,42 @@ class _Gaps:
 
 
 def _bytes(missed: list[Document]) -> int:
-    return sum(one["read_bytes"] + one["written_bytes"] for one in missed)
+    return sum(gap["read_bytes"] + gap["written_bytes"] for gap in missed)
 
 
 def _reasons(missed: list[Document]) -> str:
-    reasons = list(dict.fromkeys(_amounts.shown(one["reason"]) for one in missed))
+    reasons = list(dict.fromkeys(_amounts.shown(gap["reason"]) for gap in missed))
     return "; ".join(reasons[:3]) + (f"; and {len(reasons) - 3} more" if len(reasons) > 3 else "")
 
 
-def without_left_out(known: Document, rows: list[Document]) -> Document:
+def without_left_out(description: Document, rows: list[Document]) -> Document:
     """Return the trace's description without the mappings of files that the report leaves out."""
     missed = []
-    for one in known["missed"]:
-        entry = dict(one)
-        if is_of_mappings(str(one["reason"])):
+    for gap in description["missed"]:
+        entry = dict(gap)
+        if is_of_mappings(str(gap["reason"])):
             entry["events"] -= sum(row["maps"] for row in rows)
             entry["read_bytes"] -= sum(row["mapped_read_bytes"] for row in rows)
             entry["written_bytes"] -= sum(row["mapped_write_bytes"] for row in rows)
             if max(entry["events"], entry["read_bytes"], entry["written_bytes"]) <= 0:
                 continue
         missed.append(entry)
-    return {**known, "missed": missed}
+    return {**description, "missed": missed}
 
 
 def hidden(report: Document) -> Conclusion | None:
     """Return a conclusion if much is written to files that reports leave out by their names; else None."""
-    rows = [one for one in report["left_out"]["kinds"] if one["what"] in _BY_NAME and one["write_bytes"]]
-    there = sum(one["write_bytes"] for one in rows)
-    every = there + sum(one["write_bytes"] for one in report["files"])
-    if there < _MUCH or there < _HIDDEN * every:
+    rows = [row for row in report["left_out"]["kinds"] if row["what"] in _BY_NAME and row["write_bytes"]]
+    hidden_bytes = sum(row["write_bytes"] for row in rows)
+    all_bytes = hidden_bytes + sum(file["write_bytes"] for file in report["files"])
+    if hidden_bytes < _MUCH or hidden_bytes < _HIDDEN * all_bytes:
         return None
-    kinds = ", ".join(f"{one['what']}: {_amounts.size(one['write_bytes'])}" for one in rows)
+    kinds = ", ".join(f"{row['what']}: {_amounts.size(row['write_bytes'])}" for row in rows)
     return Conclusion(
         "medium",
         "Much is written to files that are left out",
-        f"{_amounts.share(there / every)} of what is written ({kinds}) goes to files that reports leave out by "
-        "their names.",
+        f"{_amounts.share(hidden_bytes / all_bytes)} of what is written ({kinds}) goes to files that reports leave "
+        "out by their names.",
         "trace",
         "Count them with --all, or those that are data with --include.",
     )

@@ -1,4 +1,4 @@
-"""The part of a report on processes: the listed ones, and how they compare."""
+"""The part of a report on processes: a list of processes, and a comparison of their times in I/O."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _MAX_MOVERS = 100
 
 
 def _by_weight(processes: list[Document]) -> list[Document]:
-    return sorted(processes, key=lambda one: (-one["io_seconds"], -_moved(one)))
+    return sorted(processes, key=lambda process: (-process["io_seconds"], -_moved(process)))
 
 
 def _moved(process: Document) -> int:
-    moved: int = process["read_bytes"] + process["write_bytes"]
-    return moved
+    byte_count: int = process["read_bytes"] + process["write_bytes"]
+    return byte_count
 
 
 def shown_processes(processes: list[Document]) -> Document:
@@ -27,15 +27,15 @@ def shown_processes(processes: list[Document]) -> Document:
     I/O.
     """
     movers = sorted(processes, key=_moved, reverse=True)[:_MAX_MOVERS]
-    seen = {one["number"] for one in movers}
-    ordered = movers + [one for one in _by_weight(processes) if one["number"] not in seen]
+    listed = {process["number"] for process in movers}
+    ordered = movers + [process for process in _by_weight(processes) if process["number"] not in listed]
     shown, rest = ordered[:_MAX_PROCESSES], ordered[_MAX_PROCESSES:]
     return {
-        "processes": sorted(shown, key=lambda one: (one["rank"] < 0, one["rank"], one["number"])),
+        "processes": sorted(shown, key=lambda process: (process["rank"] < 0, process["rank"], process["number"])),
         "processes_left_out": {
             "processes": len(rest),
             "bytes": sum(map(_moved, rest)),
-            "io_seconds": sum(one["io_seconds"] for one in rest),
+            "io_seconds": sum(process["io_seconds"] for process in rest),
         },
     }
 
@@ -47,38 +47,38 @@ def to_label(process: int, rank: int) -> str:
 
 def stragglers(processes: list[Document]) -> Document:
     """Compare the time in I/O of the processes that moved data."""
-    some = [one for one in processes if _moved(one)]
-    times = [one["io_seconds"] for one in some]
+    movers = [process for process in processes if _moved(process)]
+    times = [process["io_seconds"] for process in movers]
     longest = max(times, default=0.0)
     middle = statistics.median(times) if times else 0.0
     rows = [
         {
-            "process": one["number"],
-            "rank": one["rank"],
-            "io_seconds": one["io_seconds"],
-            "bytes": _moved(one),
-            "ratio": one["io_seconds"] / middle if middle else None,
+            "process": process["number"],
+            "rank": process["rank"],
+            "io_seconds": process["io_seconds"],
+            "bytes": _moved(process),
+            "ratio": process["io_seconds"] / middle if middle else None,
         }
-        for one in _by_weight(some)[:20]
+        for process in _by_weight(movers)[:20]
     ]
     imbalance = 1 - statistics.fmean(times) / longest if longest else 0.0
-    if len(some) < 2:
-        text = "One process moved data." if some else "No process moved data."
+    if len(movers) < 2:
+        text = "One process moved data." if movers else "No process moved data."
     else:
         first = rows[0]
         text = (
             f"{to_label(first['process'], first['rank']).capitalize()} spent most in I/O: {_amounts.seconds(longest)}"
         )
         text += (
-            f", {_amounts.times(first['ratio'])} the median of {_amounts.count(len(some), 'process')}."
+            f", {_amounts.times(first['ratio'])} the median of {_amounts.count(len(movers), 'process')}."
             if first["ratio"]
             else "."
         )
-    heaviest = max(some, key=_moved, default=None)
+    heaviest = max(movers, key=_moved, default=None)
     return {
         "rows": rows,
         "imbalance": imbalance,
-        "processes": len(some),
+        "processes": len(movers),
         "median_seconds": middle,
         "slow": sum(time >= STRAGGLER * middle for time in times) if middle else 0,
         "heaviest": heaviest and {"process": heaviest["number"], "rank": heaviest["rank"], "bytes": _moved(heaviest)},

@@ -47,8 +47,8 @@ class Conclusion:
 
 def process_seconds(report: Document) -> float:
     """Return the sum of the times of all processes."""
-    known: float = report["overlap"]["io_seconds"] + report["overlap"]["compute_seconds"]
-    return known
+    total: float = report["overlap"]["io_seconds"] + report["overlap"]["compute_seconds"]
+    return total
 
 
 def cost(seconds: float, whole: float) -> str:

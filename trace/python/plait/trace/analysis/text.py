@@ -34,7 +34,7 @@ def as_text(report: Document, width: int = 100, top: int = 10) -> str:
 
 
 def rendered(report: Document, width: int, top: int = 10) -> RenderableType:
-    """Return the report as rich prints it: the coverage, the conclusions, then a section each."""
+    """Return the report for printing by rich: the coverage, the conclusions, then the sections."""
     parts: list[RenderableType] = [_headline(report)]
     for title, content in _sections(report, width, top):
         parts += [Text(""), Text(title, style="bold"), Padding(content, (0, 0, 0, 2), expand=False)]
@@ -108,33 +108,33 @@ def _mib(value: float | None) -> str:
 
 
 def _tables(report: Document) -> RenderableType:
-    one, two = report["table1"], report["table2"]
+    table1, table2 = report["table1"], report["table2"]
     first = table(
         ["Running time (s)", "Data size (MB)", "Total I/O (MB)", "I/Os", "Avg. I/O (MB)", "MB/s", "I/Os/s"],
         [
             [
-                number(one["running_seconds"]),
-                _mib(one["data_bytes"]),
-                _mib(one["io_bytes"]),
-                number(one["ios"]),
-                _mib(one["mean_io_bytes"]),
-                _mib(one["bytes_per_second"]),
-                number(one["ios_per_second"]),
+                number(table1["running_seconds"]),
+                _mib(table1["data_bytes"]),
+                _mib(table1["io_bytes"]),
+                number(table1["ios"]),
+                _mib(table1["mean_io_bytes"]),
+                _mib(table1["bytes_per_second"]),
+                number(table1["ios_per_second"]),
             ]
         ],
         0,
     )
-    mean = two["mean_io_bytes"]
+    mean = table2["mean_io_bytes"]
     second = table(
         ["Reads (MB/s)", "Writes (MB/s)", "Reads (I/Os/s)", "Writes (I/Os/s)", "Avg. I/O (KB)", "Read/write"],
         [
             [
-                _mib(two["read_bytes_per_second"]),
-                _mib(two["write_bytes_per_second"]),
-                number(two["reads_per_second"]),
-                number(two["writes_per_second"]),
+                _mib(table2["read_bytes_per_second"]),
+                _mib(table2["write_bytes_per_second"]),
+                number(table2["reads_per_second"]),
+                number(table2["writes_per_second"]),
                 number(None if mean is None else mean / 1024),
-                number(two["read_write_ratio"]),
+                number(table2["read_write_ratio"]),
             ]
         ],
         0,
@@ -143,7 +143,7 @@ def _tables(report: Document) -> RenderableType:
 
 
 def resampled(values: Sequence[float], columns: int) -> list[float]:
-    """Return means of neighbouring values, at most this many."""
+    """Return at most ``columns`` means of neighbouring values."""
     count = len(values)
     if count <= columns:
         return list(values)
@@ -153,10 +153,10 @@ def resampled(values: Sequence[float], columns: int) -> list[float]:
 
 def bars(values: Sequence[float], height: int = _HEIGHT) -> list[str]:
     """Return the rows of a bar chart, the highest first; a value above 0 gets at least one line."""
-    most = max(values, default=0.0)
+    highest = max(values, default=0.0)
     levels = (
-        [max(1, round(value / most * height * 8)) if value > 0 else 0 for value in values]
-        if most
+        [max(1, round(value / highest * height * 8)) if value > 0 else 0 for value in values]
+        if highest
         else [0] * len(values)
     )
     return ["".join(_STEPS[min(8, max(0, level - 8 * row))] for level in levels) for row in range(height - 1, -1, -1)]
@@ -187,135 +187,137 @@ def _over_time(line: Document, width: int) -> RenderableType:
 def _sizes(sizes: Document, width: int) -> RenderableType:
     bins: dict[int, list[int]] = {}
     for at, kind in enumerate(("read", "write")):
-        for one in sizes[kind]:
-            bins.setdefault(one["from"], [0, 0])[at] = one["count"]
-    most = max(sum(counts) for counts in bins.values())
+        for bin in sizes[kind]:
+            bins.setdefault(bin["from"], [0, 0])[at] = bin["count"]
+    highest = max(sum(counts) for counts in bins.values())
     columns = max(8, min(width - 60, 40))
     rows = []
     for begin, (reads, writes) in sorted(bins.items()):
         label = "0 B" if begin == 0 else f"{_amounts.size(begin)} to {_amounts.size(2 * begin)}"
-        rows.append([label, "█" * max(1, round((reads + writes) / most * columns)), f"{reads:,}", f"{writes:,}"])
-    made = table(["size", "", "reads", "writes"], rows, 2)
+        rows.append([label, "█" * max(1, round((reads + writes) / highest * columns)), f"{reads:,}", f"{writes:,}"])
+    size_table = table(["size", "", "reads", "writes"], rows, 2)
     common = [
-        f"{_amounts.size(one['bytes'])} ({one['kind']}, {_amounts.share(one['share'])})" for one in sizes["common"][:4]
+        f"{_amounts.size(size['bytes'])} ({size['kind']}, {_amounts.share(size['share'])})"
+        for size in sizes["common"][:4]
     ]
-    return Group(made, Text(f"Most frequent: {', '.join(common)}."))
+    return Group(size_table, Text(f"Most frequent: {', '.join(common)}."))
 
 
 def _order(order: Document) -> RenderableType:
     rows = [
         [
             f"{kind}s",
-            *[_amounts.share(known[name]) for name in ("consecutive", "sequential", "random")],
-            f"{known['count']:,}",
+            *[_amounts.share(shares[name]) for name in ("consecutive", "sequential", "random")],
+            f"{shares['count']:,}",
         ]
-        for kind, known in order.items()
-        if known["count"]
+        for kind, shares in order.items()
+        if shares["count"]
     ]
     return table(["", "consecutive (there)", "sequential (further on)", "random (before it)", "requests"], rows)
 
 
 def _calls(calls: list[Document], top: int) -> RenderableType:
-    shown = sorted(calls, key=lambda one: (-one["seconds"], -one["count"]))
+    shown = sorted(calls, key=lambda call: (-call["seconds"], -call["count"]))
     rows = [
         [
-            f"{one['kind']} ({one['interface']})",
-            f"{one['count']:,}",
-            f"{one['failed']:,}",
-            _amounts.seconds(one["seconds"]),
-            _amounts.size(one["bytes"]) if one["bytes"] else "–",
+            f"{call['kind']} ({call['interface']})",
+            f"{call['count']:,}",
+            f"{call['failed']:,}",
+            _amounts.seconds(call["seconds"]),
+            _amounts.size(call["bytes"]) if call["bytes"] else "–",
         ]
-        for one in shown[:top]
+        for call in shown[:top]
     ]
     return _with_rest(
         table(["call", "count", "failed", "time", "bytes"], rows), len(calls) - top, "kind of call", "kinds of calls"
     )
 
 
-def _with_rest(made: Table, left: int, one: str, several: str) -> RenderableType:
+def _with_rest(table_: Table, left: int, singular: str, plural: str) -> RenderableType:
     if left <= 0:
-        return made
-    return Group(made, Text(f"and {left:,} more {one if left == 1 else several}", style="dim"))
+        return table_
+    return Group(table_, Text(f"and {left:,} more {singular if left == 1 else plural}", style="dim"))
 
 
 def _files(report: Document, width: int, top: int) -> RenderableType:
     columns = max(16, width - 66)
     rows = [
         [
-            short(one["name"], columns),
-            _amounts.size(one["read_bytes"]),
-            _amounts.size(one["write_bytes"]),
-            f"{one['reads']:,}",
-            f"{one['writes']:,}",
-            _amounts.size(one["extent"]),
-            one["class"],
+            short(file["name"], columns),
+            _amounts.size(file["read_bytes"]),
+            _amounts.size(file["write_bytes"]),
+            f"{file['reads']:,}",
+            f"{file['writes']:,}",
+            _amounts.size(file["extent"]),
+            file["class"],
         ]
-        for one in report["files"][:top]
+        for file in report["files"][:top]
     ]
     left = len(report["files"]) - top + report["files_left_out"]["files"]
-    made = table(["file", "read", "written", "reads", "writes", "extent", "class"], rows)
-    return _with_rest(made, left, "file", "files")
+    file_table = table(["file", "read", "written", "reads", "writes", "extent", "class"], rows)
+    return _with_rest(file_table, left, "file", "files")
 
 
 def _classes(classes: Document) -> RenderableType:
     rows = [
-        [kind, _amounts.share(one["share"]), _amounts.size(one["bytes"]), one["evidence"]]
-        for kind, one in classes.items()
-        if one["count"]
+        [kind, _amounts.share(class_["share"]), _amounts.size(class_["bytes"]), class_["evidence"]]
+        for kind, class_ in classes.items()
+        if class_["count"]
     ]
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    class_table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     for name, side in (("type", "left"), ("share", "right"), ("bytes", "right"), ("evidence", "left")):
-        made.add_column(name, justify=side, no_wrap=name != "evidence")  # type: ignore[arg-type]
+        class_table.add_column(name, justify=side, no_wrap=name != "evidence")  # type: ignore[arg-type]
     for row in rows:
-        made.add_row(*[Text(cell) for cell in row])
-    return made if rows else Text("No file moved data.")
+        class_table.add_row(*[Text(cell) for cell in row])
+    return class_table if rows else Text("No file moved data.")
 
 
 def _cycles(report: Document, top: int) -> RenderableType:
     rows = [
         [
-            short(one["what"], 30),
-            number(one["period_seconds"]),
-            f"{one['count']:,}",
-            f"{one['strength']:.2f}",
-            f"{one['regularity']:.2f}",
-            _amounts.size(one["bytes_per_cycle"]),
+            short(cycle["what"], 30),
+            number(cycle["period_seconds"]),
+            f"{cycle['count']:,}",
+            f"{cycle['strength']:.2f}",
+            f"{cycle['regularity']:.2f}",
+            _amounts.size(cycle["bytes_per_cycle"]),
         ]
-        for one in report["cycles"][:top]
+        for cycle in report["cycles"][:top]
     ]
-    made = table(["of", "period (s)", "cycles", "strength", "regularity", "bytes a cycle"], rows)
-    return _with_rest(made, len(report["cycles"]) - top, "cycle", "cycles")
+    cycle_table = table(["of", "period (s)", "cycles", "strength", "regularity", "bytes a cycle"], rows)
+    return _with_rest(cycle_table, len(report["cycles"]) - top, "cycle", "cycles")
 
 
 def _processes(report: Document, top: int) -> RenderableType:
-    known = sorted(report["processes"], key=lambda one: -one["io_seconds"])[:top]
+    processes = sorted(report["processes"], key=lambda process: -process["io_seconds"])[:top]
     rows = [
         [
-            f"{one['number']}" + (f" (rank {one['rank']})" if one["rank"] >= 0 else ""),
-            _amounts.size(one["read_bytes"]),
-            _amounts.size(one["write_bytes"]),
-            _amounts.seconds(one["io_seconds"]),
-            "–" if one["cpu_seconds"] is None else _amounts.seconds(one["cpu_seconds"]),
-            f"{one['opens']:,}",
-            short(one["command"], 24),
+            f"{process['number']}" + (f" (rank {process['rank']})" if process["rank"] >= 0 else ""),
+            _amounts.size(process["read_bytes"]),
+            _amounts.size(process["write_bytes"]),
+            _amounts.seconds(process["io_seconds"]),
+            "–" if process["cpu_seconds"] is None else _amounts.seconds(process["cpu_seconds"]),
+            f"{process['opens']:,}",
+            short(process["command"], 24),
         ]
-        for one in known
+        for process in processes
     ]
     left = len(report["processes"]) - top + report["processes_left_out"]["processes"]
-    made = table(["process", "read", "written", "in I/O", "CPU", "opens", "command"], rows)
-    made.columns[-1].justify = "left"
-    return _with_rest(made, left, "process", "processes")
+    process_table = table(["process", "read", "written", "in I/O", "CPU", "opens", "command"], rows)
+    process_table.columns[-1].justify = "left"
+    return _with_rest(process_table, left, "process", "processes")
 
 
 def _overlap(report: Document) -> RenderableType:
     lines = [Text(report["overlap"]["text"]), Text(report["stragglers"]["text"])]
-    known = report["amplification"]
-    if known is not None and known["ratio"] is not None:
+    amplification = report["amplification"]
+    if amplification is not None and amplification["ratio"] is not None:
         lines.append(
             Text(
-                f"{_amounts.size(known['physical_bytes'])} reached devices for "
-                f"{_amounts.size(known['logical_bytes'])} asked for: "
-                f"{_amounts.times(known['ratio'])}; {_amounts.count(known['joined'], 'operation')} seen on both levels."
+                f"{_amounts.size(amplification['physical_bytes'])} reached devices for "
+                f"{_amounts.size(amplification['logical_bytes'])} asked for: "
+                f"{_amounts.times(amplification['ratio'])}; "
+                f"{_amounts.count(amplification['joined'], 'operation')} seen on both levels."
             )
         )
     return Group(*lines)

@@ -15,34 +15,37 @@ from plait._base import amounts as _amounts
 _STYLES = {"high": "bold red", "medium": "yellow", "low": "cyan", "good": "green"}
 
 
-def conclusion_lines(known: list[dict[str, Any]]) -> RenderableType:
-    """Return one paragraph a conclusion."""
+def conclusion_lines(conclusions: list[dict[str, Any]]) -> RenderableType:
+    """Return the conclusions, each as one paragraph."""
     lines: list[RenderableType] = []
-    for one in known:
+    for conclusion in conclusions:
         text = Text()
-        text.append(f"{one['severity']:<6} ", style=_STYLES[one["severity"]])
-        text.append(f"{one['title']}. ", style="bold")
-        text.append(_amounts.shown(one["text"]))
-        if one["advice"]:
-            text.append(f" → {one['advice']}", style="italic")
-        if one.get("gain"):
-            text.append(f" {_amounts.shown(one['gain']['text'])}", style="green" if one["gain"]["seconds"] else "dim")
+        text.append(f"{conclusion['severity']:<6} ", style=_STYLES[conclusion["severity"]])
+        text.append(f"{conclusion['title']}. ", style="bold")
+        text.append(_amounts.shown(conclusion["text"]))
+        if conclusion["advice"]:
+            text.append(f" → {conclusion['advice']}", style="italic")
+        if conclusion.get("gain"):
+            text.append(
+                f" {_amounts.shown(conclusion['gain']['text'])}",
+                style="green" if conclusion["gain"]["seconds"] else "dim",
+            )
         lines.append(text)
     return Group(*lines)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
     """Return a table whose first columns hold texts and whose others hold numbers."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    table_ = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     for at, column in enumerate(columns):
-        made.add_column(column, justify="left" if at < left else "right", overflow="fold" if at == 0 else "ellipsis")
+        table_.add_column(column, justify="left" if at < left else "right", overflow="fold" if at == 0 else "ellipsis")
     for row in rows:
-        made.add_row(*[Text(cell) for cell in row])
-    return made
+        table_.add_row(*[Text(cell) for cell in row])
+    return table_
 
 
 def number(value: float | None) -> str:
-    """Return a number with three digits, more where it is whole."""
+    """Return a number with three digits, whole from 1000 on; whole numbers exactly."""
     if value is None:
         return "–"
     if float(value).is_integer() or abs(value) >= 999.5:

@@ -35,7 +35,7 @@ FORMATS: list[Format] = [
     Format("darshan", _darshan),
     Format("dftracer", _dftracer, several=True),
 ]
-_trace.name_other_formats([one.name for one in FORMATS])  # in errors of the library
+_trace.name_other_formats([format.name for format in FORMATS])  # in errors of the library
 
 
 def find(name: str) -> Format | None:
@@ -57,24 +57,24 @@ def find(name: str) -> Format | None:
 
 def read_names() -> list[str]:
     """Return the names of the formats that are read."""
-    return [name for name, _, read, _ in _trace.trace_formats() if read] + [one.name for one in FORMATS]
+    return [name for name, _, read, _ in _trace.trace_formats() if read] + [format.name for format in FORMATS]
 
 
 def written_names() -> list[str]:
     """Return the names of the formats that are written."""
     library = [name for name, _, _, written in _trace.trace_formats() if written]
-    return library + [one.name for one in FORMATS if one.endings]
+    return library + [format.name for format in FORMATS if format.endings]
 
 
 def foreign_names() -> list[str]:
     """Return the names of other tools' formats, which are read and not written."""
-    python = [one.name for one in FORMATS if one.foreign]
+    python = [format.name for format in FORMATS if format.foreign]
     return python + [name for name, _, read, written in _trace.trace_formats() if read and not written]
 
 
 def written_as(path: str) -> Format | None:
     """Return the format of a target's ending, if it is written in Python."""
-    return next((one for one in FORMATS if one.endings and path.endswith(one.endings)), None)
+    return next((format for format in FORMATS if format.endings and path.endswith(format.endings)), None)
 
 
 def target_format(path: str, name: str | None) -> Format | None:
@@ -83,17 +83,17 @@ def target_format(path: str, name: str | None) -> Format | None:
     Raises:
         plait.ArgumentError: there is no format of that name, it is only read, or the ending is not that of any format.
     """
-    found = find(name) if name else written_as(path)
-    if found is not None and not found.endings:
-        raise ArgumentError(f"traces in the format {found.name} are read, not written")
+    format = find(name) if name else written_as(path)
+    if format is not None and not format.endings:
+        raise ArgumentError(f"traces in the format {format.name} are read, not written")
     if not name and not any(path.endswith(ending) for _, ending in endings()):
         raise ArgumentError(
             f"the name {path} does not tell the trace's format; name one of: {', '.join(written_names())}"
         )
-    return found
+    return format
 
 
 def endings() -> list[tuple[str, str]]:
     """Return the formats that are written, each with the ending of its names."""
     library = [(name, ending) for name, ending, _, written in _trace.trace_formats() if written and ending]
-    return library + [(one.name, ending) for one in FORMATS for ending in one.endings]
+    return library + [(format.name, ending) for format in FORMATS for ending in format.endings]

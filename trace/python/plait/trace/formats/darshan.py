@@ -32,8 +32,10 @@ class _RecordSums:
 
     def less(self, other: _RecordSums) -> tuple[int, int, int]:
         """Calls, bytes read and bytes written that ``other`` has not."""
-        calls = sum(max(mine - theirs, 0) for mine, theirs in zip(self.calls, other.calls, strict=True))
-        read, written = (max(mine - theirs, 0) for mine, theirs in zip(self.bytes, other.bytes, strict=True))
+        calls = sum(max(count - other_count, 0) for count, other_count in zip(self.calls, other.calls, strict=True))
+        read, written = (
+            max(count - other_count, 0) for count, other_count in zip(self.bytes, other.bytes, strict=True)
+        )
         return calls, read, written
 
 
@@ -66,25 +68,25 @@ class _Import:
     def trace(self, module: str, physical: set[int]) -> tuple[set[int], _RecordSums]:
         """Add every access of a module of DXT; return the files and the sums."""
         interface = _COUNTED[TRACED[module]]
-        seen: set[int] = set()
+        files: set[int] = set()
         sums = _RecordSums()
         for record in self.log.records(module):
             rank, identity = int(record["rank"]), int(record["id"])
             self.ranks[rank] = record.get("hostname", "") or self.ranks.get(rank, "")
-            seen.add(identity)
+            files.add(identity)
             for which, (segments, kind) in enumerate(
                 ((record["read_segments"], Kind.READ), (record["write_segments"], Kind.WRITE))
             ):
                 if not segments:
                     continue
                 events = np.zeros(len(segments), EVENT)
-                start = np.array([one["start_time"] for one in segments])
-                end = np.array([one["end_time"] for one in segments])
+                start = np.array([segment["start_time"] for segment in segments])
+                end = np.array([segment["end_time"] for segment in segments])
                 events["start"] = np.maximum(np.rint(start * _SECOND), 0).astype("i8")
                 events["duration"] = np.maximum(np.rint((end - start) * _SECOND), 0).astype("i8")
                 events["cpu"] = -1
-                events["offset"] = [one["offset"] for one in segments]
-                events["length"] = events["result"] = [one["length"] for one in segments]
+                events["offset"] = [segment["offset"] for segment in segments]
+                events["length"] = events["result"] = [segment["length"] for segment in segments]
                 events["operation"] = np.arange(self.operations + 1, self.operations + 1 + len(segments))
                 self.operations += len(segments)
                 events["process"] = events["thread"] = self.process(rank)
@@ -95,28 +97,28 @@ class _Import:
                 self.spool.add_array(events)
                 sums.calls[which] += len(segments)
                 sums.bytes[which] += int(events["result"].sum())
-        return seen, sums
+        return files, sums
 
     def count(self, module: str, data: bool, physical: set[int]) -> tuple[set[int], _RecordSums]:
         """Add the counters of a module, including those of reads and writes if `data` is true; return the files and the
         sums.
         """
-        seen: set[int] = set()
+        files: set[int] = set()
         sums = _RecordSums()
         for record in self.log.records(module):
             rank, identity = int(record["rank"]), int(record["id"])
-            seen.add(identity)
-            for which, (calls, moved) in enumerate(calls_and_bytes(module, record)):
+            files.add(identity)
+            for which, (calls, byte_count) in enumerate(calls_and_bytes(module, record)):
                 sums.calls[which] += calls
-                sums.bytes[which] += moved
+                sums.bytes[which] += byte_count
             values = read_values(module, record, int(self.log.job["nprocs"]), data)
             if not any(value for name, value in values.items() if name != "ranks"):
                 continue
             self.ranks.setdefault(rank, "")
             flags = 0 if module == "POSIX" and identity in physical else Flag.LOGICAL
-            who, file = self.process(rank), self.file(rank, identity)
-            self.counters.append(Counters(who, file, _COUNTED[module], int(flags), values))
-        return seen, sums
+            process, file = self.process(rank), self.file(rank, identity)
+            self.counters.append(Counters(process, file, _COUNTED[module], int(flags), values))
+        return files, sums
 
     def run(self, step: Callable[[str], None]) -> None:
         """Read all modules."""
@@ -130,10 +132,10 @@ class _Import:
         for dxt in ("DXT_MPIIO", "DXT_POSIX"):
             if dxt in modules:
                 step(dxt)
-                seen, sums = self.trace(dxt, through_mpi)
+                files, sums = self.trace(dxt, through_mpi)
                 if dxt == "DXT_MPIIO":
-                    through_mpi |= seen
-                if seen:  # if none of its records can be read, the counters remain
+                    through_mpi |= files
+                if files:  # if none of its records can be read, the counters remain
                     traced[TRACED[dxt]] = dxt, sums
         only_counted: list[str] = []
         for module in ("MPI-IO", "POSIX", "STDIO"):
@@ -142,14 +144,14 @@ class _Import:
             step(module)
             # If accesses are known for POSIX alone, those of MPI-IO would count the same bytes again.
             hides = module == "MPI-IO" and "POSIX" in traced and module not in traced
-            seen, sums = self.count(module, not (module in traced or hides), through_mpi)
+            files, sums = self.count(module, not (module in traced or hides), through_mpi)
             if module == "MPI-IO" and not hides:
-                through_mpi |= seen
+                through_mpi |= files
             if hides:
                 self.notes.append("sums for MPI-IO are left out, because the accesses below it are known one by one")
             elif module in traced:
-                dxt, held = traced[module]
-                calls, read, written = sums.less(held)
+                dxt, traced_sums = traced[module]
+                calls, read, written = sums.less(traced_sums)
                 if calls or read or written:
                     self.complete = False
                     self.missed.append(MissedCalls(f"accesses that {dxt} does not hold", calls, read, written))
@@ -174,13 +176,13 @@ class _Import:
         if not damaged and not self.log.cut_off:
             return
         self.complete = False
-        what = "is damaged"
+        damage = "is damaged"
         if self.log.cut_off:
-            what = f"is cut off: it has {self.log.bytes:,} of {self.log.promised:,} bytes"
+            damage = f"is cut off: it has {self.log.bytes:,} of {self.log.promised:,} bytes"
         which = f"records of {', '.join(damaged)}" if damaged else "modules that are not shown"
         if not self.described:
-            raise ArgumentError(f"{self.log.path} {what}, and no record of {', '.join(self.log.modules)} can be read")
-        self.notes.insert(0, f"the log {what}: {which} are missing")
+            raise ArgumentError(f"{self.log.path} {damage}, and no record of {', '.join(self.log.modules)} can be read")
+        self.notes.insert(0, f"the log {damage}: {which} are missing")
 
 
 def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) -> ImportedTrace:
@@ -197,7 +199,7 @@ def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) ->
             host=host,
             command=log.command + ("" if rank >= 0 else " (all ranks together)"),
         )
-        for rank, host in sorted(work.ranks.items(), key=lambda one: (one[0] < 0, one[0]))
+        for rank, host in sorted(work.ranks.items(), key=lambda item: (item[0] < 0, item[0]))
     ]
     files = [
         TracedFile(work.process(rank), work.files[identity], log.names.get(identity, f"record {identity}"))

@@ -41,9 +41,9 @@ class _Record:
 
     def count(self, *names: str) -> int | None:
         """Return the sum of the counters that have values, or None if none has one."""
-        known = [int(self.counters.get(f"{self.prefix}_{name}", -1)) for name in names]
-        known = [one for one in known if one >= 0]
-        return sum(known) if known else None
+        values = [int(self.counters.get(f"{self.prefix}_{name}", -1)) for name in names]
+        values = [value for value in values if value >= 0]
+        return sum(values) if values else None
 
     def time(self, name: str) -> int | None:
         """Return a time in ns, or None if it was not measured."""
@@ -53,11 +53,11 @@ class _Record:
 
 def calls_and_bytes(module: str, record: dict[str, Any]) -> list[tuple[int, int]]:
     """Return the numbers of reads and writes of a record, each with its bytes."""
-    one = _Record(module, record)
+    counters = _Record(module, record)
     result = []
-    for calls, moved in (("READS", "BYTES_READ"), ("WRITES", "BYTES_WRITTEN")):
-        names = [f"{how}_{calls}" for how in _HOW] if module == "MPI-IO" else [calls]
-        result.append((one.count(*names) or 0, one.count(moved) or 0))
+    for calls, bytes_name in (("READS", "BYTES_READ"), ("WRITES", "BYTES_WRITTEN")):
+        names = [f"{mode}_{calls}" for mode in _HOW] if module == "MPI-IO" else [calls]
+        result.append((counters.count(*names) or 0, counters.count(bytes_name) or 0))
     return result
 
 
@@ -67,62 +67,62 @@ def read_values(module: str, record: dict[str, Any], processes: int, data: bool)
     processes: number of processes of the job, over which a record without a rank was summed.
     data: True to include reads and writes, False for other calls only.
     """
-    one = _Record(module, record)
-    values: dict[str, int | None] = {name: one.count(*sources) for name, sources in _OTHER_CALLS.items()}
-    values["meta_ns"] = one.time("META_TIME")
+    counters = _Record(module, record)
+    values: dict[str, int | None] = {name: counters.count(*sources) for name, sources in _OTHER_CALLS.items()}
+    values["meta_ns"] = counters.time("META_TIME")
     shared = int(record["rank"]) < 0
     values["ranks"] = processes if shared else 1
     if data:
-        values |= _data(module, record, one)
+        values |= _data(module, record, counters)
     if data and shared:
-        values["slowest_rank"] = one.count("SLOWEST_RANK")
-        values["slowest_ns"] = one.time("SLOWEST_RANK_TIME")
-        values["fastest_ns"] = one.time("FASTEST_RANK_TIME")
-        values["slowest_bytes"] = one.count("SLOWEST_RANK_BYTES")
+        values["slowest_rank"] = counters.count("SLOWEST_RANK")
+        values["slowest_ns"] = counters.time("SLOWEST_RANK_TIME")
+        values["fastest_ns"] = counters.time("FASTEST_RANK_TIME")
+        values["slowest_bytes"] = counters.count("SLOWEST_RANK_BYTES")
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _data(module: str, record: dict[str, Any], one: _Record) -> dict[str, int | None]:
+def _data(module: str, record: dict[str, Any], counters: _Record) -> dict[str, int | None]:
     values: dict[str, int | None] = {}
-    for (calls, moved), (word, kind, past) in zip(
+    for (calls, byte_count), (word, kind, past) in zip(
         calls_and_bytes(module, record), (("READ", "read", "READ"), ("WRITE", "write", "WRITTEN")), strict=True
     ):
         values[f"{kind}s"] = calls
-        values[f"{kind}_bytes"] = moved
-        values[f"{kind}_ns"] = one.time(f"{word}_TIME")
+        values[f"{kind}_bytes"] = byte_count
+        values[f"{kind}_ns"] = counters.time(f"{word}_TIME")
         if not calls:
             continue
-        for how, name in _HOW.items():
-            values[f"{name}_{kind}s"] = one.count(f"{how}_{word}S")
-        begin, end = one.time(f"{word}_START_TIMESTAMP"), one.time(f"{word}_END_TIMESTAMP")
+        for mode, name in _HOW.items():
+            values[f"{name}_{kind}s"] = counters.count(f"{mode}_{word}S")
+        begin, end = counters.time(f"{word}_START_TIMESTAMP"), counters.time(f"{word}_END_TIMESTAMP")
         if begin is not None and end is not None and 0 <= begin <= end and end > 0:
             values[f"{kind}_begin_ns"], values[f"{kind}_end_ns"] = begin, end
-        highest = one.count(f"MAX_BYTE_{past}")
+        highest = counters.count(f"MAX_BYTE_{past}")
         values[f"{kind}_extent"] = None if highest is None else highest + 1
-        consecutive, onward = one.count(f"CONSEC_{word}S"), one.count(f"SEQ_{word}S")
+        consecutive, onward = counters.count(f"CONSEC_{word}S"), counters.count(f"SEQ_{word}S")
         if consecutive is not None and onward is not None:
             # Darshan counts a consecutive access as sequential, too.
             values[f"consecutive_{kind}s"] = consecutive
             values[f"sequential_{kind}s"] = max(onward - consecutive, 0)
-        values |= _sizes(one, word, kind)
-    values["switches"] = one.count("RW_SWITCHES")
-    unaligned, block = one.count("FILE_NOT_ALIGNED"), one.count("FILE_ALIGNMENT")
+        values |= _sizes(counters, word, kind)
+    values["switches"] = counters.count("RW_SWITCHES")
+    unaligned, block = counters.count("FILE_NOT_ALIGNED"), counters.count("FILE_ALIGNMENT")
     if unaligned is not None and block:
         values["unaligned"], values["alignment"] = unaligned, block
     for at in range(1, 5):
-        size, count = one.count(f"ACCESS{at}_ACCESS"), one.count(f"ACCESS{at}_COUNT")
+        size, count = counters.count(f"ACCESS{at}_ACCESS"), counters.count(f"ACCESS{at}_COUNT")
         if size is not None and count:
             values[f"calls_of_{size}"] = count
     return values
 
 
-def _sizes(one: _Record, word: str, kind: str) -> dict[str, int | None]:
+def _sizes(counters: _Record, word: str, kind: str) -> dict[str, int | None]:
     """Return the number of calls for each range of sizes."""
-    infix = "AGG_" if one.prefix == "MPIIO" else ""
-    found: dict[str, int | None] = {}
-    least = 0
-    for name, most in _EDGES.items():
-        found[f"{kind}s_of_{least}_to_{most}"] = one.count(f"SIZE_{word}_{infix}{name}") or None
-        least = most + 1
-    found[f"{kind}s_of_{least}_up"] = one.count(f"SIZE_{word}_{infix}1G_PLUS") or None
-    return found
+    infix = "AGG_" if counters.prefix == "MPIIO" else ""
+    result: dict[str, int | None] = {}
+    lower = 0
+    for name, upper in _EDGES.items():
+        result[f"{kind}s_of_{lower}_to_{upper}"] = counters.count(f"SIZE_{word}_{infix}{name}") or None
+        lower = upper + 1
+    result[f"{kind}s_of_{lower}_up"] = counters.count(f"SIZE_{word}_{infix}1G_PLUS") or None
+    return result

@@ -64,18 +64,18 @@ def parse_regions(head: bytes) -> list[Region]:
     """
     order = _byte_order(head)
     for start in _TABLES:
-        found: list[Region] = []
+        regions: list[Region] = []
         end = 0
-        while order and len(found) < _REGIONS and start + 16 * (len(found) + 1) <= len(head):
-            region = Region(*struct.unpack_from(f"{order}QQ", head, start + 16 * len(found)))
+        while order and len(regions) < _REGIONS and start + 16 * (len(regions) + 1) <= len(head):
+            region = Region(*struct.unpack_from(f"{order}QQ", head, start + 16 * len(regions)))
             if region.size and (region.begin != end if end else region.begin < start + 16):
                 break
             if not region.size and region.begin:
                 break
-            found.append(region)
+            regions.append(region)
             end = region.end if region.size else end
-        if found and found[0].size:
-            return found
+        if regions and regions[0].size:
+            return regions
     return []
 
 
@@ -190,7 +190,7 @@ class Log:
         """Return True if a module's records ended with an error, which the package reports only to a further call."""
         backend = self.backend
         record = backend.ffi.new("void **")
-        found = backend.libdutil.darshan_log_get_record(log["handle"], self.modules[module]["idx"], record)
-        if found > 0:
+        status = backend.libdutil.darshan_log_get_record(log["handle"], self.modules[module]["idx"], record)
+        if status > 0:
             backend.libdutil.darshan_free(record[0])
-        return bool(found < 0)
+        return bool(status < 0)

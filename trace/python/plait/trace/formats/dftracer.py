@@ -123,10 +123,10 @@ class _Import:
             return True
         return phase == "X" and self.call(record, pid, args)
 
-    def name(self, what: str, pid: int, args: dict[str, Any]) -> None:
-        if what in ("FH", "HH", "SH"):
+    def name(self, key: str, pid: int, args: dict[str, Any]) -> None:
+        if key in ("FH", "HH", "SH"):
             self.strings[str(args.get("value"))] = str(args.get("name"))
-        elif what == "process_name":
+        elif key == "process_name":
             process = self.described.setdefault((self.source, pid), {})
             process["command"] = str(args.get("name"))
             rank = _RANK.search(process["command"])
@@ -135,13 +135,17 @@ class _Import:
 
     def process(self, pid: int, host: str) -> int:
         """Return the number of the process of a call: its own, unless another host has a process of that number too."""
-        here = (self.source, pid)
+        source_process = (self.source, pid)
         if host:
             number = self.hosted.get((host, pid))
-            if number is None and here in self.latest and not self.processes[self.latest[here]]["host"]:
-                number = self.latest[here]  # its first calls did not name the host
+            if (
+                number is None
+                and source_process in self.latest
+                and not self.processes[self.latest[source_process]]["host"]
+            ):
+                number = self.latest[source_process]  # its first calls did not name the host
         else:
-            number = self.latest.get(here, self.hosted.get(("", pid)))
+            number = self.latest.get(source_process, self.hosted.get(("", pid)))
         if number is None:
             number = pid
             while number in self.processes:
@@ -149,9 +153,9 @@ class _Import:
             self.renumbered += number != pid
             self.processes[number] = {"command": "", "rank": -1, "host": ""}
         self.hosted[host, pid] = number
-        self.latest[here] = number
+        self.latest[source_process] = number
         self.processes[number]["host"] = self.processes[number]["host"] or host
-        self.processes[number].update(self.described.pop(here, {}))
+        self.processes[number].update(self.described.pop(source_process, {}))
         return number
 
     def ended(self) -> None:
@@ -264,12 +268,12 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
         missed.append(MissedCalls("calls that DFTracer summed up instead of tracing them", work.summed))
     if work.failed:
         notes.append(f"{work.failed} calls failed; DFTracer does not tell why")
-    processes = [Process(pid, **known) for pid, known in work.processes.items()]
+    processes = [Process(pid, **process) for pid, process in work.processes.items()]
     files = [TracedFile(pid, number, work.resolved(name)) for (pid, name), number in work.files.items()]
     begins = "" if work.understood else ", ".join(work.first_lines)
     zero = (work.zero or 0) * 1000
-    known = (zero, 1000, work.complete, processes, files, missed, notes, spool)
-    return ImportedTrace("dftracer", *known, not_understood=begins)
+    trace = (zero, 1000, work.complete, processes, files, missed, notes, spool)
+    return ImportedTrace("dftracer", *trace, not_understood=begins)
 
 
 FUNCTIONS = Functions(recognize=lambda path, head: is_dftracer(head), read=import_dftracer)

@@ -61,8 +61,8 @@ def _table(pa: Any, schema: Any, events: npt.NDArray[np.void], names: dict[int, 
     files, index = np.unique(key, return_inverse=True)
     labels = [names.get(int(file)) for file in files]
     texts = pa.array([word or "" for word in labels], pa.string())
-    known = np.array([word is not None for word in labels], bool)
-    indices = pa.array(index.astype(np.int32), mask=~known[index] if len(files) else None)
+    has_label = np.array([word is not None for word in labels], bool)
+    indices = pa.array(index.astype(np.int32), mask=~has_label[index] if len(files) else None)
     columns.append(pa.DictionaryArray.from_arrays(indices, texts))
     return pa.Table.from_arrays(columns, schema=schema)
 
@@ -73,9 +73,9 @@ def _printable(text: str) -> str:
 
 
 def _metadata(description: Description) -> str:
-    known = description._asdict()
-    del known["format"]
-    return json.dumps({"version": 1, **known})  # lone surrogates, which represent bytes, are escaped
+    metadata = description._asdict()
+    del metadata["format"]
+    return json.dumps({"version": 1, **metadata})  # lone surrogates, which represent bytes, are escaped
 
 
 def write(trace: Trace, target: str, progress: Progress | None = None) -> tuple[int, int]:
@@ -134,22 +134,22 @@ class _ParquetTrace:
         self._columns = [name for name in EVENT.names or () if name in columns]
         raw = (self._file.metadata.metadata or {}).get(_KEY)
         try:
-            known: dict[str, Any] = json.loads(raw) if raw else {}
+            metadata: dict[str, Any] = json.loads(raw) if raw else {}
         except ValueError as error:
             raise ArgumentError(f"what {path} says of its trace is not JSON: {error}") from error
-        if known.get("version", 1) != 1:
-            raise ArgumentError(f"{path} is of version {known['version']}; this Plait reads version 1")
+        if metadata.get("version", 1) != 1:
+            raise ArgumentError(f"{path} is of version {metadata['version']}; this Plait reads version 1")
         self.events = int(self._file.metadata.num_rows)
         self.description = Description(
             format="parquet",
-            zero=known.get("zero", 0),
-            tick=known.get("tick", 1),
-            complete=known.get("complete", True),
-            processes=[Process(*one) for one in known.get("processes", [])],
-            files=[TracedFile(*one) for one in known.get("files", [])],
-            missed=[MissedCalls(*one) for one in known.get("missed", [])],
-            notes=known.get("notes", []),
-            counters=[Counters(*one) for one in known.get("counters", [])],
+            zero=metadata.get("zero", 0),
+            tick=metadata.get("tick", 1),
+            complete=metadata.get("complete", True),
+            processes=[Process(*fields) for fields in metadata.get("processes", [])],
+            files=[TracedFile(*fields) for fields in metadata.get("files", [])],
+            missed=[MissedCalls(*fields) for fields in metadata.get("missed", [])],
+            notes=metadata.get("notes", []),
+            counters=[Counters(*fields) for fields in metadata.get("counters", [])],
         )
 
     earliest = 0
@@ -179,16 +179,16 @@ class _ParquetTrace:
             labels = KIND_NAMES if name == "kind" else INTERFACE_NAMES
             coded = column if self._pa.types.is_dictionary(column.type) else column.dictionary_encode()
             try:
-                found = [labels.index(str(word).lower()) for word in coded.dictionary.to_pylist()]
+                indices_of_labels = [labels.index(str(word).lower()) for word in coded.dictionary.to_pylist()]
             except ValueError as error:
-                known = ", ".join(labels)
-                raise ArgumentError(f"{self._path}: the column {name} holds other words than {known}") from error
+                expected = ", ".join(labels)
+                raise ArgumentError(f"{self._path}: the column {name} holds other words than {expected}") from error
             indices: npt.NDArray[np.int64] = np.asarray(coded.indices.fill_null(0).to_numpy(zero_copy_only=False))
-            return np.take(np.asarray(found or [0], np.uint8), indices)
+            return np.take(np.asarray(indices_of_labels or [0], np.uint8), indices)
         missing = UNKNOWN if name in _MAY_BE_UNKNOWN else 0
         try:
-            wanted = self._pa.from_numpy_dtype(EVENT[name])
-            return np.asarray(column.cast(wanted).fill_null(missing).to_numpy(zero_copy_only=False))
+            type_ = self._pa.from_numpy_dtype(EVENT[name])
+            return np.asarray(column.cast(type_).fill_null(missing).to_numpy(zero_copy_only=False))
         except self._pa.ArrowException as error:
             raise ArgumentError(f"{self._path}: the column {name} cannot be read: {error}") from error
 
@@ -196,8 +196,8 @@ class _ParquetTrace:
 def _read(paths: Sequence[str], step: Step) -> ImportedTrace:
     step(paths[0])
     trace = _ParquetTrace(paths[0])
-    known = trace.description._asdict()
-    return ImportedTrace(spool=trace, **known)
+    description = trace.description._asdict()
+    return ImportedTrace(spool=trace, **description)
 
 
 FUNCTIONS = Functions(recognize=lambda path, head: head.startswith(_MAGIC), read=_read, write=write)

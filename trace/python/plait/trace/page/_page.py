@@ -58,18 +58,16 @@ def comparison_text(comparison: Report, reports: tuple[Report, Report] | None = 
     """Return the page of a comparison as HTML."""
     whole = _checked(comparison, "plait trace comparison")
     for side, report in zip("ab", [_lean(each) for each in reports or ()], strict=False):
-        known = {key: report[key] for key in ("timeline", "table1", "processes") if key in report}
-        whole[side] = {**known, **report.get("trace", {}), **whole.get(side, {})}
+        shown_parts = {key: report[key] for key in ("timeline", "table1", "processes") if key in report}
+        whole[side] = {**shown_parts, **report.get("trace", {}), **whole.get(side, {})}
     return _fill("compare.js", "Two traces compared", comparison_parts(whole), {"comparison": whole})
 
 
 def _checked(document: Report, expected: str) -> dict[str, Any]:
     """Return a document in JSON's own types, where it is of the kind that is expected."""
-    found = (document.get("format"), document.get("version"))
-    if found != (expected, 1):
-        raise ArgumentError(
-            f"the document is a {found[0]!r} of version {found[1]!r}; expected {expected!r} of version 1"
-        )
+    kind = (document.get("format"), document.get("version"))
+    if kind != (expected, 1):
+        raise ArgumentError(f"the document is a {kind[0]!r} of version {kind[1]!r}; expected {expected!r} of version 1")
     return {key: _lean(value) for key, value in document.items()}
 
 

@@ -90,12 +90,12 @@ def report_parts(report: Report) -> dict[str, str]:
 
 def _lead(report: Report) -> str:
     """Return one or two sentences about what the program did."""
-    trace, one, overlap = (report.get(key) or {} for key in ("trace", "table1", "overlap"))
+    trace, table1, overlap = (report.get(key) or {} for key in ("trace", "table1", "overlap"))
     wall = trace.get("wall_seconds")
     processes, files = len(report.get("processes") or []), len(report.get("files") or [])
     processes += (report.get("processes_left_out") or {}).get("processes", 0)
     files += (report.get("files_left_out") or {}).get("files", 0)
-    if not one.get("ios"):
+    if not table1.get("ios"):
         return escaped(f"No reads or writes in {seconds(wall)}." if wall else "No reads or writes were recorded.")
     counters = report.get("counters") or {}
     alone = bool(counters) and not trace.get("events")
@@ -109,11 +109,11 @@ def _lead(report: Report) -> str:
     moved = [
         text for text in (f"read {amount(read)}" if read else "", f"wrote {amount(written)}" if written else "") if text
     ]
-    who = counted(processes, "process") if processes else "The program"
+    subject = counted(processes, "process") if processes else "The program"
     took = f" in {seconds(wall)}" if wall else ""
     text = (
-        f"{who} {' and '.join(moved) or 'moved nothing'}{took}, with {counted(one['ios'], 'request')} "
-        f"of {amount(one.get('mean_io_bytes'))} on average, in {counted(files, 'file')}."
+        f"{subject} {' and '.join(moved) or 'moved nothing'}{took}, with {counted(table1['ios'], 'request')} "
+        f"of {amount(table1.get('mean_io_bytes'))} on average, in {counted(files, 'file')}."
     )
     if alone:
         return escaped(text + " This is from counters: no single call was traced.")
@@ -152,24 +152,24 @@ def _coverage(trace: Report) -> str:
     )
 
 
-def _conclusions(found: Sequence[Report], sections: Mapping[str, str] = SECTIONS) -> str:
+def _conclusions(conclusions: Sequence[Report], sections: Mapping[str, str] = SECTIONS) -> str:
     begin = '<section id="conclusions" aria-labelledby="conclusions-title" tabindex="-1">'
-    if not found:
+    if not conclusions:
         return f'{begin}<h2 id="conclusions-title">Conclusions</h2><p>Nothing stands out in this trace.</p></section>'
-    items = "\n".join(_conclusion(each, sections) for each in found)
+    items = "\n".join(_conclusion(conclusion, sections) for conclusion in conclusions)
     return f'{begin}<h2 id="conclusions-title">Conclusions</h2>\n<ol class="conclusions">\n{items}\n</ol></section>'
 
 
-def _conclusion(each: Report, sections: Mapping[str, str]) -> str:
-    severity = str(each.get("severity") or "low")
+def _conclusion(conclusion: Report, sections: Mapping[str, str]) -> str:
+    severity = str(conclusion.get("severity") or "low")
     mark, word = _SEVERITIES.get(severity, _SEVERITIES["low"])
     kind = severity if severity in _SEVERITIES else "low"
     arrow = '<span aria-hidden="true">→</span><span class="unseen">Advice: </span>'
-    advice = f'<p class="advice">{arrow}{escaped(each["advice"])}</p>' if each.get("advice") else ""
-    gain = each.get("gain")
+    advice = f'<p class="advice">{arrow}{escaped(conclusion["advice"])}</p>' if conclusion.get("advice") else ""
+    gain = conclusion.get("gain")
     if gain:
         advice += f'<p class="gain">{escaped(gain["text"])}</p>'
-    section = find_section(each.get("evidence"))
+    section = find_section(conclusion.get("evidence"))
     if section is not None and section not in sections:
         section = next(iter(sections))
     proof = (
@@ -179,8 +179,8 @@ def _conclusion(each: Report, sections: Mapping[str, str]) -> str:
     )
     return (
         f'<li class="conclusion {kind}"><div class="claim"><h3><span class="severity"><span aria-hidden="true">{mark}'
-        f"</span> {word}</span> {escaped(each.get('title') or '')}</h3>"
-        f"<p>{escaped(_sentence(each.get('text')))}</p>{advice}</div>{proof}</li>"
+        f"</span> {word}</span> {escaped(conclusion.get('title') or '')}</h3>"
+        f"<p>{escaped(_sentence(conclusion.get('text')))}</p>{advice}</div>{proof}</li>"
     )
 
 

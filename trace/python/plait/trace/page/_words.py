@@ -77,7 +77,7 @@ def counted(value: int, noun: str) -> str:
 def plain(text: object) -> str:
     """Return a text that UTF-8 can encode, with invisible characters escaped."""
     whole = str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", whole)
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", whole)
 
 
 def escaped(text: object) -> str:

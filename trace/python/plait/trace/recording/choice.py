@@ -57,13 +57,14 @@ def kept(path: str | os.PathLike[str]) -> Choice:
                 return Choice()
             file.seek(_HEADER_OFFSET)
             text = file.read(_ROOM).split(b"\0", 1)[0]
-        known = json.loads(text) if text else {}
+        options = json.loads(text) if text else {}
     except (OSError, ValueError, RecursionError):  # a file of another program may be deeply nested
         return Choice()
-    if not isinstance(known, dict):
+    if not isinstance(options, dict):
         return Choice()
-    lists = (known.get("include"), known.get("exclude"))
+    lists = (options.get("include"), options.get("exclude"))
     include, exclude = (
-        [one for one in each if isinstance(one, str)] if isinstance(each, list) else [] for each in lists
+        [pattern for pattern in patterns if isinstance(pattern, str)] if isinstance(patterns, list) else []
+        for patterns in lists
     )
-    return Choice(include, exclude, known.get("all") is True)
+    return Choice(include, exclude, options.get("all") is True)

@@ -82,8 +82,8 @@ def programs(processes: Sequence[Mapping[str, Any]]) -> list[str]:
     Launchers are skipped unless all commands are of launchers. Ranks come first, because an unknown launcher starts
     before the ranks do.
     """
-    ordered = sorted(processes, key=lambda one: ((one.get("rank") or 0) < 0, one.get("begin") or 0))
-    commands = [str(one.get("command") or "").strip() for one in ordered]
-    chosen = [command for command in commands if not starts_others(command)]
-    names = [ran(command) for command in (chosen if any(chosen) else commands)]
+    ordered = sorted(processes, key=lambda process: ((process.get("rank") or 0) < 0, process.get("begin") or 0))
+    commands = [str(process.get("command") or "").strip() for process in ordered]
+    programs_ = [command for command in commands if not starts_others(command)]
+    names = [ran(command) for command in (programs_ if any(programs_) else commands)]
     return list(dict.fromkeys(name for name in names if name))

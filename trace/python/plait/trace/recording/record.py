@@ -119,11 +119,11 @@ def find_program(name: str) -> str:
     Raises:
         OSError: it does not exist, or may not be run.
     """
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         missing = errno.EACCES if os.path.exists(name) else errno.ENOENT
         raise OSError(missing, os.strerror(missing), name)
-    return os.path.abspath(found) if os.sep in found else found
+    return os.path.abspath(path) if os.sep in path else path
 
 
 def _make_space(path: Path, append: bool) -> None:
