@@ -27,15 +27,15 @@ struct account_slot account_slots[ACCOUNT_SLOTS];
 __thread struct account_slot* account_own_slot;
 _Static_assert(sizeof(struct account_slot) == sizeof(((struct plait_account*)NULL)->slots[0]), "one layout");
 
-static _Atomic uint32_t slots_given;
+static _Atomic uint32_t slots_assigned;
 // The kernel's counters when all slots were zero, plus everything reported as missed since then. The first slots are
-// in the trace. They are in `here` before the process has memory in the trace, or if it has none.
-static struct plait_account here;
-static struct plait_account* account = &here;
+// in the trace. They are in `local_account` before the process has memory in the trace, or if it has none.
+static struct plait_account local_account;
+static struct plait_account* account = &local_account;
 
 static _Atomic int64_t* as_atomic(int64_t* sum) { return (_Atomic int64_t*)sum; }
 
-static void settle_one(int sum, int64_t by) { atomic_fetch_add(as_atomic(&account->settled[sum]), by); }
+static void add_settled(int sum, int64_t by) { atomic_fetch_add(as_atomic(&account->settled[sum]), by); }
 
 static _Atomic uint64_t libraries_settled;
 // In the child of a fork another thread may have held the loader's lock, which is never released there. So the loader
@@ -47,14 +47,14 @@ static uint64_t libraries_loaded(void) {
 }
 
 struct account_slot* account_new_slot(void) {
-  const uint32_t given = atomic_fetch_add_explicit(&slots_given, 1, memory_order_relaxed);
-  if (given < PLAIT_ACCOUNT_SLOTS) {
-    account_own_slot = (struct account_slot*)(void*)&account->slots[given];
+  const uint32_t index = atomic_fetch_add_explicit(&slots_assigned, 1, memory_order_relaxed);
+  if (index < PLAIT_ACCOUNT_SLOTS) {
+    account_own_slot = (struct account_slot*)(void*)&account->slots[index];
     return account_own_slot;
   }
   atomic_fetch_or(as_atomic(&account->flags), PLAIT_ACCOUNT_THREADS);
-  const uint32_t shared = ACCOUNT_OWNED + given % (ACCOUNT_SLOTS - ACCOUNT_OWNED);
-  account_own_slot = &account_slots[given < ACCOUNT_OWNED ? given : shared];
+  const uint32_t shared = ACCOUNT_OWNED + index % (ACCOUNT_SLOTS - ACCOUNT_OWNED);
+  account_own_slot = &account_slots[index < ACCOUNT_OWNED ? index : shared];
   return account_own_slot;
 }
 
@@ -145,9 +145,10 @@ static bool difference(int64_t missing[4]) {
   }
 }
 
+// Adds the missing counts to the settled ones, so that they are reported once.
 static void settle(const int64_t missing[4]) {
   for (int i = 0; i < 4; ++i)
-    if (missing[i] != 0) settle_one(i, missing[i]);
+    if (missing[i] != 0) add_settled(i, missing[i]);
 }
 
 static void put_loader(int64_t bytes, int64_t start, const char* what) {
@@ -162,7 +163,7 @@ static void put_loader(int64_t bytes, int64_t start, const char* what) {
 }
 
 // Reads the counters at the exec of this program, if the program before it was recorded; otherwise they are zero.
-static void handed_over(int64_t values[4]) {
+static void read_counters_at_exec(int64_t values[4]) {
   memset(values, 0, 4 * sizeof *values);
   for (char** entry = environ; entry != NULL && *entry != NULL; ++entry) {
     if (strncmp(*entry, "PLAIT_RECORD_EXEC=", 18) != 0) continue;
@@ -175,17 +176,18 @@ static void handed_over(int64_t values[4]) {
 void account_start(void) {
   const int64_t start = plait_events_now();
   int64_t before[4];
-  handed_over(before);
+  read_counters_at_exec(before);
   settle(before);
   int64_t missing[4];
   if (!difference(missing)) return;
   libraries_settled = libraries_loaded();
   settle(missing);
-  // Bytes beyond the share of exec and the loader were read by a program that was not recorded.
-  const int64_t most = 65536 + 4096 * (int64_t)libraries_settled;
-  const int64_t loaded = missing[0] < most ? missing[0] : most;
+  // exec and the loader read at most about 64 KiB plus 4 KiB for each library. Bytes beyond that were read by a program
+  // that was not recorded.
+  const int64_t max_loader_bytes = 65536 + 4096 * (int64_t)libraries_settled;
+  const int64_t loaded = missing[0] < max_loader_bytes ? missing[0] : max_loader_bytes;
   put_loader(loaded, start, "loader:[exec]");
-  if (missing[0] > most || missing[1] > 0)
+  if (missing[0] > max_loader_bytes || missing[1] > 0)
     plait_events_missed(PLAIT_MISSED_KERNEL, missing[3] > 0 ? missing[3] : 1, missing[0] - loaded,
                         missing[1] > 0 ? missing[1] : 0);
 }
@@ -197,10 +199,10 @@ void account_forked(void) {
     atomic_store(&account_slots[i].reads, 0);
     atomic_store(&account_slots[i].writes, 0);
   }
-  memset(&here, 0, sizeof here);
-  account = &here;
+  memset(&local_account, 0, sizeof local_account);
+  account = &local_account;
   account_own_slot = NULL;
-  atomic_store(&slots_given, 0);
+  atomic_store(&slots_assigned, 0);
   atomic_store(&forked, !surely_one_thread());
   atomic_store(&account_loading, 0);
 }

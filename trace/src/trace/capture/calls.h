@@ -87,8 +87,8 @@ enum obstacle {
   OBSTACLE_USER = PLAIT_UNRECORDED_USER,
   OBSTACLE_ASKED = PLAIT_UNRECORDED_ASKED
 };
-/* asked: false if the environment states that the program is not to be recorded.  cost: some system calls. */
-enum obstacle program_obstacle(int directory, const char* path, int flags, bool asked);
+/* requested: false if the environment states that the program is not to be recorded.  cost: some system calls. */
+enum obstacle program_obstacle(int directory, const char* path, int flags, bool requested);
 /* Counts a program that is about to run unrecorded, and records its name; runs: false undoes that. */
 void program_unrecorded(int directory, const char* path, enum obstacle why, bool runs);
 

@@ -38,9 +38,9 @@ enum next_function chain_found(enum next_function name, uintptr_t caller) {
 }
 
 void* chain_function(const char* name) {
-  void* found = NULL;
-  elf_find_next(&name, &found, 1);
-  return found;
+  void* function = NULL;
+  elf_find_next(&name, &function, 1);
+  return function;
 }
 
 long chain_pass(const struct next_call* next, const long argument[6]) {

@@ -26,9 +26,10 @@
 
 #include "trace/capture/capture.h"
 
-enum position_source { WAY_NONE, WAY_FOLLOWED, WAY_APPENDED, WAY_ASKED };
+// The source of an offset: none, the position tracked here, the end of the file, or queries of the kernel.
+enum position_source { SOURCE_NONE, SOURCE_TRACKED, SOURCE_APPENDED, SOURCE_QUERIED };
 
-static int64_t ask_position(int fd) {
+static int64_t query_position(int fd) {
   const long position = RAW3(SYS_lseek, fd, 0, SEEK_CUR);
   return position < 0 ? -1 : position;
 }
@@ -43,18 +44,18 @@ int64_t position_size(int fd) {
 }
 
 void moving_begin(struct position_change* moving, struct description* description, int fd, bool write) {
-  moving->way = WAY_NONE;
+  moving->way = SOURCE_NONE;
   if (description == NULL) return;
   const uint32_t flags = atomic_load_explicit(&description->flags, memory_order_relaxed);
   if (!(flags & DESCRIPTION_SEEKABLE)) return;
   const bool append = write && (flags & DESCRIPTION_APPEND);
   if ((flags & DESCRIPTION_SHARED) ||
       description->forks != atomic_load_explicit(&capture_forks, memory_order_relaxed)) {
-    moving->way = WAY_ASKED;
-    moving->before = append ? position_size(fd) : ask_position(fd);
+    moving->way = SOURCE_QUERIED;
+    moving->before = append ? position_size(fd) : query_position(fd);
     return;
   }
-  moving->way = append ? WAY_APPENDED : WAY_FOLLOWED;
+  moving->way = append ? SOURCE_APPENDED : SOURCE_TRACKED;
   moving->ticket = atomic_fetch_add(&description->begun, 1) + 1;
   moving->first = atomic_load(&description->ended) == moving->ticket - 1;
 }
@@ -74,20 +75,20 @@ static void move(const struct position_change* moving, struct description* descr
 }
 
 int64_t moving_end(const struct position_change* moving, struct description* description, int fd, int64_t result) {
-  const int64_t moved = result > 0 ? result : 0;
-  if (moving->way == WAY_NONE) return -1;
-  if (moving->way == WAY_ASKED) {
-    const int64_t after = ask_position(fd);
-    return moving->before >= 0 && after - moving->before == moved ? moving->before : -1;
+  const int64_t transferred = result > 0 ? result : 0;
+  if (moving->way == SOURCE_NONE) return -1;
+  if (moving->way == SOURCE_QUERIED) {
+    const int64_t after = query_position(fd);
+    return moving->before >= 0 && after - moving->before == transferred ? moving->before : -1;
   }
   int64_t was = atomic_load(&description->position);
   int64_t before = was;
-  if (moving->first && (was < 0 || (moving->way == WAY_APPENDED && moved > 0))) {
-    const int64_t after = ask_position(fd);
-    before = after < 0 ? -1 : after - moved;
+  if (moving->first && (was < 0 || (moving->way == SOURCE_APPENDED && transferred > 0))) {
+    const int64_t after = query_position(fd);
+    before = after < 0 ? -1 : after - transferred;
   }
   if (alone(moving, description)) {
-    move(moving, description, was, before < 0 ? -1 : before + moved);
+    move(moving, description, was, before < 0 ? -1 : before + transferred);
   } else {
     before = -1;
     atomic_store(&description->position, unknown(moving));
@@ -97,7 +98,7 @@ int64_t moving_end(const struct position_change* moving, struct description* des
 }
 
 void moving_set(const struct position_change* moving, struct description* description, int64_t result) {
-  if (moving->way != WAY_FOLLOWED) return;
+  if (moving->way != SOURCE_TRACKED) return;
   const int64_t was = atomic_load(&description->position);
   if (!alone(moving, description))
     atomic_store(&description->position, unknown(moving));

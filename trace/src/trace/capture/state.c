@@ -74,13 +74,14 @@ __thread int capture_paused __attribute__((tls_model("initial-exec")));
 
 struct text capture_plait_text;
 
-static int find_text(struct dl_phdr_info* object, size_t bytes, void* wanted) {
+static int find_text(struct dl_phdr_info* object, size_t bytes, void* address) {
   (void)bytes;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)* part = &object->dlpi_phdr[i];
     const struct text text = {object->dlpi_addr + part->p_vaddr, part->p_memsz};
-    if (part->p_type != PT_LOAD || !text_has(&text, *(const uintptr_t*)wanted)) continue;
+    if (part->p_type != PT_LOAD || !text_has(&text, *(const uintptr_t*)address)) continue;
     capture_plait_text.begin = text.begin;
+    // Stored last: a range of size 0 contains no address, so other threads never see a half-set range.
     atomic_thread_fence(memory_order_release);
     capture_plait_text.size = text.size;
     return 1;
@@ -100,7 +101,7 @@ void plait_capture_pause(int paused) {
 
 // True if this program may not read the counter from which the C library computes the time, a setting that it
 // inherits.
-static bool time_is_deadly(void) {
+static bool time_counter_is_forbidden(void) {
   int mode = 0;
   return RAW2(SYS_prctl, PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV;
 }
@@ -108,7 +109,7 @@ static bool time_is_deadly(void) {
 static bool begin_first(void) {
   const char* path = setting("PLAIT_RECORD");
   if (path == NULL || *path != '/' || strlen(path) >= sizeof capture_path) return false;
-  if (time_is_deadly()) return false;
+  if (time_counter_is_forbidden()) return false;
   strcpy(capture_path, path);
   elf_find_texts();
   if (capture_libc_text.size == 0) return false;  // not glibc: the internals of other C libraries are unknown
@@ -122,7 +123,7 @@ static bool begin_first(void) {
   return true;
 }
 
-static void go_on_after_fork(void) {
+static void continue_after_fork(void) {
   account_forked();
   aio_forked();
   uring_forked();
@@ -146,7 +147,7 @@ bool capture_begin(void) {
     on = begin_first();
   } else {
     atomic_store(&process, (int)RAW0(SYS_getpid));
-    go_on_after_fork();
+    continue_after_fork();
   }
   atomic_store(capture_state, on ? CAPTURE_ON : CAPTURE_OFF);
   errno = saved;

@@ -26,8 +26,8 @@ _Atomic uint32_t capture_forks;
 typedef _Atomic uint32_t entry;  // number of the description, 0: unknown
 static _Atomic(entry*) entries[BLOCKS];
 static _Atomic(struct description*) descriptions[BLOCKS];
-static _Atomic uint32_t made;       // number of descriptions ever made
-static _Atomic uint64_t free_list;  // number of the first free description, and above it a count of changes
+static _Atomic uint32_t description_count;  // number of descriptions ever made
+static _Atomic uint64_t free_list;          // number of the first free description, and above it a count of changes
 
 static void* memory(size_t size) {
   const long address = RAW6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -65,7 +65,7 @@ static struct description* new_description(void) {
     const uint64_t next = ((head >> 32) + 1) << 32 | atomic_load(&description->next_free);
     if (atomic_compare_exchange_weak(&free_list, &head, next)) return description;
   }
-  const uint32_t number = atomic_fetch_add(&made, 1) + 1;
+  const uint32_t number = atomic_fetch_add(&description_count, 1) + 1;
   if (number > PER_BLOCK * BLOCKS) return NULL;
   _Atomic(struct description*)* slot = &descriptions[(number - 1) / PER_BLOCK];
   if (atomic_load_explicit(slot, memory_order_acquire) == NULL) {
@@ -121,7 +121,7 @@ static const char* read_name(int fd, struct name* name) {
   return name->page != NULL && table_name(fd, name->page, LONGEST_NAME) ? name->page : name->text;
 }
 
-static void drop_name(struct name* name) {
+static void release_name(struct name* name) {
   if (name->page != NULL) RAW2(SYS_munmap, name->page, LONGEST_NAME);
 }
 
@@ -161,17 +161,17 @@ struct description* table_known(int fd) {
 }
 
 struct description* table_find(int fd) {
-  struct description* known = table_known(fd);
-  if (LIKELY(known != NULL)) return known;
+  struct description* existing = table_known(fd);
+  if (LIKELY(existing != NULL)) return existing;
   entry* slot = find_entry(fd, true);
   if (slot == NULL) return NULL;
   const long status = RAW2(SYS_fcntl, fd, F_GETFL);
-  struct name found;
-  const char* name = status < 0 ? NULL : read_name(fd, &found);
+  struct name buffer;
+  const char* name = status < 0 ? NULL : read_name(fd, &buffer);
   if (name == NULL) return NULL;
   struct description* description = new_description();
   if (description != NULL) fill(description, name, read_kind(fd, (int)status) | DESCRIPTION_SHARED);
-  drop_name(&found);
+  release_name(&buffer);
   if (description == NULL) return NULL;
   uint32_t other = 0;
   if (atomic_compare_exchange_strong(slot, &other, description->number)) return description;
@@ -183,14 +183,14 @@ struct description* table_open(int fd, const char* name, int flags) {
   entry* slot = find_entry(fd, true);
   struct description* description = slot == NULL ? NULL : new_description();
   if (description == NULL) return NULL;
-  struct name found = {.page = NULL};
+  struct name buffer = {.page = NULL};
   // A file without a name was opened by the name of its folder.
   if (name == NULL || *name != '/' || (flags & O_TMPFILE) == O_TMPFILE) {
-    const char* asked = read_name(fd, &found);
-    if (asked != NULL) name = asked;
+    const char* kernel_name = read_name(fd, &buffer);
+    if (kernel_name != NULL) name = kernel_name;
   }
   fill(description, name == NULL ? "" : name, flags & O_PATH ? 0 : read_kind(fd, flags));
-  drop_name(&found);
+  release_name(&buffer);
   struct description* old = find_description(atomic_exchange(slot, description->number));
   // The descriptor was closed by a call that was not recorded.
   if (old != NULL) table_release(old, plait_events_now(), 0);

@@ -30,8 +30,8 @@ static inline bool surely_one_thread(void) { return false; }
 
 /* Each thread is a folder in /proc/self/task, which therefore has 2 + 1 links for one thread. */
 static inline bool has_one_thread(void) {
-  struct stat found;
-  return RAW4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &found, 0) == 0 && found.st_nlink == 3;
+  struct stat status;
+  return RAW4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &status, 0) == 0 && status.st_nlink == 3;
 }
 
 #endif

@@ -41,77 +41,77 @@ static struct aio_request* slots(void) {
 
 static size_t first_slot(uintptr_t block) { return (size_t)((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 49); }
 
-static bool describe(const struct iocb* block, struct aio_request* asked) {
+static bool describe(const struct iocb* block, struct aio_request* request) {
   const struct description* description = table_find((int)block->aio_fildes);
   const uint32_t about = description == NULL ? 0 : atomic_load(&description->flags);
-  asked->file = description == NULL ? 0 : atomic_load(&description->file);
-  asked->offset = block->aio_offset;
-  asked->length = (int64_t)block->aio_nbytes;
-  asked->flags = PLAIT_EVENT_LOGICAL | PLAIT_EVENT_ASYNCHRONOUS;
-  if (about & DESCRIPTION_DIRECT) asked->flags |= PLAIT_EVENT_DIRECT;
+  request->file = description == NULL ? 0 : atomic_load(&description->file);
+  request->offset = block->aio_offset;
+  request->length = (int64_t)block->aio_nbytes;
+  request->flags = PLAIT_EVENT_LOGICAL | PLAIT_EVENT_ASYNCHRONOUS;
+  if (about & DESCRIPTION_DIRECT) request->flags |= PLAIT_EVENT_DIRECT;
   switch (block->aio_lio_opcode) {
-    case IOCB_CMD_PREAD: asked->kind = PLAIT_EVENT_READ; break;
-    case IOCB_CMD_PWRITE: asked->kind = PLAIT_EVENT_WRITE; break;
+    case IOCB_CMD_PREAD: request->kind = PLAIT_EVENT_READ; break;
+    case IOCB_CMD_PWRITE: request->kind = PLAIT_EVENT_WRITE; break;
     case IOCB_CMD_FSYNC:
     case IOCB_CMD_FDSYNC:
-      asked->kind = PLAIT_EVENT_SYNC;
-      asked->offset = -1;
-      asked->length = 0;
+      request->kind = PLAIT_EVENT_SYNC;
+      request->offset = -1;
+      request->length = 0;
       break;
     case IOCB_CMD_PREADV:
     case IOCB_CMD_PWRITEV: {
       const struct iovec* parts = (const struct iovec*)(uintptr_t)block->aio_buf;
-      asked->kind = block->aio_lio_opcode == IOCB_CMD_PREADV ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
-      asked->length = capture_vector_length(parts, (int64_t)block->aio_nbytes, false);
+      request->kind = block->aio_lio_opcode == IOCB_CMD_PREADV ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
+      request->length = capture_vector_length(parts, (int64_t)block->aio_nbytes, false);
       break;
     }
     default: return false;
   }
-  if (asked->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || (block->aio_rw_flags & RWF_APPEND))) {
-    asked->offset = -1;
-    asked->flags |= PLAIT_EVENT_APPEND;
+  if (request->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || (block->aio_rw_flags & RWF_APPEND))) {
+    request->offset = -1;
+    request->flags |= PLAIT_EVENT_APPEND;
   }
   const bool durable = (about & DESCRIPTION_DURABLE) || (block->aio_rw_flags & (RWF_DSYNC | RWF_SYNC));
-  if (asked->kind == PLAIT_EVENT_WRITE && durable) asked->flags |= PLAIT_EVENT_DURABLE;
+  if (request->kind == PLAIT_EVENT_WRITE && durable) request->flags |= PLAIT_EVENT_DURABLE;
   return true;
 }
 
-// Block: address in the program; asks: its contents.
-static void remember(const struct iocb* block, const struct iocb* asks, unsigned long context, int64_t start) {
-  struct aio_request found = {.context = context, .start = start};
-  if (!describe(asks, &found)) return;
+// Adds a request. `block` is its address in the program, and `contents` a copy of the control block.
+static void add_request(const struct iocb* block, const struct iocb* contents, unsigned long context, int64_t start) {
+  struct aio_request request = {.context = context, .start = start};
+  if (!describe(contents, &request)) return;
   struct aio_request* table = slots();
   for (size_t i = 0; table != NULL && i < PROBES; ++i) {
     struct aio_request* slot = &table[(first_slot((uintptr_t)block) + i) % SLOTS];
     uintptr_t key = atomic_load_explicit(&slot->block, memory_order_relaxed);
     if ((key != 0 && key != (uintptr_t)block) || !atomic_compare_exchange_strong(&slot->block, &key, 1)) continue;
-    // A reused block: the program read the previous completion without a call.
+    // The program uses this control block again, so it has read the previous completion without a call.
     if (key != 0) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
-    slot->context = found.context;
-    slot->start = found.start;
-    slot->offset = found.offset;
-    slot->length = found.length;
-    slot->file = found.file;
-    slot->flags = found.flags;
-    slot->kind = found.kind;
+    slot->context = request.context;
+    slot->start = request.start;
+    slot->offset = request.offset;
+    slot->length = request.length;
+    slot->file = request.file;
+    slot->flags = request.flags;
+    slot->kind = request.kind;
     atomic_store(&slot->block, (uintptr_t)block);
     return;
   }
   plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
 }
 
-static bool take(uintptr_t block, struct aio_request* asked) {
+static bool remove_request(uintptr_t block, struct aio_request* request) {
   struct aio_request* table = atomic_load(&all);
   for (size_t i = 0; table != NULL && i < PROBES; ++i) {
     struct aio_request* slot = &table[(first_slot(block) + i) % SLOTS];
     if (atomic_load(&slot->block) != block) continue;
-    *asked = (struct aio_request){.context = slot->context,
-                                  .start = slot->start,
-                                  .offset = slot->offset,
-                                  .length = slot->length,
-                                  .file = slot->file,
-                                  .flags = slot->flags,
-                                  .kind = slot->kind};
+    *request = (struct aio_request){.context = slot->context,
+                                    .start = slot->start,
+                                    .offset = slot->offset,
+                                    .length = slot->length,
+                                    .file = slot->file,
+                                    .flags = slot->flags,
+                                    .kind = slot->kind};
     return atomic_compare_exchange_strong(&slot->block, &block, 0);
   }
   return false;
@@ -119,20 +119,21 @@ static bool take(uintptr_t block, struct aio_request* asked) {
 
 long capture_io_submit(unsigned long context, long count, void* requests, struct next_call* next) {
   struct iocb** blocks = requests;
-  const bool wanted = capture_wanted(0) && !chain_inside() && !capture_in_borrowed_memory();
+  const bool recorded = capture_wanted(0) && !chain_inside() && !capture_in_borrowed_memory();
   const int64_t start = capture_now();
-  long looked = 0;  // stops at the first unreadable block, as the kernel does
-  for (; wanted && looked < count; ++looked) {
+  long examined = 0;  // the loop stops at the first unreadable block, as the kernel does
+  for (; recorded && examined < count; ++examined) {
     struct iocb* block;
-    struct iocb asks;
-    if (!capture_peek(&blocks[looked], &block, sizeof block) || !capture_peek(block, &asks, sizeof asks)) break;
-    remember(block, &asks, context, start);
+    struct iocb contents;
+    if (!capture_peek(&blocks[examined], &block, sizeof block) || !capture_peek(block, &contents, sizeof contents))
+      break;
+    add_request(block, &contents, context, start);
   }
   const long result = next == CHAIN_END ? RAW3(SYS_io_submit, context, count, requests)
                                         : chain_call(next, 0, ARGUMENTS((long)context, count, (long)requests));
-  if (wanted && result > 0) account_asynchronous();
-  struct aio_request unused;
-  for (long i = result < 0 ? 0 : result; i < looked; ++i) take((uintptr_t)blocks[i], &unused);
+  if (recorded && result > 0) account_asynchronous();
+  struct aio_request unused;  // the kernel did not accept the requests from here on
+  for (long i = result < 0 ? 0 : result; i < examined; ++i) remove_request((uintptr_t)blocks[i], &unused);
   return result;
 }
 
@@ -144,24 +145,24 @@ long capture_io_getevents(long number, const long argument[6], struct next_call*
   const int64_t now = plait_events_now();
   const struct io_event* event = (const struct io_event*)argument[3];
   for (long i = 0; i < result; ++i, ++event) {
-    struct aio_request asked;
-    if (!take((uintptr_t)event->obj, &asked)) continue;
-    const struct plait_event put = {.start = asked.start,
-                                    .duration = now - asked.start,
-                                    .offset = asked.offset,
-                                    .length = asked.length,
+    struct aio_request request;
+    if (!remove_request((uintptr_t)event->obj, &request)) continue;
+    const struct plait_event put = {.start = request.start,
+                                    .duration = now - request.start,
+                                    .offset = request.offset,
+                                    .length = request.length,
                                     .result = event->res,
-                                    .file = asked.file,
-                                    .kind = asked.kind,
+                                    .file = request.file,
+                                    .kind = request.kind,
                                     .interface = PLAIT_INTERFACE_AIO,
-                                    .flags = asked.flags};
+                                    .flags = request.flags};
     plait_events_put(&put);
   }
   return result;
 }
 
 // Discards the requests of a context, or with 0 all requests, whose completions will not be reported any more.
-static void give_up(unsigned long context) {
+static void discard_requests(unsigned long context) {
   struct aio_request* table = atomic_load(&all);
   int64_t count = 0;
   for (size_t i = 0; table != NULL && i < SLOTS; ++i) {
@@ -174,11 +175,11 @@ static void give_up(unsigned long context) {
 
 long capture_io_destroy(unsigned long context, struct next_call* next) {
   const long result = next == CHAIN_END ? RAW1(SYS_io_destroy, context) : chain_call(next, 0, ARGUMENTS((long)context));
-  if (result == 0 && capture_wanted(0)) give_up(context);
+  if (result == 0 && capture_wanted(0)) discard_requests(context);
   return result;
 }
 
-void aio_end(void) { give_up(0); }
+void aio_end(void) { discard_requests(0); }
 void aio_forked(void) {
   struct aio_request* table = atomic_load(&all);
   if (table != NULL) memset((void*)table, 0, SLOTS * sizeof *table);
@@ -190,18 +191,20 @@ void aio_forked(void) {
   return (int)(next == CHAIN_END ? result : answer(next, result));
 CHAINED(int, io_submit, (unsigned long context, long count, void* requests),
         AIO_ANSWER(capture_io_submit(context, count, requests, next)))
-CHAINED(int, io_getevents, (unsigned long context, long least, long most, void* events, void* timeout),
-        const long argument[6] = {(long)context, least, most, (long)events, (long)timeout};
+CHAINED(int, io_getevents, (unsigned long context, long min_events, long max_events, void* events, void* timeout),
+        const long argument[6] = {(long)context, min_events, max_events, (long)events, (long)timeout};
         AIO_ANSWER(capture_io_getevents(SYS_io_getevents, argument, next)))
 CHAINED(
-    int, io_pgetevents, (unsigned long context, long least, long most, void* events, void* timeout, void* mask),
+    int, io_pgetevents,
+    (unsigned long context, long min_events, long max_events, void* events, void* timeout, void* mask),
     const struct {
       void* set;
       size_t size;
-    } given = {mask, 8};
+    } signal_set = {mask, 8};
     // The next library's function takes the signal set; the kernel takes its address and size.
-    const long set = next != CHAIN_END || mask == NULL ? (long)mask : (long)&given;
+    const long set = next != CHAIN_END || mask == NULL ? (long)mask : (long)&signal_set;
     AIO_ANSWER(capture_io_getevents(SYS_io_pgetevents,
-                                    ARGUMENTS((long)context, least, most, (long)events, (long)timeout, set), next)))
+                                    ARGUMENTS((long)context, min_events, max_events, (long)events, (long)timeout, set),
+                                    next)))
 CHAINED(int, io_destroy, (unsigned long context), AIO_ANSWER(capture_io_destroy(context, next)))
 CHAINED(int, io_queue_release, (unsigned long context), AIO_ANSWER(capture_io_destroy(context, next)))

@@ -69,9 +69,9 @@ long capture_copy(struct copy_call* q, uintptr_t caller) {
 }
 
 static struct side make_side(int fd, const int64_t* offset) {
-  int64_t given = -1;
-  if (offset != NULL && !capture_peek(offset, &given, sizeof given)) given = -1;
-  return (struct side){.fd = fd, .offset = given, .at_position = offset == NULL};
+  int64_t explicit_offset = -1;
+  if (offset != NULL && !capture_peek(offset, &explicit_offset, sizeof explicit_offset)) explicit_offset = -1;
+  return (struct side){.fd = fd, .offset = explicit_offset, .at_position = offset == NULL};
 }
 
 struct copy_call capture_parse_copying(long number, const long argument[6]) {

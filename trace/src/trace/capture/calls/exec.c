@@ -43,15 +43,15 @@ static const char* find_variable(char* const* environment, const char* name) {
   return NULL;
 }
 
-// Returns this library's path as LD_PRELOAD names it.
+// Returns the path of this library, as the loader knows it and LD_PRELOAD names it.
 static const char* own_path(void) {
   static char path[4096];
-  static _Atomic int known;
-  if (atomic_load(&known) == 0) {
+  static _Atomic int is_set;
+  if (atomic_load(&is_set) == 0) {
     Dl_info info;
     if (dladdr((void*)&own_path, &info) != 0 && info.dli_fname != NULL && strlen(info.dli_fname) < sizeof path)
       strcpy(path, info.dli_fname);
-    atomic_store(&known, 1);
+    atomic_store(&is_set, 1);
   }
   return path;
 }
@@ -62,7 +62,7 @@ static size_t count_variables(char* const* environment) {
   return count;
 }
 
-// The entries of the new environment that differ from those of the caller's.
+// The variables that are added to the caller's environment, or replace variables in it.
 struct settings {
   char record[4200];
   char preload[8300];
@@ -71,9 +71,8 @@ struct settings {
 };
 
 static bool names_us(const char* preload) {
-  const char* own = own_path();
-  const char* found = preload == NULL ? NULL : strstr(preload, own);
-  return found != NULL && *own != 0;
+  const char* library = own_path();
+  return preload != NULL && strstr(preload, library) != NULL && *library != 0;
 }
 
 // True if a program with gcc's AddressSanitizer would start. The sanitizer requires to be the first library unless an
@@ -196,11 +195,11 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     if (!(flags & AT_EMPTY_PATH)) return plain_exec(directory, path, arguments, environment, flags);
   if (environment != environ && !is_readable(environment))
     return plain_exec(directory, path, arguments, environment, flags);
-  const char* asked = find_variable(environment, RECORD);
-  const enum obstacle why = program_obstacle(directory, path, flags, asked == NULL || *asked != 0);
+  const char* record = find_variable(environment, RECORD);
+  const enum obstacle why = program_obstacle(directory, path, flags, record == NULL || *record != 0);
   if (why == OBSTACLE_LOADER) environment = loaders_environment(environment);
   if (borrowed && why != OBSTACLE_NONE) return unrecorded_exec(directory, path, arguments, environment, flags, why);
-  if (borrowed && asked != NULL && names_us(find_variable(environment, PRELOAD)) && asan_starts(environment))
+  if (borrowed && record != NULL && names_us(find_variable(environment, PRELOAD)) && asan_starts(environment))
     return plain_exec(directory, path, arguments, environment, flags);
   const struct description* program = *path == 0 ? table_find(directory) : NULL;
   const uint32_t file = borrowed ? 0 : program == NULL ? plait_events_name(path) : atomic_load(&program->file);

@@ -8,15 +8,15 @@
 #include "trace/capture/cancel.h"
 
 long capture_change(struct change q, uintptr_t caller) {
-  const bool wanted = capture_wanted(caller);
-  const struct description* description = wanted ? table_find(q.fd) : NULL;
+  const bool recorded = capture_wanted(caller);
+  const struct description* description = recorded ? table_find(q.fd) : NULL;
   const int64_t start = capture_now();
   int type;
   const bool may = q.cancelled && q.next == CHAIN_END && cancel_begin(&type);
   const long result = q.next != CHAIN_END ? chain_call(q.next, 0, ARGUMENTS(q.fd, q.first, q.second, q.third))
                                           : RAW4(q.number, q.fd, q.first, q.second, q.third);
   if (may) cancel_end(type);
-  if (wanted)
+  if (recorded)
     put_event((struct plait_event){.kind = (uint8_t)q.kind,
                                    .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
                                    .file = description == NULL ? 0 : atomic_load(&description->file),
@@ -28,11 +28,11 @@ long capture_change(struct change q, uintptr_t caller) {
 }
 
 long capture_truncate(const char* path, int64_t size, struct next_call* next, uintptr_t caller) {
-  const bool wanted = capture_wanted(caller);
+  const bool recorded = capture_wanted(caller);
   const int64_t start = capture_now();
   const long result =
       next != CHAIN_END ? chain_call(next, 0, ARGUMENTS((long)path, size)) : RAW2(SYS_truncate, path, size);
-  if (wanted && result != -EFAULT)
+  if (recorded && result != -EFAULT)
     put_event((struct plait_event){.kind = PLAIT_EVENT_TRUNCATE,
                                    .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
                                    .file = plait_events_name(path),

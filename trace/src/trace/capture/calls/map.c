@@ -35,8 +35,8 @@ static void remember(uintptr_t begin, size_t size, int64_t offset, uint32_t file
     atomic_store(&begins[i], begin);
     atomic_store(&hint, (i + 1) % CAPACITY);
     atomic_fetch_add(&live, 1);
-    int most = atomic_load(&used);
-    while (most <= i && !atomic_compare_exchange_weak(&used, &most, i + 1)) continue;
+    int seen_used = atomic_load(&used);
+    while (seen_used <= i && !atomic_compare_exchange_weak(&used, &seen_used, i + 1)) continue;
     return;
   }
 }
@@ -45,17 +45,17 @@ static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t cal
   for (int i = 0, count = atomic_load(&used); i < count && atomic_load(&live) > 0; ++i) {
     uintptr_t address = atomic_load_explicit(&begins[i], memory_order_acquire);
     if (address <= 1 || address - begin >= size) continue;
-    const struct mapped_range found = {.size = mapped[i].size, .offset = mapped[i].offset, .file = mapped[i].file};
+    const struct mapped_range range = {.size = mapped[i].size, .offset = mapped[i].offset, .file = mapped[i].file};
     if (!atomic_compare_exchange_strong(&begins[i], &address, 0)) continue;
     atomic_store(&hint, i);
     atomic_fetch_sub(&live, 1);
     put_event((struct plait_event){.kind = PLAIT_EVENT_UNMAP,
                                    .interface = capture_interface(caller, PLAIT_INTERFACE_MMAP),
-                                   .file = found.file,
+                                   .file = range.file,
                                    .start = start,
-                                   .offset = found.offset,
-                                   .length = (int64_t)found.size});
-    if (address == begin && found.size >= size) return;  // the only mapping in this range
+                                   .offset = range.offset,
+                                   .length = (int64_t)range.size});
+    if (address == begin && range.size >= size) return;  // the only mapping in this range
   }
 }
 

@@ -31,59 +31,59 @@ static unsigned event_flags(int flags) {
 }
 
 // Returns the path that the program passed, made absolute.  The next library may open a file under another path.
-static const char* asked_path(const struct open_call* wanted, char* buffer, size_t bytes) {
-  if (*wanted->path == '/' || wanted->directory != AT_FDCWD) return wanted->path;
+static const char* absolute_path(const struct open_call* call, char* buffer, size_t bytes) {
+  if (*call->path == '/' || call->directory != AT_FDCWD) return call->path;
   const long length = RAW2(SYS_getcwd, buffer, bytes);
-  if (length <= 0 || (size_t)length + 1 + strlen(wanted->path) > bytes) return wanted->path;
+  if (length <= 0 || (size_t)length + 1 + strlen(call->path) > bytes) return call->path;
   buffer[length - 1] = '/';
-  strcpy(buffer + length, wanted->path);
+  strcpy(buffer + length, call->path);
   return buffer;
 }
 
-static uint32_t note_file(const struct open_call* wanted, long result) {
-  if (result < 0 || chain_inside()) return plait_events_name(wanted->path);
+static uint32_t note_file(const struct open_call* call, long result) {
+  if (result < 0 || chain_inside()) return plait_events_name(call->path);
   char buffer[1024];
-  const char* name = wanted->path;
-  if (wanted->next != CHAIN_END) name = asked_path(wanted, buffer, sizeof buffer);
-  const struct description* description = table_open((int)result, name, wanted->flags);
+  const char* name = call->path;
+  if (call->next != CHAIN_END) name = absolute_path(call, buffer, sizeof buffer);
+  const struct description* description = table_open((int)result, name, call->flags);
   return description == NULL ? 0 : atomic_load(&description->file);
 }
 
-static void put_open(const struct open_call* wanted, int64_t start, long result, uintptr_t caller) {
+static void put_open(const struct open_call* call, int64_t start, long result, uintptr_t caller) {
   const int64_t duration = plait_events_now() - start;
   const struct plait_event event = {.start = start,
                                     .duration = duration,
                                     .offset = -1,
                                     .result = result < 0 ? result : 0,
-                                    .file = note_file(wanted, result),
+                                    .file = note_file(call, result),
                                     .kind = PLAIT_EVENT_OPEN,
                                     .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
-                                    .flags = (uint16_t)event_flags(wanted->flags)};
+                                    .flags = (uint16_t)event_flags(call->flags)};
   plait_events_put(&event);
 }
 
-static long ask(const struct open_call* wanted, bool may) {
-  const long path = (long)wanted->path;
-  if (wanted->next != CHAIN_END) {
-    if (wanted->form == FORM_OPEN) return chain_call(wanted->next, 0, ARGUMENTS(path, wanted->flags, wanted->mode));
-    if (wanted->form == FORM_CREAT) return chain_call(wanted->next, 0, ARGUMENTS(path, wanted->mode));
-    return chain_call(wanted->next, 0, ARGUMENTS(wanted->directory, path, wanted->flags, wanted->mode));
+static long make_call(const struct open_call* call, bool may) {
+  const long path = (long)call->path;
+  if (call->next != CHAIN_END) {
+    if (call->form == FORM_OPEN) return chain_call(call->next, 0, ARGUMENTS(path, call->flags, call->mode));
+    if (call->form == FORM_CREAT) return chain_call(call->next, 0, ARGUMENTS(path, call->mode));
+    return chain_call(call->next, 0, ARGUMENTS(call->directory, path, call->flags, call->mode));
   }
   int type;
   may = may && cancel_begin(&type);
-  const long result = RAW4(SYS_openat, wanted->directory, path, wanted->flags, wanted->mode);
+  const long result = RAW4(SYS_openat, call->directory, path, call->flags, call->mode);
   if (may) cancel_end(type);
   return result;
 }
 
-static long open_and_record(const struct open_call* wanted, uintptr_t caller, bool may) {
-  const bool forwarded = wanted->next != CHAIN_END && chain_inside();
-  if (forwarded || !capture_table_wanted(caller)) return ask(wanted, may);
+static long open_and_record(const struct open_call* call, uintptr_t caller, bool may) {
+  const bool forwarded = call->next != CHAIN_END && chain_inside();
+  if (forwarded || !capture_table_wanted(caller)) return make_call(call, may);
   if (UNLIKELY(atomic_load(&account_loading))) account_loaded();
   const int64_t start = plait_events_now();
-  const long result = ask(wanted, may);
+  const long result = make_call(call, may);
   // A path relative to a directory descriptor is resolved through the kernel, so that each name identifies one file.
-  if (result != -EFAULT) put_open(wanted, start, result, caller);
+  if (result != -EFAULT) put_open(call, start, result, caller);
   return result;
 }
 

@@ -36,39 +36,39 @@ static void* next_function(const char* name) {
 }
 
 EXPORT pid_t fork(void) {
-  static _Atomic(void*) known;
-  void* function = atomic_load(&known);
-  if (function == NULL) atomic_store(&known, function = next_function("fork"));
-  const bool wanted = capture_wanted(CALLER());
+  static _Atomic(void*) cached;
+  void* function = atomic_load(&cached);
+  if (function == NULL) atomic_store(&cached, function = next_function("fork"));
+  const bool recorded = capture_wanted(CALLER());
   const int64_t start = capture_now();
-  if (wanted) table_shared();
+  if (recorded) table_shared();
   const pid_t child = ((pid_t (*)(void))function)();
   if (child == 0)
     capture_begin();
-  else if (wanted)
+  else if (recorded)
     put_fork(start, child < 0 ? -errno : child);
   return child;
 }
 
 EXPORT pid_t _Fork(void) {
-  const bool wanted = capture_wanted(CALLER());
+  const bool recorded = capture_wanted(CALLER());
   const int64_t start = capture_now();
-  if (wanted) table_shared();
+  if (recorded) table_shared();
   const pid_t child = ((pid_t (*)(void))next_function("_Fork"))();
-  if (child > 0 && wanted) put_fork(start, child);
+  if (child > 0 && recorded) put_fork(start, child);
   return child;
 }
 
 // forkpty and daemon fork inside the C library.
 EXPORT pid_t forkpty(int* side, char* name, const struct termios* about, const struct winsize* size) {
-  const bool wanted = capture_wanted(CALLER());
+  const bool recorded = capture_wanted(CALLER());
   const int64_t start = capture_now();
-  if (wanted) table_shared();
+  if (recorded) table_shared();
   const pid_t child = ((pid_t (*)(int*, char*, const struct termios*, const struct winsize*))next_function("forkpty"))(
       side, name, about, size);
   if (child == 0)
     capture_begin();
-  else if (wanted)
+  else if (recorded)
     put_fork(start, child < 0 ? -errno : child);
   return child;
 }
@@ -82,24 +82,24 @@ EXPORT int daemon(int keep_directory, int keep_streams) {
 // Called by clone (entries.S), which continues with the C library's function.
 __attribute__((used)) void* capture_before_clone(unsigned flags) {
   if (!(flags & CLONE_FILES) && capture_wanted(0)) table_shared();
-  static _Atomic(void*) known;
-  void* function = atomic_load(&known);
-  if (function == NULL) atomic_store(&known, function = next_function("clone"));
+  static _Atomic(void*) cached;
+  void* function = atomic_load(&cached);
+  if (function == NULL) atomic_store(&cached, function = next_function("clone"));
   return function;
 }
 
 // Messages may contain descriptors.
 EXPORT ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
-  static _Atomic(void*) known;
-  void* function = atomic_load(&known);
-  if (function == NULL) atomic_store(&known, function = next_function("sendmsg"));
+  static _Atomic(void*) cached;
+  void* function = atomic_load(&cached);
+  if (function == NULL) atomic_store(&cached, function = next_function("sendmsg"));
   if (message != NULL && message->msg_controllen > 0) table_shared();
   return ((ssize_t (*)(int, const struct msghdr*, int))function)(socket, message, flags);
 }
 EXPORT int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
-  static _Atomic(void*) known;
-  void* function = atomic_load(&known);
-  if (function == NULL) atomic_store(&known, function = next_function("sendmmsg"));
+  static _Atomic(void*) cached;
+  void* function = atomic_load(&cached);
+  if (function == NULL) atomic_store(&cached, function = next_function("sendmmsg"));
   for (unsigned i = 0; messages != NULL && i < count && i < 1024; ++i)
     if (messages[i].msg_hdr.msg_controllen > 0) table_shared();
   return ((int (*)(int, struct mmsghdr*, unsigned, int))function)(socket, messages, count, flags);
@@ -122,9 +122,9 @@ typedef int spawn_function(pid_t*, const char*, const posix_spawn_file_actions_t
 
 static int spawn(const char* name, pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
-  const bool wanted = capture_wanted(0);
+  const bool recorded = capture_wanted(0);
   const int64_t start = capture_now();
-  if (wanted) table_shared();
+  if (recorded) table_shared();
   pid_t number = 0;
   ++capture_spawning;
   spawn_function* function = (spawn_function*)next_function(name);
@@ -132,7 +132,7 @@ static int spawn(const char* name, pid_t* child, const char* path, const posix_s
   --capture_spawning;
   capture_release_borrowed();
   if (error == 0 && child != NULL) *child = number;
-  if (wanted) put_fork(start, error == 0 ? number : -error);
+  if (recorded) put_fork(start, error == 0 ? number : -error);
   return error;
 }
 

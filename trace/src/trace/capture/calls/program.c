@@ -41,11 +41,11 @@ static bool is_glibc_loader(const char* path) {
 // Maps a file, because the kernel would count reads of it as the program's.  NULL if it cannot be mapped.
 static const unsigned char* mapped(long fd, struct stat* about) {
 #ifdef SYS_newfstatat
-  const bool known = RAW4(SYS_newfstatat, fd, "", about, AT_EMPTY_PATH) == 0;
+  const bool has_status = RAW4(SYS_newfstatat, fd, "", about, AT_EMPTY_PATH) == 0;
 #else
-  const bool known = RAW2(SYS_fstat, fd, about) == 0;
+  const bool has_status = RAW2(SYS_fstat, fd, about) == 0;
 #endif
-  if (!known || about->st_size <= 0) return NULL;
+  if (!has_status || about->st_size <= 0) return NULL;
   const long head = RAW6(SYS_mmap, NULL, about->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
   return (unsigned long)head > -4096UL ? NULL : (const unsigned char*)head;
 }
@@ -53,9 +53,9 @@ static const unsigned char* mapped(long fd, struct stat* about) {
 // True if the loader belongs to another GNU C library, which is too old for this library: it would reject the library
 // and not start the program.  Loaders contain their version since 2.33.
 static bool is_too_old(const char* loader) {
-  struct stat own;
+  struct stat own_loader;
   struct stat about;
-  if (capture_loader == NULL || RAW4(SYS_newfstatat, AT_FDCWD, capture_loader, &own, 0) != 0) return false;
+  if (capture_loader == NULL || RAW4(SYS_newfstatat, AT_FDCWD, capture_loader, &own_loader, 0) != 0) return false;
   const long fd = RAW4(SYS_openat, AT_FDCWD, loader, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return false;
   const unsigned char* head = mapped(fd, &about);
@@ -68,7 +68,7 @@ static bool is_too_old(const char* loader) {
   if (digit != NULL) digit += sizeof label - 1;
   for (; digit != NULL && digit < end && *digit >= '0' && *digit <= '9'; ++digit) minor = minor * 10 + (*digit - '0');
   RAW2(SYS_munmap, head, about.st_size);
-  const bool same = own.st_dev == about.st_dev && own.st_ino == about.st_ino;
+  const bool same = own_loader.st_dev == about.st_dev && own_loader.st_ino == about.st_ino;
   return !same && minor < capture_needs_glibc;
 }
 
@@ -78,7 +78,7 @@ static enum obstacle by_loader(const char* loader) {
 }
 
 // Decides by the loader that an ELF program names.
-static enum obstacle of_elf(const unsigned char* head, size_t length) {
+static enum obstacle find_elf_obstacle(const unsigned char* head, size_t length) {
   Elf64_Ehdr header;
   if (length < sizeof header) return OBSTACLE_MACHINE;
   memcpy(&header, head, sizeof header);
@@ -96,10 +96,10 @@ static enum obstacle of_elf(const unsigned char* head, size_t length) {
   return OBSTACLE_STATIC;
 }
 
-static enum obstacle of_program(int directory, const char* path, int flags, int depth);
+static enum obstacle find_obstacle(int directory, const char* path, int flags, int depth);
 
-static enum obstacle of_head(const unsigned char* head, size_t length, int depth) {
-  if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return of_elf(head, length);
+static enum obstacle find_head_obstacle(const unsigned char* head, size_t length, int depth) {
+  if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return find_elf_obstacle(head, length);
   if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= MAX_SCRIPTS) return OBSTACLE_NONE;
   char name[256];
   size_t at = 2;
@@ -107,7 +107,7 @@ static enum obstacle of_head(const unsigned char* head, size_t length, int depth
   while (at < length && (head[at] == ' ' || head[at] == '\t')) ++at;
   while (at < length && count + 1 < sizeof name && strchr(" \t\n", head[at]) == NULL) name[count++] = (char)head[at++];
   name[count] = 0;
-  return count == 0 ? OBSTACLE_NONE : of_program(AT_FDCWD, name, 0, depth + 1);
+  return count == 0 ? OBSTACLE_NONE : find_obstacle(AT_FDCWD, name, 0, depth + 1);
 }
 
 // True if the program runs with more rights than this process; its loader then ignores libraries named by a path.
@@ -117,7 +117,7 @@ static bool gains_rights(long fd, const struct stat* about) {
   return geteuid() != 0 && RAW4(SYS_fgetxattr, fd, "security.capability", NULL, 0) > 0;
 }
 
-static enum obstacle of_program(int directory, const char* path, int flags, int depth) {
+static enum obstacle find_obstacle(int directory, const char* path, int flags, int depth) {
   const char* name = last_word(path);
   if (begins(name, "ld-linux")) return OBSTACLE_NONE;  // a loader that is run as a program has no loader
   if (begins(name, "ld-musl-")) return OBSTACLE_MUSL;
@@ -126,14 +126,14 @@ static enum obstacle of_program(int directory, const char* path, int flags, int 
   if (fd < 0) return OBSTACLE_NONE;  // executable but not readable, so that the loader is unknown
   struct stat about = {0};
   const unsigned char* head = mapped(fd, &about);
-  enum obstacle found = OBSTACLE_NONE;
+  enum obstacle result = OBSTACLE_NONE;
   if (gains_rights(fd, &about))
-    found = OBSTACLE_RIGHTS;
+    result = OBSTACLE_RIGHTS;
   else if (head != NULL)
-    found = of_head(head, (size_t)about.st_size, depth);
+    result = find_head_obstacle(head, (size_t)about.st_size, depth);
   if (head != NULL) RAW2(SYS_munmap, head, about.st_size);
   if (!is_open) RAW1(SYS_close, fd);
-  return found;
+  return result;
 }
 
 // True if a program that this process runs can write into the trace.  The trace may belong to another user or, since a
@@ -148,10 +148,10 @@ static bool can_join(void) {
   return true;
 }
 
-enum obstacle program_obstacle(int directory, const char* path, int flags, bool asked) {
-  if (!asked) return OBSTACLE_ASKED;
-  const enum obstacle found = of_program(directory, path, flags, 0);
-  return found == OBSTACLE_NONE && !can_join() ? OBSTACLE_USER : found;
+enum obstacle program_obstacle(int directory, const char* path, int flags, bool requested) {
+  if (!requested) return OBSTACLE_ASKED;
+  const enum obstacle result = find_obstacle(directory, path, flags, 0);
+  return result == OBSTACLE_NONE && !can_join() ? OBSTACLE_USER : result;
 }
 
 void program_unrecorded(int directory, const char* path, enum obstacle why, bool runs) {

@@ -30,22 +30,22 @@ static void find_text(const struct dl_phdr_info* info, struct text* text) {
 }
 
 static struct symbols read_dynamic(const struct dl_phdr_info* info) {
-  struct symbols found = {.base = info->dlpi_addr};
+  struct symbols result = {.base = info->dlpi_addr};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     const ElfW(Dyn)* entry = (const ElfW(Dyn)*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
     for (; entry->d_tag != DT_NULL; ++entry) {
       // The loader has converted these to addresses on every supported machine.
-      const uintptr_t address = entry->d_un.d_ptr < found.base ? found.base + entry->d_un.d_ptr : entry->d_un.d_ptr;
-      if (entry->d_tag == DT_SYMTAB) found.symbols = (const ElfW(Sym)*)address;
-      if (entry->d_tag == DT_STRSZ) found.strings_size = entry->d_un.d_val;
-      if (entry->d_tag == DT_STRTAB) found.strings = (const char*)address;
-      if (entry->d_tag == DT_GNU_HASH) found.hash = (const uint32_t*)address;
-      if (entry->d_tag == DT_HASH) found.plain_hash = (const uint32_t*)address;
-      if (entry->d_tag == DT_VERSYM) found.versions = (const ElfW(Half)*)address;
+      const uintptr_t address = entry->d_un.d_ptr < result.base ? result.base + entry->d_un.d_ptr : entry->d_un.d_ptr;
+      if (entry->d_tag == DT_SYMTAB) result.symbols = (const ElfW(Sym)*)address;
+      if (entry->d_tag == DT_STRSZ) result.strings_size = entry->d_un.d_val;
+      if (entry->d_tag == DT_STRTAB) result.strings = (const char*)address;
+      if (entry->d_tag == DT_GNU_HASH) result.hash = (const uint32_t*)address;
+      if (entry->d_tag == DT_HASH) result.plain_hash = (const uint32_t*)address;
+      if (entry->d_tag == DT_VERSYM) result.versions = (const ElfW(Half)*)address;
     }
   }
-  return found;
+  return result;
 }
 
 static const char* file_name(const struct dl_phdr_info* info) {
@@ -75,8 +75,8 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* unused) {
   find_text(info, &text);
   if (text_has(&text, (uintptr_t)&look_at)) {
     capture_own_text = text;
-    const struct symbols own = read_dynamic(info);
-    capture_needs_glibc = newest_version(&own);
+    const struct symbols symbols = read_dynamic(info);
+    capture_needs_glibc = newest_version(&symbols);
   }
   if (strncmp(file_name(info), "ld-", 3) == 0) capture_loader = info->dlpi_name;
   if (strcmp(file_name(info), "libc.so.6") == 0) {
@@ -149,11 +149,11 @@ void* libc_function(const char* name, size_t* size) { return find_function(&libc
 
 // Libraries whose functions only wrap system calls, which the recorder makes itself: the parts of the GNU C library,
 // the loader, libaio and liburing.
-static bool is_kernels(const char* name) {
-  static const char* const known[] = {"libc.so.6", "libpthread.so.", "libdl.so.",   "librt.so.",    "libutil.so.",
-                                      "ld-linux",  "libaio.so.",     "liburing.so", "linux-vdso.so"};
-  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
-    if (strncmp(name, known[i], strlen(known[i])) == 0) return true;
+static bool wraps_system_calls(const char* name) {
+  static const char* const prefixes[] = {"libc.so.6", "libpthread.so.", "libdl.so.",   "librt.so.",    "libutil.so.",
+                                         "ld-linux",  "libaio.so.",     "liburing.so", "linux-vdso.so"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; ++i)
+    if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) return true;
   return false;
 }
 
@@ -166,9 +166,9 @@ struct search {
 
 // A library that only wraps system calls defines the name. The loader binds the name to that library, so the search
 // ends there.
-#define ASKS_KERNEL ((void*)1)
+#define MAKES_SYSTEM_CALL ((void*)1)
 
-static int look_for_next(struct dl_phdr_info* info, size_t size, void* of) {
+static int find_next_in(struct dl_phdr_info* info, size_t size, void* of) {
   (void)size;
   struct search* search = of;
   struct text text = {0, 0};
@@ -178,19 +178,19 @@ static int look_for_next(struct dl_phdr_info* info, size_t size, void* of) {
     return 0;
   }
   if (!search->after_us) return 0;
-  const bool kernels = is_kernels(file_name(info));
+  const bool wrapper = wraps_system_calls(file_name(info));
   const struct symbols symbols = read_dynamic(info);
   for (int i = 0; i < search->count; ++i) {
     if (search->names[i] == NULL || search->found[i] != NULL) continue;
     void* function = find_function(&symbols, search->names[i], NULL);
-    search->found[i] = function != NULL && kernels ? ASKS_KERNEL : function;
+    search->found[i] = function != NULL && wrapper ? MAKES_SYSTEM_CALL : function;
   }
   return 0;
 }
 
 void elf_find_next(const char* const* names, void** found, int count) {
   struct search search = {.names = names, .found = found, .count = count};
-  dl_iterate_phdr(look_for_next, &search);
+  dl_iterate_phdr(find_next_in, &search);
   for (int i = 0; i < count; ++i)
-    if (found[i] == ASKS_KERNEL) found[i] = NULL;
+    if (found[i] == MAKES_SYSTEM_CALL) found[i] = NULL;
 }

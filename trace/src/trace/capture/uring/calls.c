@@ -60,8 +60,8 @@ static void look_at_registered(struct uring* ring, unsigned operation, const voi
       break;
     case RINGS_ALL:
       for (unsigned i = 0; i < count; ++i) {
-        const struct io_uring_files_update* one = (const struct io_uring_files_update*)argument + i;
-        if (one->offset < 16) registered_rings[one->offset] = (int)one->fds + 1;
+        const struct io_uring_files_update* update = (const struct io_uring_files_update*)argument + i;
+        if (update->offset < 16) registered_rings[update->offset] = (int)update->fds + 1;
       }
       break;
     default: break;
@@ -84,8 +84,8 @@ typedef long liburing_function(void*, long, long, long, long);
 
 // Returns liburing's own function. If a library that was loaded with RTLD_LOCAL, such as a Python extension, brought
 // liburing in, RTLD_NEXT does not find it. The search bypasses our dlopen, because it loads nothing.
-static void* next(_Atomic(void*)* known, const char* name) {
-  void* function = atomic_load_explicit(known, memory_order_acquire);
+static void* next(_Atomic(void*)* cached, const char* name) {
+  void* function = atomic_load_explicit(cached, memory_order_acquire);
   if (LIKELY(function != NULL)) return function;
   function = dlsym(RTLD_NEXT, name);
   static const char* const libraries[] = {"liburing.so.2", "liburing.so.1"};
@@ -95,24 +95,24 @@ static void* next(_Atomic(void*)* known, const char* name) {
     void* library = open_library(libraries[i], RTLD_LAZY | RTLD_NOLOAD);  // stays open: its function is stored
     if (library != NULL && function == NULL) function = dlsym(library, name);
   }
-  atomic_store_explicit(known, function, memory_order_release);
+  atomic_store_explicit(cached, function, memory_order_release);
   return function;
 }
 
-static long forward(_Atomic(void*)* found, const char* name, void* ring, long b, long c, long d, long e) {
-  liburing_function* function = (liburing_function*)next(found, name);
+static long forward(_Atomic(void*)* cached, const char* name, void* ring, long b, long c, long d, long e) {
+  liburing_function* function = (liburing_function*)next(cached, name);
   if (function == NULL) return -ENOSYS;
   const int64_t start = capture_now();
   const long result = function(ring, b, c, d, e);
-  struct uring* known = capture_wanted(0) ? uring_find(ring_fd(ring)) : NULL;
-  if (known != NULL) uring_look(known, start);
+  struct uring* recorded_ring = capture_wanted(0) ? uring_find(ring_fd(ring)) : NULL;
+  if (recorded_ring != NULL) uring_look(recorded_ring, start);
   return result;
 }
 
 #define FORWARD(NAME)                                            \
   EXPORT long NAME(void* ring, long b, long c, long d, long e) { \
-    static _Atomic(void*) known;                                 \
-    return forward(&known, #NAME, ring, b, c, d, e);             \
+    static _Atomic(void*) cached;                                \
+    return forward(&cached, #NAME, ring, b, c, d, e);            \
   }
 FORWARD(io_uring_submit)
 FORWARD(io_uring_submit_and_wait)
@@ -126,9 +126,9 @@ FORWARD(__io_uring_get_cqe)
 FORWARD(__io_uring_sqring_wait)
 
 EXPORT long io_uring_queue_init_params(unsigned entries, void* ring, struct io_uring_params* parameters) {
-  static _Atomic(void*) known;
+  static _Atomic(void*) cached;
   long (*function)(unsigned, void*, struct io_uring_params*) =
-      (long (*)(unsigned, void*, struct io_uring_params*))next(&known, "io_uring_queue_init_params");
+      (long (*)(unsigned, void*, struct io_uring_params*))next(&cached, "io_uring_queue_init_params");
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(entries, ring, parameters);
   if (result >= 0 && capture_wanted(0) && !capture_in_borrowed_memory()) uring_add(ring_fd(ring), parameters);
@@ -140,8 +140,8 @@ EXPORT long io_uring_queue_init(unsigned entries, void* ring, unsigned flags) {
   return result < 0 ? result : 0;
 }
 EXPORT void io_uring_queue_exit(void* ring) {
-  static _Atomic(void*) known;
-  void (*function)(void*) = (void (*)(void*))next(&known, "io_uring_queue_exit");
+  static _Atomic(void*) cached;
+  void (*function)(void*) = (void (*)(void*))next(&cached, "io_uring_queue_exit");
   if (capture_wanted(0)) uring_remove(ring_fd(ring));
   if (function != NULL) function(ring);
 }
@@ -161,12 +161,12 @@ EXPORT int io_uring_register(int fd, unsigned operation, void* argument, unsigne
 
 static long forward_files(const char* name, void* ring, unsigned first, const int* files, unsigned count, bool all,
                           long b, long c, long d) {
-  _Atomic(void*) unkept = NULL;  // not stored: called rarely, and under many names
-  liburing_function* function = (liburing_function*)next(&unkept, name);
+  _Atomic(void*) uncached = NULL;  // not stored: called rarely, and under many names
+  liburing_function* function = (liburing_function*)next(&uncached, name);
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(ring, b, c, d, 0);
-  struct uring* known = result >= 0 && capture_wanted(0) ? uring_find(ring_fd(ring)) : NULL;
-  if (known != NULL) uring_register_files(known, first, files, count, all);
+  struct uring* recorded_ring = result >= 0 && capture_wanted(0) ? uring_find(ring_fd(ring)) : NULL;
+  if (recorded_ring != NULL) uring_register_files(recorded_ring, first, files, count, all);
   return result;
 }
 EXPORT long io_uring_register_files(void* ring, const int* files, unsigned count) {

@@ -4,8 +4,8 @@
  * When a program has set up a ring by a system call of its own, its code is searched for such calls. The mov is
  * replaced by a jump (both have five bytes) to a piece of code nearby, which enters the ring through our function and
  * returns to the instruction after the syscall. The bytes are written through /proc/self/mem, so no page is ever
- * writable and executable at once. Calls that cannot be changed are left as they are: the rings' counters tell how
- * much was missed. x86-64 only.
+ * writable and executable at once. Calls that cannot be changed stay as they are; the rings' counters show how many
+ * requests were missed. x86-64 only.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -103,13 +103,13 @@ static void write_piece(unsigned char* piece, const unsigned char* site, size_t 
 static unsigned char* pages_near(const struct text* text, size_t size) {
   for (uintptr_t distance = 1; distance < 4096; ++distance) {
     for (int side = 0; side < 2; ++side) {
-      const uintptr_t wanted = side == 0 ? (text->begin - distance * 0x40000) & ~UINT64_C(0xfff)
-                                         : (text->begin + text->size + distance * 0x40000) & ~UINT64_C(0xfff);
-      const long got = RAW6(SYS_mmap, wanted, size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | 0x100000 /* MAP_FIXED_NOREPLACE */, -1, 0);
-      if ((unsigned long)got > -4096UL) continue;
-      if ((uintptr_t)got == wanted) return (unsigned char*)got;
-      RAW2(SYS_munmap, got, size);
+      const uintptr_t target_address = side == 0 ? (text->begin - distance * 0x40000) & ~UINT64_C(0xfff)
+                                                 : (text->begin + text->size + distance * 0x40000) & ~UINT64_C(0xfff);
+      const long mapped_address = RAW6(SYS_mmap, target_address, size, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | 0x100000 /* MAP_FIXED_NOREPLACE */, -1, 0);
+      if ((unsigned long)mapped_address > -4096UL) continue;
+      if ((uintptr_t)mapped_address == target_address) return (unsigned char*)mapped_address;
+      RAW2(SYS_munmap, mapped_address, size);
     }
   }
   return NULL;
@@ -121,10 +121,10 @@ static bool saves_registers(void) {
 }
 
 void uring_patch(uintptr_t address) {
-  static _Atomic uintptr_t done;  // one program: libraries are reached by their functions
+  static _Atomic uintptr_t patched_text;  // only one program per process; libraries are intercepted by their functions
   struct search search = {.address = address};
   if (!dl_iterate_phdr(look_at, &search) || text_has(&capture_libc_text, address)) return;
-  if (atomic_exchange(&done, search.text.begin) == search.text.begin || !saves_registers()) return;
+  if (atomic_exchange(&patched_text, search.text.begin) == search.text.begin || !saves_registers()) return;
   static const unsigned char enter[] = {0xb8, 0xaa, 0x01, 0x00, 0x00};  // mov $426,%eax
   const unsigned char* end = (const unsigned char*)search.text.begin + search.text.size;
   const unsigned char* sites[SITES];

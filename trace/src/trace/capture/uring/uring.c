@@ -7,7 +7,7 @@
  * many.
  *
  * Counters of a ring only grow and wrap at 2^32, so differences are computed in 32 bits. Example: sq_entries = 4,
- * sq_seen = 10, head = tail = 17. Entries 10 to 12 were overwritten: gone = 17 - 4 - 10 = 3, and the next entry to
+ * sq_seen = 10, head = tail = 17. The entries 10 to 12, 17 - 4 - 10 = 3 in number, were overwritten, and the next one to
  * read is 13.
  */
 #define _GNU_SOURCE
@@ -32,37 +32,41 @@ enum { RINGS = 1024 };
 static struct uring rings[RINGS];
 static _Atomic int rings_used;
 
-// The ring that this thread has locked, and the stack frame that holds the lock.
-static __thread struct uring* held __attribute__((tls_model("initial-exec")));
-static __thread uintptr_t held_at __attribute__((tls_model("initial-exec")));
+// The ring that this thread has locked or is about to lock, and the stack frame of the function that locks it.
+static __thread struct uring* locked_ring __attribute__((tls_model("initial-exec")));
+static __thread uintptr_t lock_frame __attribute__((tls_model("initial-exec")));
 
 enum { LONGEST_WAIT = 1 << 20 };
 
-static void give_up(struct uring* ring);
-static void forget(struct uring* ring);
+static void count_unfinished(struct uring* ring);
+static void release_memory(struct uring* ring);
 
+// Releases the lock before it clears locked_ring. A signal handler that interrupts in between sees locked_ring and
+// gives up at once; in the reverse order it would wait for a lock that only the interrupted code can release.
 static void unlock(struct uring* ring) {
   atomic_store_explicit(&ring->lock, 0, memory_order_release);
   atomic_signal_fence(memory_order_seq_cst);
-  held = NULL;
+  locked_ring = NULL;
 }
 
 // True if this thread may lock a ring next. A signal handler must not wait for the code that it interrupted.
 static bool may_lock(struct uring* ring, uintptr_t here) {
-  // A handler jumped out, and the state of its ring is incomplete.
-  if (held != NULL && plait_frame_gone(held_at, here)) {
-    if (atomic_load(&held->lock) == held_at) {
-      give_up(held);
-      forget(held);
+  // A signal handler jumped out of the frame that locked a ring, so the state of this ring may be incomplete.
+  if (locked_ring != NULL && plait_frame_gone(lock_frame, here)) {
+    if (atomic_load(&locked_ring->lock) == lock_frame) {
+      count_unfinished(locked_ring);
+      release_memory(locked_ring);
       plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
-      unlock(held);
+      unlock(locked_ring);
     }
-    held = NULL;
+    locked_ring = NULL;
   }
-  if (held != NULL) return false;
-  held_at = here;
+  if (locked_ring != NULL) return false;
+  // A handler that sees locked_ring must see its frame, so the frame is stored first. The fences only restrain the
+  // compiler: handlers run in the same thread.
+  lock_frame = here;
   atomic_signal_fence(memory_order_seq_cst);
-  held = ring;
+  locked_ring = ring;
   atomic_signal_fence(memory_order_seq_cst);
   return true;
 }
@@ -70,18 +74,18 @@ static bool may_lock(struct uring* ring, uintptr_t here) {
 // The lock contains the stack address of its holder.
 static bool try_lock(struct uring* ring) {
   uintptr_t free = 0;
-  return atomic_compare_exchange_strong_explicit(&ring->lock, &free, held_at, memory_order_acquire,
+  return atomic_compare_exchange_strong_explicit(&ring->lock, &free, lock_frame, memory_order_acquire,
                                                  memory_order_relaxed);
 }
 
 // returns  true if the caller holds the lock; otherwise its update is counted as missed.
 static bool lock(struct uring* ring) {
   if (may_lock(ring, PLAIT_FRAME())) {
-    for (int tries = 0; tries < LONGEST_WAIT; ++tries) {  // bounded: its thread may have left without unlocking
+    for (int tries = 0; tries < LONGEST_WAIT; ++tries) {  // bounded: the holder may have left without unlocking
       if (try_lock(ring)) return true;
       RAW0(SYS_sched_yield);
     }
-    held = NULL;
+    locked_ring = NULL;
   }
   plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
   return false;
@@ -92,7 +96,7 @@ static void* map(int fd, size_t size, int64_t offset) {
   const int protection = fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
   const long address = RAW6(SYS_mmap, NULL, size, protection, flags, fd, offset);
   if ((unsigned long)address > -4096UL) return NULL;
-  if (fd >= 0) RAW3(SYS_madvise, address, size, MADV_DONTFORK);  // a child would keep the ring from being closed
+  if (fd >= 0) RAW3(SYS_madvise, address, size, MADV_DONTFORK);  // in a child, the mapping would keep the ring open
   return (void*)address;
 }
 static void unmap(void* address, size_t size) {
@@ -100,27 +104,27 @@ static void unmap(void* address, size_t size) {
 }
 // Removes the mapping from the ring before it is unmapped: a signal handler that interrupts this and does not return
 // must not cause a second unmap.
-#define LET_GO(MAPPING, SIZE)                  \
+#define RELEASE_MAPPING(MAPPING, SIZE)         \
   do {                                         \
-    void* let_go = (MAPPING);                  \
+    void* mapping = (MAPPING);                 \
     (MAPPING) = NULL;                          \
     atomic_signal_fence(memory_order_seq_cst); \
-    unmap(let_go, (SIZE));                     \
+    unmap(mapping, (SIZE));                    \
   } while (0)
 
-static void forget(struct uring* ring) {
-  LET_GO(ring->asked, ring->asked_count * sizeof *ring->asked);
-  LET_GO(ring->sq_memory, ring->sq_size);
-  LET_GO(ring->cq_memory, ring->cq_size);
-  LET_GO(ring->sqe_memory, ring->sqe_size);
-  LET_GO(ring->files, ring->files_count * sizeof *ring->files);
+static void release_memory(struct uring* ring) {
+  RELEASE_MAPPING(ring->requests, ring->request_capacity * sizeof *ring->requests);
+  RELEASE_MAPPING(ring->sq_memory, ring->sq_size);
+  RELEASE_MAPPING(ring->cq_memory, ring->cq_size);
+  RELEASE_MAPPING(ring->sqe_memory, ring->sqe_size);
+  RELEASE_MAPPING(ring->files, ring->files_count * sizeof *ring->files);
   ring->files_count = 0;
   ring->fd = -1;
 }
 
 struct uring* uring_find(int fd) {
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i)
-    if (rings[i].fd == fd && rings[i].asked != NULL) return &rings[i];
+    if (rings[i].fd == fd && rings[i].requests != NULL) return &rings[i];
   return NULL;
 }
 
@@ -129,13 +133,13 @@ bool uring_known(int fd) { return uring_find(fd) != NULL; }
 static struct uring* free_slot(void) {
   for (int i = 0; i < RINGS; ++i) {
     int used = atomic_load(&rings_used);
-    if (i < used && (rings[i].asked != NULL || atomic_load(&rings[i].lock) != 0)) continue;
+    if (i < used && (rings[i].requests != NULL || atomic_load(&rings[i].lock) != 0)) continue;
     if (!may_lock(&rings[i], PLAIT_FRAME())) return NULL;
     if (!try_lock(&rings[i])) {
-      held = NULL;
+      locked_ring = NULL;
       continue;
     }
-    if (rings[i].asked != NULL) {
+    if (rings[i].requests != NULL) {
       unlock(&rings[i]);
       continue;
     }
@@ -163,11 +167,11 @@ void uring_add(int fd, const struct io_uring_params* p) {
   ring->sq_memory = map(fd, ring->sq_size, IORING_OFF_SQ_RING);
   ring->cq_memory = map(fd, ring->cq_size, IORING_OFF_CQ_RING);
   ring->sqe_memory = map(fd, ring->sqe_size, IORING_OFF_SQES);
-  ring->asked_count = 2 * (p->cq_entries + p->sq_entries);
-  struct uring_request* asked = map(-1, ring->asked_count * sizeof *ring->asked, 0);
-  if (ring->sq_memory == NULL || ring->cq_memory == NULL || ring->sqe_memory == NULL || asked == NULL) {
-    ring->asked = asked;
-    forget(ring);
+  ring->request_capacity = 2 * (p->cq_entries + p->sq_entries);
+  struct uring_request* requests = map(-1, ring->request_capacity * sizeof *ring->requests, 0);
+  if (ring->sq_memory == NULL || ring->cq_memory == NULL || ring->sqe_memory == NULL || requests == NULL) {
+    ring->requests = requests;
+    release_memory(ring);
     unlock(ring);
     plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
     return;
@@ -182,9 +186,9 @@ void uring_add(int fd, const struct io_uring_params* p) {
   ring->cqes = cq + p->cq_off.cqes;
   ring->sq_seen = atomic_load(ring->sq_head);
   ring->cq_seen = atomic_load(ring->cq_tail);
-  ring->first = ring->last = ring->spare = ring->made = 0;
+  ring->first = ring->last = ring->spare = ring->slots_used = 0;
   ring->fd = fd;
-  ring->asked = asked;
+  ring->requests = requests;
   unlock(ring);
 }
 
@@ -208,116 +212,119 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
   }
 }
 
-// Pending requests form a list in their order. Slots are numbered from 1.
-static struct uring_request* at_slot(struct uring* ring, uint32_t slot) { return &ring->asked[slot - 1]; }
+// Pending requests form a list in the order of their submission. Slots are numbered from 1; 0 ends the list.
+static struct uring_request* at_slot(struct uring* ring, uint32_t slot) { return &ring->requests[slot - 1]; }
 
-static void take_out(struct uring* ring, uint32_t slot) {
-  struct uring_request* asked = at_slot(ring, slot);
-  *(asked->before == 0 ? &ring->first : &at_slot(ring, asked->before)->next) = asked->next;
-  *(asked->next == 0 ? &ring->last : &at_slot(ring, asked->next)->before) = asked->before;
-  asked->used = 0;
-  asked->next = ring->spare;
+static void remove_request(struct uring* ring, uint32_t slot) {
+  struct uring_request* request = at_slot(ring, slot);
+  *(request->before == 0 ? &ring->first : &at_slot(ring, request->before)->next) = request->next;
+  *(request->next == 0 ? &ring->last : &at_slot(ring, request->next)->before) = request->before;
+  request->used = 0;
+  request->next = ring->spare;
   ring->spare = slot;
 }
 
-static uint32_t spare_slot(struct uring* ring) {
-  if (ring->spare == 0 && ring->made < ring->asked_count) return ++ring->made;
-  if (ring->spare == 0) {  // more than the rings hold: the end of the oldest was not seen
+static uint32_t allocate_slot(struct uring* ring) {
+  if (ring->spare == 0 && ring->slots_used < ring->request_capacity) return ++ring->slots_used;
+  if (ring->spare == 0) {  // more requests than both rings hold, so the completion of the oldest one was missed
     if (at_slot(ring, ring->first)->kind != 255) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
-    take_out(ring, ring->first);
+    remove_request(ring, ring->first);
   }
   const uint32_t slot = ring->spare;
   ring->spare = at_slot(ring, slot)->next;
   return slot;
 }
 
-static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t start) {
-  const uint32_t slot = spare_slot(ring);
-  struct uring_request* asked = at_slot(ring, slot);
-  *asked = (struct uring_request){.user_data = sqe->user_data,
-                                  .start = start,
-                                  .before = ring->last,
-                                  .operation = sqe->opcode,
-                                  .used = 1,
-                                  .fd = sqe->fd};
-  uring_describe(ring, sqe, asked);
+static void add_request(struct uring* ring, const struct io_uring_sqe* sqe, int64_t start) {
+  const uint32_t slot = allocate_slot(ring);
+  struct uring_request* request = at_slot(ring, slot);
+  *request = (struct uring_request){.user_data = sqe->user_data,
+                                    .start = start,
+                                    .before = ring->last,
+                                    .operation = sqe->opcode,
+                                    .used = 1,
+                                    .fd = sqe->fd};
+  uring_describe(ring, sqe, request);
   *(ring->last == 0 ? &ring->first : &at_slot(ring, ring->last)->next) = slot;
   ring->last = slot;
 }
 
-static void look_at_submitted(struct uring* ring, int64_t start) {
-  // Reads the entries up to the kernel's head: the program may still change later ones.
+static void read_submissions(struct uring* ring, int64_t start) {
+  // Reads only entries that the kernel has consumed, because the program may still change later ones.
   const uint32_t head = atomic_load_explicit(ring->sq_head, memory_order_acquire);
   const uint32_t tail = atomic_load_explicit(ring->sq_tail, memory_order_acquire);
-  const uint32_t gone = tail - ring->sq_seen > ring->sq_entries ? tail - ring->sq_entries - ring->sq_seen : 0;
-  if (gone > 0 && gone <= head - ring->sq_seen) {
-    plait_events_missed(PLAIT_MISSED_COMPLETION, gone, 0, 0);
-    ring->sq_seen += gone;
+  const uint32_t overwritten = tail - ring->sq_seen > ring->sq_entries ? tail - ring->sq_entries - ring->sq_seen : 0;
+  if (overwritten > 0 && overwritten <= head - ring->sq_seen) {
+    plait_events_missed(PLAIT_MISSED_COMPLETION, overwritten, 0, 0);
+    ring->sq_seen += overwritten;
   }
   for (; ring->sq_seen != head; ++ring->sq_seen) {
     const uint32_t slot = ring->sq_seen & (ring->sq_entries - 1);
     const uint32_t number = ring->sq_array == NULL ? slot : ring->sq_array[slot];
     if (number < ring->sq_entries)
-      remember(ring, (const struct io_uring_sqe*)(const void*)(ring->sqes + ((size_t)number << ring->sqe_shift)),
-               start);
+      add_request(ring, (const struct io_uring_sqe*)(const void*)(ring->sqes + ((size_t)number << ring->sqe_shift)),
+                  start);
   }
 }
 
-static void put_end(const struct uring_request* asked, int64_t now, int32_t result) {
-  uint32_t file = asked->file;
-  if (asked->kind == PLAIT_EVENT_OPEN) {
+static void put_completion(const struct uring_request* request, int64_t now, int32_t result) {
+  uint32_t file = request->file;
+  if (request->kind == PLAIT_EVENT_OPEN) {
     const struct description* description = result >= 0 ? table_open(result, NULL, 0) : NULL;
     file = description == NULL ? 0 : atomic_load(&description->file);
-  } else if (asked->kind == PLAIT_EVENT_CLOSE) {
-    struct description* description = result == 0 ? table_take(asked->fd) : NULL;
-    if (description != NULL) table_release(description, asked->start, 0);
+  } else if (request->kind == PLAIT_EVENT_CLOSE) {
+    struct description* description = result == 0 ? table_take(request->fd) : NULL;
+    if (description != NULL) table_release(description, request->start, 0);
     return;
   }
-  const struct plait_event event = {.start = asked->start,
-                                    .duration = now - asked->start,
-                                    .offset = asked->kind == PLAIT_EVENT_OPEN ? -1 : asked->offset,
-                                    .length = asked->kind == PLAIT_EVENT_OPEN ? 0 : asked->length,
-                                    .result = asked->kind == PLAIT_EVENT_OPEN && result > 0 ? 0 : result,
+  const struct plait_event event = {.start = request->start,
+                                    .duration = now - request->start,
+                                    .offset = request->kind == PLAIT_EVENT_OPEN ? -1 : request->offset,
+                                    .length = request->kind == PLAIT_EVENT_OPEN ? 0 : request->length,
+                                    .result = request->kind == PLAIT_EVENT_OPEN && result > 0 ? 0 : result,
                                     .file = file,
-                                    .kind = asked->kind,
+                                    .kind = request->kind,
                                     .interface = PLAIT_INTERFACE_URING,
-                                    .flags = asked->flags};
+                                    .flags = request->flags};
   plait_events_put(&event);
 }
 
-// Returns the oldest request with that user_data, because programs may use one value for several; 0: none.
+// Returns the slot of the oldest request with this user_data, because a program may use one value for several
+// requests; 0: none.
 static uint32_t oldest(struct uring* ring, uint64_t user_data) {
   uint32_t slot = ring->first;
   while (slot != 0 && at_slot(ring, slot)->user_data != user_data) slot = at_slot(ring, slot)->next;
   return slot;
 }
 
-static void look_at_ended(struct uring* ring, int64_t now) {
+static void read_completions(struct uring* ring, int64_t now) {
   const uint32_t tail = atomic_load_explicit(ring->cq_tail, memory_order_acquire);
   if (tail - ring->cq_seen > ring->cq_entries) ring->cq_seen = tail - ring->cq_entries;
   for (; ring->cq_seen != tail; ++ring->cq_seen) {
     const size_t slot = ring->cq_seen & (ring->cq_entries - 1);
     const struct io_uring_cqe* cqe = (const struct io_uring_cqe*)(const void*)(ring->cqes + (slot << ring->cqe_shift));
-    const uint32_t asked = oldest(ring, cqe->user_data);
-    if (asked == 0) continue;
-    if (at_slot(ring, asked)->kind != 255 && !(cqe->flags & NOTIFICATION)) put_end(at_slot(ring, asked), now, cqe->res);
-    if (!(cqe->flags & IORING_CQE_F_MORE)) take_out(ring, asked);
+    const uint32_t number = oldest(ring, cqe->user_data);
+    if (number == 0) continue;
+    const struct uring_request* request = at_slot(ring, number);
+    if (request->kind != 255 && !(cqe->flags & NOTIFICATION)) put_completion(request, now, cqe->res);
+    if (!(cqe->flags & IORING_CQE_F_MORE)) remove_request(ring, number);  // a multishot request has further completions
   }
 }
 
 void uring_look(struct uring* ring, int64_t start) {
   if (!lock(ring)) return;
-  if (ring->asked != NULL) {
-    look_at_submitted(ring, start);
-    look_at_ended(ring, plait_events_now());
+  if (ring->requests != NULL) {
+    read_submissions(ring, start);
+    read_completions(ring, plait_events_now());
   }
   unlock(ring);
 }
 
-static void give_up(struct uring* ring) {
+// Counts the reads and writes whose completions will not be seen as missed.
+static void count_unfinished(struct uring* ring) {
   int64_t count = 0;
-  for (uint32_t i = 0; i < ring->asked_count; ++i)
-    if (ring->asked[i].used && ring->asked[i].kind <= PLAIT_EVENT_WRITE) ++count;
+  for (uint32_t i = 0; i < ring->request_capacity; ++i)
+    if (ring->requests[i].used && ring->requests[i].kind <= PLAIT_EVENT_WRITE) ++count;
   if (count > 0) plait_events_missed(PLAIT_MISSED_COMPLETION, count, 0, 0);
 }
 
@@ -326,26 +333,26 @@ void uring_remove(int fd) {
   if (ring == NULL) return;
   uring_look(ring, plait_events_now());
   if (!lock(ring)) return;
-  if (ring->asked != NULL) {
-    give_up(ring);
-    forget(ring);
+  if (ring->requests != NULL) {
+    count_unfinished(ring);
+    release_memory(ring);
   }
   unlock(ring);
 }
 
 void uring_remove_range(unsigned first, unsigned last) {
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i)
-    if (rings[i].asked != NULL && (unsigned)rings[i].fd - first <= last - first) uring_remove(rings[i].fd);
+    if (rings[i].requests != NULL && (unsigned)rings[i].fd - first <= last - first) uring_remove(rings[i].fd);
 }
 
 void uring_end(void) { uring_remove_range(0, INT32_MAX); }
 
 void uring_forked(void) {
-  held = NULL;
+  locked_ring = NULL;
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i) {
     atomic_store(&rings[i].lock, 0);
-    // Not unmapped in the child, where something else may be mapped at these addresses by now.
+    // The child did not inherit these mappings (MADV_DONTFORK), and may have mapped something else there.
     rings[i].sq_memory = rings[i].cq_memory = rings[i].sqe_memory = NULL;
-    if (rings[i].asked != NULL) forget(&rings[i]);
+    if (rings[i].requests != NULL) release_memory(&rings[i]);
   }
 }

@@ -10,13 +10,13 @@
 struct uring_request {
   uint64_t user_data;
   int64_t start, offset, length;
-  uint32_t before, next;
+  uint32_t before, next; /* slots of the neighbours in the list; 0: none */
   uint32_t file;
   uint16_t flags;
   uint8_t kind;
   uint8_t operation;
-  uint8_t used;
-  int fd; /* descriptor of a close */
+  uint8_t used; /* 1: pending */
+  int fd;       /* descriptor that a close request closes */
 };
 
 struct uring {
@@ -28,12 +28,13 @@ struct uring {
   const char* cqes;
   uint32_t sq_entries, cq_entries;
   int sqe_shift, cqe_shift;
-  uint32_t sq_seen, cq_seen;
-  struct uring_request* asked;
-  uint32_t asked_count;
-  uint32_t first, last, spare,
-      made;        /* slots in it: the oldest and the newest in use, one to use again, how many were */
-  uint32_t* files; /* numbers of registered files */
+  uint32_t sq_seen, cq_seen;      /* counters of the entries that were read */
+  struct uring_request* requests; /* pending requests by slot; NULL: this struct describes no ring */
+  uint32_t request_capacity;
+  uint32_t first, last; /* slots of the oldest and of the newest pending request */
+  uint32_t spare;       /* first slot of the list of free ones */
+  uint32_t slots_used;  /* number of slots that were ever used */
+  uint32_t* files;      /* numbers of registered files */
   uint32_t files_count;
   void *sq_memory, *cq_memory, *sqe_memory;
   size_t sq_size, cq_size, sqe_size;
@@ -43,13 +44,13 @@ struct uring {
 struct uring* uring_find(int fd);
 void uring_add(int fd, const struct io_uring_params* parameters);
 /* Describes a request.  kind 255: the request becomes no event. */
-void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_request* asked);
-/* Reads the requests that were submitted since the last time, from `start` on, and the completions. */
+void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_request* request);
+/* Records the requests that were submitted since the last call, with the start time `start`, and the completions. */
 void uring_look(struct uring* ring, int64_t start);
 /* Removes a ring whose descriptor is being closed. */
 void uring_remove(int fd);
 void uring_register_files(struct uring* ring, uint32_t first, const int* files, uint32_t count, bool all);
-/* Redirects the calls to enter a ring in the code around `address` to our function. */
+/* Redirects the system calls that enter a ring, in the program's code around `address`, to our function. */
 void uring_patch(uintptr_t address);
 void uring_end(void);
 void uring_forked(void);
