@@ -30,8 +30,8 @@ std::int64_t buffer_bytes(std::int64_t io_size, std::int64_t element_bytes) {
 
 /// Returns a type in the spelling of .npy files, for the readers of a pipe; empty if they have no spelling for it.
 std::string spelled(const std::string& type) {
-  const char own = std::endian::native == std::endian::little ? '<' : '>';
-  if (type == "DOUBLEPRECISION") return base::text(own, "f8");
+  const char byte_order = std::endian::native == std::endian::little ? '<' : '>';
+  if (type == "DOUBLEPRECISION") return base::text(byte_order, "f8");
   const std::size_t star = type.find('*');
   const std::string_view kind = std::string_view(type).substr(0, star);
   const std::string_view bytes = std::string_view(type).substr(star + 1);
@@ -39,9 +39,9 @@ std::string spelled(const std::string& type) {
   if (kind == "LOGICAL" && bytes == "1") return "|b1";
   const bool whole = kind == "INTEGER" || kind == "LOGICAL";
   if (whole && bytes == "1") return "|i1";
-  if (whole && (bytes == "2" || bytes == "4" || bytes == "8")) return base::text(own, 'i', bytes);
-  if (kind == "REAL" && (bytes == "2" || bytes == "4" || bytes == "8")) return base::text(own, 'f', bytes);
-  if (kind == "COMPLEX" && (bytes == "8" || bytes == "16")) return base::text(own, 'c', bytes);
+  if (whole && (bytes == "2" || bytes == "4" || bytes == "8")) return base::text(byte_order, 'i', bytes);
+  if (kind == "REAL" && (bytes == "2" || bytes == "4" || bytes == "8")) return base::text(byte_order, 'f', bytes);
+  if (kind == "COMPLEX" && (bytes == "8" || bytes == "16")) return base::text(byte_order, 'c', bytes);
   return "";
 }
 
@@ -67,14 +67,14 @@ void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& 
   Runtime& state = runtime();
   Grid grid;
   Extents shape;
-  const auto mine = collective::caught([&] {
+  const auto error = collective::caught([&] {
     shape = list_entries(filled_grid(proc_info, state.comm.size()), "proc_info");
     grid = make_grid(shape, mode, user_map, state.comm.size());
   });
   agree(state,
         base::text("proc_map(", base::tuple_text(shape), ", ", mode,
                    mode == kUserMap ? ", " + base::tuple_text(user_map) : std::string(), ')'),
-        mine);
+        error);
   grid.version = ++state.grids;
   state.grid = std::move(grid);
 }
@@ -82,12 +82,12 @@ void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& 
 std::int64_t map_array(const std::string& name, const MapLists& lists, std::int64_t element_bytes) {
   Runtime& state = runtime();
   MappedArray array;
-  const auto mine = collective::caught([&] { array = make_array(name, lists, state.comm.size()); });
+  const auto error = collective::caught([&] { array = make_array(name, lists, state.comm.size()); });
   // Describes the entries in use: after the ends of the lists, memory may have any content.
   agree(state,
         base::text("array_map('", name, "', ", base::tuple_text(array.size), ", ", base::tuple_text(array.codes), ", ",
                    base::tuple_text(array.blocks), ", ", base::tuple_text(array.grid), ')'),
-        mine);
+        error);
   array.element_bytes = element_bytes;
   array.type = base::text("INTEGER*", element_bytes);
   state.arrays.push_back(std::move(array));
@@ -100,11 +100,11 @@ void set_array_type(std::int64_t descriptor, const std::string& name) {
   for (const char c : name)
     if (c != ' ') plain += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::int64_t bytes = 0;
-  const auto mine = collective::caught([&] {
+  const auto error = collective::caught([&] {
     find_array(state, descriptor);
     bytes = type_bytes(plain);
   });
-  agree(state, base::text("array_type(", descriptor, ", ", plain, ')'), mine);
+  agree(state, base::text("array_type(", descriptor, ", ", plain, ')'), error);
   MappedArray& array = find_array(state, descriptor);
   array.type = plain;
   array.element_bytes = bytes;
@@ -117,7 +117,7 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
   const Layout* layout = nullptr;
   std::int64_t bytes = 0;
   Extents strides;
-  const auto mine = collective::caught([&] {
+  const auto error = collective::caught([&] {
     find_unit(state, unit);
     target = &state.units.at(unit);
     MappedArray& mapped = find_array(state, descriptor);
@@ -130,7 +130,7 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
                         buffer_bytes(io_size, mapped.element_bytes));
     bytes = base::checked_multiply(layout->elements(), mapped.element_bytes, "bytes of the array");
   });
-  if (mine) fail_together(state, mine);
+  if (error) fail_together(state, error);
   auto* const data = static_cast<std::byte*>(local.data);
   if (write) {
     const ConstPart part{data, std::move(strides)};
@@ -143,10 +143,10 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
 }
 
 MappedArray& find_array(Runtime& state, std::int64_t descriptor) {
-  const auto known = static_cast<std::int64_t>(state.arrays.size());
-  if (descriptor >= 1 && descriptor <= known) return state.arrays[static_cast<std::size_t>(descriptor - 1)];
+  const auto count = static_cast<std::int64_t>(state.arrays.size());
+  if (descriptor >= 1 && descriptor <= count) return state.arrays[static_cast<std::size_t>(descriptor - 1)];
   base::throw_argument_error("there is no array descriptor ", descriptor, "; ",
-                             known == 0 ? "none has been made" : base::text("there are 1 to ", known),
+                             count == 0 ? "none has been made" : base::text("there are 1 to ", count),
                              "; call array_map first");
 }
 

@@ -81,16 +81,16 @@ plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, 
 
 plait_status plait_fda(int unit, int row[6]) {
   return plait::c::guarded(nullptr, [&] {
-    const Extents found = primitives::make_table(primitives::find_unit(primitives::started(), unit));
-    std::transform(found.begin(), found.end(), &plait::c::output(row, "row"),
+    const Extents row_values = primitives::make_table(primitives::find_unit(primitives::started(), unit));
+    std::transform(row_values.begin(), row_values.end(), &plait::c::output(row, "row"),
                    [](auto value) { return static_cast<int>(value); });
   });
 }
 
 plait_status plait_adt(int array_descriptor, int64_t table[28]) {
   return plait::c::guarded(nullptr, [&] {
-    const Extents found = primitives::make_table(primitives::find_array(primitives::started(), array_descriptor));
-    std::copy(found.begin(), found.end(), &plait::c::output(table, "table"));
+    const Extents row_values = primitives::make_table(primitives::find_array(primitives::started(), array_descriptor));
+    std::copy(row_values.begin(), row_values.end(), &plait::c::output(table, "table"));
   });
 }
 
@@ -100,9 +100,9 @@ plait_status plait_p_info(int64_t capacity, int* table, int* rows, int* columns)
     if (rows != nullptr) *rows = static_cast<int>(grid.shape.size()) + 1;
     if (columns != nullptr) *columns = static_cast<int>(grid.ranks.size());
     if (table == nullptr && capacity == 0) return;
-    const Extents found = primitives::make_table(grid);
-    check_capacity(table == nullptr ? 0 : capacity, found.size());
-    std::transform(found.begin(), found.end(), table, [](auto value) { return static_cast<int>(value); });
+    const Extents row_values = primitives::make_table(grid);
+    check_capacity(table == nullptr ? 0 : capacity, row_values.size());
+    std::transform(row_values.begin(), row_values.end(), table, [](auto value) { return static_cast<int>(value); });
   });
 }
 

@@ -45,8 +45,8 @@ void check_new(const std::string& path) {
 
 /// Throws if another unit is making the same new file.
 void check_not_made(const Runtime& state, const std::string& path) {
-  const auto whole_path = [](const std::string& given) {
-    return std::filesystem::absolute(store::ordinary_path(given)).lexically_normal();
+  const auto whole_path = [](const std::string& name) {
+    return std::filesystem::absolute(store::ordinary_path(name)).lexically_normal();
   };
   for (const auto& [number, unit] : state.units)
     if (unit.status == 1 && unit.file.is_open() && whole_path(unit.path) == whole_path(path))
@@ -62,7 +62,7 @@ struct Location {
 
 /// Returns the location of a new file: on the disks of the setting PLAIT_DISKS, as many as requested and available.
 /// errors  kSystem: it exists.
-Location new_location(const std::string& path, std::int64_t wanted) {
+Location new_location(const std::string& path, std::int64_t disks) {
   if (Unit::names_pipe(path)) return {path, 0};
   if (path.starts_with("stripe:"))
     base::throw_argument_error(
@@ -70,7 +70,7 @@ Location new_location(const std::string& path, std::int64_t wanted) {
   check_new(path);
   std::vector<std::string> folders = plait::disks();
   if (folders.empty() || store::is_raw(path)) return {path, 1};
-  if (wanted != kNone) folders.resize(std::min(folders.size(), static_cast<std::size_t>(wanted)));
+  if (disks != kNone) folders.resize(std::min(folders.size(), static_cast<std::size_t>(disks)));
   return {stripe_url(path, folders), static_cast<std::int64_t>(folders.size())};
 }
 
@@ -110,13 +110,13 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
 std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCodes& codes) {
   Runtime& state = runtime();
   Location location;
-  const auto mine = collective::caught([&] {
+  const auto error = collective::caught([&] {
     check_codes(codes.access, codes.form, codes.status);
     check_numbers(codes.disks, codes.processors, state.comm.size());
     if (unit < 0) base::throw_argument_error("unit ", unit, " is negative; use 0 or more");
     if (path.empty()) base::throw_argument_error("the name of the file is empty");
-    if (const auto known = state.units.find(unit); known != state.units.end())
-      base::throw_argument_error("unit ", unit, " is open on ", known->second.path,
+    if (const auto open_unit_entry = state.units.find(unit); open_unit_entry != state.units.end())
+      base::throw_argument_error("unit ", unit, " is open on ", open_unit_entry->second.path,
                                  "; call pclose first, or use another unit");
     if (codes.status == 1) check_not_made(state, path);
     if (state.comm.rank() == 0) location = codes.status == 1 ? new_location(path, codes.disks) : old_location(path);
@@ -124,7 +124,7 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCod
   agree(state,
         base::text("popen(", unit, ", '", path, "', ", codes.access, ", ", codes.form, ", ", codes.status, ", ",
                    codes.disks, ", ", codes.processors, ')'),
-        mine);
+        error);
   location.name = from_rank_0(state, location.name);
   location.disks = std::stoll(from_rank_0(state, std::to_string(location.disks)));
   File file = open_file(state, location.name, codes.status, codes.processors);
@@ -135,19 +135,19 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCod
 
 void close_unit(std::int64_t unit) {
   Runtime& state = runtime();
-  bool made = false;
-  const auto mine = collective::caught([&] {
-    const Unit& known = find_unit(state, unit);
-    made = known.status == 1 && known.file.is_open() && !known.is_pipe();
+  bool is_new_file = false;
+  const auto error = collective::caught([&] {
+    const Unit& closed_unit = find_unit(state, unit);
+    is_new_file = closed_unit.status == 1 && closed_unit.file.is_open() && !closed_unit.is_pipe();
     std::error_code unknown;
-    if (made && state.comm.rank() == 0 &&
-        std::filesystem::exists(std::filesystem::symlink_status(store::ordinary_path(known.path), unknown)))
-      base::throw_system_error(EEXIST, "cannot close unit ", unit, ": ", known.path,
+    if (is_new_file && state.comm.rank() == 0 &&
+        std::filesystem::exists(std::filesystem::symlink_status(store::ordinary_path(closed_unit.path), unknown)))
+      base::throw_system_error(EEXIST, "cannot close unit ", unit, ": ", closed_unit.path,
                                " was opened with status NEW, but exists by now; remove it and call pclose again");
   });
   // A file that exists by now belongs to another program; the unit stays open.
-  if (made) agree(state, base::text("pclose(", unit, ')'), mine);
-  if (mine) fail_together(state, mine);
+  if (is_new_file) agree(state, base::text("pclose(", unit, ')'), error);
+  if (error) fail_together(state, error);
   Unit& closing = state.units.at(unit);
   File& file = closing.file;
   if (!file.is_open()) {  // equal on every rank
@@ -167,13 +167,14 @@ void close_unit(std::int64_t unit) {
 }
 
 const Unit& find_unit(Runtime& state, std::int64_t number) {
-  const auto found = state.units.find(number);
-  if (found != state.units.end()) return found->second;
-  Extents known;
-  for (const auto& [open, unit] : state.units) known.push_back(open);
-  base::throw_argument_error("unit ", number, " is not open; ",
-                             known.empty() ? "no unit is" : base::text("open are ", base::tuple_text(known)),
-                             "; call popen first");
+  const auto entry = state.units.find(number);
+  if (entry != state.units.end()) return entry->second;
+  Extents open_numbers;
+  for (const auto& [open, unit] : state.units) open_numbers.push_back(open);
+  base::throw_argument_error(
+      "unit ", number, " is not open; ",
+      open_numbers.empty() ? "no unit is" : base::text("open are ", base::tuple_text(open_numbers)),
+      "; call popen first");
 }
 
 Extents make_table(const Unit& unit) {

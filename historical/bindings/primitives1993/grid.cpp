@@ -39,11 +39,11 @@ std::int64_t row_major_position(const Extents& shape, std::int64_t number) {
 }
 
 void check_user_map(const Extents& map, std::int64_t ranks) {
-  std::vector<std::int64_t> seen(static_cast<std::size_t>(ranks), -1);
+  std::vector<std::int64_t> first_position(static_cast<std::size_t>(ranks), -1);
   for (std::size_t i = 0; i < map.size(); ++i) {
     if (map[i] < 0 || map[i] >= ranks)
       base::throw_argument_error("user_map(", i + 1, ") is ", map[i], "; the ranks are 0 to ", ranks - 1);
-    std::int64_t& first = seen[static_cast<std::size_t>(map[i])];
+    std::int64_t& first = first_position[static_cast<std::size_t>(map[i])];
     if (first >= 0)
       base::throw_argument_error("user_map names rank ", map[i], " twice, in entries ", first + 1, " and ", i + 1,
                                  "; name each of the ", ranks, " ranks once");

@@ -89,20 +89,22 @@ Runtime& started() {
       "no unit is open, no array and no grid is mapped yet; call popen, array_map or proc_map first");
 }
 
-void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine) {
+void agree(Runtime& state, const std::string& call, const std::exception_ptr& error) {
   core::get_worker(state.comm)->run([&] {
-    const collective::Collective together(core::get_transport(state.comm), call, mine);
+    const collective::Collective together(core::get_transport(state.comm), call, error);
   });
 }
 
-void fail_together(Runtime& state, const std::exception_ptr& mine) {
-  agree(state, std::string(), mine);
-  std::rethrow_exception(mine);
+void fail_together(Runtime& state, const std::exception_ptr& error) {
+  agree(state, std::string(), error);
+  std::rethrow_exception(error);
 }
 
-std::string from_rank_0(Runtime& state, const std::string& mine) {
+std::string from_rank_0(Runtime& state, const std::string& own_text) {
   std::string text;
-  core::get_worker(state.comm)->run([&] { text = collective::broadcast_text(core::get_transport(state.comm), mine); });
+  core::get_worker(state.comm)->run([&] {
+    text = collective::broadcast_text(core::get_transport(state.comm), own_text);
+  });
   return text;
 }
 

@@ -60,13 +60,13 @@ Runtime& runtime();
 /// errors  kArgument: there is none.
 Runtime& started();
 
-/// Returns if all ranks have made the same call without an error; otherwise all throw the same error.
-void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine);
-/// Takes part in the current call of the other ranks with an error of this one.
-[[noreturn]] void fail_together(Runtime& state, const std::exception_ptr& mine);
+/// Returns if all ranks have made the same call and `error` is null on all of them; otherwise all throw the same error.
+void agree(Runtime& state, const std::string& call, const std::exception_ptr& error);
+/// Reports an error of this rank to the other ranks in their current call, and throws it.
+[[noreturn]] void fail_together(Runtime& state, const std::exception_ptr& error);
 
-/// Returns a text of rank 0. Collective.
-std::string from_rank_0(Runtime& state, const std::string& mine);
+/// Returns the text that rank 0 passes. Collective.
+std::string from_rank_0(Runtime& state, const std::string& own_text);
 
 /// Runs a check on this rank alone. If it throws, the others get its error in their current call.
 template <typename Check>

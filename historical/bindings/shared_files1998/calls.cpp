@@ -40,8 +40,8 @@ int start(Code otherwise, const Stretch& of, int& id, Begin&& begin) noexcept {
 
 }  // namespace
 
-int create_file(const CreateArguments& wanted, int& handle) noexcept {
-  return guarded(kNoOpen, [&] { handle = create(wanted); });
+int create_file(const CreateArguments& arguments, int& handle) noexcept {
+  return guarded(kNoOpen, [&] { handle = create(arguments); });
 }
 
 int destroy_file(std::int64_t handle) noexcept {
@@ -86,12 +86,12 @@ int start_read(std::int64_t handle, double offset, double bytes, void* buffer, i
 int wait(std::int64_t id) noexcept {
   if (id == kNoId) return kOk;
   std::optional<Pending> pending;
-  const int found = guarded(kNoRequest, [&] {
+  const int status = guarded(kNoRequest, [&] {
     pending = take(id);
     if (!pending)
       throw_error(text("there is no request ", id, " under way; pass one that SF_Read or SF_Write returned"), ESRCH);
   });
-  if (found != kOk) return found;
+  if (status != kOk) return status;
   return guarded(pending->writes ? kNoWrite : kNoRead, [&] { pending->request.wait(); });
 }
 

@@ -8,7 +8,7 @@
 
 namespace plait::ga {
 
-int create_file(const CreateArguments& wanted, int& handle) noexcept;
+int create_file(const CreateArguments& arguments, int& handle) noexcept;
 int destroy_file(std::int64_t handle) noexcept;
 int close_file(std::int64_t handle) noexcept;
 int open_file(std::int64_t handle) noexcept;

@@ -85,7 +85,7 @@ int record(Code otherwise) noexcept {
 
 std::string describe_code(int code) {
   if (code == kOk) return "no error";
-  if (const auto found = last_texts().find(code); found != last_texts().end()) return found->second;
+  if (const auto entry = last_texts().find(code); entry != last_texts().end()) return entry->second;
   if (code == kFailed) return "a call of Shared Files failed";
   if (code < kFirst || code >= kFirst + static_cast<int>(kMeanings.size()))
     return base::text("the code ", code, " is not one of Shared Files");

@@ -34,8 +34,8 @@ Table& table() {
 std::shared_ptr<SharedEntry> find(std::int64_t handle) {
   if (handle >= 0) return nullptr;  // kFirstHandle cannot be subtracted from every number without an overflow
   const std::lock_guard lock(table().mutex);
-  const auto found = table().entries.find(handle - kFirstHandle);
-  return found == table().entries.end() ? nullptr : found->second;
+  const auto entry = table().entries.find(handle - kFirstHandle);
+  return entry == table().entries.end() ? nullptr : entry->second;
 }
 
 /// Returns the lowest free slot. It is the same on all ranks, because files are made and deleted collectively.
@@ -54,14 +54,14 @@ void check_free(const std::string& path, std::int64_t slot) {
       throw_error(text(path, " exists already, with the handle ", other + kFirstHandle, "; destroy that first"));
 }
 
-SharedFileOptions make_options(const CreateArguments& wanted, std::int64_t slot) {
-  if (wanted.name == nullptr || *wanted.name == '\0') throw_error("the name of the file is empty; pass one");
+SharedFileOptions make_options(const CreateArguments& arguments, std::int64_t slot) {
+  if (arguments.name == nullptr || *arguments.name == '\0') throw_error("the name of the file is empty; pass one");
   SharedFileOptions options;
-  options.path = text(wanted.name, '.', wanted.suffix.value_or(slot));
+  options.path = text(arguments.name, '.', arguments.suffix.value_or(slot));
   options.mode = SharedFileMode::kWrite;
-  options.limit = hint(wanted.hard_limit, "the hard limit");
-  options.expected = hint(wanted.soft_limit, "the soft limit");
-  options.request = hint(wanted.request, "the size of a request");
+  options.limit = hint(arguments.hard_limit, "the hard limit");
+  options.expected = hint(arguments.soft_limit, "the soft limit");
+  options.request = hint(arguments.request, "the size of a request");
   check_free(options.path, slot);
   return options;
 }
@@ -81,7 +81,7 @@ void let_go() {
 
 }  // namespace
 
-int create(const CreateArguments& wanted) {
+int create(const CreateArguments& arguments) {
   const Comm comm = world();
   const std::int64_t slot = free_slot();
   std::shared_ptr<SharedEntry> entry;
@@ -90,7 +90,7 @@ int create(const CreateArguments& wanted) {
       core::get_transport(comm),
       [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); },
       [&] {
-        options = make_options(wanted, slot);
+        options = make_options(arguments, slot);
         entry = std::make_shared<SharedEntry>();
         entry->path = options.path;
         entry->comm = comm;

@@ -31,7 +31,7 @@ struct CreateArguments {
 
 /// Makes a file and returns its handle. Collective.
 /// errors  The same on every rank.
-int create(const CreateArguments& wanted);
+int create(const CreateArguments& arguments);
 /// Deletes a file. Collective.
 /// errors  The same on every rank, after which the handle is invalid. kArgument: an unknown handle, or another file
 /// than on other ranks; nothing has changed then.

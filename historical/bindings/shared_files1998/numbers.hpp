@@ -21,10 +21,10 @@ inline constexpr double kMaxWhole = 9007199254740992.0;
   throw Error(ErrorKind::kArgument, message, code);
 }
 
-[[noreturn]] inline void throw_invalid_number(double number, const char* what, const char* wanted) {
+[[noreturn]] inline void throw_invalid_number(double number, const char* what, const char* expected) {
   std::array<char, 32> digits;
   std::snprintf(digits.data(), digits.size(), "%.17g", number);
-  throw_error(base::text(what, ' ', digits.data(), ": pass ", wanted), EDOM);
+  throw_error(base::text(what, ' ', digits.data(), ": pass ", expected), EDOM);
 }
 
 /// Converts a size or offset.

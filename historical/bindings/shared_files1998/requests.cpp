@@ -36,10 +36,10 @@ std::optional<Pending> take(std::int64_t id) {
   Table& all = table();
   if (id < 0 || id > std::numeric_limits<int>::max()) return std::nullopt;
   const std::lock_guard lock(all.mutex);
-  const auto found = all.pending.find(static_cast<int>(id));
-  if (found == all.pending.end()) return std::nullopt;
-  Pending pending = std::move(found->second);
-  all.pending.erase(found);
+  const auto entry = all.pending.find(static_cast<int>(id));
+  if (entry == all.pending.end()) return std::nullopt;
+  Pending pending = std::move(entry->second);
+  all.pending.erase(entry);
   return pending;
 }
 

@@ -9,12 +9,12 @@ namespace ga = plait::ga;
 
 namespace {
 
-int create(const ga::CreateArguments& wanted, int* handle) {
-  int made = 0;
+int create(const ga::CreateArguments& arguments, int* handle) {
+  int new_handle = 0;
   // A missing pointer must not make the other ranks wait: they get the error as well.
-  const int code = ga::create_file(handle == nullptr ? ga::CreateArguments{} : wanted, made);
+  const int code = ga::create_file(handle == nullptr ? ga::CreateArguments{} : arguments, new_handle);
   if (handle == nullptr) return code;
-  if (code == 0) *handle = made;
+  if (code == 0) *handle = new_handle;
   return code;
 }
 

@@ -22,17 +22,17 @@ using Length = std::size_t;
 std::size_t to_length(Length passed) { return passed & 0x7fffffffU; }
 
 /// Makes a file. Blanks at the end of the name are ignored.
-Integer create(ga::CreateArguments wanted, const char* name, Length length, Integer* handle) {
+Integer create(ga::CreateArguments arguments, const char* name, Length length, Integer* handle) {
   std::string text;
   // If there is no memory for the name, the other ranks get an error, that of a file without a name.
   if (ga::guarded(ga::kNoMemory, [&] {
         text.assign(name, to_length(length));
         text.erase(text.find_last_not_of(std::string(" \0", 2)) + 1);
       }) == ga::kOk)
-    wanted.name = text.c_str();
-  int made = 0;
-  const int code = ga::create_file(wanted, made);
-  if (code == ga::kOk) *handle = made;
+    arguments.name = text.c_str();
+  int new_handle = 0;
+  const int code = ga::create_file(arguments, new_handle);
+  if (code == ga::kOk) *handle = new_handle;
   return code;
 }
 

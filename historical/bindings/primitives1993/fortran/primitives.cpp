@@ -176,18 +176,18 @@ void plait_message_(char* text, Length length) {
 
 void plait_fda_(const Integer* unit, Integer* row) {
   call("plait_fda", [&] {
-    const Extents found = primitives::make_table(primitives::find_unit(primitives::started(), *unit));
-    std::transform(found.begin(), found.end(), row, [](auto value) { return static_cast<Integer>(value); });
+    const Extents values = primitives::make_table(primitives::find_unit(primitives::started(), *unit));
+    std::transform(values.begin(), values.end(), row, [](auto value) { return static_cast<Integer>(value); });
   });
 }
 
 /// Stores the table in table(4, 7).
 void plait_adt_(const Integer* array_descriptor, Integer* table) {
   call("plait_adt", [&] {
-    const Extents found = primitives::make_table(primitives::find_array(primitives::started(), *array_descriptor));
+    const Extents values = primitives::make_table(primitives::find_array(primitives::started(), *array_descriptor));
     const std::size_t columns = primitives::kMaxPrimitiveDimensions;
-    for (std::size_t i = 0; i < found.size(); ++i)
-      table[i % columns * (found.size() / columns) + i / columns] = static_cast<Integer>(found[i]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      table[i % columns * (values.size() / columns) + i / columns] = static_cast<Integer>(values[i]);
   });
 }
 
@@ -195,10 +195,10 @@ void plait_adt_(const Integer* array_descriptor, Integer* table) {
 void plait_p_info_(Integer* table) {
   call("plait_p_info", [&] {
     const primitives::Grid& grid = primitives::find_grid(primitives::started());
-    const Extents found = primitives::make_table(grid);
+    const Extents values = primitives::make_table(grid);
     const std::size_t columns = grid.ranks.size();
-    for (std::size_t i = 0; i < found.size(); ++i)
-      table[i % columns * (grid.shape.size() + 1) + i / columns] = static_cast<Integer>(found[i]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      table[i % columns * (grid.shape.size() + 1) + i / columns] = static_cast<Integer>(values[i]);
   });
 }
 

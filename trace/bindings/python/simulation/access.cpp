@@ -25,46 +25,46 @@ using namespace simulation;
 
 namespace {
 
-AccessRequest to_request(const Layout& layout, const nb::dict& given) {
-  AccessRequest asked{
-      plan::Section(get<Extents>(given, "shape"), get<bool>(given, "fortran") ? Order::kFortran : Order::kC, {},
-                    get<Extents>(given, "chunks")),
+AccessRequest to_request(const Layout& layout, const nb::dict& fields) {
+  AccessRequest request{
+      plan::Section(get<Extents>(fields, "shape"), get<bool>(fields, "fortran") ? Order::kFortran : Order::kC, {},
+                    get<Extents>(fields, "chunks")),
       layout,
-      get<std::int64_t>(given, "itemsize"),
-      get<std::int64_t>(given, "offset"),
-      get<std::int64_t>(given, "ranks"),
-      get<bool>(given, "write"),
+      get<std::int64_t>(fields, "itemsize"),
+      get<std::int64_t>(fields, "offset"),
+      get<std::int64_t>(fields, "ranks"),
+      get<bool>(fields, "write"),
       {}};
-  asked.options.strategy = static_cast<plan::Strategy>(get<int>(given, "strategy"));
-  asked.options.memory_bytes = get<std::int64_t>(given, "memory");
-  asked.options.readers = get<std::int64_t>(given, "readers");
-  return asked;
+  request.options.strategy = static_cast<plan::Strategy>(get<int>(fields, "strategy"));
+  request.options.memory_bytes = get<std::int64_t>(fields, "memory");
+  request.options.readers = get<std::int64_t>(fields, "readers");
+  return request;
 }
 
-AccessSettings to_settings(const nb::dict& given) {
+AccessSettings to_settings(const nb::dict& fields) {
   AccessSettings settings;
-  const auto nodes = nb::cast<nb::dict>(given["nodes"]);
+  const auto nodes = nb::cast<nb::dict>(fields["nodes"]);
   settings.nodes.ranks = get<std::int64_t>(nodes, "ranks");
   settings.nodes.cores = get<std::int64_t>(nodes, "cores");
   settings.nodes.plan = to_time(get<double>(nodes, "plan"));
   settings.nodes.message = to_time(get<double>(nodes, "message"));
-  const auto network = nb::cast<nb::dict>(given["network"]);
+  const auto network = nb::cast<nb::dict>(fields["network"]);
   settings.network.latency = to_time(get<double>(network, "latency"));
   settings.network.link_rate = get<double>(network, "link_rate");
   settings.network.total_rate = get<double>(network, "total_rate");
   settings.network.eager = get<std::int64_t>(network, "eager");
-  const auto files = nb::cast<nb::dict>(given["files"]);
-  settings.files.device = to_device(nb::cast<nb::dict>(given["device"]));
+  const auto files = nb::cast<nb::dict>(fields["files"]);
+  settings.files.device = to_device(nb::cast<nb::dict>(fields["device"]));
   settings.files.cached = get<bool>(files, "cached");
   settings.files.through = get<bool>(files, "through");
   settings.files.turns = get<bool>(files, "turns");
   settings.files.dirty_start = get<std::int64_t>(files, "dirty_start");
   settings.files.dirty_limit = get<std::int64_t>(files, "dirty_limit");
-  const auto costs = nb::cast<nb::dict>(given["costs"]);
+  const auto costs = nb::cast<nb::dict>(fields["costs"]);
   for (const plan::CostTerm& term : plan::kCostTerms) settings.costs.*term.value = get<double>(costs, term.name);
-  settings.costs.source = get<std::string>(given, "source");
-  settings.windows = get<std::int64_t>(given, "windows");
-  settings.file_end = get<std::int64_t>(given, "file_end");
+  settings.costs.source = get<std::string>(fields, "source");
+  settings.windows = get<std::int64_t>(fields, "windows");
+  settings.file_end = get<std::int64_t>(fields, "file_end");
   return settings;
 }
 
@@ -73,61 +73,62 @@ constexpr std::array<const char*, kPhases> kPhaseNames{"plan", "file", "exchange
 /// Returns one list for each property of ranks, indexed by rank.
 nb::dict ranks_to_dict(const std::vector<RankOutcome>& ranks) {
   const auto column = [&](auto&& value) {
-    nb::list made;
-    for (const RankOutcome& one : ranks) made.append(value(one));
-    return made;
+    nb::list column_values;
+    for (const RankOutcome& outcome : ranks) column_values.append(value(outcome));
+    return column_values;
   };
-  nb::dict made;
+  nb::dict result;
   for (std::size_t k = 0; k < kPhases; ++k)
-    made[kPhaseNames[k]] = column([k](const RankOutcome& one) { return seconds(one.times[k]); });
-  made["requests"] = column([](const RankOutcome& one) { return one.requests; });
-  made["bytes"] = column([](const RankOutcome& one) { return one.bytes; });
-  made["sent"] = column([](const RankOutcome& one) { return one.sent; });
-  made["sent_bytes"] = column([](const RankOutcome& one) { return one.sent_bytes; });
-  made["received"] = column([](const RankOutcome& one) { return one.received; });
-  made["received_bytes"] = column([](const RankOutcome& one) { return one.received_bytes; });
-  return made;
+    result[kPhaseNames[k]] = column([k](const RankOutcome& outcome) { return seconds(outcome.times[k]); });
+  result["requests"] = column([](const RankOutcome& outcome) { return outcome.requests; });
+  result["bytes"] = column([](const RankOutcome& outcome) { return outcome.bytes; });
+  result["sent"] = column([](const RankOutcome& outcome) { return outcome.sent; });
+  result["sent_bytes"] = column([](const RankOutcome& outcome) { return outcome.sent_bytes; });
+  result["received"] = column([](const RankOutcome& outcome) { return outcome.received; });
+  result["received_bytes"] = column([](const RankOutcome& outcome) { return outcome.received_bytes; });
+  return result;
 }
 
-nb::dict outcome_to_dict(const AccessOutcome& one) {
-  nb::dict made;
-  made["elapsed"] = seconds(one.elapsed);
-  made["drained"] = seconds(one.drained);
-  made["nodes"] = one.nodes;
-  made["windows"] = one.windows;
-  made["simulated"] = one.simulated;
-  made["whole_windows"] = one.whole_windows;
-  made["ranks"] = ranks_to_dict(one.ranks);
+nb::dict outcome_to_dict(const AccessOutcome& outcome) {
+  nb::dict result;
+  result["elapsed"] = seconds(outcome.elapsed);
+  result["drained"] = seconds(outcome.drained);
+  result["nodes"] = outcome.nodes;
+  result["windows"] = outcome.windows;
+  result["simulated"] = outcome.simulated;
+  result["whole_windows"] = outcome.whole_windows;
+  result["ranks"] = ranks_to_dict(outcome.ranks);
   nb::list links;
-  for (const LinkUse& link : one.links) links.append(nb::make_tuple(link.from, link.to, link.messages, link.bytes));
-  made["links"] = links;
+  for (const LinkUse& link : outcome.links) links.append(nb::make_tuple(link.from, link.to, link.messages, link.bytes));
+  result["links"] = links;
   nb::list devices;
-  for (const DeviceUse& use : one.devices) devices.append(device_use(use, seconds(one.drained)));
-  made["devices"] = devices;
+  for (const DeviceUse& use : outcome.devices) devices.append(device_use(use, seconds(outcome.drained)));
+  result["devices"] = devices;
   nb::dict series;
-  for (std::size_t k = 0; k < kPhases; ++k) series[kPhaseNames[k]] = series_to_dict(one.series[k]);
-  made["series"] = series;
-  return made;
+  for (std::size_t k = 0; k < kPhases; ++k) series[kPhaseNames[k]] = series_to_dict(outcome.series[k]);
+  result["series"] = series;
+  return result;
 }
 
-nb::dict run(const Layout& layout, const nb::dict& given, const nb::dict& machine, const nb::object& progress) {
-  const AccessRequest asked = to_request(layout, given);
+nb::dict run(const Layout& layout, const nb::dict& request_fields, const nb::dict& machine,
+             const nb::object& progress) {
+  const AccessRequest request = to_request(layout, request_fields);
   const AccessSettings settings = to_settings(machine);
   AccessOutcome outcome;
-  const auto store = get<std::string>(given, "store");
+  const auto store = get<std::string>(request_fields, "store");
   std::string explained;
   {
     const GilRelease unlocked;
-    explained = plan::explain(plan_on(asked, settings), store);
-    outcome = simulate_access(asked, settings, [&](double share) {
+    explained = plan::explain(plan_on(request, settings), store);
+    outcome = simulate_access(request, settings, [&](double share) {
       const nb::gil_scoped_acquire locked;
       if (PyErr_CheckSignals() != 0) nb::raise_python_error();
       if (!progress.is_none()) progress(share);
     });
   }
-  nb::dict made = outcome_to_dict(outcome);
-  made["explained"] = to_str(explained);
-  return made;
+  nb::dict result = outcome_to_dict(outcome);
+  result["explained"] = to_str(explained);
+  return result;
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ class BatchFeed {
   const Target& target() const { return target_; }
 
   void add_files(const nb::list& files) {
-    for (const nb::handle one : files)
-      requests_.add({nb::cast<std::uint32_t>(one[0]), nb::cast<std::uint32_t>(one[1]), to_bytes(one[2])});
+    for (const nb::handle file : files)
+      requests_.add({nb::cast<std::uint32_t>(file[0]), nb::cast<std::uint32_t>(file[1]), to_bytes(file[2])});
   }
 
   /// Adds the events of one level, among `count` events at an address.
@@ -90,18 +90,19 @@ using CurveFeed = BatchFeed<simulation::LruCurve>;
 
 template <typename Target>
 nb::class_<BatchFeed<Target>> bind_fed(nb::module_& module, const char* name) {
-  nb::class_<BatchFeed<Target>> made(module, name);
-  made.def("add_files", &BatchFeed<Target>::add_files,
+  nb::class_<BatchFeed<Target>> feed_class(module, name);
+  feed_class
+      .def("add_files", &BatchFeed<Target>::add_files,
            nb::sig("def add_files(self, files: collections.abc.Sequence[tuple[int, int, str]]) -> None"), "files"_a)
       .def("add_events", &BatchFeed<Target>::add_events, "address"_a, "count"_a, "logical"_a)
       .def("add_keys", &BatchFeed<Target>::add_keys, "keys"_a, "sizes"_a, "count"_a)
       .def("finish", &BatchFeed<Target>::finish)
       .def("oddities", &BatchFeed<Target>::oddities, nb::sig("def oddities(self) -> dict[str, int]"));
-  return made;
+  return feed_class;
 }
 
-nb::tuple to_tuple(const simulation::CurvePoint& found) {
-  return nb::make_tuple(found.size, found.requests, found.blocks, found.bytes);
+nb::tuple to_tuple(const simulation::CurvePoint& point) {
+  return nb::make_tuple(point.size, point.requests, point.blocks, point.bytes);
 }
 
 }  // namespace
@@ -111,9 +112,9 @@ void bind_counting(nb::module_& module) {
       "policies",
       [] {
         nb::list all;
-        for (const simulation::PolicyKind* one : simulation::policies())
-          all.append(nb::make_tuple(to_str(one->name), to_str(one->about), to_str(one->parameters),
-                                    static_cast<int>(one->foresight)));
+        for (const simulation::PolicyKind* kind : simulation::policies())
+          all.append(nb::make_tuple(to_str(kind->name), to_str(kind->about), to_str(kind->parameters),
+                                    static_cast<int>(kind->foresight)));
         return all;
       },
       nb::sig("def policies() -> list[tuple[str, str, str, int]]"));
@@ -158,7 +159,7 @@ void bind_counting(nb::module_& module) {
           "found",
           [](const CurveFeed& self) {
             nb::list all;
-            for (const simulation::CurvePoint& one : self.target().found()) all.append(to_tuple(one));
+            for (const simulation::CurvePoint& point : self.target().found()) all.append(to_tuple(point));
             return all;
           },
           nb::sig("def found(self) -> list[tuple[int, float, float, float]]"))

@@ -25,41 +25,41 @@ using namespace simulation;
 
 namespace {
 
-void read_cache(const nb::dict& given, CacheSettings& cache) {
-  cache.size = get<std::int64_t>(given, "size");
-  cache.block = get<std::int64_t>(given, "block");
-  cache.policy = get<std::string>(given, "policy");
-  cache.process_limit = get<std::int64_t>(given, "process_limit");
-  cache.read_ahead = static_cast<ReadAheadKind>(get<int>(given, "read_ahead"));
-  cache.read_ahead_size = get<std::int64_t>(given, "read_ahead_size");
-  cache.write = static_cast<WriteKind>(get<int>(given, "write"));
-  cache.delay = to_time(get<double>(given, "delay"));
-  cache.flush_interval = to_time(get<double>(given, "flush_interval"));
-  cache.dirty_start = get<double>(given, "dirty_start");
-  cache.dirty_limit = get<double>(given, "dirty_limit");
-  cache.coalesce = get<std::int64_t>(given, "coalesce");
-  cache.write_allocate = get<bool>(given, "write_allocate");
+void read_cache(const nb::dict& fields, CacheSettings& cache) {
+  cache.size = get<std::int64_t>(fields, "size");
+  cache.block = get<std::int64_t>(fields, "block");
+  cache.policy = get<std::string>(fields, "policy");
+  cache.process_limit = get<std::int64_t>(fields, "process_limit");
+  cache.read_ahead = static_cast<ReadAheadKind>(get<int>(fields, "read_ahead"));
+  cache.read_ahead_size = get<std::int64_t>(fields, "read_ahead_size");
+  cache.write = static_cast<WriteKind>(get<int>(fields, "write"));
+  cache.delay = to_time(get<double>(fields, "delay"));
+  cache.flush_interval = to_time(get<double>(fields, "flush_interval"));
+  cache.dirty_start = get<double>(fields, "dirty_start");
+  cache.dirty_limit = get<double>(fields, "dirty_limit");
+  cache.coalesce = get<std::int64_t>(fields, "coalesce");
+  cache.write_allocate = get<bool>(fields, "write_allocate");
 }
 
-ReplaySettings to_replay_settings(const nb::dict& given) {
+ReplaySettings to_replay_settings(const nb::dict& fields) {
   ReplaySettings settings;
-  const auto cpus = nb::cast<nb::dict>(given["processors"]);
+  const auto cpus = nb::cast<nb::dict>(fields["processors"]);
   settings.processors.count = get<std::int64_t>(cpus, "count");
   settings.processors.quantum = to_time(get<double>(cpus, "quantum"));
   settings.processors.switch_cost = to_time(get<double>(cpus, "switch"));
   settings.processors.call_cost = to_time(get<double>(cpus, "call"));
   settings.processors.interrupt_cost = to_time(get<double>(cpus, "interrupt"));
-  const auto cache = nb::cast<nb::dict>(given["cache"]);
+  const auto cache = nb::cast<nb::dict>(fields["cache"]);
   settings.processors.hit_cost = to_time(get<double>(cache, "set_up"));
   settings.processors.copy_rate = get<double>(cache, "copy_rate");
   read_cache(cache, settings.cache);
-  const auto tier = nb::cast<nb::dict>(given["tier"]);
+  const auto tier = nb::cast<nb::dict>(fields["tier"]);
   settings.tier.size = get<std::int64_t>(tier, "size");
   settings.tier.block = get<std::int64_t>(tier, "block");
   settings.tier.policy = get<std::string>(tier, "policy");
   settings.tier.device = to_device(nb::cast<nb::dict>(tier["device"]));
-  settings.device = to_device(nb::cast<nb::dict>(given["device"]));
-  const auto program = nb::cast<nb::dict>(given["program"]);
+  settings.device = to_device(nb::cast<nb::dict>(fields["device"]));
+  const auto program = nb::cast<nb::dict>(fields["program"]);
   settings.program.measured = get<bool>(program, "measured");
   settings.program.aggregate = get<std::int64_t>(program, "aggregate");
   settings.program.asynchronous_reads = get<bool>(program, "asynchronous_reads");
@@ -68,106 +68,106 @@ ReplaySettings to_replay_settings(const nb::dict& given) {
   return settings;
 }
 
-nb::dict latency_to_dict(const LatencyHistogram& one) {
-  nb::dict made;
-  made["count"] = one.count();
-  made["mean"] = one.mean() * 1e-9;
-  made["p50"] = seconds(one.percentile(0.5));
-  made["p90"] = seconds(one.percentile(0.9));
-  made["p99"] = seconds(one.percentile(0.99));
-  made["most"] = seconds(one.most());
-  return made;
+nb::dict latency_to_dict(const LatencyHistogram& histogram) {
+  nb::dict result;
+  result["count"] = histogram.count();
+  result["mean"] = histogram.mean() * 1e-9;
+  result["p50"] = seconds(histogram.percentile(0.5));
+  result["p90"] = seconds(histogram.percentile(0.9));
+  result["p99"] = seconds(histogram.percentile(0.99));
+  result["most"] = seconds(histogram.most());
+  return result;
 }
 
-nb::dict cache_counts(const CacheCounts& one) {
-  nb::dict made;
-  made["read_blocks"] = one.read_blocks;
-  made["hit_blocks"] = one.hit_blocks;
-  made["read_requests"] = one.read_requests;
-  made["hit_requests"] = one.hit_requests;
-  made["written_blocks"] = one.written_blocks;
-  made["overwritten_blocks"] = one.overwritten_blocks;
-  made["ahead_blocks"] = one.ahead_blocks;
-  made["ahead_used"] = one.ahead_used;
-  made["ahead_wasted"] = one.ahead_wasted;
-  made["evicted"] = one.evicted;
-  made["evicted_dirty"] = one.evicted_dirty;
-  made["limited"] = one.limited;
-  made["discarded"] = one.discarded;
-  return made;
+nb::dict cache_counts(const CacheCounts& counts) {
+  nb::dict result;
+  result["read_blocks"] = counts.read_blocks;
+  result["hit_blocks"] = counts.hit_blocks;
+  result["read_requests"] = counts.read_requests;
+  result["hit_requests"] = counts.hit_requests;
+  result["written_blocks"] = counts.written_blocks;
+  result["overwritten_blocks"] = counts.overwritten_blocks;
+  result["ahead_blocks"] = counts.ahead_blocks;
+  result["ahead_used"] = counts.ahead_used;
+  result["ahead_wasted"] = counts.ahead_wasted;
+  result["evicted"] = counts.evicted;
+  result["evicted_dirty"] = counts.evicted_dirty;
+  result["limited"] = counts.limited;
+  result["discarded"] = counts.discarded;
+  return result;
 }
 
-nb::dict process_outcome(const ProcessOutcome& one, const Program& program) {
-  nb::dict made;
-  made["trace"] = program.trace;
-  made["process"] = program.process;
-  made["thread"] = program.thread;
-  made["rank"] = program.rank;
-  made["command"] = to_str(program.command);
-  made["start"] = seconds(one.start);
-  made["end"] = seconds(one.end);
-  made["computing"] = seconds(one.computing);
-  made["system"] = seconds(one.system);
-  made["waiting"] = seconds(one.waiting);
-  made["ready"] = seconds(one.ready);
-  made["pausing"] = seconds(one.pausing);
-  made["barrier"] = seconds(one.barrier);
-  made["reads"] = one.reads;
-  made["writes"] = one.writes;
-  made["read_bytes"] = one.read_bytes;
-  made["write_bytes"] = one.write_bytes;
-  made["hit_bytes"] = one.hit_bytes;
-  return made;
+nb::dict process_outcome(const ProcessOutcome& outcome, const Program& program) {
+  nb::dict result;
+  result["trace"] = program.trace;
+  result["process"] = program.process;
+  result["thread"] = program.thread;
+  result["rank"] = program.rank;
+  result["command"] = to_str(program.command);
+  result["start"] = seconds(outcome.start);
+  result["end"] = seconds(outcome.end);
+  result["computing"] = seconds(outcome.computing);
+  result["system"] = seconds(outcome.system);
+  result["waiting"] = seconds(outcome.waiting);
+  result["ready"] = seconds(outcome.ready);
+  result["pausing"] = seconds(outcome.pausing);
+  result["barrier"] = seconds(outcome.barrier);
+  result["reads"] = outcome.reads;
+  result["writes"] = outcome.writes;
+  result["read_bytes"] = outcome.read_bytes;
+  result["write_bytes"] = outcome.write_bytes;
+  result["hit_bytes"] = outcome.hit_bytes;
+  return result;
 }
 
-nb::dict outcome_to_dict(const ReplayOutcome& one, const Recording& recording) {
-  nb::dict made;
-  made["elapsed"] = seconds(one.elapsed);
-  made["drained"] = seconds(one.drained);
-  made["idle"] = seconds(one.idle);
-  made["computing"] = seconds(one.computing);
-  made["system"] = seconds(one.system);
-  made["interrupts"] = seconds(one.interrupts);
-  made["switches"] = one.switches;
-  made["unmatched"] = one.unmatched;
-  made["max_dirty"] = one.max_dirty;
-  made["cache"] = cache_counts(one.cache);
+nb::dict outcome_to_dict(const ReplayOutcome& outcome, const Recording& recording) {
+  nb::dict result;
+  result["elapsed"] = seconds(outcome.elapsed);
+  result["drained"] = seconds(outcome.drained);
+  result["idle"] = seconds(outcome.idle);
+  result["computing"] = seconds(outcome.computing);
+  result["system"] = seconds(outcome.system);
+  result["interrupts"] = seconds(outcome.interrupts);
+  result["switches"] = outcome.switches;
+  result["unmatched"] = outcome.unmatched;
+  result["max_dirty"] = outcome.max_dirty;
+  result["cache"] = cache_counts(outcome.cache);
   nb::list devices;
-  for (const DeviceUse& use : one.devices) devices.append(device_use(use, seconds(one.drained)));
-  made["devices"] = devices;
+  for (const DeviceUse& use : outcome.devices) devices.append(device_use(use, seconds(outcome.drained)));
+  result["devices"] = devices;
   nb::list processes;
-  for (std::size_t k = 0; k < one.processes.size(); ++k)
-    processes.append(process_outcome(one.processes[k], recording.programs()[k]));
-  made["processes"] = processes;
-  made["read_latency"] = latency_to_dict(one.read_latency);
-  made["write_latency"] = latency_to_dict(one.write_latency);
+  for (std::size_t k = 0; k < outcome.processes.size(); ++k)
+    processes.append(process_outcome(outcome.processes[k], recording.programs()[k]));
+  result["processes"] = processes;
+  result["read_latency"] = latency_to_dict(outcome.read_latency);
+  result["write_latency"] = latency_to_dict(outcome.write_latency);
   nb::dict series;
-  series["program_read"] = series_to_dict(one.program_read);
-  series["program_write"] = series_to_dict(one.program_write);
-  series["device_read"] = series_to_dict(one.device_read);
-  series["device_write"] = series_to_dict(one.device_write);
-  series["idle"] = series_to_dict(one.idle_time);
-  made["series"] = series;
-  return made;
+  series["program_read"] = series_to_dict(outcome.program_read);
+  series["program_write"] = series_to_dict(outcome.program_write);
+  series["device_read"] = series_to_dict(outcome.device_read);
+  series["device_write"] = series_to_dict(outcome.device_write);
+  series["idle"] = series_to_dict(outcome.idle_time);
+  result["series"] = series;
+  return result;
 }
 
-nb::dict oddities_to_dict(const TraceOddities& one) {
-  nb::dict made;
-  made["overlapping"] = one.overlapping;
-  made["backwards"] = one.backwards;
-  made["empty"] = one.empty;
-  made["failed"] = one.failed;
-  made["beyond"] = one.beyond;
-  made["without_time"] = one.without_time;
-  made["far"] = one.far;
-  made["incomplete"] = one.incomplete;
-  made["missed"] = one.missed;
-  made["counted"] = one.counted;
-  return made;
+nb::dict oddities_to_dict(const TraceOddities& oddities) {
+  nb::dict result;
+  result["overlapping"] = oddities.overlapping;
+  result["backwards"] = oddities.backwards;
+  result["empty"] = oddities.empty;
+  result["failed"] = oddities.failed;
+  result["beyond"] = oddities.beyond;
+  result["without_time"] = oddities.without_time;
+  result["far"] = oddities.far;
+  result["incomplete"] = oddities.incomplete;
+  result["missed"] = oddities.missed;
+  result["counted"] = oddities.counted;
+  return result;
 }
 
-nb::dict run_replay(const Recording& recording, const nb::dict& given, const nb::object& progress) {
-  const ReplaySettings settings = to_replay_settings(given);
+nb::dict run_replay(const Recording& recording, const nb::dict& fields, const nb::object& progress) {
+  const ReplaySettings settings = to_replay_settings(fields);
   ReplayOutcome outcome;
   {
     const GilRelease unlocked;
@@ -220,12 +220,12 @@ void bind_replay(nb::module_& module) {
       "devices",
       [] {
         nb::list all;
-        for (const DeviceKind* one : device_kinds()) {
+        for (const DeviceKind* kind : device_kinds()) {
           nb::list parameters;
-          for (const DeviceParameter& parameter : one->parameters)
+          for (const DeviceParameter& parameter : kind->parameters)
             parameters.append(nb::make_tuple(to_str(parameter.name), static_cast<int>(parameter.unit),
                                              parameter.fallback, to_str(parameter.about), to_str(parameter.choices)));
-          all.append(nb::make_tuple(to_str(one->name), to_str(one->about), parameters));
+          all.append(nb::make_tuple(to_str(kind->name), to_str(kind->about), parameters));
         }
         return all;
       },

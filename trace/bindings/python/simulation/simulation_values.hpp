@@ -23,46 +23,46 @@ inline simulation::Time to_time(double seconds) {
 }
 
 template <typename T>
-T get(const nanobind::dict& given, const char* name) {
-  return nanobind::cast<T>(given[name]);
+T get(const nanobind::dict& fields, const char* name) {
+  return nanobind::cast<T>(fields[name]);
 }
 
-inline simulation::DeviceSpec to_device(const nanobind::dict& given) {
+inline simulation::DeviceSpec to_device(const nanobind::dict& fields) {
   simulation::DeviceSpec spec;
-  spec.kind = get<std::string>(given, "kind");
-  spec.count = get<std::int64_t>(given, "count");
-  spec.stripe = get<std::int64_t>(given, "stripe");
-  spec.flush = to_time(get<double>(given, "flush"));
-  spec.flush_writes = get<std::int64_t>(given, "flush_writes");
-  for (const auto& [name, value] : nanobind::cast<nanobind::dict>(given["values"]))
+  spec.kind = get<std::string>(fields, "kind");
+  spec.count = get<std::int64_t>(fields, "count");
+  spec.stripe = get<std::int64_t>(fields, "stripe");
+  spec.flush = to_time(get<double>(fields, "flush"));
+  spec.flush_writes = get<std::int64_t>(fields, "flush_writes");
+  for (const auto& [name, value] : nanobind::cast<nanobind::dict>(fields["values"]))
     spec.values.emplace_back(nanobind::cast<std::string>(name), nanobind::cast<double>(value));
   return spec;
 }
 
-inline nanobind::dict series_to_dict(const simulation::TimeSeries& one) {
-  nanobind::dict made;
+inline nanobind::dict series_to_dict(const simulation::TimeSeries& series) {
+  nanobind::dict result;
   nanobind::list sums;
-  for (const std::int64_t sum : one.sums()) sums.append(sum);
-  made["interval"] = seconds(one.interval());
-  made["sums"] = sums;
-  return made;
+  for (const std::int64_t sum : series.sums()) sums.append(sum);
+  result["interval"] = seconds(series.interval());
+  result["sums"] = sums;
+  return result;
 }
 
-inline nanobind::dict device_use(const simulation::DeviceUse& one, double elapsed) {
-  nanobind::dict made;
-  made["name"] = to_str(one.name);
-  made["reads"] = one.reads;
-  made["writes"] = one.writes;
-  made["read_bytes"] = one.read_bytes;
-  made["write_bytes"] = one.write_bytes;
-  made["busy"] = seconds(one.busy);
-  made["queue_mean"] = elapsed > 0 ? one.inside * 1e-9 / elapsed : 0.0;
-  made["max_queue"] = one.most;
-  made["hit_requests"] = one.hits;
-  made["hit_bytes"] = one.hit_bytes;
-  made["stalled"] = seconds(one.stalled);
-  made["flushes"] = one.flushes;
-  return made;
+inline nanobind::dict device_use(const simulation::DeviceUse& use, double elapsed) {
+  nanobind::dict result;
+  result["name"] = to_str(use.name);
+  result["reads"] = use.reads;
+  result["writes"] = use.writes;
+  result["read_bytes"] = use.read_bytes;
+  result["write_bytes"] = use.write_bytes;
+  result["busy"] = seconds(use.busy);
+  result["queue_mean"] = elapsed > 0 ? use.inside * 1e-9 / elapsed : 0.0;
+  result["max_queue"] = use.most;
+  result["hit_requests"] = use.hits;
+  result["hit_bytes"] = use.hit_bytes;
+  result["stalled"] = seconds(use.stalled);
+  result["flushes"] = use.flushes;
+  return result;
 }
 
 }  // namespace plait::python

@@ -49,26 +49,26 @@ class PythonTrace final : public trace::Reader {
   void learn() {
     const auto described = nanobind::cast<nanobind::tuple>(
         trace_.attr("described_after")(description_.processes.size(), description_.files.size()));
-    for (const nanobind::handle one : described[0]) {
+    for (const nanobind::handle row : described[0]) {
       trace::Process process;
-      process.number = nanobind::cast<std::uint32_t>(one.attr("number"));
-      process.parent = nanobind::cast<std::uint32_t>(one.attr("parent"));
-      process.rank = nanobind::cast<std::int64_t>(one.attr("rank"));
-      process.command = nanobind::cast<std::string>(one.attr("command"));
+      process.number = nanobind::cast<std::uint32_t>(row.attr("number"));
+      process.parent = nanobind::cast<std::uint32_t>(row.attr("parent"));
+      process.rank = nanobind::cast<std::int64_t>(row.attr("rank"));
+      process.command = nanobind::cast<std::string>(row.attr("command"));
       description_.processes.push_back(process);
     }
-    for (const nanobind::handle one : described[1])
-      description_.files.push_back({nanobind::cast<std::uint32_t>(one.attr("process")),
-                                    nanobind::cast<std::uint32_t>(one.attr("number")),
-                                    nanobind::cast<std::string>(one.attr("name"))});
+    for (const nanobind::handle row : described[1])
+      description_.files.push_back({nanobind::cast<std::uint32_t>(row.attr("process")),
+                                    nanobind::cast<std::uint32_t>(row.attr("number")),
+                                    nanobind::cast<std::string>(row.attr("name"))});
   }
 
   void finish() {
-    const nanobind::object known = trace_.attr("description");
-    description_.complete = nanobind::cast<bool>(known.attr("complete"));
-    for (const nanobind::handle one : known.attr("missed"))
-      description_.missed.push_back({{}, nanobind::cast<std::int64_t>(one.attr("events")), 0, 0});
-    description_.counters.resize(nanobind::len(nanobind::object(known.attr("counters"))));
+    const nanobind::object trace_description = trace_.attr("description");
+    description_.complete = nanobind::cast<bool>(trace_description.attr("complete"));
+    for (const nanobind::handle gap : trace_description.attr("missed"))
+      description_.missed.push_back({{}, nanobind::cast<std::int64_t>(gap.attr("events")), 0, 0});
+    description_.counters.resize(nanobind::len(nanobind::object(trace_description.attr("counters"))));
     // The ranks of processes may become known only after the events, so read all processes again.
     description_.processes.clear();
     description_.files.clear();

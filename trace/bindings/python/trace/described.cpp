@@ -18,36 +18,36 @@ namespace plait::python {
 
 namespace {
 
-nb::list list_counters(const trace::Description& known) {
+nb::list list_counters(const trace::Description& description) {
   nb::list rows;
-  if (known.counters.empty()) return rows;
+  if (description.counters.empty()) return rows;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const std::string*> names;
-  for (const trace::File& file : known.files) names[{file.process, file.number}] = &file.name;
+  for (const trace::File& file : description.files) names[{file.process, file.number}] = &file.name;
   std::map<std::uint32_t, std::int64_t> ranks;
-  for (const trace::Process& process : known.processes) ranks[process.number] = process.rank;
-  for (const trace::Counters& one : known.counters) {
+  for (const trace::Process& process : description.processes) ranks[process.number] = process.rank;
+  for (const trace::Counters& record : description.counters) {
     nb::dict values;
-    for (const auto& [name, value] : one.values) values[to_str(name)] = value;
-    const auto rank = ranks.find(one.process);
-    const auto name = names.find({one.process, one.file});
+    for (const auto& [name, value] : record.values) values[to_str(name)] = value;
+    const auto rank = ranks.find(record.process);
+    const auto name = names.find({record.process, record.file});
     nb::dict row;
-    row["process"] = one.process;
+    row["process"] = record.process;
     row["rank"] = rank == ranks.end() ? -1 : rank->second;
     row["file"] = name == names.end() ? nb::none() : to_str(*name->second);
     const auto foreign = name == names.end() ? trace::report::FileClass::kNone : trace::report::foreign(*name->second);
     row["foreign"] = to_str(trace::report::foreign_name(foreign));
-    row["interface"] = to_str(trace::interface_word(one.interface));
-    row["level"] = (one.flags & trace::flag::kLogical) != 0 ? "logical" : "physical";
+    row["interface"] = to_str(trace::interface_word(record.interface));
+    row["level"] = (record.flags & trace::flag::kLogical) != 0 ? "logical" : "physical";
     row["values"] = std::move(values);
     rows.append(std::move(row));
   }
   return rows;
 }
 
-nb::list list_processes(const trace::Description& known) {
+nb::list list_processes(const trace::Description& description) {
   nb::list rows;
-  if (known.counters.empty()) return rows;  // otherwise the events determine the processes
-  for (const trace::Process& process : known.processes) {
+  if (description.counters.empty()) return rows;  // otherwise the events determine the processes
+  for (const trace::Process& process : description.processes) {
     nb::dict row;
     row["rank"] = process.rank;
     row["command"] = to_str(process.command);
@@ -58,26 +58,26 @@ nb::list list_processes(const trace::Description& known) {
 
 }  // namespace
 
-nb::dict described(const trace::Description& known) {
+nb::dict described(const trace::Description& description) {
   nb::list missed;
-  for (const trace::MissedCalls& one : known.missed) {
+  for (const trace::MissedCalls& gap : description.missed) {
     nb::dict row;
-    row["reason"] = to_str(one.reason);
-    row["events"] = one.events;
-    row["read_bytes"] = one.read_bytes;
-    row["written_bytes"] = one.written_bytes;
+    row["reason"] = to_str(gap.reason);
+    row["events"] = gap.events;
+    row["read_bytes"] = gap.read_bytes;
+    row["written_bytes"] = gap.written_bytes;
     missed.append(std::move(row));
   }
   nb::list notes;
-  for (const std::string& note : known.notes) notes.append(to_str(note));
+  for (const std::string& note : description.notes) notes.append(to_str(note));
   nb::dict result;
-  result["format"] = to_str(known.format);
-  result["zero"] = known.zero;
-  result["tick_ns"] = known.tick;
-  result["complete"] = known.complete;
+  result["format"] = to_str(description.format);
+  result["zero"] = description.zero;
+  result["tick_ns"] = description.tick;
+  result["complete"] = description.complete;
   result["missed"] = std::move(missed);
-  result["counters"] = list_counters(known);
-  result["processes"] = list_processes(known);
+  result["counters"] = list_counters(description);
+  result["processes"] = list_processes(description);
   result["notes"] = std::move(notes);
   return result;
 }

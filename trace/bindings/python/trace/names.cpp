@@ -37,12 +37,12 @@ const std::vector<Name> kFlags{PLAIT_TRACE_FLAGS(PLAIT_FLAG_NAME) PLAIT_TRACE_DA
 void bind_enum(nb::module_& module, const char* base, const char* name, std::vector<Name> names, const char* says) {
   std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.value < b.value; });
   nb::list members;
-  for (const Name& one : names) members.append(nb::make_tuple(one.name, one.value));
+  for (const Name& entry : names) members.append(nb::make_tuple(entry.name, entry.value));
   nb::dict keywords;
   keywords["module"] = "plait.trace";
-  nb::object made = nb::module_::import_("enum").attr(base)(name, members, **keywords);
-  made.attr("__doc__") = says;
-  module.attr(name) = made;
+  nb::object enumeration = nb::module_::import_("enum").attr(base)(name, members, **keywords);
+  enumeration.attr("__doc__") = says;
+  module.attr(name) = enumeration;
 }
 
 nb::list to_list(std::span<const std::string_view> names) {

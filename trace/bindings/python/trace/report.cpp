@@ -30,9 +30,9 @@ namespace {
 
 nb::object seconds_or_none(std::int64_t ns) { return ns < 0 ? nb::none() : nb::cast(seconds(ns)); }
 
-const char* class_name(Class what) {
+const char* class_name(Class file_class) {
   constexpr const char* kNames[kClasses] = {"required", "checkpoint", "swapping", "other"};
-  return kNames[static_cast<std::size_t>(what)];
+  return kNames[static_cast<std::size_t>(file_class)];
 }
 
 nb::dict order(const Order& order) {
@@ -193,16 +193,16 @@ nb::dict classes(const Report& report) {
 
 nb::list left_out(const Report& report) {
   nb::list rows;
-  for (const LeftOutRow& known : report.left_out) {
+  for (const LeftOutRow& left_out : report.left_out) {
     nb::dict row;
-    row["what"] = std::string(known.what);
-    row["files"] = known.files;
-    row["calls"] = known.calls;
-    row["seconds"] = seconds(known.time);
-    add_traffic(row, known.data);
-    row["maps"] = known.maps;
-    row["mapped_read_bytes"] = known.mapped[kReads];
-    row["mapped_write_bytes"] = known.mapped[kWrites];
+    row["what"] = std::string(left_out.what);
+    row["files"] = left_out.files;
+    row["calls"] = left_out.calls;
+    row["seconds"] = seconds(left_out.time);
+    add_traffic(row, left_out.data);
+    row["maps"] = left_out.maps;
+    row["mapped_read_bytes"] = left_out.mapped[kReads];
+    row["mapped_write_bytes"] = left_out.mapped[kWrites];
     rows.append(std::move(row));
   }
   return rows;

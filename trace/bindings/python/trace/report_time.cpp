@@ -84,9 +84,9 @@ nb::list cycles(const Report& report) {
 }
 
 nb::dict ranks(const Report& report) {
-  const Ranks& known = report.ranks;
+  const Ranks& ranks = report.ranks;
   nb::list rows;
-  for (const std::uint32_t index : known.rows) {
+  for (const std::uint32_t index : ranks.rows) {
     const trace::Process& process = report.processes[index].process;
     nb::dict row;
     row["process"] = process.number;
@@ -95,28 +95,28 @@ nb::dict ranks(const Report& report) {
   }
   nb::dict result;
   result["rows"] = std::move(rows);
-  result["merged"] = known.merged;
-  result["columns"] = known.columns;
-  result["width"] = seconds(known.width);
-  const auto columns = static_cast<std::size_t>(known.columns);
-  result["bytes"] = matrix(known.bytes, columns, 1.0);
-  result["seconds"] = matrix(known.times, columns, 1e-9);
+  result["merged"] = ranks.merged;
+  result["columns"] = ranks.columns;
+  result["width"] = seconds(ranks.width);
+  const auto columns = static_cast<std::size_t>(ranks.columns);
+  result["bytes"] = matrix(ranks.bytes, columns, 1.0);
+  result["seconds"] = matrix(ranks.times, columns, 1e-9);
   return result;
 }
 
 nb::list offsets(const Report& report) {
   nb::list pictures;
-  for (const Offsets& known : report.offsets) {
+  for (const Offsets& offsets : report.offsets) {
     nb::dict picture;
-    picture["file"] = text(known.file);
-    picture["since"] = seconds(known.since);
-    picture["width"] = seconds(known.width);
-    picture["height"] = known.height;
-    picture["columns"] = known.columns;
-    picture["rows"] = known.rows;
+    picture["file"] = text(offsets.file);
+    picture["since"] = seconds(offsets.since);
+    picture["width"] = seconds(offsets.width);
+    picture["height"] = offsets.height;
+    picture["columns"] = offsets.columns;
+    picture["rows"] = offsets.rows;
     for (const int way : {kReads, kWrites})
       picture[direction_name(way)] =
-          matrix(known.bytes[static_cast<std::size_t>(way)], static_cast<std::size_t>(known.columns), 1.0);
+          matrix(offsets.bytes[static_cast<std::size_t>(way)], static_cast<std::size_t>(offsets.columns), 1.0);
     pictures.append(std::move(picture));
   }
   return pictures;

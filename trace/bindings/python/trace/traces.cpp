@@ -61,14 +61,15 @@ std::uintptr_t data_address(const nb::object& array) {
 
 nb::list to_list(std::span<const trace::Process> processes) {
   nb::list all;
-  for (const trace::Process& one : processes)
-    all.append(nb::make_tuple(one.number, one.parent, one.rank, to_str(one.host), to_str(one.command), one.cpu));
+  for (const trace::Process& process : processes)
+    all.append(nb::make_tuple(process.number, process.parent, process.rank, to_str(process.host),
+                              to_str(process.command), process.cpu));
   return all;
 }
 
 nb::list to_list(std::span<const trace::File> files) {
   nb::list all;
-  for (const trace::File& one : files) all.append(nb::make_tuple(one.process, one.number, to_str(one.name)));
+  for (const trace::File& file : files) all.append(nb::make_tuple(file.process, file.number, to_str(file.name)));
   return all;
 }
 
@@ -80,32 +81,32 @@ std::span<const One> after(const std::vector<One>& all, std::size_t count) {
 
 nb::list to_list(std::span<const trace::Counters> counters) {
   nb::list all;
-  for (const trace::Counters& one : counters) {
+  for (const trace::Counters& record : counters) {
     nb::dict values;
-    for (const auto& [name, value] : one.values) values[to_str(name)] = value;
-    all.append(nb::make_tuple(one.process, one.file, static_cast<int>(one.interface), one.flags, values));
+    for (const auto& [name, value] : record.values) values[to_str(name)] = value;
+    all.append(nb::make_tuple(record.process, record.file, static_cast<int>(record.interface), record.flags, values));
   }
   return all;
 }
 
-std::vector<trace::Counters> to_counters(const nb::list& given) {
+std::vector<trace::Counters> to_counters(const nb::list& rows) {
   std::vector<trace::Counters> all;
-  for (const nb::handle one : given) {
-    trace::Counters& made = all.emplace_back();
-    made.process = nb::cast<std::uint32_t>(one[0]);
-    made.file = nb::cast<std::uint32_t>(one[1]);
-    made.interface = static_cast<trace::Interface>(nb::cast<std::uint8_t>(one[2]));
-    made.flags = nb::cast<std::uint16_t>(one[3]);
-    for (const auto& [name, value] : nb::cast<nb::dict>(one[4]))
-      made.values.emplace_back(to_bytes(name), nb::cast<std::int64_t>(value));
+  for (const nb::handle row : rows) {
+    trace::Counters& record = all.emplace_back();
+    record.process = nb::cast<std::uint32_t>(row[0]);
+    record.file = nb::cast<std::uint32_t>(row[1]);
+    record.interface = static_cast<trace::Interface>(nb::cast<std::uint8_t>(row[2]));
+    record.flags = nb::cast<std::uint16_t>(row[3]);
+    for (const auto& [name, value] : nb::cast<nb::dict>(row[4]))
+      record.values.emplace_back(to_bytes(name), nb::cast<std::int64_t>(value));
   }
   return all;
 }
 
 nb::dict to_dict(const Description& d) {
   nb::list missed;
-  for (const trace::MissedCalls& one : d.missed)
-    missed.append(nb::make_tuple(to_str(one.reason), one.events, one.read_bytes, one.written_bytes));
+  for (const trace::MissedCalls& gap : d.missed)
+    missed.append(nb::make_tuple(to_str(gap.reason), gap.events, gap.read_bytes, gap.written_bytes));
   nb::list notes;
   for (const std::string& note : d.notes) notes.append(to_str(note));
   nb::dict all;
@@ -168,17 +169,17 @@ nb::object read(const TraceReader& self, std::int64_t count) {
   trace::Reader& reader = self.open();
   nb::object array = nb::module_::import_("numpy").attr("empty")(count, event_type());
   const std::span<Event> output(reinterpret_cast<Event*>(data_address(array)), static_cast<std::size_t>(count));
-  std::size_t done = 0;
+  std::size_t events_read = 0;
   {
     const GilRelease release;
-    while (done < output.size()) {
-      const std::size_t got = reader.read(output.subspan(done));
+    while (events_read < output.size()) {
+      const std::size_t got = reader.read(output.subspan(events_read));
       if (got == 0) break;
-      done += got;
+      events_read += got;
     }
   }
-  if (done == output.size()) return array;
-  return array[nb::slice(std::size_t{0}, done)];
+  if (events_read == output.size()) return array;
+  return array[nb::slice(std::size_t{0}, events_read)];
 }
 
 void write(const TraceWriter& self, const nb::object& events) {
@@ -207,9 +208,9 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   description.zero = zero;
   description.tick = tick;
   description.complete = complete;
-  for (const nb::handle one : missed)
-    description.missed.push_back({to_bytes(one[0]), nb::cast<std::int64_t>(one[1]), nb::cast<std::int64_t>(one[2]),
-                                  nb::cast<std::int64_t>(one[3])});
+  for (const nb::handle gap : missed)
+    description.missed.push_back({to_bytes(gap[0]), nb::cast<std::int64_t>(gap[1]), nb::cast<std::int64_t>(gap[2]),
+                                  nb::cast<std::int64_t>(gap[3])});
   description.counters = to_counters(counters);
   for (const nb::handle note : notes) description.notes.push_back(to_bytes(note));
   trace::Writer& writer = self.open();
@@ -234,9 +235,9 @@ std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const n
   while (true) {
     const std::size_t count = reader.read(output);
     // Add processes and files before the events that refer to them.
-    const Description& known = reader.description();
-    while (processes < known.processes.size()) writer.add(known.processes[processes++]);
-    while (files < known.files.size()) writer.add(known.files[files++]);
+    const Description& description = reader.description();
+    while (processes < description.processes.size()) writer.add(description.processes[processes++]);
+    while (files < description.files.size()) writer.add(description.files[files++]);
     if (count == 0) return events;
     writer.write(std::span<const Event>(output).first(count));
     events += static_cast<std::int64_t>(count);
@@ -296,7 +297,7 @@ void bind_traces(nb::module_& module) {
           "lost",
           [](const TraceWriter& self) {
             nb::list all;
-            for (const std::string& one : self.writer ? self.writer->lost() : self.lost) all.append(to_str(one));
+            for (const std::string& remark : self.writer ? self.writer->lost() : self.lost) all.append(to_str(remark));
             return all;
           },
           nb::sig("def lost(self) -> list[str]"))

@@ -14,23 +14,23 @@ void bind_workloads(nb::module_& module) {
       "workloads",
       [] {
         nb::list all;
-        for (const trace::Workload& one : trace::workloads()) {
+        for (const trace::Workload& workload : trace::workloads()) {
           nb::dict figures;
-          figures["name"] = std::string(one.name).c_str();
-          figures["field"] = std::string(one.field).c_str();
-          figures["pattern"] = std::string(one.pattern).c_str();
-          figures["seconds"] = one.seconds;
-          figures["data_mb"] = one.data_mb;
-          figures["total_mb"] = one.total_mb;
-          figures["requests"] = one.requests;
-          figures["read_mb"] = one.read_mb;
-          figures["write_mb"] = one.write_mb;
-          figures["reads"] = one.reads;
-          figures["writes"] = one.writes;
-          figures["request_kb"] = one.request_kb;
-          figures["ratio"] = one.ratio;
-          figures["cycles"] = one.cycles;
-          figures["period"] = one.period;
+          figures["name"] = std::string(workload.name).c_str();
+          figures["field"] = std::string(workload.field).c_str();
+          figures["pattern"] = std::string(workload.pattern).c_str();
+          figures["seconds"] = workload.seconds;
+          figures["data_mb"] = workload.data_mb;
+          figures["total_mb"] = workload.total_mb;
+          figures["requests"] = workload.requests;
+          figures["read_mb"] = workload.read_mb;
+          figures["write_mb"] = workload.write_mb;
+          figures["reads"] = workload.reads;
+          figures["writes"] = workload.writes;
+          figures["request_kb"] = workload.request_kb;
+          figures["ratio"] = workload.ratio;
+          figures["cycles"] = workload.cycles;
+          figures["period"] = workload.period;
           all.append(figures);
         }
         return all;

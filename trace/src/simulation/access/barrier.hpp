@@ -28,7 +28,7 @@ class Barrier {
   void add(std::coroutine_handle<> handle) {
     arrived_.push_back(handle);
     if (static_cast<std::int64_t>(arrived_.size()) < ranks_) return;
-    for (const std::coroutine_handle<> one : arrived_) resumer_.at(resumer_.now() + takes_, one);
+    for (const std::coroutine_handle<> waiter : arrived_) resumer_.at(resumer_.now() + takes_, waiter);
     arrived_.clear();
   }
 

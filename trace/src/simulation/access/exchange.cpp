@@ -93,18 +93,18 @@ Task Rank::exchange(std::int64_t window_number) {
 }
 
 Task Rank::exchange_at_once(std::int64_t window_number) {
-  const WindowTally::Share mine = context_.whole->share(window_number, number_);
-  co_await spend(Phase::kPlan, (mine.sent + mine.received) * context_.settings.nodes.message);
-  co_await spend(Phase::kCopy, copying(mine.sent_elements));
+  const WindowTally::Share share = context_.whole->share(window_number, number_);
+  co_await spend(Phase::kPlan, (share.sent + share.received) * context_.settings.nodes.message);
+  co_await spend(Phase::kCopy, copying(share.sent_elements));
   const Time began = context_.resumer.now();
   co_await context_.whole->barrier().arrive();
   co_await context_.resumer.until(context_.resumer.now() + context_.whole->takes(window_number, number_));
   add(Phase::kExchange, began);
-  co_await spend(Phase::kCopy, copying(mine.received_elements));
-  outcome().sent += mine.sent;
-  outcome().received += mine.received;
-  outcome().sent_bytes += mine.sent_elements * context_.plan.element_bytes();
-  outcome().received_bytes += mine.received_elements * context_.plan.element_bytes();
+  co_await spend(Phase::kCopy, copying(share.received_elements));
+  outcome().sent += share.sent;
+  outcome().received += share.received;
+  outcome().sent_bytes += share.sent_elements * context_.plan.element_bytes();
+  outcome().received_bytes += share.received_elements * context_.plan.element_bytes();
 }
 
 }  // namespace plait::simulation

@@ -33,25 +33,25 @@ Files::Files(Resumer& resumer, Network& network, const FileSettings& settings, s
                           {resumer.clock(), *this, settings.device.kind, std::max<std::int64_t>(file_end, 1)})),
       nodes_(at(network.nodes())) {}
 
-std::uint64_t Files::allocate_tag(const RequestInProgress& one) {
+std::uint64_t Files::allocate_tag(const RequestInProgress& request) {
   if (free_.empty()) {
     free_.push_back(under_way_.size());
     under_way_.emplace_back();
   }
   const std::uint64_t tag = free_.back();
   free_.pop_back();
-  under_way_[tag] = one;
+  under_way_[tag] = request;
   return tag;
 }
 
 void Files::done(std::uint64_t tag) {
-  const RequestInProgress one = std::exchange(under_way_[tag], {});
+  const RequestInProgress request = std::exchange(under_way_[tag], {});
   free_.push_back(tag);
   last_ = resumer_.now();
   // Resumes through the clock and not from here, because the device may have more to do at this time.
-  if (one.waiting) return resumer_.at(resumer_.now(), one.waiting);
-  Node& node = nodes_[at(one.node)];
-  node.dirty -= one.stretch.bytes;
+  if (request.waiting) return resumer_.at(resumer_.now(), request.waiting);
+  Node& node = nodes_[at(request.node)];
+  node.dirty -= request.stretch.bytes;
   while (!node.writers.empty() && fits(node, node.writers.front().bytes)) {
     node.dirty += node.writers.front().bytes;
     resumer_.at(resumer_.now(), node.writers.front().handle);
@@ -81,29 +81,29 @@ bool Files::fits(const Node& node, std::int64_t bytes) const {
 }
 
 Task Files::reserve_memory(std::int64_t node, std::int64_t bytes) {
-  Node& here = nodes_[at(node)];
-  if (here.writers.empty() && fits(here, bytes)) {
-    here.dirty += bytes;
+  Node& state = nodes_[at(node)];
+  if (state.writers.empty() && fits(state, bytes)) {
+    state.dirty += bytes;
     co_return;
   }
   send_above(node, 0);
-  here.writers.push_back({nullptr, bytes});
-  co_await Suspend{here.writers.back().handle};
+  state.writers.push_back({nullptr, bytes});
+  co_await Suspend{state.writers.back().handle};
 }
 
 void Files::put(std::int64_t node, std::int64_t offset, std::int64_t bytes) {
-  Node& here = nodes_[at(node)];
-  here.written.push_back({offset, bytes});
-  here.held += bytes;
-  send_above(node, here.writers.empty() ? settings_.dirty_start : 0);
+  Node& state = nodes_[at(node)];
+  state.written.push_back({offset, bytes});
+  state.held += bytes;
+  send_above(node, state.writers.empty() ? settings_.dirty_start : 0);
 }
 
-void Files::send_above(std::int64_t node, std::int64_t most) {
-  Node& here = nodes_[at(node)];
-  while (!here.written.empty() && here.held > most) {
-    const Stretch stretch = here.written.front();
-    here.written.pop_front();
-    here.held -= stretch.bytes;
+void Files::send_above(std::int64_t node, std::int64_t limit) {
+  Node& state = nodes_[at(node)];
+  while (!state.written.empty() && state.held > limit) {
+    const Stretch stretch = state.written.front();
+    state.written.pop_front();
+    state.held -= stretch.bytes;
     submit(node, stretch);
   }
 }
@@ -124,21 +124,21 @@ void Files::flush() {
 }
 
 Task Files::turn(std::int64_t node) {
-  Node& here = nodes_[at(node)];
+  Node& state = nodes_[at(node)];
   if (!settings_.turns) co_return;
-  if (!std::exchange(here.busy, true)) co_return;
-  here.turns.emplace_back();
-  co_await Suspend{here.turns.back()};
+  if (!std::exchange(state.busy, true)) co_return;
+  state.turns.emplace_back();
+  co_await Suspend{state.turns.back()};
 }
 
 void Files::end_turn(std::int64_t node) {
-  Node& here = nodes_[at(node)];
-  if (here.turns.empty()) {
-    here.busy = false;
+  Node& state = nodes_[at(node)];
+  if (state.turns.empty()) {
+    state.busy = false;
     return;
   }
-  resumer_.at(resumer_.now(), here.turns.front());
-  here.turns.pop_front();
+  resumer_.at(resumer_.now(), state.turns.front());
+  state.turns.pop_front();
 }
 
 std::vector<DeviceUse> Files::uses() const {

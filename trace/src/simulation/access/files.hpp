@@ -65,9 +65,9 @@ class Files final : private Completion, private Timer {
   void fire(std::uint64_t tag) override;
   void done(std::uint64_t tag) override;
   std::coroutine_handle<>& begin(std::int64_t node, Stretch stretch, bool write);
-  std::uint64_t allocate_tag(const RequestInProgress& one);
+  std::uint64_t allocate_tag(const RequestInProgress& request);
   void submit(std::int64_t node, Stretch stretch);
-  void send_above(std::int64_t node, std::int64_t most);
+  void send_above(std::int64_t node, std::int64_t limit);
   bool fits(const Node& node, std::int64_t bytes) const;
 
   Resumer& resumer_;

@@ -90,8 +90,8 @@ void Messages::send(const Address& address, std::int64_t bytes) {
 }
 
 void Messages::end(const Address& address) {
-  const auto found = states_.find(address);
-  if (++found->second.ends == 2) states_.erase(found);
+  const auto entry = states_.find(address);
+  if (++entry->second.ends == 2) states_.erase(entry);
 }
 
 Task Messages::received(Address address) {

@@ -79,10 +79,10 @@ class Messages {
 
  private:
   struct Hash {
-    std::size_t operator()(const Address& one) const noexcept {
-      auto mixed = static_cast<std::uint64_t>(one.from) * 0x9E3779B97F4A7C15ULL;
-      mixed = (mixed ^ static_cast<std::uint64_t>(one.to)) * 0xBF58476D1CE4E5B9ULL;
-      mixed = (mixed ^ (mixed >> 31U) ^ static_cast<std::uint64_t>(one.number)) * 0x94D049BB133111EBULL;
+    std::size_t operator()(const Address& address) const noexcept {
+      auto mixed = static_cast<std::uint64_t>(address.from) * 0x9E3779B97F4A7C15ULL;
+      mixed = (mixed ^ static_cast<std::uint64_t>(address.to)) * 0xBF58476D1CE4E5B9ULL;
+      mixed = (mixed ^ (mixed >> 31U) ^ static_cast<std::uint64_t>(address.number)) * 0x94D049BB133111EBULL;
       return static_cast<std::size_t>(mixed ^ (mixed >> 29U));
     }
   };

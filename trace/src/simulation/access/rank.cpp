@@ -106,26 +106,26 @@ Task Rank::two_phase() {
   co_await work_until(kAll);
 }
 
-std::int64_t& Rank::visits(Windows& one, std::int64_t window_number) const {
-  return (context_.write ? one.filled : one.taken)[static_cast<std::size_t>(window_number % plan::kSlots)];
+std::int64_t& Rank::visits(Windows& windows, std::int64_t window_number) const {
+  return (context_.write ? windows.filled : windows.taken)[static_cast<std::size_t>(window_number % plan::kSlots)];
 }
 
-std::int64_t& Rank::moves(Windows& one, std::int64_t window_number) const {
-  return (context_.write ? one.taken : one.filled)[static_cast<std::size_t>(window_number % plan::kSlots)];
+std::int64_t& Rank::moves(Windows& windows, std::int64_t window_number) const {
+  return (context_.write ? windows.taken : windows.filled)[static_cast<std::size_t>(window_number % plan::kSlots)];
 }
 
 bool Rank::visitable(std::size_t peer) const {
-  Windows& theirs = node_.windows[peer];
+  Windows& windows = node_.windows[peer];
   const std::int64_t window_number = visited_[peer];
-  return window_number < theirs.window_count &&
-         moves(theirs, window_number) >= (context_.write ? uses(window_number) - 1 : uses(window_number));
+  return window_number < windows.window_count &&
+         moves(windows, window_number) >= (context_.write ? uses(window_number) - 1 : uses(window_number));
 }
 
 bool Rank::movable(std::size_t peer) const {
-  Windows& theirs = node_.windows[peer];
-  const std::int64_t window_number = theirs.claimed;
-  return window_number < theirs.window_count &&
-         visits(theirs, window_number) >=
+  Windows& windows = node_.windows[peer];
+  const std::int64_t window_number = windows.claimed;
+  return window_number < windows.window_count &&
+         visits(windows, window_number) >=
              (context_.write ? all_visits(window_number) : all_visits(window_number) - all_visits(0));
 }
 
@@ -138,8 +138,8 @@ bool Rank::something_to_do() const {
 /// True if the condition that work_until(window_number) waits for holds.
 bool Rank::reached(std::int64_t window_number) const {
   for (std::size_t i = 0; i < node_.windows.size(); ++i) {
-    const Windows& theirs = node_.windows[i];
-    if (visited_[i] != theirs.window_count && (window_number == kAll || visited_[i] <= window_number)) return false;
+    const Windows& windows = node_.windows[i];
+    if (visited_[i] != windows.window_count && (window_number == kAll || visited_[i] <= window_number)) return false;
   }
   if (window_number != kAll) return true;
   for (std::size_t i = 0; i < served_; ++i)
@@ -156,9 +156,9 @@ void Rank::wake() {
 }
 
 void Rank::notify_node() {
-  std::erase_if(node_.waiting, [](Rank* one) {
-    const bool goes = one->would_go_on();
-    if (goes) one->wake();
+  std::erase_if(node_.waiting, [](Rank* rank) {
+    const bool goes = rank->would_go_on();
+    if (goes) rank->wake();
     return goes;
   });
 }
@@ -171,21 +171,21 @@ Task Rank::work_until(std::int64_t window_number) {
   while (!reached(window_number)) {
     bool worked = false;
     for (std::size_t i = 0; i < node_.windows.size() && !worked; ++i) {
-      const std::size_t one = peer(i);
-      if (!visitable(one)) continue;
-      const std::int64_t visiting = visited_[one]++;
+      const std::size_t peer_index = peer(i);
+      if (!visitable(peer_index)) continue;
+      const std::int64_t visiting = visited_[peer_index]++;
       const std::int64_t elements =
-          context_.plan.owners().elements(holdings_, context_.plan.window(node_.windows[one].reader, visiting));
+          context_.plan.owners().elements(holdings_, context_.plan.window(node_.windows[peer_index].reader, visiting));
       if (elements > 0) co_await spend(Phase::kCopy, copying(elements));
-      if (one != me_ || !apart()) count_visit(one, visiting);
+      if (peer_index != me_ || !apart()) count_visit(peer_index, visiting);
       worked = true;
     }
     for (std::size_t i = 0; i < served_ && !worked; ++i) {
-      Windows& theirs = node_.windows[peer(i)];
+      Windows& windows = node_.windows[peer(i)];
       if (!movable(peer(i))) continue;
-      const std::int64_t moving = theirs.claimed++;
-      co_await move(context_.plan.window(theirs.reader, moving));
-      ++moves(theirs, moving);
+      const std::int64_t moving = windows.claimed++;
+      co_await move(context_.plan.window(windows.reader, moving));
+      ++moves(windows, moving);
       notify_node();
       worked = true;
     }
@@ -199,17 +199,17 @@ Task Rank::work_until(std::int64_t window_number) {
 }
 
 /// True if a rank of the node owns elements of a range that the node reads for itself.
-bool Rank::wanted(Range range) const {
+bool Rank::owns_elements_in(Range range) const {
   const plan::AccessPlan& plan = context_.plan;
   const std::int64_t first = node_.number * context_.on_node;
   for (std::size_t i = 0; i < node_.windows.size(); ++i)
-    for (const plan::RankElements& own : plan.owners().holdings(first + static_cast<std::int64_t>(i)))
-      if (plan.owners().next_owned(own.sets, range.begin) < range.end) return true;
+    for (const plan::RankElements& owned : plan.owners().holdings(first + static_cast<std::int64_t>(i)))
+      if (plan.owners().next_owned(owned.sets, range.begin) < range.end) return true;
   return false;
 }
 
 Task Rank::move(Range range) {
-  if (context_.plan.each_node() && !wanted(range)) co_return;
+  if (context_.plan.each_node() && !owns_elements_in(range)) co_return;
   const FileRequests requests = make_window_requests(context_.plan, range, context_.write, context_.data_offset);
   const double rate = context_.settings.costs.window_bytes_per_second;
   for (const auto& [offset, bytes] : requests.all()) {

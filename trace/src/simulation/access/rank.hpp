@@ -69,7 +69,7 @@ class Rank {
   void add(Phase phase, Time from);
   Time copying(std::int64_t elements) const;
   bool apart() const { return context_.network.nodes() > 1 && !context_.plan.each_node(); }
-  bool wanted(Range range) const;
+  bool owns_elements_in(Range range) const;
   bool reached(std::int64_t window_number) const;
   bool visitable(std::size_t peer) const;
   bool movable(std::size_t peer) const;
@@ -79,8 +79,8 @@ class Rank {
     return static_cast<std::int64_t>(node_.windows.size()) * uses(window_number);
   }
   static std::int64_t uses(std::int64_t window_number) { return window_number / plan::kSlots + 1; }
-  std::int64_t& visits(Windows& one, std::int64_t window_number) const;
-  std::int64_t& moves(Windows& one, std::int64_t window_number) const;
+  std::int64_t& visits(Windows& windows, std::int64_t window_number) const;
+  std::int64_t& moves(Windows& windows, std::int64_t window_number) const;
   void count_visit(std::size_t peer, std::int64_t window_number);
   void notify_node();
   std::vector<Peer> owners(std::int64_t window_number, bool reversed) const;

@@ -41,14 +41,14 @@ void require(bool fine, std::string_view what, std::int64_t found, std::string_v
 std::int64_t messages_per_window(const plan::AccessPlan& plan, std::int64_t on_node) {
   constexpr std::int64_t kSamples = 8;
   const std::int64_t samples = std::min(plan.readers(), kSamples);
-  std::int64_t found = 0;
+  std::int64_t messages = 0;
   for (std::int64_t k = 0; k < samples; ++k) {
     const std::int64_t reader = k * plan.readers() / samples;
     const std::int64_t node = plan.reader_ranks().rank_at(reader) / on_node;
     for (const plan::RankPart& part : plan.owners().parts(plan.window(reader, 0)))
-      found += part.rank / on_node != node ? 1 : 0;
+      messages += part.rank / on_node != node ? 1 : 0;
   }
-  return samples == 0 ? 0 : found * plan.readers() / samples;
+  return samples == 0 ? 0 : messages * plan.readers() / samples;
 }
 
 /// One simulation: the nodes of the machine, the ranks and the operations in progress.
@@ -79,9 +79,9 @@ class Run {
   AccessOutcome run(const std::function<void(double)>& progress) {
     for (const Task& task : tasks_) task.start_at(resumer_, 0);
     constexpr std::int64_t kEvery = 1 << 16;
-    for (std::int64_t made = 1; !clock_.empty(); ++made) {
+    for (std::int64_t events = 1; !clock_.empty(); ++events) {
       clock_.run_next();
-      if (made % kEvery == 0 && progress) progress(done());
+      if (events % kEvery == 0 && progress) progress(done());
     }
     for (const Task& task : tasks_) task.check();
     if (ended_ < tasks_.size())  // an error is better than a wrong figure
@@ -117,8 +117,8 @@ class Run {
     const std::int64_t messages = network_.nodes() > 1 && !plan_.each_node() ? messages_per_window(plan_, on_node_) : 0;
     outcome_.whole_windows = messages > settings_.max_messages;
     const std::int64_t work = std::max<std::int64_t>(messages + plan_.readers() * on_node_, 1);
-    const std::int64_t most = settings_.windows > 0 ? settings_.windows : std::max<std::int64_t>(kMaxWork / work, 1);
-    outcome_.simulated = std::min(outcome_.windows, most);
+    const std::int64_t limit = settings_.windows > 0 ? settings_.windows : std::max<std::int64_t>(kMaxWork / work, 1);
+    outcome_.simulated = std::min(outcome_.windows, limit);
   }
 
   void make_nodes(std::int64_t ranks) {
@@ -128,13 +128,14 @@ class Run {
       node.windows.resize(static_cast<std::size_t>(std::min(on_node_, ranks - first)));
       node.cores = Cores(settings_.nodes.cores, node.windows.size());
       for (std::size_t k = 0; k < node.windows.size(); ++k) {
-        Windows& one = node.windows[k];
+        Windows& windows = node.windows[k];
         const auto number = static_cast<std::int64_t>(k);
-        one.reader =
+        windows.reader =
             plan_.each_node() ? std::min(number, plan_.readers()) : plan_.reader_ranks().reader_at(first + number);
-        one.window_count = outcome_.simulated;
-        while (one.window_count > 0 && plan_.window(one.reader, one.window_count - 1).empty()) --one.window_count;
-        all_windows_ += one.window_count;
+        windows.window_count = outcome_.simulated;
+        while (windows.window_count > 0 && plan_.window(windows.reader, windows.window_count - 1).empty())
+          --windows.window_count;
+        all_windows_ += windows.window_count;
       }
     }
     for (std::int64_t rank = 0; rank < ranks; ++rank)
@@ -146,7 +147,7 @@ class Run {
   double done() const {
     std::int64_t claimed = 0;
     for (const Node& node : nodes_)
-      for (const Windows& one : node.windows) claimed += one.claimed;
+      for (const Windows& windows : node.windows) claimed += windows.claimed;
     return all_windows_ > 0 ? static_cast<double>(claimed) / static_cast<double>(all_windows_) : 0;
   }
 

@@ -108,11 +108,11 @@ class Resumer final : public Timer {
 
 inline void Task::start_at(Resumer& resumer, Time time) const { resumer.at(time, handle_); }
 
-/// `co_await Suspend{kept}` stores the coroutine in `kept`, from where another part of the simulation resumes it.
+/// `co_await Suspend{slot}` stores the coroutine in `slot`, from where another part of the simulation resumes it.
 struct Suspend {
-  std::coroutine_handle<>& kept;
+  std::coroutine_handle<>& slot;
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> handle) const noexcept { kept = handle; }
+  void await_suspend(std::coroutine_handle<> handle) const noexcept { slot = handle; }
   void await_resume() const noexcept {}
 };
 

@@ -24,21 +24,21 @@ const WindowTally::Share& WindowTally::share(std::int64_t window_number, std::in
 
 Time WindowTally::takes(std::int64_t window_number, std::int64_t rank) {
   const WindowSums& of = at(window_number);
-  const Share& mine = of.ranks[static_cast<std::size_t>(rank)];
+  const Share& share_of_rank = of.ranks[static_cast<std::size_t>(rank)];
   const NodeBytes& node = of.nodes[static_cast<std::size_t>(rank / on_node_)];
   const NetworkSettings& network = network_.settings();
-  return std::max({std::max(mine.sent, mine.received) * network.latency,
+  return std::max({std::max(share_of_rank.sent, share_of_rank.received) * network.latency,
                    transfer_time(std::max(node.out, node.in), network.link_rate),
                    transfer_time(of.bytes, network.total_rate)});
 }
 
 const WindowTally::WindowSums& WindowTally::at(std::int64_t window_number) {
-  WindowSums& found = sums_[window_number % 2];
-  if (found.number != window_number) {
-    found.number = window_number;
-    count(found);
+  WindowSums& entry = sums_[window_number % 2];
+  if (entry.number != window_number) {
+    entry.number = window_number;
+    count(entry);
   }
-  return found;
+  return entry;
 }
 
 void WindowTally::count(WindowSums& sums) const {
@@ -68,9 +68,9 @@ void WindowTally::count(WindowSums& sums) const {
     for (std::size_t node = 0; node < nodes; ++node) {
       const auto& [messages, bytes] = other[node];
       if (messages == 0) continue;
-      const auto here = static_cast<std::size_t>(rank / on_node_);
-      const std::size_t from = write_ ? node : here;
-      const std::size_t to = write_ ? here : node;
+      const auto rank_node = static_cast<std::size_t>(rank / on_node_);
+      const std::size_t from = write_ ? node : rank_node;
+      const std::size_t to = write_ ? rank_node : node;
       network_.count(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to), messages, bytes);
       sums.nodes[from].out += bytes;
       sums.nodes[to].in += bytes;

@@ -50,10 +50,10 @@ class BlockTable {
   void erase(BlockKey key) noexcept {
     std::size_t hole = position(key);
     for (std::size_t at = (hole + 1) & mask_; entries_[at].slot != kNoSlot; at = (at + 1) & mask_) {
-      const std::size_t wanted = bucket({entries_[at].block, entries_[at].file});
+      const std::size_t first_bucket = bucket({entries_[at].block, entries_[at].file});
       // find() starts at the bucket of an entry and stops at the first free one. So an entry whose bucket is after
       // the hole must stay: with its bucket at 5 and itself at 6, it cannot fill a hole at 3.
-      if (((at - wanted) & mask_) < ((at - hole) & mask_)) continue;
+      if (((at - first_bucket) & mask_) < ((at - hole) & mask_)) continue;
       entries_[hole] = entries_[at];
       hole = at;
     }

@@ -39,9 +39,9 @@ class CountingCache final : public Counter {
       table_.insert(use.key, slot);
       policy_.admit(slot, use);
     }
-    for (Slot gone = policy_.tossed(); gone != kNoSlot; gone = policy_.tossed()) {
-      table_.erase(keys_[gone]);
-      free_.push_back(gone);
+    for (Slot tossed_slot = policy_.tossed(); tossed_slot != kNoSlot; tossed_slot = policy_.tossed()) {
+      table_.erase(keys_[tossed_slot]);
+      free_.push_back(tossed_slot);
     }
     return hit;
   }
@@ -76,11 +76,11 @@ constexpr PolicyKind policy_kind(std::string_view name, std::string_view about, 
       .about = about,
       .parameters = parameters,
       .foresight = foresight,
-      .make = [](const CacheShape& shape, const Parameters& given) -> std::unique_ptr<Policy> {
-        return std::make_unique<OnePolicy>(shape, given);
+      .make = [](const CacheShape& shape, const Parameters& parameters) -> std::unique_ptr<Policy> {
+        return std::make_unique<OnePolicy>(shape, parameters);
       },
-      .count = [](const CacheShape& shape, const Parameters& given) -> std::unique_ptr<Counter> {
-        return std::make_unique<CountingCache<OnePolicy>>(shape, given);
+      .count = [](const CacheShape& shape, const Parameters& parameters) -> std::unique_ptr<Counter> {
+        return std::make_unique<CountingCache<OnePolicy>>(shape, parameters);
       },
   };
 }

@@ -21,10 +21,10 @@ namespace {
 class Numbers {
  public:
   /// Returns the number of a block. Sets `made` to true if the block is new.
-  Slot find_or_add(BlockKey key, bool& made) {
+  Slot find_or_add(BlockKey key, bool& is_new) {
     Slot number = table_.find(key);
-    made = number == kNoSlot;
-    if (!made) return number;
+    is_new = number == kNoSlot;
+    if (!is_new) return number;
     if (table_.size() >= kNoSlot - 1)
       base::throw_argument_error(
           "the trace uses more than 4294967294 blocks; policies that look ahead take fewer, so give larger blocks");
@@ -41,9 +41,9 @@ void foresee_next(std::span<Use> uses) {
   Numbers blocks;
   std::vector<std::int64_t> next;
   for (std::size_t k = uses.size(); k-- > 0;) {
-    bool made = false;
-    const Slot block = blocks.find_or_add(uses[k].key, made);
-    if (made) next.push_back(kNever);
+    bool is_new = false;
+    const Slot block = blocks.find_or_add(uses[k].key, is_new);
+    if (is_new) next.push_back(kNever);
     uses[k].next = next[block];
     next[block] = static_cast<std::int64_t>(k);
   }
@@ -54,14 +54,14 @@ void foresee_processes(std::span<Use> uses) {
   Numbers pairs;  // numbers pairs of a block and a process
   std::vector<std::uint32_t> processes;
   for (const Use& use : uses) {
-    bool made = false;
-    const Slot block = blocks.find_or_add(use.key, made);
-    if (made) processes.push_back(0);
-    pairs.find_or_add({block, use.process}, made);
-    processes[block] += made ? 1 : 0;
+    bool is_new = false;
+    const Slot block = blocks.find_or_add(use.key, is_new);
+    if (is_new) processes.push_back(0);
+    pairs.find_or_add({block, use.process}, is_new);
+    processes[block] += is_new ? 1 : 0;
   }
-  bool made = false;
-  for (Use& use : uses) use.processes = processes[blocks.find_or_add(use.key, made)];
+  bool is_new = false;
+  for (Use& use : uses) use.processes = processes[blocks.find_or_add(use.key, is_new)];
 }
 
 }  // namespace

@@ -92,9 +92,9 @@ void LruCurve::count_sample(const Use& use, const Piece& piece) {
   seen_.blocks += weight;
   seen_.bytes += weight * static_cast<double>(piece.bytes);
   if (distance > 0) {
-    CurvePoint& found = by_size_[rounded_up(distance * weight)];
-    found.blocks += weight;
-    found.bytes += weight * static_cast<double>(piece.bytes);
+    CurvePoint& point = by_size_[rounded_up(distance * weight)];
+    point.blocks += weight;
+    point.bytes += weight * static_cast<double>(piece.bytes);
   } else if (sampling_.blocks > 0) {
     sampled_.push({hash, use.key});
     shrink();
@@ -113,10 +113,10 @@ void LruCurve::shrink() {
 std::vector<CurvePoint> LruCurve::found() const {
   std::vector<CurvePoint> all;
   for (std::size_t distance = 1; distance < by_distance_.size(); ++distance) {
-    const CurvePoint& found = by_distance_[distance];
-    if (found.blocks > 0 || found.requests > 0) all.push_back({distance, found.requests, found.blocks, found.bytes});
+    const CurvePoint& point = by_distance_[distance];
+    if (point.blocks > 0 || point.requests > 0) all.push_back({distance, point.requests, point.blocks, point.bytes});
   }
-  for (const auto& [size, found] : by_size_) all.push_back({size, 0, found.blocks, found.bytes});
+  for (const auto& [size, point] : by_size_) all.push_back({size, 0, point.blocks, point.bytes});
   return all;
 }
 

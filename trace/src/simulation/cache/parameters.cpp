@@ -40,20 +40,20 @@ Parameters::Parameters(std::string_view policy, std::string_view text, std::stri
 std::vector<Parameters::Parameter> Parameters::split(std::string_view policy, std::string_view text) {
   std::vector<Parameter> all;
   while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find('&'));
-    text.remove_prefix(std::min(text.size(), one.size() + 1));
-    const std::size_t equal = one.find('=');
+    const std::string_view parameter = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), parameter.size() + 1));
+    const std::size_t equal = parameter.find('=');
     if (equal == std::string_view::npos || equal == 0)
-      base::throw_argument_error("'", one, "' is no parameter of the replacement policy ", policy,
+      base::throw_argument_error("'", parameter, "' is no parameter of the replacement policy ", policy,
                                  "; write name=value");
-    all.push_back({std::string(one.substr(0, equal)), std::string(one.substr(equal + 1))});
+    all.push_back({std::string(parameter.substr(0, equal)), std::string(parameter.substr(equal + 1))});
   }
   return all;
 }
 
 std::string_view Parameters::text(std::string_view name) const {
-  const auto given = std::ranges::find(given_, name, &Parameter::name);
-  return given != given_.end() ? given->value : std::ranges::find(defaults_, name, &Parameter::name)->value;
+  const auto parameter = std::ranges::find(given_, name, &Parameter::name);
+  return parameter != given_.end() ? parameter->value : std::ranges::find(defaults_, name, &Parameter::name)->value;
 }
 
 Slot Parameters::blocks(std::string_view name, const CacheShape& shape, std::uint32_t most) const {

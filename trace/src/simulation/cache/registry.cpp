@@ -15,19 +15,20 @@ namespace {
 
 /// Converts to lower case and removes hyphens and underscores, because S3-FIFO is written in many ways.
 std::string plain(std::string_view name) {
-  std::string made;
+  std::string result;
   for (const char c : name)
-    if (c != '-' && c != '_') made += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return made;
+    if (c != '-' && c != '_') result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return result;
 }
 
 const PolicyKind& find(std::string_view name) {
   // Belady named it MIN, others name it OPT.
-  const std::string wanted = plain(name) == "opt" || plain(name) == "min" ? "belady" : plain(name);
-  const auto found = std::ranges::find(policies(), wanted, [](const PolicyKind* one) { return plain(one->name); });
-  if (found != policies().end()) return **found;
+  const std::string simplified = plain(name) == "opt" || plain(name) == "min" ? "belady" : plain(name);
+  const auto kind =
+      std::ranges::find(policies(), simplified, [](const PolicyKind* candidate) { return plain(candidate->name); });
+  if (kind != policies().end()) return **kind;
   std::vector<std::string_view> names;
-  for (const PolicyKind* one : policies()) names.push_back(one->name);
+  for (const PolicyKind* candidate : policies()) names.push_back(candidate->name);
   const std::string_view near = base::nearest(plain(name), names);
   base::throw_argument_error("there is no replacement policy '", name, "'; the policies are ", base::list_text(names),
                              near.empty() ? "" : "; did you mean ", near, near.empty() ? "" : "?");

@@ -13,9 +13,9 @@ void RequestReader::add(const trace::File& file) {
   if (file.name.empty()) {
     ++next_file_;
   } else {
-    const auto [found, made] = names_.try_emplace(file.name, next_file_);
-    next_file_ += made ? 1 : 0;
-    number = found->second;
+    const auto [entry, is_new] = names_.try_emplace(file.name, next_file_);
+    next_file_ += is_new ? 1 : 0;
+    number = entry->second;
   }
   files_[open_key(file.process, file.number)] = number;
   looked_up_ = false;
@@ -44,10 +44,10 @@ bool RequestReader::read(const trace::Event& event, FileRequest& request) {
 std::uint32_t RequestReader::number_file(std::uint32_t process, std::uint32_t number) {
   const std::uint64_t open = open_key(process, number);
   if (looked_up_ && open == last_open_) return last_file_;
-  const auto [found, made] = files_.try_emplace(open, next_file_);
-  next_file_ += made ? 1 : 0;
+  const auto [entry, is_new] = files_.try_emplace(open, next_file_);
+  next_file_ += is_new ? 1 : 0;
   last_open_ = open;
-  last_file_ = found->second;
+  last_file_ = entry->second;
   looked_up_ = true;
   return last_file_;
 }

@@ -68,8 +68,8 @@ std::uint32_t StackDistances::until(std::uint32_t time) const {
   const std::uint32_t word = time / kBits;
   std::uint32_t sum = 0;
   for (std::size_t at = word; at > 0; at &= at - 1) sum += sums_[at];
-  const std::uint64_t here = words_[word] << (kBits - 1 - time % kBits);
-  return sum + static_cast<std::uint32_t>(std::popcount(here));
+  const std::uint64_t bits_until = words_[word] << (kBits - 1 - time % kBits);
+  return sum + static_cast<std::uint32_t>(std::popcount(bits_until));
 }
 
 void StackDistances::compact() {

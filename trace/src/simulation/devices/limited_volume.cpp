@@ -43,7 +43,7 @@ class LimitedVolume final : public Device, private Timer {
         burst_(arguments.time("burst")),
         latency_{arguments.time("read_latency"), arguments.time("write_latency")},
         meter_(site.name) {
-    for (Limit& one : limits_) one = {-burst_, -burst_};
+    for (Limit& limit : limits_) limit = {-burst_, -burst_};
   }
 
   void submit(const DeviceRequest& request) override {

@@ -62,9 +62,9 @@ class ParallelServers final : public Device, private Timer {
       if (k == 0) bytes -= request.address % stripe_;
       if (k == (stripes - 1) % servers) bytes -= (last + stripe_ - 1) / stripe_ * stripe_ - last;
       Time& free = free_[static_cast<std::size_t>((first + k) % servers)];
-      const Time takes = latency_ + transfer_time(bytes, rate_[request.write]);
-      free = std::max(free, arrived) + takes;
-      count(parts_[static_cast<std::size_t>((first + k) % servers)], request.write, bytes, takes);
+      const Time service_time = latency_ + transfer_time(bytes, rate_[request.write]);
+      free = std::max(free, arrived) + service_time;
+      count(parts_[static_cast<std::size_t>((first + k) % servers)], request.write, bytes, service_time);
       end = std::max(end, free);
     }
     if (!request.write) {

@@ -30,27 +30,27 @@ std::span<const DeviceKind* const> device_kinds() {
 }
 
 DeviceArguments::DeviceArguments(std::string_view device, std::span<const DeviceParameter> known,
-                                 const DeviceValues& given)
+                                 const DeviceValues& values)
     : device_(device) {
   std::vector<std::string_view> names;
-  for (const DeviceParameter& one : known) {
-    names.push_back(one.name);
-    values_.emplace_back(one.name, one.fallback);
+  for (const DeviceParameter& parameter : known) {
+    names.push_back(parameter.name);
+    values_.emplace_back(parameter.name, parameter.fallback);
   }
-  for (const auto& [name, value] : given) {
-    const auto found = std::ranges::find(values_, name, [](const auto& one) { return one.first; });
-    if (found == values_.end())
+  for (const auto& [name, value] : values) {
+    const auto entry = std::ranges::find(values_, name, [](const auto& pair) { return pair.first; });
+    if (entry == values_.end())
       base::throw_argument_error("the device '", device, "' has no parameter '", name, "'; it has ",
                                  base::list_text(names), suggestion(name, names));
     if (!std::isfinite(value) || value < 0 || value > 1e15)
       base::throw_argument_error("found ", name, '=', value, " of the device '", device,
                                  "', expected a number from 0 to 1e15; correct it");
-    found->second = value;
+    entry->second = value;
   }
 }
 
 double DeviceArguments::number(std::string_view name) const {
-  return std::ranges::find(values_, name, [](const auto& one) { return one.first; })->second;
+  return std::ranges::find(values_, name, [](const auto& pair) { return pair.first; })->second;
 }
 
 Time DeviceArguments::time(std::string_view name) const {

@@ -35,16 +35,16 @@ class RequestOrder {
   /// Removes and returns the next request, which must exist.
   /// head  the address of the disk's head
   DeviceRequest take(Time now, std::int64_t head) {
-    auto chosen = kind_ == OrderKind::kFifo ? waiting_.begin() : waiting_.lower_bound({head, 0});
-    if (chosen == waiting_.end()) chosen = waiting_.begin();
+    auto next = kind_ == OrderKind::kFifo ? waiting_.begin() : waiting_.lower_bound({head, 0});
+    if (next == waiting_.end()) next = waiting_.begin();
     for (auto& queue : expiring_) {
       while (!queue.empty() && !waiting_.contains(queue.front().key)) queue.pop_front();
       if (queue.empty() || queue.front().time > now) continue;
-      chosen = waiting_.find(queue.front().key);
+      next = waiting_.find(queue.front().key);
       break;
     }
-    const DeviceRequest request = chosen->second;
-    waiting_.erase(chosen);
+    const DeviceRequest request = next->second;
+    waiting_.erase(next);
     return request;
   }
 

@@ -58,11 +58,11 @@ void StripedDevice::done(std::uint64_t tag) {
 }
 
 void StripedDevice::report(std::vector<DeviceUse>& all) const {
-  for (const auto& one : devices_) one->report(all);
+  for (const auto& device : devices_) device->report(all);
 }
 
 void StripedDevice::report_parts(std::vector<DeviceUse>& all) const {
-  for (const auto& one : devices_) one->report_parts(all);
+  for (const auto& device : devices_) device->report_parts(all);
 }
 
 }  // namespace plait::simulation

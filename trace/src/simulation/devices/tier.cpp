@@ -60,14 +60,14 @@ std::size_t TieredDevice::begin_whole(std::uint64_t tag) {
 
 bool TieredDevice::use(std::int64_t block) {
   const Use use{{static_cast<std::uint64_t>(block), 0}, 0, kNever, 1};
-  const Slot found = table_.find(use.key);
-  if (found != kNoSlot) {
-    policy_->hit(found, use);
+  const Slot resident = table_.find(use.key);
+  if (resident != kNoSlot) {
+    policy_->hit(resident, use);
   } else {
     if ((free_.empty() && begun_ == slots_) || policy_->at_limit(use)) {
-      const Slot gone = policy_->victim(use);
-      table_.erase(keys_[gone]);
-      free_.push_back(gone);
+      const Slot victim = policy_->victim(use);
+      table_.erase(keys_[victim]);
+      free_.push_back(victim);
     }
     if (free_.empty()) free_.push_back(begun_++);
     const Slot slot = free_.back();
@@ -76,11 +76,11 @@ bool TieredDevice::use(std::int64_t block) {
     table_.insert(use.key, slot);
     policy_->admit(slot, use);
   }
-  for (Slot gone = policy_->tossed(); gone != kNoSlot; gone = policy_->tossed()) {
-    table_.erase(keys_[gone]);
-    free_.push_back(gone);
+  for (Slot tossed_slot = policy_->tossed(); tossed_slot != kNoSlot; tossed_slot = policy_->tossed()) {
+    table_.erase(keys_[tossed_slot]);
+    free_.push_back(tossed_slot);
   }
-  return found != kNoSlot;
+  return resident != kNoSlot;
 }
 
 void TieredDevice::submit(const DeviceRequest& request) {

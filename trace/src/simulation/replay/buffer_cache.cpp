@@ -63,15 +63,16 @@ bool BufferCache::read(const Access& access) {
       continue;
     }
     ++counts_.hit_blocks;
-    Block& found = blocks_[slot];
-    if (found.ahead) {
-      found.ahead = false;
+    Block& resident_block = blocks_[slot];
+    if (resident_block.ahead) {
+      resident_block.ahead = false;
       ++counts_.ahead_used;
     }
     // The program waits for a block that is being read. A block that is being written can be read meanwhile.
-    if (!found.dirty && operations_.running(found.operation) && operations_.reads(found.operation))
-      need(found.operation);
-    if (owner_limit_ != 0) owner_links_.move_to_front(owned_[found.process], slot);
+    if (!resident_block.dirty && operations_.running(resident_block.operation) &&
+        operations_.reads(resident_block.operation))
+      need(resident_block.operation);
+    if (owner_limit_ != 0) owner_links_.move_to_front(owned_[resident_block.process], slot);
     policy_->hit(slot, make_use(access, block));
     toss(run);
   }
@@ -85,11 +86,11 @@ bool BufferCache::read(const Access& access) {
 void BufferCache::read_ahead(const Access& access, FileRange range) {
   // Reads neither past the end of the file, nor so much that it would evict what was just read.
   const std::int64_t end = std::min(range.end, placement_.extent(access.file));
-  const std::uint64_t most = slots_ / 2;
+  const std::uint64_t max_blocks = slots_ / 2;
   Run run;
   std::uint64_t count = 0;
   for (auto block = static_cast<std::uint64_t>(range.begin / block_);
-       static_cast<std::int64_t>(block) * block_ < end && count < most; ++block, ++count) {
+       static_cast<std::int64_t>(block) * block_ < end && count < max_blocks; ++block, ++count) {
     if (table_.find({block, access.file}) != kNoSlot) continue;
     ++counts_.ahead_blocks;
     add_missing(run, access, block, true);
@@ -106,8 +107,8 @@ bool BufferCache::uncached(const Access& access, bool write) {
   return false;
 }
 
-void BufferCache::need(Operation one) {
-  if (needed_.empty() || !(needed_.back() == one)) needed_.push_back(one);
+void BufferCache::need(Operation operation) {
+  if (needed_.empty() || !(needed_.back() == operation)) needed_.push_back(operation);
 }
 
 void BufferCache::add_missing(Run& run, const Access& access, std::uint64_t block, bool ahead) {
@@ -146,9 +147,9 @@ Slot BufferCache::bring(const Use& use, Run& run) {
 }
 
 void BufferCache::toss(Run& run) {
-  for (Slot gone = policy_->tossed(); gone != kNoSlot; gone = policy_->tossed()) {
-    evict(gone, run, false);
-    free_.push_back(gone);
+  for (Slot slot = policy_->tossed(); slot != kNoSlot; slot = policy_->tossed()) {
+    evict(slot, run, false);
+    free_.push_back(slot);
   }
 }
 
@@ -253,8 +254,8 @@ void BufferCache::write(const Access& access) {
 void BufferCache::write_through(const Access& access, std::uint64_t first, std::uint64_t end) {
   write_out_range(access.file, first, end);
   for (std::uint64_t block = first; block < end; ++block) {
-    const Block* found = resident(access.file, block);
-    if (found != nullptr && operations_.running(found->operation)) need(found->operation);
+    const Block* resident_block = resident(access.file, block);
+    if (resident_block != nullptr && operations_.running(resident_block->operation)) need(resident_block->operation);
   }
   flush_device();
 }
@@ -264,7 +265,7 @@ void BufferCache::write_through(const Access& access, std::uint64_t first, std::
 void BufferCache::flush_device() {
   if (!settings_.flush) return;
   const Operation flush = operations_.create({0, 0, true, 0, true});
-  for (const Operation one : needed_) operations_.order(flush, one);
+  for (const Operation operation : needed_) operations_.order(flush, operation);
   operations_.release(flush);
   needed_.assign(1, flush);
 }
@@ -291,23 +292,23 @@ void BufferCache::set_clean(Slot slot) {
 void BufferCache::write_out(Slot slot) {
   // Dirty neighbours are written with it, up to the largest request.
   const BlockKey key = blocks_[slot].key;
-  const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(settings_.coalesce / block_, 1));
+  const auto max_blocks = static_cast<std::uint64_t>(std::max<std::int64_t>(settings_.coalesce / block_, 1));
   const auto dirty = [&](std::uint64_t block) {
-    const Block* found = resident(key.file, block);
-    return found != nullptr && found->dirty;
+    const Block* resident_block = resident(key.file, block);
+    return resident_block != nullptr && resident_block->dirty;
   };
   std::uint64_t first = key.block;
   std::uint64_t end = key.block + 1;
-  while (end - first < most && dirty(end)) ++end;
-  while (end - first < most && first > 0 && dirty(first - 1)) --first;
+  while (end - first < max_blocks && dirty(end)) ++end;
+  while (end - first < max_blocks && first > 0 && dirty(first - 1)) --first;
   const Operation operation =
       operations_.create({placement_.address(key.file, static_cast<std::int64_t>(first) * block_),
                           static_cast<std::int64_t>(end - first) * block_, true, 0});
   for (std::uint64_t block = first; block < end; ++block) {
-    const Slot one = block == key.block ? slot : table_.find({block, key.file});
-    set_clean(one);
-    operations_.order(operation, blocks_[one].operation);
-    blocks_[one].operation = operation;
+    const Slot block_slot = block == key.block ? slot : table_.find({block, key.file});
+    set_clean(block_slot);
+    operations_.order(operation, blocks_[block_slot].operation);
+    blocks_[block_slot].operation = operation;
   }
   under_write_ += static_cast<std::int64_t>(end - first) * block_;
   last_write_ = file_last_write_[key.file] = operation;

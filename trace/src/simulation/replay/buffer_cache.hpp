@@ -99,7 +99,7 @@ class BufferCache final : private Timer {
 
   void fire(std::uint64_t token) override;
   bool uncached(const Access& access, bool write);
-  void need(Operation one);
+  void need(Operation operation);
   Slot slot_for(const Use& use, Run& run);
   void evict(Slot slot, Run& run, bool for_space = true);
   void drop(Slot slot);

@@ -63,9 +63,9 @@ void Future::add(std::uint32_t program, const Request& request) {
 void Future::use(BlockKey key) {
   const auto number = static_cast<std::int64_t>(next_.size());
   next_.push_back(kNever);
-  const Slot known = numbers_.find(key);
-  if (known != kNoSlot) {
-    next_[static_cast<std::size_t>(std::exchange(last_[known], number))] = number;
+  const Slot block_number = numbers_.find(key);
+  if (block_number != kNoSlot) {
+    next_[static_cast<std::size_t>(std::exchange(last_[block_number], number))] = number;
     return;
   }
   if (ahead_.size() >= kNoSlot - 1)
@@ -77,15 +77,15 @@ void Future::use(BlockKey key) {
 }
 
 void Future::make(std::uint32_t program) {
-  Program& one = programs_[program];
-  const auto [first, count] = one.requests[one.made++];
+  Program& state = programs_[program];
+  const auto [first, count] = state.requests[state.made++];
   for (std::uint32_t k = 0; k < count; ++k) made_[static_cast<std::size_t>(first) + k] = true;
 }
 
 std::int64_t Future::next(BlockKey key) {
-  const Slot known = numbers_.find(key);
-  if (known == kNoSlot) return kNever;
-  std::int64_t& ahead = ahead_[known];
+  const Slot block_number = numbers_.find(key);
+  if (block_number == kNoSlot) return kNever;
+  std::int64_t& ahead = ahead_[block_number];
   while (ahead != kNever && made_[static_cast<std::size_t>(ahead)]) ahead = next_[static_cast<std::size_t>(ahead)];
   return ahead;
 }

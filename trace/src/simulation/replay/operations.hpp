@@ -38,12 +38,12 @@ class Operations final : public Completion {
   explicit Operations(OperationHost& host) : host_(host) {}
   void set_device(Device& device) { device_ = &device; }
 
-  bool running(Operation one) const noexcept {
-    return one.index < all_.size() && all_[one.index].generation == one.generation;
+  bool running(Operation operation) const noexcept {
+    return operation.index < all_.size() && all_[operation.index].generation == operation.generation;
   }
   std::int64_t running() const noexcept { return running_; }
   /// True if a running operation reads.
-  bool reads(Operation one) const noexcept { return !all_[one.index].request.write; }
+  bool reads(Operation operation) const noexcept { return !all_[operation.index].request.write; }
 
   Operation create(const DeviceRequest& request) {
     if (free_.empty()) {
@@ -69,17 +69,17 @@ class Operations final : public Completion {
   }
 
   /// Sets the extent of an operation that is not released yet.
-  void set_extent(Operation one, std::int64_t address, std::int64_t length) {
-    all_[one.index].request.address = address;
-    all_[one.index].request.length = length;
+  void set_extent(Operation operation, std::int64_t address, std::int64_t length) {
+    all_[operation.index].request.address = address;
+    all_[operation.index].request.length = length;
   }
 
-  void release(Operation one) { pass_gate(one.index); }
+  void release(Operation operation) { pass_gate(operation.index); }
 
   /// Calls OperationHost::wake() when the operation ends. Returns false if it has ended already.
-  bool wait(Operation one, std::uint64_t token) {
-    if (!running(one)) return false;
-    link(one.index, token);
+  bool wait(Operation operation, std::uint64_t token) {
+    if (!running(operation)) return false;
+    link(operation.index, token);
     return true;
   }
 
@@ -94,19 +94,19 @@ class Operations final : public Completion {
     std::uint32_t waiting = kNone;  // last waiter, an index into links_
   };
   struct Link {
-    std::uint64_t who = 0;
+    std::uint64_t token = 0;  // token for wake(), or kIsOperation with the index of an operation
     std::uint32_t next = kNone;
   };
 
-  void link(std::uint32_t index, std::uint64_t who) {
+  void link(std::uint32_t index, std::uint64_t token) {
     if (free_links_ == kNone) {
       free_links_ = static_cast<std::uint32_t>(links_.size());
       links_.emplace_back();
     }
-    const std::uint32_t made = free_links_;
-    free_links_ = links_[made].next;
-    links_[made] = {who, all_[index].waiting};
-    all_[index].waiting = made;
+    const std::uint32_t index_of_link = free_links_;
+    free_links_ = links_[index_of_link].next;
+    links_[index_of_link] = {token, all_[index].waiting};
+    all_[index].waiting = index_of_link;
   }
 
   void pass_gate(std::uint32_t index) {
@@ -130,14 +130,14 @@ class Operations final : public Completion {
     free_.push_back(index);
     host_.operation_ended(request);
     for (std::uint32_t at = first; at != kNone;) {
-      const Link one = links_[at];
+      const Link waiter = links_[at];
       links_[at].next = free_links_;
       free_links_ = at;
-      at = one.next;
-      if ((one.who & kIsOperation) != 0)
-        pass_gate(static_cast<std::uint32_t>(one.who));
+      at = waiter.next;
+      if ((waiter.token & kIsOperation) != 0)
+        pass_gate(static_cast<std::uint32_t>(waiter.token));
       else
-        host_.wake(one.who);
+        host_.wake(waiter.token);
     }
   }
 

@@ -27,11 +27,11 @@ class LatencyHistogram {
   Time most() const noexcept { return max_; }
   /// Upper end of the class in which the fraction `share` of all times, 0 to 1, is reached.
   Time percentile(double share) const {
-    const double wanted = share * static_cast<double>(count_);
+    const double rank = share * static_cast<double>(count_);
     double passed = 0;
     for (std::size_t k = 0; k < counts_.size(); ++k) {
       passed += static_cast<double>(counts_[k]);
-      if (counts_[k] > 0 && passed >= wanted) return std::min(upper(k), max_);
+      if (counts_[k] > 0 && passed >= rank) return std::min(upper(k), max_);
     }
     return max_;
   }

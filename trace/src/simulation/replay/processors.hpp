@@ -49,9 +49,9 @@ class Processors final : private Timer {
   void interrupt() {
     if (settings_.interrupt_cost == 0) return;
     interrupts_ += settings_.interrupt_cost;
-    Processor& one = all_[next_interrupt_];
+    Processor& processor = all_[next_interrupt_];
     next_interrupt_ = (next_interrupt_ + 1) % all_.size();
-    if (one.process != kNobody) one.lost += settings_.interrupt_cost;
+    if (processor.process != kNobody) processor.lost += settings_.interrupt_cost;
   }
 
   /// Reports the time that idle processors have been idle until now.
@@ -65,7 +65,7 @@ class Processors final : private Timer {
   /// Idle time of all processors together until `until`, which is not before now.
   Time idle(Time until) const {
     Time sum = idle_time_;
-    for (const std::size_t one : idle_) sum += until - all_[one].since;
+    for (const std::size_t index : idle_) sum += until - all_[index].since;
     return sum;
   }
 
@@ -90,19 +90,19 @@ class Processors final : private Timer {
     std::size_t processor = 0;  // processor that it last ran on
   };
 
-  void notify_idle(Processor& one) {
-    if (clock_.now() <= one.since) return;
-    idle_time_ += clock_.now() - one.since;
-    host_.idled(one.since, clock_.now());
-    one.since = clock_.now();
+  void notify_idle(Processor& processor) {
+    if (clock_.now() <= processor.since) return;
+    idle_time_ += clock_.now() - processor.since;
+    host_.idled(processor.since, clock_.now());
+    processor.since = clock_.now();
   }
   void add_idle(std::size_t index) {
     all_[index].idle_at = idle_.size();
     idle_.push_back(index);
   }
   /// Removes a processor from the idle ones: `wanted` if it is idle, otherwise another.
-  std::size_t leave_idle(std::size_t wanted) {
-    const std::size_t index = all_[wanted].idle_at != kBusy ? wanted : idle_.back();
+  std::size_t leave_idle(std::size_t preferred) {
+    const std::size_t index = all_[preferred].idle_at != kBusy ? preferred : idle_.back();
     const std::size_t at = std::exchange(all_[index].idle_at, kBusy);
     const std::size_t last = idle_.back();
     idle_.pop_back();
@@ -118,43 +118,43 @@ class Processors final : private Timer {
       starting_ = false;
       while (!idle_.empty() && !queue_.empty()) {
         const std::size_t index = leave_idle(processes_[queue_.front()].processor);
-        Processor& one = all_[index];
-        notify_idle(one);
-        take(one);
-        one.running = 0;
+        Processor& processor = all_[index];
+        notify_idle(processor);
+        take(processor);
+        processor.running = 0;
         clock_.at(clock_.now(), *this, index);  // begins after all ready processes have a processor
       }
       return;
     }
-    Processor& one = all_[token];
-    if (one.lost > 0) {
-      clock_.at(clock_.now() + std::exchange(one.lost, 0), *this, token);
+    Processor& processor = all_[token];
+    if (processor.lost > 0) {
+      clock_.at(clock_.now() + std::exchange(processor.lost, 0), *this, token);
       return;
     }
     if (passed(token)) run(token);
   }
 
   /// Assigns the first ready process to a processor.
-  void take(Processor& one) {
-    one.process = queue_.front();
+  void take(Processor& processor) {
+    processor.process = queue_.front();
     queue_.pop_front();
-    Process& process = processes_[one.process];
+    Process& process = processes_[processor.process];
     process.waited += clock_.now() - process.since;
-    process.processor = static_cast<std::size_t>(&one - all_.data());
-    if (one.last != one.process && one.last != kNobody) {
+    process.processor = static_cast<std::size_t>(&processor - all_.data());
+    if (processor.last != processor.process && processor.last != kNobody) {
       ++switches_;
-      one.lost += settings_.switch_cost;
+      processor.lost += settings_.switch_cost;
     }
-    one.last = one.process;
-    one.left = settings_.quantum;
+    processor.last = processor.process;
+    processor.left = settings_.quantum;
   }
 
   /// Lets the process of a processor compute until the next event.
   void run(std::size_t index) {
-    Processor& one = all_[index];
+    Processor& processor = all_[index];
     do {
-      one.running = std::min(processes_[one.process].wants, one.left);
-      const Time end = clock_.now() + one.running + std::exchange(one.lost, 0);
+      processor.running = std::min(processes_[processor.process].wants, processor.left);
+      const Time end = clock_.now() + processor.running + std::exchange(processor.lost, 0);
       if (!clock_.pass(end)) {
         clock_.at(end, *this, index);
         return;
@@ -164,34 +164,34 @@ class Processors final : private Timer {
 
   /// Ends an interval. Returns true if the processor has a process to run.
   bool passed(std::size_t index) {
-    Processor& one = all_[index];
-    Process& process = processes_[one.process];
-    process.wants -= one.running;
-    one.left -= one.running;
+    Processor& processor = all_[index];
+    Process& process = processes_[processor.process];
+    process.wants -= processor.running;
+    processor.left -= processor.running;
     if (process.wants == 0) {
-      const Time more = host_.computed(one.process);
+      const Time more = host_.computed(processor.process);
       if (more < 0) {
-        one.process = kNobody;
+        processor.process = kNobody;
       } else {
-        processes_[one.process].wants = more;
+        processes_[processor.process].wants = more;
       }
     }
-    if (one.process != kNobody && one.left <= 0) {
+    if (processor.process != kNobody && processor.left <= 0) {
       if (queue_.empty()) {
-        one.left = settings_.quantum;
+        processor.left = settings_.quantum;
       } else {
-        processes_[one.process].since = clock_.now();
-        queue_.push_back(one.process);
-        one.process = kNobody;
+        processes_[processor.process].since = clock_.now();
+        queue_.push_back(processor.process);
+        processor.process = kNobody;
       }
     }
-    if (one.process != kNobody) return true;
+    if (processor.process != kNobody) return true;
     if (!queue_.empty()) {
-      take(one);
+      take(processor);
       return true;
     }
-    one.since = clock_.now();
-    one.lost = 0;
+    processor.since = clock_.now();
+    processor.lost = 0;
     add_idle(index);
     return false;
   }

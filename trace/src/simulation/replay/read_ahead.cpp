@@ -18,27 +18,27 @@ FileRange ReadAhead::next(std::uint32_t process, std::uint32_t file, std::int64_
   const std::int64_t end = offset + length;
   const bool sequential = offset == state.end;
   const std::int64_t stride = state.begin < 0 ? 0 : offset - state.begin;
-  FileRange found;
+  FileRange range;
   switch (kind_) {
     case ReadAheadKind::kNone: break;
     case ReadAheadKind::kOne:
-      if (sequential) found = {end, (end + block_ - 1) / block_ * block_ + block_};
+      if (sequential) range = {end, (end + block_ - 1) / block_ * block_ + block_};
       break;
     case ReadAheadKind::kMany:
-      if (sequential) found = {end, end + size_};
+      if (sequential) range = {end, end + size_};
       break;
     case ReadAheadKind::kSame:
-      if (sequential) found = {end, end + length};
+      if (sequential) range = {end, end + length};
       break;
     case ReadAheadKind::kStride:
-      if (stride != 0 && stride == state.stride && offset + stride >= 0) found = {offset + stride, end + stride};
+      if (stride != 0 && stride == state.stride && offset + stride >= 0) range = {offset + stride, end + stride};
       break;
-    case ReadAheadKind::kAdaptive: found = adapt(state, offset, length, sequential); break;
+    case ReadAheadKind::kAdaptive: range = adapt(state, offset, length, sequential); break;
   }
   state.begin = offset;
   state.end = end;
   state.stride = stride;
-  return found;
+  return range;
 }
 
 FileRange ReadAhead::adapt(State& state, std::int64_t offset, std::int64_t length, bool sequential) const {
@@ -46,8 +46,8 @@ FileRange ReadAhead::adapt(State& state, std::int64_t offset, std::int64_t lengt
   const bool in_window = state.mark >= 0 && offset < state.window.end && end > state.mark;
   if (in_window && sequential) {
     const std::int64_t before = state.window.end - state.window.begin;
-    const std::int64_t wanted = std::min(before < size_ / 16 ? 4 * before : 2 * before, size_);
-    state.window = {state.window.end, state.window.end + wanted};
+    const std::int64_t window_length = std::min(before < size_ / 16 ? 4 * before : 2 * before, size_);
+    state.window = {state.window.end, state.window.end + window_length};
     state.mark = state.window.begin;
     return state.window;
   }
@@ -56,8 +56,8 @@ FileRange ReadAhead::adapt(State& state, std::int64_t offset, std::int64_t lengt
     return {};
   }
   if (state.mark >= 0 && end <= state.mark) return {};  // the requested window is still ahead
-  const std::int64_t wanted = length <= size_ / 32 ? 4 * length : length <= size_ / 4 ? 2 * length : size_;
-  state.window = {end, end + std::min(wanted, size_)};
+  const std::int64_t window_length = length <= size_ / 32 ? 4 * length : length <= size_ / 4 ? 2 * length : size_;
+  state.window = {end, end + std::min(window_length, size_)};
   state.mark = state.window.begin;
   return state.window;
 }

@@ -37,7 +37,7 @@ constexpr Time kLongestSum = Time{1} << 61;    // limit of all gaps and duration
 /// True if the data of a file comes from a program or a person.
 bool passes(const std::string& name) {
   constexpr std::string_view kKinds[] = {"pipe:", "socket:", "anon_inode:", "/dev/pts/", "/dev/tty", "/dev/null"};
-  return std::ranges::any_of(kKinds, [&](std::string_view one) { return name.starts_with(one); });
+  return std::ranges::any_of(kKinds, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 constexpr Time kMaxUnspent = 20'000'000;  // maximum CPU time that is carried to later gaps
@@ -100,9 +100,9 @@ void Recording::add(trace::Reader& reader, const std::function<void(std::int64_t
 
 Recording::Thread& Recording::find_thread(ReadState& reading, const Event& event) {
   const std::uint64_t key = std::uint64_t{event.process} << 32 | event.thread;
-  const auto [found, made] = reading.threads.try_emplace(key);
-  Thread& thread = found->second;
-  if (made) {
+  const auto [entry, is_new] = reading.threads.try_emplace(key);
+  Thread& thread = entry->second;
+  if (is_new) {
     reading.order.push_back(key);
     thread.program = programs_.size();
     Program& program = programs_.emplace_back();
@@ -116,16 +116,16 @@ Recording::Thread& Recording::find_thread(ReadState& reading, const Event& event
 
 std::uint32_t Recording::find_file(ReadState& reading, const Event& event) {
   const std::uint64_t key = std::uint64_t{event.process} << 32 | event.file;
-  const auto found = reading.opens.find(key);
-  if (found != reading.opens.end()) return found->second;
+  const auto entry = reading.opens.find(key);
+  if (entry != reading.opens.end()) return entry->second;
   const auto& files = reading.reader.description().files;
   const auto by_name = [&](const std::string& name) {
     if (name.empty()) {
       files_.emplace_back();
       return static_cast<std::uint32_t>(files_.size() - 1);
     }
-    const auto [at, made] = reading.names.try_emplace(name, static_cast<std::uint32_t>(files_.size()));
-    if (made) files_.push_back({name, 0, passes(name)});
+    const auto [at, is_new] = reading.names.try_emplace(name, static_cast<std::uint32_t>(files_.size()));
+    if (is_new) files_.push_back({name, 0, passes(name)});
     return at->second;
   };
   for (; reading.known < files.size(); ++reading.known) {
@@ -134,10 +134,10 @@ std::uint32_t Recording::find_file(ReadState& reading, const Event& event) {
   }
   const auto now = reading.opens.find(key);
   if (now != reading.opens.end()) return now->second;
-  const auto made = static_cast<std::uint32_t>(files_.size());
+  const auto number = static_cast<std::uint32_t>(files_.size());
   files_.push_back({});
-  reading.opens.emplace(key, made);
-  return made;
+  reading.opens.emplace(key, number);
+  return number;
 }
 
 void Recording::advance(Level& level, Thread& thread, const Event& event) {
@@ -222,15 +222,15 @@ void Recording::take(ReadState& reading, const Event& event) {
 
 /// Adds a call in which all processes wait for all. Its recorded time was waiting, which the replay simulates.
 void Recording::meeting(ReadState& reading, Thread& thread, const Event& event) {
-  Request made;
-  made.kind = Kind::kPhase;
-  made.service = std::max<Time>(event.duration, 0);  // used if the other processes are in no trace
-  made.group = find_group(reading, event);
-  ++groups_[made.group];
+  Request action;
+  action.kind = Kind::kPhase;
+  action.service = std::max<Time>(event.duration, 0);  // used if the other processes are in no trace
+  action.group = find_group(reading, event);
+  ++groups_[action.group];
   thread.met = true;
-  made.think = std::exchange(thread.think[1], 0);
-  made.pause = std::exchange(thread.pause[1], 0);
-  put(thread, made);
+  action.think = std::exchange(thread.think[1], 0);
+  action.pause = std::exchange(thread.pause[1], 0);
+  put(thread, action);
 }
 
 void Recording::request(ReadState& reading, Thread& thread, const Event& event) {
@@ -247,62 +247,62 @@ void Recording::request(ReadState& reading, Thread& thread, const Event& event) 
     thread.pause[level] += std::max<Time>(event.duration, 0);
     return;
   }
-  Request made;
-  made.kind = event.kind;
-  made.logical = logical;
-  made.asynchronous = transfer && (event.flags & trace::flag::kAsynchronous) != 0;
-  made.direct = (event.flags & trace::flag::kDirect) != 0;
-  made.durable = event.kind == Kind::kWrite && (event.flags & trace::flag::kDurable) != 0;
-  made.service = std::max<Time>(event.duration, 0);
-  made.file = find_file(reading, event);
-  if (transfer && files_[made.file].passes) {
-    if (!made.asynchronous) thread.pause[level] += made.service;
+  Request action;
+  action.kind = event.kind;
+  action.logical = logical;
+  action.asynchronous = transfer && (event.flags & trace::flag::kAsynchronous) != 0;
+  action.direct = (event.flags & trace::flag::kDirect) != 0;
+  action.durable = event.kind == Kind::kWrite && (event.flags & trace::flag::kDurable) != 0;
+  action.service = std::max<Time>(event.duration, 0);
+  action.file = find_file(reading, event);
+  if (transfer && files_[action.file].passes) {
+    if (!action.asynchronous) thread.pause[level] += action.service;
     return;
   }
   // The file that a library syncs may have another name and replace the one that was written.
   if (event.kind == Kind::kSync && (event.flags & trace::flag::kLogical) == 0 && thread.written != kNoFile)
-    made.file = thread.written;
-  if (event.kind == Kind::kWrite && logical) thread.written = made.file;
-  made.offset = event.offset;
+    action.file = thread.written;
+  if (event.kind == Kind::kWrite && logical) thread.written = action.file;
+  action.offset = event.offset;
   if (transfer) {
-    made.length = event.moved();
-    if (made.length == 0) ++oddities_.empty;
+    action.length = event.moved();
+    if (action.length == 0) ++oddities_.empty;
     const std::uint64_t key = std::uint64_t{event.process} << 32 | event.file;
     if (event.offset < 0) {
       std::int64_t& position = reading.positions[key];
-      if (position > kFarthestEnd - made.length) position = 0;  // a stream has no end
-      made.offset = position;
-      position += made.length;
+      if (position > kFarthestEnd - action.length) position = 0;  // a stream has no end
+      action.offset = position;
+      position += action.length;
     }
-    RecordedFile& file = files_[made.file];
-    file.extent = std::max(file.extent, made.offset + made.length);
+    RecordedFile& file = files_[action.file];
+    file.extent = std::max(file.extent, action.offset + action.length);
     ++reading.level_requests[level];
     ++thread.requests[level];
-    reading.level_bytes[level] += made.length;
-    made.group = group;
+    reading.level_bytes[level] += action.length;
+    action.group = group;
     if (group != 0) ++groups_[group];
   }
-  made.offset = std::clamp<std::int64_t>(made.offset, 0, kFarthestEnd);
-  made.think = std::exchange(thread.think[level], 0);
-  made.pause = std::exchange(thread.pause[level], 0);
-  put(thread, made);
+  action.offset = std::clamp<std::int64_t>(action.offset, 0, kFarthestEnd);
+  action.think = std::exchange(thread.think[level], 0);
+  action.pause = std::exchange(thread.pause[level], 0);
+  put(thread, action);
 }
 
 std::int64_t Recording::find_rank(ReadState& reading, std::uint32_t process) {
   const auto& processes = reading.reader.description().processes;
   for (; reading.assigned < processes.size(); ++reading.assigned)
     reading.ranks[processes[reading.assigned].number] = processes[reading.assigned].rank;
-  const auto found = reading.ranks.find(process);
-  return found == reading.ranks.end() ? -1 : found->second;
+  const auto entry = reading.ranks.find(process);
+  return entry == reading.ranks.end() ? -1 : entry->second;
 }
 
 /// Returns the group of a collective operation: all processes of a job share a group for their k-th operation on a
 /// file. Operation numbers cannot identify it, because each process counts all its calls.
 std::uint32_t Recording::find_group(ReadState& reading, const Event& event) {
   const std::uint32_t file = find_file(reading, event);
-  const auto [at, made] = reading.parts.try_emplace(std::uint64_t{event.process} << 32 | file);
+  const auto [at, is_new] = reading.parts.try_emplace(std::uint64_t{event.process} << 32 | file);
   ReadState::Part& part = at->second;
-  if (made) {
+  if (is_new) {
     ReadState::Job& job = reading.jobs[file];
     const std::int64_t rank = find_rank(reading, event.process);
     if (rank >= 0 && !job.ranks.insert(rank).second) {
@@ -360,7 +360,7 @@ void Recording::end(ReadState& reading, const trace::Description& description) {
       }
   }
   if (!description.complete) ++oddities_.incomplete;
-  for (const trace::MissedCalls& one : description.missed) oddities_.missed += std::max<std::int64_t>(one.events, 1);
+  for (const trace::MissedCalls& gap : description.missed) oddities_.missed += std::max<std::int64_t>(gap.events, 1);
   oddities_.counted += static_cast<std::int64_t>(description.counters.size());
   if (reading.begun) elapsed_ = std::max(elapsed_, reading.last - reading.first);
   logical_ = logical_ && logical;

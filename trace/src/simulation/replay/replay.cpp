@@ -116,11 +116,11 @@ ReplayOutcome Replay::run(const std::function<void(double)>& progress) {
   outcome_.cache = cache_.counts();
   if (device_ != nullptr) device_->report(outcome_.devices);
   for (std::uint32_t k = 0; k < processes_.size(); ++k) {
-    ProcessOutcome& one = processes_[k].outcome;
-    one.ready = processors_.waited(k);
-    outcome_.computing += one.computing;
-    outcome_.system += one.system;
-    outcome_.processes.push_back(one);
+    ProcessOutcome& outcome = processes_[k].outcome;
+    outcome.ready = processors_.waited(k);
+    outcome_.computing += outcome.computing;
+    outcome_.system += outcome.system;
+    outcome_.processes.push_back(outcome);
   }
   return std::move(outcome_);
 }
@@ -235,8 +235,8 @@ bool Replay::wait_for_needed(std::uint32_t index) {
   const bool asynchronous = request.asynchronous ||
                             (request.kind == Kind::kRead && settings_.program.asynchronous_reads) ||
                             (request.kind == Kind::kWrite && settings_.program.asynchronous_writes);
-  for (const Operation one : cache_.needed())
-    if (operations_.wait(one, index | (asynchronous ? kAsynchronous : 0)))
+  for (const Operation operation : cache_.needed())
+    if (operations_.wait(operation, index | (asynchronous ? kAsynchronous : 0)))
       ++(asynchronous ? process.under_way : process.waits);
   return process.waits == 0;
 }
@@ -284,7 +284,7 @@ bool Replay::release_stuck() {
   for (auto& waiting : waiting_at_) {
     if (waiting.empty()) continue;
     ++outcome_.unmatched;
-    for (const std::uint32_t one : std::exchange(waiting, {})) leave_barrier(one);
+    for (const std::uint32_t process : std::exchange(waiting, {})) leave_barrier(process);
     return true;
   }
   return false;

@@ -56,19 +56,20 @@ std::size_t RequestSpool::add(std::span<const Request> chunk) {
 }
 
 void RequestSpool::read(std::size_t chunk, std::vector<Request>& into) const {
-  const Chunk& one = chunks_[chunk];
-  if (one.at < 0) {
-    into = memory_[static_cast<std::size_t>(-1 - one.at)];
+  const Chunk& entry = chunks_[chunk];
+  if (entry.at < 0) {
+    into = memory_[static_cast<std::size_t>(-1 - entry.at)];
     return;
   }
-  into.resize(one.count);
-  const auto bytes = static_cast<std::int64_t>(one.count * sizeof(Request));
+  into.resize(entry.count);
+  const auto bytes = static_cast<std::int64_t>(entry.count * sizeof(Request));
   char* data = reinterpret_cast<char*>(into.data());
-  for (std::int64_t done = 0; done < bytes;) {
-    const ssize_t got = ::pread(file_, data + done, static_cast<std::size_t>(bytes - done), one.at + done);
+  for (std::int64_t bytes_read = 0; bytes_read < bytes;) {
+    const ssize_t got =
+        ::pread(file_, data + bytes_read, static_cast<std::size_t>(bytes - bytes_read), entry.at + bytes_read);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) fail("read", got < 0 ? errno : EIO);
-    done += got;
+    bytes_read += got;
   }
 }
 

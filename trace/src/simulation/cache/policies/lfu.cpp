@@ -55,18 +55,18 @@ class Lfu final : public Policy {
 
   /// Inserts a group after the group `fewer` (kNone: before all groups).
   Index insert_after(Index fewer, std::uint64_t uses) {
-    auto made = static_cast<Index>(groups_.size());
+    auto index = static_cast<Index>(groups_.size());
     if (free_.empty()) {
       groups_.emplace_back();
     } else {
-      made = free_.back();
+      index = free_.back();
       free_.pop_back();
     }
     const Index more = fewer == kNone ? fewest_ : groups_[fewer].more;
-    groups_[made] = {uses, {}, fewer, more};
-    (fewer == kNone ? fewest_ : groups_[fewer].more) = made;
-    if (more != kNone) groups_[more].fewer = made;
-    return made;
+    groups_[index] = {uses, {}, fewer, more};
+    (fewer == kNone ? fewest_ : groups_[fewer].more) = index;
+    if (more != kNone) groups_[more].fewer = index;
+    return index;
   }
 
   void join(Slot slot, Index group) {

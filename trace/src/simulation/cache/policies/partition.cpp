@@ -110,8 +110,8 @@ class Partition final : public Policy {
   }
 
   void take_tossed(Part& part) {
-    for (Slot gone = part.policy->tossed(); gone != kNoSlot; gone = part.policy->tossed())
-      tossed_.push_back(freed(part, gone));
+    for (Slot slot = part.policy->tossed(); slot != kNoSlot; slot = part.policy->tossed())
+      tossed_.push_back(freed(part, slot));
   }
 
   NamedPolicy inner_;
