@@ -14,17 +14,17 @@ class IntervalReader : public Reader {
       : reader_(std::move(reader)), begin_(begin), end_(end) {}
 
   std::size_t read(std::span<Event> output) override {
-    std::size_t kept = 0;
-    while (kept == 0 && !past_) {
+    std::size_t selected = 0;
+    while (selected == 0 && !past_) {
       const std::size_t count = reader_->read(output);
       if (count == 0) break;
       for (std::size_t i = 0; i < count; ++i) {
         const bool past = output[i].start >= end_ && end_ != INT64_MAX;
         past_ = past_ || past;
-        if (output[i].start >= begin_ && !past) output[kept++] = output[i];
+        if (output[i].start >= begin_ && !past) output[selected++] = output[i];
       }
     }
-    return kept;
+    return selected;
   }
 
   const Description& description() const override { return reader_->description(); }

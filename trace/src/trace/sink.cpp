@@ -18,10 +18,10 @@ namespace {
 
 void write_all(int file, std::string_view text, const std::string& path) {
   while (!text.empty()) {
-    const ssize_t done = ::write(file, text.data(), text.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) throw base::system_error("write the trace " + path, errno);
-    text.remove_prefix(static_cast<std::size_t>(done));
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw base::system_error("write the trace " + path, errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

@@ -115,9 +115,9 @@ std::string_view Source::take(std::size_t bytes) {
 bool Source::line(std::string_view& text) {
   std::size_t searched = 0;
   while (true) {
-    const std::size_t there = end_ - begin_;
+    const std::size_t available = end_ - begin_;
     const char* from = buffer_.data() + begin_;
-    const void* newline = there > searched ? std::memchr(from + searched, '\n', there - searched) : nullptr;
+    const void* newline = available > searched ? std::memchr(from + searched, '\n', available - searched) : nullptr;
     if (newline != nullptr) {
       const auto length = static_cast<std::size_t>(static_cast<const char*>(newline) - from);
       text = {from, length};
@@ -125,9 +125,9 @@ bool Source::line(std::string_view& text) {
       whole_ = true;
       break;
     }
-    searched = there;
-    if (there >= kLongest) {  // ignores the rest of the line
-      const std::string kept(from, kLongest);
+    searched = available;
+    if (available >= kLongest) {  // ignores the rest of the line
+      const std::string truncated(from, kLongest);
       begin_ = end_;
       std::string_view rest;
       while (fill(1) > 0) {
@@ -137,14 +137,14 @@ bool Source::line(std::string_view& text) {
         if (stop != std::string_view::npos) break;
       }
       ++long_lines_;
-      cut_ = kept;
+      cut_ = truncated;
       text = cut_;
       whole_ = true;
       break;
     }
-    if (fill(there + 1) == there) {  // the end
-      if (there == 0) return false;
-      text = {buffer_.data() + begin_, there};
+    if (fill(available + 1) == available) {  // the end
+      if (available == 0) return false;
+      text = {buffer_.data() + begin_, available};
       begin_ = end_;
       whole_ = false;
       break;

@@ -25,8 +25,8 @@ constexpr std::array kDataTypes{std::string_view(), PLAIT_TRACE_DATA_TYPES(PLAIT
 #undef PLAIT_TRACE_FLAG_WORD
 #undef PLAIT_TRACE_TYPE_WORD
 
-bool same_word(std::string_view one, std::string_view other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+bool same_word(std::string_view word, std::string_view other) {
+  return std::equal(word.begin(), word.end(), other.begin(), other.end(),
                     [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); });
 }
 
@@ -95,18 +95,19 @@ std::optional<std::uint16_t> parse_flags(std::string_view words) {
   while (!words.empty()) {
     const std::string_view word = words.substr(0, words.find('|'));
     words.remove_prefix(std::min(words.size(), word.size() + 1));
-    const auto known = std::find_if(kFlags.begin(), kFlags.end(), [&](const auto& one) { return one.second == word; });
+    const auto flag_word =
+        std::find_if(kFlags.begin(), kFlags.end(), [&](const auto& entry) { return entry.second == word; });
     const auto type = std::find(kDataTypes.begin() + 1, kDataTypes.end(), word);
-    if (known != kFlags.end()) {
-      flags |= known->first;
+    if (flag_word != kFlags.end()) {
+      flags |= flag_word->first;
     } else if (type != kDataTypes.end()) {
       flags |= static_cast<unsigned>(type - kDataTypes.begin());
     } else {
       const bool hexadecimal = word.starts_with("0x");
       const std::string_view digits = word.substr(hexadecimal ? 2 : 0);
       std::uint16_t number = 0;
-      const auto done = std::from_chars(digits.begin(), digits.end(), number, hexadecimal ? 16 : 10);
-      if (done.ec != std::errc() || done.ptr != digits.end()) return std::nullopt;
+      const auto parsed = std::from_chars(digits.begin(), digits.end(), number, hexadecimal ? 16 : 10);
+      if (parsed.ec != std::errc() || parsed.ptr != digits.end()) return std::nullopt;
       flags |= number;
     }
   }
@@ -149,15 +150,15 @@ std::string unescaped(std::string_view text) {
 
 std::optional<std::int64_t> to_number(std::string_view text) {
   std::int64_t number = 0;
-  const auto done = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || done.ec != std::errc() || done.ptr != text.data() + text.size()) return std::nullopt;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
   return number;
 }
 
 std::optional<std::uint64_t> to_natural(std::string_view text, std::uint64_t most) {
   std::uint64_t number = 0;
-  const auto done = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || done.ec != std::errc() || done.ptr != text.data() + text.size() || number > most)
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number > most)
     return std::nullopt;
   return number;
 }

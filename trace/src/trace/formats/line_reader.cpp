@@ -35,12 +35,12 @@ void LineReader::report_process(std::uint32_t number) {
 }
 
 RemarkStatus LineReader::take_comment_of_ours(std::string_view keyword, const Pairs& pairs) {
-  const RemarkStatus found = take_remark(keyword, pairs, description_);
-  ended_well_ = ended_well_ || found == RemarkStatus::kEnd;
-  if (found == RemarkStatus::kYes && keyword == "process") reported_.insert(description_.processes.back().number);
-  if (found == RemarkStatus::kNone)
+  const RemarkStatus status = take_remark(keyword, pairs, description_);
+  ended_well_ = ended_well_ || status == RemarkStatus::kEnd;
+  if (status == RemarkStatus::kYes && keyword == "process") reported_.insert(description_.processes.back().number);
+  if (status == RemarkStatus::kNone)
     note(base::text("line ", source_->lines(), " has the unknown comment '", printable(keyword), "'"));
-  return found;
+  return status;
 }
 
 void LineReader::end() {

@@ -26,10 +26,10 @@ const std::vector<Format> kFormats{
     kPerfetto,        fio_format(),      strace_format(), vscsi_format(), oracle_general_format(),
 };
 
-std::string names(bool (*wanted)(const Format&)) {
+std::string names(bool (*selects)(const Format&)) {
   std::string all;
   for (const Format& format : formats())
-    if (wanted(format)) all += base::text(all.empty() ? "" : ", ", format.name);
+    if (selects(format)) all += base::text(all.empty() ? "" : ", ", format.name);
   return all;
 }
 
@@ -55,20 +55,20 @@ const Format& recognise(Source& source, char separator) {
 std::span<const Format> formats() { return kFormats; }
 
 std::string readable_formats() {
-  std::string known = names(is_read);
-  for (const std::string& name : others()) base::append_parts(known, ", ", name);
-  return known;
+  std::string all = names(is_read);
+  for (const std::string& name : others()) base::append_parts(all, ", ", name);
+  return all;
 }
 
 void name_others(std::vector<std::string> names) { others() = std::move(names); }
 
 const Format& find_format(std::string_view name) {
-  const auto found =
+  const auto entry =
       std::find_if(formats().begin(), formats().end(), [&](const Format& format) { return format.name == name; });
-  if (found == formats().end())
+  if (entry == formats().end())
     base::throw_argument_error("there is no trace format '", name, "'; these can be read: ", names(is_read),
                                "; these can be written: ", names(is_written));
-  return *found;
+  return *entry;
 }
 
 std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& options) {
@@ -85,8 +85,8 @@ std::unique_ptr<Writer> create_trace(const std::string& path, const WriteOptions
   if (!options.format.empty()) {
     format = &find_format(options.format);
   } else {
-    for (const Format& one : formats())
-      if (!one.suffix.empty() && path.ends_with(one.suffix)) format = &one;
+    for (const Format& candidate : formats())
+      if (!candidate.suffix.empty() && path.ends_with(candidate.suffix)) format = &candidate;
     if (format == nullptr)
       base::throw_argument_error("the name ", path,
                                  " does not tell the trace's format; name one of: ", names(is_written));
@@ -102,9 +102,9 @@ std::int64_t copy(Reader& from, Writer& to) {
   std::int64_t events = 0;
   while (true) {
     const std::size_t count = from.read(output);
-    const Description& known = from.description();
-    while (processes < known.processes.size()) to.add(known.processes[processes++]);
-    while (files < known.files.size()) to.add(known.files[files++]);
+    const Description& description = from.description();
+    while (processes < description.processes.size()) to.add(description.processes[processes++]);
+    while (files < description.files.size()) to.add(description.files[files++]);
     if (count == 0) break;
     to.write(std::span<const Event>(output).first(count));
     events += static_cast<std::int64_t>(count);

@@ -82,9 +82,9 @@ bool parse_end(Pairs pairs, Description& description) {
 
 template <typename T>
 RemarkStatus append(Pairs pairs, std::vector<T>& all) {
-  T one;
-  if (!parse(pairs, one)) return RemarkStatus::kWrong;
-  all.push_back(std::move(one));
+  T remark;
+  if (!parse(pairs, remark)) return RemarkStatus::kWrong;
+  all.push_back(std::move(remark));
   return RemarkStatus::kYes;
 }
 

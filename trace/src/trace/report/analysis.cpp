@@ -112,9 +112,9 @@ class Analysis {
  private:
   /// True if the requested process has events, or the description contains it.
   bool has_process() const {
-    const std::vector<Process>& known = reader_.description().processes;
-    return has_events_ ||
-           std::any_of(known.begin(), known.end(), [&](const Process& one) { return one.number == *options_.process; });
+    const std::vector<Process>& processes = reader_.description().processes;
+    return has_events_ || std::any_of(processes.begin(), processes.end(),
+                                      [&](const Process& process) { return process.number == *options_.process; });
   }
 
   void take(std::span<const Event> events) {
@@ -155,14 +155,14 @@ class Analysis {
   }
 
   void choose_clock(Report& report) const {
-    const bool known = cpu_is_known(report.processes);
-    if (options_.cpu && !known)
+    const bool cpu_known = cpu_is_known(report.processes);
+    if (options_.cpu && !cpu_known)
       base::throw_argument_error(
           "the trace does not tell the CPU time of every process that moved data; use the wall clock");
     report.cpu_clock = options_.cpu;
     report.timeline.cpu = report.cpu_clock;
     report.totals.cpu = kUnknown;
-    if (!known) return;
+    if (!cpu_known) return;
     report.totals.cpu = 0;
     for (const ProcessRow& row : report.processes) grow(report.totals.cpu, std::max<std::int64_t>(row.cpu, 0));
   }

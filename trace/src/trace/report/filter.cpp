@@ -127,32 +127,34 @@ std::string_view foreign_name(FileClass what) {
 }
 
 Filter::NameStatus Filter::judge(const std::string& name) const {
-  NameStatus known;
-  known.judged = true;
-  known.asked = options_.file.empty() || matches(options_.file, name);
+  NameStatus status;
+  status.judged = true;
+  status.requested = options_.file.empty() || matches(options_.file, name);
   if (any_matches(options_.exclude, name)) {
-    known.what = FileClass::kExcluded;
+    status.what = FileClass::kExcluded;
   } else if (!options_.all && options_.file.empty() && !any_matches(options_.include, name)) {
-    known.what = foreign(name);  // a file that the user names always counts
+    status.what = foreign(name);  // a file that the user requests by name always counts
   }
-  return known;
+  return status;
 }
 
 Filter::Verdict Filter::verdict(const Call& call) {
   if (call.name == kNoFile)
     return options_.file.empty() || call.event.kind >= Kind::kStart ? Verdict::kCounts : Verdict::kNotAsked;
   if (call.name >= known_.size()) known_.resize(lookup_.names());
-  NameStatus& known = known_[call.name];
-  if (!known.judged) known = judge(lookup_.text(call.name));
-  return !known.asked ? Verdict::kNotAsked : known.what == FileClass::kNone ? Verdict::kCounts : Verdict::kLeftOut;
+  NameStatus& status = known_[call.name];
+  if (!status.judged) status = judge(lookup_.text(call.name));
+  return !status.requested                 ? Verdict::kNotAsked
+         : status.what == FileClass::kNone ? Verdict::kCounts
+                                           : Verdict::kLeftOut;
 }
 
 void Filter::leave(const Call& call) {
-  NameStatus& known = known_[call.name];
-  LeftOutRow& sum = sums_[static_cast<std::size_t>(known.what)];
+  NameStatus& status = known_[call.name];
+  LeftOutRow& sum = sums_[static_cast<std::size_t>(status.what)];
   const Event& event = call.event;
-  sum.files += known.counted ? 0 : 1;
-  known.counted = true;
+  sum.files += status.counted ? 0 : 1;
+  status.counted = true;
   ++sum.calls;
   grow(sum.time, call.end - call.start);
   if (event.result < 0) return;
@@ -161,7 +163,7 @@ void Filter::leave(const Call& call) {
     ++traffic.count;
     grow(traffic.bytes, call.moved);
   }
-  if (event.kind == Kind::kMap && event.interface == Interface::kMmap && known.what != FileClass::kMpi) {
+  if (event.kind == Kind::kMap && event.interface == Interface::kMmap && status.what != FileClass::kMpi) {
     ++sum.maps;
     grow(sum.mapped[kReads], std::max<std::int64_t>(event.length, 0));
     if ((event.flags & flag::kReadOnly) == 0) grow(sum.mapped[kWrites], std::max<std::int64_t>(event.length, 0));

@@ -36,8 +36,8 @@ class Filter {
 
  private:
   struct NameStatus {
-    bool judged = false;
-    bool asked = true;
+    bool judged = false;    // true if the next two fields are set
+    bool requested = true;  // true if the name matches Options::file
     FileClass what = FileClass::kNone;
     bool counted = false;  // true if it is counted among the files left out
   };

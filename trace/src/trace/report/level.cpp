@@ -88,9 +88,9 @@ void Level::match_first(Call& call) {
 void Level::add(std::span<const Call> calls) {
   calls_.clear();
   opens_.resize(lookup_.opens());
-  for (const Call& given : calls) {
-    if (!counts(given.event)) continue;
-    Call call = given;
+  for (const Call& original : calls) {
+    if (!counts(original.event)) continue;
+    Call call = original;
     if (call.left_out) {  // it only counts for the time that the process ran
       call.open = call.name = kNoFile;
       calls_.push_back(call);

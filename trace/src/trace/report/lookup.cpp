@@ -16,9 +16,9 @@ void Lookup::update() {
     const File& file = description_.files[files_seen_];
     const std::uint64_t key = std::uint64_t{file.process} << 32 | file.number;
     const auto fresh = static_cast<std::uint32_t>(names_of_opens_.size());
-    const std::uint32_t known = open_numbers_.get(key, fresh);
-    if (known != fresh) {  // an event came before the name
-      if (!file.name.empty()) names_of_opens_[known] = find_name(file.name, static_cast<std::uint32_t>(files_seen_));
+    const std::uint32_t open = open_numbers_.get(key, fresh);
+    if (open != fresh) {  // an event came before the name
+      if (!file.name.empty()) names_of_opens_[open] = find_name(file.name, static_cast<std::uint32_t>(files_seen_));
       continue;
     }
     const std::string& text = file.name;
@@ -59,8 +59,8 @@ const std::string& Lookup::text(std::uint32_t name) const {
 std::uint32_t Lookup::find_name(const std::string& text, std::uint32_t file) {
   for (std::uint64_t key = std::hash<std::string>{}(text);; key = key * 6364136223846793005u + 1) {
     const auto fresh = static_cast<std::uint32_t>(names_.size());
-    const std::uint32_t found = name_numbers_.get(key, fresh);
-    if (found == fresh) {
+    const std::uint32_t name = name_numbers_.get(key, fresh);
+    if (name == fresh) {
       if (file == kOwn) {
         names_.push_back(kOwn + static_cast<std::uint32_t>(own_names_.size()));
         own_names_.push_back(text);
@@ -69,7 +69,7 @@ std::uint32_t Lookup::find_name(const std::string& text, std::uint32_t file) {
       }
       return fresh;
     }
-    if (this->text(found) == text) return found;
+    if (this->text(name) == text) return name;
   }
 }
 

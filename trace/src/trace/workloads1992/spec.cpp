@@ -112,11 +112,11 @@ constexpr auto kAbout = [] {
 std::span<const Workload> workloads() { return kAbout; }
 
 const Spec& find_spec(std::string_view name) {
-  const auto found =
-      std::find_if(kSpecs.begin(), kSpecs.end(), [&](const Spec& one) { return one.about.name == name; });
-  if (found != kSpecs.end()) return *found;
+  const auto spec =
+      std::find_if(kSpecs.begin(), kSpecs.end(), [&](const Spec& candidate) { return candidate.about.name == name; });
+  if (spec != kSpecs.end()) return *spec;
   std::string names;
-  for (const Spec& one : kSpecs) names += base::text(names.empty() ? "" : ", ", one.about.name);
+  for (const Spec& candidate : kSpecs) names += base::text(names.empty() ? "" : ", ", candidate.about.name);
   base::throw_argument_error("there is no workload '", name, "'; use one of: ", names);
 }
 

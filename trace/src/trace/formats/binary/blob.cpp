@@ -32,16 +32,16 @@ class FileBlob : public Blob {
 
   std::size_t read(std::uint64_t offset, void* output, std::size_t bytes) const override {
     owner_.check("the trace " + path_);
-    std::size_t done = 0;
-    while (done < bytes && offset + done < size_) {
-      const ssize_t got =
-          ::pread(file_.number(), static_cast<char*>(output) + done, bytes - done, static_cast<off_t>(offset + done));
+    std::size_t bytes_read = 0;
+    while (bytes_read < bytes && offset + bytes_read < size_) {
+      const ssize_t got = ::pread(file_.number(), static_cast<char*>(output) + bytes_read, bytes - bytes_read,
+                                  static_cast<off_t>(offset + bytes_read));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw base::system_error("read the trace " + path_, errno);
       if (got == 0) break;
-      done += static_cast<std::size_t>(got);
+      bytes_read += static_cast<std::size_t>(got);
     }
-    return done;
+    return bytes_read;
   }
 
   std::uint64_t size() const override { return size_; }
@@ -82,10 +82,10 @@ base::Descriptor temporary_file() {
 
 void write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t done = ::write(file, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) throw base::system_error("write a temporary file", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(done));
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw base::system_error("write a temporary file", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

@@ -66,9 +66,9 @@ class Fields {
       good_ = false;
       return {};
     }
-    const std::string_view found = bytes_.substr(0, length);
+    const std::string_view bytes = bytes_.substr(0, length);
     bytes_.remove_prefix(length);
-    return found;
+    return bytes;
   }
 
  private:

@@ -32,9 +32,9 @@ bool parse_numbers(std::string_view text, std::array<std::uint64_t, Count>& numb
     const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
     text.remove_prefix(begin);
     const std::size_t end = std::min(text.find(' '), text.size());
-    const auto found = to_natural(text.substr(0, end), std::uint64_t{1} << 62U);
-    if (!found) return false;
-    number = *found;
+    const auto value = to_natural(text.substr(0, end), std::uint64_t{1} << 62U);
+    if (!value) return false;
+    number = *value;
     text.remove_prefix(end);
   }
   return text.empty();

@@ -41,10 +41,11 @@ bool earlier(const Image* a, const Image* b) { return a->begin < b->begin; }
 
 void Tables::number_processes() {
   // The images of each process: the same process id and start time.
-  std::map<std::pair<std::pair<const Part*, std::uint32_t>, std::uint64_t>, std::vector<Image*>> found;
-  for (auto& [where, image] : images_) found[{{image.part, image.id}, image.block.started}].push_back(&image);
+  std::map<std::pair<std::pair<const Part*, std::uint32_t>, std::uint64_t>, std::vector<Image*>> images_by_process;
+  for (auto& [where, image] : images_)
+    images_by_process[{{image.part, image.id}, image.block.started}].push_back(&image);
   std::vector<std::vector<Image*>> all;
-  for (auto& [which, images] : found) {
+  for (auto& [which, images] : images_by_process) {
     std::sort(images.begin(), images.end(), earlier);
     all.push_back(images);
   }
@@ -116,12 +117,12 @@ void Tables::number_files(const std::vector<Image*>& images) {
     for (const Image* parent = image->parent; parent != nullptr; parent = parent->parent)
       if (!parent->numbers.empty()) high = std::max<std::uint64_t>(high, parent->numbers.back().first);
     std::uint64_t shift = 0;
-    for (bool moved = true; moved;) {
-      moved = false;
+    for (bool shifted = true; shifted;) {
+      shifted = false;
       for (const auto& [first, last] : taken)
         if (low + shift <= last && first <= high + shift) {
           shift = last + 1 - low;
-          moved = true;
+          shifted = true;
         }
     }
     taken.emplace_back(low + shift, high + shift);

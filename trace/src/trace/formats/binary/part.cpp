@@ -86,25 +86,26 @@ bool Part::take_index() {
       chunk.position + chunk.size != size || chunk.used > chunk.size - sizeof chunk ||
       chunk.used != trailer.entries * sizeof(plait_index_entry))
     return false;
-  std::vector<ChunkEntry> found;
-  found.reserve(trailer.entries);
+  std::vector<ChunkEntry> entries_found;
+  entries_found.reserve(trailer.entries);
   std::array<plait_index_entry, 512> entries;
   std::uint64_t check = compute_check(nullptr, 0);
   std::uint64_t next = PLAIT_TRACE_HEADER;
-  for (std::uint32_t done = 0; done < trailer.entries;) {
-    const std::size_t count = std::min<std::size_t>(entries.size(), trailer.entries - done);
-    blob_->read(trailer.position + sizeof chunk + done * sizeof entries[0], entries.data(), count * sizeof entries[0]);
+  for (std::uint32_t entries_read = 0; entries_read < trailer.entries;) {
+    const std::size_t count = std::min<std::size_t>(entries.size(), trailer.entries - entries_read);
+    blob_->read(trailer.position + sizeof chunk + entries_read * sizeof entries[0], entries.data(),
+                count * sizeof entries[0]);
     check = compute_check(entries.data(), count * sizeof entries[0], check);
     for (std::size_t i = 0; i < count; ++i) {
       const plait_index_entry& entry = entries[i];
       if (entry.position != next || entry.size < kUnit) return false;
       next += entry.size;
-      found.push_back({entry.position, entry.size, entry.kind, entry.first, entry.last});
+      entries_found.push_back({entry.position, entry.size, entry.kind, entry.first, entry.last});
     }
-    done += static_cast<std::uint32_t>(count);
+    entries_read += static_cast<std::uint32_t>(count);
   }
   if (check != trailer.check || next != trailer.position) return false;
-  chunks_ = std::move(found);
+  chunks_ = std::move(entries_found);
   ended_ = true;
   return true;
 }
@@ -133,11 +134,11 @@ void Part::scan() {
 
 std::vector<Sibling> find_siblings(const std::string& path, std::uint64_t family) {
   namespace fs = std::filesystem;
-  std::vector<Sibling> found;
+  std::vector<Sibling> siblings;
   std::error_code error;
-  const fs::path here(path);
-  const std::string prefix = here.filename().string() + ".";
-  const fs::path folder = here.parent_path().empty() ? fs::path(".") : here.parent_path();
+  const fs::path trace_path(path);
+  const std::string prefix = trace_path.filename().string() + ".";
+  const fs::path folder = trace_path.parent_path().empty() ? fs::path(".") : trace_path.parent_path();
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
     if (!it->path().filename().string().starts_with(prefix) || !it->is_regular_file(ignored)) continue;
@@ -146,12 +147,12 @@ std::vector<Sibling> find_siblings(const std::string& path, std::uint64_t family
       auto blob = open_blob(it->path().string());
       if (blob->read(0, &header, sizeof header) == sizeof header &&
           std::memcmp(header.magic, PLAIT_TRACE_MAGIC, sizeof header.magic) == 0 && header.family == family)
-        found.push_back({it->path().string(), std::move(blob)});
+        siblings.push_back({it->path().string(), std::move(blob)});
     } catch (const Error&) {  // a file of another user that this process may not read
     }
   }
-  std::ranges::sort(found, {}, &Sibling::path);
-  return found;
+  std::ranges::sort(siblings, {}, &Sibling::path);
+  return siblings;
 }
 
 }  // namespace plait::trace::binary

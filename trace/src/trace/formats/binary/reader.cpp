@@ -30,12 +30,13 @@ BinaryReader::BinaryReader(std::vector<Part> parts) : parts_(std::move(parts)) {
     if (i > 0)
       description_.notes.push_back(base::text("the events of the host ", part.host(), " come from ", part.name()));
     const auto shift = static_cast<std::uint64_t>(part.written() ? 0 : part.shift(first));
-    const auto moved = [shift](std::int64_t time) {
+    const auto in_trace_time = [shift](std::int64_t time) {
       return static_cast<std::int64_t>(static_cast<std::uint64_t>(time) + shift);
     };
     for (const ChunkEntry& entry : part.chunks())
       if (entry.kind == PLAIT_CHUNK_EVENTS)
-        waiting_.push_back({moved(entry.first), moved(entry.last), static_cast<std::uint32_t>(i), entry});
+        waiting_.push_back(
+            {in_trace_time(entry.first), in_trace_time(entry.last), static_cast<std::uint32_t>(i), entry});
     if (part.strange_bytes() > 0) {
       description_.complete = false;
       description_.notes.push_back(base::text(part.strange_bytes(), " bytes of ", part.name(), " from byte ",
@@ -55,7 +56,7 @@ BinaryReader::BinaryReader(std::vector<Part> parts) : parts_(std::move(parts)) {
 void BinaryReader::between(std::int64_t begin, std::int64_t end) {
   begin_ = begin;
   end_ = end;
-  std::erase_if(waiting_, [&](const QueuedChunk& one) { return one.last < begin || is_past(one.first); });
+  std::erase_if(waiting_, [&](const QueuedChunk& chunk) { return chunk.last < begin || is_past(chunk.first); });
 }
 
 bool BinaryReader::after(const StreamPointer& a, const StreamPointer& b) noexcept {

@@ -61,10 +61,10 @@ Stream::Stream(const Part& part, const ChunkEntry& entry, std::uint64_t order, T
   at_ = end_ = window_.data();
 }
 
-bool Stream::fail(const std::string& what) {
+bool Stream::fail(const std::string& reason) {
   if (damage_.empty())
     damage_ = base::text("the chunk at byte ", chunk_.position, " of ", part_.name(), " is damaged after ", decoded_,
-                         " of ", chunk_.events, " events: ", what);
+                         " of ", chunk_.events, " events: ", reason);
   lost_ = std::max<std::int64_t>(0, std::int64_t{chunk_.events} - number(decoded_));
   ended_ = true;
   return false;
@@ -76,10 +76,11 @@ void Stream::fill() {
   const std::size_t rest = ahead();
   std::memmove(window_.data(), at_, rest);
   const std::size_t capacity = window_.size() - kSlack - rest;
-  const std::size_t wanted = std::min<std::uint64_t>(capacity, chunk_.used - read_);
-  const std::size_t got = part_.blob().read(chunk_.position + sizeof chunk_ + read_, window_.data() + rest, wanted);
-  read_ += got;
-  if (got < wanted) {
+  const std::size_t requested = std::min<std::uint64_t>(capacity, chunk_.used - read_);
+  const std::size_t received =
+      part_.blob().read(chunk_.position + sizeof chunk_ + read_, window_.data() + rest, requested);
+  read_ += received;
+  if (received < requested) {
     cut_ = true;
     chunk_.used = static_cast<std::uint32_t>(read_);
   }
@@ -247,13 +248,13 @@ bool Stream::next() {
     if (!decode(event_)) return false;
   } else {
     // An event is returned when no later record can precede it.
-    Event found;
+    Event event;
     while (!ended_ && (early_.empty() ||
                        static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(early_.front().event.start) <
                            chunk_.back)) {
-      if (!decode(found)) break;
-      greatest_ = std::max(greatest_, found.start);
-      early_.push_back({found, decoded_});
+      if (!decode(event)) break;
+      greatest_ = std::max(greatest_, event.start);
+      early_.push_back({event, decoded_});
       std::push_heap(early_.begin(), early_.end(), Later());
     }
     if (early_.empty()) return false;

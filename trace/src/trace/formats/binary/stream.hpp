@@ -51,7 +51,7 @@ class Stream {
   bool control(unsigned tag);
   bool fields(unsigned tag, Event& event);
   void fill();
-  bool fail(const std::string& what);
+  bool fail(const std::string& reason);
   std::size_t ahead() const noexcept { return static_cast<std::size_t>(end_ - at_); }
 
   const Part& part_;

@@ -46,12 +46,12 @@ bool take_counters(Fields& fields, Description& description) {
 Tables::Tables(const std::vector<Part>& parts, Description& description) : description_(description), parts_(parts) {
   for (const Part& part : parts) read(part);
   for (const Later& chunk : names_) {
-    const auto found = images_.find(key(*chunk.part, chunk.process, chunk.image));
-    if (found != images_.end()) take_names(found->second, chunk.content, chunk.position);
+    const auto entry = images_.find(key(*chunk.part, chunk.process, chunk.image));
+    if (entry != images_.end()) take_names(entry->second, chunk.content, chunk.position);
   }
   names_.clear();
   for (const auto& [where, account] : accounts_)
-    if (const auto found = images_.find(where); found != images_.end()) found->second.account = account;
+    if (const auto entry = images_.find(where); entry != images_.end()) entry->second.account = account;
   number_processes();
   sum_missed();
   for (const Part& part : parts)
@@ -103,8 +103,8 @@ void Tables::take_process(const Part& part, const plait_chunk& chunk, std::strin
   image.part = &part;
   image.id = chunk.process;
   image.begin = chunk.image;
-  Image& kept = images_.insert_or_assign(key(part, chunk.process, chunk.image), std::move(image)).first->second;
-  take_names(kept, content, chunk.position);
+  Image& stored_image = images_.insert_or_assign(key(part, chunk.process, chunk.image), std::move(image)).first->second;
+  take_names(stored_image, content, chunk.position);
 }
 
 void Tables::take_names(Image& image, std::string_view content, std::uint64_t position) {
@@ -173,25 +173,25 @@ bool Tables::take_record(std::uint64_t type, std::string_view record) {
 }
 
 const Image* Tables::find_image(const Part& part, std::uint32_t process, std::uint64_t begin) const {
-  const auto found = images_.find(key(part, process, begin));
-  return found == images_.end() ? nullptr : &found->second;
+  const auto entry = images_.find(key(part, process, begin));
+  return entry == images_.end() ? nullptr : &entry->second;
 }
 
 std::uint32_t Tables::find_file(const Image& image, std::uint32_t file) {
   if (file == 0) return 0;
-  const std::uint32_t known = file + image.file_shift;
-  const auto own = std::lower_bound(image.numbers.begin(), image.numbers.end(), std::pair{file, std::uint32_t{0}});
-  if (own != image.numbers.end() && own->first == file) return known;
-  if (image.inherited.contains(file)) return known;
+  const std::uint32_t number = file + image.file_shift;
+  const auto entry = std::lower_bound(image.numbers.begin(), image.numbers.end(), std::pair{file, std::uint32_t{0}});
+  if (entry != image.numbers.end() && entry->first == file) return number;
+  if (image.inherited.contains(file)) return number;
   for (const Image* parent = image.parent; parent != nullptr; parent = parent->parent) {
-    const auto there =
+    const auto parent_entry =
         std::lower_bound(parent->numbers.begin(), parent->numbers.end(), std::pair{file, std::uint32_t{0}});
-    if (there == parent->numbers.end() || there->first != file) continue;
-    description_.files.push_back({image.number, known, description_.files[there->second].name});
+    if (parent_entry == parent->numbers.end() || parent_entry->first != file) continue;
+    description_.files.push_back({image.number, number, description_.files[parent_entry->second].name});
     break;
   }
-  image.inherited.emplace(file, known);
-  return known;
+  image.inherited.emplace(file, number);
+  return number;
 }
 
 std::uint64_t Tables::find_child(const Image& image, std::uint64_t id) const {

@@ -37,23 +37,23 @@ bool UnrecordedPrograms::take(std::string_view name) {
 }
 
 std::int64_t UnrecordedPrograms::describe(std::vector<MissedCalls>& missed) const {
-  std::vector<MissedCalls> found;
+  std::vector<MissedCalls> programs;
   std::int64_t all = 0;
   for (const auto& [program, runs] : runs_) {
     if (runs <= 0) continue;
     const auto& [path, letter] = program;
-    found.push_back({base::text("unrecorded program ", path, " (", obstacle_text(letter), ")"), runs});
+    programs.push_back({base::text("unrecorded program ", path, " (", obstacle_text(letter), ")"), runs});
     all += runs;
   }
-  std::stable_sort(found.begin(), found.end(),
+  std::stable_sort(programs.begin(), programs.end(),
                    [](const MissedCalls& a, const MissedCalls& b) { return a.events > b.events; });
-  if (found.size() > kMaxPrograms) {
-    MissedCalls rest{base::text("unrecorded programs, ", found.size() - kMaxPrograms, " others")};
-    for (std::size_t i = kMaxPrograms; i < found.size(); ++i) rest.events += found[i].events;
-    found.resize(kMaxPrograms);
-    found.push_back(std::move(rest));
+  if (programs.size() > kMaxPrograms) {
+    MissedCalls rest{base::text("unrecorded programs, ", programs.size() - kMaxPrograms, " others")};
+    for (std::size_t i = kMaxPrograms; i < programs.size(); ++i) rest.events += programs[i].events;
+    programs.resize(kMaxPrograms);
+    programs.push_back(std::move(rest));
   }
-  missed.insert(missed.end(), found.begin(), found.end());
+  missed.insert(missed.end(), programs.begin(), programs.end());
   return all;
 }
 

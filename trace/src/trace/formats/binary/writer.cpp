@@ -119,26 +119,26 @@ void BinaryWriter::put(const Event& event) {
   }
   unsigned char* at = events_.bytes.data() + events_.used;
   if (in_use_ == 0 || thread != current_thread_) {
-    auto found = numbers_.find(thread);
-    if (found == numbers_.end()) {
+    auto entry = numbers_.find(thread);
+    if (entry == numbers_.end()) {
       if (in_use_ == PLAIT_TRACE_CONTEXTS) {
         end(events_);
         return put(event);
       }
       if (in_use_ == contexts_.size()) contexts_.push_back(std::make_unique<plait_delta>());
       plait_delta_begin(contexts_[in_use_].get(), chunk.base);
-      found = numbers_.emplace(thread, static_cast<std::uint32_t>(in_use_++)).first;
+      entry = numbers_.emplace(thread, static_cast<std::uint32_t>(in_use_++)).first;
       // Readers begin a chunk with one context, which the first thread uses.
       *at++ = in_use_ == 1 ? PLAIT_TAG_RENEW : PLAIT_TAG_NEW;
       at = plait_put_varint(at, event.process);
       at = plait_put_varint(at, event.thread);
-    } else if (found->second <= PLAIT_TAG_CONTEXT_LAST - PLAIT_TAG_CONTEXT) {
-      *at++ = static_cast<unsigned char>(PLAIT_TAG_CONTEXT + found->second);
+    } else if (entry->second <= PLAIT_TAG_CONTEXT_LAST - PLAIT_TAG_CONTEXT) {
+      *at++ = static_cast<unsigned char>(PLAIT_TAG_CONTEXT + entry->second);
     } else {
       *at++ = PLAIT_TAG_SWITCH;
-      at = plait_put_varint(at, found->second);
+      at = plait_put_varint(at, entry->second);
     }
-    current_ = found->second;
+    current_ = entry->second;
     current_thread_ = thread;
   }
   plait_event raw;

@@ -22,10 +22,10 @@ Column find_column(std::string_view cell) {
   std::string name;
   for (const char letter : cell)
     if (letter != ' ') name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  const auto own = std::find(kColumnNames.begin(), kColumnNames.end(), name);
-  if (own != kColumnNames.end()) return static_cast<Column>(own - kColumnNames.begin());
+  const auto column = std::find(kColumnNames.begin(), kColumnNames.end(), name);
+  if (column != kColumnNames.end()) return static_cast<Column>(column - kColumnNames.begin());
   const auto other =
-      std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const auto& one) { return one.first == name; });
+      std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const auto& entry) { return entry.first == name; });
   return other == kOtherNames.end() ? Column::kNone : other->second;
 }
 
@@ -88,9 +88,9 @@ char detect_separator(std::string_view header) {
     const std::vector<Column> columns = find_columns(cells);
     if (has(columns, Column::kStart) && has(columns, Column::kKind)) return separator;
   }
-  const auto found = std::find_if(kSeparators.begin(), kSeparators.end(),
-                                  [&](char one) { return header.find(one) != std::string_view::npos; });
-  return found == kSeparators.end() ? ',' : *found;
+  const auto separator = std::find_if(kSeparators.begin(), kSeparators.end(),
+                                      [&](char candidate) { return header.find(candidate) != std::string_view::npos; });
+  return separator == kSeparators.end() ? ',' : *separator;
 }
 
 }  // namespace plait::trace::csv

@@ -188,8 +188,8 @@ class CsvReader : public LineReader {
     }
     if (good && !large && at == end) return value;
     double real = 0;
-    const auto done = std::from_chars(cell.data(), end, real);
-    good = done.ec == std::errc() && done.ptr == end && std::abs(real * static_cast<double>(tick_)) < 9e18;
+    const auto parsed = std::from_chars(cell.data(), end, real);
+    good = parsed.ec == std::errc() && parsed.ptr == end && std::abs(real * static_cast<double>(tick_)) < 9e18;
     if (!good || large) fail("the column ", column, " holds '", printable(cell), "'; expected a time");
     return std::llround(real * static_cast<double>(tick_));
   }
@@ -206,8 +206,8 @@ class CsvReader : public LineReader {
     if (has(columns_, Column::kFile) && event.file != 0) {
       if (!files_.insert({event.process, event.file}).second) return;
     } else {
-      const auto [found, added] = numbers_.try_emplace({event.process, std::string(name)}, next_file_);
-      event.file = found->second;
+      const auto [entry, added] = numbers_.try_emplace({event.process, std::string(name)}, next_file_);
+      event.file = entry->second;
       if (!added) return;
       ++next_file_;
     }

@@ -99,9 +99,10 @@ std::string lower(std::string_view text) {
 }
 
 const Name* find_name(std::string_view word) {
-  const std::string wanted = lower(word);
-  const auto found = std::find_if(kNames.begin(), kNames.end(), [&](const Name& name) { return name.word == wanted; });
-  return found == kNames.end() ? nullptr : &*found;
+  const std::string lower_case = lower(word);
+  const auto entry =
+      std::find_if(kNames.begin(), kNames.end(), [&](const Name& name) { return name.word == lower_case; });
+  return entry == kNames.end() ? nullptr : &*entry;
 }
 
 std::vector<std::string_view> split(std::string_view line, char separator) {
@@ -117,10 +118,10 @@ std::vector<std::string_view> split(std::string_view line, char separator) {
 
 char detect_separator(std::string_view line) {
   char best = ',';
-  std::ptrdiff_t most = 0;
-  for (const char one : {',', '\t', ';', '|', ' '}) {
-    const std::ptrdiff_t count = std::count(line.begin(), line.end(), one);
-    if (count > most) best = one, most = count;
+  std::ptrdiff_t max_count = 0;
+  for (const char separator : {',', '\t', ';', '|', ' '}) {
+    const std::ptrdiff_t count = std::count(line.begin(), line.end(), separator);
+    if (count > max_count) best = separator, max_count = count;
   }
   return best;
 }
@@ -169,7 +170,7 @@ class BlkcsvReader final : public Import {
     separator_ = options.separator != 0 ? options.separator : detect_separator(head);
     const std::vector<std::string_view> first = split(head, separator_);
     if (!options.columns.empty()) {
-      columns_ = given(options.columns);
+      columns_ = parse_columns(options.columns);
     } else if (is_cambridge(first)) {
       columns_ = cambridge();
       from_1601_ = true;
@@ -193,7 +194,7 @@ class BlkcsvReader final : public Import {
   }
 
  private:
-  static Columns given(const std::string& text) {
+  static Columns parse_columns(const std::string& text) {
     const std::vector<std::string_view> words = split(text, ',');
     const Columns columns = find_columns(words);
     for (std::size_t k = 0; k < words.size(); ++k)
@@ -300,8 +301,8 @@ class BlkcsvReader final : public Import {
       base_ = *whole;
       if (from_1601_ && base_ > kUnixEpoch) description_.zero = std::min(base_ - kUnixEpoch, kMaxValue / 100) * 100;
     }
-    const std::int64_t most = kMaxValue / columns_.unit;
-    time = std::clamp(*whole - base_, -most, most) * columns_.unit + *fraction;
+    const std::int64_t limit = kMaxValue / columns_.unit;
+    time = std::clamp(*whole - base_, -limit, limit) * columns_.unit + *fraction;
     return true;
   }
 
@@ -323,8 +324,8 @@ class BlkcsvReader final : public Import {
 
   std::uint32_t file(std::string_view host, std::string_view device) {
     std::string name = host.empty() ? std::string(device) : base::text(host, device.empty() ? "" : "/", device);
-    const auto known = files_.find(name);
-    if (known != files_.end()) return known->second;
+    const auto entry = files_.find(name);
+    if (entry != files_.end()) return entry->second;
     if (files_.size() >= kMaxDevices) return 0;
     const auto number = static_cast<std::uint32_t>(files_.size() + 1);
     description_.files.push_back({1, number, name.empty() ? "disk" : name});

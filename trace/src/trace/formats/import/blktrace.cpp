@@ -136,8 +136,8 @@ class BlktraceReader final : public Import {
   }
 
   std::uint32_t file(std::string_view device) {
-    const auto known = files_.find(device);
-    if (known != files_.end()) return known->second;
+    const auto entry = files_.find(device);
+    if (entry != files_.end()) return entry->second;
     const auto number = static_cast<std::uint32_t>(files_.size() + 1);
     description_.files.push_back({1, number, std::string(device)});
     return files_.emplace(device, number).first->second;
@@ -170,12 +170,12 @@ std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions&)
 }  // namespace
 
 bool is_blkparse(std::string_view head) {
-  int known = 0;
+  int parsed_lines = 0;
   const int lines = for_each_first_line(head, [&](std::string_view line) {
     Fields fields;
-    known += parse(line, fields) ? 1 : 0;
+    parsed_lines += parse(line, fields) ? 1 : 0;
   });
-  return known * 2 > lines;
+  return parsed_lines * 2 > lines;
 }
 
 Format blktrace_format() { return {.name = "blktrace", .suffix = "", .recognise = is_blkparse, .open = open}; }

@@ -109,17 +109,17 @@ class FioReader final : public Import {
         {"datasync", Kind::kSync}, {"sync_file_range", Kind::kSync}, {"syncfs", Kind::kSync},
         {"trim", Kind::kMetadata},
     };
-    const auto known = kActions.find(action);
-    if (known == kActions.end()) return false;
-    Event event = blank_event(time, known->second);
+    const auto kind = kActions.find(action);
+    if (kind == kActions.end()) return false;
+    Event event = blank_event(time, kind->second);
     event.file = file(rest);
-    if (known->second == Kind::kRead || known->second == Kind::kWrite) {
+    if (kind->second == Kind::kRead || kind->second == Kind::kWrite) {
       event.offset = *offset;
       event.length = event.result = *length;
       event.operation = ++operations_;
       ++requests_;
     }
-    if (known->second == Kind::kMetadata) ++trims_;
+    if (kind->second == Kind::kMetadata) ++trims_;
     put(event);
     return true;
   }
@@ -139,8 +139,8 @@ class FioReader final : public Import {
   }
 
   std::uint32_t file(std::string_view name) {
-    const auto known = open_.find(std::string(name));
-    if (known != open_.end()) return known->second;
+    const auto entry = open_.find(std::string(name));
+    if (entry != open_.end()) return entry->second;
     return open_[std::string(name)] = add_file(name);
   }
 

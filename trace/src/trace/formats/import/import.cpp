@@ -120,9 +120,9 @@ std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t un
   const std::size_t point = std::min(text.find('.'), text.size());
   std::int64_t whole = 0;
   if (point > 0) {
-    const auto found = whole_number(text.substr(0, point));
-    if (!found) return std::nullopt;
-    whole = *found;
+    const auto number = whole_number(text.substr(0, point));
+    if (!number) return std::nullopt;
+    whole = *number;
   } else if (text.size() < 2) {
     return std::nullopt;
   }

@@ -92,8 +92,8 @@ class VscsiReader final : public Import {
       return true;
     }
     const auto scaled = [](std::uint64_t value, std::int64_t unit) {
-      const auto most = static_cast<std::uint64_t>(kMaxValue / unit);
-      return static_cast<std::int64_t>(std::min(value, most)) * unit;
+      const auto limit = static_cast<std::uint64_t>(kMaxValue / unit);
+      return static_cast<std::int64_t>(std::min(value, limit)) * unit;
     };
     Event event;
     const std::int64_t start = scaled(time, tick_);

@@ -29,8 +29,8 @@ struct Rates {
 };
 
 struct ProcessState {
-  Rates asked;                      // rates of logical requests
-  Rates stored;                     // rates of physical requests
+  Rates logical;                    // rates of logical requests
+  Rates physical;                   // rates of physical requests
   std::vector<std::int64_t> lanes;  // end of the last request on each lane
   std::unordered_map<std::uint32_t, std::string> files;
 };
@@ -64,13 +64,13 @@ class PerfettoWriter : public Writer {
   void add(const File& file) override { processes_[file.process].files[file.number] = file.name; }
 
   void write(std::span<const Event> events) override {
-    for (const Event& event : events) one(event);
+    for (const Event& event : events) write_event(event);
   }
 
   void finish(const Description& description) override {
     for (auto& [number, process] : processes_) {
-      close_bin(number, process.asked, kAsked);
-      close_bin(number, process.stored, kStored);
+      close_bin(number, process.logical, kAsked);
+      close_bin(number, process.physical, kStored);
     }
     sink_->put("\n],\"otherData\":");
     json_.clear();
@@ -131,11 +131,11 @@ class PerfettoWriter : public Writer {
     end();
   }
 
-  void one(const Event& event) {
+  void write_event(const Event& event) {
     ProcessState& process = processes_[event.process];
     const bool logical = (event.flags & flag::kLogical) != 0;
     const bool moves = event.kind == Kind::kRead || event.kind == Kind::kWrite;
-    if (moves) count(event, logical ? process.asked : process.stored, logical ? kAsked : kStored);
+    if (moves) count(event, logical ? process.logical : process.physical, logical ? kAsked : kStored);
     if (event.duration < 0) {
       entry("i", event, process, event.thread, [&] { object_->text("s", "t"); });
     } else if (!logical) {
@@ -208,15 +208,15 @@ class PerfettoWriter : public Writer {
   /// Returns a track that is free when a physical request begins, because requests to stores may overlap.
   std::uint64_t lane(const Event& event, ProcessState& process) {
     auto& lanes = process.lanes;
-    auto found = std::find_if(lanes.begin(), lanes.end(), [&](std::int64_t end) { return end <= event.start; });
-    if (found == lanes.end() && lanes.size() < kMaxLanes) {
+    auto lane_end = std::find_if(lanes.begin(), lanes.end(), [&](std::int64_t end) { return end <= event.start; });
+    if (lane_end == lanes.end() && lanes.size() < kMaxLanes) {
       named("thread_name", event.process, kFirstLane + lanes.size(), base::text("stores ", lanes.size() + 1));
-      found = lanes.insert(lanes.end(), 0);
-    } else if (found == lanes.end()) {
-      --found;
+      lane_end = lanes.insert(lanes.end(), 0);
+    } else if (lane_end == lanes.end()) {
+      --lane_end;
     }
-    *found = after(event);
-    return kFirstLane + static_cast<std::uint64_t>(found - lanes.begin());
+    *lane_end = after(event);
+    return kFirstLane + static_cast<std::uint64_t>(lane_end - lanes.begin());
   }
 
   static std::size_t slot(const Event& event) {

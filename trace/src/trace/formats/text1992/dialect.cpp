@@ -43,15 +43,15 @@ bool fits(std::string_view line, int base, char separator, int& records) {
   if (type == record_type::kComment) return true;
   if (numbers.next(flags) != Numbers::NumberStatus::kNumber || (flags & ~std::uint64_t{compression::kDefined}) != 0)
     return false;
-  int wanted = 8;
+  int numbers_left = 8;
   for (const unsigned bit : {compression::kNoLength, compression::kNoBlock, compression::kNoProcess,
                              compression::kNoOperation, compression::kNoFile})
-    if ((flags & bit) != 0) --wanted;
+    if ((flags & bit) != 0) --numbers_left;
   std::uint64_t value = 0;
-  Numbers::NumberStatus found = Numbers::NumberStatus::kNumber;
-  while ((found = numbers.next(value)) == Numbers::NumberStatus::kNumber) --wanted;
+  Numbers::NumberStatus status = Numbers::NumberStatus::kNumber;
+  while ((status = numbers.next(value)) == Numbers::NumberStatus::kNumber) --numbers_left;
   ++records;
-  return wanted == 0 && found == Numbers::NumberStatus::kEnd;
+  return numbers_left == 0 && status == Numbers::NumberStatus::kEnd;
 }
 
 /// The base in which all lines are records; 0: in none. If they are records in both bases it is 16, as in figure 1.
@@ -73,10 +73,10 @@ FoundBase detect_base(std::string_view head, char separator, std::string_view co
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
     if (!comment.empty() && line.starts_with(comment)) continue;
-    int found = 0;
-    sixteen = sixteen && fits(line, 16, separator, found);
-    ten = ten && fits(line, 10, separator, found);
-    records += found;
+    int line_records = 0;
+    sixteen = sixteen && fits(line, 16, separator, line_records);
+    ten = ten && fits(line, 10, separator, line_records);
+    records += line_records;
     if (!sixteen && !ten) return {};
     base = sixteen ? 16 : 10;
   }
@@ -179,9 +179,9 @@ Dialect detect_dialect(std::string_view head, const ReadOptions& options) {
   if (options.separator != 0) dialect.separator = options.separator;
   if (options.tick != 0) dialect.tick = options.tick;
   if (base == 0) {
-    const FoundBase found = detect_base(head, dialect.separator, dialect.comment);
-    base = found.base;
-    dialect.base_guessed = found.both;
+    const FoundBase detected = detect_base(head, dialect.separator, dialect.comment);
+    base = detected.base;
+    dialect.base_guessed = detected.both;
   }
   dialect.base = base == 0 ? 16 : base;
   dialect.check();

@@ -45,12 +45,12 @@ class Reader1992 : public LineReader {
     if (line.front() == '#') return take_comment(line.substr(1), event);
     Numbers numbers(line, dialect_.base, dialect_.separator);
     std::uint64_t type = 0;
-    const NumberStatus found = numbers.next(type);
-    if (found == NumberStatus::kEnd) return false;
-    if (found == NumberStatus::kNumber && type == record_type::kComment) return take_comment(numbers.rest(), event);
+    const NumberStatus status = numbers.next(type);
+    if (status == NumberStatus::kEnd) return false;
+    if (status == NumberStatus::kNumber && type == record_type::kComment) return take_comment(numbers.rest(), event);
     if (!source().line_was_whole()) {
       try {
-        take_record(numbers, found, type, event);
+        take_record(numbers, status, type, event);
       } catch (const Error&) {
         cut_ = true;
         return false;
@@ -58,18 +58,18 @@ class Reader1992 : public LineReader {
       cut_ = true;
       return true;
     }
-    take_record(numbers, found, type, event);
+    take_record(numbers, status, type, event);
     return true;
   }
 
   /// Reads a number of a record, which is at most `most`.
   std::uint64_t number(Numbers& numbers, std::string_view field, std::uint64_t most) const {
     std::uint64_t value = 0;
-    const NumberStatus found = numbers.next(value);
-    if (found == NumberStatus::kNumber && value <= most) return value;
-    if (found == NumberStatus::kNumber || found == NumberStatus::kTooLarge)
+    const NumberStatus status = numbers.next(value);
+    if (status == NumberStatus::kNumber && value <= most) return value;
+    if (status == NumberStatus::kNumber || status == NumberStatus::kTooLarge)
       fail("the field ", field, " is larger than ", most, ", the largest that there can be");
-    if (found == NumberStatus::kEnd)
+    if (status == NumberStatus::kEnd)
       fail("the record ends before its field ", field, "; its compression flags say that it is there");
     fail("expected the field ", field, ", a number of base ", dialect_.base, ", at '", numbers.rest().substr(0, 20),
          "'");
@@ -89,10 +89,10 @@ class Reader1992 : public LineReader {
     return sum;
   }
 
-  void take_record(Numbers& numbers, NumberStatus found, std::uint64_t type, Event& event) {
-    if (found == NumberStatus::kTooLarge || (found == NumberStatus::kNumber && type > 0xff))
+  void take_record(Numbers& numbers, NumberStatus status, std::uint64_t type, Event& event) {
+    if (status == NumberStatus::kTooLarge || (status == NumberStatus::kNumber && type > 0xff))
       fail("the record type is larger than 255; perhaps the numbers are not of base ", dialect_.base);
-    if (found != NumberStatus::kNumber)
+    if (status != NumberStatus::kNumber)
       fail("expected a record type of base ", dialect_.base, ", found '", numbers.rest().substr(0, 20), "'");
     const std::uint64_t flags = number(numbers, "compression", kMax);
     if ((flags & ~std::uint64_t{compression::kDefined}) != 0)
@@ -131,18 +131,18 @@ class Reader1992 : public LineReader {
     const std::int64_t cpu_ns = scaled(static_cast<std::uint64_t>(cpu), dialect_.tick, "processTime");
     const std::int64_t duration_ns = scaled(duration, dialect_.tick, "completionTime");
     const std::uint32_t number_of_file = has_file ? file_field : process.file;
-    bool known = false;
-    FileState& file = State::touch(process, number_of_file, known);
-    std::int64_t offset = has_offset ? scaled(offset_field, offset_unit, "offset") : known ? file.next : 0;
-    if (!has_offset && ((!known && process.dropped) || offset < 0))
+    bool remembered = false;
+    FileState& file = State::touch(process, number_of_file, remembered);
+    std::int64_t offset = has_offset ? scaled(offset_field, offset_unit, "offset") : remembered ? file.next : 0;
+    if (!has_offset && ((!remembered && process.dropped) || offset < 0))
       fail("the record leaves out its offset, and the end of the previous record is not known: file ", number_of_file,
            " of process ", process_number,
-           known ? " ends past 64 bits" : " is not among the last 32 files of the process");
-    if (!has_length && !known)
+           remembered ? " ends past 64 bits" : " is not among the last 32 files of the process");
+    if (!has_length && !remembered)
       fail("the record leaves out its length, and there is no earlier record of file ", number_of_file, " of process ",
            process_number, " to take it from");
     const std::int64_t length = has_length ? scaled(length_field, length_unit, "length") : file.length;
-    if (!has_operation && !known && process.dropped)
+    if (!has_operation && !remembered && process.dropped)
       fail("the record leaves out its operationId, and file ", number_of_file, " of process ", process_number,
            " is not among the last 32 files of the process");
     const std::uint64_t operation = has_operation ? operation_field : file.operation;
@@ -190,9 +190,9 @@ class Reader1992 : public LineReader {
     const std::string_view keyword = pairs.word();
     bool good = true;
     if (keyword == "event") {
-      const std::optional<Event> found = parse_event(pairs);
-      if (found) {
-        event = *found;
+      const std::optional<Event> parsed = parse_event(pairs);
+      if (parsed) {
+        event = *parsed;
         report_process(event.process);
         event.start = ticks(event.start);
         event.duration = ticks_or_unknown(event.duration);

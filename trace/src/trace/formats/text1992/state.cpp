@@ -4,13 +4,13 @@
 
 namespace plait::trace::text1992 {
 
-FileState& State::touch(ProcessState& process, std::uint32_t number, bool& known) {
+FileState& State::touch(ProcessState& process, std::uint32_t number, bool& was_remembered) {
   std::vector<FileState>& files = process.files;
-  const auto found =
+  const auto entry =
       std::find_if(files.begin(), files.end(), [&](const FileState& file) { return file.number == number; });
-  known = found != files.end();
-  if (known) {
-    std::rotate(files.begin(), found, found + 1);
+  was_remembered = entry != files.end();
+  if (was_remembered) {
+    std::rotate(files.begin(), entry, entry + 1);
     return files.front();
   }
   if (files.size() == kFiles) {

@@ -86,7 +86,7 @@ class State {
 
   /// Moves a file to the front. A file that is not remembered is added, with the manner of the process's last record.
   /// known  set to true if it was remembered.
-  static FileState& touch(ProcessState& process, std::uint32_t number, bool& known);
+  static FileState& touch(ProcessState& process, std::uint32_t number, bool& was_remembered);
 
   /// Updates the state with a record.
   void pass(ProcessState& process, FileState& file, std::int64_t offset, std::int64_t length, std::uint64_t operation);

@@ -177,8 +177,8 @@ class Writer1992 : public Writer {
   void record(const Event& event, const Times& times) {
     ProcessState& process = state_.process(event.process);
     const bool same_file = process.has_record && process.file == event.file;
-    bool known = false;
-    FileState& file = State::touch(process, event.file, known);
+    bool remembered = false;
+    FileState& file = State::touch(process, event.file, remembered);
     const bool logical = (event.flags & flag::kLogical) != 0;
 
     // The values that the record states, in bytes and ticks; `but` and `with` state the others.
@@ -187,7 +187,7 @@ class Writer1992 : public Writer {
     std::int64_t offset = event.offset;
     std::int64_t length = event.length;
     if (offset == kUnknown) {
-      const bool fits = known && file.next >= 0 && file.next <= kMax - length - unit && file.next % unit == 0;
+      const bool fits = remembered && file.next >= 0 && file.next <= kMax - length - unit && file.next % unit == 0;
       offset = fits ? file.next : 0;
     }
     if (!logical) {
@@ -218,19 +218,19 @@ class Writer1992 : public Writer {
     const auto number = [&](std::int64_t value) { line_.add(static_cast<std::uint64_t>(value)); };
     std::int64_t offset_number = offset / unit;
     std::int64_t length_number = length / unit;
-    if (known && offset == file.next) {
+    if (remembered && offset == file.next) {
       flags |= compression::kNoBlock;
     } else if (logical && shorter_in_blocks(offset)) {
       flags |= compression::kOffsetInBlocks;
       offset_number = offset / dialect_.block;
     }
-    if (known && length == file.length) {
+    if (remembered && length == file.length) {
       flags |= compression::kNoLength;
     } else if (logical && shorter_in_blocks(length)) {
       flags |= compression::kLengthInBlocks;
       length_number = length / dialect_.block;
     }
-    if (known && event.operation == file.operation) flags |= compression::kNoOperation;
+    if (remembered && event.operation == file.operation) flags |= compression::kNoOperation;
     if (same_file) flags |= compression::kNoFile;
     if (state_.has_record() && state_.last_process() == event.process) flags |= compression::kNoProcess;
 

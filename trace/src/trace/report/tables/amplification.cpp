@@ -14,11 +14,12 @@ void Amplifier::add(std::span<const Call> calls) {
     if (event.operation == 0) continue;
     if (seen_.empty()) seen_.resize(kSlots);
     const std::uint64_t mixed = (event.operation ^ std::uint64_t{call.process} << 40) * 0x9E3779B97F4A7C15u;
-    OperationLevels& seen = seen_[static_cast<std::size_t>(mixed >> 46)];
-    if (seen.operation != event.operation || seen.process != call.process) seen = {event.operation, call.process, 0};
-    const std::uint32_t levels = seen.levels | (logical ? 1u : 2u);
-    if (levels == 3 && seen.levels != 3) ++sums_.joined;
-    seen.levels = levels;
+    OperationLevels& levels_seen = seen_[static_cast<std::size_t>(mixed >> 46)];
+    if (levels_seen.operation != event.operation || levels_seen.process != call.process)
+      levels_seen = {event.operation, call.process, 0};
+    const std::uint32_t levels = levels_seen.levels | (logical ? 1u : 2u);
+    if (levels == 3 && levels_seen.levels != 3) ++sums_.joined;
+    levels_seen.levels = levels;
   }
 }
 

@@ -35,9 +35,9 @@ bool at_least(Int128 b, std::int64_t share, Int128 a) { return b * 100 >= a * sh
 /// Returns the largest number of files of a group that one process wrote first.
 std::int64_t max_of_one_writer(const std::vector<FileRow*>& group) {
   std::map<std::uint32_t, std::int64_t> counts;
-  std::int64_t most = 0;
-  for (const FileRow* file : group) most = std::max(most, ++counts[file->writer]);
-  return most;
+  std::int64_t max_files = 0;
+  for (const FileRow* file : group) max_files = std::max(max_files, ++counts[file->writer]);
+  return max_files;
 }
 
 }  // namespace

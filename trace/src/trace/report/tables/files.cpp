@@ -35,10 +35,10 @@ FilesAnalyser::State& FilesAnalyser::state(const Call& call) {
   if (at < kLeftOut) return states_[at];
   const bool again = at < kNever;
   if (again) {  // no longer counted as left out
-    const std::uint32_t known = at - kLeftOut;
+    const std::uint32_t mark = at - kLeftOut;
     --left_out_.files;
-    --classes_left_out_[known / 2].files;
-    in_parts_ += known % 2 == 0 ? 1 : 0;
+    --classes_left_out_[mark / 2].files;
+    in_parts_ += mark % 2 == 0 ? 1 : 0;
   }
   if (states_.size() >= kept_) remove_rows();
   at = static_cast<std::uint32_t>(states_.size());
@@ -109,24 +109,24 @@ void FilesAnalyser::remove_rows() {
   const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2);
   std::nth_element(bytes.begin(), middle, bytes.end());
   std::size_t leave = states_.size() / 2 + 1;  // removes no more files of equal size than necessary
-  std::vector<State> kept;
+  std::vector<State> remaining;
   for (State& file : states_) {
-    const std::int64_t own = total_bytes(file.row);
-    if (own > *middle || leave == 0) {
-      rows_of_[file.name] = static_cast<std::uint32_t>(kept.size());
-      kept.push_back(std::move(file));
+    const std::int64_t bytes_of_file = total_bytes(file.row);
+    if (bytes_of_file > *middle || leave == 0) {
+      rows_of_[file.name] = static_cast<std::uint32_t>(remaining.size());
+      remaining.push_back(std::move(file));
       continue;
     }
     --leave;
     const auto what = static_cast<std::uint32_t>(finished(file).what);
     rows_of_[file.name] = kLeftOut + 2 * what + (file.again ? 1 : 0);
-    grow(left_out_.bytes, own);
+    grow(left_out_.bytes, bytes_of_file);
     ++left_out_.files;
-    grow(classes_left_out_[what].bytes, own);
+    grow(classes_left_out_[what].bytes, bytes_of_file);
     grow(classes_left_out_[what].time, together(file.row.time[kReads], file.row.time[kWrites]));
     ++classes_left_out_[what].files;
   }
-  states_ = std::move(kept);
+  states_ = std::move(remaining);
 }
 
 void FilesAnalyser::result(Report& report) const {

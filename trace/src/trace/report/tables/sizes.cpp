@@ -36,14 +36,15 @@ void SizesAnalyser::forget_the_rare(Common& common) {
   std::vector<std::int64_t> ordered = common.counts;
   const auto middle = ordered.begin() + static_cast<std::ptrdiff_t>(ordered.size() / 2);
   std::nth_element(ordered.begin(), middle, ordered.end());
-  Common kept;
+  Common remaining;
   for (std::size_t at = 0; at < common.sizes.size(); ++at) {
     if (common.counts[at] <= *middle) continue;
-    kept.indices.get(static_cast<std::uint64_t>(common.sizes[at]), static_cast<std::uint32_t>(kept.sizes.size()));
-    kept.sizes.push_back(common.sizes[at]);
-    kept.counts.push_back(common.counts[at]);
+    remaining.indices.get(static_cast<std::uint64_t>(common.sizes[at]),
+                          static_cast<std::uint32_t>(remaining.sizes.size()));
+    remaining.sizes.push_back(common.sizes[at]);
+    remaining.counts.push_back(common.counts[at]);
   }
-  common = std::move(kept);
+  common = std::move(remaining);
 }
 
 void SizesAnalyser::result(Report& report) const {

@@ -120,13 +120,13 @@ bool is_multiple(const std::vector<double>& likes, double lag, double height) {
 
 /// Examines the lags from..to on one scale. scale: number of values of the finest scale in one of this scale.
 void search(const std::vector<double>& values, double scale, std::size_t from, std::size_t to,
-            std::vector<Candidate>& found) {
+            std::vector<Candidate>& candidates) {
   if (to <= from) return;
-  const double least = kMin * mean(values);
+  const double min_deviation = kMin * mean(values);
   for (const std::size_t reach : {std::size_t{1}, std::size_t{4}}) {
     const std::vector<double> ready = prepared(values, reach, std::max(to, kTo));
     std::vector<double> likes(to + 2);
-    for (std::size_t lag = 1; lag < likes.size(); ++lag) likes[lag] = correlation(ready, lag, least);
+    for (std::size_t lag = 1; lag < likes.size(); ++lag) likes[lag] = correlation(ready, lag, min_deviation);
     likes[0] = 1;
     const auto independent = static_cast<double>(2 * reach + 1);
     for (std::size_t lag = from; lag <= to; ++lag) {
@@ -146,27 +146,27 @@ void search(const std::vector<double>& values, double scale, std::size_t from, s
       candidate.period = followed.period * scale;
       candidate.strength = std::min(height, 1.0);
       candidate.scale = scale;
-      found.push_back(candidate);
+      candidates.push_back(candidate);
     }
   }
 }
 
 /// Searches all scales. quartile: limit of the rate on each scale, see limited(); 0: no limit.
 std::vector<Candidate> search_all(std::vector<double> values, std::size_t quartile) {
-  std::vector<Candidate> found;
+  std::vector<Candidate> candidates;
   double scale = 1;
   while (values.size() >= 2 * kFrom) {
     const auto lags = [&](double number) {
       return static_cast<std::size_t>(static_cast<double>(values.size()) / number);
     };
     const std::vector<double> level = quartile > 0 ? limited(values, quartile) : values;
-    search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kLags)), found);
+    search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kLags)), candidates);
     if (values.size() > kFewValues / 2 && values.size() <= kFewValues)
-      search(level, scale, lags(kMaxLags), lags(kMinLags), found);
+      search(level, scale, lags(kMaxLags), lags(kMinLags), candidates);
     values = halved(values);
     scale *= 2;
   }
-  return found;
+  return candidates;
 }
 
 /// Selects the strongest of the candidates for the same period, and removes multiples of a shorter one that is nearly
@@ -174,23 +174,23 @@ std::vector<Candidate> search_all(std::vector<double> values, std::size_t quarti
 std::vector<Candidate> sifted(std::vector<Candidate> candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.period < b.period; });
-  std::vector<Candidate> kept;
-  for (const Candidate& one : candidates) {
+  std::vector<Candidate> selected;
+  for (const Candidate& candidate : candidates) {
     bool keep = true;
-    for (Candidate& other : kept) {
-      const double ratio = one.period / other.period;
+    for (Candidate& other : selected) {
+      const double ratio = candidate.period / other.period;
       const double whole = std::round(ratio);
       if (std::abs(ratio - whole) > kSame * whole) continue;
       if (whole == 1.0) {
-        if (one.strength > other.strength) other = one;
+        if (candidate.strength > other.strength) other = candidate;
         keep = false;
         break;
       }
-      if (one.strength < other.strength + 0.25 * (1.1 - other.strength)) keep = false;
+      if (candidate.strength < other.strength + 0.25 * (1.1 - other.strength)) keep = false;
     }
-    if (keep) kept.push_back(one);
+    if (keep) selected.push_back(candidate);
   }
-  return kept;
+  return selected;
 }
 
 /// Returns the values without those that occur one to three periods before and after as well.
@@ -201,8 +201,8 @@ std::vector<double> without(const std::vector<double>& rate, double period) {
   for (std::int64_t i = 0; i < size; ++i) {
     around.clear();
     for (const int cycles : {-3, -2, -1, 1, 2, 3}) {
-      const std::int64_t there = i + std::llround(cycles * period);
-      if (there >= 0 && there < size) around.push_back(rate[static_cast<std::size_t>(there)]);
+      const std::int64_t index = i + std::llround(cycles * period);
+      if (index >= 0 && index < size) around.push_back(rate[static_cast<std::size_t>(index)]);
     }
     const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
     std::nth_element(around.begin(), middle, around.end());
@@ -245,23 +245,24 @@ Cycle make_cycle(const Candidate& candidate, const std::vector<double>& rate, do
 
 std::vector<Cycle> find_cycles(const std::vector<double>& rate, double width) {
   if (variance(rate) <= 0) return {};
-  std::vector<Candidate> found = sifted(search_all(rate, 3));
-  if (found.empty()) found = sifted(search_all(rate, 1));
-  const std::size_t direct = found.size();
+  std::vector<Candidate> candidates = sifted(search_all(rate, 3));
+  if (candidates.empty()) candidates = sifted(search_all(rate, 1));
+  const std::size_t direct = candidates.size();
   for (std::size_t at = 0; at < direct; ++at) {
-    const std::vector<double> rest = without(rate, found[at].period);
+    const std::vector<double> rest = without(rate, candidates[at].period);
     const double share = std::min(variance(rest) / variance(rate), 1.0);
     for (Candidate& longer : sifted(search_all(rest, 0))) {
       longer.strength *= share;
-      bool known = longer.period < 1.8 * found[at].period || longer.strength < 0.02;
-      for (const Candidate& other : found) known = known || std::abs(longer.period / other.period - 1) < kSame;
-      if (!known) found.push_back(longer);
+      bool is_known = longer.period < 1.8 * candidates[at].period || longer.strength < 0.02;
+      for (const Candidate& other : candidates)
+        is_known = is_known || std::abs(longer.period / other.period - 1) < kSame;
+      if (!is_known) candidates.push_back(longer);
     }
   }
-  std::stable_sort(found.begin(), found.end(),
+  std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.strength > b.strength; });
   std::vector<Cycle> cycles;
-  for (const Candidate& candidate : found) cycles.push_back(make_cycle(candidate, rate, width));
+  for (const Candidate& candidate : candidates) cycles.push_back(make_cycle(candidate, rate, width));
   return cycles;
 }
 

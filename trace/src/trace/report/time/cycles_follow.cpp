@@ -77,13 +77,13 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
 std::size_t cycle_begin(const std::vector<double>& padded, std::size_t at, std::size_t length) {
   const std::size_t reach = std::max<std::size_t>(length / 8, 1);
   const auto value = [&](std::size_t i) { return padded[at + i % length]; };
-  double most = -1;
+  double max_rise = -1;
   std::size_t position = 0;
   for (std::size_t i = 0; i < length; ++i) {
     double rise = 0;
     for (std::size_t j = 0; j < reach; ++j) rise += value(i + j) - value(i + length - 1 - j);
-    if (rise > most) {
-      most = rise;
+    if (rise > max_rise) {
+      max_rise = rise;
       position = i;
     }
   }
@@ -95,7 +95,7 @@ std::size_t cycle_begin(const std::vector<double>& padded, std::size_t at, std::
 
 }  // namespace
 
-double correlation(const std::vector<double>& values, std::size_t lag, double least) {
+double correlation(const std::vector<double>& values, std::size_t lag, double min_deviation) {
   if (lag + 2 > values.size()) return 0;
   const std::size_t count = values.size() - lag;
   double a = 0;
@@ -113,10 +113,10 @@ double correlation(const std::vector<double>& values, std::size_t lag, double le
     ab += x * y;
   }
   const auto n = static_cast<double>(count);
-  const double one = aa - a * a / n;
-  const double two = bb - b * b / n;
-  if (std::min(one, two) < least * least * n) return 0;
-  const double spread = one * two;
+  const double variation_x = aa - a * a / n;
+  const double variation_y = bb - b * b / n;
+  if (std::min(variation_x, variation_y) < min_deviation * min_deviation * n) return 0;
+  const double spread = variation_x * variation_y;
   return spread > 1e-12 * aa * bb ? (ab - a * b / n) / std::sqrt(spread) : 0.0;
 }
 
@@ -152,21 +152,21 @@ CycleMatch follow(const std::vector<double>& values, double period) {
   const std::vector<double> right = walk(padded, pattern, start, period, period);
   positions.insert(positions.end(), right.begin(), right.end());
 
-  const auto known = [](double position) { return !std::isnan(position); };
-  const auto first = std::find_if(positions.begin(), positions.end(), known);
-  const auto last = std::find_if(positions.rbegin(), positions.rend(), known).base() - 1;
+  const auto is_recognised = [](double position) { return !std::isnan(position); };
+  const auto first = std::find_if(positions.begin(), positions.end(), is_recognised);
+  const auto last = std::find_if(positions.rbegin(), positions.rend(), is_recognised).base() - 1;
   const auto intervals = last - first;
   if (intervals < 1) return result;
-  const auto found = static_cast<double>(std::count_if(first, last + 1, known));
+  const auto recognised = static_cast<double>(std::count_if(first, last + 1, is_recognised));
   result.count = static_cast<long>(intervals) + 1;
-  result.found = found / static_cast<double>(result.count);
+  result.found = recognised / static_cast<double>(result.count);
   result.period = (*last - *first) / static_cast<double>(intervals);
   result.first = *first - static_cast<double>(margin);
   result.last = *last - static_cast<double>(margin);
   double squares = 0;
   double pairs = 0;
   for (auto position = first; position < last; ++position) {
-    if (!known(*position) || !known(*(position + 1))) continue;
+    if (!is_recognised(*position) || !is_recognised(*(position + 1))) continue;
     const double off = *(position + 1) - *position - result.period;
     squares += off * off;
     ++pairs;

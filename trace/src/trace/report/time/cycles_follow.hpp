@@ -21,6 +21,6 @@ CycleMatch follow(const std::vector<double>& values, double period);
 
 /// Returns Pearson's correlation of the values with themselves `lag` later; 0 if one of both is constant, or deviates
 /// by less than `least`.
-double correlation(const std::vector<double>& values, std::size_t lag, double least);
+double correlation(const std::vector<double>& values, std::size_t lag, double min_deviation);
 
 }  // namespace plait::trace::report

@@ -17,10 +17,10 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 }
 
 std::size_t OffsetsAnalyser::lightest() const {
-  std::size_t least = 0;
+  std::size_t smallest = 0;
   for (std::size_t at = 1; at < pictures_.size(); ++at)
-    if (bytes_[pictures_[at].name] < bytes_[pictures_[least].name]) least = at;
-  return least;
+    if (bytes_[pictures_[at].name] < bytes_[pictures_[smallest].name]) smallest = at;
+  return smallest;
 }
 
 OffsetsAnalyser::Picture* OffsetsAnalyser::picture(const Call& call) {
@@ -69,7 +69,7 @@ void OffsetsAnalyser::add(std::span<const Call> calls) {
       bytes_.resize(lookup_.names(), 0);
     }
     grow(bytes_[call.name], call.moved);
-    if (Picture* found = picture(call)) draw(*found, call);
+    if (Picture* current = picture(call)) draw(*current, call);
   }
 }
 

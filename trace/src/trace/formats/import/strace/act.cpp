@@ -17,7 +17,7 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 bool closes_on_exec(const Call& call) {
   return std::any_of(call.arguments.begin(), call.arguments.end(),
-                     [](std::string_view one) { return contains(one, "CLOEXEC"); });
+                     [](std::string_view argument) { return contains(argument, "CLOEXEC"); });
 }
 
 /// Returns the value of `key` in a struct as strace prints it, such as {aio_nbytes=4096, ...}; empty if it is
@@ -33,8 +33,8 @@ std::string_view field_value(const std::vector<std::string_view>& fields, std::s
 /// Returns the sum of the lengths in [{iov_base=..., iov_len=8}, ...].
 std::int64_t vector_length(std::string_view argument) {
   std::int64_t sum = 0;
-  for (const std::string_view one : elements(argument))
-    if (const auto length = leading_number(field_value(elements(one), "iov_len")))
+  for (const std::string_view element : elements(argument))
+    if (const auto length = leading_number(field_value(elements(element), "iov_len")))
       sum = std::min(sum + std::max<std::int64_t>(*length, 0), kMaxMove);
   return sum;
 }
@@ -117,12 +117,12 @@ bool EventConverter::open(Event event, std::string_view name, const Call& call) 
     const std::string_view folder = path == 1 ? find_annotation(call.arguments[0]) : std::string_view{};
     if (!folder.empty() && !file.starts_with('/')) file = base::text(folder, "/", file);
   }
-  const auto made = tasks_.make(std::move(file), 0);
-  made->append = contains(flags, "O_APPEND");
-  made->direct = (event.flags & flag::kDirect) != 0;
-  made->durable = (event.flags & flag::kDurable) != 0;
-  tasks_.set(*task_, call.result, made, contains(flags, "O_CLOEXEC"));
-  emit(event, made.get());
+  const auto opened = tasks_.make(std::move(file), 0);
+  opened->append = contains(flags, "O_APPEND");
+  opened->direct = (event.flags & flag::kDirect) != 0;
+  opened->durable = (event.flags & flag::kDurable) != 0;
+  tasks_.set(*task_, call.result, opened, contains(flags, "O_CLOEXEC"));
+  emit(event, opened.get());
   return true;
 }
 
@@ -138,16 +138,16 @@ bool EventConverter::copy(Event event, const Call& call, bool send) {
   // An offset is printed as NULL or [0] => [4096]; with NULL the call uses the position of the open file.
   const auto side = [&](std::string_view descriptor_text, std::string_view offset_text, Kind kind) {
     OpenResult& open = *descriptor(descriptor_text).open;
-    Event one = event;
-    one.kind = kind;
+    Event side_event = event;
+    side_event.kind = kind;
     if (offset_text.starts_with('[')) {
-      one.offset = leading_number(offset_text.substr(1)).value_or(kUnknown);
+      side_event.offset = leading_number(offset_text.substr(1)).value_or(kUnknown);
     } else {
-      one.flags |= flag::kAtPosition;
-      one.offset = open.append && kind == Kind::kWrite ? kUnknown : open.position;
-      if (open.position >= 0) open.position += one.moved();
+      side_event.flags |= flag::kAtPosition;
+      side_event.offset = open.append && kind == Kind::kWrite ? kUnknown : open.position;
+      if (open.position >= 0) open.position += side_event.moved();
     }
-    emit(one, &open);
+    emit(side_event, &open);
   };
   if (send) {
     side(arguments[1], arguments[2], Kind::kRead);
@@ -162,9 +162,9 @@ bool EventConverter::copy(Event event, const Call& call, bool send) {
 bool EventConverter::submit(Event event, const Call& call) {
   if (call.arguments.size() < 3) return false;
   std::int64_t left = call.known ? call.result : 0;
-  for (const std::string_view one : elements(call.arguments[2])) {
+  for (const std::string_view block : elements(call.arguments[2])) {
     if (left-- <= 0) break;
-    const std::vector<std::string_view> fields = elements(one);
+    const std::vector<std::string_view> fields = elements(block);
     if (fields.empty()) continue;
     // Older versions of strace print {pread, fildes=3, ...}.
     std::string_view code = field_value(fields, "lio_opcode");
@@ -212,10 +212,10 @@ bool EventConverter::pipe(const Call& call, std::string_view name) {
   const std::string_view ends = call.arguments.empty()
                                     ? std::string_view{}
                                     : call.arguments[name == "socketpair" ? 3 % call.arguments.size() : 0];
-  for (const std::string_view one : elements(ends)) {
-    const auto number = leading_number(one);
+  for (const std::string_view end : elements(ends)) {
+    const auto number = leading_number(end);
     if (!number || *number < 0) return false;
-    const std::string_view shown = find_annotation(one);
+    const std::string_view shown = find_annotation(end);
     tasks_.set(*task_, *number,
                tasks_.make(std::string(shown.empty() ? (name == "socketpair" ? "socket" : "pipe") : shown), kUnknown),
                closes_on_exec(call));
@@ -290,7 +290,7 @@ bool EventConverter::call(std::int64_t thread, std::int64_t start, std::string_v
       for (auto& [number, slot] : *task_->table)
         if (later && number >= first && number <= last) slot.close_on_exec = true;
       if (!later)
-        std::erase_if(*task_->table, [&](const auto& one) { return one.first >= first && one.first <= last; });
+        std::erase_if(*task_->table, [&](const auto& entry) { return entry.first >= first && entry.first <= last; });
       return true;
     }
     case Effect::kDuplicate: return duplicate(event(start, call, Kind::kDuplicate), call, closes_on_exec(call));
@@ -300,28 +300,28 @@ bool EventConverter::call(std::int64_t thread, std::int64_t start, std::string_v
       return duplicate(event(start, call, Kind::kDuplicate), call, arguments[1] == "F_DUPFD_CLOEXEC");
     case Effect::kSeek: {
       if (arguments.size() < 3) return false;
-      Event one = event(start, call, Kind::kSeek);
+      Event seek = event(start, call, Kind::kSeek);
       OpenResult& open = *descriptor(arguments[0]).open;
-      if (call.known && call.result >= 0) one.offset = open.position = call.result;
-      emit(one, &open);
+      if (call.known && call.result >= 0) seek.offset = open.position = call.result;
+      emit(seek, &open);
       return true;
     }
     case Effect::kSeekLong: {
       if (arguments.size() < 3) return false;
-      Event one = event(start, call, Kind::kSeek);
+      Event seek = event(start, call, Kind::kSeek);
       OpenResult& open = *descriptor(arguments[0]).open;
       if (call.known && call.result >= 0 && arguments[2].starts_with('['))
         if (const auto offset = leading_number(arguments[2].substr(1)); offset && *offset >= 0)
-          one.offset = open.position = *offset;
-      emit(one, &open);
+          seek.offset = open.position = *offset;
+      emit(seek, &open);
       return true;
     }
     case Effect::kTruncate:
     case Effect::kTruncateOpen: {
       if (arguments.size() < 2) return false;
-      Event one = event(start, call, Kind::kTruncate);
-      one.offset = leading_number(arguments[1]).value_or(kUnknown);
-      emit(one, does == Effect::kTruncate ? nullptr : descriptor(arguments[0]).open.get());
+      Event truncate_event = event(start, call, Kind::kTruncate);
+      truncate_event.offset = leading_number(arguments[1]).value_or(kUnknown);
+      emit(truncate_event, does == Effect::kTruncate ? nullptr : descriptor(arguments[0]).open.get());
       return true;
     }
     case Effect::kSync: return on_open(Kind::kSync);
@@ -331,9 +331,9 @@ bool EventConverter::call(std::int64_t thread, std::int64_t start, std::string_v
     case Effect::kPipe: return pipe(call, name);
     case Effect::kMake: {
       if (!call.known || call.result < 0) return true;
-      std::string made(call.annotation);
-      if (made.empty()) made = name;
-      tasks_.set(*task_, call.result, tasks_.make(std::move(made), name == "memfd_create" ? 0 : kUnknown),
+      std::string file_name(call.annotation);
+      if (file_name.empty()) file_name = name;
+      tasks_.set(*task_, call.result, tasks_.make(std::move(file_name), name == "memfd_create" ? 0 : kUnknown),
                  closes_on_exec(call));
       return true;
     }
@@ -346,9 +346,9 @@ bool EventConverter::call(std::int64_t thread, std::int64_t start, std::string_v
       return true;
     case Effect::kFork: {
       if (call.known && call.result > 0) {
-        Event one = event(start, call, Kind::kFork);
-        one.operation = static_cast<std::uint64_t>(call.result);
-        if (!contains(text, "CLONE_THREAD")) emit(one, nullptr);
+        Event fork_event = event(start, call, Kind::kFork);
+        fork_event.operation = static_cast<std::uint64_t>(call.result);
+        if (!contains(text, "CLONE_THREAD")) emit(fork_event, nullptr);
       }
       tasks_.end_child(thread, call.known ? call.result : -1, text);
       return true;

@@ -123,8 +123,8 @@ Effect what_does(std::string_view call) {
       {"sendmmsg", Effect::kLeftOther},
       {"tee", Effect::kLeftOther},
   };
-  const auto known = kCalls.find(call);
-  return known == kCalls.end() ? Effect::kNothing : known->second;
+  const auto effect = kCalls.find(call);
+  return effect == kCalls.end() ? Effect::kNothing : effect->second;
 }
 
 }  // namespace plait::trace::strace

@@ -61,8 +61,8 @@ std::int64_t error_number(std::string_view name) {
       Pair{"ERESTARTSYS", EINTR},
       Pair{"ERESTARTNOINTR", EINTR},
   };
-  for (const auto& [known, number] : kErrors)
-    if (known == name) return -number;
+  for (const auto& [error_name, number] : kErrors)
+    if (error_name == name) return -number;
   return -1;
 }
 

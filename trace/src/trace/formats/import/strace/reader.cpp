@@ -39,7 +39,8 @@ constexpr std::size_t kMaxText = 1 << 16;
 class StraceReader final : public Import {
  public:
   explicit StraceReader(std::unique_ptr<Source> source)
-      : Import(std::move(source), "strace", 0, kWindow), act_(description_, [this](const Event& one) { put(one); }) {
+      : Import(std::move(source), "strace", 0, kWindow),
+        act_(description_, [this](const Event& event) { put(event); }) {
     // strace -ff names its files by process.
     const std::string& name = this->source().name();
     const std::size_t dot = name.rfind('.');
@@ -120,12 +121,12 @@ class StraceReader final : public Import {
         return true;
       case LineKind::kResumed: {
         if (what_does(line.name) == Effect::kNothing) return true;
-        const auto known = pending_.find(thread);
-        if (known == pending_.end() || known->second.name != line.name) {
+        const auto entry = pending_.find(thread);
+        if (entry == pending_.end() || entry->second.name != line.name) {
           ++headless_;
           return true;
         }
-        const Pending pending = std::move(known->second);
+        const Pending pending = std::move(entry->second);
         forget(thread);
         Call call;
         const std::string text = pending.text + std::string(line.text);
@@ -144,10 +145,10 @@ class StraceReader final : public Import {
   }
 
   void forget(std::int64_t thread) {
-    const auto known = pending_.find(thread);
-    if (known == pending_.end()) return;
-    starts_.erase(starts_.find(known->second.start));
-    pending_.erase(known);
+    const auto entry = pending_.find(thread);
+    if (entry == pending_.end()) return;
+    starts_.erase(starts_.find(entry->second.start));
+    pending_.erase(entry);
   }
 
   std::int64_t absolute_time(const Line& line) {
@@ -219,13 +220,13 @@ class StraceReader final : public Import {
 };
 
 bool recognise(std::string_view head) {
-  int known = 0;
+  int parsed_lines = 0;
   const int lines = for_each_first_line(head, [&](std::string_view text) {
     const Line line = parse_line(text);
     const bool is_unfinished = line.kind == LineKind::kCall && line.text.find(" = ") == std::string_view::npos;
-    known += line.kind == LineKind::kOther || is_unfinished ? 0 : 1;
+    parsed_lines += line.kind == LineKind::kOther || is_unfinished ? 0 : 1;
   });
-  return lines > 0 && known * 2 > lines;
+  return lines > 0 && parsed_lines * 2 > lines;
 }
 
 std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions&) {

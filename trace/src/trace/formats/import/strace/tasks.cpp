@@ -34,8 +34,8 @@ Task Tasks::make_child(const Task& parent, std::int64_t thread, std::string_view
 }
 
 Task& Tasks::get(std::int64_t thread) {
-  const auto known = tasks_.find(thread);
-  if (known != tasks_.end()) return known->second;
+  const auto entry = tasks_.find(thread);
+  if (entry != tasks_.end()) return entry->second;
   if (tasks_.size() >= kMaxTasks) {
     tasks_.clear();
     forking_.clear();
@@ -80,16 +80,16 @@ bool Tasks::is_last_of_process(const Task& task) const { return task.owner.use_c
 
 Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown) {
   Table& table = *task.table;
-  const auto known = table.find(number);
-  if (known != table.end() && (shown.empty() || known->second.open->name == shown)) return known->second;
-  if (known != table.end() && known->second.open->name.find('/') != 0 && shown.find('/') == 0) {
+  const auto entry = table.find(number);
+  if (entry != table.end() && (shown.empty() || entry->second.open->name == shown)) return entry->second;
+  if (entry != table.end() && entry->second.open->name.find('/') != 0 && shown.find('/') == 0) {
     // The recorded name is that of the call, relative to an unknown folder; -y shows the absolute name.
-    const std::string_view tail = known->second.open->name;
+    const std::string_view tail = entry->second.open->name;
     if (shown.ends_with(tail)) {
-      return known->second;
+      return entry->second;
     }
   }
-  if (table.size() >= kMaxDescriptors && known == table.end()) table.clear();
+  if (table.size() >= kMaxDescriptors && entry == table.end()) table.clear();
   static constexpr std::string_view kStandard[] = {"stdin", "stdout", "stderr"};
   std::string name(shown);
   if (name.empty())
@@ -159,7 +159,7 @@ std::int64_t Tasks::earliest_young() const {
 }
 
 void Tasks::report_young() {
-  for (const NewThread& one : young_) announce(*one.owner);
+  for (const NewThread& thread : young_) announce(*thread.owner);
   young_.clear();
 }
 
