@@ -1,4 +1,4 @@
-"""Traces that were compressed as a whole: unpacked by a thread while they are read."""
+"""Traces that were compressed as a whole. A thread decompresses them while they are read."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def damages() -> tuple[type[Exception], ...]:
 
 
 def failure(message: str, error: BaseException) -> StoreError:
-    """Return the error of Plait for an exception, with the system's code if it has one."""
+    """Return the StoreError for an exception, with the system's error code if it has one."""
     return store_error(message, getattr(error, "errno", None))
 
 
 @contextlib.contextmanager
 def unpacking(path: str) -> Iterator[None]:
-    """Convert exceptions of decompression to one clear error."""
+    """Convert exceptions of decompression to a StoreError that names the file."""
     try:
         yield
     except (ArgumentError, StoreError):
@@ -102,7 +102,7 @@ def find_opener(path: str) -> Callable[[str], IO[bytes]] | None:
 
 
 class DecompressedFile:
-    """The bytes of a compressed file, to be read from ``path`` once."""
+    """The decompressed bytes of a compressed file, which can be read from ``path`` once."""
 
     def __init__(self, path: str, opener: Callable[[str], IO[bytes]]) -> None:
         with unpacking(path):

@@ -1,4 +1,4 @@
-"""Turning a trace of one format into another."""
+"""Converts a trace of one format to another."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def convert(
     plain: bool = False,
     progress: Progress | None = None,
 ) -> Conversion:
-    """Read a trace of any format and write it in another; the target appears whole or not at all.
+    """Read a trace of any format and write it in another; the target appears completely or not at all.
 
     Args:
         source: the trace, which may be compressed; ``"-"`` is the standard input.
@@ -79,8 +79,8 @@ def convert(
         comment: 1992: beginning of comment lines in the target.
         tick: ns per unit of the target's times; 0: the format's own unit.
         block: 1992: bytes of a block in the target.
-        plain: 1992: leave out the comments that hold what records cannot.
-        progress: called with the bytes of the source read so far and in all (0: not known) about ten times a second.
+        plain: 1992: leave out the comments, which contain data that records cannot.
+        progress: called with the bytes read and the size of the source (0: unknown) about ten times a second.
 
     Raises:
         plait.StoreError: the source cannot be read, or the target cannot be written.
@@ -91,7 +91,7 @@ def convert(
     if _same_file(source_name, target_name):
         raise ArgumentError(f"the source and the target are the same file, {source_name}")
     if to_format:
-        formats.find(to_format)  # that there is one
+        formats.find(to_format)  # raises ArgumentError for an unknown format
     if not to_format and target_name == "-":
         raise ArgumentError("the standard output has no ending that tells the format; say which to write")
     options = WriteOptions(base, separator, comment, tick, block, plain)

@@ -1,4 +1,4 @@
-"""The fields of an event, which are those of the arrays that traces are read into, and the names of their values."""
+"""The fields of an event in the arrays into which traces are read, and the names of their values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Process(NamedTuple):
     host: str = ""
     command: str = ""
     cpu: int = UNKNOWN
-    """CPU time in total, in ns."""
+    """Total CPU time in ns."""
 
 
 class TracedFile(NamedTuple):
@@ -70,7 +70,7 @@ class Counters(NamedTuple):
 
 
 class MissedCalls(NamedTuple):
-    """Something that a trace does not hold though it happened."""
+    """Calls that happened but are not in a trace."""
 
     reason: str
     events: int = 0

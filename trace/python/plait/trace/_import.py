@@ -1,4 +1,4 @@
-"""Turning other tools' traces into traces of Plait."""
+"""Converts traces of other tools to traces of Plait."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Target:
-    """The path of the trace, its format if the library writes it, and its name for messages."""
+    """The path of the written trace, its format if the library writes it, and its name in messages."""
 
     path: str
     format: str | None
@@ -95,7 +95,7 @@ class _Target:
 def _import_whole(
     source: _Source, target: str, written: Format, progress: Callable[[str, float], None] | None
 ) -> Summary:
-    """Import into a format that is written in Python, by way of a binary trace."""
+    """Import into a format that Python writes. A temporary binary trace is the intermediate form."""
     with tempfile.TemporaryDirectory(prefix="plait-import-") as folder:
         between = str(Path(folder, "trace.plait"))
         summary = _import(source, _Target(between, None, target), progress)

@@ -31,7 +31,8 @@ def open(
         path: the trace. Traces of several hosts that were recorded together are in one folder and are read as one.
         format: its format; by default its content determines it.
         begin: ns since the trace's zero: only events that start then or later.
-        end: ns since the trace's zero: only events that start before. Only the needed part of a binary trace is read.
+        end: ns since the trace's zero: only events that start before it. Of a binary trace, only the chunks with such
+            events are read.
         base: 1992: base of numbers, 10 or 16.
         separator: 1992 and CSV: separator of the fields.
         comment: 1992: beginning of comment lines.

@@ -21,7 +21,7 @@ _BATCH = 1 << 16
 
 
 class Coverage(NamedTuple):
-    """The share of the known events and bytes that a trace has as events, each from 0 to 1; None: not known."""
+    """The shares of all known events and bytes that a trace contains as events, from 0 to 1; None: unknown."""
 
     events: float | None
     bytes: float | None
@@ -32,7 +32,7 @@ def _share(held: int, lost: int) -> float:
 
 
 class Description(NamedTuple):
-    """The description of a trace in addition to its events; it grows while they are read."""
+    """The description of a trace. It grows while the events are read."""
 
     format: str
     zero: int
@@ -71,7 +71,7 @@ class Origin(Protocol):
 
 
 class Trace:
-    """A trace being read, in the order of start; see :func:`plait.trace.open`."""
+    """A trace that is being read, in the order of start times; see :func:`plait.trace.open`."""
 
     def __init__(
         self,
@@ -88,8 +88,8 @@ class Trace:
         source = self._unpacked.path if self._unpacked else self._name
         shown = origin.shown if origin else self._name
         self._events = 0
-        self._asked = False  # for events
-        self._bytes = {False: 0, True: 0}  # by whether they are logical
+        self._asked = False  # True after the first request for events
+        self._bytes = {False: 0, True: 0}  # transferred bytes; key: True for logical events
         self._last: Description | None = None
         try:
             self._reader = _trace.open_trace(source, format or "", **(options or ReadOptions())._asdict(), shown=shown)
@@ -127,7 +127,7 @@ class Trace:
         )
 
     def close(self) -> None:
-        """End the reading; the description of the trace remains."""
+        """Stop reading and release the file; the description of the trace stays available."""
         if self._last is None:
             self._last = self._describe()
             self._reader.close()
@@ -196,17 +196,17 @@ class Trace:
 
     @property
     def missed(self) -> list[MissedCalls]:
-        """The calls that happened and that the trace does not hold."""
+        """The calls that happened but are not in the trace."""
         return self.description.missed
 
     @property
     def notes(self) -> list[str]:
-        """Remarks about what could not be read or was guessed."""
+        """Remarks about data that could not be read, or was guessed."""
         return self.description.notes
 
     @property
     def coverage(self) -> Coverage:
-        """Return the share of the events read so far in all known events, including those that are missing.
+        """Return the ratio of the events read so far to all known events, including missing ones.
 
         Bytes are those that were read and written, on one level: logical ones if there are any, else physical ones. The
         share of bytes is unknown if I/O of unknown size is missing, such as loads and stores on mapped files. Both
@@ -225,7 +225,7 @@ class Trace:
         sized = [gap for gap in missed if not is_of_mappings(gap.reason)]
         events = sum(max(gap.events, 0) for gap in sized)
         amounts = [max(gap.read_bytes, 0) + max(gap.written_bytes, 0) for gap in sized]
-        counted = {False: [0, 0], True: [0, 0]}  # calls and bytes, by whether they are logical
+        counted = {False: [0, 0], True: [0, 0]}  # calls and bytes; key: True for logical ones
         for counters in description.counters:
             sums = counted[bool(counters.flags & Flag.LOGICAL)]
             sums[0] += counters.values.get("reads", 0) + counters.values.get("writes", 0)
@@ -239,7 +239,7 @@ class Trace:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Bytes of the trace read so far and in all; 0 in all: not known."""
+        """The bytes read so far, and the size of the trace in bytes; 0: unknown."""
         if self._last is not None:
             return (1, 1)
         return (self._reader.bytes_read, self._reader.bytes_in_all)

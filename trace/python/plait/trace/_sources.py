@@ -1,4 +1,4 @@
-"""Recognizes the format of a source, and copies traces that Python reads to ones that the library reads."""
+"""Recognizes the format of a source, and converts traces that Python reads to traces that the library reads."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _HEAD = 1 << 16
 
 
 def find_format(path: str) -> Format | None:
-    """Return the format of a file, of those that are read in Python; None: any other.
+    """Return the format of a file if Python reads it; None for any other format.
 
     Raises:
-        plait.StoreError: it cannot be read, or not be unpacked at all.
+        plait.StoreError: it cannot be read, or cannot be decompressed at all.
     """
     head = _read_head(path)
     return next((format for format in formats.FORMATS if format.functions().recognize(path, head)), None)
@@ -39,7 +39,7 @@ def _read_head(path: str) -> bytes:
         except damages():
             if not head:
                 raise
-            # The part before the damage is read, and reported as incomplete.
+            # The part before the damage can be read; the trace is reported as incomplete later.
     return bytes(head)
 
 
@@ -73,7 +73,7 @@ def spool_inputs(paths: Sequence[str]) -> Iterator[list[str]]:
 
 
 def check_readable(path: str) -> None:
-    """Raise StoreError where a file cannot be opened."""
+    """Raise StoreError if a file cannot be opened."""
     try:
         with open(path, "rb"):
             pass
@@ -82,7 +82,7 @@ def check_readable(path: str) -> None:
 
 
 class TemporaryCopy:
-    """A trace that is read in Python as a binary one in a temporary folder, until it is closed."""
+    """A binary copy of a trace that Python reads, in a temporary folder until it is closed."""
 
     def __init__(self, path: str, format: Format, step: Callable[[str], None] = lambda text: None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="plait-trace-")
@@ -103,5 +103,5 @@ class TemporaryCopy:
             raise
 
     def close(self) -> None:
-        """Remove it."""
+        """Remove the copy."""
         self._folder.cleanup()

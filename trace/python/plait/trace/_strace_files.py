@@ -1,4 +1,4 @@
-"""The files of `strace -ff`, one a thread, read as one trace."""
+"""The files of `strace -ff`, one for each thread, read as one trace."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _LONGEST = 1 << 20
 _CHUNK = 1 << 16
 _TAIL = 1 << 14
 _SECONDS = 86400.0
-_EARLIEST = 1e8  # no time since 1970, so one since the line before, as by -r
+# Times below this number of seconds are not times since 1970, but times since the previous line, as of option -r.
+_EARLIEST = 1e8
 
 
 class _Time(NamedTuple):
@@ -35,7 +36,7 @@ class _File(NamedTuple):
     """The file with its lines, decompressed if necessary."""
     number: bytes
     shift: float
-    """Seconds to add to its times: a day, if the file begins after the midnight within the trace."""
+    """Seconds to add to its times: a day if the trace crosses midnight and the file begins after it."""
 
 
 def _parse_time(line: bytes) -> _Time | None:
@@ -47,7 +48,7 @@ def _parse_time(line: bytes) -> _Time | None:
 
 
 def _chunks(path: str) -> Iterator[bytes]:
-    """Yield the bytes of a file, opening it for each read: strace -ff makes more files than may be open."""
+    """Yield the bytes of a file. It is opened for each read, because strace -ff makes more files than may be open."""
     offset = 0
     while True:
         with open(path, "rb", buffering=0) as file:
@@ -60,7 +61,7 @@ def _chunks(path: str) -> Iterator[bytes]:
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    """Lines with their ends; the last may have none.  One that is too long is cut, which the reader counts."""
+    """Yield lines with their line ends; the last may have none.  A too long line is cut, and the reader counts it."""
     rest = b""
     for chunk in _chunks(path):
         if len(rest) >= _LONGEST:
@@ -78,7 +79,7 @@ def _lines(path: str) -> Iterator[bytes]:
 
 
 def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
-    """Return the times of the first line and of the last."""
+    """Return the times of the first and the last line."""
     first = _parse_time(next(_lines(path), b""))
     with open(path, "rb", buffering=0) as file:
         file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
@@ -88,7 +89,7 @@ def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
 
 
 def _start(spans: Sequence[tuple[float, float]]) -> float:
-    """Return the time of the day when the trace began: after the day's longest stretch without a line in any file."""
+    """Return the time of day at which the trace began: the end of the longest interval of the day without any line."""
     parts = [(first, last) if first <= last else (first, last + _SECONDS) for first, last in spans]
     parts.sort()
     begin, longest, covered = parts[0][0], -1.0, parts[0][1]
@@ -100,10 +101,10 @@ def _start(spans: Sequence[tuple[float, float]]) -> float:
 
 
 class StraceFiles:
-    """The lines of several files in the order of their times, each with its thread's number; read from ``path``."""
+    """The lines of several files, merged by time and prefixed by thread numbers, which can be read from ``path``."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        """Begin to merge them in a thread."""
+        """Start a thread that merges the files."""
         self._error: Exception | None = None
         self._cut: list[str] = []
         self._folder = tempfile.TemporaryDirectory(prefix="plait-import-")

@@ -20,7 +20,7 @@ class Summary:
     read_bytes: int = 0
     written_bytes: int = 0
     counted_reads: int = 0
-    """Calls for which the trace has counters and no events; requests of the program, not those on lower levels."""
+    """Logical reads for which the trace has counters but no events."""
     counted_writes: int = 0
     counted_read_bytes: int = 0
     counted_written_bytes: int = 0

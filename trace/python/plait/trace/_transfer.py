@@ -1,4 +1,4 @@
-"""Copies a trace, and sums up what was copied."""
+"""Copies a trace and summarizes the copied events."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def transfer(
 ) -> Summary:
     """Copy the remaining events of a trace.
 
-    Before the target is finished, `ended` returns sentences about what else its source lacks; it may raise.
+    Before the target is finished, `ended` is called and returns sentences about further gaps of the source; it may
+    raise.
     """
     summary = Summary()
     processes = files = 0
@@ -81,7 +82,7 @@ def write_out(
     format: str | None,
     progress: Callable[[float], None] | None = None,
 ) -> Summary:
-    """Write an import after its source was read completely.
+    """Write an imported trace whose source was read completely.
 
     Raises:
         plait.ArgumentError: no line of the source was understood, so that it has another format.

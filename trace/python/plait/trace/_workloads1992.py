@@ -1,4 +1,4 @@
-"""Traces of the seven programs of the paper of 1992, made by their figures."""
+"""Traces of the seven programs of the paper of 1992, generated from the figures in its tables."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ class Workload(NamedTuple):
     data_mb: float
     """Size of all files, in MiB."""
     total_mb: float
-    """Bytes moved, in MiB."""
+    """Transferred bytes, in MiB."""
     requests: int
     read_mb: float
     """MiB read per second of CPU time."""
     write_mb: float
     reads: float
-    """A CPU second."""
+    """Reads per second of CPU time."""
     writes: float
     request_kb: float
-    """Mean size, KiB."""
+    """Mean size of a request, in KiB."""
     ratio: float
-    """Bytes read by bytes written."""
+    """Bytes read divided by bytes written."""
     cycles: int
-    """0: none."""
+    """Number of cycles; 0: the program has none."""
     period: float
-    """CPU seconds of a cycle."""
+    """CPU time of a cycle, in seconds."""
 
 
 def workloads() -> list[Workload]:
-    """Return all workloads, by name."""
+    """Return all workloads, sorted by name."""
     return [Workload(**figures) for figures in _trace.workloads()]
 
 

@@ -64,7 +64,7 @@ class TraceWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        """Finish the trace if that has not happened; after an error discard it."""
+        """Finish the trace if it is unfinished; discard it after an error."""
         if self._open and kind is None:
             self.finish()
         self.close()
@@ -80,7 +80,7 @@ class TraceWriter:
         self._writer.add_file(process, number, name)
 
     def write(self, events: npt.NDArray[np.void]) -> None:
-        """Write events, an array of :data:`plait.trace.EVENT`, in the order of start."""
+        """Write events, an array of :data:`plait.trace.EVENT`, in the order of start times."""
         self._writer.write(events)
 
     def finish(
@@ -93,7 +93,7 @@ class TraceWriter:
         notes: Iterable[str] = (),
         counters: Iterable[Counters] = (),
     ) -> None:
-        """End the trace, which appears under its name now.
+        """End the trace and make it visible under its name.
 
         Args:
             zero: ns since 1970 UTC of the trace's zero; 0: not known.
@@ -115,11 +115,11 @@ class TraceWriter:
 
     @property
     def lost(self) -> list[str]:
-        """Sentences about what the format could not hold; complete when the trace is finished."""
+        """Sentences about data that the format could not store; complete when the trace is finished."""
         return self._writer.lost
 
     def close(self) -> None:
-        """Release the trace; an unfinished one is discarded."""
+        """Release the trace; discard it if it is unfinished."""
         self._writer.close()
         self._open = False
 
@@ -146,7 +146,7 @@ def create(
         comment: 1992: beginning of comment lines; by default the record type ff.
         tick: ns per unit of time; 0: the format's own unit.
         block: 1992: bytes of a block.
-        plain: 1992: no comments that hold what records cannot.
+        plain: 1992: leave out the comments, which contain data that records cannot.
 
     Raises:
         plait.StoreError: it cannot be written.

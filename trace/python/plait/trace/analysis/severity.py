@@ -30,15 +30,15 @@ class Conclusion:
     """The part of the report from which it follows."""
     advice: str | None = None
     seconds: float | None = None
-    """Its cost; None if that is unknown."""
+    """The cost in seconds; None if it is unknown."""
 
     @property
     def trifling(self) -> bool:
-        """True if its cost is too small to mention."""
+        """True if the cost is too small to mention."""
         return self.seconds is not None and self.seconds < TRIFLING_SECONDS
 
     def document(self, whole: float) -> Document:
-        """Return the conclusion as in reports, with its cost as text. `whole` is the time of all processes."""
+        """Return the conclusion in the form of reports, with its cost as text. `whole`: the time of all processes."""
         text = self.text[:1].upper() + self.text[1:]
         if self.seconds is not None and self.evidence not in ("overlap", "counters"):
             text += f" {cost(self.seconds, whole)}"

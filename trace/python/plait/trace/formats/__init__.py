@@ -39,7 +39,7 @@ _trace.name_other_formats([format.name for format in FORMATS])  # in errors of t
 
 
 def find(name: str) -> Format | None:
-    """Return the format of a name that is read in Python; None for one of the library.
+    """Return the format with this name if Python reads it; None if the library does.
 
     Raises:
         plait.ArgumentError: there is no format of that name.
@@ -67,13 +67,13 @@ def written_names() -> list[str]:
 
 
 def foreign_names() -> list[str]:
-    """Return the names of other tools' formats, which are read and not written."""
+    """Return the names of the formats of other tools, which are only read."""
     python = [format.name for format in FORMATS if format.foreign]
     return python + [name for name, _, read, written in _trace.trace_formats() if read and not written]
 
 
 def written_as(path: str) -> Format | None:
-    """Return the format of a target's ending, if it is written in Python."""
+    """Return the format with the ending of the target's name, if Python writes it."""
     return next((format for format in FORMATS if format.endings and path.endswith(format.endings)), None)
 
 
@@ -94,6 +94,6 @@ def target_format(path: str, name: str | None) -> Format | None:
 
 
 def endings() -> list[tuple[str, str]]:
-    """Return the formats that are written, each with the ending of its names."""
+    """Return the names of the formats that are written, each with its ending of file names."""
     library = [(name, ending) for name, ending, _, written in _trace.trace_formats() if written and ending]
     return library + [(format.name, ending) for format in FORMATS for ending in format.endings]

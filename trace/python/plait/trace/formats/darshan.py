@@ -1,6 +1,6 @@
-"""Logs of Darshan: each access where extended tracing (DXT) was on, else the counters of each file.
+"""Logs of Darshan: single accesses if extended tracing (DXT) was on, otherwise the counters of each file.
 
-They are read by the public package of the Darshan project, record by record, so that memory does not grow with the log.
+The public package of the Darshan project reads them record by record, so that memory does not grow with the log.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _SECOND = 1_000_000_000
 
 
 class _RecordSums:
-    """Calls and bytes, of reads and writes."""
+    """Sums of calls and bytes; index 0 for reads, 1 for writes."""
 
     def __init__(self) -> None:
         self.calls = [0, 0]
         self.bytes = [0, 0]
 
     def less(self, other: _RecordSums) -> tuple[int, int, int]:
-        """Calls, bytes read and bytes written that ``other`` has not."""
+        """Return by how much calls, bytes read and bytes written exceed those of ``other``; 0 if they do not."""
         calls = sum(max(count - other_count, 0) for count, other_count in zip(self.calls, other.calls, strict=True))
         read, written = (
             max(count - other_count, 0) for count, other_count in zip(self.bytes, other.bytes, strict=True)
@@ -43,8 +43,8 @@ class _Import:
     def __init__(self, log: Log, spool: Spool) -> None:
         self.log = log
         self.spool = spool
-        self.ranks: dict[int, str] = {}  # their hosts
-        self.files: dict[int, int] = {}  # numbers by Darshan's
+        self.ranks: dict[int, str] = {}  # key: rank, value: host
+        self.files: dict[int, int] = {}  # key: Darshan's id of the file, value: number in the trace
         self.described: set[tuple[int, int]] = set()
         self.operations = 0
         self.notes: list[str] = []
@@ -66,7 +66,7 @@ class _Import:
         return number
 
     def trace(self, module: str, physical: set[int]) -> tuple[set[int], _RecordSums]:
-        """Add every access of a module of DXT; return the files and the sums."""
+        """Add the accesses of a DXT module as events; return the ids of its files, and the sums."""
         interface = _COUNTED[TRACED[module]]
         files: set[int] = set()
         sums = _RecordSums()
@@ -135,14 +135,14 @@ class _Import:
                 files, sums = self.trace(dxt, through_mpi)
                 if dxt == "DXT_MPIIO":
                     through_mpi |= files
-                if files:  # if none of its records can be read, the counters remain
+                if files:  # if none of its records can be read, the counters are used instead
                     traced[TRACED[dxt]] = dxt, sums
         only_counted: list[str] = []
         for module in ("MPI-IO", "POSIX", "STDIO"):
             if module not in modules:
                 continue
             step(module)
-            # If accesses are known for POSIX alone, those of MPI-IO would count the same bytes again.
+            # If only the accesses of POSIX are known, the counters of MPI-IO would count the same bytes again.
             hides = module == "MPI-IO" and "POSIX" in traced and module not in traced
             files, sums = self.count(module, not (module in traced or hides), through_mpi)
             if module == "MPI-IO" and not hides:
@@ -171,7 +171,7 @@ class _Import:
         self.report_damage()
 
     def report_damage(self) -> None:
-        """Record what of the log could not be read; raise if nothing could."""
+        """Record which parts of the log could not be read; raise if no part could."""
         damaged = [name for name in self.log.damaged if name in _COUNTED or name in TRACED]
         if not damaged and not self.log.cut_off:
             return

@@ -6,7 +6,7 @@ from typing import Any
 
 PREFIX = {"POSIX": "POSIX", "MPI-IO": "MPIIO", "STDIO": "STDIO"}
 _HOW = {"INDEP": "independent", "COLL": "collective", "SPLIT": "split", "NB": "nonblocking"}  # of MPI-IO
-# The largest size in each of Darshan's bins but the last.
+# The largest size in each of Darshan's bins, except the last bin.
 _EDGES = {
     "0_100": 100,
     "100_1K": 1 << 10,
@@ -32,7 +32,7 @@ Values = dict[str, int]
 
 
 class _Record:
-    """The counters of a record without the module's prefix; -1 says that Darshan did not count."""
+    """The counters of a record, by names without the module's prefix; -1: Darshan did not count."""
 
     def __init__(self, module: str, record: dict[str, Any]) -> None:
         self.prefix = PREFIX[module]
@@ -40,7 +40,7 @@ class _Record:
         self.times = record["fcounters"]
 
     def count(self, *names: str) -> int | None:
-        """Return the sum of the counters that have values, or None if none has one."""
+        """Return the sum of the counters that have values, or None if no counter has a value."""
         values = [int(self.counters.get(f"{self.prefix}_{name}", -1)) for name in names]
         values = [value for value in values if value >= 0]
         return sum(values) if values else None
@@ -101,7 +101,7 @@ def _data(module: str, record: dict[str, Any], counters: _Record) -> dict[str, i
         values[f"{kind}_extent"] = None if highest is None else highest + 1
         consecutive, onward = counters.count(f"CONSEC_{word}S"), counters.count(f"SEQ_{word}S")
         if consecutive is not None and onward is not None:
-            # Darshan counts a consecutive access as sequential, too.
+            # Darshan counts a consecutive access as a sequential one too, so it is subtracted there.
             values[f"consecutive_{kind}s"] = consecutive
             values[f"sequential_{kind}s"] = max(onward - consecutive, 0)
         values |= _sizes(counters, word, kind)
@@ -117,7 +117,7 @@ def _data(module: str, record: dict[str, Any], counters: _Record) -> dict[str, i
 
 
 def _sizes(counters: _Record, word: str, kind: str) -> dict[str, int | None]:
-    """Return the number of calls for each range of sizes."""
+    """Return the number of calls in each range of sizes, under the names of the counters in traces."""
     infix = "AGG_" if counters.prefix == "MPIIO" else ""
     result: dict[str, int | None] = {}
     lower = 0

@@ -29,7 +29,7 @@ _UNPACKERS: dict[int, Callable[[], Any]] = {0: zlib.decompressobj, 1: bz2.BZ2Dec
 
 
 class Region(NamedTuple):
-    """A part of a log, as the header defines it."""
+    """A contiguous part of a log, as defined in the header."""
 
     begin: int
     size: int
@@ -58,7 +58,7 @@ def is_darshan(path: str) -> bool:
 
 
 def parse_regions(head: bytes) -> list[Region]:
-    """Return the regions of a header: of the names, then of each module by its number; empty for an unknown header.
+    """Return the regions in a header: the names, then each module by number; empty if the header is unknown.
 
     An empty region has the size 0.  The other regions follow one after the other.
     """
@@ -89,7 +89,7 @@ def _backend() -> Any:
 
 
 def _unpacks(file: BinaryIO, region: Region, make: Callable[[], Any]) -> bool:
-    """Return True if the file's part of a region decompresses: it holds compressed streams, one after the other."""
+    """Return True if the part of a region that the file contains, a sequence of compressed streams, decompresses."""
     file.seek(region.begin)
     left, data, unpacker = region.size, b"", make()
     try:
@@ -107,7 +107,7 @@ def _unpacks(file: BinaryIO, region: Region, make: Callable[[], Any]) -> bool:
 
 
 class Log:
-    """A log, which must be opened again for each pass over the records of a module."""
+    """A log. It is opened again for each pass over the records of a module."""
 
     def __init__(self, path: str) -> None:
         """Open a log.  Raises ArgumentError if it is too damaged to read anything."""
@@ -163,7 +163,7 @@ class Log:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Any]:
-        """Open the log with the package."""
+        """Open the log with the package of the Darshan project."""
         log = self.backend.log_open(self.path)
         if not log["handle"]:
             raise ArgumentError(f"{self.path} is not a log of Darshan, or is damaged")

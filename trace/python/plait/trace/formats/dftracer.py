@@ -1,4 +1,4 @@
-"""Traces of DFTracer: lines of JSON, each of which is a call, a name, or a stretch of the program.
+"""Traces of DFTracer: lines of JSON, each of which is a call, a name, or a phase of the program.
 
 The format is that of DFTracer's documentation (docs/trace_format.rst): `ph` is X for events with a duration and M for
 names, to which events refer by hashes; times are in us.
@@ -83,7 +83,7 @@ class _Import:
         self.strings: dict[str, str] = {}  # by hash
         self.processes: dict[int, dict[str, Any]] = {}  # by the number in the trace that is written
         self.source = 0
-        self.hosted: dict[tuple[str, int], int] = {}  # numbers of processes by host and process there
+        self.hosted: dict[tuple[str, int], int] = {}  # number of each process; key: host, and process id there
         self.latest: dict[tuple[int, int], int] = {}  # the process of the latest call, by source and process
         self.described: dict[tuple[int, int], dict[str, Any]] = {}  # metadata that is not a call, by source and process
         self.renumbered = 0
@@ -115,7 +115,7 @@ class _Import:
         if phase == "M":
             self.name(str(record.get("name")), pid, args)
             return True
-        if phase == "H":  # of early versions
+        if phase == "H":  # names in traces of early versions
             self.strings[str(args.get("hash"))] = str(record.get("name"))
             return True
         if phase == "C":  # calls that DFTracer summed up itself
@@ -178,7 +178,7 @@ class _Import:
         interface = _INTERFACES.get(category, Interface.UNKNOWN)
         if interface == Interface.UNKNOWN:
             phase = f"{record.get('cat')}: {name}"
-            if "comm" in args:  # which processes wait for each other
+            if "comm" in args:  # the communicator: which processes wait for each other
                 phase += f" comm={args['comm']}"
             kind, file, offset, length, result = Kind.PHASE, self.file(pid, phase), -1, 0, 0
         else:
@@ -196,7 +196,7 @@ class _Import:
         return True
 
     def moved(self, kind: Kind, name: str, args: dict[str, Any]) -> tuple[int, int, int]:
-        """Offset, length and result."""
+        """Return offset, length and result of a call."""
         offset = _number(args.get("offset"))
         result = _number(args.get("ret"))
         if kind not in (Kind.READ, Kind.WRITE):
@@ -204,7 +204,7 @@ class _Import:
             length = _number(args.get("length")) or 0 if kind == Kind.MAP else 0
             return position, max(length, 0), -1 if result == -1 and kind == Kind.OPEN else 0
         length = _number(args.get("count", args.get("size", 0))) or 0
-        if name in ("fread", "fwrite"):  # of items
+        if name in ("fread", "fwrite"):  # these count items, not bytes
             size = max(_number(args.get("size")) or 1, 1)
             length, result = length * size, None if result is None else result * size
         if result is None:
@@ -223,7 +223,7 @@ class _Import:
         return f"descriptor {args['fd']}" if "fd" in args else ""
 
     def resolved(self, name: str) -> str:
-        """Return the name of a file. The name of a hash may be defined after its first use."""
+        """Return the name of a file. If it is a hash, its definition may have followed its first use in the trace."""
         if name.startswith(_HASH):
             name = name[len(_HASH) :]
             return self.strings.get(name, f"file of hash {name}")
@@ -234,7 +234,7 @@ class _Import:
 
 
 def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> ImportedTrace:
-    """Read traces of one job, which DFTracer keeps in a file for each process."""
+    """Read the traces of one job, which DFTracer stores in one file for each process."""
     spool = Spool()
     work = _Import(spool)
     for work.source, path in enumerate(paths):

@@ -18,7 +18,7 @@ Progress = Callable[[int, int], None]
 
 
 class Events(Protocol):
-    """The events of a trace that was read whole, stored until they are written."""
+    """The events of a completely read trace, stored until they are written."""
 
     @property
     def events(self) -> int:
@@ -46,7 +46,7 @@ class Events(Protocol):
 
 
 class ImportedTrace(NamedTuple):
-    """A trace that was read whole."""
+    """A trace that was read completely."""
 
     format: str
     zero: int
@@ -68,7 +68,7 @@ class Functions(NamedTuple):
     recognize: Callable[[str, bytes], bool]
     """Returns True if a file is of the format; takes its path and its decompressed beginning."""
     read: Callable[[Sequence[str], Step], ImportedTrace]
-    """Reads the files at some paths as one trace; calls the step function with what it is reading."""
+    """Reads the files at the paths as one trace; calls the step function with a description of the current work."""
     write: Callable[[Trace, str, Progress | None], tuple[int, int]] | None = None
     """Writes the remaining events of a trace to a path; returns their number, and the bytes of the file."""
 

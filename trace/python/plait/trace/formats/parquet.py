@@ -19,7 +19,7 @@ from plait.trace._event import EVENT, UNKNOWN, Counters, MissedCalls, Process, T
 from plait.trace._reader import Description, Trace
 from plait.trace.formats.format import Functions, ImportedTrace, Progress, Step
 
-_ROWS = 1 << 18  # of a row group
+_ROWS = 1 << 18  # rows of a row group
 _KEY = b"plait.trace"
 _MAGIC = b"PAR1"
 _MAY_BE_UNKNOWN = ("duration", "cpu", "offset")
@@ -120,7 +120,7 @@ class _ParquetTrace:
     """A trace in Parquet being read: its description is known from the start."""
 
     def __init__(self, path: str) -> None:
-        """Open the file.  Raises plait.ArgumentError where its columns are no trace's."""
+        """Open the file.  Raises plait.ArgumentError if its columns are not those of a trace."""
         self._pa, parquet = _pyarrow()
         try:
             self._file = parquet.ParquetFile(path)

@@ -1,6 +1,6 @@
-"""The page of a report: one HTML file that needs no network, with charts to look closer.
+"""The page of a report: one HTML file with interactive charts that needs no network.
 
-`write(report, path)` writes the page of a report, `write_comparison(comparison, path)` that of two traces compared.
+`write(report, path)` writes the page of a report, and `write_comparison(comparison, path)` that of a comparison.
 Both take the documents of the analysis as plain dicts.
 """
 

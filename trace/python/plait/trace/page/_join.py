@@ -1,4 +1,4 @@
-"""Joins the scripts and the style sheets of the folders next to this file to one script and one style sheet."""
+"""Joins the scripts and style sheets in the folders next to this file into one script and one style sheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the page: parts that need no script are HTML, and the script makes the others from embedded documents."""
+"""Writes the page: HTML for the static parts, and a script that makes the other parts from embedded documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_comparison(
     """Write the page of a comparison, whole or not at all.
 
     comparison  the document of the comparison, version 1
-    reports     of the two traces, for their timelines, where `comparison` does not hold these
+    reports     reports of the two traces, whose timelines are drawn if `comparison` does not contain them
     errors      plait.Error: not such a document, or the file cannot be written
     """
     put(comparison_text(comparison, reports), path)
@@ -64,7 +64,7 @@ def comparison_text(comparison: Report, reports: tuple[Report, Report] | None = 
 
 
 def _checked(document: Report, expected: str) -> dict[str, Any]:
-    """Return a document in JSON's own types, where it is of the kind that is expected."""
+    """Return a document in the types of JSON; raise ArgumentError if it is not of the expected kind."""
     kind = (document.get("format"), document.get("version"))
     if kind != (expected, 1):
         raise ArgumentError(f"the document is a {kind[0]!r} of version {kind[1]!r}; expected {expected!r} of version 1")
@@ -90,7 +90,7 @@ def _fill(entry: str, title: str, parts: Mapping[str, str], islands: Mapping[str
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with its names replaced by values, in one pass: braces in values have no meaning."""
+    """Return a template in which each {name} is replaced by its value, in one pass: braces in values stay."""
     pieces = template.split("{")
     text = [pieces[0]]
     for piece in pieces[1:]:
@@ -100,19 +100,19 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def csp_hash(text: str) -> str:
-    """Return the hash by which a policy (CSP) identifies a script or a style."""
+    """Return the hash by which a Content Security Policy identifies a script or a style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _island(name: str, document: Any) -> str:
-    """Return a document that ends its element nowhere but at its end: no `<` is left, nor anything but ASCII."""
+    """Return a script element with a document as ASCII. `<` is escaped, so that no text can end the element early."""
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return f'<script type="application/json" id="data-{name}">{text}</script>'
 
 
 def _lean(value: Any) -> Any:
-    """Return a document in JSON's own types, with short numbers; NaN and infinity become None."""
+    """Return a document in the types of JSON, with rounded numbers; NaN and infinity become None."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -124,13 +124,13 @@ def _lean(value: Any) -> Any:
         return {str(key): _lean(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_lean(each) for each in value]
-    if hasattr(value, "tolist"):  # of NumPy
+    if hasattr(value, "tolist"):  # an array or a scalar of NumPy
         return _lean(value.tolist())
     raise ArgumentError(f"the report holds a {type(value).__name__}, which JSON has no form for")
 
 
 def put(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a file under another name and rename it when it is whole."""
+    """Write a file under a temporary name and rename it when it is complete."""
     target = Path(path)
     spare = None
     try:

@@ -1,4 +1,4 @@
-"""The head of the page and its conclusions: the part that readers see first, and that needs no script."""
+"""The static head of the page, with the conclusions, which readers see first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.trace.recording.program import programs
 
 Report = Mapping[str, Any]
 
-# The evidence that a conclusion may name, and the section that shows it.
+# Maps the evidence that a conclusion may name to the section that shows it.
 SECTIONS = {
     "timeline": "Rate over time",
     "cycles": "Cycles",
@@ -138,7 +138,7 @@ def _source(report: Report, trace: Report) -> str:
 
 
 def _coverage(trace: Report) -> str:
-    """Return the coverage of the report, which comes first."""
+    """Return the coverage of the trace, the first paragraph of the page."""
     coverage = trace.get("coverage") or {}
     part = coverage.get("share")
     whole = part is not None and part >= 1 and trace.get("complete", True)

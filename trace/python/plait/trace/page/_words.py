@@ -1,4 +1,4 @@
-"""Numbers and names as people read them; units.js says the same on the page."""
+"""Texts of numbers and names; units.js makes the same texts in the script of the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 
 NOTHING = "–"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-# Control characters, and those that turn the direction of a text: a file's name may hold them to deceive.
+# Control characters, and characters that change the direction of text, which a file's name may contain to deceive.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 

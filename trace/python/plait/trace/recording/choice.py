@@ -41,7 +41,7 @@ class Choice:
 
 
 def keep(path: str | os.PathLike[str], choice: Choice) -> None:
-    """Write a choice into an existing trace."""
+    """Write a choice into the header of an existing trace."""
     text = choice.written()
     with open(path, "r+b") as file:
         if file.read(len(_MAGIC)) == _MAGIC:
@@ -50,7 +50,7 @@ def keep(path: str | os.PathLike[str], choice: Choice) -> None:
 
 
 def kept(path: str | os.PathLike[str]) -> Choice:
-    """Return the choice in a trace; the default choice if it holds none, or if the file is not a trace."""
+    """Return the choice in the header of a trace; the default one if there is none, or the file is not a trace."""
     try:
         with open(path, "rb") as file:
             if not os.path.isfile(path) or file.read(len(_MAGIC)) != _MAGIC:

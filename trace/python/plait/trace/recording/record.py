@@ -83,7 +83,7 @@ def _checked(command: Sequence[str]) -> list[str]:
 
 def _run_recorded(program: str, command: list[str], environment: dict[str, str]) -> int:
     if why_not(program):
-        # Something that is recorded runs it, so that the trace says that it was not followed.
+        # env, which is recorded, runs the program, so that the trace states that the program was not recorded.
         name = program if "=" in command[0] else command[0]
         return _run("/usr/bin/env", ["env", "--", name, *command[1:]], environment)
     try:
@@ -104,7 +104,9 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     if str(LIBRARY) not in names:  # otherwise the caller determines the order
         names.insert(0, str(LIBRARY))
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
-    environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # requests to Plait in the program
+    environment.setdefault(
+        "PLAIT_TRACE", environment["PLAIT_RECORD"]
+    )  # the program's requests to Plait are recorded in the same trace
     environment.pop("PLAIT_RECORD_EXEC", None)
     # A program built with gcc's AddressSanitizer does not start if another library is loaded before it.
     options = os.environ.get("ASAN_OPTIONS", "")
@@ -127,7 +129,7 @@ def find_program(name: str) -> str:
 
 
 def _make_space(path: Path, append: bool) -> None:
-    """Remove an older trace; later ranks of the same job keep the trace of the first one."""
+    """Remove an older trace. Later ranks of a job do not remove the trace that its first rank has made."""
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed by the with below
     except FileNotFoundError:
@@ -155,7 +157,9 @@ def _make_space(path: Path, append: bool) -> None:
 
 
 def _is_mapped(path: Path) -> bool:
-    """Return True if a process of this machine writes into a trace, as far as permissions allow to see."""
+    """Return True if a process of this machine is known to write into a trace; processes of other users may
+    be invisible.
+    """
     name = os.fsencode(os.path.realpath(path)) + b"\n"
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -165,7 +169,7 @@ def _is_mapped(path: Path) -> bool:
 
 
 def _made_in_this_job(head: bytes) -> bool:
-    """Return True if a trace was begun after the launcher that runs this process as one of its ranks."""
+    """Return True if a trace was begun after the launcher of this rank had started."""
     (monotonic,) = struct.unpack_from("<q", head, 32)
     with open(f"/proc/{os.getppid()}/stat", encoding="ascii", errors="replace") as file:
         ticks = int(file.read().rsplit(")", 1)[1].split()[19])
@@ -177,14 +181,14 @@ def _made_in_this_job(head: bytes) -> bool:
 
 
 def _run(program: str, arguments: list[str], environment: dict[str, str]) -> int:
-    # Launchers hand descriptors to the ranks, which must reach them.
+    # Launchers pass open descriptors to the ranks, so these are not closed.
     with subprocess.Popen(arguments, executable=program, env=environment, close_fds=False) as process:
 
         def pass_on(number: int, frame: FrameType | None) -> None:
             process.send_signal(number)
 
         before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
-        # The terminal sends these to the command too, which handles them itself.
+        # The terminal sends these signals to the command as well, which handles them itself.
         before |= {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
         try:
             status = process.wait()
