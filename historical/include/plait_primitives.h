@@ -32,13 +32,13 @@ enum { PLAIT_COLLAPSED = 0, PLAIT_BLOCK = 1, PLAIT_CYCLIC = 2, PLAIT_BLOCK_CYCLI
 enum { PLAIT_USER_MAP = -1, PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR = 1, PLAIT_SNAKE = 2 };
 
 /**
- * Opens `file` for `unit` (0 or more, not in use).  NEW: it must not exist or be open in another unit, and appears
- * whole at plait_pclose.  OLD: it is opened for reading and writing or, if that is not permitted, for reading.
- * SEQUENTIAL accesses continue where the last one of the unit ended, DIRECT ones begin at the file's beginning.
- * `pipe:NAME` leads to another program, which opens the same name the other way round: NEW writes, OLD reads, and each
- * access is a step.
- * *no_of_disks  -1 (or NULL), or more than there are: all.  Set to the number of disks that the file is on; 0 for a
- *               pipe.
+ * Opens `file` for `unit` (0 or more, not in use).  NEW: the file must not exist or be open in another unit; it
+ * appears under its name, complete, at plait_pclose.  OLD: it is opened for reading and writing or, if that is not permitted, for reading.
+ * SEQUENTIAL accesses continue at the end of the previous access of the unit; DIRECT ones start at offset 0.
+ * `pipe:NAME` is a pipe to another program, which opens the same name with the other status: NEW writes, OLD reads, and
+ * each access is a step.
+ * *no_of_disks  The requested number of disks; -1, NULL, or more than exist: all.  It is set to the number of disks of
+ *               the file; 0 for a pipe.
  * no_of_processors  The ranks that read and write the file, 1 to P: ranks 0 to no_of_processors - 1 on one node,
  *               as many on each of several nodes as its size allows (fewer if an array has fewer storage units, of
  *               which each takes whole ones); -1: the fastest number of all ranks.
@@ -49,7 +49,7 @@ plait_status plait_popen(int unit, const char* file, int access, int form, int s
                          int no_of_processors);
 
 /** Closes a unit.  A NEW file appears under its name, and all writes are durable.  If a file of that name
- *  exists by then: PLAIT_ERROR_SYSTEM, and the unit stays open. */
+ *  exists by then, PLAIT_ERROR_SYSTEM is returned and the unit stays open. */
 plait_status plait_pclose(int unit);
 
 /**
@@ -65,8 +65,8 @@ plait_status plait_array_type(int array_descriptor, const char* type);
 
 /**
  * Makes the logical grid of processors, which accesses of arrays with the same proc_info use from now on.
- * map_mode  0: the first coordinate varies fastest with the rank, 1: the last one does, 2: as 0, but back and forth, so
- *           that ranks in a row are neighbours; -1: `user_map` has the rank of each position of the grid, in the order
+ * map_mode  0: the first coordinate varies fastest with the rank, 1: the last one does, 2: as 0, but in a snake, so that
+ *           successive ranks are neighbours; -1: `user_map` has the rank of each position of the grid, in the order
  *           of mode 0.  Other modes ignore `user_map`.
  * A -1 before a later positive entry of proc_info counts as 1, unless the entries before it make up all ranks.
  */
@@ -92,13 +92,14 @@ plait_status plait_pread(void* array_name, int64_t size1, int64_t size2, int arr
 plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
                           void* io_buffer, int64_t io_size);
 
-/** Rows of the tables, as integers.  Not collective.  PLAIT_ERROR_ARGUMENT if no other primitive was called before. */
+/** The next three functions return rows of the tables as integers.  They are not collective, and return
+ *  PLAIT_ERROR_ARGUMENT if no other primitive was called before. */
 /** FDA (table 12): unit, access, form, status, disks, processors. */
 plait_status plait_fda(int unit, int row[6]);
 /** ADT (table 13), row by row: global size, distribution code, block size, processors, of seven dimensions. */
 plait_status plait_adt(int array_descriptor, int64_t table[28]);
 /** P_INFO (table 14), row by row: N rows of coordinates and one of ranks, of P columns.  `capacity` is the capacity of
- *  `table`; `rows` and `columns` return the required size and may be NULL, as may `table` with room 0. */
+ *  `table`; `rows` and `columns` return the required size and may be NULL; `table` may be NULL if `capacity` is 0. */
 plait_status plait_p_info(int64_t capacity, int* table, int* rows, int* columns);
 
 /** Prints the tables on the standard output of rank 0.  Not collective. */

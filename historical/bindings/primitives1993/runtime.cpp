@@ -25,7 +25,7 @@ namespace plait::primitives {
 
 namespace {
 
-// MPI_Finalize frees the runtime, not the end of the process, because it contains objects of MPI.
+// The runtime contains objects of MPI, so MPI_Finalize destroys it, and not the end of the process.
 std::unique_ptr<Runtime>& instance() {
   static auto* const holder = new std::unique_ptr<Runtime>;
   return *holder;
@@ -36,10 +36,11 @@ std::string& unreported_text() {
   return *text;
 }
 
-/// A forked child owns nothing that its parent's primitives opened.
+/// False in a forked child, which does not own the units that its parent opened.
 bool is_owner() { return !instance() || instance()->owner.here(); }
 
-void let_go() noexcept {
+/// Discards the units at the end of MPI. Rank 0 warns about NEW files that were not closed.
+void release_units() noexcept {
   if (!is_owner()) return;
   report_now();
   std::unique_ptr<Runtime> state = std::move(instance());
@@ -51,7 +52,7 @@ void let_go() noexcept {
   state->units.clear();
 }
 
-/// Reports what a program leaves behind that ends without MPI_Finalize.
+/// Reports units that are still open when a program ends with a failure, without MPI_Finalize.
 void on_failed_end(int status) noexcept {
   if (!is_owner()) return;
   report_now();
@@ -75,7 +76,7 @@ Runtime& runtime() {
   state->comm = c::world();
   c::at_failed_end(on_failed_end);
   [[maybe_unused]] static const bool watched = [] {
-    transport::at_ending(transport::EndingStage::kFiles, let_go);
+    transport::at_ending(transport::EndingStage::kFiles, release_units);
     return true;
   }();
   instance() = std::move(state);

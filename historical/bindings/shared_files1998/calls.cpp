@@ -18,7 +18,7 @@ namespace {
 
 using base::text;
 
-/// A range of a file as the program passes it, and the memory for it.
+/// A range of a file as the program passes it, and the buffer in memory.
 struct Stretch {
   std::int64_t handle;
   double offset;
@@ -26,15 +26,15 @@ struct Stretch {
   const void* buffer;
 };
 
-/// Starts a request and stores its number in `id`. `of` is checked first.
+/// Starts a request and stores its number in `id`. The numbers in `range` are checked first.
 template <typename Begin>
-int start(Code otherwise, const Stretch& of, int& id, Begin&& begin) noexcept {
+int start(Code otherwise, const Stretch& range, int& id, Begin&& begin) noexcept {
   id = kNoId;
   return guarded(otherwise, [&] {
-    const std::int64_t at = whole(of.offset, "offset");
-    const std::int64_t size = whole(of.bytes, "bytes");
-    if (of.buffer == nullptr && size > 0) throw_error(text("no buffer was given for ", size, " bytes"));
-    id = keep({begin(*find_open_file(of.handle), at, size), otherwise == kNoWrite});
+    const std::int64_t at = whole(range.offset, "offset");
+    const std::int64_t size = whole(range.bytes, "bytes");
+    if (range.buffer == nullptr && size > 0) throw_error(text("no buffer was given for ", size, " bytes"));
+    id = keep({begin(*find_open_file(range.handle), at, size), otherwise == kNoWrite});
   });
 }
 

@@ -67,7 +67,7 @@ SharedFileOptions make_options(const CreateArguments& arguments, std::int64_t sl
 }
 
 /// Abandons the files that were not destroyed. A rank that waits in SF_Destroy gets an error.
-void let_go() {
+void release_files() {
   std::map<std::int64_t, std::shared_ptr<SharedEntry>> left;
   {
     const std::lock_guard lock(table().mutex);
@@ -101,7 +101,7 @@ int create(const CreateArguments& arguments) {
     table().entries[slot] = entry;
   }
   // Registered after the file's own actions for the end of MPI.
-  watch_the_end(let_go);
+  watch_the_end(release_files);
   return static_cast<int>(slot + kFirstHandle);
 }
 

@@ -43,8 +43,8 @@ void check_alone() {
 }
 
 Ending& ending() {
-  static Ending let_go = nullptr;
-  return let_go;
+  static Ending release = nullptr;
+  return release;
 }
 
 /// The process that registered the action for its end. Its children own none of the files.
@@ -61,7 +61,8 @@ void on_finalize() {
 
 void at_exit() {
   if (!watcher().here()) return;
-  // While MPI runs, other ranks may wait elsewhere for a rank that leaves early, so this must not wait for them.
+  // If MPI still runs, this rank leaves early, and other ranks may wait for it elsewhere. So it must not wait for them
+  // here.
   if (!mpi_runs()) ending()();
 }
 
@@ -82,8 +83,8 @@ Comm world() {
   return attached();
 }
 
-void watch_the_end(void (*let_go)()) {
-  ending() = let_go;
+void watch_the_end(void (*release)()) {
+  ending() = release;
   watcher();
   static transport::mpi::EndOfHandles end(on_finalize, at_exit);
   end.watch();

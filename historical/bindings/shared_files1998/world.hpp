@@ -11,8 +11,8 @@ namespace plait::ga {
 /// processes.
 Comm world();
 
-/// Registers `let_go`, which is called when MPI is finalised, while it still works, and at the end of a program
+/// Registers `release`. It is called at the begin of MPI_Finalize, while MPI still works, or at the end of a program
 /// without MPI.
-void watch_the_end(void (*let_go)());
+void watch_the_end(void (*release)());
 
 }  // namespace plait::ga

@@ -104,9 +104,8 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     if str(LIBRARY) not in names:  # otherwise the caller determines the order
         names.insert(0, str(LIBRARY))
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
-    environment.setdefault(
-        "PLAIT_TRACE", environment["PLAIT_RECORD"]
-    )  # the program's requests to Plait are recorded in the same trace
+    # Requests of the program to Plait are recorded in the same trace.
+    environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])
     environment.pop("PLAIT_RECORD_EXEC", None)
     # A program built with gcc's AddressSanitizer does not start if another library is loaded before it.
     options = os.environ.get("ASAN_OPTIONS", "")
@@ -157,9 +156,7 @@ def _make_space(path: Path, append: bool) -> None:
 
 
 def _is_mapped(path: Path) -> bool:
-    """Return True if a process of this machine is known to write into a trace; processes of other users may
-    be invisible.
-    """
+    """Return True if a process of this machine is known to write into a trace; those of other users may be hidden."""
     name = os.fsencode(os.path.realpath(path)) + b"\n"
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
