@@ -33,7 +33,8 @@ enum { PLAIT_USER_MAP = -1, PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR = 1, PLAIT_S
 
 /**
  * Opens `file` for `unit` (0 or more, not in use).  NEW: the file must not exist or be open in another unit; it
- * appears under its name, complete, at plait_pclose.  OLD: it is opened for reading and writing or, if that is not permitted, for reading.
+ * appears under its name, complete, at plait_pclose.  OLD: it is opened for reading and writing or, if that is not
+ * permitted, for reading.
  * SEQUENTIAL accesses continue at the end of the previous access of the unit; DIRECT ones start at offset 0.
  * `pipe:NAME` is a pipe to another program, which opens the same name with the other status: NEW writes, OLD reads, and
  * each access is a step.
@@ -65,9 +66,9 @@ plait_status plait_array_type(int array_descriptor, const char* type);
 
 /**
  * Makes the logical grid of processors, which accesses of arrays with the same proc_info use from now on.
- * map_mode  0: the first coordinate varies fastest with the rank, 1: the last one does, 2: as 0, but in a snake, so that
- *           successive ranks are neighbours; -1: `user_map` has the rank of each position of the grid, in the order
- *           of mode 0.  Other modes ignore `user_map`.
+ * map_mode  0: the first coordinate varies fastest with the rank, 1: the last one does, 2: as 0, but in a snake, so
+ *           that successive ranks are neighbours; -1: `user_map` has the rank of each position, in the order of mode 0.
+ *           Other modes ignore `user_map`.
  * A -1 before a later positive entry of proc_info counts as 1, unless the entries before it make up all ranks.
  */
 plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* user_map);

@@ -29,7 +29,8 @@ std::unique_ptr<Bytes> open_bytes(const std::string& path, const std::string& sh
 /// Copies a text.
 std::unique_ptr<Bytes> make_bytes(std::string_view text);
 
-/// Bytes with lookahead, and lines. memory: one buffer that grows to the longest line, at most kLongest.
+/// Bytes with lookahead, and lines.
+/// memory  one buffer that grows to the longest line, at most kLongest.
 class Source {
  public:
   static constexpr std::size_t kLongest = std::size_t{1} << 20;

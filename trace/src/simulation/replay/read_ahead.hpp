@@ -14,13 +14,17 @@ struct FileRange {
   std::int64_t end = 0;
 };
 
-/// The strategies:
-/// one        one block after a request that continues the last one of this process on this file
-/// many       a fixed number of bytes after it same-size  as many bytes as were just read (Miller 1992, section 6.2)
-/// stride     the next request if requests of a process on a file have had the same distance twice
-/// adaptive   windows that grow while reads are sequential, each requested when the one before it is begun, as in
-/// Linux (F. Wu, H. Xi, J. Li and N. Zou, "Linux readahead: less tricks for more", Proceedings of the Linux Symposium
-/// 2007, volume 2)
+/// Predicts the range that a process reads next in a file, by one of these strategies:
+///
+///   one        one block after a request that continues the previous one of this process on this file
+///   many       a fixed number of bytes after such a request
+///   same-size  as many bytes as were just read, after such a request
+///   stride     the next request, if two successive distances between requests were equal
+///   adaptive   windows that grow while reads are sequential; each is requested when a read reaches the previous one
+///
+/// Sources: same-size: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), section 6.2.
+/// adaptive, as in Linux: F. Wu, H. Xi, J. Li and N. Zou, "Linux readahead: less tricks for more", Proceedings of the
+/// Linux Symposium 2007, volume 2.
 /// cost       O(1) a request.
 /// memory     about 100 bytes for each process and file.
 class ReadAhead {

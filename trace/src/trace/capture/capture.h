@@ -48,7 +48,7 @@ struct text {
 };
 extern struct text capture_own_text;
 extern struct text capture_libc_text;
-extern struct text capture_plait_text; /* known from its first pause on */
+extern struct text capture_plait_text; /* code of Plait's library; set by the first plait_capture_pause() */
 
 static inline bool text_has(const struct text* text, uintptr_t address) { return address - text->begin < text->size; }
 
@@ -130,6 +130,7 @@ static inline void account_add(const struct account_slot* slot, _Atomic int64_t*
 #else
   (void)slot;
 #endif
+  // Relaxed: the counters order no other data, and account_compare() waits a little for late additions.
   atomic_fetch_add_explicit(sum, by, memory_order_relaxed);
 }
 /* Marks the begin and end of a read call.  If a kill interrupts it, the program never saw the bytes counted for it. */
@@ -265,7 +266,7 @@ void uring_end(void);
 /* Called in the child of a fork, in which the requests are the parent's. */
 void aio_forked(void);
 void uring_forked(void);
-/* Called before a descriptor is closed: forgets its ring, if it is one. */
+/* Called before a descriptor is closed: releases the mappings of its ring, if it is a ring. */
 void uring_remove(int fd);
 /* Does the same for all descriptors from first to last. */
 void uring_remove_range(unsigned first, unsigned last);
@@ -281,4 +282,4 @@ void capture_leave(void);
 void capture_stop(void);
 /* Records the bytes that the loader read since dlopen was called. */
 void account_loaded(void);
-extern _Atomic int account_loading; /* dlopen was called since */
+extern _Atomic int account_loading; /* 1 if dlopen was called since the last account_loaded() */

@@ -55,7 +55,8 @@ std::string remark_text(const File& file);
 std::string remark_text(const MissedCalls& missed);
 std::string remark_text(const Counters& counters);
 std::string note_text(std::string_view note);
-/// Tick: unit of the times in the trace; a different Description::tick is written out.
+/// Returns the remark that ends a trace.
+/// tick  unit of the times in the trace; Description::tick is written as `rounded=` only if it differs.
 std::string end_text(const Description& description, std::int64_t tick);
 
 /// The kinds of lines.

@@ -34,7 +34,8 @@ struct Call {
   bool is_data() const { return direction >= 0; }
 };
 
-/// Computes one part of a report. memory: bounded, except for some bytes a process.
+/// Computes one part of a report.
+/// memory  bounded, except for some bytes for each process.
 class Analyser {
  public:
   virtual ~Analyser() = default;

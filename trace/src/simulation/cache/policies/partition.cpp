@@ -3,8 +3,8 @@
 ///
 /// A block belongs to the process that brought it in; other processes hit it too. A process at its limit gives up one
 /// of its own blocks. If the limits add up to more than the cache and the cache is full, the process with the most
-/// blocks gives up one; among several, the one with the smallest number. cost: O(processes) to determine that
-/// process.
+/// blocks gives up one; among several, the one with the smallest number.
+/// cost  O(processes) to determine that process.
 ///
 /// Each process has an inner policy with slots of its own, numbered from 0. `where_` maps a slot of the cache to the
 /// process and its inner slot, and Part::slots maps back.

@@ -7,8 +7,8 @@
  * many.
  *
  * Counters of a ring only grow and wrap at 2^32, so differences are computed in 32 bits. Example: sq_entries = 4,
- * sq_seen = 10, head = tail = 17. The entries 10 to 12, 17 - 4 - 10 = 3 in number, were overwritten, and the next one to
- * read is 13.
+ * sq_seen = 10, head = tail = 17. Entries 10 to 12 were overwritten (17 - 4 - 10 = 3 entries), and the next one to read
+ * is 13.
  */
 #define _GNU_SOURCE
 #include "trace/capture/uring/uring.h"

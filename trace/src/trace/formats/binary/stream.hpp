@@ -18,7 +18,7 @@ namespace plait::trace::binary {
 /// memory   a window of the chunk, a state for each of its contexts, and the events that are out of order.
 class Stream {
  public:
-  /// Order: if starts are equal, the stream with the smaller order comes first.
+  /// order  if starts are equal, the stream with the smaller order comes first.
   Stream(const Part& part, const ChunkEntry& entry, std::uint64_t order, Tables& tables, std::int64_t shift);
 
   /// Proceeds to the next event. Returns false at the end.

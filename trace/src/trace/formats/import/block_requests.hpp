@@ -33,10 +33,10 @@ class BlockRequests {
  public:
   enum class Action : std::uint8_t { kQueued, kIssued, kRequeued, kCompleted };
 
-  /// Put: called with each request, or part of one, at its last line.
+  /// put  called with each request, or part of a request, at its last line.
   explicit BlockRequests(std::function<void(const Event&)> put) : put_(std::move(put)) {}
 
-  /// Event: the content of the line; its start is the time of the line.
+  /// Processes a line. `event` has the content of the line, and its start is the time of the line.
   void take(Action action, const Event& event);
   /// Ends the trace: reports requests that were not completed.
   void finish();

@@ -66,8 +66,8 @@ struct ProcessState {
 /// used one.
 constexpr std::size_t kFiles = 32;
 
-/// The state that readers and writers both update with each record. memory: about 100 B a process and about 50 B a
-/// remembered file.
+/// The state that readers and writers both update with each record.
+/// memory  about 100 bytes for each process, and 50 for each remembered file.
 class State {
  public:
   /// Start of the last record, in ticks.

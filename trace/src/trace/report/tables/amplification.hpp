@@ -7,8 +7,8 @@
 
 namespace plait::trace::report {
 
-/// Receives the events of both levels. memory: 4 MiB; the levels of an operation are joined if it is among the last
-/// quarter of a million or so.
+/// Receives the events of both levels. The levels of an operation are joined if it is among the last 250,000 or so.
+/// memory  4 MiB.
 class Amplifier {
  public:
   void add(std::span<const Call> calls);

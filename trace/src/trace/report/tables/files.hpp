@@ -10,8 +10,8 @@
 namespace plait::trace::report {
 
 /// Stores complete rows of up to kMaxEntries files. If there are more, the smaller half is removed: it stays in the
-/// sums. A removed file that is accessed again starts anew and is counted once, with its last accesses. memory: about
-/// 250 bytes a stored file, 12 bytes a name.
+/// sums. A removed file that is accessed again starts anew and is counted once, with its last accesses.
+/// memory  about 250 bytes for each stored file, and 12 for each name.
 class FilesAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kMaxEntries = std::size_t{1} << 16;

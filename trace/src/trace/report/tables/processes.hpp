@@ -8,7 +8,8 @@
 
 namespace plait::trace::report {
 
-/// Memory: some 150 bytes a process.
+/// Computes the row of each process.
+/// memory  about 150 bytes for each process.
 class ProcessesAnalyser final : public Analyser {
  public:
   explicit ProcessesAnalyser(const Lookup& lookup) : lookup_(lookup) {}

@@ -9,8 +9,9 @@
 
 namespace plait::trace::report {
 
-/// Bins of powers of two, and the most frequent sizes. memory: kMax different sizes for each direction. If there are
-/// more, the rarest are discarded, and the count of a size that was rare for long is then a lower bound.
+/// Bins of powers of two, and the most frequent sizes. If there are more than kMax different sizes in one direction,
+/// the rarest are discarded; the count of a size that was rare for long is then a lower bound.
+/// memory  kMax different sizes for each direction.
 class SizesAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kMax = std::size_t{1} << 16;

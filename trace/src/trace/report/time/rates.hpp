@@ -30,7 +30,7 @@ class Gaps {
 class Rate {
  public:
   explicit Rate(std::size_t bins) : bins_(bins, 1) {}
-  /// Usual: the usual gap between requests elsewhere; a gap of more than 64 times that is a pause here. 0: none.
+  /// usual  the usual gap between requests in the total rate; a gap of more than 64 times this is a pause. 0: unknown.
   void add(std::int64_t at, std::int64_t bytes, std::int64_t usual);
   void finish(std::int64_t at);
   std::int64_t usual() const { return gaps_.quartile(); }
@@ -46,7 +46,8 @@ class Rate {
   double held_ = 0;  // bytes of the requests at last_
 };
 
-/// Rates over wall time and over CPU time. memory: 1 MiB, and 64 KiB for each file with a rate.
+/// Rates over wall time and over CPU time.
+/// memory  1 MiB, and 64 KiB for each file with a rate.
 class RatesAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kBins = 16384;

@@ -8,7 +8,8 @@ namespace plait::trace::report {
 
 namespace {
 
-/// Returns the sum of the times that processes existed in each bin. cost: processes and bins.
+/// Returns the sum of the times that processes existed in each bin.
+/// cost  O(processes + bins).
 std::vector<double> present(const std::vector<ProcessRow>& processes, std::int64_t width, std::size_t bins) {
   std::vector<double> parts(bins, 0.0);      // time of processes that begin or end in the bin
   std::vector<double> changes(bins + 1, 0);  // change of the number of processes that exist during the whole bin
