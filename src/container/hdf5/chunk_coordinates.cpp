@@ -11,12 +11,12 @@ ChunkCoordinates::ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDatas
   is_extensible_array_ = true;
   const Handle space(hdf5->H5Dget_space(id), hdf5->H5Sclose);
   std::array<hsize_t, kMaxDimensions> extents{};
-  std::array<hsize_t, kMaxDimensions> maximum{};
-  hdf5->H5Sget_simple_extent_dims(space.id(), extents.data(), maximum.data());
+  std::array<hsize_t, kMaxDimensions> max_extents{};
+  hdf5->H5Sget_simple_extent_dims(space.id(), extents.data(), max_extents.data());
   for (std::size_t d = 0; d < chunk_.size(); ++d) {
     const auto length = static_cast<hsize_t>(chunk_[d]);
-    max_grid_.push_back(maximum[d] / length + (maximum[d] % length != 0 || maximum[d] == 0 ? 1 : 0));
-    if (maximum[d] == H5S_UNLIMITED)
+    max_grid_.push_back(max_extents[d] / length + (max_extents[d] % length != 0 || max_extents[d] == 0 ? 1 : 0));
+    if (max_extents[d] == H5S_UNLIMITED)
       unlimited_ = d;
     else if (__builtin_mul_overflow(elements_per_row_, max_grid_[d], &elements_per_row_))
       elements_per_row_ = H5S_UNLIMITED;  // the file is damaged: the library numbers chunks in 32 bits

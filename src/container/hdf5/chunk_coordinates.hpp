@@ -11,17 +11,18 @@ namespace plait::container::hdf5 {
 
 /// Converts the coordinates that H5Dchunk_iter() and H5Dget_chunk_info() report into the numbers of chunks.
 ///
-/// Both functions are wrong for extensible arrays whose unlimited dimension is not the first (HDF5 1.10.0 to 2.0.0).
-/// Such an array stores chunk k as element k, where k numbers the chunks with the unlimited dimension first. The
-/// library walks the elements but counts coordinates as if the unlimited dimension were in its own position. This class
-/// computes k from the reported coordinates and then unravels k with the unlimited dimension first.
+/// Both functions are wrong if the chunk index is an "extensible array" (the index of datasets with one unlimited
+/// dimension) and the unlimited dimension is not the first (HDF5 1.10.0 to 2.0.0). The index stores chunk k as its
+/// element k, where k numbers the chunks in row-major order with the unlimited dimension moved to the front. The
+/// library visits the elements in this order but counts coordinates in row-major order of the original dimensions. This
+/// class computes k from the reported coordinates and then unravels k with the unlimited dimension first.
 ///
 /// Example: shape (4, 4), chunks (2, 2), maximum shape (4, unlimited): a grid of 2x2 chunks with 2 rows at most. The
-/// library reports element k = 2 as chunk (0, 2), because dimension 1 never ends. The true chunk is in column 2 / 2 = 1
-/// and row 2 % 2 = 0.
+/// library reports element k = 2 as chunk (0, 2), because its count along the unlimited dimension 1 never wraps. The
+/// true chunk is in column 2 / 2 = 1 and row 2 % 2 = 0.
 ///
-/// H5Dget_chunk_info_by_coord() walks the index in the same way and cannot serve as a check. H5Dread_chunk() computes k
-/// from the coordinates, so it can (HdfFile::check_offsets()).
+/// H5Dget_chunk_info_by_coord() has the same error and cannot serve as a check. H5Dread_chunk() computes k from the
+/// coordinates correctly, so that HdfFile::check_offsets() uses it.
 class ChunkCoordinates {
  public:
   ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDataset& dataset);
@@ -42,7 +43,7 @@ class ChunkCoordinates {
   // The following members are set for extensible arrays only.
   std::vector<hsize_t> max_grid_;  ///< number of chunks along each dimension at its maximum length
   std::size_t unlimited_ = 0;      ///< index of the unlimited dimension
-  hsize_t elements_per_row_ = 1;   ///< product of the maxima of the other dimensions
+  hsize_t elements_per_row_ = 1;   ///< product of max_grid_ over the other dimensions
 };
 
 }  // namespace plait::container::hdf5

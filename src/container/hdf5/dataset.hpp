@@ -1,4 +1,4 @@
-/// Datasets as their file describes them. With this description Plait finds their bytes without the HDF5 library.
+/// Descriptions of datasets, from which Plait finds their bytes without the HDF5 library.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ void fields(Codec& codec, base::Record<Codec, Filter>& filter) {
   codec(filter.id, filter.values, filter.name);
 }
 
-/// A chunk that has space in the file.
+/// A chunk that is allocated in the file.
 struct Chunk {
   std::int64_t number = 0;  ///< number among the chunks of the whole array, with the last dimension fastest
   std::int64_t offset = 0;
@@ -38,19 +38,18 @@ struct Chunk {
 enum class Storage : std::uint8_t {
   kNone,     ///< nothing has been written yet: each element is the fill value
   kWhole,    ///< one contiguous piece
-  kInside,   ///< the description itself holds the elements (compact)
+  kInside,   ///< the object header holds the elements (compact layout)
   kLibrary,  ///< only the HDF5 library knows where the elements are, and they are not in chunks
   kChunks
 };
 
 constexpr Storage last_value(Storage /*any*/) { return Storage::kChunks; }
 
-/// Changes that are appended to the file until they are committed: their offset, and the mark of their headers
-/// (ChunkLog).
+/// The log of changes that are appended to the file but not committed yet (ChunkLog).
 struct Changes {
-  std::int64_t begin = 0;
-  std::uint64_t mark = 0;
-  bool grows = false;  ///< true if the shape may change as well
+  std::int64_t begin = 0;  ///< offset of the log in the file
+  std::uint64_t mark = 0;  ///< first 8 bytes of each header in the log
+  bool grows = false;      ///< true if the shape may change as well
 };
 
 template <class Codec>
@@ -67,7 +66,7 @@ enum class TextPadding : std::uint8_t {
 
 constexpr TextPadding last_value(TextPadding /*any*/) { return TextPadding::kSpace; }
 
-/// A text in each element whose padding is not NUL.
+/// A fixed-length text within each element. Its padding is not NUL.
 struct TextField {
   std::int64_t offset = 0;  ///< offset in the element
   std::int64_t bytes = 0;
@@ -82,7 +81,7 @@ void fields(Codec& codec, base::Record<Codec, TextField>& field) {
 /// A dataset as its file describes it.
 struct HdfDataset {
   ArrayType type;
-  /// The number of the last dimensions that belong to the elements: in the file, each element is an array.
+  /// Number of trailing dimensions that the file stores in the element type: each of its elements is an array.
   std::uint32_t element_dimensions = 0;
   std::vector<TextField> padded_texts;  ///< texts in each element whose padding is not NUL
   std::string element;                  ///< the name of the type in h5dump, without `H5T_`
@@ -91,11 +90,11 @@ struct HdfDataset {
   std::string library_reason;
   bool is_null = false;  ///< true if the dataspace is null: the dataset has no shape and no elements
   /// The reason why only the HDF5 library copies the dataset, into another HDF5 file, as in `its elements are
-  /// references to other objects`; empty if Plait copies it, or nothing does. Not in packed().
+  /// references to other objects`; empty if Plait copies it, or nothing can. packed() does not encode it.
   std::string copy_reason;
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< the fill value: one element of the file, which may be an array
-  bool has_own_fill = false;    ///< true if the file states a fill value; not in packed()
+  bool has_own_fill = false;    ///< true if the file states a fill value; not encoded by packed()
   /// The extents in the file if records are missing: an unlimited dimension of netCDF is as long as the longest
   /// variable that has it. Set only for chunked datasets.
   Extents stored_shape;
@@ -103,30 +102,31 @@ struct HdfDataset {
   Storage storage = Storage::kNone;
   std::int64_t offset = 0;        ///< offset of the elements (kWhole)
   std::vector<std::byte> inside;  ///< the elements (kInside)
-  std::int64_t heap_base = 0;     ///< offset in the file to which addresses of texts are relative
+  std::int64_t heap_base = 0;     ///< the file offset that corresponds to address 0 of texts
   std::string missing_text;       ///< the fill value of texts
   Extents chunk;                  ///< shape of a chunk (kChunks)
   std::vector<Filter> filters;
   bool edges_packed = true;   ///< true if the filters also apply to chunks that are partly outside the array
   std::vector<Chunk> chunks;  ///< all chunks in the file, by ascending number
-  /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. Not in
-  /// packed().
+  /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. packed()
+  /// does not encode it.
   std::vector<std::string> dimension_names;
-  std::vector<std::int64_t> unlimited;  ///< numbers of the dimensions that may grow; not in packed()
+  std::vector<std::int64_t> unlimited;  ///< numbers of the dimensions that may grow; not encoded by packed()
   Extents max_shape;                    ///< the largest shape; INT64_MAX for unlimited dimensions
-  ArrayAttributes attributes;           ///< the attributes; not in packed()
+  ArrayAttributes attributes;           ///< the attributes; not encoded by packed()
   std::string path;                     ///< the path in the file
-  std::int64_t header = 0;              ///< offset of the object header in the file; not in packed()
-  base::Rejection relocation;           ///< the reason why chunks cannot get other offsets; not in packed()
-  std::int64_t tree_children = 64;      ///< maximum number of children of a node of the chunk index; not in packed()
+  std::int64_t header = 0;              ///< offset of the object header in the file; not encoded by packed()
+  base::Rejection relocation;           ///< the reason why chunks cannot be moved; not encoded by packed()
+  std::int64_t tree_children = 64;      ///< maximum children of a node of the chunk index; not encoded by packed()
   std::optional<Changes> changes;       ///< the appended changes, if the dataset is being changed
 
-  /// Returns true if changed elements may need other offsets: chunks are compressed, or some have no offset yet; or
-  /// elements refer to texts, which change together with them.
+  /// Returns true if a write may store elements at new offsets: if chunks are compressed or not all allocated, or if
+  /// elements refer to texts, which are stored anew with each write.
   bool needs_offsets() const;
   /// Returns the number of dimensions in the file.
   std::size_t stored_dimensions() const { return type.shape.size() - element_dimensions; }
-  /// Returns the fill value of an element; empty if elements of one array have different ones.
+  /// Returns the fill value of an element; empty if the elements of the file are arrays whose fill value is not the
+  /// same throughout.
   std::vector<std::byte> element_fill() const;
   /// Returns true if a chunk is decoded as a whole.
   bool decodes_chunks() const { return !filters.empty() || !library_reason.empty(); }

@@ -1,11 +1,12 @@
 // Reading a dataset by its description.
 //
 // Each piece of a read within one chunk takes one of three paths:
-//    chunk without filters        one request to the file, together with the other pieces of this kind
-//    chunk with filters           read and decoded as a whole; straight into the caller's memory if all of it is
-// requested
-//    no chunk in the file         the fill value Chunks with missing records and strings with other padding than NUL
-// are also made in memory, because the bytes in the file differ from those of the store.
+//    chunk without filters   read in one request to the file, together with the other pieces of this kind
+//    chunk with filters      read and decoded as a whole, straight into the caller's memory if all of it is requested
+//    no chunk in the file    filled with the fill value
+//
+// Chunks with missing records, and strings that are not padded with NUL, are converted in memory as well, because their
+// bytes in the file differ from those of the store.
 
 #include "container/hdf5/dataset_store.hpp"
 
@@ -35,21 +36,21 @@ std::string describe(const Chunk& chunk, const DatasetStore& store) {
   return text(describe_chunk(store.dataset(), chunk.number), " of ", store.name(), " at offset ", chunk.offset);
 }
 
-/// A batch of pieces that the file has in the form of the store, and of others that complete() decodes.
+/// A batch of pieces, some of which are read from the file as they are; complete() decodes or fills in the others.
 class PendingPieces : public store::Pending {
  public:
-  PendingPieces(DatasetStore& store, std::unique_ptr<store::Pending> plain, std::vector<ReadSegment> made)
-      : store_(store), plain_(std::move(plain)), made_(std::move(made)) {}
+  PendingPieces(DatasetStore& store, std::unique_ptr<store::Pending> plain, std::vector<ReadSegment> decoded)
+      : store_(store), plain_(std::move(plain)), decoded_(std::move(decoded)) {}
   void complete() override {
     std::shared_ptr<const DecodedChunk> recent;
-    for (const ReadSegment& segment : made_) store_.read_unpacked(segment, recent);
+    for (const ReadSegment& segment : decoded_) store_.read_unpacked(segment, recent);
     if (plain_) plain_->complete();
   }
 
  private:
   DatasetStore& store_;
   std::unique_ptr<store::Pending> plain_;
-  std::vector<ReadSegment> made_;
+  std::vector<ReadSegment> decoded_;
 };
 
 }  // namespace
@@ -61,7 +62,7 @@ DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, HdfDataset datase
       cache_(dataset_.storage == Storage::kChunks ? dataset_.chunk_bytes() : 1) {
   if (dataset_.storage == Storage::kChunks) {
     chunk_bytes_ = size_ = dataset_.chunk_bytes();
-    for (const std::int64_t chunks : dataset_.grid()) size_ *= chunks;  // the product fits: chunks_fit() has been true
+    for (const std::int64_t chunks : dataset_.grid()) size_ *= chunks;  // cannot overflow: chunks_fit() was checked
   } else {
     size_ = array_bytes(dataset_.type.shape, dataset_.type.element_bytes).value_or(0);
   }
@@ -76,7 +77,7 @@ void DatasetStore::check(std::int64_t offset, std::int64_t bytes) const {
 }
 
 std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
-  // If no chunk before it is missing, the chunk is at the index of its number.
+  // If no chunk before it is missing, its index in the list equals its number, and no search is needed.
   const std::vector<Chunk>& chunks = dataset_.chunks;
   const auto at = static_cast<std::size_t>(number);
   if (at < chunks.size() && chunks[at].number == number) return chunks[at];
@@ -92,7 +93,7 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
     return file_->submit_read(std::move(segments));
   }
   std::vector<ReadSegment> plain;
-  std::vector<ReadSegment> made;
+  std::vector<ReadSegment> decoded;
   if (dataset_.storage == Storage::kChunks && !dataset_.decodes_chunks() && as_stored) {
     for (const ReadSegment& segment : segments)
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
@@ -101,13 +102,13 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
                        if (chunk && !dataset_.has_missing(number))
                          plain.push_back({chunk->offset + within, segment.data + done, length});
                        else
-                         made.push_back({segment.offset + done, segment.data + done, length});
+                         decoded.push_back({segment.offset + done, segment.data + done, length});
                      });
   } else {
-    made = std::move(segments);
+    decoded = std::move(segments);
   }
   std::unique_ptr<store::Pending> pending = plain.empty() ? nullptr : file_->submit_read(std::move(plain));
-  return std::make_unique<PendingPieces>(*this, std::move(pending), std::move(made));
+  return std::make_unique<PendingPieces>(*this, std::move(pending), std::move(decoded));
 }
 
 void DatasetStore::check_writable() const {
@@ -150,7 +151,7 @@ void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<con
         std::memcpy(segment.data, dataset_.inside.data() + segment.offset, static_cast<std::size_t>(segment.bytes)));
   if (dataset_.storage == Storage::kWhole || dataset_.storage == Storage::kLibrary) return read_elements(segment);
   if (dataset_.storage != Storage::kChunks) return fill(segment);
-  // The next run of the last chunk of the batch.
+  // Consecutive segments often belong to one chunk.
   const std::int64_t in_recent = recent ? segment.offset - recent->number * chunk_bytes_ : -1;
   if (in_recent >= 0 && in_recent + segment.bytes <= chunk_bytes_)
     return static_cast<void>(
@@ -162,9 +163,9 @@ void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<con
 }
 
 void DatasetStore::read_elements(const ReadSegment& segment) const {
-  const std::int64_t each = dataset_.type.element_bytes;
-  const std::int64_t before = segment.offset % each;
-  const std::int64_t bytes = (before + segment.bytes + each - 1) / each * each;
+  const std::int64_t element_bytes = dataset_.type.element_bytes;
+  const std::int64_t before = segment.offset % element_bytes;
+  const std::int64_t bytes = (before + segment.bytes + element_bytes - 1) / element_bytes * element_bytes;
   // Segments that begin or end within an element are read into memory of whole elements.
   const bool is_whole = bytes == segment.bytes;
   std::vector<std::byte> buffer(is_whole ? 0 : static_cast<std::size_t>(bytes));
@@ -196,7 +197,7 @@ codec::Chain DatasetStore::chain(const Chunk& chunk) const {
 }
 
 void DatasetStore::check_packed(const Chunk& chunk) const {
-  // No codec enlarges data by more than this. A larger size is an error in the index, and must not be allocated.
+  // No codec enlarges data by more than this. A larger size means a damaged index; do not allocate memory for it.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
     codec::damaged(describe(chunk, *this), "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
 }
@@ -225,7 +226,7 @@ void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,
   const bool has_missing = dataset_.has_missing(number);
   if (!chunk && !has_missing) return fill(piece);
   const std::int64_t offset = chunk ? chunk->offset : -1;
-  const auto make = [&](std::span<std::byte> into) {
+  const auto decode_into = [&](std::span<std::byte> into) {
     if (chunk)
       unpack(*chunk, into);
     else
@@ -235,14 +236,14 @@ void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,
   const auto is_recent = [&] { return recent && recent->number == number && recent->offset == offset; };
   if (!is_recent()) recent = cache_.find(number);
   if (!is_recent()) {
-    if (piece.bytes == chunk_bytes_) return make({piece.data, static_cast<std::size_t>(piece.bytes)});
-    auto made = std::make_shared<DecodedChunk>();
-    made->number = number;
-    made->offset = offset;
-    made->bytes.resize(static_cast<std::size_t>(chunk_bytes_));
-    make(made->bytes);
-    recent = std::move(made);
-    // Chunks that are written in place would change without notice.
+    if (piece.bytes == chunk_bytes_) return decode_into({piece.data, static_cast<std::size_t>(piece.bytes)});
+    auto decoded = std::make_shared<DecodedChunk>();
+    decoded->number = number;
+    decoded->offset = offset;
+    decoded->bytes.resize(static_cast<std::size_t>(chunk_bytes_));
+    decode_into(decoded->bytes);
+    recent = std::move(decoded);
+    // Do not cache chunks that are written in place: writes do not update the cache.
     if (dataset_.decodes_chunks() || has_missing) cache_.insert(recent);
   }
   std::memcpy(piece.data, recent->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));

@@ -25,16 +25,16 @@ struct DecodedChunk {
   std::vector<std::byte> bytes;
 };
 
-/// The chunks of a dataset as consecutive bytes: chunk i is at offset i * chunk_bytes(), and has that many bytes also
-/// if the array ends within it. A chunk that has no space in the file reads as the fill value. Elements without filters
-/// are read and written in place. Compressed chunks are decompressed as a whole; the last ones are cached for reads
-/// that need several pieces of them.
+/// The chunks of a dataset as consecutive bytes: chunk i is at offset i * chunk_bytes(), and has that many bytes even
+/// if the array ends within it. A chunk that is not allocated in the file reads as the fill value. Elements without
+/// filters are read and written in place. Compressed chunks are decompressed as a whole; recently used ones are cached,
+/// because a read often needs several pieces of one chunk.
 ///
 /// Example: shape (4, 6), chunks (2, 3), elements of 8 bytes. Element (3, 4) is element (1, 1) of chunk (1, 1), which
 /// is chunk 3 of 48 bytes: its offset in the store is 3 * 48 + (1 * 3 + 1) * 8 = 176.
 class DatasetStore : public store::Store {
  public:
-  /// file: the store that has the bytes. name: the name of the file and of the dataset.
+  /// file: the store of the whole file. name: the name of the file and of the dataset.
   DatasetStore(std::shared_ptr<store::Store> file, HdfDataset dataset, std::string name);
 
   const HdfDataset& dataset() const { return dataset_; }
@@ -53,14 +53,14 @@ class DatasetStore : public store::Store {
   /// Checks that the dataset can be changed in place.  errors  kArgument: it cannot.
   void check_writable() const;
 
-  /// Reads a segment that is not in the file in the form of the store.
-  /// recent: the chunk that this batch has decompressed last; other threads may decompress others meanwhile.
+  /// Reads a segment whose bytes in the file differ from those of the store, so that they are decoded or filled in.
+  /// recent: the chunk that this batch has decompressed last. Each batch has its own, because several threads may read.
   /// errors  kSystem: a chunk is damaged or has another size; the message has its index and its offset in the file.
   void read_unpacked(const store::ReadSegment& segment, std::shared_ptr<const DecodedChunk>& recent);
 
  protected:
   void check(std::int64_t offset, std::int64_t bytes) const;
-  /// Returns a chunk if it has space in the file.
+  /// Returns a chunk if it is allocated in the file.
   virtual std::optional<Chunk> find(std::int64_t number) const;
   /// Reads and decodes a chunk.
   virtual void unpack(const Chunk& chunk, std::span<std::byte> into) const;
@@ -74,13 +74,13 @@ class DatasetStore : public store::Store {
   void cache_decoded(std::shared_ptr<const DecodedChunk> chunk) { cache_.insert(std::move(chunk)); }
   /// Returns true if the bytes of chunks in the file are those of the store.
   bool is_as_stored() const { return !dataset_.decodes_chunks() && dataset_.padded_texts.empty(); }
-  /// Reads whole elements of a dataset without chunks, as the file has them. offset: their offset in the store.
+  /// Reads whole elements of a dataset without chunks, unconverted. offset: their offset in the store.
   virtual void read_whole(std::int64_t offset, std::span<std::byte> into) const;
   void fill(const store::ReadSegment& piece) const;
   const std::shared_ptr<store::Store>& shared_file() const { return file_; }
   HdfDataset& changed_dataset() { return dataset_; }
   std::int64_t chunk_bytes() const { return chunk_bytes_; }
-  /// Throws if there is a reason why the dataset cannot be changed in place.  errors  kArgument.
+  /// Throws if `rejection` states a reason why the dataset cannot be changed in place.  errors  kArgument.
   void check_changeable(const base::Rejection& rejection) const;
 
  private:

@@ -1,10 +1,11 @@
-// Types of elements in the notation of .npy files.
+// Converting types of elements to the notation of .npy files.
 //
 // Problem: a compound type states an offset for each member, in any order, and its own size; members may be compound
 // types and arrays. Each must get the offsets and the size that h5py shows.
 //
-// Idea: members in the order of their offsets become fields, and the bytes between them padding (npy::print_record). An
-// array as the type of elements adds its dimensions to those of the dataset, and arrays of arrays add all.
+// Idea: members in the order of their offsets become fields, and the bytes between them become padding
+// (npy::print_record). If the elements are arrays, their dimensions are added to those of the dataset; arrays of arrays
+// add the dimensions of all levels.
 //
 // Example: a compound type of 24 bytes with the double "x" at offset 16 and an array of three int16 "n" at offset 0 is
 // [('n', '<i2', (3,)), ('', '|V10'), ('x', '<f8')].
@@ -34,7 +35,7 @@ namespace {
 
 using base::text;
 
-/// Limit for records in records. The notation of .npy files is read to a depth of 16, two for each record.
+/// Maximum depth of records within records. Readers of .npy files accept 16 levels of brackets, and a record needs two.
 constexpr int kMaxNesting = 6;
 constexpr std::size_t kMaxTexts = 4096;
 
@@ -70,7 +71,7 @@ Element make_integer(const Library& hdf5, hid_t type, bool is_signed, const char
           std::move(stored)};
 }
 
-/// Returns true if a format has all numbers of another one, and no fewer bytes.
+/// Returns true if a format can represent all numbers of another one, and has at least as many bytes.
 bool holds(const FloatFormat& format, const FloatFormat& other) {
   if (other.exponent_bits >= 16 || other.exponent_bits == 0) return false;
   const auto max_exponent = [](const FloatFormat& of) {
@@ -105,17 +106,17 @@ Element make_float(const Library& hdf5, hid_t type) {
   std::string description = text("FLOAT", bytes * 8, order_suffix(order));
   std::string stored = text("floats of ", exponent_bits, " bits of exponent and ", mantissa_bits, " of mantissa in ",
                             bytes, bytes == 1 ? " byte" : " bytes");
-  const FloatFormat wanted{.bytes = bytes,
-                           .precision = 0,
-                           .sign = 0,
-                           .exponent = 0,
-                           .exponent_bits = exponent_bits,
-                           .mantissa_bits = mantissa_bits,
-                           .bias = hdf5->H5Tget_ebias(type),
-                           .norm = H5T_NORM_IMPLIED,
-                           .dtype = ""};
+  const FloatFormat stored_format{.bytes = bytes,
+                                  .precision = 0,
+                                  .sign = 0,
+                                  .exponent = 0,
+                                  .exponent_bits = exponent_bits,
+                                  .mantissa_bits = mantissa_bits,
+                                  .bias = hdf5->H5Tget_ebias(type),
+                                  .norm = H5T_NORM_IMPLIED,
+                                  .dtype = ""};
   for (const FloatFormat& known : kFloatFormats)
-    if (known.dtype[0] == 'f' && known.bytes <= 8 && order != '?' && holds(known, wanted))
+    if (known.dtype[0] == 'f' && known.bytes <= 8 && order != '?' && holds(known, stored_format))
       return {text(order == '|' ? '<' : order, known.dtype),
               std::move(description),
               static_cast<std::int64_t>(known.bytes),
@@ -283,7 +284,7 @@ Element make_array(const Library& hdf5, hid_t type, int depth) {
 TextPadding text_padding(const Library& hdf5, hid_t type) {
   const int padding = hdf5->H5Tget_strpad(type);
   if (padding == H5T_STR_SPACEPAD) return TextPadding::kSpace;
-  // The terminating byte of a text of one byte is its only byte.
+  // A null-terminated text of one byte holds only its terminator, so that it is the same as a padded one.
   return padding == H5T_STR_NULLTERM && hdf5->H5Tget_size(type) > 1 ? TextPadding::kTerminated : TextPadding::kNull;
 }
 

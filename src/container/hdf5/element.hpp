@@ -12,7 +12,7 @@
 
 namespace plait::container::hdf5 {
 
-/// NumPy's dates and durations are opaque bytes with this tag and their dtype, as h5py writes them.
+/// Tag of opaque types that hold NumPy's dates and durations, as h5py writes them; the dtype follows it.
 inline constexpr std::string_view kNumpyTag = "NUMPY:";
 inline constexpr std::int64_t kDateBytes = 8;
 /// Returns true for the dtype of dates or durations with a unit, such as `<M8[ns]`.
@@ -33,14 +33,14 @@ struct Element {
   std::string unread_member{};     ///< the path and the type of the first member that Plait does not read
 };
 
-/// Describes a type of the HDF5 library. It accepts integers and floats of both byte orders and of up to 64 bits,
+/// Describes a type of the HDF5 library. Supported are integers and floats of both byte orders and of up to 64 bits,
 /// booleans and other enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts, opaque bytes, NumPy's
 /// dates as h5py tags them, arrays of these except for texts of any length, and records of all of them. All other types
 /// are rejected.
 Element to_element(const Library& hdf5, hid_t type);
 
-/// Makes the type of elements in memory for a type that to_element() accepts: the type itself, or the one of `dtype` if
-/// the library must convert elements. Empty if the library fails.
+/// Makes the type of elements in memory for a type that to_element() supports: the type itself, or the type of `dtype`
+/// if the library must convert elements. Returns an empty handle if the library fails.
 /// dtype: Element::dtype of the type. is_converted: true if Element::conversion is not empty.
 Handle make_memory_type(const Library& hdf5, hid_t type, const std::string& dtype, bool is_converted);
 

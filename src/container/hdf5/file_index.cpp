@@ -1,8 +1,8 @@
 // The chunk index of a dataset, as the HDF5 library lists it.
 //
 // Problem: Plait reads and writes the bytes of chunks itself, so a wrong offset in the list would return wrong elements
-// without an error. The library lists chunks by a function that only some releases have, in coordinates that are wrong
-// for some datasets (ChunkCoordinates), and before 2.0 with sizes of which only 32 bits are valid.
+// without an error. The library's function for listing chunks exists in some releases only, reports wrong coordinates
+// for some datasets (ChunkCoordinates), and before 2.0 fills only 32 bits of each size.
 //
 // Idea: all chunks of the list are sorted by number and checked: each is within the file, no number occurs twice, and a
 // chunk without filters has exactly the bytes of a whole chunk. If coordinates had to be corrected, check_offsets()
@@ -31,8 +31,8 @@ namespace {
 
 using base::text;
 
-/// Limit for versions without H5Dchunk_iter, which search for each chunk from the first one on: twice as many chunks
-/// take a minute.
+/// Limit for releases without H5Dchunk_iter(). Their H5Dget_chunk_info() walks the index from its first chunk in every
+/// call, so that the time is quadratic: 100,000 chunks take a minute.
 constexpr hsize_t kMaxLookups = 50'000;
 
 /// Converts the chunks that the library lists into those of a dataset.
@@ -42,14 +42,14 @@ class Listing {
   Listing(HdfDataset& dataset, const ChunkCoordinates& coordinates, bool short_sizes)
       : dataset_(dataset), coordinates_(coordinates), short_sizes_(short_sizes) {}
 
-  void take(const hsize_t* first, unsigned left_out, haddr_t address, hsize_t bytes) {
+  void add(const hsize_t* first, unsigned left_out, haddr_t address, hsize_t bytes) {
     const std::int64_t number = coordinates_.number(first);
     if (number < 0) return;
     if (short_sizes_) bytes &= 0xffffffffU;
     dataset_.chunks.push_back({number, static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes), left_out});
   }
   static int visit(const hsize_t* first, unsigned left_out, haddr_t address, hsize_t bytes, void* listing) {
-    static_cast<Listing*>(listing)->take(first, left_out, address, bytes);
+    static_cast<Listing*>(listing)->add(first, left_out, address, bytes);
     return 0;
   }
 
@@ -61,7 +61,7 @@ class Listing {
 
 }  // namespace
 
-void HdfFile::describe_file(HdfDataset& found) const {
+void HdfFile::describe_file(HdfDataset& description) const {
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   hsize_t user_block = 0;
   H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_FSM_AGGR;
@@ -71,54 +71,54 @@ void HdfFile::describe_file(HdfDataset& found) const {
   if (!creation || hdf5_->H5Pget_userblock(creation.id(), &user_block) < 0 ||
       hdf5_->H5Pget_file_space_strategy(creation.id(), &strategy, &persistent, &threshold) < 0 ||
       hdf5_->H5Pget_istore_k(creation.id(), &half) < 0)
-    damaged("the properties of the file");
+    throw_damaged("the properties of the file");
   if (user_block > 0)
-    found.relocation =
+    description.relocation =
         base::Rejection::because("its file begins with a block of ", user_block, " bytes of a user's own");
   if (persistent || strategy == H5F_FSPACE_STRATEGY_PAGE)
-    found.relocation = base::Rejection("its file is organized in pages, or says which parts of it are free");
-  found.tree_children = 2 * std::int64_t{half};
+    description.relocation = base::Rejection("its file is organized in pages, or says which parts of it are free");
+  description.tree_children = 2 * std::int64_t{half};
 }
 
-void HdfFile::describe_texts(hid_t type, hid_t properties, HdfDataset& found) const {
+void HdfFile::describe_texts(hid_t type, hid_t properties, HdfDataset& description) const {
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   hsize_t user_block = 0;
   std::size_t address_bytes = 0;
   std::size_t length_bytes = 0;
   if (!creation || hdf5_->H5Pget_userblock(creation.id(), &user_block) < 0 ||
       hdf5_->H5Pget_sizes(creation.id(), &address_bytes, &length_bytes) < 0)
-    damaged("the properties of the file");
-  found.heap_base = static_cast<std::int64_t>(user_block);
-  found.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
+    throw_damaged("the properties of the file");
+  description.heap_base = static_cast<std::int64_t>(user_block);
+  description.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
   if (address_bytes != 8 || length_bytes != 8)
-    found.rejection = base::Rejection("its file has addresses of less than 8 bytes; copy it by h5repack");
-  else if (found.storage == Storage::kInside)
-    found.rejection = base::Rejection("its texts are stored in its description (compact); copy it by h5repack");
+    description.rejection = base::Rejection("its file has addresses of less than 8 bytes; copy it by h5repack");
+  else if (description.storage == Storage::kInside)
+    description.rejection = base::Rejection("its texts are stored in its description (compact); copy it by h5repack");
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   if (hdf5_->H5Pfill_value_defined(properties, &defined) < 0 || defined != H5D_FILL_VALUE_USER_DEFINED) return;
   char* fill = nullptr;
   if (hdf5_->H5Pget_fill_value(properties, type, static_cast<void*>(&fill)) < 0) {
-    found.rejection = base::Rejection("its fill value cannot be read");
+    description.rejection = base::Rejection("its fill value cannot be read");
   } else if (fill != nullptr) {
-    found.missing_text = fill;
+    description.missing_text = fill;
     hdf5_->H5free_memory(fill);
-    if (!found.missing_text.empty()) found.fill = missing_text_element();
+    if (!description.missing_text.empty()) description.fill = missing_text_element();
   }
 }
 
-void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& found) const {
-  found.fill.assign(hdf5_->H5Tget_size(type), std::byte{0});
+void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& description) const {
+  description.fill.assign(hdf5_->H5Tget_size(type), std::byte{0});
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  found.has_own_fill =
+  description.has_own_fill =
       hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED;
-  if (found.has_own_fill && hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
-    found.rejection = base::Rejection("its fill value cannot be read");
-  found.pad_with_null(found.fill);
+  if (description.has_own_fill && hdf5_->H5Pget_fill_value(properties, type, description.fill.data()) < 0)
+    description.rejection = base::Rejection("its fill value cannot be read");
+  description.pad_with_null(description.fill);
 }
 
-void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& shown) const {
-  const ChunkCoordinates coordinates(hdf5_, dataset, found);
-  Listing listing(found, coordinates, !hdf5_.at_least(2, 0, 0));
+void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::string& shown) const {
+  const ChunkCoordinates coordinates(hdf5_, dataset, description);
+  Listing listing(description, coordinates, !hdf5_.at_least(2, 0, 0));
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   hsize_t user_block = 0;
   hdf5_->H5Pget_userblock(creation.id(), &user_block);
@@ -127,12 +127,13 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
                                hdf5_.describe(),
                                " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5");
   if (hdf5_->H5Dchunk_iter != nullptr) {
-    if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
+    if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0)
+      throw_damaged(text("the index of chunks of ", shown));
   } else {
-    // The versions that need these functions do not accept H5S_ALL.
+    // The releases that need these functions do not accept H5S_ALL.
     const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
     hsize_t count = 0;
-    if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) damaged(text("the index of chunks of ", shown));
+    if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) throw_damaged(text("the index of chunks of ", shown));
     if (count > kMaxLookups)
       base::throw_argument_error(shown, ": ", hdf5_.describe(), " takes too long to list its ", count,
                                  " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python");
@@ -142,41 +143,42 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
       haddr_t address = 0;
       hsize_t bytes = 0;
       if (hdf5_->H5Dget_chunk_info(dataset, all.id(), i, first.data(), &left_out, &address, &bytes) < 0)
-        damaged(text("the index of chunks of ", shown));
-      listing.take(first.data(), left_out, address, bytes);
+        throw_damaged(text("the index of chunks of ", shown));
+      listing.add(first.data(), left_out, address, bytes);
     }
   }
-  std::ranges::sort(found.chunks, {}, &Chunk::number);
-  const std::int64_t whole = found.chunk_bytes();
-  for (std::size_t i = 0; i < found.chunks.size(); ++i) {
-    const Chunk& one = found.chunks[i];
-    std::string why;
-    if (one.offset < 0 || one.bytes < 0 || one.offset > bytes_ || one.bytes > bytes_ - one.offset)
-      why = text("the file ends at ", bytes_, "; it has been truncated");
-    else if (i > 0 && found.chunks[i - 1].number == one.number)
-      why = "another one has the same elements";
-    else if (found.filters.empty() && one.bytes != whole)
-      why = text("it should have ", whole, " bytes");
-    if (!why.empty())
-      base::throw_system_error(EIO, shown, ": ", describe_chunk(found, one.number), " lies at offset ", one.offset,
-                               " with ", one.bytes, " bytes, but ", why, "; copy or download the file again");
+  std::ranges::sort(description.chunks, {}, &Chunk::number);
+  const std::int64_t whole = description.chunk_bytes();
+  for (std::size_t i = 0; i < description.chunks.size(); ++i) {
+    const Chunk& chunk = description.chunks[i];
+    std::string problem;
+    if (chunk.offset < 0 || chunk.bytes < 0 || chunk.offset > bytes_ || chunk.bytes > bytes_ - chunk.offset)
+      problem = text("the file ends at ", bytes_, "; it has been truncated");
+    else if (i > 0 && description.chunks[i - 1].number == chunk.number)
+      problem = "another one has the same elements";
+    else if (description.filters.empty() && chunk.bytes != whole)
+      problem = text("it should have ", whole, " bytes");
+    if (!problem.empty())
+      base::throw_system_error(EIO, shown, ": ", describe_chunk(description, chunk.number), " lies at offset ",
+                               chunk.offset, " with ", chunk.bytes, " bytes, but ", problem,
+                               "; copy or download the file again");
   }
-  if (coordinates.are_corrected()) check_offsets(dataset, found, coordinates, shown);
+  if (coordinates.are_corrected()) check_offsets(dataset, description, coordinates, shown);
 }
 
-void HdfFile::check_offsets(hid_t dataset, const HdfDataset& found, const ChunkCoordinates& coordinates,
+void HdfFile::check_offsets(hid_t dataset, const HdfDataset& description, const ChunkCoordinates& coordinates,
                             const std::string& shown) const {
   constexpr std::size_t kSamples = 3;
   constexpr std::int64_t kMaxSampleBytes = std::int64_t{1} << 20U;  // larger chunks are compared by size only
   if (hdf5_->H5Dread_chunk2 == nullptr && hdf5_->H5Dread_chunk == nullptr) return;
-  const std::size_t count = found.chunks.size();
+  const std::size_t count = description.chunks.size();
   for (std::size_t i = 1; i <= std::min(kSamples, count); ++i) {
-    const Chunk& chunk = found.chunks[count * i / std::min(kSamples, count) - 1];
+    const Chunk& chunk = description.chunks[count * i / std::min(kSamples, count) - 1];
     auto bytes = static_cast<std::size_t>(chunk.bytes);
     const bool compares = chunk.bytes <= kMaxSampleBytes;
-    std::vector<std::byte> ours(compares ? bytes : 0);
-    std::vector<std::byte> library(ours.size());
-    if (compares) store_.read({{chunk.offset, ours.data(), chunk.bytes}});
+    std::vector<std::byte> plait_bytes(compares ? bytes : 0);
+    std::vector<std::byte> library_bytes(plait_bytes.size());
+    if (compares) store_.read({{chunk.offset, plait_bytes.data(), chunk.bytes}});
     const std::vector<hsize_t> first = coordinates.first(chunk.number);
     hsize_t stored = 0;
     std::uint32_t left_out = chunk.left_out;
@@ -184,12 +186,12 @@ void HdfFile::check_offsets(hid_t dataset, const HdfDataset& found, const ChunkC
         hdf5_->H5Dget_chunk_storage_size(dataset, first.data(), &stored) >= 0 && stored == hsize_t{bytes};
     if (same_size && compares &&
         (hdf5_->H5Dread_chunk2 != nullptr
-             ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &left_out, library.data(), &bytes)
-             : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &left_out, library.data())) < 0)
-      damaged(text(describe_chunk(found, chunk.number), " of ", shown));
-    if (!same_size || left_out != chunk.left_out || ours != library)
+             ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &left_out, library_bytes.data(), &bytes)
+             : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &left_out, library_bytes.data())) < 0)
+      throw_damaged(text(describe_chunk(description, chunk.number), " of ", shown));
+    if (!same_size || left_out != chunk.left_out || plait_bytes != library_bytes)
       base::throw_system_error(
-          EIO, shown, ": ", hdf5_.describe(), " lists ", describe_chunk(found, chunk.number), " at offset ",
+          EIO, shown, ": ", hdf5_.describe(), " lists ", describe_chunk(description, chunk.number), " at offset ",
           chunk.offset, ", but reads it from elsewhere; close the file where it is written, or copy it by h5repack");
   }
 }

@@ -22,13 +22,13 @@ using CodecPointer = std::shared_ptr<const codec::Codec>;
 
 constexpr std::uint32_t kShuffleFilter = 2;
 
-/// A filter with the number that the HDF Group has registered for it.
+/// A filter, with the identifier that the HDF Group has registered for it.
 struct KnownFilter {
   std::uint32_t id;
   std::string_view name;
   /// Makes the codec; nullptr if Plait only has the name of the filter.
   CodecPointer (*codec)(const Filter& filter);
-  bool only_unpacked = false;
+  bool only_unpacked = false;  ///< true if Plait decodes the filter but does not encode it
 };
 
 std::uint32_t filter_value(const Filter& filter, std::size_t number, std::uint32_t otherwise) {
@@ -79,18 +79,18 @@ const KnownFilter* known(const Filter& filter) {
 }  // namespace
 
 std::string describe_filter(const Filter& filter) {
-  const KnownFilter* const one = known(filter);
-  if (one == nullptr)
+  const KnownFilter* const filter_entry = known(filter);
+  if (filter_entry == nullptr)
     return text("filter ", filter.id, filter.name.empty() ? "" : " (", filter.name, filter.name.empty() ? "" : ")");
   const bool has_level = filter.id == 1 || filter.id == 32015;
-  if (!has_level || filter.values.empty()) return std::string(one->name);
-  return text(one->name, ' ', filter.values.front());
+  if (!has_level || filter.values.empty()) return std::string(filter_entry->name);
+  return text(filter_entry->name, ' ', filter.values.front());
 }
 
 base::Rejection filter_rejection(const Filter& filter) {
-  const KnownFilter* const one = known(filter);
-  if (one != nullptr && one->codec != nullptr) return one->codec(filter)->missing_library();
-  const std::string name = one != nullptr ? std::string(one->name) : filter.name;
+  const KnownFilter* const filter_entry = known(filter);
+  if (filter_entry != nullptr && filter_entry->codec != nullptr) return filter_entry->codec(filter)->missing_library();
+  const std::string name = filter_entry != nullptr ? std::string(filter_entry->name) : filter.name;
   return base::Rejection::because(
       "its chunks are packed by filter ", filter.id, name.empty() ? "" : " (", name, name.empty() ? "" : ")",
       ", which Plait does not unpack; copy it by h5repack (with hdf5plugin's filters) to another one: shuffle, "
@@ -107,14 +107,14 @@ codec::Chain make_chain(const std::vector<Filter>& filters, std::uint32_t left_o
 }
 
 std::uint32_t only_unpacked(const std::vector<Filter>& filters) {
-  std::uint32_t found = 0;
+  std::uint32_t mask = 0;
   for (std::size_t i = 0; i < filters.size() && i < 32; ++i) {
-    const KnownFilter* const one = known(filters[i]);
-    // The library does not shuffle texts: then the filter lacks the size of an element.
+    const KnownFilter* const filter_entry = known(filters[i]);
+    // The library does not shuffle texts of any length: the filter then has no values, not even the element size.
     const bool is_incomplete = filters[i].id == kShuffleFilter && filters[i].values.empty();
-    if (is_incomplete || (one != nullptr && one->only_unpacked)) found |= 1U << i;
+    if (is_incomplete || (filter_entry != nullptr && filter_entry->only_unpacked)) mask |= 1U << i;
   }
-  return found;
+  return mask;
 }
 
 std::vector<Filter> make_filters(std::string_view codec, std::int64_t element_bytes) {

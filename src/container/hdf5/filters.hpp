@@ -19,11 +19,11 @@ inline constexpr std::int64_t kMaxCompressed = std::int64_t{2} << 30;
 std::string describe_filter(const Filter& filter);
 /// Returns the reason why chunks with this filter cannot be decompressed.
 base::Rejection filter_rejection(const Filter& filter);
-/// Returns the filters that are not left out (bit i: filter i), in their order.  errors  kArgument: filter_rejection().
+/// Makes the chain of codecs for the filters of a chunk, in their order. left_out: bit i is set if filter i is skipped.
+/// errors  kArgument: filter_rejection().
 codec::Chain make_chain(const std::vector<Filter>& filters, std::uint32_t left_out);
 
-/// Returns the filters that Plait decodes but does not encode, as the mask for chunks that it writes: bit i is filter
-/// i.
+/// Returns the filter mask for chunks that Plait writes: bit i is set if Plait decodes filter i but does not encode it.
 std::uint32_t only_unpacked(const std::vector<Filter>& filters);
 
 /// Returns the filters for a codec of FileOptions: `none`, `gzip:5`, `zlib:5` (both are deflate), `zstd:3`, each after

@@ -8,7 +8,7 @@
 
 namespace plait::container::hdf5 {
 
-/// A bit layout. `sign` and `exponent` are positions counted from the lowest bit; the mantissa begins at bit 0.
+/// A bit layout. `sign` and `exponent` are the positions of their lowest bits; the mantissa begins at bit 0.
 struct FloatFormat {
   std::size_t bytes, precision, sign, exponent, exponent_bits, mantissa_bits, bias;
   H5T_norm_t norm;

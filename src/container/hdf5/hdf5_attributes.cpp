@@ -20,7 +20,7 @@ using base::text;
 /// Maximum number of lists in an attribute of empty lists.
 constexpr std::int64_t kMaxEmptyLists = std::int64_t{1} << 20;
 
-herr_t take_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* out) {
+herr_t add_attribute_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* out) {
   static_cast<std::vector<std::string>*>(out)->emplace_back(name);
   return 0;
 }
@@ -48,7 +48,7 @@ class AttributeReader {
     }
     const bool is_null = !take_shape();
     const bool is_text = hdf5_->H5Tget_class(type_.id()) == H5T_STRING;
-    // An attribute with a null dataspace has no value; it becomes one text, or an empty list of numbers.
+    // An attribute with a null dataspace has no value; it becomes one empty text, or an empty list of numbers.
     if (is_null) found_.shape = is_text ? Extents{} : Extents{0};
     if (is_text)
       read_texts(is_null);
@@ -118,7 +118,7 @@ class AttributeReader {
         found_.error = text("it cannot be read", hdf5_.why());
         return;
       }
-      for (const char* one : texts) found_.texts.push_back(one == nullptr ? std::string() : to_utf8(one));
+      for (const char* value : texts) found_.texts.push_back(value == nullptr ? std::string() : to_utf8(value));
       hdf5_->H5Dvlen_reclaim(type_.id(), space_.id(), 0, texts.data());
       return;
     }
@@ -152,7 +152,7 @@ bool is_internal(std::string_view name, bool is_scale) {
 ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool of_netcdf) {
   std::vector<std::string> names;
   hsize_t at = 0;
-  if (hdf5->H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, take_name, &names) < 0)
+  if (hdf5->H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, add_attribute_name, &names) < 0)
     return {{"?", {}, {}, {}, {}, text("attributes cannot be read", hdf5.why())}};
   bool is_scale = hdf5->H5Aexists(object, "REFERENCE_LIST") > 0;
   if (!is_scale && hdf5->H5Aexists(object, "CLASS") > 0) {

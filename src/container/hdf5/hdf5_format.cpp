@@ -76,16 +76,17 @@ bool is_hdf5(std::span<const std::byte> header) {
 
 bool begins_later(store::Store& store) {
   constexpr std::size_t kMaxPositions = 64;
-  std::array<std::array<std::byte, kSignature.size()>, kMaxPositions> found{};
+  std::array<std::array<std::byte, kSignature.size()>, kMaxPositions> signatures{};
   std::vector<store::ReadSegment> segments;
   constexpr auto kBytes = static_cast<std::int64_t>(kSignature.size());
   const std::int64_t size = store.size();
   for (std::int64_t at = kHeaderBytes - kBytes; at <= (size - kBytes) / 2;) {
     at *= 2;
-    segments.push_back({at, found[segments.size()].data(), kBytes});
+    segments.push_back({at, signatures[segments.size()].data(), kBytes});
   }
   store.read(segments);
-  return std::ranges::any_of(std::span(found).first(segments.size()), [](const auto& bytes) { return is_hdf5(bytes); });
+  return std::ranges::any_of(std::span(signatures).first(segments.size()),
+                             [](const auto& bytes) { return is_hdf5(bytes); });
 }
 
 }  // namespace plait::container::hdf5

@@ -27,30 +27,30 @@ namespace {
 using base::Rejection;
 using base::text;
 
-constexpr std::size_t kDeepest = 200;
+constexpr std::size_t kMaxDepth = 200;
 constexpr std::size_t kMaxObjects = 1'000'000;
 
 std::string shown_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
 
 /// Describes the shape of a dataset.
-void describe_space(const Library& hdf5, hid_t dataset, HdfDataset& found) {
+void describe_space(const Library& hdf5, hid_t dataset, HdfDataset& description) {
   const Handle space(hdf5->H5Dget_space(dataset), hdf5->H5Sclose);
   const int kind = space ? hdf5->H5Sget_simple_extent_type(space.id()) : -1;
   if (kind == H5S_SCALAR) return;
   const int count = kind == H5S_SIMPLE ? hdf5->H5Sget_simple_extent_ndims(space.id()) : 0;
   std::array<hsize_t, kMaxDimensions> extents{};
-  std::array<hsize_t, kMaxDimensions> most{};
+  std::array<hsize_t, kMaxDimensions> max_extents{};
   if (kind != H5S_SIMPLE || count < 0 || count > kMaxDimensions ||
-      hdf5->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) {
-    found.rejection = Rejection("it has no shape (a null dataspace), and so no elements");
-    found.is_null = kind == H5S_NULL;
+      hdf5->H5Sget_simple_extent_dims(space.id(), extents.data(), max_extents.data()) < 0) {
+    description.rejection = Rejection("it has no shape (a null dataspace), and so no elements");
+    description.is_null = kind == H5S_NULL;
     return;
   }
   for (int d = 0; d < count; ++d) {
-    found.type.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
-    const hsize_t max = most[static_cast<std::size_t>(d)];
-    found.max_shape.push_back(max > hsize_t{INT64_MAX} ? INT64_MAX : static_cast<std::int64_t>(max));
-    if (max == H5S_UNLIMITED) found.unlimited.push_back(d);
+    description.type.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
+    const hsize_t max = max_extents[static_cast<std::size_t>(d)];
+    description.max_shape.push_back(max > hsize_t{INT64_MAX} ? INT64_MAX : static_cast<std::int64_t>(max));
+    if (max == H5S_UNLIMITED) description.unlimited.push_back(d);
   }
 }
 
@@ -63,7 +63,7 @@ Handle HdfFile::open_object(const std::string& name, const std::string& shown) c
   return object;
 }
 
-void HdfFile::not_there(const std::string& shown, int kind) {
+void HdfFile::throw_missing(const std::string& shown, int kind) {
   std::string names;
   const std::vector<NamedDataset> all = find_datasets("");
   for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 12); ++i)
@@ -85,28 +85,28 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     to_visit.pop_back();
     links_->clear();
     const Handle object(hdf5_->H5Oopen(file_.id(), ("/" + name).c_str(), links_->id()), hdf5_->H5Oclose);
-    if (!object && name == top) damaged(name.empty() ? "the root group" : text("the object \"", name, '"'));
-    if (links_->is_missing()) continue;  // as for a soft link that leads nowhere
+    if (!object && name == top) throw_damaged(name.empty() ? "the root group" : text("the object \"", name, '"'));
+    if (links_->is_missing()) continue;  // the target file does not exist: skip it, like a dangling soft link
     haddr_t address = HADDR_UNDEF;
     if (object) {
       const std::optional<Library::Location> at = hdf5_.location(object.id());
-      if (!at) damaged("an object");
+      if (!at) throw_damaged("an object");
       // If another link has led to this object, it has been visited.
       if (!seen.insert(*at).second) continue;
       if (at->file == number_)
         address = at->address;
-      else if (!open_files.contains(at->file))  // the library gives a file another number if it opens it again
+      else if (!open_files.contains(at->file))  // stays open, because reopening a file changes its number
         open_files.emplace(at->file, Handle(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose));
     }
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
     if (kind != H5I_GROUP) continue;
-    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMaxObjects)
-      base::throw_system_error(0, path_, ": its groups are nested deeper than ", kDeepest, ", or hold more than ",
+    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kMaxDepth || seen.size() > kMaxObjects)
+      base::throw_system_error(0, path_, ": its groups are nested deeper than ", kMaxDepth, ", or hold more than ",
                                kMaxObjects, " objects; name one");
     const std::optional<std::vector<Link>> links = read_links(hdf5_, object.id());
     if (!links) {
-      if (name == top) damaged(text("the group \"/", name, '"'));
+      if (name == top) throw_damaged(text("the group \"/", name, '"'));
       visitor(name, -1, HADDR_UNDEF, -1);
       continue;
     }
@@ -120,23 +120,23 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
 std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
   groups_.clear();
   is_listing_ = true;
-  std::vector<NamedDataset> found;
+  std::vector<NamedDataset> result;
   while (group.starts_with('/')) group.remove_prefix(1);
   while (group.ends_with('/')) group.remove_suffix(1);
   std::string top(group);
   if (!top.empty()) {
     const auto [object, stored] = open_array(top);
-    if (!object) not_there(shown_name(path_, top), -1);
+    if (!object) throw_missing(shown_name(path_, top), -1);
     is_listing_ = hdf5_->H5Iget_type(object.id()) != H5I_DATASET;
     top = stored;
   }
-  std::vector<Dimensions> dimensions;  // the dimensions of each element of `found`
+  std::vector<Dimensions> dimensions;  // the dimensions of each dataset in `result`
   ScaleTable scales(hdf5_, file_.id(), record_counts());
   GroupDimensions defined(hdf5_);
   visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
     if (kind == H5I_GROUP) groups_.push_back({name, read_attributes(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
-      found.emplace_back(name).dataset.rejection =
+      result.emplace_back(name).dataset.rejection =
           links_->rejection() ? links_->rejection() : Rejection::because("it cannot be opened", hdf5_.why());
       dimensions.emplace_back();
     }
@@ -146,36 +146,38 @@ std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
       defined.add(object, address, name);
     }
     if (is_only_dimension(hdf5_, object)) return;
-    NamedDataset& one = found.emplace_back(name);
-    one.dataset = describe_or_reject(object, address == HADDR_UNDEF, one.name);
-    one.attributes = read_attributes(hdf5_, object, of_netcdf_);
+    NamedDataset& named = result.emplace_back(name);
+    named.dataset = describe_or_reject(object, address == HADDR_UNDEF, named.name);
+    named.attributes = read_attributes(hdf5_, object, of_netcdf_);
     dimensions.push_back(address == HADDR_UNDEF
                              ? Dimensions()
-                             : read_dimensions(hdf5_, object, address, one.dataset.stored_dimensions()));
+                             : read_dimensions(hdf5_, object, address, named.dataset.stored_dimensions()));
   });
   bool needs_all = false;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    needs_all = needs_all || scales.needs_all(dimensions[i], found[i].dataset);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    needs_all = needs_all || scales.needs_all(dimensions[i], result[i].dataset);
   if (!top.empty() && needs_all) add_all_scales(scales);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    HdfDataset& dataset = found[i].dataset;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    HdfDataset& dataset = result[i].dataset;
     dataset.dimension_names = scales.names(dimensions[i], dataset.stored_dimensions());
     if (!dataset.dimension_names.empty()) dataset.dimension_names.resize(dataset.type.shape.size());
     scales.extend_records(dimensions[i], dataset);
   }
   if (top.empty()) defined.assign(groups_, scales);
-  name_variables(found);
-  return found;
+  name_variables(result);
+  return result;
 }
 
-void HdfFile::name_variables(std::vector<NamedDataset>& found) const {
-  if (std::ranges::none_of(found, [](const NamedDataset& one) { return variable_path(one.name) != one.name; })) return;
+void HdfFile::name_variables(std::vector<NamedDataset>& datasets) const {
+  if (std::ranges::none_of(datasets,
+                           [](const NamedDataset& dataset) { return variable_path(dataset.name) != dataset.name; }))
+    return;
   std::set<std::string> names;
-  for (const NamedDataset& one : found) names.insert(one.name);
+  for (const NamedDataset& dataset : datasets) names.insert(dataset.name);
   for (const GroupAttributes& group : groups_) names.insert(group.group);
-  for (NamedDataset& one : found) {
-    std::string variable = variable_path(one.name);
-    if (!variable.empty() && !variable.ends_with('/') && !names.contains(variable)) one.name = std::move(variable);
+  for (NamedDataset& dataset : datasets) {
+    std::string variable = variable_path(dataset.name);
+    if (!variable.empty() && !variable.ends_with('/') && !names.contains(variable)) dataset.name = std::move(variable);
   }
 }
 
@@ -205,28 +207,28 @@ HdfDataset HdfFile::find_dataset(std::string_view name) {
   const std::string shown = shown_name(path_, name);
   const auto [object, stored] = open_array(name);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
-  if (kind != H5I_DATASET) not_there(shown, kind);
+  if (kind != H5I_DATASET) throw_missing(shown, kind);
   const std::optional<Library::Location> at = hdf5_.location(object.id());
-  if (!at) damaged("an object");
+  if (!at) throw_damaged("an object");
   const bool is_outside = at->file != number_;
-  HdfDataset found = describe(object.id(), is_outside, shown);
-  if (!found.unlimited.empty() && !is_outside) {
+  HdfDataset dataset = describe(object.id(), is_outside, shown);
+  if (!dataset.unlimited.empty() && !is_outside) {
     ScaleTable scales(hdf5_, file_.id(), record_counts());
-    const Dimensions its = read_dimensions(hdf5_, object.id(), at->address, found.stored_dimensions());
-    if (scales.needs_all(its, found)) add_all_scales(scales);
-    scales.extend_records(its, found);
+    const Dimensions dimensions = read_dimensions(hdf5_, object.id(), at->address, dataset.stored_dimensions());
+    if (scales.needs_all(dimensions, dataset)) add_all_scales(scales);
+    scales.extend_records(dimensions, dataset);
   }
-  if (found.rejection) found.rejection.raise(shown, ": ");
-  found.attributes = read_attributes(hdf5_, object.id(), of_netcdf_);
-  found.path = stored;
-  found.header = static_cast<std::int64_t>(at->address);
-  if (found.storage == Storage::kChunks && found.library_reason.empty()) {
-    read_index(object.id(), found, shown);
-    describe_file(found);
-  } else if (found.type.has_texts()) {
-    describe_file(found);
+  if (dataset.rejection) dataset.rejection.raise(shown, ": ");
+  dataset.attributes = read_attributes(hdf5_, object.id(), of_netcdf_);
+  dataset.path = stored;
+  dataset.header = static_cast<std::int64_t>(at->address);
+  if (dataset.storage == Storage::kChunks && dataset.library_reason.empty()) {
+    read_index(object.id(), dataset, shown);
+    describe_file(dataset);
+  } else if (dataset.type.has_texts()) {
+    describe_file(dataset);
   }
-  return found;
+  return dataset;
 }
 
 HdfDataset HdfFile::describe_or_reject(hid_t dataset, bool is_outside, const std::string& name) const {
@@ -242,81 +244,83 @@ HdfDataset HdfFile::describe_or_reject(hid_t dataset, bool is_outside, const std
 }
 
 HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& shown) const {
-  HdfDataset found;
+  HdfDataset result;
   const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
   const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
-  if (!properties || !type) damaged(text("the dataset ", shown));
+  if (!properties || !type) throw_damaged(text("the dataset ", shown));
   Element element = to_element(hdf5_, type.id());
-  found.element = std::move(element.description);
-  found.rejection = std::move(element.rejection);
-  found.type.dtype = std::move(element.dtype);
-  found.type.element_bytes = element.bytes;
-  found.padded_texts = std::move(element.texts);
-  describe_space(hdf5_, dataset, found);
-  found.stored = stored_bytes(dataset, properties.id(), found.type.shape.size());
-  append_dimensions(found, element.shape);
+  result.element = std::move(element.description);
+  result.rejection = std::move(element.rejection);
+  result.type.dtype = std::move(element.dtype);
+  result.type.element_bytes = element.bytes;
+  result.padded_texts = std::move(element.texts);
+  describe_space(hdf5_, dataset, result);
+  result.stored = stored_bytes(dataset, properties.id(), result.type.shape.size());
+  append_dimensions(result, element.shape);
   const auto reject = [&](const char* reason) {
-    if (!found.rejection) found.rejection = Rejection(reason);
+    if (!result.rejection) result.rejection = Rejection(reason);
   };
   switch (hdf5_->H5Pget_layout(properties.id())) {
     case H5D_CONTIGUOUS:
       // In files with a user block, the library adds the size of that block to HADDR_UNDEF.
-      if (const haddr_t at = hdf5_->H5Dget_offset(dataset); at != HADDR_UNDEF && found.stored > 0) {
-        found.storage = Storage::kWhole;
-        found.offset = static_cast<std::int64_t>(at);
+      if (const haddr_t offset = hdf5_->H5Dget_offset(dataset); offset != HADDR_UNDEF && result.stored > 0) {
+        result.storage = Storage::kWhole;
+        result.offset = static_cast<std::int64_t>(offset);
       }
       break;
-    case H5D_COMPACT: found.storage = Storage::kInside; break;
+    case H5D_COMPACT: result.storage = Storage::kInside; break;
     case H5D_CHUNKED:
-      found.storage = Storage::kChunks;
-      describe_chunks(properties.id(), found, shown);
+      result.storage = Storage::kChunks;
+      describe_chunks(properties.id(), result, shown);
       break;
     case H5D_VIRTUAL: break;
     default: reject("its layout is of a kind that Plait does not read; copy it by h5repack"); break;
   }
-  if (!element.conversion.empty() && found.element_dimensions > 0)
+  if (!element.conversion.empty() && result.element_dimensions > 0)
     reject("its elements are arrays of numbers with unused bits; use h5py for it");
   else if (!element.conversion.empty())
-    add_library_reason(found, element.conversion);
-  choose_copier(dataset, element.unread_reason, is_outside, found);
-  choose_reader(dataset, properties.id(), is_outside, found);
-  if (found.rejection) return found;
-  const std::optional<std::int64_t> bytes = array_bytes(found.type.shape, found.type.element_bytes);
+    add_library_reason(result, element.conversion);
+  choose_copier(dataset, element.unread_reason, is_outside, result);
+  choose_reader(dataset, properties.id(), is_outside, result);
+  if (result.rejection) return result;
+  const std::optional<std::int64_t> bytes = array_bytes(result.type.shape, result.type.element_bytes);
   if (!bytes) {
-    found.rejection = Rejection("it has more than 2^63 - 1 bytes");
-    return found;
+    result.rejection = Rejection("it has more than 2^63 - 1 bytes");
+    return result;
   }
-  if (!found.library_reason.empty() && (found.type.has_texts() || found.element_dimensions > 0)) {
-    found.rejection =
-        Rejection(text("its elements are ", found.type.has_texts() ? "texts of any length" : "arrays",
-                       " that only HDF5's library can read (", found.library_reason, "); use h5py for it"));
-    return found;
+  if (!result.library_reason.empty() && (result.type.has_texts() || result.element_dimensions > 0)) {
+    result.rejection =
+        Rejection(text("its elements are ", result.type.has_texts() ? "texts of any length" : "arrays",
+                       " that only HDF5's library can read (", result.library_reason, "); use h5py for it"));
+    return result;
   }
-  if (found.type.has_texts()) {
-    describe_texts(type.id(), properties.id(), found);
-    return found;
+  if (result.type.has_texts()) {
+    describe_texts(type.id(), properties.id(), result);
+    return result;
   }
-  const Handle memory = make_memory_type(hdf5_, type.id(), found.type.dtype, !element.conversion.empty());
-  read_fill(memory.id(), properties.id(), found);
-  if (found.storage == Storage::kInside) {
-    found.inside.resize(static_cast<std::size_t>(*bytes));
-    if (*bytes > 0 && hdf5_->H5Dread(dataset, memory.id(), 0, 0, 0, found.inside.data()) < 0)
-      damaged(text("the dataset ", shown));
-    found.pad_with_null(found.inside);
+  const Handle memory = make_memory_type(hdf5_, type.id(), result.type.dtype, !element.conversion.empty());
+  read_fill(memory.id(), properties.id(), result);
+  if (result.storage == Storage::kInside) {
+    result.inside.resize(static_cast<std::size_t>(*bytes));
+    if (*bytes > 0 && hdf5_->H5Dread(dataset, memory.id(), 0, 0, 0, result.inside.data()) < 0)
+      throw_damaged(text("the dataset ", shown));
+    result.pad_with_null(result.inside);
   }
-  return found;
+  return result;
 }
 
-void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const {
+void HdfFile::describe_chunks(hid_t properties, HdfDataset& description, const std::string& shown) const {
   std::array<hsize_t, kMaxDimensions> extents{};
   const int count = hdf5_->H5Pget_chunk(properties, kMaxDimensions, extents.data());
-  if (count < 0 || static_cast<std::size_t>(count) != found.stored_dimensions()) damaged(text("the chunks of ", shown));
+  if (count < 0 || static_cast<std::size_t>(count) != description.stored_dimensions())
+    throw_damaged(text("the chunks of ", shown));
   for (int d = 0; d < count; ++d)
-    found.chunk.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
-  found.chunk.insert(found.chunk.end(), found.type.shape.end() - found.element_dimensions, found.type.shape.end());
+    description.chunk.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
+  description.chunk.insert(description.chunk.end(), description.type.shape.end() - description.element_dimensions,
+                           description.type.shape.end());
   unsigned options = 0;
   hdf5_->H5Pget_chunk_opts(properties, &options);
-  found.edges_packed = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
+  description.edges_packed = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
   const int filters = hdf5_->H5Pget_nfilters(properties);
   for (int i = 0; i < filters; ++i) {
     std::array<unsigned, 64> values{};
@@ -326,24 +330,25 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::st
     unsigned config = 0;
     const hid_t id = hdf5_->H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &value_count, values.data(),
                                            name.size(), name.data(), &config);
-    if (id < 0) damaged(text("the filters of ", shown));
-    Filter& filter = found.filters.emplace_back();
+    if (id < 0) throw_damaged(text("the filters of ", shown));
+    Filter& filter = description.filters.emplace_back();
     filter.id = static_cast<std::uint32_t>(id);
     filter.values.assign(values.begin(),
                          values.begin() + static_cast<std::ptrdiff_t>(std::min(value_count, values.size())));
     name.back() = '\0';
     filter.name = name.data();
     if (!filter_rejection(filter)) continue;
-    add_library_reason(found, text("filter ", describe_filter(filter)));
-    if (!found.rejection) found.rejection = library_filter_rejection(hdf5_, filter.id, describe_filter(filter));
+    add_library_reason(description, text("filter ", describe_filter(filter)));
+    if (!description.rejection)
+      description.rejection = library_filter_rejection(hdf5_, filter.id, describe_filter(filter));
   }
-  if (found.rejection) return;
-  const std::optional<std::int64_t> bytes = array_bytes(found.chunk, found.type.element_bytes);
-  if (bytes.value_or(0) == 0 || !found.chunks_fit())
-    found.rejection = Rejection("its chunks have no bytes, or more than 2^63 - 1 in all");
-  else if (*bytes > kMaxCompressed && !found.filters.empty())
-    found.rejection = Rejection::because("its chunks have ", *bytes, " bytes, and Plait unpacks at most ",
-                                         kMaxCompressed, "; copy it by h5repack into smaller ones");
+  if (description.rejection) return;
+  const std::optional<std::int64_t> bytes = array_bytes(description.chunk, description.type.element_bytes);
+  if (bytes.value_or(0) == 0 || !description.chunks_fit())
+    description.rejection = Rejection("its chunks have no bytes, or more than 2^63 - 1 in all");
+  else if (*bytes > kMaxCompressed && !description.filters.empty())
+    description.rejection = Rejection::because("its chunks have ", *bytes, " bytes, and Plait unpacks at most ",
+                                               kMaxCompressed, "; copy it by h5repack into smaller ones");
 }
 
 }  // namespace plait::container::hdf5

@@ -27,14 +27,13 @@ struct NamedDataset {
   ArrayAttributes attributes;
 };
 
-/// An open file. It is open only for a short time: callers store the plain values that they read from it.
+/// An HDF5 file that is open for a short time only: callers copy plain values out of it and close it.
 class HdfFile {
  public:
   enum class Access : std::uint8_t { kReading, kChanging };
 
   /// Opens the file.
-  /// path: the path of the file of which `store` has the bytes; the store may be one of an object that is read by
-  /// ranges.
+  /// path: the path of the file. store: its bytes; may be an object in an object store, which is read by ranges.
   /// errors  kSystem: the file is not an HDF5 file, is damaged, is open for writing in another program, or has been
   ///         replaced since `store` was opened.
   HdfFile(store::Store& store, const std::string& path, Access access = Access::kReading);
@@ -47,9 +46,9 @@ class HdfFile {
   /// errors  kArgument: no object has that name, or the name leads to another file. kSystem: the file is damaged, or
   ///         its groups are nested too deeply.
   std::vector<NamedDataset> datasets(std::string_view group);
-  /// Returns true if netCDF's library has made the file, or is to read it.
+  /// Returns true for a netCDF file: its name has a suffix of netCDF, or its root group the attribute _NCProperties.
   bool is_of_netcdf() const { return of_netcdf_; }
-  /// Returns true if no object has the name of an array.
+  /// Returns true if the file has no object of this name.
   bool lacks(std::string_view name) const;
   /// Returns the groups that the last call of datasets() visited, in its order.
   const std::vector<GroupAttributes>& groups() const { return groups_; }
@@ -68,45 +67,45 @@ class HdfFile {
   void finish_opening(FollowRule rule);
   /// Opens an object.  errors  kArgument: its name leads to another file that is missing or must not be read.
   Handle open_object(const std::string& name, const std::string& shown) const;
-  /// Makes the HDF5 library read the elements if Plait does not find them, or does not decode them.
-  void choose_reader(hid_t dataset, hid_t properties, bool is_outside, HdfDataset& found) const;
+  /// Selects the HDF5 library as the reader if Plait cannot find the elements or cannot decode them.
+  void choose_reader(hid_t dataset, hid_t properties, bool is_outside, HdfDataset& description) const;
   /// Determines whether the HDF5 library can copy a dataset that Plait does not read.
   /// reason: the reason why Plait does not read elements of its type.
-  void choose_copier(hid_t dataset, const std::string& reason, bool is_outside, HdfDataset& found) const;
-  /// Describes a dataset. is_outside: true if it is in another file, to which a link has led.
+  void choose_copier(hid_t dataset, const std::string& reason, bool is_outside, HdfDataset& description) const;
+  /// Describes a dataset. is_outside: true if it is in another file, reached through an external link.
   HdfDataset describe(hid_t dataset, bool is_outside, const std::string& shown) const;
   /// Describes a dataset like describe(). If it is damaged, HdfDataset::rejection states the reason, so that listings
   /// can go on.
   HdfDataset describe_or_reject(hid_t dataset, bool is_outside, const std::string& name) const;
-  /// Returns the bytes that a dataset takes in the file, for which the library reads its whole index of chunks. If the
-  /// file is in an object store, returns -1 for datasets with chunks while they are listed, and reads the index by few
-  /// requests otherwise.
+  /// Returns the number of bytes that a dataset occupies in the file. For a dataset with chunks the library reads the
+  /// whole chunk index, which takes many requests to an object store. There, listings get -1 for such datasets, and
+  /// other calls read the index in advance by a few requests.
   std::int64_t stored_bytes(hid_t dataset, hid_t properties, std::size_t dimensions) const;
-  void describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const;
+  void describe_chunks(hid_t properties, HdfDataset& description, const std::string& shown) const;
   /// Reads the properties of the file that a change of chunks depends on.
-  void describe_file(HdfDataset& found) const;
-  void read_fill(hid_t type, hid_t properties, HdfDataset& found) const;
+  void describe_file(HdfDataset& description) const;
+  void read_fill(hid_t type, hid_t properties, HdfDataset& description) const;
   /// Reads the fill value of texts, and the properties of the file that the addresses of texts depend on.
-  void describe_texts(hid_t type, hid_t properties, HdfDataset& found) const;
-  void read_index(hid_t dataset, HdfDataset& found, const std::string& shown) const;
+  void describe_texts(hid_t type, hid_t properties, HdfDataset& description) const;
+  void read_index(hid_t dataset, HdfDataset& description, const std::string& shown) const;
   /// Compares the bytes of a few chunks with the bytes that the library reads at their coordinates.
   /// errors  kSystem: they differ.
-  void check_offsets(hid_t dataset, const HdfDataset& found, const ChunkCoordinates& coordinates,
+  void check_offsets(hid_t dataset, const HdfDataset& description, const ChunkCoordinates& coordinates,
                      const std::string& shown) const;
   using Visitor = std::function<void(const std::string& path, hid_t object, haddr_t address, int kind)>;
   /// Calls `visitor` for an object and, if it is a group, for all objects that its hard links lead to. Each object is
   /// visited once, in the order of read_links(). The address is HADDR_UNDEF for objects of other files.
   /// kind  An ObjectKind; negative if the object cannot be opened.
   void visit(std::string_view top, const Visitor& visitor);
-  /// Gives variables the names that netCDF's library shows, unless another object has such a name.
-  void name_variables(std::vector<NamedDataset>& found) const;
+  /// Renames variables to the names that netCDF's library shows, unless another object already has that name.
+  void name_variables(std::vector<NamedDataset>& datasets) const;
   void add_all_scales(ScaleTable& scales);
   /// Opens the array of that name. Returns it with its path, which differs from the name if netCDF's library has stored
   /// it under another name.
-  /// errors  kArgument: the name is that of a dimension without a variable.
+  /// errors  kArgument: the name is that of a netCDF dimension without a variable.
   std::pair<Handle, std::string> open_array(std::string_view name) const;
-  [[noreturn]] void not_there(const std::string& shown, int kind);
-  [[noreturn]] void damaged(const std::string& what) const;
+  [[noreturn]] void throw_missing(const std::string& shown, int kind);
+  [[noreturn]] void throw_damaged(const std::string& what) const;
 
   store::Store& store_;
   std::string path_;

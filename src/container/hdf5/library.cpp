@@ -1,12 +1,12 @@
 // Loading the HDF5 library, and the order of locks around it.
 //
-// The library is loaded at run time, because h5py and netCDF4 bring one of their own, and a process must use only one:
-// two copies would not share their open files.
+// The library is loaded at run time, because h5py and netCDF4 bring copies of it, and a process must use only one: two
+// copies would not share their open files.
 //
-// The library is not thread-safe. Plait's calls are serialized by a mutex, and other users have a lock of their own
-// (LibraryHooks). The lock of the others is acquired first.
+// The library is not thread-safe. A mutex serializes Plait's calls, and other users such as h5py have another lock
+// (LibraryHooks). Plait acquires the lock of the other users first, then the mutex.
 // Example: with the reverse order, thread A holds h5py's lock and calls a function of Plait, which waits for the mutex.
-// Thread B holds the mutex and waits for h5py's lock. Neither continues.
+// Thread B holds the mutex and waits for h5py's lock: a deadlock.
 
 #include "container/hdf5/library.hpp"
 
@@ -29,7 +29,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Names of versions that have the functions of the first list: 2.x, 1.14, 1.12, 1.10. Debian has a second spelling.
+/// File names of the releases that have PLAIT_HDF5_FUNCTIONS: 2.x, 1.14, 1.12, 1.10. Debian adds `_serial` to some.
 constexpr std::array kSystemNames{"libhdf5.so.320", "libhdf5.so.310", "libhdf5_serial.so.310",
                                   "libhdf5.so.200", "libhdf5.so.103", "libhdf5_serial.so.103",
                                   "libhdf5.so"};
@@ -116,7 +116,7 @@ std::optional<LoadedLibrary>& loaded() {
 
 }  // namespace
 
-void set_surroundings(LibraryHooks given) { surroundings() = std::move(given); }
+void set_surroundings(LibraryHooks hooks) { surroundings() = std::move(hooks); }
 
 Library::Library() {
   // The lock of other users comes first: a thread that holds it may be about to wait for this mutex.
@@ -152,7 +152,8 @@ std::string Library::why() const {
   std::string innermost;
   functions_->H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
-      // The description is the last member of the record in all releases.
+      // The first record is that of the innermost function, which states the cause. Reading its description is safe
+      // with any release: it is the last member of the record in all of them.
       [](unsigned, const H5E_error2_t* record, void* out) {
         const char* description = record->desc;
         auto& text = *static_cast<std::string*>(out);

@@ -13,7 +13,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Permission to call the library, held by one thread at a time. The library prints no errors while the object exists.
+/// Exclusive access to the library, held by one thread at a time. The library prints no errors while the object exists.
 class Library {
  public:
   /// Waits for other users of the library, and loads it on the first call.

@@ -19,10 +19,10 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-Member make_member(NamedDataset& found) {
-  HdfDataset& dataset = found.dataset;
+Member make_member(NamedDataset& named) {
+  HdfDataset& dataset = named.dataset;
   Member member;
-  member.name = std::move(found.name);
+  member.name = std::move(named.name);
   member.storage = dataset.describe_storage();
   member.data_offset = dataset.storage == Storage::kWhole ? dataset.offset : 0;
   if (!dataset.chunk.empty()) member.chunk = std::move(dataset.chunk);
@@ -30,7 +30,7 @@ Member make_member(NamedDataset& found) {
   member.dimension_names = std::move(dataset.dimension_names);
   member.fill = dataset.element_fill();
   member.unlimited = std::move(dataset.unlimited);
-  member.attributes = std::move(found.attributes);
+  member.attributes = std::move(named.attributes);
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;
   member.type = std::move(dataset.type);
@@ -41,9 +41,9 @@ Member make_member(NamedDataset& found) {
   return member;
 }
 
-std::vector<Member> make_members(std::vector<NamedDataset> found) {
+std::vector<Member> make_members(std::vector<NamedDataset> datasets) {
   std::vector<Member> members;
-  for (NamedDataset& one : found) members.push_back(make_member(one));
+  for (NamedDataset& dataset : datasets) members.push_back(make_member(dataset));
   return members;
 }
 
@@ -129,7 +129,7 @@ std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<stor
     auto store = std::make_shared<RangeDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }
-  // Chunks, and the elements of texts, get other offsets when they change.
+  // A change may store chunks, and the elements of texts, at new offsets.
   if (dataset.storage == Storage::kChunks || dataset.needs_offsets() || dataset.changes) {
     const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), changed, path);

@@ -12,12 +12,12 @@
 
 namespace plait::container::hdf5 {
 
-/// A dataset that is read by its index, and changed in place or by new chunks (ChangedDataset).
+/// A dataset that Plait reads through its chunk index, and changes in place or by appended chunks (ChangedDataset).
 class OpenedDataset : public container::Dataset, public DeferredChanges, public AttributeWriter, public ShapeChanges {
  public:
   /// Makes a dataset that is changed in place. path: the path of the dataset, `FILE::NAME`, or of its file.
   OpenedDataset(Content content, std::shared_ptr<DatasetStore> store, const std::string& path);
-  /// Makes a dataset whose changed chunks get other offsets.
+  /// Makes a dataset whose changed chunks are stored at new offsets.
   OpenedDataset(Content content, const std::shared_ptr<ChangedDataset>& store, const std::string& path);
 
   std::string encoded() const override;

@@ -2,8 +2,8 @@
 ///
 /// Problem: Plait is compiled with the header of one release and loads the library of another. Example: Debian 12 has
 /// the header of 1.10.8, which does not declare H5Literate2(), and h5py brings the library of 2.0, which has no
-/// H5Literate(). This file therefore declares the prototypes itself. If the header declares a function, the compiler
-/// compares the two prototypes.
+/// H5Literate(). This file therefore declares the prototypes itself. For each function that the header does declare, a
+/// static_assert compares the two prototypes.
 #pragma once
 
 #include <hdf5.h>

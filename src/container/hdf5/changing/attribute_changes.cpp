@@ -25,10 +25,10 @@ using store::posix::Descriptor;
 std::optional<FilePatch> changes_in_image(store::Store& store, const std::string& path, int file,
                                           const std::string& dataset, const AttributeChanges& changes) {
   constexpr int kMaxTrials = 8;
-  struct stat found{};
-  if (::fstat(file, &found) != 0) return {};
-  const Library hdf5;  // held while the image exists, whose memory its callbacks share
-  PrivateImage image(file, found.st_size);
+  struct stat info{};
+  if (::fstat(file, &info) != 0) return {};
+  const Library hdf5;  // holds the library's lock while the image exists: its callbacks use global variables
+  PrivateImage image(file, info.st_size);
   if (!image.is_usable()) return {};
   for (int i = 0; i < kMaxTrials; ++i) {
     if (!image.reset()) return {};

@@ -1,4 +1,4 @@
-// Changes of chunks: new chunks and a new index are appended, and one write of 8 bytes puts them into use.
+// Changing chunks: new chunks and a new index are appended, and one write of 8 bytes makes them visible.
 //
 // Problem: a compressed chunk that changes has another size and does not fit in its former space. If the program is
 // killed, the file must have either the former chunks or the new ones.
@@ -14,10 +14,11 @@
 //    sync; length = 12,952; sync; address of the index = 10,336
 //
 // Arrays of texts change in the same way. Their elements of 16 bytes refer to collections of texts, which are appended
-// to the log, too. The elements of a contiguous array are copied to the end of the file first, and its ranks write
-// there. Example: 100 texts, of which one changes. The elements are copied to 10,000..11,599, the log begins at 11,600,
-// and its only collection has its header at 11,600 and 4,096 bytes from 11,632 on. Then length = 15,760 (with the entry
-// that notes the write), and the address of the elements = 10,000.
+// to the log, too. The elements of a contiguous array are first copied to the end of the file, and all ranks write to
+// the copy. Example: one of 100 texts changes. The elements are copied to 10,000..11,599, and the log begins at 11,600.
+// Its first entry is a collection, with a header at 11,600 and 4,096 bytes from 11,632 on. Its second entry at 15,728
+// is only a header, which records that the elements have been written. Then length = 15,760, and the address of the
+// elements = 10,000.
 //
 // A kill before the first field leaves bytes after the end that the superblock states; the next writer overwrites
 // them. A kill between the fields leaves unused space. After the second field all readers see chunk 5 at offset 10,032.
@@ -74,19 +75,19 @@ class PendingChange : public store::Pending {
 }  // namespace
 
 void ChangedDataset::take_file(std::shared_ptr<ChangedFile> locked) {
-  const HdfDataset& own = dataset();
+  const HdfDataset& opened = dataset();
   // Another program may have changed the dataset between its description and the lock.
-  if (const HdfDataset now = HdfFile(file(), file().name()).dataset(own.path);
-      now.header != own.header || packed(now) != packed(own))
+  if (const HdfDataset current = HdfFile(file(), file().name()).dataset(opened.path);
+      current.header != opened.header || packed(current) != packed(opened))
     base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
   changed_file_ = std::move(locked);
 }
 
 void ChangedDataset::prepare() {
-  HdfDataset& own = changed_dataset();
-  check_changeable(own.relocation);
+  HdfDataset& opened = changed_dataset();
+  check_changeable(opened.relocation);
   take_file(std::make_shared<ChangedFile>(shared_file(), name()));
-  changed_file_->state().fields = find_fields(file(), own.header);
+  changed_file_->state().fields = find_fields(file(), opened.header);
   check_changeable(changed_file_->state().fields.rejection);
   changed_file_->state().old_length = read_number(file(), changed_file_->state().fields.length);
   changed_file_->state().old_index = read_number(file(), changed_file_->state().fields.index);
@@ -94,13 +95,13 @@ void ChangedDataset::prepare() {
 }
 
 void ChangedDataset::begin_log(std::int64_t begin, bool grows) {
-  // A random mark: bytes after the end may be headers that a killed program has left.
+  // Draw a random mark, because bytes after the end may be headers that a killed program has left.
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
   begin = aligned(begin);
-  if (HdfDataset& own = changed_dataset(); own.storage == Storage::kWhole && !grows) {
+  if (HdfDataset& opened = changed_dataset(); opened.storage == Storage::kWhole && !grows) {
     copy_elements(begin);
-    own.offset = std::exchange(begin, aligned(begin + size()));
+    opened.offset = std::exchange(begin, aligned(begin + size()));
   }
   changed_dataset().changes = Changes{begin, mark, grows};
 }
@@ -122,7 +123,7 @@ void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool alo
 }
 
 std::unique_ptr<store::Pending> ChangedDataset::submit_read(std::vector<store::ReadSegment> segments) {
-  // No rank writes while others read, so an incomplete log is the result of a failed write.
+  // No rank writes while others read, so that a gap in the log means that a write has failed.
   if (log_ && !log_->complete())
     base::throw_system_error(EIO, "cannot read ", name(),
                              ": an earlier write of it has failed; open it again, as it was");
@@ -137,7 +138,7 @@ std::int64_t ChangedDataset::append_heap(std::span<const std::byte> collection) 
 std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSegment> segments) {
   if (!is_changed()) return DatasetStore::submit_write(std::move(segments));
   if (dataset().storage == Storage::kWhole) {
-    // An entry without bytes shows the rank that commits that some rank has written.
+    // Append an entry without bytes: the rank that commits sees from the log that some rank has written.
     if (!is_growing()) std::call_once(has_written_, [this] { log_->append(0, {}); });
     return DatasetStore::submit_write(std::move(segments));
   }
@@ -174,14 +175,14 @@ void ChangedDataset::read_old(std::int64_t number, std::span<std::byte> chunk) {
 }
 
 void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) {
-  const std::uint32_t left_out = only_unpacked(dataset().filters);
+  const std::uint32_t filter_mask = only_unpacked(dataset().filters);
   std::vector<std::byte> texts;
   if (!dataset().missing_text.empty()) {
     texts.assign(chunk.begin(), chunk.end());
     store_missing(texts);
     chunk = texts;
   }
-  log_->append(number, make_chain(dataset().filters, left_out).encode(chunk), left_out);
+  log_->append(number, make_chain(dataset().filters, filter_mask).encode(chunk), filter_mask);
 }
 
 void ChangedDataset::store_missing(std::span<std::byte> elements) {
@@ -210,7 +211,7 @@ void ChangedDataset::forget() noexcept {
 }
 
 void ChangedDataset::check_alone() const {
-  // The library would cut off the bytes after the end that the superblock states, so it cannot check this itself.
+  // Do not open the file by the library for this check: it would cut off the bytes after the end in the superblock.
   if (!uses_file_locks()) return;
   const bool others = ::flock(changed_file_->descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   (void)::flock(changed_file_->descriptor(), LOCK_SH | LOCK_NB);
@@ -240,7 +241,7 @@ void ChangedDataset::commit() {
 }
 
 void ChangedDataset::put_into_use(std::int64_t end, std::int64_t index) {
-  file().sync();
+  file().sync();  // before each field: a field must never refer to bytes that are not on the disk
   if (read_number(file(), changed_file_->state().fields.length) != changed_file_->state().old_length ||
       read_number(file(), changed_file_->state().fields.index) != changed_file_->state().old_index)
     base::throw_system_error(EBUSY, name(),

@@ -1,4 +1,4 @@
-/// Datasets whose chunks get other offsets when they change.
+/// Datasets whose changed chunks are stored at new offsets.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@ namespace plait::container::hdf5 {
 class GrowthGroup;
 struct DatasetCreation;
 
-/// What is in the file of a dataset that grows.
+/// The state in the file of a dataset whose shape changes.
 struct StoredGrowth {
-  Extents shape;                       ///< zeros for a dataset that the file does not have yet
-  std::shared_ptr<GrowthGroup> group;  ///< the group that the changes belong to; nullptr if they take effect alone
-  std::shared_ptr<const void> turn;    ///< excludes other Files of the group
-  std::shared_ptr<const DatasetCreation> creation{};  ///< how the file gets the dataset; nullptr if the file has it
+  Extents shape;                       ///< its shape in the file; zeros if the file does not have the dataset yet
+  std::shared_ptr<GrowthGroup> group;  ///< the group that commits the changes together; nullptr if there is none
+  std::shared_ptr<const void> turn;    ///< excludes other Files of the group while it exists
+  std::shared_ptr<const DatasetCreation> creation{};  ///< how to create the dataset; nullptr if the file has it
 };
 
-/// A dataset that is changed by new chunks, or an array of texts, whose elements refer to the heap of the file. Changed
-/// chunks are appended after the end that the superblock states. The rank that writes a chunk compresses it; if it
-/// writes a part, it reads the rest first. After all ranks have written, one rank appends an index of all chunks and
-/// sets the address of the index in the dataset. Until then every reader sees the former chunks, also after a crash.
-/// The space of the former chunks and of the former index stays unused. Texts are appended too. The elements of a
-/// contiguous array of texts are copied to the end of the file before the first change, and their new address takes
-/// effect like that of an index.
+/// A dataset in chunks, or an array of texts, whose elements refer to the heap of the file. A change never overwrites
+/// bytes that readers may use. Changed chunks are appended after the end that the superblock states. The rank that
+/// writes a chunk compresses it; if it writes a part, it reads the rest first. After all ranks have written, one rank
+/// appends an index of all chunks and sets the address of the index in the object header of the dataset. Until then
+/// every reader sees the former chunks, even after a crash. The space of the former chunks and of the former index is
+/// not used again. Texts are appended too. The elements of a contiguous array of texts are copied to the end of the
+/// file before the first change, and their new address takes effect in the same way as that of an index.
 /// threads  Any number at once, on different chunks.
 class ChangedDataset : public DatasetStore, private WholeChunks {
  public:
@@ -59,14 +59,15 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   std::shared_ptr<ChangedDataset> begin_growth();
   /// Locks the file, and prepares a dataset that it does not have yet. One rank calls it before the dataset is
   /// broadcast.
-  /// errors  kArgument: the file cannot get the dataset. kSystem: another program changes the file.
+  /// errors  kArgument: the dataset cannot be added. kSystem: another program changes the file.
   void begin_creation(DatasetCreation creation);
-  /// Returns the dataset with another shape, with the same log. Every rank calls it, between accesses.
+  /// Returns this dataset with another shape; both share the log. Every rank calls it, between accesses.
   /// errors  kArgument: the shape exceeds the maximum.
   std::shared_ptr<ChangedDataset> with_shape(const Extents& shape);
   /// Reduces the dataset in the file to `shape`. One rank calls it.  errors  kSystem.
   void reduce(const Extents& shape);
-  /// Gives elements of chunks that are outside of `shape` the fill value. One rank calls it.  errors  kSystem.
+  /// Sets the elements outside `shape` to the fill value, in chunks that are partly inside. One rank calls it.
+  /// errors  kSystem.
   void clear_outside(const Extents& shape);
   /// Checks that the HDF5 library could open the file for changes.
   /// errors  kSystem: another program has the file open.
@@ -90,25 +91,25 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
   void put(std::int64_t number, std::span<const std::byte> chunk) override;
 
-  /// Takes the locked file, and checks that the dataset is still as described.
+  /// Stores the locked file, and checks that the dataset in it is still as described.
   void take_file(std::shared_ptr<ChangedFile> locked);
-  /// Prepares the log, which begins at `begin` or later.
+  /// Prepares the log, which begins at the first suitable offset from `begin` on.
   void begin_log(std::int64_t begin, bool grows);
-  /// Gives the dataset in the file a shape, and enters the appended chunks that are within it.
+  /// Sets the shape of the dataset in the file, and adds the appended chunks within that shape to the index.
   void commit_shape(const Extents& shape);
-  /// Commits the shape, and those of all datasets of the group if this is the last one.
+  /// Commits the shape. In a group, the last dataset commits the shapes of all.
   void commit_growth();
   /// Copies the elements of a contiguous dataset to an offset.
   void copy_elements(std::int64_t offset);
-  /// Makes elements that have the fill value of texts refer to a text in the file.
+  /// Replaces elements that stand for the fill value of texts by references to a stored text.
   void store_missing(std::span<std::byte> elements);
-  /// Makes appended bytes that end at `end` take effect, and the new value of the index field.
+  /// Commits the appended bytes: sets the length of the file to `end`, then the index field to `index`.
   void put_into_use(std::int64_t end, std::int64_t index);
 
   std::shared_ptr<ChunkLog> log_;
-  std::once_flag has_written_;  // of a contiguous dataset
+  std::once_flag has_written_;  // set by the first write to a contiguous dataset
   std::mutex missing_mutex_;
-  std::vector<std::byte> missing_;  // element that refers to the fill value of texts, once it is stored
+  std::vector<std::byte> missing_;  // element that refers to the stored fill value of texts; empty until it is stored
   OpenChunks open_{*this};
   std::shared_ptr<ChangedFile> changed_file_;  ///< on the rank that has called prepare() or begin_growth()
   std::shared_ptr<StoredGrowth> stored_;       ///< on the rank that has called begin_growth()

@@ -20,8 +20,8 @@ namespace {
 /// If the file system has no locks, simultaneous changes are not detected.
 store::posix::Descriptor locked(const std::string& file, const std::string& name) {
   store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
-  const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (others || !store::posix::lock_byte(descriptor.number(), 0, store::posix::Wait::kNo))
+  const bool is_locked = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (is_locked || !store::posix::lock_byte(descriptor.number(), 0, store::posix::Wait::kNo))
     base::throw_system_error(EBUSY, name,
                              ": chunks of its file are being changed, by another program or under another name here; "
                              "close the file there first");
@@ -40,12 +40,12 @@ ChangedFile::ChangedFile(std::shared_ptr<store::Store> changed, const std::strin
 ChangedFile::~ChangedFile() {
   if (lock_.number() < 0 || state_.old_length == 0) return;
   try {
-    // A journal that could not be applied changes the file at the next opening, with the appended bytes.
+    // The next program that opens the file applies a left journal, which may refer to the appended bytes.
     if (std::filesystem::exists(journal_name(path_))) return;
     // Cut the file only if no field refers to the appended bytes.
     if (read_number(*file_, state_.fields.length) == state_.old_length && file_->size() > state_.old_size)
       (void)!::ftruncate(lock_.number(), state_.old_size);
-  } catch (const std::exception&) {  // the next program that writes overwrites the bytes
+  } catch (const std::exception&) {  // harmless: the next program that writes overwrites the bytes
   }
 }
 

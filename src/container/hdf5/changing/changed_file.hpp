@@ -12,17 +12,17 @@
 
 namespace plait::container::hdf5 {
 
-/// The fields of a file that a change updates, and how long the file is.
+/// The fields of a file that a change updates, and their values and the size of the file before the change.
 struct ChangedState {
   ChangedFields fields{};
   std::uint64_t old_length = 0;  ///< the length in the superblock
   std::uint64_t old_index = 0;
   std::int64_t old_size = 0;  ///< size of the file before the changes
-  std::int64_t free = 0;      ///< the offset after all appended chunks of datasets that grow
+  std::int64_t free = 0;      ///< offset after all appended chunks, where new metadata may be stored
 };
 
-/// A file that is locked against other programs that change chunks. The destructor cuts off what has been appended, if
-/// neither the file nor a journal refers to it.
+/// A file that is locked against other programs that change chunks. The destructor cuts off appended bytes to which
+/// neither the file nor a journal refers.
 class ChangedFile {
  public:
   /// Locks the file.  name: the name of the dataset, for errors.
@@ -33,7 +33,7 @@ class ChangedFile {
   ChangedFile& operator=(const ChangedFile&) = delete;
 
   store::Store& file() const { return *file_; }
-  /// Returns the descriptor that has the locks.
+  /// Returns the descriptor that holds the locks.
   int descriptor() const { return lock_.number(); }
   /// Returns the absolute path.
   const std::string& path() const { return path_; }

@@ -1,4 +1,5 @@
-// Two fields of an HDF5 file that a change of chunks updates: the length of the file, and the address of an index.
+// Finding the two fields of an HDF5 file that a change of chunks updates: the length of the file, and the address of
+// the chunk index of a dataset. The HDF5 library has no functions that set these fields.
 //
 // The length is in the superblock, 16 bytes after the base address. The offset of the base address depends on the
 // version.
@@ -12,9 +13,7 @@
 // further one. A header of version 2 begins with OHDR, and each of its blocks ends with a checksum.
 // Example: an object header of version 1 at offset 800 has a first block at 816. The layout message, of version 3, is
 // at offset 856 with a header of 8 bytes. Its data begins at 864 with the version, the kind and the number of
-// dimensions, so that the address of the index is at 867.
-//
-// The HDF5 library has no functions that set these fields.
+// dimensions, of one byte each, so that the address of the index is at 867.
 
 #include "container/hdf5/changing/fields.hpp"
 
@@ -65,7 +64,7 @@ class HeaderReader {
   HeaderReader(store::Store& file, ChangedFields& fields) : file_(file), fields_(fields) {}
 
   void read(std::int64_t header) {
-    // Size of the prefix of version 1. A header of version 2 has at least as many bytes.
+    // Read the 16 bytes that precede the messages in version 1. A header of version 2 has at least as many bytes.
     constexpr std::int64_t kFirstBytes = 16;
     const std::vector<std::byte> first = read_block(file_, header, kFirstBytes);
     if (std::memcmp(first.data(), "OHDR", 4) == 0)
@@ -91,12 +90,12 @@ class HeaderReader {
     const auto flags = number_in(first, 5, 1);
     is_second_ = true;
     has_order_ = (flags & 4U) != 0;
-    const std::int64_t before = 6 + ((flags & 0x20U) != 0 ? 16 : 0) + ((flags & 0x10U) != 0 ? 4 : 0);
+    const std::int64_t prefix_bytes = 6 + ((flags & 0x20U) != 0 ? 16 : 0) + ((flags & 0x10U) != 0 ? 4 : 0);
     const std::int64_t size_bytes = std::int64_t{1} << (flags & 3U);
-    const std::vector<std::byte> size = read_block(file_, header + before, size_bytes);
-    blocks_.push_back({header + before + size_bytes,
+    const std::vector<std::byte> size = read_block(file_, header + prefix_bytes, size_bytes);
+    blocks_.push_back({header + prefix_bytes + size_bytes,
                        static_cast<std::int64_t>(number_in(size, 0, static_cast<std::size_t>(size_bytes))),
-                       before + size_bytes});
+                       prefix_bytes + size_bytes});
   }
   /// Reads the messages of a block. Returns true if the layout message was among them.
   bool take_messages(const Block block) {
@@ -140,8 +139,8 @@ class HeaderReader {
     if (version > 4 || version == 0 || (version == 4 && !is_whole))
       fields_.rejection =
           base::Rejection("its index is one of those that HDF5 has had since 1.10 (written with libver=\"latest\")");
-    // The data of chunks begins with the version, the kind and the number of dimensions; versions 1 and 2 have 5
-    // reserved bytes more. That of contiguous datasets has no number of dimensions from version 3 on.
+    // The address follows the version, the kind and the number of dimensions, of one byte each. Versions 1 and 2 have
+    // 5 reserved bytes before it. From version 3 on, contiguous datasets have no number of dimensions.
     fields_.index.at = at + (version < 3 ? 8 : is_whole ? 2 : 3);
     if (!is_second_) return;
     fields_.index.block = block.begin - block.prefix;
@@ -173,22 +172,22 @@ std::uint32_t lookup3(std::span<const std::byte> bytes) {
   for (; bytes.size() > kRound; bytes = bytes.subspan(kRound)) {
     for (std::size_t i = 0; i < 3; ++i) state[i] += word_at(bytes, 4 * i);
     for (std::size_t i = 0; i < kMixed.size(); ++i) {
-      std::uint32_t& one = state[i % 3];
-      std::uint32_t& before = state[(i + 2) % 3];
-      one -= before;
-      one ^= std::rotl(before, kMixed[i]);
-      before += state[(i + 1) % 3];
+      std::uint32_t& word = state[i % 3];
+      std::uint32_t& previous = state[(i + 2) % 3];
+      word -= previous;
+      word ^= std::rotl(previous, kMixed[i]);
+      previous += state[(i + 1) % 3];
     }
   }
   std::array<std::byte, kRound> rest{};
   std::memcpy(rest.data(), bytes.data(), bytes.size());
   for (std::size_t i = 0; i < 3; ++i) state[i] += word_at(rest, 4 * i);
   for (std::size_t i = 0; i < kFinal.size(); ++i) {
-    // The order is c, a, b, c, a, b, c; each word takes in the one before it.
-    std::uint32_t& one = state[(i + 2) % 3];
-    const std::uint32_t before = state[(i + 1) % 3];
-    one ^= before;
-    one -= std::rotl(before, kFinal[i]);
+    // The order of the words is c, a, b, c, a, b, c; each one is mixed with the word before it.
+    std::uint32_t& word = state[(i + 2) % 3];
+    const std::uint32_t previous = state[(i + 1) % 3];
+    word ^= previous;
+    word -= std::rotl(previous, kFinal[i]);
   }
   return state[2];
 }

@@ -40,7 +40,7 @@ ChangedFields find_length(store::Store& file);
 /// errors  kSystem: the file is damaged.
 ChangedFields find_fields(store::Store& file, std::int64_t header);
 
-/// Returns the checksum of metadata blocks: Bob Jenkins' lookup3 ("hashlittle", 2006) with initial value 0.
+/// Returns the checksum that HDF5 uses for metadata blocks: Bob Jenkins' lookup3 ("hashlittle", 2006), initial value 0.
 std::uint32_t lookup3(std::span<const std::byte> bytes);
 
 }  // namespace plait::container::hdf5

@@ -1,7 +1,7 @@
 // A redo journal for changes of metadata in place.
 //
-// Problem: one change of attributes alters bytes at several offsets. No sequence of writes makes them visible at once,
-// and a kill in between leaves a file that the HDF5 library may not read.
+// Problem: one change of attributes alters bytes at several offsets. No sequence of writes makes all of them visible at
+// the same time, and a kill between two writes leaves a file that the HDF5 library may be unable to read.
 //
 // Idea: the order of operations makes every moment recoverable.
 //    1. create the journal, and lock it       a reader that finds it waits for the lock
@@ -11,9 +11,9 @@
 //
 // Example: 3 bytes at offset 2,048 change in a file of 10,000 bytes. The journal has a header of 56 bytes (magic, size,
 // inode, birth time, old and new size of the file, checksum), then 2,048 and 3, the 3 old bytes and the 3 new ones: 56
-// + 16 + 6 = 78 bytes. A reader compares the file with both values. If all or some bytes are old, it applies
-// the journal. If a byte is neither, another program has changed the file since, and the journal is only removed. The
-// inode and the birth time keep a journal from being applied to a file that has replaced the old one.
+// + 16 + 6 = 78 bytes. A reader compares the bytes of the file with both. If any are old, it applies the journal. If a
+// byte is neither the old nor the new one, another program has changed the file since, and the journal is only removed.
+// The inode and the birth time prevent a journal from being applied to a file that has replaced the old one.
 
 #include "container/hdf5/changing/journal.hpp"
 
@@ -79,17 +79,17 @@ void write_bytes(int file, std::span<const std::byte> bytes, std::int64_t offset
 
 /// Reads `bytes` bytes, or fewer if the file ends before.
 std::vector<std::byte> read_up_to(int file, std::size_t bytes, std::int64_t at, const std::string& shown) {
-  std::vector<std::byte> found(bytes);
+  std::vector<std::byte> result(bytes);
   std::size_t done = 0;
   while (done < bytes) {
-    const ssize_t some = ::pread(file, found.data() + done, bytes - done, at + static_cast<std::int64_t>(done));
-    if (some < 0 && errno == EINTR) continue;
-    if (some < 0) throw system_error(text("read ", shown), errno);
-    if (some == 0) break;
-    done += static_cast<std::size_t>(some);
+    const ssize_t count = ::pread(file, result.data() + done, bytes - done, at + static_cast<std::int64_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw system_error(text("read ", shown), errno);
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
   }
-  found.resize(done);
-  return found;
+  result.resize(done);
+  return result;
 }
 
 std::int64_t file_size(int file, const std::string& shown) {
@@ -154,9 +154,14 @@ void apply(int file, const FilePatch& changes, const std::string& path) {
   store::posix::sync_open(file, path);
 }
 
-enum class State : std::uint8_t { kUnchanged, kChanged, kPartial, kForeign };
+enum class State : std::uint8_t {
+  kUnchanged,  ///< all bytes are old
+  kChanged,    ///< all bytes are new
+  kPartial,    ///< some bytes are old and some are new
+  kForeign     ///< another program has changed the file since
+};
 
-/// Finds which of the changes a file has; kForeign if another program has changed the file since.
+/// Determines which of the changes a file has.
 State compare(int file, const FilePatch& changes, const std::string& path) {
   const std::int64_t size = file_size(file, path);
   if (size < std::min(changes.old_size, changes.new_size) || size > std::max(changes.old_size, changes.new_size))
@@ -173,11 +178,13 @@ State compare(int file, const FilePatch& changes, const std::string& path) {
     }
   }
   if (any_old && any_new) return State::kPartial;
-  // A file with all new bytes may still be too long. Readers do not notice that.
+  // A file with all new bytes may still be too long, if the program was killed before it cut the file. Readers do not
+  // notice that.
   return any_old ? State::kUnchanged : State::kChanged;
 }
 
-/// Returns true if the attempt is over: it has the lock, or the file system has no locks.
+/// Tries to lock the journal. Returns true if the caller need not try again: it has the lock, or the file system has no
+/// locks.
 bool try_lock(int journal, int how) { return ::flock(journal, how) == 0 || (errno != EINTR && errno != EWOULDBLOCK); }
 
 /// Waits for the lock.  errors  kSystem, EINTR: a signal ends the wait.
@@ -187,19 +194,19 @@ void lock(int journal) {
   }
 }
 
-/// Makes a new, locked journal, which is readable for the readers of the file. Returns an invalid descriptor if the
-/// folder permits none.
+/// Makes a new, locked journal, readable by all who may read the file. Returns an invalid descriptor if the folder
+/// permits none.
 Descriptor new_journal(int file, const std::string& name) {
   constexpr int kMaxTrials = 100;
   for (int i = 0; i < kMaxTrials; ++i) {
     Descriptor journal(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (journal.number() < 0) return {};
-    // If the wait is interrupted, the holder of the lock removes this journal, which is empty.
+    // If the wait is interrupted, the program that holds the lock removes this journal, which is empty.
     lock(journal.number());
-    struct stat seen{};
-    // Before the lock was taken, a program that opened the file may have removed the journal as incomplete.
-    if (::fstat(journal.number(), &seen) != 0 || seen.st_nlink == 0) continue;
-    if (::fstat(file, &seen) == 0) (void)!::fchmod(journal.number(), seen.st_mode & 0666U);
+    struct stat info{};
+    // Between open() and lock(), a program that opened the file may have removed the journal as incomplete: try again.
+    if (::fstat(journal.number(), &info) != 0 || info.st_nlink == 0) continue;
+    if (::fstat(file, &info) == 0) (void)!::fchmod(journal.number(), info.st_mode & 0666U);
     return journal;
   }
   return {};
@@ -257,7 +264,7 @@ void recover_from_journal(const std::string& path) {
   struct stat opened{};
   struct stat named{};
   if (::fstat(journal.number(), &opened) != 0 || ::lstat(name.c_str(), &named) != 0 || opened.st_ino != named.st_ino)
-    return;  // the program that wrote it has finished
+    return;  // the program that wrote the journal has applied and removed it
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) return;
   const auto all = read_up_to(journal.number(), static_cast<std::size_t>(opened.st_size), 0, name);

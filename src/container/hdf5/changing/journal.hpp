@@ -19,7 +19,7 @@ std::string journal_name(const std::string& path);
 /// errors  kSystem.
 bool write_through_journal(int file, const std::string& path, const FilePatch& changes);
 
-/// Completes the changes of a killed program, if there is a journal. Waits for a program that is applying one.
+/// Completes the changes of a killed program, if it has left a journal. Waits while another program applies a journal.
 /// errors  kSystem: the file has a part of the changes, and this process may not write to it.
 void recover_from_journal(const std::string& path);
 

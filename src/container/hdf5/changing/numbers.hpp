@@ -8,7 +8,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Returns the number in `count` bytes from `at` on, at most 8. The caller has checked that they are within `bytes`.
+/// Returns the number in the `count` bytes from `at` on; `count` is at most 8. They must be within `bytes`.
 inline std::uint64_t number_in(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < count; ++i) value |= std::to_integer<std::uint64_t>(bytes[at + i]) << (8 * i);

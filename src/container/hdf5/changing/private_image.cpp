@@ -1,12 +1,12 @@
-// Finding the bytes that the library has changed, exactly.
+// Finding exactly the bytes that the library has changed.
 //
 // Problem: the kernel shows which pages of a private mapping have been copied, but not their former contents. Reading
-// them from the file afterwards would be wrong, because another program may have written to the file before the copy
-// was made.
+// these from the file afterwards would be wrong, because another program may have written to the file between that
+// read and the moment when the kernel copied the page.
 //
-// Idea: repeat the change. reset() maps the file anew and copies the pages that the former trial has changed, before
-// the library runs. Their contents at that moment are both the former values and what the library starts from. A trial
-// is exact if the library has changed no other page.
+// Idea: repeat the change. reset() maps the file anew and copies the pages that the former trials changed, before the
+// library runs. Their contents at that moment are both the recorded former values and what the library starts from. A
+// trial is exact if the library changes no other page.
 //
 // Example: before trial 1, reset() copies page 0 only. The library changes pages 0 and 7, so trial 1 is not exact. For
 // trial 2, reset() copies pages 0 and 7. The library changes the same two, the trial is exact, and changes() compares
@@ -33,10 +33,10 @@ constexpr std::int64_t kGrowth = std::int64_t{1} << 30;  // reserves address spa
 constexpr std::size_t kIncrement = std::size_t{64} << 10;
 // The flags of an entry of /proc/self/pagemap.
 constexpr std::uint64_t kPresentOrSwapped = std::uint64_t{3} << 62U;
-constexpr std::uint64_t kFilePage = std::uint64_t{1} << 61U;  // the page belongs to the file and is no copy
+constexpr std::uint64_t kFilePage = std::uint64_t{1} << 61U;  // the page belongs to the file: it has not been copied
 
-/// The memory of the image that the library uses. It is global, because the callbacks get no data; the lock of Library
-/// lets one thread at a time use them.
+/// The memory of the image that the library uses. It is global, because the library passes no data to the callbacks;
+/// the lock of Library lets one thread at a time use it.
 struct Memory {
   void* begin = nullptr;
   std::size_t bytes = 0;
@@ -46,7 +46,7 @@ Memory& memory() {
   return memory;
 }
 
-void* give_memory(std::size_t bytes, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
+void* image_memory(std::size_t bytes, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
   return bytes <= memory().bytes ? memory().begin : nullptr;
 }
 void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, H5FD_file_image_op_t /*operation*/,
@@ -54,7 +54,7 @@ void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, H5FD_f
   return to;
 }
 void* grow_in_place(void* /*old*/, std::size_t bytes, H5FD_file_image_op_t operation, void* data) {
-  return give_memory(bytes, operation, data);
+  return image_memory(bytes, operation, data);
 }
 herr_t free_nothing(void* /*old*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return 0; }
 
@@ -106,8 +106,8 @@ bool PrivateImage::reset() {
 Handle PrivateImage::access(const Library& hdf5) {
   memory() = {begin_, static_cast<std::size_t>(reserved_)};
   Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
-  H5FD_file_image_callbacks_t callbacks{give_memory, copy_nothing, grow_in_place, free_nothing,
-                                        nullptr,     nullptr,      nullptr};
+  H5FD_file_image_callbacks_t callbacks{image_memory, copy_nothing, grow_in_place, free_nothing,
+                                        nullptr,      nullptr,      nullptr};
   if (!access || hdf5->H5Pset_fapl_core(access.id(), kIncrement, false) < 0 ||
       hdf5->H5Pset_file_image_callbacks(access.id(), &callbacks) < 0 ||
       hdf5->H5Pset_file_image(access.id(), begin_, static_cast<std::size_t>(size_)) < 0)
@@ -118,21 +118,21 @@ Handle PrivateImage::access(const Library& hdf5) {
 std::optional<std::vector<std::int64_t>> PrivateImage::copied_pages(std::int64_t count) const {
   const store::posix::Descriptor flags(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (flags.number() < 0) return {};
-  std::vector<std::int64_t> found;
-  constexpr std::int64_t kPagesACall = std::int64_t{32} << 10;
-  std::vector<std::uint64_t> some(static_cast<std::size_t>(std::min(count, kPagesACall)));
+  std::vector<std::int64_t> copied;
+  constexpr std::int64_t kPagesPerCall = std::int64_t{32} << 10;
+  std::vector<std::uint64_t> entries(static_cast<std::size_t>(std::min(count, kPagesPerCall)));
   const auto first = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin_)) / page_;
   for (std::int64_t done = 0; done < count;) {
-    const std::int64_t part = std::min(kPagesACall, count - done);
-    const auto bytes = static_cast<std::size_t>(part) * sizeof(std::uint64_t);
-    if (::pread(flags.number(), some.data(), bytes, (first + done) * 8) != static_cast<ssize_t>(bytes)) return {};
-    for (std::int64_t i = 0; i < part; ++i) {
-      const std::uint64_t flag = some[static_cast<std::size_t>(i)];
-      if ((flag & kPresentOrSwapped) != 0 && (flag & kFilePage) == 0) found.push_back(done + i);
+    const std::int64_t count_now = std::min(kPagesPerCall, count - done);
+    const auto bytes = static_cast<std::size_t>(count_now) * sizeof(std::uint64_t);
+    if (::pread(flags.number(), entries.data(), bytes, (first + done) * 8) != static_cast<ssize_t>(bytes)) return {};
+    for (std::int64_t i = 0; i < count_now; ++i) {
+      const std::uint64_t flag = entries[static_cast<std::size_t>(i)];
+      if ((flag & kPresentOrSwapped) != 0 && (flag & kFilePage) == 0) copied.push_back(done + i);
     }
-    done += part;
+    done += count_now;
   }
-  return found;
+  return copied;
 }
 
 bool PrivateImage::is_exact() {
@@ -164,24 +164,24 @@ std::optional<std::int64_t> PrivateImage::stored_end() const {
 std::optional<FilePatch> PrivateImage::changes() const {
   const auto end = stored_end();
   if (!end) return {};
-  FilePatch found{size_, *end, {}};
+  FilePatch patch{size_, *end, {}};
   for (const Page& page : pages_) {
     const std::int64_t begin = page.number * page_;
     const std::byte* const now = begin_ + begin;
     const std::byte* const before = page.before.data();
     const std::int64_t bytes = std::min(page_, *end - begin);
     for (std::int64_t at = 0; at < bytes;) {
-      // After the former end there are no bytes of other programs to preserve, so that one change covers all of them.
+      // Bytes after the former end belong to no other program, so that one change covers all of them.
       const auto differs = [&](std::int64_t i) { return begin + i >= size_ || now[i] != before[i]; };
       const std::int64_t from = at;
       while (at < bytes && differs(at)) ++at;
       if (at > from)
-        found.bytes.push_back({begin + from, {before + from, before + at}, {now + from, now + at}});
+        patch.bytes.push_back({begin + from, {before + from, before + at}, {now + from, now + at}});
       else
         ++at;
     }
   }
-  return found;
+  return patch;
 }
 
 }  // namespace plait::container::hdf5

@@ -29,16 +29,15 @@ class PrivateImage {
   PrivateImage(const PrivateImage&) = delete;
   PrivateImage& operator=(const PrivateImage&) = delete;
 
-  /// False if the file cannot be mapped, or the kernel does not show copied pages.
+  /// Returns false if the file cannot be mapped, or the kernel does not show copied pages.
   bool is_usable();
-  /// Discards all changes, and copies the pages that the library has changed before.
+  /// Discards all changes, and copies the pages that the library changed in former trials. Returns false if mapping
+  /// fails.
   bool reset();
-  /// The file access properties for H5Fopen; empty if the library rejects the image.
+  /// Returns the file access properties for H5Fopen(); an empty handle if the library rejects the image.
   Handle access(const Library& hdf5);
-  /// True if the library has changed only pages that reset() had copied.
-  ///
-  /// Otherwise another program may have written to such a page before it was copied: then call reset() and change the
-  /// image again.
+  /// Returns true if the library has changed only pages that reset() had copied, so that their former content is known.
+  /// If it returns false, call reset() and change the image again.
   bool is_exact();
   /// Returns the changed bytes; nothing if the image has no superblock of a known version.
   std::optional<FilePatch> changes() const;
@@ -47,6 +46,7 @@ class PrivateImage {
   /// Returns the numbers of the pages that the kernel has copied, among the first `count`; nothing if it does not show
   /// them.
   std::optional<std::vector<std::int64_t>> copied_pages(std::int64_t count) const;
+  /// Returns the end of the file that the superblock of the image states; nothing if its version is unknown.
   std::optional<std::int64_t> stored_end() const;
 
   struct Page {

@@ -1,9 +1,9 @@
 // Codecs of HDF5 itself: shuffle, fletcher32, and h5py's lzf.
 //
 // The Fletcher sum has two parts: the sum of all words modulo 65,535, and the sum of all intermediate sums. Reducing
-// after each word would be slow, so that sums are reduced after 360 words, which fit in 32 bits.
+// after each word would be slow, so that both sums are reduced after every 360 words, up to which they fit in 32 bits.
 // Example: the bytes 01 02 03 are the words 0102 and 0300, in hexadecimal. The first part is 0102, then 0402; the
-// second 0102, then 0504. The checksum is 05040402.
+// second is 0102, then 0504. The checksum is 05040402.
 
 #include "container/hdf5/codecs/basic.hpp"
 
@@ -111,8 +111,8 @@ class Lzf : public codec::Codec {
     base::throw_argument_error("lzf is only unpacked; choose another filter");
   }
   /// Decodes a sequence of literals and repetitions. A control byte c below 32 is followed by c + 1 literal bytes. Any
-  /// other one has the length of a repetition minus 2 in its top 3 bits (7: another byte is added) and the distance
-  /// minus 1 in its low 5 bits and the next byte.
+  /// other control byte begins a repetition: its top 3 bits are the length minus 2 (if they are 7, the next byte is
+  /// added to the length), and its low 5 bits and the following byte are the distance minus 1.
   /// Example: 02 'a' 'b' 'c' 20 02 is 3 literals, then 1 + 2 = 3 bytes from distance 2 + 1 = 3: "abcabc".
   std::size_t decode(Bytes packed, Output output, const std::string& what) const override {
     std::size_t in = 0;
@@ -148,25 +148,25 @@ class Lzf : public codec::Codec {
 
 std::uint32_t compute_fletcher32(std::span<const std::byte> bytes) {
   // Maximum number of words whose sums fit in 32 bits between two reductions.
-  constexpr std::size_t kMax = 360;
+  constexpr std::size_t kMaxWords = 360;
   const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };
-  std::uint32_t one = 0;
-  std::uint32_t two = 0;
+  std::uint32_t first_sum = 0;
+  std::uint32_t second_sum = 0;
   const std::size_t words = bytes.size() / 2;
   for (std::size_t i = 0; i < words;) {
-    const std::size_t end = std::min(i + kMax, words);
+    const std::size_t end = std::min(i + kMaxWords, words);
     for (; i < end; ++i) {
-      one += std::to_integer<std::uint32_t>(bytes[2 * i]) << 8 | std::to_integer<std::uint32_t>(bytes[2 * i + 1]);
-      two += one;
+      first_sum += std::to_integer<std::uint32_t>(bytes[2 * i]) << 8 | std::to_integer<std::uint32_t>(bytes[2 * i + 1]);
+      second_sum += first_sum;
     }
-    one = fold(one);
-    two = fold(two);
+    first_sum = fold(first_sum);
+    second_sum = fold(second_sum);
   }
   if (bytes.size() % 2 != 0) {
-    one = fold(one + (std::to_integer<std::uint32_t>(bytes.back()) << 8));
-    two = fold(two + one);
+    first_sum = fold(first_sum + (std::to_integer<std::uint32_t>(bytes.back()) << 8));
+    second_sum = fold(second_sum + first_sum);
   }
-  return fold(two) << 16 | fold(one);
+  return fold(second_sum) << 16 | fold(first_sum);
 }
 
 std::shared_ptr<const codec::Codec> shuffle(std::size_t bytes) { return std::make_shared<Shuffle>(bytes); }

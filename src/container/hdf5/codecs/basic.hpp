@@ -1,4 +1,4 @@
-/// The codecs that HDF5 itself has, and that of h5py.
+/// The codecs of HDF5 itself, and h5py's lzf.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace plait::container::hdf5 {
 
 /// Groups the bytes of elements by their position: all first bytes, then all second ones, and so on (HDF5 reference
-/// manual, H5Pset_shuffle). Trailing bytes that are no whole element stay at the end.
+/// manual, H5Pset_shuffle). Trailing bytes that are not a whole element stay at the end.
 /// Example: with elements of 2 bytes, 01 02 03 04 05 becomes 01 03 02 04 05.
 std::shared_ptr<const codec::Codec> shuffle(std::size_t bytes);
 /// Appends a little-endian checksum of 4 bytes: the Fletcher sum (J. G. Fletcher, "An Arithmetic Checksum for Serial

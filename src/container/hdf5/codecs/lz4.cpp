@@ -17,8 +17,8 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// LZ4_decompress_safe, with the arguments source, target, and the bytes of both. Returns the number of bytes written,
-/// or a negative number.
+/// The type of LZ4_decompress_safe(source, target, source bytes, target bytes), which returns the number of bytes
+/// written, or a negative number if it fails.
 using Decompress = int(const char*, char*, int, int);
 
 constexpr const char* kLz4Missing =

@@ -7,8 +7,8 @@
 
 namespace plait::container::hdf5 {
 
-/// Decodes blocks of LZ4's block format that follow their sizes. It does not encode. The system library liblz4.so.1 is
-/// loaded when it is used first.
+/// Decodes blocks in LZ4's block format, each of which follows its size. Encoding is not supported. The system library
+/// liblz4.so.1 is loaded on first use.
 std::shared_ptr<const codec::Codec> lz4();
 
 }  // namespace plait::container::hdf5

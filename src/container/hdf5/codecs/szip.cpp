@@ -15,7 +15,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// SZ_com_t of szlib.h.
+/// A copy of SZ_com_t of szlib.h.
 struct SzipParameters {
   int options;
   int bits_per_pixel;
@@ -23,7 +23,7 @@ struct SzipParameters {
   int pixels_per_scanline;
 };
 
-/// SZ_BufftoBuffDecompress, with the arguments target, its bytes, source, its bytes, and parameters. Returns 0 on
+/// The type of SZ_BufftoBuffDecompress(target, target bytes, source, source bytes, parameters), which returns 0 on
 /// success.
 using SzipDecompress = int(void*, std::size_t*, const void*, std::size_t, SzipParameters*);
 
@@ -67,15 +67,15 @@ class Szip : public codec::Codec {
     for (std::size_t i = 0; i < kNumberBytes; ++i) bytes |= std::to_integer<std::size_t>(packed[i]) << (8 * i);
     if (bytes > output.size()) codec::damaged(what, "it announces ", bytes, " bytes, but a chunk has ", output.size());
     SzipParameters parameters = checked(what);
-    std::size_t made = bytes;
-    const int status = szip_decompress()(output.data(), &made, packed.data() + kNumberBytes,
+    std::size_t decoded_bytes = bytes;
+    const int status = szip_decompress()(output.data(), &decoded_bytes, packed.data() + kNumberBytes,
                                          packed.size() - kNumberBytes, &parameters);
-    if (status != 0 || made != bytes) codec::damaged(what, "it is no szip data of ", bytes, " bytes");
+    if (status != 0 || decoded_bytes != bytes) codec::damaged(what, "it is no szip data of ", bytes, " bytes");
     return bytes;
   }
 
  private:
-  /// Checks the values, by some of which the library divides.
+  /// Checks the filter's values, because the library divides by some of them without a check.
   SzipParameters checked(const std::string& what) const {
     const auto [options, block, bits, line] = values_;
     const bool known_bits = (bits >= 1 && bits <= 24) || bits == 32 || bits == 64;

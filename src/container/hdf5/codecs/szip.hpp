@@ -9,8 +9,8 @@
 
 namespace plait::container::hdf5 {
 
-/// Decodes the lossless coding of CCSDS 121.0-B, which follows the size of the plain data as 4 little-endian bytes. It
-/// does not encode. The system library libsz.so.2 (of libaec) is loaded when it is used first.
+/// Decodes the lossless coding of CCSDS 121.0-B, preceded by the size of the plain data as 4 little-endian bytes.
+/// Encoding is not supported. The system library libsz.so.2 (of libaec) is loaded on first use.
 /// values: the values of the filter: the options, pixels of a block, bits of a pixel and pixels of a scan line (HDF5
 /// reference manual, H5Pset_szip).
 /// errors  kSystem, when it decodes: the values are none that a library writes.

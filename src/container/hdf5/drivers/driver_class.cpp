@@ -1,11 +1,12 @@
 // Registering drivers with any version of the HDF5 library.
 //
-// Problem: the layout of a driver's description, H5FD_class_t, depends on the version of the library, which is not that
-// of the header. With a wrong layout the library would call a wrong address.
+// Problem: the layout of a driver's description, H5FD_class_t, depends on the version of the loaded library, which may
+// differ from that of the header. With a wrong layout the library would call a wrong address.
 //
-// Idea: since 1.14 the description begins with a version, which H5FDregister() compares with its own, and it has
-// functions for vectors and selections. All functions that Plait sets have the same prototype in both layouts. The
-// layout of 2.0 is that of 1.14. Development versions between the two (1.13) have neither layout and are rejected.
+// Idea: this file declares both layouts that exist, that of 1.10 and 1.12 and that of 1.14 and 2.0. Since 1.14 the
+// description begins with a version, which H5FDregister() compares with the one it expects, and it has functions for
+// vectors and selections. All functions that Plait sets have the same prototype in both layouts. Development versions
+// between the two (1.13) have neither layout and are rejected.
 //
 // Example: in 1.10 the name of the driver is at offset 0 of the description, and `open` at 112. In 1.14 both are 8
 // bytes further. The functions for vectors are absent in 1.10.
@@ -72,15 +73,15 @@ Descriptions& descriptions() {
 hid_t register_driver(const Library& hdf5, const DriverFunctions& functions, int number) {
   if (hdf5->H5FDregister == nullptr) return -1;
   if (hdf5.at_least(1, 14, 0)) {
-    auto made = std::make_unique<Driver114>();
-    made->number += number;
-    made->functions = functions;
-    return hdf5->H5FDregister(descriptions().recent.emplace_back(std::move(made)).get());
+    auto driver = std::make_unique<Driver114>();
+    driver->number += number;
+    driver->functions = functions;
+    return hdf5->H5FDregister(descriptions().recent.emplace_back(std::move(driver)).get());
   }
   if (hdf5.at_least(1, 13, 0)) return -1;
-  auto made = std::make_unique<Driver110>();
-  made->functions = functions;
-  return hdf5->H5FDregister(descriptions().old.emplace_back(std::move(made)).get());
+  auto driver = std::make_unique<Driver110>();
+  driver->functions = functions;
+  return hdf5->H5FDregister(descriptions().old.emplace_back(std::move(driver)).get());
 }
 
 Handle driver_access(const Library& hdf5, hid_t driver) {

@@ -1,15 +1,16 @@
-// A dataset that an existing file gets.
+// Adding a dataset to an existing file.
 //
-// Problem: readers must find the file without the dataset, or with the dataset and all its elements, whatever is killed
-// when.
+// Problem: readers must see the file either without the dataset or with the dataset and all its elements, even if the
+// program is killed.
 //
-// Idea: it is a dataset that grows from nothing. Its elements are appended after the end of the file like those of
-// append(). commit() makes the dataset in the overlay first, and then goes on as if the dataset had grown. It is made
-// in another overlay when the File is opened, which is discarded, so that all that can be wrong is an error of open().
+// Idea: treat it as a dataset that grows from nothing. Its elements are appended after the end of the file, as append()
+// does. commit() creates the dataset in an overlay, and then proceeds as if the dataset had grown. Opening the File
+// creates the dataset in another overlay, which is discarded: a creation that cannot succeed is thus an error of open()
+// rather than of close().
 //
-// Example: a file of 10,000 bytes gets an array of 3x1000 elements of 4 bytes in one piece. The elements are written to
-// 12,288..24,287. commit() makes the metadata from 24,320 on, and one journal has it and the changed bytes of the
-// group.
+// Example: an array of 3x1000 elements of 4 bytes in one piece is added to a file of 10,000 bytes. The elements are
+// written to 12,288..24,287. commit() stores the new metadata from 24,320 on, and one journal holds it and the changed
+// bytes of the group.
 
 #include "container/hdf5/growth/added_dataset.hpp"
 
@@ -31,7 +32,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Makes the dimensions unlimited that are so in a file of netCDF.
+/// Makes those dimensions of the array unlimited that are unlimited in the netCDF file.
 void add_unlimited(ArrayDescription& array, const std::vector<GroupAttributes>& groups) {
   for (std::size_t d = 0; d < array.dimension_names.size(); ++d) {
     for (std::string above = parent_group(array.name);; above = parent_group(above)) {
@@ -101,9 +102,9 @@ std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Sto
   content.packed = dataset.decodes_chunks();
   content.fill = member.fill;
   content.attributes = member.attributes;
-  auto made = std::make_shared<ChangedDataset>(file, std::move(dataset), name);
-  made->begin_creation(std::move(creation));
-  return std::make_unique<OpenedDataset>(std::move(content), made, name);
+  auto added = std::make_shared<ChangedDataset>(file, std::move(dataset), name);
+  added->begin_creation(std::move(creation));
+  return std::make_unique<OpenedDataset>(std::move(content), added, name);
 }
 
 }  // namespace plait::container::hdf5

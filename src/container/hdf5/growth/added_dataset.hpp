@@ -10,10 +10,10 @@
 
 namespace plait::container::hdf5 {
 
-/// Begins a dataset in an existing file, which appears when its changes are committed. One rank calls it.
+/// Begins a dataset in an existing file. Readers see it when its changes are committed. One rank calls it.
 /// name: the name of the file and the array.
-/// errors  kArgument: the options are wrong, an object has the name already, or the file cannot get a dataset. kSystem:
-///         another program changes the file.
+/// errors  kArgument: the options are wrong, an object has the name already, or no dataset can be added to the file.
+///         kSystem: another program changes the file.
 std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Store>& file, const std::string& name,
                                                 const FileOptions& options);
 

@@ -1,14 +1,15 @@
 // Making a dataset in an existing file.
 //
-// Problem: the new dataset must refer to what the file has already: its groups, and the scales of its dimensions, which
-// refer back to the dataset. A file of netCDF has one scale for each dimension, with a number of its own.
+// Problem: the new dataset must be linked into existing groups and refer to existing dimension scales, which refer back
+// to it. A netCDF file has one scale for each dimension, with a unique number.
 //
-// Idea: the library makes all objects in an Overlay. A dataset without chunks gets the space in which its elements are
-// already. Scales are searched for in the group of the dataset and in those above it, as for new files (plan_scales).
+// Idea: the library makes all objects in an Overlay. A dataset without chunks gets the space where its elements are
+// already stored. Scales are searched for in the group of the dataset and in those above it, as for new files
+// (plan_scales).
 //
-// Example: a file of netCDF has time(time) with 10 elements, unlimited, and lat(lat) with 4. temp(time, lat, height) of
-// shape 10x4x3 is added. Its scales are time and lat, whose REFERENCE_LISTs get a further entry, and a new dimension
-// "height" of length 3, which gets the number 2. Its first dimension is unlimited, because time is.
+// Example: a netCDF file has time(time) with 10 elements, unlimited, and lat(lat) with 4. temp(time, lat, height) of
+// shape 10x4x3 is added. Its scales are time and lat, whose REFERENCE_LISTs get another entry, and a new dimension
+// "height" of length 3 with the number 2. The first dimension of temp is unlimited, because time is.
 
 #include "container/hdf5/growth/dataset_creation.hpp"
 
@@ -101,7 +102,7 @@ class DatasetCreator {
   [[noreturn]] void reject(const Parts&... parts) const {
     base::throw_argument_error(writer_.shown(member_.name), " cannot be added: ", parts...);
   }
-  /// Returns the names in the root group, which no type of netCDF gets.
+  /// Returns the names in the root group, which the named types of netCDF must not have.
   std::set<std::string> root_names() const {
     std::set<std::string> names{member_.name.substr(0, member_.name.find('/'))};
     names.insert(member_.dimension_names.begin(), member_.dimension_names.end());
@@ -183,9 +184,9 @@ class DatasetCreator {
     const int count = space ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
     if (count < 1 || count > kMaxDimensions) return false;
     std::array<hsize_t, kMaxDimensions> extents{};
-    std::array<hsize_t, kMaxDimensions> most{};
-    if (hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) writer_.fail(path);
-    const bool grows = most[0] == H5S_UNLIMITED;
+    std::array<hsize_t, kMaxDimensions> max_extents{};
+    if (hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), max_extents.data()) < 0) writer_.fail(path);
+    const bool grows = max_extents[0] == H5S_UNLIMITED;
     const bool is_equal = std::cmp_equal(extents[0], member_.type.shape[d]);
     if (!creation_.of_netcdf) return is_equal || (grows && is_unlimited(d));
     if (!grows && !is_equal)
@@ -206,7 +207,7 @@ class DatasetCreator {
     writer_.write_scale(dataset.id(), scale, number);
     return {path, writer_.address(dataset.id(), path)};
   }
-  /// Returns the number of a new dimension of netCDF; -1 if those in the file have none.
+  /// Returns the number of a new netCDF dimension; -1 if the dimensions in the file have no numbers.
   std::int64_t next_number() {
     if (!creation_.of_netcdf) return -1;
     std::int64_t next = 0;

@@ -11,7 +11,7 @@ namespace plait::container::hdf5 {
 class Library;
 class Overlay;
 
-/// A dataset that an existing file is to get.
+/// A dataset to be added to an existing file.
 struct DatasetCreation {
   Member member;           ///< all of its content except the offset is used
   bool of_netcdf = false;  ///< true if netCDF's library must be able to read the file
@@ -19,8 +19,8 @@ struct DatasetCreation {
   std::int64_t offset = 0;
 };
 
-/// Makes a dataset in an overlay, with its attributes, the groups above it and the scales of its dimensions. A dataset
-/// in chunks has none then. Returns the path under which the file has it.
+/// Makes a dataset in an overlay, with its attributes, the groups above it and the scales of its dimensions. No chunks
+/// are allocated. Returns the path of the dataset in the file.
 /// path: the path of the file, for errors.
 /// errors  kArgument: an object has the name already, or a dimension has another length. kSystem: the library fails.
 std::string create_dataset(const Library& hdf5, Overlay& overlay, const std::string& path,

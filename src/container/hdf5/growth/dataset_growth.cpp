@@ -1,12 +1,12 @@
 // Entering appended chunks into the index of a dataset.
 //
-// Problem: HDF5 has five kinds of indexes, and its library enters a chunk only together with its bytes. A chunk that is
-// in the index already frees its former space, in which the library may store another chunk at once, although other
-// programs still read the former one.
+// Problem: HDF5 has five kinds of indexes, and its library enters a chunk only while it writes the chunk's bytes. If
+// the chunk is in the index already, the library frees its former space and may store another chunk there immediately,
+// although other programs still read the former one.
 //
-// Idea: the library enters all chunks in an Overlay, which states their offsets. Chunks that are in the index already
-// are first removed: the dataset is reduced to the chunks that stay, closed, opened again, which discards the free
-// space, and extended.
+// Idea: the library writes all chunks to an Overlay, which makes it use the offsets where the chunks are already
+// stored. Chunks that are in the index already are removed first: the dataset is reduced to a shape without them,
+// closed and opened again, so that the library discards its list of freed space, and then extended.
 //
 // Example: shape (10), chunks of 4, compressed. append() of 5 elements has stored chunk 2 again, now with elements 8 to
 // 11, and chunk 3. The dataset is reduced to (8), which removes chunk 2 from the index. Then it is extended to (15),
@@ -55,14 +55,14 @@ class MappedFile {
 
 std::vector<hsize_t> to_sizes(const Extents& extents) { return {extents.begin(), extents.end()}; }
 
-/// The index of the first element of a chunk.
+/// Returns the index of the first element of a chunk.
 Extents first_element(const HdfDataset& dataset, const Extents& grid, std::int64_t number) {
   Extents first(grid.size());
   for (std::size_t d = grid.size(); d-- > 0; number /= grid[d]) first[d] = number % grid[d] * dataset.chunk[d];
   return first;
 }
 
-/// True if an element begins before the end of `shape` in each dimension.
+/// Returns true if an index is within `shape` in each dimension.
 bool is_inside(const Extents& first, const Extents& shape) {
   for (std::size_t d = 0; d < first.size(); ++d)
     if (first[d] >= shape[d]) return false;
@@ -184,7 +184,7 @@ void update_index(HdfDataset& dataset, std::span<const Chunk> changed, const Ext
 std::int64_t apply_growth(const GrowingFile& file, std::span<const DatasetGrowth> changes) {
   std::optional<Overlay> overlay;
   {
-    const Library hdf5;  // held while the overlay is in use
+    const Library hdf5;  // holds the library's lock, because the driver of the overlay uses a global variable
     overlay.emplace(file.file, file.free);
     for (const DatasetGrowth& growth : changes) change_dataset(hdf5, *overlay, file, growth);
   }

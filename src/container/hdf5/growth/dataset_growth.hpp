@@ -1,4 +1,4 @@
-/// Changes of the shape of a dataset, and of its index of chunks.
+/// Changes of the shape of a dataset, and of its chunk index.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace plait::container::hdf5 {
 
 struct DatasetCreation;
 
-/// A chunk that is in the file, and is to be in the index.
+/// A chunk that is stored in the file and must be added to the index.
 struct PlacedChunk {
   Extents first;  ///< the index of its first element
   std::int64_t offset = 0;
@@ -25,8 +25,8 @@ struct PlacedChunk {
 struct DatasetGrowth {
   std::string path;
   std::shared_ptr<const DatasetCreation> creation{};  ///< how the dataset is made first; nullptr if it exists
-  /// The shape that the dataset gets first, so that the index loses chunks which are then entered again with other
-  /// offsets; empty if none.
+  /// A smaller shape that is set first: it removes from the index those chunks that are then entered again with other
+  /// offsets. Empty if no chunk must be removed.
   Extents reduced;
   Extents shape;
   std::vector<PlacedChunk> chunks;
@@ -34,16 +34,16 @@ struct DatasetGrowth {
 };
 
 /// Returns the change that gives a dataset another shape.
-/// dataset: the present shape and chunks, also those that are not in the index yet. stored: the shape in the file.
-/// changed: the chunks that are not in the index yet. shape: the new shape in the file.
+/// dataset: the shape that the user sees, and the chunks of the index. stored: the present shape in the file. changed:
+/// the appended chunks that are not in the index yet. shape: the new shape in the file.
 DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std::span<const Chunk> changed,
                           const Extents& shape);
 
 /// Returns true if the index of a dataset has the chunk, at the same offset.
 bool is_in_index(const HdfDataset& dataset, const Chunk& chunk);
 
-/// Makes the chunks of a dataset those that its index has after a change to `shape`. Their numbers stay those in the
-/// present shape.  changed: as for make_growth().
+/// Sets the chunks of a dataset to those that its index has after a change to `shape`. Chunk numbers still refer to the
+/// grid of the dataset's own shape.  changed: as for make_growth().
 void update_index(HdfDataset& dataset, std::span<const Chunk> changed, const Extents& shape);
 
 /// A file whose datasets change.
@@ -53,7 +53,7 @@ struct GrowingFile {
   std::int64_t free = 0;  ///< the offset after all appended chunks
 };
 
-/// Applies changes, all at once, by a journal. Returns the new length of the file.
+/// Applies all changes through one journal. Returns the new length of the file.
 /// errors  kSystem: nothing has changed.
 std::int64_t apply_growth(const GrowingFile& file, std::span<const DatasetGrowth> changes);
 

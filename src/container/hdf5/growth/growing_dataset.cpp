@@ -1,18 +1,18 @@
 // A dataset whose shape changes while it is open.
 //
-// Problem: readers must find the former shape until all elements are in the file, and a program may be killed at any
+// Problem: readers must see the former shape until all elements are in the file, and a program may be killed at any
 // moment.
 //
 // Idea: new chunks, and compressed chunks that change, are appended to the log of changes (ChunkLog). Chunks without
 // filters that are in the file already are written in place: append() changes only elements outside of the shape in the
-// file. commit_shape() changes the shape and the index by a journal. The numbers of chunks depend on the shape, so that
-// every change of it renumbers the chunks of the log.
+// file, which readers do not see. commit_shape() changes the shape and the index through a journal. The numbers of
+// chunks depend on the shape, so that every change of the shape renumbers the chunks of the log.
 //
 // Example: shape (5, 7), chunks (2, 3): a grid of 3x3, in which chunk (1, 2) has number 5. After with_shape(5, 10) the
 // grid is 3x4, and the chunk has number 6.
 //
-// The library's metadata is stored after the chunks of the log. A later append() of the same File continues the log
-// after the metadata.
+// The metadata that the library writes is stored after the chunks of the log. If the same File calls append() again,
+// the log continues after this metadata.
 
 #include <unistd.h>
 
@@ -57,7 +57,7 @@ class Renumbering {
   Extents to_;
 };
 
-/// Gives a dataset another shape, and its chunks the numbers that they have in it.
+/// Sets the shape of a dataset, and renumbers its chunks.
 void set_shape(HdfDataset& dataset, const Extents& shape) {
   const Extents former = dataset.grid();
   dataset.type.shape = shape;
@@ -66,7 +66,7 @@ void set_shape(HdfDataset& dataset, const Extents& shape) {
   std::erase_if(dataset.chunks, [](const Chunk& chunk) { return chunk.number < 0; });
 }
 
-/// Gives the elements of a chunk that are outside of `shape` the fill value. Returns true if one has changed.
+/// Sets the elements of a chunk that are outside of `shape` to the fill value. Returns true if any has changed.
 bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents& shape, std::span<std::byte> chunk) {
   const std::span<const std::byte> fill = dataset.fill;
   bool changed = false;
@@ -79,7 +79,7 @@ bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents&
       std::memcpy(chunk.data() + begin, fill.data(), fill.size());
       changed = true;
     }
-    // An element of the file may be an array, which is then the last dimensions of the chunk.
+    // If the elements of the file are arrays, `fill` is one such array, and its dimensions are the last of the chunk.
     std::int64_t advance = inner;
     for (std::size_t d = at.size(); d-- > 0 && advance > 0;) {
       at[d] += advance;
@@ -106,7 +106,8 @@ LockedFile lock_file(const std::shared_ptr<store::Store>& store, const std::stri
 }
 
 /// Returns the offset from which on new bytes may be written.
-/// what: what is not possible if the file cannot change in this way, as in "cannot grow".  errors  kArgument.
+/// what: the failure in the error message, as in "cannot grow".
+/// errors  kArgument: the file cannot be changed in this way.
 std::int64_t find_free(ChangedFile& file, const std::string& name, const char* what) {
   ChangedState& state = file.state();
   state.fields = find_length(file.file());
@@ -123,18 +124,18 @@ std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
   LockedFile locked = lock_file(shared_file(), name());
   take_file(locked.file);
   begin_log(find_free(*changed_file_, name(), "cannot grow"), true);
-  HdfDataset own = dataset();
-  if (!own.stored_shape.empty()) {
-    const Extents stored = std::exchange(own.stored_shape, {});
-    own.missing.clear();
-    set_shape(own, stored);
+  HdfDataset description = dataset();
+  if (!description.stored_shape.empty()) {
+    const Extents stored = std::exchange(description.stored_shape, {});
+    description.missing.clear();
+    set_shape(description, stored);
   }
-  auto stored =
-      std::make_shared<StoredGrowth>(StoredGrowth{own.type.shape, std::move(locked.group), std::move(locked.turn)});
-  auto made = std::make_shared<ChangedDataset>(shared_file(), std::move(own), name());
-  made->changed_file_ = changed_file_;
-  made->stored_ = std::move(stored);
-  return made;
+  auto stored = std::make_shared<StoredGrowth>(
+      StoredGrowth{description.type.shape, std::move(locked.group), std::move(locked.turn)});
+  auto growing = std::make_shared<ChangedDataset>(shared_file(), std::move(description), name());
+  growing->changed_file_ = changed_file_;
+  growing->stored_ = std::move(stored);
+  return growing;
 }
 
 void ChangedDataset::begin_creation(DatasetCreation creation) {
@@ -143,28 +144,29 @@ void ChangedDataset::begin_creation(DatasetCreation creation) {
   LockedFile locked = lock_file(shared_file(), name());
   changed_file_ = locked.file;
   std::int64_t begin = find_free(*changed_file_, name(), "cannot be added");
-  HdfDataset& own = changed_dataset();
-  const bool in_one_piece = own.storage == Storage::kWhole;
+  HdfDataset& description = changed_dataset();
+  const bool in_one_piece = description.storage == Storage::kWhole;
   if (in_one_piece) {
-    // Bytes after the end may be those of a killed program, but elements that no rank writes must be zero.
+    // Begin after the end of the file: a killed program may have left bytes after the end that the superblock states,
+    // but elements that no rank writes must be zero.
     begin = std::max(begin, file().size());
     const std::int64_t unit = size() < kPage ? kLine : kPage;
-    own.offset = begin = (begin + unit - 1) / unit * unit;
+    description.offset = begin = (begin + unit - 1) / unit * unit;
     if (size() > 0) creation.offset = begin;
     begin = base::checked_add(begin, size(), "bytes of the file");
   }
   {
     const Library hdf5;
     Overlay discarded(changed_file_->descriptor(), begin);
-    own.path = create_dataset(hdf5, discarded, changed_file_->path(), creation);
+    description.path = create_dataset(hdf5, discarded, changed_file_->path(), creation);
   }
   if (in_one_piece && ::ftruncate(changed_file_->descriptor(), begin) != 0)
     base::throw_system_error(errno, name(), " cannot be added: the file cannot be extended");
-  if (in_one_piece && own.type.shape.empty() && !creation.member.fill.empty())
-    file().write({{own.offset, creation.member.fill.data(), size()}});
+  if (in_one_piece && description.type.shape.empty() && !creation.member.fill.empty())
+    file().write({{description.offset, creation.member.fill.data(), size()}});
   begin_log(begin, true);
-  stored_ = std::make_shared<StoredGrowth>(StoredGrowth{Extents(own.type.shape.size(), 0), std::move(locked.group),
-                                                        std::move(locked.turn),
+  stored_ = std::make_shared<StoredGrowth>(StoredGrowth{Extents(description.type.shape.size(), 0),
+                                                        std::move(locked.group), std::move(locked.turn),
                                                         std::make_shared<const DatasetCreation>(std::move(creation))});
 }
 
@@ -184,12 +186,12 @@ std::shared_ptr<ChangedDataset> ChangedDataset::with_shape(const Extents& shape)
     base::throw_argument_error(name(), ": an array of shape ", shape_to_string(shape),
                                " would have more than 2^63 - 1 bytes");
   const Renumbering renumber(former, changed.grid());
-  auto made = std::make_shared<ChangedDataset>(shared_file(), std::move(changed), name());
+  auto reshaped = std::make_shared<ChangedDataset>(shared_file(), std::move(changed), name());
   if (log_) log_->renumber(renumber);
-  made->log_ = log_;
-  made->changed_file_ = changed_file_;
-  made->stored_ = stored_;
-  return made;
+  reshaped->log_ = log_;
+  reshaped->changed_file_ = changed_file_;
+  reshaped->stored_ = stored_;
+  return reshaped;
 }
 
 void ChangedDataset::clear_outside(const Extents& shape) {
@@ -217,7 +219,7 @@ void ChangedDataset::clear_outside(const Extents& shape) {
     bytes.resize(static_cast<std::size_t>(DatasetStore::chunk_bytes()));
     read_old(number, bytes);
     if (!clear_chunk(dataset(), first, shape, bytes)) continue;
-    // A smaller array must not lose elements before its shape has changed, so that the chunk is stored elsewhere.
+    // If the array shrinks, readers must see its elements until the shape has changed: store the chunk elsewhere.
     const auto size = static_cast<std::int64_t>(bytes.size());
     const store::WriteSegment whole{0, bytes.data(), size};
     is_smaller ? put(number, bytes) : write_chunk(number, {&whole, 1});
@@ -236,7 +238,7 @@ void ChangedDataset::reduce(const Extents& shape) {
 
 void ChangedDataset::commit_shape(const Extents& shape) {
   std::vector<Chunk> chunks = log_->all();
-  // An earlier commit to a smaller shape has entered only some of the chunks.
+  // An earlier commit has entered the chunks within its shape; keep only the others.
   std::erase_if(chunks, [&](const Chunk& chunk) { return is_in_index(dataset(), chunk); });
   if (chunks.empty() && shape == stored_->shape && !stored_->creation) return;
   const bool in_chunks = dataset().storage == Storage::kChunks;
@@ -249,7 +251,7 @@ void ChangedDataset::commit_shape(const Extents& shape) {
     if (creation.offset > 0) growth.end = std::max(growth.end, creation.offset + size());
     growth.creation = std::make_shared<const DatasetCreation>(std::move(creation));
   }
-  // Other ranks skip the metadata after the log by a header.
+  // Leave space for one header, by which other ranks skip the metadata that follows the log (skip_to()).
   const std::int64_t free = log_->end() + ChunkLog::kHeaderBytes;
   if (stored_->group) {
     stored_->group->add(std::move(growth), free);
@@ -269,7 +271,7 @@ void ChangedDataset::commit_growth() {
     stored_->group->finish_dataset();
     stored_->turn.reset();
   } else {
-    changed_file_.reset();  // attributes change afterwards, for which the file must not be locked
+    changed_file_.reset();  // unlocks the file, because attributes are changed afterwards
   }
 }
 

@@ -38,14 +38,14 @@ std::string canonical(const std::string& path) {
   return found.string();
 }
 
-/// Waits until no other program has the file open by the HDF5 library, and locks it until the destruction.
+/// Waits until no other program has the file open through the HDF5 library, and locks it until destruction.
 class ReaderLock {
  public:
   ReaderLock(int file, const std::string& name) : file_(file) {
     if (!uses_file_locks()) return;
     const auto end = std::chrono::steady_clock::now() + kMaxWait;
     while (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      // Linux releases the former lock before it tries to get the new one.
+      // Take the shared lock again: Linux has released it before it tried to get the exclusive one.
       (void)::flock(file_, LOCK_SH | LOCK_NB);
       if (std::chrono::steady_clock::now() > end)
         base::throw_system_error(EBUSY, name, " cannot be changed: its file has been open elsewhere for ",
@@ -113,7 +113,8 @@ void GrowthGroup::finish_dataset() {
 
 void apply_to(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes) {
   const ReaderLock lock(file.descriptor(), name);
-  // A program that had the lock between two attempts has cut off the appended bytes when it closed the file.
+  // The lock was released for a moment between two attempts: a program that got it then may have changed the file, and
+  // has cut off the appended bytes when it closed the file.
   const std::int64_t size = file.file().size();
   const auto is_outside = [&](const PlacedChunk& chunk) { return chunk.offset + chunk.bytes > size; };
   const auto is_cut_off = [&](const DatasetGrowth& growth) {

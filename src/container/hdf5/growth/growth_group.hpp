@@ -16,12 +16,13 @@ namespace plait::container::hdf5 {
 
 /// Collects the changes of the datasets of one file that this process extends, one after the other.
 ///
-/// Problem: the length of an unlimited dimension of netCDF is that of its longest variable. If the variables get their
-/// new lengths one after the other, readers find fill values in those that have not got it yet.
+/// Problem: the length of an unlimited dimension of netCDF is that of its longest variable. If variables were extended
+/// one after the other, readers would see fill values in those that are not extended yet.
 ///
-/// Example: a group of 2 datasets for all.nc exists. A File extends temp and is closed, then another one extends time.
-/// When that is closed, both get their new shapes by one journal. If the group is destroyed before, none changes.
-/// threads  One File of the file at a time, which has called begin_dataset(). That may be called by any thread.
+/// Example: a group of 2 datasets for all.nc exists. A File extends temp and is closed, then another File extends time.
+/// When the second one is closed, both datasets get their new shapes through one journal. If the group is destroyed
+/// before that, neither changes.
+/// threads  One File of the file at a time, which has called begin_dataset(). Any thread may call begin_dataset().
 class GrowthGroup {
  public:
   /// Makes a group of `datasets` datasets, which find() returns until it is destroyed.
@@ -31,14 +32,14 @@ class GrowthGroup {
   static std::shared_ptr<GrowthGroup> find(const std::string& path);
 
   /// Begins the change of a dataset, which ends when the result is destroyed.  name: the name of the dataset.
-  /// errors  kSystem, EBUSY: that of another dataset has not ended.
+  /// errors  kSystem, EBUSY: the change of another dataset has not ended.
   std::shared_ptr<const void> begin_dataset(const std::string& name);
-  /// Locks the file when it is called first.  name: the name of the dataset, for errors.
+  /// Returns the file; the first call locks it.  name: the name of the dataset, for errors.
   /// errors  Those of ChangedFile.
   const std::shared_ptr<ChangedFile>& file(const std::shared_ptr<store::Store>& store, const std::string& name);
   /// Adds a change. free: the offset after all appended chunks.
   void add(DatasetGrowth change, std::int64_t free);
-  /// Called when the File of a dataset is closed. The last one makes all changes take effect, and releases the file.
+  /// Called when the File of a dataset is closed. The last call commits all changes, and unlocks the file.
   /// errors  kSystem: nothing has changed.
   void finish_dataset();
 
@@ -48,7 +49,7 @@ class GrowthGroup {
   std::string path_;   ///< canonical path
   std::int64_t open_;  ///< number of datasets whose Files have not been closed yet
   std::shared_ptr<ChangedFile> file_;
-  std::weak_ptr<const void> turn_;  ///< exists while a dataset is open
+  std::weak_ptr<const void> turn_;  ///< not expired while a dataset is open
   std::vector<DatasetGrowth> changes_;
 };
 

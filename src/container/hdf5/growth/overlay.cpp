@@ -16,8 +16,8 @@ namespace {
 constexpr std::int64_t kPageBytes = 4096;
 constexpr std::int64_t kAlignment = 8;
 
-/// Calls `take` for each piece of a range within one page: with the page, the offset in it, the offset in the range,
-/// and the number of bytes.
+/// Divides a range at the borders of pages, and calls `take` for each piece with the number of the page, the offset in
+/// the page, the offset in the range, and the number of bytes.
 template <typename Take>
 void for_each_page(std::int64_t offset, std::size_t bytes, const Take& take) {
   for (std::size_t done = 0; done < bytes;) {
@@ -51,7 +51,7 @@ void Overlay::read_file(std::int64_t offset, std::span<std::byte> into) const {
 }
 
 void Overlay::read(std::int64_t offset, std::span<std::byte> into) {
-  // Most reads touch no changed page, or one.
+  // Fast path: most reads touch no changed page.
   const auto last = pages_.upper_bound((offset + static_cast<std::int64_t>(into.size())) / kPageBytes);
   if (pages_.lower_bound(offset / kPageBytes) == last) return read_file(offset, into);
   for_each_page(offset, into.size(), [&](std::int64_t page, std::size_t within, std::size_t done, std::size_t length) {
@@ -86,7 +86,7 @@ void Overlay::direct(std::int64_t offset, std::int64_t bytes) {
 }
 
 std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
-  // The library accesses only what is before the end, so that the appended chunks must be before it as well.
+  // The library accesses only bytes before the end, so that the end must be after the appended chunks.
   end_ = end();
   allocated_ = std::max(allocated_, end_);
   if (is_elements && !is_used_ && directed_ >= 0 && bytes == directed_bytes_) {
@@ -100,8 +100,9 @@ std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
 }
 
 FilePatch Overlay::changes() const {
-  // The library allocates nothing if it enters no chunk, but the file must not lose those that are appended already.
-  FilePatch found{size_, end(), {}};
+  // Use end() rather than end_: if the library enters no chunk it allocates nothing, but the file must not lose the
+  // chunks that are appended already.
+  FilePatch patch{size_, end(), {}};
   for (const auto& [number, page] : pages_) {
     const std::int64_t begin = number * kPageBytes;
     const std::int64_t bytes = std::min(kPageBytes, end() - begin);
@@ -112,12 +113,12 @@ FilePatch Overlay::changes() const {
       const std::int64_t from = at;
       while (at < bytes && differs(at)) ++at;
       if (at > from)
-        found.bytes.push_back({begin + from,
+        patch.bytes.push_back({begin + from,
                                {page.before.begin() + from, page.before.begin() + at},
                                {page.now.begin() + from, page.now.begin() + at}});
     }
   }
-  return found;
+  return patch;
 }
 
 }  // namespace plait::container::hdf5

@@ -1,15 +1,16 @@
-/// Changes of a file that are not in the file yet.
+/// An overlay: changes of a file that have not been written to the file yet.
 ///
 /// Problem: the HDF5 library changes metadata of a file in place, and allocates the space of new chunks itself. Chunks
 /// that are appended to a dataset are in the file before the library knows them, and must not be copied.
 ///
-/// Idea: the library works on an overlay. Pages that it writes are copies; all others are those of the file. New
-/// metadata gets space after the appended chunks. When the library allocates the space of a chunk, the overlay returns
-/// the offset where the chunk is already stored.
+/// Idea: the library works on an overlay. Pages that it writes are copied to memory; all others are read from the file.
+/// New metadata gets space after the appended chunks. When the library allocates the space of a chunk, the overlay
+/// returns the offset where the chunk is already stored.
 ///
-/// Example: a file of 10,000 bytes, after which a chunk of 300 bytes is stored at 10,032. direct(10,032, 300) makes the
-/// next allocation of 300 bytes for elements return 10,032, and the library enters this offset into the index. It needs
-/// a new node of 400 bytes for that, which gets the offset 10,368. changes() returns the node, the changed bytes of the
+/// Example: a file of 10,000 bytes, after which a chunk of 300 bytes is stored at 10,032. The overlay is made with
+/// free = 10,364, after the chunk and another header of the log. direct(10,032, 300) makes the next allocation of 300
+/// bytes for elements return 10,032, and the library enters this offset into the index. It needs a new node of 400
+/// bytes for that, which gets the next multiple of 8, 10,368. changes() returns the node, the changed bytes of the
 /// other nodes, and the new end 10,768.
 #pragma once
 
@@ -33,7 +34,7 @@ class Overlay {
 
   void read(std::int64_t offset, std::span<std::byte> into);
   void write(std::int64_t offset, std::span<const std::byte> bytes);
-  /// Makes the next allocation of `bytes` bytes for elements return `offset`. What is written there is discarded.
+  /// Makes the next allocation of `bytes` bytes for elements return `offset`. The driver discards writes there.
   void direct(std::int64_t offset, std::int64_t bytes);
   /// Allocates space, and returns its offset. is_elements: true if it is for elements, not for metadata.
   std::int64_t allocate(std::int64_t bytes, bool is_elements);
@@ -41,8 +42,8 @@ class Overlay {
   bool is_directed(std::int64_t offset) const {
     return is_used_ && offset >= directed_ && offset < directed_ + directed_bytes_;
   }
-  /// The end of the space that is in use. The library extends a block that ends there in place, so that the appended
-  /// chunks must be before it.
+  /// Returns the end of the allocated space, which is after the appended chunks: the library may extend a block that
+  /// ends there in place.
   std::int64_t end() const { return std::max(end_, free_); }
   void set_end(std::int64_t end) {
     end_ = end;

@@ -1,12 +1,12 @@
 // A driver of the HDF5 library's virtual file layer for overlays.
 //
-// Problem: the library's own drivers allocate space at the end of the file. The space of chunks that are in the file
-// already must be chosen by the caller.
+// Problem: the library's own drivers allocate space at the end of the file. Chunks that are in the file already need
+// the space where they are.
 //
-// Idea: a driver with an allocation function of our own (drivers/driver_class.hpp).
+// Idea: a driver whose allocation function asks the Overlay (drivers/driver_class.hpp).
 //
-// Example: of a file of 8 KiB whose chunk of 400 bytes is at offset 4,096, allocate_space() returns 4,096 for these 400
-// bytes, and offsets from 8,192 on for new metadata.
+// Example: a file of 8 KiB has a chunk of 400 bytes at offset 4,096, which is not in the index yet. allocate_space()
+// returns 4,096 for these 400 bytes, and offsets from 8,192 on for new metadata.
 
 #include "container/hdf5/growth/overlay_driver.hpp"
 
@@ -24,13 +24,13 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// An open file of the driver. The library uses the first bytes.
+/// An open file of the driver. The first bytes belong to the library.
 struct alignas(std::max_align_t) DriverFile {
   std::array<std::byte, kLibraryBytes> of_library{};
   Overlay* overlay = nullptr;
 };
 
-/// The overlay that the next file of the driver has. It is global, because the library passes nothing else to open();
+/// The overlay of the file that the driver opens next. It is global, because the library passes nothing else to open();
 /// the lock of Library lets one thread at a time use it.
 Overlay*& next_overlay() {
   static Overlay* next = nullptr;
@@ -50,7 +50,7 @@ herr_t close_overlay(H5FD_t* file) {
   return 0;
 }
 herr_t query_overlay(const H5FD_t* /*file*/, unsigned long* flags) {
-  *flags = 0;  // the library must not allocate several chunks at once
+  *flags = 0;  // no aggregation: the library must allocate each chunk by a call of its own
   return 0;
 }
 haddr_t allocate_space(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, hsize_t bytes) {
@@ -116,7 +116,7 @@ hid_t overlay_driver(const Library& hdf5) {
 OverlayFile::OverlayFile(const Library& hdf5, Overlay& overlay, const std::string& path) : hdf5_(hdf5), path_(path) {
   const Handle access = driver_access(hdf5, overlay_driver(hdf5));
   next_overlay() = &overlay;
-  // The name must be one that no file has.
+  // The library requires a name, which must not be that of an existing file.
   if (access) file_ = Handle(hdf5->H5Fopen((path + "/overlay").c_str(), kReadWrite, access.id()), hdf5->H5Fclose);
   if (!file_) base::throw_system_error(EIO, path, " cannot be opened for changes by ", hdf5.describe(), hdf5.why());
 }

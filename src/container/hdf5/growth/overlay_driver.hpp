@@ -1,4 +1,4 @@
-/// The file driver by which the HDF5 library works on an Overlay.
+/// The file driver through which the HDF5 library works on an Overlay.
 #pragma once
 
 #include "container/hdf5/growth/overlay.hpp"

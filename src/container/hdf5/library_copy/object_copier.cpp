@@ -1,4 +1,4 @@
-// Copies of datasets by the HDF5 library.
+// Copying datasets by the HDF5 library.
 //
 // Problem: Plait neither reads nor writes sequences of any length, references, and records that contain them. Their
 // elements refer to the heap of the file, or to objects in it.
@@ -9,7 +9,7 @@
 // All datasets are made before the first reference is translated, because references may lead to any of them.
 // Attributes are copied one by one, because their references need the same translation.
 //
-// Example: of a.h5 Plait copies x, and the library copies seq (sequences) and refs (references to x and to seq).
+// Example: a.h5 has x, seq (sequences) and refs (references to x and to seq). Plait copies x, and the library the rest.
 //    1  x is described, without elements
 //    2  H5Ocopy copies seq without attributes; refs is created with the type, shape and properties of the source
 //    3  the elements of refs are read and translated to the addresses of x and seq, and written
@@ -52,7 +52,7 @@ herr_t append_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*
   return 0;
 }
 
-/// Elements in memory, whose sequences and texts the library has allocated.
+/// Elements in memory. The library allocates their sequences and texts, and the destructor frees them.
 class ElementBuffer {
  public:
   ElementBuffer(const Library& hdf5, hid_t type, hid_t space)
@@ -114,8 +114,9 @@ class DatasetCopier {
     copy.references = find_references(hdf5_, copy.type.id());
   }
 
-  /// Removes the datasets that refer to objects that the new file does not get, and so the datasets that refer to
-  /// these. If no dataset would remain in the new file, finish() fails instead.
+  /// Removes the datasets that refer to objects that the new file does not get, and then the datasets that refer to
+  /// removed ones, until none is left. If no dataset would remain in the new file, nothing is removed, and finish()
+  /// fails.
   void remove_incomplete() {
     std::vector<const Copy*> complete;
     for (const Copy& copy : copies_) complete.push_back(&copy);
@@ -247,7 +248,8 @@ class DatasetCopier {
     ElementBuffer values(hdf5_, type.id(), space.id());
     if (!values.empty() && hdf5_->H5Aread(from.id(), type.id(), values.data()) < 0) failed(shown);
     if (const std::optional<ReferencePart> references = find_references(hdf5_, type.id())) {
-      // Dimensions without other users have no object in the new file. The library reads no null references to scales.
+      // A dimension that only this dataset has is no object of the new file. The library cannot read a DIMENSION_LIST
+      // with null references, so leave the attribute out.
       const auto unlinked = name == "DIMENSION_LIST" ? Unlinked::kMissing : Unlinked::kAccepted;
       // plait.copy compares the attributes of both files, and warns about those that are left out.
       if (!are_translatable(hdf5_, type.id()) || !has_all(*references, values, unlinked)) return;
@@ -266,7 +268,7 @@ class DatasetCopier {
   const Library& hdf5_;
   const std::string& source_name_;
   const std::string& target_name_;
-  const std::unique_ptr<store::ObjectRanges> object_;  // of a source in an object store
+  const std::unique_ptr<store::ObjectRanges> object_;  // the source, if it is in an object store
   const std::unique_ptr<RangeFile> ranges_;
   const Handle source_;
   const hid_t target_;

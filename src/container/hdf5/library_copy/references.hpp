@@ -51,11 +51,12 @@ class ReferenceTranslator {
   ReferenceTranslator(const Library& hdf5, const Files& files, std::map<std::string, std::string> renamed)
       : hdf5_(hdf5), files_(files), renamed_(std::move(renamed)) {}
 
-  /// Translates the references in an element in memory. References to objects that no link leads to become null.
+  /// Translates the references in an element in memory. References to unlinked objects, which no path names, become
+  /// null.
   /// what: the array or attribute, for errors.
   /// errors  kArgument: the target does not have the object. kSystem: the library fails.
   void translate(const ReferencePart& part, std::byte* element, const std::string& what);
-  /// What has_all() returns for references to objects that no link leads to, which translate() makes null.
+  /// How has_all() treats references to unlinked objects, which translate() makes null.
   enum class Unlinked : std::uint8_t { kAccepted, kMissing };
   /// Returns true if the target has, or gets, all objects that the references in an element lead to. Null references
   /// lead to none.

@@ -24,7 +24,7 @@ herr_t ExternalLinks::check(const char* from, const char* /*group*/, const char*
   else if (!file.exists)
     self.rejection_ = base::Rejection::because(kBegin, to, ", which is missing; copy it there");
   else if (!Handle(self.hdf5_->H5Fopen(file.path.c_str(), kReadOnly, 0), self.hdf5_->H5Fclose))
-    // The library would search for another file of this name in other folders.
+    // Fail here: if the library cannot open this file, it searches other folders for a file of this name.
     self.rejection_ = base::Rejection::because(kBegin, to, ", which cannot be opened as an HDF5 file; copy it again");
   self.is_missing_ = !file.rejection && !file.exists;
   return self.rejection_ ? -1 : 0;

@@ -7,7 +7,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Link access properties, and the result of the last name that was opened with them.
+/// Link access properties, and the outcome of the last lookup of a name that used them.
 class ExternalLinks {
  public:
   /// The Library must outlive the object, and the object must outlive the uses of id().
@@ -18,11 +18,11 @@ class ExternalLinks {
   explicit operator bool() const { return static_cast<bool>(properties_); }
   hid_t id() const { return properties_.id(); }
   FollowRule rule() const { return rule_; }
-  /// Forgets the last name. Called before a name is opened.
+  /// Discards the outcome of the last lookup. Must be called before a name is opened.
   void clear();
   /// Returns the reason why the last name could not be opened, if it led to a file that is missing or must not be read.
   const base::Rejection& rejection() const { return rejection_; }
-  /// Returns true if that file is missing.
+  /// Returns true if the last name led to a missing file.
   bool is_missing() const { return is_missing_; }
 
  private:

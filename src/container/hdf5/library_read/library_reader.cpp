@@ -28,7 +28,7 @@ LibraryReader::~LibraryReader() {
     const Library hdf5;
     handles_.reset();
   } catch (...) {
-    // The process ends, and the lock of the library has ended already: leave the file open.
+    // The process is exiting, and the lock of the library has already been destroyed: leave the file open.
     [[maybe_unused]] OpenHandles* const left_open = handles_.release();
   }
 }
@@ -53,7 +53,7 @@ void LibraryReader::open(const Library& hdf5) {
   }
   const RangeFile* const ranges = opened->ranges.get();
   const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_DATASET_ACCESS_ID_g), hdf5->H5Pclose);
-  // Whole chunks are read once each, so a cache of them would only take memory.
+  // Each chunk is read once, as a whole, so that a chunk cache would only cost memory.
   if (in_chunks_) hdf5->H5Pset_chunk_cache(access.id(), 1, 0, 1.0);
   hdf5->H5Pset_efile_prefix(access.id(), "${ORIGIN}");
   opened->dataset = Handle(hdf5->H5Dopen2(opened->file.id(), ("/" + path_).c_str(), access.id()), hdf5->H5Dclose);

@@ -12,14 +12,15 @@
 
 namespace plait::container::hdf5 {
 
-/// A box of elements, and the memory for them: `extents` in C order, in which the box begins at the first element.
+/// A box of elements, and the shape `extents` of the array in memory that receives it, in C order. The box is stored at
+/// the beginning of each dimension of that array.
 struct LibraryBox {
   Extents first;
   Extents count;
   Extents extents;
 };
 
-/// A dataset that the library has open, from the first read on. One thread of a process reads at a time.
+/// A dataset that the library opens at the first read. One thread of a process reads at a time.
 class LibraryReader {
  public:
   /// file: the store of the file. name: the name of the file and of the dataset.

@@ -1,14 +1,15 @@
-// A byte range of a dataset without chunks as boxes.
+// Dividing a byte range of a dataset without chunks into boxes.
 //
 // Problem: the library reads boxes, while stores have byte ranges. Elements that are consecutive in C order are a box
 // only if they begin and end at the borders of whole rows.
 //
-// Idea: from the first element on, take the largest box that is consecutive: whole rows of the highest dimension whose
-// border the element is at, as many as remain in the range and in that dimension. At most 2N-1 boxes are needed.
+// Idea: repeatedly take the largest box that begins at the current element and is consecutive in C order. It consists
+// of whole rows if the element begins a row, and of the rest of a row or of the range otherwise. N dimensions need at
+// most 2N-1 boxes.
 //
-// Example: shape (4, 10), elements 7 to 34. Element 7 is at no border of a row: the box is (0, 7) with 3 elements.
-// Element 10 begins a row, and 24 elements remain: the box is (1, 0) with 2x10 elements. Element 30 begins a row, but
-// only 4 elements remain: the box is (3, 0) with 4 elements.
+// Example: shape (4, 10), elements 7 to 33. Element 7 is within a row: the box at (0, 7) has the 3 elements that remain
+// of the row. Element 10 begins a row, and 24 elements remain: the box at (1, 0) has 2x10 elements. Element 30 begins a
+// row, but only 4 elements remain: the box at (3, 0) has 4 elements.
 
 #include "container/hdf5/library_read/library_store.hpp"
 
@@ -62,12 +63,12 @@ void LibraryStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
 }
 
 void LibraryStore::read_whole(std::int64_t offset, std::span<std::byte> into) const {
-  const std::int64_t each = dataset().type.element_bytes;
-  const std::int64_t begin = offset / each;
-  const std::int64_t end = begin + static_cast<std::int64_t>(into.size()) / each;
+  const std::int64_t element_bytes = dataset().type.element_bytes;
+  const std::int64_t begin = offset / element_bytes;
+  const std::int64_t end = begin + static_cast<std::int64_t>(into.size()) / element_bytes;
   for (std::int64_t at = begin; at < end;) {
     const LibraryBox box = first_box(dataset().type.shape, at, end - at);
-    reader_->read(box, into.data() + (at - begin) * each);
+    reader_->read(box, into.data() + (at - begin) * element_bytes);
     at += elements(box);
   }
 }

@@ -12,8 +12,8 @@
 namespace plait::container::hdf5 {
 
 /// The store of a dataset with HdfDataset::library_reason: the HDF5 library of each rank reads its elements. Chunks are
-/// consecutive, as in DatasetStore, and each is decoded as a whole. A dataset without chunks is the bytes of its
-/// elements in C order.
+/// consecutive, as in DatasetStore, and each is decoded as a whole. Without chunks, the store holds the elements in C
+/// order.
 class LibraryStore : public DatasetStore {
  public:
   LibraryStore(std::shared_ptr<store::Store> file, const HdfDataset& dataset, const std::string& name);

@@ -23,7 +23,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// The library must be able to open the path, so it must be that of an ordinary file.
+/// Checks that the store is an ordinary file, which the library can open by its path.
 void check_ordinary(const store::Store& store, const std::string& path) {
   if (!store.file_identity())
     base::throw_argument_error(path, ": HDF5 files are read where they are ordinary files; copy it to one");
@@ -37,7 +37,7 @@ auto checked(const RangeFile* file, const Read& read) {
     check_requests(file);
     return found;
   } catch (const Error&) {
-    check_requests(file);  // the cause, if the library has misunderstood it
+    check_requests(file);  // a failed request is the true cause of the library's error
     throw;
   }
 }
@@ -68,7 +68,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, Access access)
   if (descriptor == nullptr)
     base::throw_system_error(EIO, path, " is not opened as a file by ", hdf5_.describe(), "; unset HDF5_DRIVER");
   descriptor_ = *static_cast<int*>(descriptor);
-  // A link or a driver may have led to another file, and the name to a newer one.
+  // The library may have opened another file than `store`: a driver may use another name, or the file may be a new one.
   store::posix::check_not_replaced(descriptor_, *store.file_identity(), path);
   unsigned intent = 0;
   if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kReadWrite) != 0)
@@ -80,14 +80,14 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, Access access)
 
 void HdfFile::finish_opening(FollowRule rule) {
   links_ = std::make_unique<ExternalLinks>(hdf5_, rule);
-  if (!*links_) damaged("its links");
+  if (!*links_) throw_damaged("its links");
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
   const std::optional<Library::Location> location = hdf5_.location(root.id());
   number_ = location ? location->file : 0;
   of_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
 }
 
-void HdfFile::damaged(const std::string& what) const {
+void HdfFile::throw_damaged(const std::string& what) const {
   base::throw_system_error(EIO, path_, ": ", what, " cannot be read", hdf5_.why(), "; copy or download the file again");
 }
 
@@ -100,9 +100,9 @@ std::int64_t HdfFile::stored_bytes(hid_t dataset, hid_t properties, std::size_t 
     if (is_listing_) return -1;
     const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
     unsigned half = 0;
-    if (!creation || hdf5_->H5Pget_istore_k(creation.id(), &half) < 0) damaged("the properties of the file");
+    if (!creation || hdf5_->H5Pget_istore_k(creation.id(), &half) < 0) throw_damaged("the properties of the file");
     const std::optional<Library::Location> at = hdf5_.location(dataset);
-    if (!at) damaged("an object");
+    if (!at) throw_damaged("an object");
     ranges_->prefetch_index(
         {static_cast<std::int64_t>(at->address), static_cast<std::int64_t>(dimensions), 2 * std::int64_t{half}});
   }

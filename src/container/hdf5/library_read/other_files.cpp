@@ -1,15 +1,15 @@
 // Finding the other files that an HDF5 file names.
 //
-// Problem: the names come from the file, which may come from anywhere. The library opens whatever they name, so that
-// a copy of such a file could contain the content of any file of the user. It also searches in several folders, the
-// working directory among them.
+// Problem: the names are in the file, and the file may come from anywhere. The library opens every file that they name,
+// so that reading a malicious file could reveal the content of any file of the user. The library also searches several
+// folders, the working directory among them.
 //
 // Idea: list the paths that the library tries, in its order, take the first that exists, and resolve its symbolic
 // links. The file may be read if the result is in the folder of the naming file or below it.
 //
 // Example: /data/run/all.h5 names the source "day1.h5". The library tries /data/run/day1.h5, then day1.h5 in the
 // working directory. If only the second exists, it is outside /data/run, and reading all.h5 is an error that names it.
-// So are the sources "../day1.h5" and "/etc/day1.h5"; "/data/run/day1.h5" may be read.
+// The sources "../day1.h5" and "/etc/day1.h5" are errors as well; "/data/run/day1.h5" may be read.
 
 #include "container/hdf5/library_read/other_files.hpp"
 
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSetting = "PLAIT_HDF5_EXTERNAL";
 
-/// Returns the variable of the library that makes it search in other folders first.
+/// Returns the environment variable that makes the library search other folders first.
 const char* prefix_variable(Naming naming) {
   switch (naming) {
     case Naming::kVirtual: return "HDF5_VDS_PREFIX";

@@ -8,7 +8,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Which of these files Plait reads, by the setting PLAIT_HDF5_EXTERNAL.
+/// The other files that Plait reads, as the setting PLAIT_HDF5_EXTERNAL states.
 enum class FollowRule : std::uint8_t {
   kNone,    ///< none
   kFolder,  ///< those in the folder of the file that names them, or below it
@@ -18,18 +18,19 @@ enum class FollowRule : std::uint8_t {
 /// Returns the setting.  errors  kArgument: it is neither `folder`, `any` nor `none`.
 FollowRule follow_rule();
 
-/// The construct that names the file. The library searches in other folders for each of them.
+/// The construct that names the file. The folders in which the library searches depend on it.
 enum class Naming : std::uint8_t { kVirtual, kStorage, kLink };
 
 struct OtherFile {
   std::string path;     ///< the path that the library opens
   bool exists = false;  ///< false if the library finds no file
-  /// The reason why the file must not be read, as in `../a.h5, which is outside ...`, which follows `in the file`.
+  /// The reason why the file must not be read, as in `../a.h5, which is outside ...`. Messages put it after `in the
+  /// file`.
   base::Rejection rejection;
 };
 
 /// Finds a file as the library does, and checks that Plait may read it.
-/// from: the name of the file whose content has the name `named`.
+/// from: the name of the file that refers to the other file. named: the name by which it does.
 OtherFile find_other_file(const std::string& from, const std::string& named, Naming naming, FollowRule rule);
 
 }  // namespace plait::container::hdf5

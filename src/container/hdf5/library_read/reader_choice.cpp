@@ -1,7 +1,7 @@
 // Which datasets the HDF5 library reads.
 //
 // Problem: Plait finds the bytes of contiguous and chunked datasets in the file and decodes them itself, on all ranks
-// at once. It cannot do so if a filter or the type of elements is not its own, or if the elements are in other files.
+// at once. It cannot do so if it does not know a filter or the type of elements, or if the elements are in other files.
 //
 // Idea: HdfDataset::library_reason lists the reasons, and LibraryStore reads such a dataset by the library. Virtual
 // datasets get the chunks of their first source, so that a window contains whole chunks of the sources.
@@ -27,32 +27,33 @@ namespace {
 
 constexpr std::int64_t kMinBytes = std::int64_t{256} << 10U;
 
-/// Divides a dataset without chunks of its own into chunks for windows: those of a source, enlarged to kMinBytes.
-void divide(HdfDataset& found, const Extents& source) {
-  const Extents& shape = found.type.shape;
+/// Divides a dataset that has no chunks into chunks for windows: those of a source, enlarged to at least kMinBytes if
+/// the dataset has so many.
+void divide(HdfDataset& description, const Extents& source) {
+  const Extents& shape = description.type.shape;
   if (source.empty() || shape.empty()) return;
   Extents chunk(shape.size(), 1);
   for (std::size_t i = 1; i <= std::min(source.size(), shape.size()); ++i)
     chunk[chunk.size() - i] = source[source.size() - i];
   for (std::size_t d = 0; d < chunk.size(); ++d)
     chunk[d] = std::clamp<std::int64_t>(chunk[d], 1, std::max<std::int64_t>(shape[d], 1));
-  const auto bytes = [&] { return array_bytes(chunk, found.type.element_bytes).value_or(kMaxCompressed + 1); };
+  const auto bytes = [&] { return array_bytes(chunk, description.type.element_bytes).value_or(kMaxCompressed + 1); };
   for (std::size_t d = chunk.size(); d-- > 0;)
     while (bytes() < kMinBytes && chunk[d] < shape[d]) chunk[d] = std::min(2 * chunk[d], shape[d]);
   if (bytes() > kMaxCompressed) return;
   HdfDataset divided;
-  divided.type = found.type;
+  divided.type = description.type;
   divided.chunk = chunk;
   if (!divided.chunks_fit()) return;
-  found.chunk = std::move(chunk);
-  found.storage = Storage::kChunks;
+  description.chunk = std::move(chunk);
+  description.storage = Storage::kChunks;
 }
 
 }  // namespace
 
-void HdfFile::choose_reader(hid_t dataset, hid_t properties, bool is_outside, HdfDataset& found) const {
-  if (found.rejection) return;
-  // A link may have led to another file, whose name the library has.
+void HdfFile::choose_reader(hid_t dataset, hid_t properties, bool is_outside, HdfDataset& description) const {
+  if (description.rejection) return;
+  // An external link may have led to another file, so ask the library for its name.
   const auto file_name = [&] {
     return read_text([&](char* into, std::size_t n) { return hdf5_->H5Fget_name(dataset, into, n); });
   };
@@ -60,25 +61,28 @@ void HdfFile::choose_reader(hid_t dataset, hid_t properties, bool is_outside, Hd
   if (is_virtual || hdf5_->H5Pget_external_count(properties) > 0) {
     const SourceFiles files = is_virtual ? find_virtual_sources(hdf5_, dataset, properties, file_name())
                                          : find_storage_files(hdf5_, properties, file_name());
-    found.rejection = files.rejection;
-    if (!files.rejection) add_library_reason(found, files.description);
-    found.storage = Storage::kLibrary;
-    divide(found, files.chunk);
+    description.rejection = files.rejection;
+    if (!files.rejection) add_library_reason(description, files.description);
+    description.storage = Storage::kLibrary;
+    divide(description, files.chunk);
   }
   if (is_outside)
-    add_library_reason(found, base::text("external link to ", std::filesystem::path(file_name()).filename().string()));
-  if (found.storage == Storage::kInside || found.storage == Storage::kNone) found.library_reason.clear();
-  if (found.storage == Storage::kWhole && !found.library_reason.empty()) found.storage = Storage::kLibrary;
+    add_library_reason(description,
+                       base::text("external link to ", std::filesystem::path(file_name()).filename().string()));
+  if (description.storage == Storage::kInside || description.storage == Storage::kNone)
+    description.library_reason.clear();
+  if (description.storage == Storage::kWhole && !description.library_reason.empty())
+    description.storage = Storage::kLibrary;
 }
 
-void HdfFile::choose_copier(hid_t dataset, const std::string& reason, bool is_outside, HdfDataset& found) const {
-  if (is_outside || (reason.empty() && !found.is_null)) return;
+void HdfFile::choose_copier(hid_t dataset, const std::string& reason, bool is_outside, HdfDataset& description) const {
+  if (is_outside || (reason.empty() && !description.is_null)) return;
   const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
   const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
   if (!type || !properties || !is_copyable(hdf5_, type.id(), properties.id())) return;
-  found.copy_reason = found.is_null ? "it has no elements (a null dataspace)" : reason;
-  if (!found.is_null)
-    found.rejection = base::Rejection::because(
+  description.copy_reason = description.is_null ? "it has no elements (a null dataspace)" : reason;
+  if (!description.is_null)
+    description.rejection = base::Rejection::because(
         reason, ", which Plait does not read; use h5py for it, or copy it to another HDF5 file");
 }
 

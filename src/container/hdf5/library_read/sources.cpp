@@ -1,8 +1,8 @@
 // Checking the sources of virtual datasets.
 //
-// Problem: a virtual dataset names other files and datasets in them. These may be virtual themselves, lie in external
+// Problem: a virtual dataset names other files and datasets in them. These may be virtual themselves, be in external
 // storage, or be reached by external links, each of which may name any file of the user. The library opens all of them
-// without a question when elements are read.
+// unchecked when elements are read.
 //
 // Idea: open the sources first, each by its own name, and apply the rule for other files (other_files.hpp) to every
 // name on the way. A dataset is read only if all of them pass.
@@ -10,7 +10,7 @@
 // Example: all.h5 maps day1.h5::t and day2.h5::t. In day2.h5, t is an external link to /data/b.h5::t. The check of
 // all.h5 opens day1.h5, then day2.h5, meets the link, and rejects the dataset of all.h5.
 //
-// Names with %b stand for a series: block-%b.h5 is block-0.h5, block-1.h5 and so on up to the first that is missing.
+// A name with %b stands for a series: block-%b.h5 means block-0.h5, block-1.h5 and so on, up to the first missing file.
 
 #include "container/hdf5/library_read/sources.hpp"
 
@@ -37,7 +37,7 @@ constexpr std::string_view kBegin = "its elements are in the file ";
 constexpr int kMaxSourceDepth = 16;
 constexpr std::size_t kMaxSources = 1'000'000;
 
-/// Replaces %b by a number and %% by %, as the library does.
+/// Replaces %b by a block number and %% by %, as the library does.
 std::string expanded(const std::string& name, std::size_t block) {
   std::string result;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -90,9 +90,9 @@ class SourceCheck {
   }
 
  private:
-  struct Where {
-    int depth;
-    bool is_series;
+  struct Context {
+    int depth;       // number of virtual datasets that lead to the source
+    bool is_series;  // true if the name has %b, so that a missing source ends the series
   };
 
   void reject(const base::Rejection& rejection) {
@@ -100,7 +100,7 @@ class SourceCheck {
   }
 
   /// Checks a source. Returns false if it is missing.
-  bool check_source(hid_t dataset, const SourceName& name, const std::string& from, Where where) {
+  bool check_source(hid_t dataset, const SourceName& name, const std::string& from, Context context) {
     std::string path = from;
     Handle file;
     if (name.file == ".") {
@@ -112,7 +112,7 @@ class SourceCheck {
       path = other.path;
       if (seen_.contains({path, name.dataset})) return true;
       if (other.exists) file = Handle(hdf5_->H5Fopen(path.c_str(), kReadOnly, 0), hdf5_->H5Fclose);
-      // The library would search for another file of this name in other folders.
+      // Fail here: if the library cannot open this file, it searches other folders for a file of this name.
       if (other.exists && !file)
         return reject(base::Rejection::because(kBegin, name.file, ", which cannot be opened as an HDF5 file",
                                                hdf5_.why(), "; copy it again")),
@@ -125,14 +125,14 @@ class SourceCheck {
       return reject(base::Rejection::because(kBegin, name.file, ", in which ", name.dataset,
                                              " is not there: ", links_.rejection().reason())),
              false;
-    if (!source && where.is_series) return false;
-    if (where.depth >= kMaxSourceDepth || seen_.size() >= kMaxSources)
+    if (!source && context.is_series) return false;
+    if (context.depth >= kMaxSourceDepth || seen_.size() >= kMaxSources)
       return reject(base::Rejection::because("its sources are virtual datasets in more than ", kMaxSourceDepth,
                                              " levels, or more than ", kMaxSources, "; open one of them")),
              false;
     seen_.insert({path, name.dataset});
     if (source && hdf5_->H5Iget_type(source.id()) == H5I_DATASET)
-      check_dataset(source.id(), path, where.depth);
+      check_dataset(source.id(), path, context.depth);
     else
       ++missing_;
     return static_cast<bool>(source);
@@ -146,7 +146,7 @@ class SourceCheck {
       return reject(base::Rejection::because("its source in ", path, " cannot be read", hdf5_.why()));
     const int layout = hdf5_->H5Pget_layout(properties.id());
     if (layout == H5D_VIRTUAL) return check_virtual(dataset, properties.id(), file, depth + 1);
-    // The library would search for these files in the working directory.
+    // Reject these: the library would search for the files of external storage in the working directory.
     if (hdf5_->H5Pget_external_count(properties.id()) > 0)
       return reject(base::Rejection::because(kBegin, path, ", in which they are in external storage; open that file"));
     if (layout != H5D_CHUNKED) return;
@@ -189,7 +189,7 @@ SourceFiles find_virtual_sources(const Library& hdf5, hid_t dataset, hid_t prope
 
 SourceFiles find_storage_files(const Library& hdf5, hid_t properties, const std::string& file) {
   const FollowRule rule = follow_rule();
-  SourceFiles found;
+  SourceFiles result;
   const int count = hdf5->H5Pget_external_count(properties);
   for (int i = 0; i < count; ++i) {
     std::array<char, 4096> name{};
@@ -202,10 +202,11 @@ SourceFiles find_storage_files(const Library& hdf5, hid_t properties, const std:
     if (other.rejection) return {{}, base::Rejection::because(kBegin, other.rejection.reason()), {}};
     if (!other.exists)
       return {{}, base::Rejection::because(kBegin, other.path, ", which is missing; copy it there"), {}};
-    if (i == 0) found.description = text("external storage in ", name.data());
+    if (i == 0) result.description = text("external storage in ", name.data());
   }
-  if (count > 1) base::append_parts(found.description, " and ", count - 1, count == 2 ? " other file" : " other files");
-  return found;
+  if (count > 1)
+    base::append_parts(result.description, " and ", count - 1, count == 2 ? " other file" : " other files");
+  return result;
 }
 
 base::Rejection library_filter_rejection(const Library& hdf5, unsigned id, const std::string& description) {

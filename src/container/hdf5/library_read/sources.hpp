@@ -18,7 +18,8 @@ struct SourceFiles {
 };
 
 /// Opens all sources of a virtual dataset, including those of sources that are virtual themselves, and checks them.
-/// Missing sources are counted: the library reads their elements as the fill value. Takes about 0.2 ms for a source.
+/// Missing sources are counted: the library reads their elements as the fill value.
+/// cost  About 0.2 ms for each source.
 /// file: the name of the file of the dataset. properties: the creation properties of the dataset.
 SourceFiles find_virtual_sources(const Library& hdf5, hid_t dataset, hid_t properties, const std::string& file);
 

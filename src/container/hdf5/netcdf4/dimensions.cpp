@@ -9,8 +9,8 @@
 // scales. A coordinate variable lat(y, x) is a scale itself and therefore has no DIMENSION_LIST; its
 // _Netcdf4Coordinates are (0, 1), so that add() must have seen the scales with these numbers (needs_all()).
 //
-// The length of an unlimited dimension of netCDF is not stored. It is that of the longest variable, which the scale's
-// REFERENCE_LIST and the extents that add() has recorded yield.
+// The length of an unlimited dimension of netCDF is not stored. It is the length of the longest variable that has the
+// dimension: among the variables in the scale's REFERENCE_LIST and those whose extents add() has recorded.
 // Example: time is unlimited, a(time) has 5 records and b(time) 3. extend_records() gives b shape (5) and stored_shape
 // (3), and its records 3 and 4 read as the fill value.
 
@@ -32,17 +32,18 @@ namespace {
 haddr_t read_reference(const Library& hdf5, hid_t dataset, ObjectReference* reference) {
   if (hdf5->H5Ropen_object == nullptr || hdf5->H5Rget_type(reference) != kObjectReference2) return 0;
   // Opening the object of a reference to another file would open that file, so compare the names first.
-  std::array<char, 4096> here{};
-  std::array<char, here.size()> there{};
-  if (hdf5->H5Fget_name(dataset, here.data(), here.size()) <= 0 ||
-      hdf5->H5Rget_file_name(reference, there.data(), there.size()) <= 0 || here != there)
+  std::array<char, 4096> own_file{};
+  std::array<char, own_file.size()> referenced_file{};
+  if (hdf5->H5Fget_name(dataset, own_file.data(), own_file.size()) <= 0 ||
+      hdf5->H5Rget_file_name(reference, referenced_file.data(), referenced_file.size()) <= 0 ||
+      own_file != referenced_file)
     return 0;
   const Handle object(hdf5->H5Ropen_object(reference, 0, 0), hdf5->H5Oclose);
   return object ? hdf5.address(object.id()).value_or(0) : 0;
 }
 
-/// Reads an attribute with one sequence or text for each dimension, and calls `take` for each. The first call has no
-/// element; it returns false if the type is not the expected one.
+/// Reads an attribute with one sequence or text for each dimension, and calls `take` for each of them. Before that,
+/// `take` is called once with nullptr; it returns false if the type is not the expected one, and nothing is read.
 template <typename Element, typename Take>
 void read_each(const Library& hdf5, hid_t dataset, const char* name, std::size_t count, const Take& take) {
   if (hdf5->H5Aexists(dataset, name) <= 0) return;
@@ -112,8 +113,8 @@ Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, 
   const auto has = [&](const char* name) { return hdf5->H5Aexists(dataset, name) > 0; };
   found.is_scale = has("REFERENCE_LIST") || has("_Netcdf4Dimid") || (has("CLASS") && has("NAME"));
   std::size_t reference_bytes = 0;
-  read_each<hvl_t>(hdf5, dataset, "DIMENSION_LIST", count, [&](hid_t type, const hvl_t* one) {
-    if (one == nullptr) {
+  read_each<hvl_t>(hdf5, dataset, "DIMENSION_LIST", count, [&](hid_t type, const hvl_t* element) {
+    if (element == nullptr) {
       // References of the older kind are addresses; those of the newer kind must be opened.
       if (hdf5->H5Tget_class(type) != H5T_VLEN) return false;
       const Handle reference(hdf5->H5Tget_super(type), hdf5->H5Tclose);
@@ -122,19 +123,19 @@ Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, 
              (reference_bytes == sizeof(haddr_t) || reference_bytes == sizeof(ObjectReference));
     }
     haddr_t scale = 0;
-    if (one->len > 0 && reference_bytes == sizeof(ObjectReference))
-      scale = read_reference(hdf5, dataset, static_cast<ObjectReference*>(one->p));
-    else if (one->len > 0)
-      std::memcpy(&scale, one->p, sizeof(scale));
+    if (element->len > 0 && reference_bytes == sizeof(ObjectReference))
+      scale = read_reference(hdf5, dataset, static_cast<ObjectReference*>(element->p));
+    else if (element->len > 0)
+      std::memcpy(&scale, element->p, sizeof(scale));
     found.scales.push_back(scale);
     return true;
   });
-  read_each<char*>(hdf5, dataset, "DIMENSION_LABELS", count, [&](hid_t type, char* const* one) {
-    if (one == nullptr) return hdf5->H5Tis_variable_str(type) > 0;
-    found.labels.emplace_back(*one == nullptr ? "" : *one);
+  read_each<char*>(hdf5, dataset, "DIMENSION_LABELS", count, [&](hid_t type, char* const* element) {
+    if (element == nullptr) return hdf5->H5Tis_variable_str(type) > 0;
+    found.labels.emplace_back(*element == nullptr ? "" : *element);
     return true;
   });
-  // A coordinate variable of several dimensions is a scale, and so has no DIMENSION_LIST.
+  // A coordinate variable of several dimensions is a scale and therefore has no DIMENSION_LIST.
   found.numbers = read_numbers(hdf5, dataset, "_Netcdf4Coordinates");
   if (found.numbers.size() != count) found.numbers.clear();
   return found;
@@ -207,8 +208,8 @@ haddr_t ScaleTable::scale(const Dimensions& dimensions, std::size_t d) const {
 std::vector<std::string> ScaleTable::names(const Dimensions& dimensions, std::size_t count) {
   std::vector<std::string> result(count);
   for (std::size_t d = 0; d < count; ++d) {
-    if (const haddr_t its = scale(dimensions, d); its != 0)
-      result[d] = name(its);
+    if (const haddr_t scale_address = scale(dimensions, d); scale_address != 0)
+      result[d] = name(scale_address);
     else if (d < dimensions.labels.size())
       result[d] = dimensions.labels[d];
     else if (dimensions.is_scale && count == 1)
@@ -219,16 +220,16 @@ std::vector<std::string> ScaleTable::names(const Dimensions& dimensions, std::si
 }
 
 haddr_t ScaleTable::record_scale(const Dimensions& dimensions, std::size_t d) const {
-  const haddr_t its = scale(dimensions, d);
-  return its == 0 && dimensions.is_scale && d == 0 ? dimensions.address : its;
+  const haddr_t scale_address = scale(dimensions, d);
+  return scale_address == 0 && dimensions.is_scale && d == 0 ? dimensions.address : scale_address;
 }
 
 bool ScaleTable::needs_all(const Dimensions& dimensions, const HdfDataset& dataset) const {
   if (dimensions.needs_numbers()) return true;
   if (!dimensions.is_scale && dimensions.scales.empty() && dimensions.numbers.empty()) return false;
   return !std::ranges::all_of(dataset.unlimited, [&](std::int64_t d) {
-    const haddr_t its = record_scale(dimensions, static_cast<std::size_t>(d));
-    return its != 0 && records_.find(its).has_value();
+    const haddr_t scale_address = record_scale(dimensions, static_cast<std::size_t>(d));
+    return scale_address != 0 && records_.find(scale_address).has_value();
   });
 }
 
@@ -238,8 +239,8 @@ void ScaleTable::extend_records(const Dimensions& dimensions, HdfDataset& datase
   const Extents stored = dataset.type.shape;
   for (const std::int64_t unlimited : dataset.unlimited) {
     const auto d = static_cast<std::size_t>(unlimited);
-    if (const haddr_t its = record_scale(dimensions, d); its != 0)
-      dataset.type.shape[d] = std::max(stored[d], records(its));
+    if (const haddr_t scale_address = record_scale(dimensions, d); scale_address != 0)
+      dataset.type.shape[d] = std::max(stored[d], records(scale_address));
   }
   if (dataset.type.shape == stored) return;
   dataset.stored_shape = stored;

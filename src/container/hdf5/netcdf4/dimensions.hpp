@@ -55,7 +55,7 @@ std::string non_coordinate_path(std::string_view variable);
 /// The datasets of a file that may be scales.
 class ScaleTable {
  public:
-  /// records: those of the file.
+  /// records: the cached lengths of the file's unlimited dimensions.
   ScaleTable(const Library& hdf5, hid_t file, RecordCounts records)
       : hdf5_(hdf5), file_(file), records_(std::move(records)) {}
 
@@ -64,8 +64,8 @@ class ScaleTable {
   /// Returns the names of `count` dimensions, each empty for a dimension without one; nothing if no dimension has a
   /// name.
   std::vector<std::string> names(const Dimensions& dimensions, std::size_t count);
-  /// Returns true if add() must have seen all datasets of the file before names() and extend_records() are called for a
-  /// dataset.
+  /// Returns true if add() must be called for all datasets of the file before names() and extend_records() are called
+  /// for this one.
   bool needs_all(const Dimensions& dimensions, const HdfDataset& dataset) const;
   /// Sets unlimited dimensions of netCDF to the length of the longest dataset that has them, among those that add() has
   /// seen and those that the scale refers to.

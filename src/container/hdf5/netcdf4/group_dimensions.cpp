@@ -14,14 +14,14 @@ void GroupDimensions::add(hid_t dataset, haddr_t address, const std::string& pat
   const Handle space(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
   const int count = space ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
   std::array<hsize_t, kMaxDimensions> extents{};
-  std::array<hsize_t, kMaxDimensions> most{};
+  std::array<hsize_t, kMaxDimensions> max_extents{};
   if (count < 1 || count > kMaxDimensions ||
-      hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0)
+      hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), max_extents.data()) < 0)
     return;
   const std::size_t slash = path.rfind('/');
   DimensionDefinition defined;
   if (slash != std::string::npos) defined.group = path.substr(0, slash);
-  defined.dimension = {path.substr(slash + 1), static_cast<std::int64_t>(extents[0]), most[0] == H5S_UNLIMITED};
+  defined.dimension = {path.substr(slash + 1), static_cast<std::int64_t>(extents[0]), max_extents[0] == H5S_UNLIMITED};
   defined.scale = address;
   defined.number = dimension_number(hdf5_, dataset).value_or(next_number_);
   next_number_ = std::max(next_number_, defined.number + 1);
@@ -32,11 +32,12 @@ void GroupDimensions::assign(std::vector<GroupAttributes>& groups, ScaleTable& s
   std::map<std::string, GroupAttributes*> by_name;
   for (GroupAttributes& group : groups) by_name.emplace(group.group, &group);
   std::ranges::stable_sort(defined_, {}, &DimensionDefinition::number);
-  for (DimensionDefinition& one : defined_) {
-    const auto found = by_name.find(one.group);
+  for (DimensionDefinition& defined : defined_) {
+    const auto found = by_name.find(defined.group);
     if (found == by_name.end()) continue;
-    if (one.dimension.unlimited) one.dimension.length = std::max(one.dimension.length, scales.records(one.scale));
-    found->second->dimensions.push_back(std::move(one.dimension));
+    if (defined.dimension.unlimited)
+      defined.dimension.length = std::max(defined.dimension.length, scales.records(defined.scale));
+    found->second->dimensions.push_back(std::move(defined.dimension));
   }
 }
 

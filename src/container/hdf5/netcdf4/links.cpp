@@ -5,15 +5,15 @@ namespace plait::container::hdf5 {
 namespace {
 
 template <typename Info>
-herr_t take_link(hid_t /*group*/, const char* name, const Info* info, void* out) {
+herr_t append_link(hid_t /*group*/, const char* name, const Info* info, void* out) {
   static_cast<std::vector<Link>*>(out)->push_back({name, info->type});
   return 0;
 }
 
 bool list_links(const Library& hdf5, hid_t group, H5_index_t order, std::vector<Link>& links) {
   if (hdf5->H5Literate2 != nullptr)
-    return hdf5->H5Literate2(group, order, H5_ITER_INC, nullptr, take_link<LinkInfo2>, &links) >= 0;
-  return hdf5->H5Literate(group, order, H5_ITER_INC, nullptr, take_link<LinkInfo>, &links) >= 0;
+    return hdf5->H5Literate2(group, order, H5_ITER_INC, nullptr, append_link<LinkInfo2>, &links) >= 0;
+  return hdf5->H5Literate(group, order, H5_ITER_INC, nullptr, append_link<LinkInfo>, &links) >= 0;
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // Types of records in netCDF-4 files.
 //
-// Problem: netCDF's library shows a variable of records only if the compound types in them have names in the file, and
-// in earlier versions its own type as well. Its records have numbers, single characters, and arrays of both.
+// Problem: netCDF's library shows a variable of records only if all compound types within the records are named types
+// of the file; earlier versions also require this of the variable's type itself. The members of its records are
+// numbers, single characters, and arrays of both.
 //
 // Idea: each structured dtype becomes a named type, inner ones first, and equal ones are stored once. Texts become
-// arrays of characters, and booleans bytes. Offsets and bytes stay the same.
+// arrays of characters, and booleans become bytes. Offsets and sizes stay the same.
 //
 // Example: [('id', '<i4'), ('name', '|S5'), ('at', [('x', '<f8'), ('y', '<f8')])] becomes record_1 {x, y} and
 // record_2 {id, char name(5), record_1 at}.

@@ -10,21 +10,21 @@
 
 namespace plait::container::hdf5 {
 
-/// The types of a new netCDF-4 file that have names in it.
+/// The named types of a new netCDF-4 file.
 class NetcdfTypes {
  public:
-  /// taken: the names of the objects in the root group, which no type gets.
+  /// taken: the names of the objects in the root group, which types must not have.
   NetcdfTypes(const Library& hdf5, std::set<std::string> taken) : hdf5_(hdf5), taken_(std::move(taken)) {}
 
-  /// Returns the type of a structured dtype, which is in the file under a name. The first call with a dtype adds it,
-  /// after the records that it contains. Returns an invalid identifier if the library fails.
+  /// Returns the named type of a structured dtype. The first call with a dtype adds it to the file, after the types of
+  /// the records that it contains. Returns an invalid identifier if the library fails.
   hid_t find_or_add(hid_t file, const std::string& dtype);
   /// Closes all types, so that the file can be closed.
   void close() { types_.clear(); }
 
  private:
   Handle make_record(hid_t file, const std::string& dtype);
-  /// Makes the type of a field, without the dimensions that the dtype states for it.
+  /// Makes the type of a field, without the field's dimensions.
   Handle make_field(hid_t file, const std::string& dtype);
   std::string next_name();
 

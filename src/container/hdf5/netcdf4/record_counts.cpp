@@ -21,8 +21,8 @@ bool same_state(const struct stat& a, const struct stat& b) {
 
 RecordCounts::RecordCounts(int descriptor) {
   if (::fstat(descriptor, &state_) != 0) return;
-  // If the clock was set back, or a file server has set the time, a file can seem newer than it is; it is then not
-  // cached.
+  // If the clock was set back, or a file server sets the times, a file can seem newer than it is. It is not cached
+  // then, which costs time but is never wrong.
   is_stable_ = std::max(state_.st_mtim.tv_sec, state_.st_ctim.tv_sec) + kStableSeconds < std::time(nullptr);
 }
 
@@ -34,8 +34,8 @@ std::vector<RecordCounts::File>& RecordCounts::files() {
 RecordCounts::File* RecordCounts::known() const {
   if (!is_stable_) return nullptr;
   std::vector<File>& all = files();
-  const auto found = std::ranges::find_if(all, [&](const File& one) {
-    return one.object == object_ && (!object_.empty() || same_state(one.state, state_));
+  const auto found = std::ranges::find_if(all, [&](const File& file) {
+    return file.object == object_ && (!object_.empty() || same_state(file.state, state_));
   });
   if (found == all.end()) return nullptr;
   std::rotate(found, found + 1, all.end());

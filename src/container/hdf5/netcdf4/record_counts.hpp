@@ -16,12 +16,12 @@ namespace plait::container::hdf5 {
 
 /// A cache of the lengths of unlimited dimensions.
 ///
-/// Problem: only all variables together show how long an unlimited dimension of a netCDF file is, so that opening n
-/// variables one by one would examine n^2 of them.
+/// Problem: the length of an unlimited dimension of a netCDF file is known only after all its variables have been
+/// examined, so that opening n variables one by one would examine n^2 of them.
 ///
-/// Idea: the lengths are cached for a file that has not changed since: same device, inode number, size and times. A
-/// file that was changed within the last two seconds may change again without a new time, and is not cached. An object
-/// has an identity.
+/// Idea: the lengths are cached and used as long as the file does not change: same device, inode number, size and
+/// times. A file that was changed within the last two seconds is not cached, because it may change again without
+/// getting a new time. An object in an object store is recognized by the identity of its content.
 ///
 /// Example: copying a file of 2000 variables examines 2000 of them, instead of 4 million.
 class RecordCounts {
@@ -43,6 +43,7 @@ class RecordCounts {
   /// Returns all cached files, the most recently used one last.
   /// threads  The caller holds the Library.
   static std::vector<File>& files();
+  /// Returns the entry of this file, which becomes the most recently used one; nullptr if there is none.
   File* known() const;
 
   struct stat state_{};

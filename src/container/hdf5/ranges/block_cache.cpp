@@ -1,14 +1,14 @@
-// Reads of metadata by few requests.
+// Reading metadata by few requests.
 //
 // Problem: the HDF5 library reads metadata in pieces of 8 to 4,096 bytes, one after another, and a request takes 20 to
 // 100 ms.
 //
-// Idea: a request reads a block of 64 KiB. If it continues the one before, it reads twice as many blocks, up to 1 MiB,
-// because descriptions mostly follow each other. Ranges that are known in advance, such as the nodes of a tree, are
-// read exactly, by requests that overlap (prefetch()).
+// Idea: a request reads a block of 64 KiB. If it begins where the previous request ended, it reads twice as many blocks
+// as that one, up to 1 MiB, because object headers mostly follow each other. Ranges that are known in advance, such as
+// the nodes of a tree, are read exactly, by concurrent requests (prefetch()).
 //
-// Example: the descriptions of 500 variables in the first 900 KB of a file. Block 0 comes with the request that opened
-// the object. The next requests read blocks 1 to 2, 3 to 6, and 7 to 14: four requests in all.
+// Example: the descriptions of 500 variables are in the first 900 KB of a file. The request that opened the object has
+// returned block 0. The next requests read blocks 1 to 2, 3 to 6, and 7 to 14: four requests in all.
 
 #include "container/hdf5/ranges/block_cache.hpp"
 
@@ -69,7 +69,8 @@ const BlockCache::Bytes& BlockCache::block(store::Store& file, std::int64_t numb
 void BlockCache::read(store::Store& file, std::int64_t offset, std::span<std::byte> into) {
   const std::int64_t bytes = std::ssize(into);
   const bool is_inside = offset >= 0 && bytes <= file.size() - offset;
-  // Long reads are elements that the library reads once. The store also reports ranges that are outside of it.
+  // Pass on long reads, which are elements that the library reads once, and ranges outside the file, which the store
+  // reports as errors.
   if (!is_inside || bytes > kMaxAhead / 4) return file.read({{offset, into.data(), bytes}});
   if (const std::byte* const range = find_range(offset, bytes); range != nullptr) {
     std::copy_n(range, bytes, into.data());
@@ -84,21 +85,21 @@ void BlockCache::read(store::Store& file, std::int64_t offset, std::span<std::by
 }
 
 void BlockCache::prefetch(store::Store& file, std::span<const FileRange> ranges) {
-  std::map<std::int64_t, Bytes> made;
+  std::map<std::int64_t, Bytes> fetched;
   std::vector<store::ReadSegment> segments;
   for (const FileRange& range : ranges) {
     const std::int64_t available = range.offset < 0 ? 0 : file.size() - range.offset;
-    const bool is_known = available <= 0 || made.contains(range.offset) || ranges_.contains(range.offset) ||
+    const bool is_known = available <= 0 || fetched.contains(range.offset) || ranges_.contains(range.offset) ||
                           has_blocks(range.offset, range.bytes);
     if (is_known || range.bytes <= 0 || range.bytes > available || range.bytes > kMaxRanges - range_bytes_) continue;
     range_bytes_ += range.bytes;
-    Bytes& bytes = made[range.offset];
+    Bytes& bytes = fetched[range.offset];
     bytes.resize(static_cast<std::size_t>(range.bytes));
     segments.push_back({range.offset, bytes.data(), range.bytes});
   }
   if (segments.empty()) return;
   file.read(std::move(segments));
-  ranges_.merge(made);
+  ranges_.merge(fetched);
 }
 
 void BlockCache::drop_ranges() {
@@ -108,8 +109,8 @@ void BlockCache::drop_ranges() {
 
 std::unique_ptr<store::Pending> CachedStore::submit_read(std::vector<store::ReadSegment> segments) {
   return std::make_unique<store::PendingCall>([this, segments = std::move(segments)] {
-    for (const store::ReadSegment& one : segments)
-      cache_.read(file_, one.offset, {one.data, static_cast<std::size_t>(one.bytes)});
+    for (const store::ReadSegment& segment : segments)
+      cache_.read(file_, segment.offset, {segment.data, static_cast<std::size_t>(segment.bytes)});
   });
 }
 

@@ -1,4 +1,4 @@
-/// Metadata of a file in an object store, read in blocks that stay in memory.
+/// A cache of metadata of a file in an object store.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ struct FileRange {
   std::int64_t bytes = 0;
 };
 
-/// Recently read blocks of one content of a file, and ranges that were read in advance.
+/// Recently read blocks of a file, and ranges that were read in advance. If the content of the file changes, it gets
+/// another cache.
 /// threads  One at a time.
 class BlockCache {
  public:
@@ -30,19 +31,19 @@ class BlockCache {
   static constexpr std::int64_t kMaxBytes = std::int64_t{16} << 20;
   /// Maximum size of a request that reads ahead.
   static constexpr std::int64_t kMaxAhead = std::int64_t{1} << 20;
-  /// Maximum size of all ranges between begin_prefetch() and the last prefetch().
+  /// Maximum size of all ranges that are retained.
   static constexpr std::int64_t kMaxRanges = std::int64_t{128} << 20;
   /// Size of all ranges above which begin_prefetch() drops them.
   static constexpr std::int64_t kMaxRetained = std::int64_t{8} << 20;
 
-  /// Reads bytes. file: a store with the content of the cache.  errors  Those of the store.
+  /// Reads bytes. file: a store of the content that is cached here.  errors  Those of the store.
   void read(store::Store& file, std::int64_t offset, std::span<std::byte> into);
-  /// Begins calls of prefetch() that belong together. Drops the ranges of former ones if they are too large.
+  /// Begins a group of calls of prefetch(). Drops the ranges of former groups if they exceed kMaxRetained.
   void begin_prefetch() {
     if (range_bytes_ > kMaxRetained) drop_ranges();
   }
-  /// Reads ranges by requests that are in flight together, and retains them. Ranges that are outside the file, in the
-  /// cache already, or more than kMaxRanges in all are left out.
+  /// Reads ranges by requests that are in flight together, and retains them. Skips ranges that are outside the file or
+  /// in the cache already, and those that would make the retained ones exceed kMaxRanges.
   /// errors  Those of the store.
   void prefetch(store::Store& file, std::span<const FileRange> ranges);
   void drop_ranges();
@@ -58,7 +59,7 @@ class BlockCache {
 
   /// Returns the bytes of a range that prefetch() has read; nullptr if it has not read all of them.
   const std::byte* find_range(std::int64_t offset, std::int64_t bytes) const;
-  /// Returns a block that is in memory, or reads it and those that may be needed next.
+  /// Returns a block. If it is not in memory, reads it and those that may be needed next.
   const Bytes& block(store::Store& file, std::int64_t number);
   void read_blocks(store::Store& file, std::int64_t first, std::int64_t count);
   bool has_blocks(std::int64_t offset, std::int64_t bytes) const;
@@ -67,8 +68,8 @@ class BlockCache {
   std::unordered_map<std::int64_t, std::list<Block>::iterator> positions_;
   std::map<std::int64_t, Bytes> ranges_;  ///< by offset
   std::int64_t range_bytes_ = 0;
-  std::int64_t next_ = 0;   ///< the block after those of the last request
-  std::int64_t ahead_ = 1;  ///< blocks of the last request
+  std::int64_t next_ = 0;   ///< number of the block after those of the last request
+  std::int64_t ahead_ = 1;  ///< number of blocks that the last request was to read
 };
 
 /// A store that reads another one through a cache.

@@ -7,22 +7,23 @@
 // This code only determines which blocks are read in advance. The library reads the index itself.
 //
 // A node of version 1 has a header of 24 bytes with the signature TREE, its kind, its level and the number of its
-// children. Keys and addresses of children alternate after it; a key has 8 bytes and 8 for each dimension and one more.
+// children. Keys and addresses of children alternate after it. In N dimensions a key has 8 + 8 * (N + 1) bytes.
 // Example: a dataset of 2 dimensions and 10^5 chunks, at most 64 children a node. A key has 32 bytes, so that a node
 // has 24 + 65 * 32 + 64 * 8 = 2,616. Level 2 has one node, level 1 has 30, level 0 has 1,725: three rounds of requests.
 //
-// A node of version 2 has a header of 6 bytes, its records, and the places of its children: the address of each, the
-// number of its records and, above the lowest two levels, the number of all records below it. The bytes of these
-// numbers depend on how many records fit into a node of a level.
+// A node of version 2 has a header of 6 bytes, its records, and a pointer to each child: the address of the child, the
+// number of its records and, above the lowest two levels, the number of all records below it. The width of these
+// numbers depends on how many records fit into a node of a level.
 // Example: nodes of 2,048 bytes, records of 24. A leaf has at most (2048 - 10) / 24 = 84 records, a number of 1 byte.
 // A node of level 1 has pointers of 8 + 1 bytes, hence at most (2048 - 10 - 9) / (24 + 9) = 61 records and 62 children.
 //
-// An extensible array has an index block with the first elements and the addresses of data blocks and of super blocks,
-// which have the addresses of further data blocks. Group u of data blocks has 2^(u/2) of them (rounded down), each of
-// 2^((u+1)/2) times the minimum number of elements. The first groups are in the index block, and each further one has a
-// super block.
-// Example: at least 16 elements a block, and 4 addresses a super block. The groups 0 to 3 have 1, 1, 2 and 2 blocks of
-// 16, 32, 32 and 64 elements, whose 6 addresses are in the index block. Group 4 has a super block with 4 addresses.
+// An extensible array has an index block with the first elements and the addresses of data blocks and of super blocks;
+// super blocks have the addresses of further data blocks. Data blocks form groups: group u has 2^(u/2) blocks (exponent
+// rounded down), each of 2^((u+1)/2) times the minimum number of elements. The addresses of the first groups are in the
+// index block, and each further group has a super block.
+// Example: a block has at least 16 elements, and a super block at least 4 addresses. The groups 0 to 3 have 1, 1, 2 and
+// 2 blocks of 16, 32, 32 and 64 elements, whose 6 addresses are in the index block. Group 4 has a super block with 4
+// addresses.
 
 #include "container/hdf5/ranges/index_nodes.hpp"
 
@@ -54,9 +55,9 @@ std::int64_t signed_number(std::span<const std::byte> bytes, std::size_t at, std
   return static_cast<std::int64_t>(number_in(bytes, at, count));
 }
 
-/// Returns the bytes that the file uses for numbers up to `most`.
-std::int64_t number_bytes(std::int64_t most) {
-  return most <= 0 ? 1 : (std::bit_width(static_cast<std::uint64_t>(most)) - 1) / 8 + 1;
+/// Returns the number of bytes in which the file stores numbers up to `max`.
+std::int64_t number_bytes(std::int64_t max) {
+  return max <= 0 ? 1 : (std::bit_width(static_cast<std::uint64_t>(max)) - 1) / 8 + 1;
 }
 
 }  // namespace
@@ -95,8 +96,8 @@ void IndexNodes::visit_tree1(std::int64_t root, const Take& take) {
   constexpr std::int64_t kHead = 24;
   constexpr std::int64_t kAddress = 8;
   const std::int64_t key = 8 + 8 * (index_.dimensions + 1);
-  const std::int64_t most = index_.tree_children;
-  const std::int64_t node_bytes = kHead + (most + 1) * key + most * kAddress;
+  const std::int64_t max_children = index_.tree_children;
+  const std::int64_t node_bytes = kHead + (max_children + 1) * key + max_children * kAddress;
   std::vector<FileRange> nodes{{root, node_bytes}};
   for (std::int64_t level = kMaxLevels; level > 0 && !nodes.empty();) {
     take(nodes);
@@ -104,11 +105,11 @@ void IndexNodes::visit_tree1(std::int64_t root, const Take& take) {
     for (const FileRange& node : nodes) {
       const std::vector<std::byte> bytes = read(node.offset, node.bytes);
       if (!begins_with(bytes, "TREE\1")) return;
-      const std::int64_t own_level = signed_number(bytes, 5, 1);
+      const std::int64_t node_level = signed_number(bytes, 5, 1);
       const std::int64_t count = signed_number(bytes, 6, 2);
-      if (own_level >= level || count > most) return;
-      if (&node == &nodes.back()) level = own_level;
-      if (own_level == 0) return;  // all nodes of a level have the same one
+      if (node_level >= level || count > max_children) return;
+      if (&node == &nodes.back()) level = node_level;
+      if (node_level == 0) return;  // leaves: all nodes in `nodes` are on the same level
       for (std::int64_t i = 0; i < count; ++i) {
         const auto at = static_cast<std::size_t>(kHead + i * (key + kAddress) + key);
         children.push_back({signed_number(bytes, at, kAddress), node_bytes});
@@ -123,7 +124,7 @@ struct IndexNodes::Tree2 {
   std::int64_t node_bytes = 0;
   std::int64_t record_bytes = 0;
   std::int64_t count_bytes = 0;           ///< bytes of the number of records of a child
-  std::vector<std::int64_t> max_below{};  ///< the most records of a node of each level and all nodes below it
+  std::vector<std::int64_t> max_below{};  ///< for each level, maximum number of records of a node and all nodes below
 };
 
 bool IndexNodes::add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children) {
@@ -156,10 +157,10 @@ void IndexNodes::visit_tree2(std::int64_t header, const Take& take) {
   tree.max_below.push_back(in_leaf);
   for (std::int64_t level = 1; level <= depth; ++level) {
     const std::int64_t pointer = 8 + tree.count_bytes + (level > 1 ? number_bytes(tree.max_below.back()) : 0);
-    const std::int64_t most = (tree.node_bytes - kOverhead - pointer) / (tree.record_bytes + pointer);
+    const std::int64_t max_records = (tree.node_bytes - kOverhead - pointer) / (tree.record_bytes + pointer);
     std::int64_t below = 0;
-    if (most <= 0 || __builtin_mul_overflow(most + 1, tree.max_below.back(), &below)) return;
-    tree.max_below.push_back(below + most);
+    if (max_records <= 0 || __builtin_mul_overflow(max_records + 1, tree.max_below.back(), &below)) return;
+    tree.max_below.push_back(below + max_records);
   }
   std::vector<Node> nodes{{signed_number(head, 16, 8), signed_number(head, 24, 2)}};
   for (std::int64_t level = depth; !nodes.empty(); --level) {
@@ -174,10 +175,10 @@ void IndexNodes::visit_tree2(std::int64_t header, const Take& take) {
   }
 }
 
-/// The numbers of an extensible array.
+/// The parameters of an extensible array, and the sizes that follow from them.
 struct IndexNodes::Array {
   std::int64_t element_bytes = 0;
-  std::int64_t min_elements = 0;   ///< of a data block
+  std::int64_t min_elements = 0;   ///< minimum number of elements of a data block
   std::int64_t page_elements = 0;  ///< data blocks with more elements are divided into pages, each with a checksum
   std::int64_t prefix = 0;         ///< bytes of a data block or super block before its content
 
@@ -218,14 +219,14 @@ void IndexNodes::visit_array(std::int64_t header, const Take& take) {
   const std::vector<std::byte> block = read(index.offset, index.bytes);
   if (!begins_with(block, "EAIB")) return;
   std::vector<FileRange> parts;
-  std::vector<std::int64_t> super_groups;  // of the last entries of `parts`
+  std::vector<std::int64_t> super_groups;  // groups of the super blocks, which are the last entries of `parts`
   auto at = static_cast<std::size_t>(first_address);
   for (std::int64_t group = 0; group < first_super; ++group)
     for (std::int64_t i = 0; i < array.blocks(group); ++i, at += 8)
       parts.push_back({signed_number(block, at, 8), array.data_bytes(group)});
   for (std::int64_t group = first_super; group < groups; ++group, at += 8) {
     const std::int64_t offset = signed_number(block, at, 8);
-    if (offset < 0) continue;  // the array ends before
+    if (offset < 0) continue;  // undefined address: the super block has not been allocated
     parts.push_back({offset, array.addresses(group) + array.blocks(group) * 8 + Array::kSum});
     super_groups.push_back(group);
   }

@@ -1,4 +1,4 @@
-/// The places of the index of a chunked dataset in its file.
+/// Offsets of the parts of the chunk index of a dataset.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace plait::container::hdf5 {
 
-/// The numbers from which the index of a dataset is found.
+/// The values that locate the index of a dataset.
 struct IndexLocation {
   std::int64_t header = 0;         ///< offset of the object header of the dataset
   std::int64_t dimensions = 0;     ///< dimensions of the dataset in the file
   std::int64_t tree_children = 0;  ///< maximum number of children of a node of a tree of version 1
 };
 
-/// The nodes of a tree of chunks, of version 1 or 2, and the blocks of an extensible array. The other kinds of index
-/// have contiguous parts.
+/// Finds the nodes of a B-tree of chunks, of version 1 or 2, and the blocks of an extensible array. The other kinds of
+/// index are contiguous and need no search.
 class IndexNodes {
  public:
   /// file: must outlive the object.
   IndexNodes(store::Store& file, const IndexLocation& index) : file_(file), index_(index) {}
 
-  /// Calls `take` with all parts of a level, from the root on, before it reads them. Ends at the first damaged node,
-  /// and calls `take` with nothing if the file has an index or properties that it does not know.
+  /// For each level from the root on, calls `take` with the ranges of all its parts before it reads them. Ends at the
+  /// first damaged node. Does not call `take` if it does not know the kind of index or the version of the file.
   /// errors  Those of the store.  kSystem, EIO: the header of the dataset is damaged.
   void visit(const std::function<void(std::span<const FileRange>)>& take);
 
@@ -46,7 +46,8 @@ class IndexNodes {
   bool add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children);
   void visit_array(std::int64_t header, const Take& take);
   std::vector<std::byte> read(std::int64_t offset, std::int64_t bytes);
-  /// Returns true if the file can have so many nodes. If it cannot, damaged nodes have the same children.
+  /// Returns true if the file is large enough for so many nodes. If it is not, damaged nodes share children, and the
+  /// search might never end.
   bool fit(std::size_t count, std::int64_t node_bytes) const;
 
   store::Store& file_;

@@ -1,12 +1,12 @@
-// Reads of compressed chunks from an object store.
+// Reading compressed chunks from an object store.
 //
 // Problem: DatasetStore reads and decodes one chunk after another. A request takes 20 to 100 ms.
 //
-// Idea: the chunks of a batch are read together, in the order of the file, by one read of the object. It merges
-// neighbours into requests of several MiB, and has many requests in flight. Chunks are then decoded one by one.
+// Idea: all chunks of a batch are passed to one read of the object, sorted by offset. That read merges neighbours into
+// requests of several MiB and has many requests in flight. Chunks are then decoded one by one.
 //
-// Example: a window needs the chunks 3, 4 and 5 of 100 KB each, of which 3 and 4 are neighbours in the file, and chunk
-// 5 is 2 MB further. Two requests are in flight, of 200 KB and of 100 KB.
+// Example: a window needs the chunks 3, 4 and 5 of 100 KB each. Chunks 3 and 4 are neighbours in the file, and chunk 5
+// is 2 MB further. Two requests are in flight at the same time, of 200 KB and of 100 KB.
 
 #include "container/hdf5/ranges/range_dataset.hpp"
 
@@ -48,7 +48,7 @@ std::vector<RangeDataset::PiecesOfChunk> RangeDataset::find_pieces(const std::ve
     for (const ReadSegment& piece : pieces)
       read_unpacked({number * chunk_bytes() + piece.offset, piece.data, piece.bytes}, recent);
   }
-  std::ranges::sort(chunks, {}, [](const PiecesOfChunk& one) { return one.chunk.offset; });
+  std::ranges::sort(chunks, {}, [](const PiecesOfChunk& pieces_of_chunk) { return pieces_of_chunk.chunk.offset; });
   return chunks;
 }
 
@@ -69,38 +69,38 @@ void RangeDataset::read_batch(const std::vector<ReadSegment>& segments) {
 
 void RangeDataset::read_chunks(std::span<const PiecesOfChunk> chunks) {
   std::size_t bytes = 0;
-  for (const PiecesOfChunk& one : chunks) bytes += static_cast<std::size_t>(one.chunk.bytes);
+  for (const PiecesOfChunk& chunk : chunks) bytes += static_cast<std::size_t>(chunk.chunk.bytes);
   static thread_local codec::Buffer buffer;
   const std::span<std::byte> packed = buffer.acquire(bytes);
   std::vector<ReadSegment> requests;
   std::size_t at = 0;
-  for (const PiecesOfChunk& one : chunks) {
-    requests.push_back({one.chunk.offset, packed.data() + at, one.chunk.bytes});
-    at += static_cast<std::size_t>(one.chunk.bytes);
+  for (const PiecesOfChunk& chunk : chunks) {
+    requests.push_back({chunk.chunk.offset, packed.data() + at, chunk.chunk.bytes});
+    at += static_cast<std::size_t>(chunk.chunk.bytes);
   }
   file().read(std::move(requests));
   at = 0;
-  for (const PiecesOfChunk& one : chunks) {
-    copy_pieces(one, packed.subspan(at, static_cast<std::size_t>(one.chunk.bytes)));
-    at += static_cast<std::size_t>(one.chunk.bytes);
+  for (const PiecesOfChunk& chunk : chunks) {
+    copy_pieces(chunk, packed.subspan(at, static_cast<std::size_t>(chunk.chunk.bytes)));
+    at += static_cast<std::size_t>(chunk.chunk.bytes);
   }
 }
 
 void RangeDataset::copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> packed) {
-  const auto make = [&](std::span<std::byte> into) {
+  const auto decode_into = [&](std::span<std::byte> into) {
     decode(chunk.chunk, packed, into);
     if (dataset().has_missing(chunk.chunk.number)) dataset().fill_missing(chunk.chunk.number, into);
   };
   if (chunk.pieces.size() == 1 && chunk.pieces[0].bytes == chunk_bytes())
-    return make({chunk.pieces[0].data, static_cast<std::size_t>(chunk_bytes())});
-  auto made = std::make_shared<DecodedChunk>();
-  made->number = chunk.chunk.number;
-  made->offset = chunk.chunk.offset;
-  made->bytes.resize(static_cast<std::size_t>(chunk_bytes()));
-  make(made->bytes);
+    return decode_into({chunk.pieces[0].data, static_cast<std::size_t>(chunk_bytes())});
+  auto decoded = std::make_shared<DecodedChunk>();
+  decoded->number = chunk.chunk.number;
+  decoded->offset = chunk.chunk.offset;
+  decoded->bytes.resize(static_cast<std::size_t>(chunk_bytes()));
+  decode_into(decoded->bytes);
   for (const ReadSegment& piece : chunk.pieces)
-    std::memcpy(piece.data, made->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
-  cache_decoded(std::move(made));
+    std::memcpy(piece.data, decoded->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
+  cache_decoded(std::move(decoded));
 }
 
 }  // namespace plait::container::hdf5

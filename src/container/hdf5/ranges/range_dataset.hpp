@@ -30,7 +30,8 @@ class RangeDataset : public DatasetStore {
     std::vector<store::ReadSegment> pieces;
   };
   void read_batch(const std::vector<store::ReadSegment>& segments);
-  /// Copies the pieces of a batch that need no request, and returns those of the other chunks by the offsets of these.
+  /// Copies the pieces of a batch that need no request. Returns the pieces of all other chunks, sorted by the offset of
+  /// the chunk.
   std::vector<PiecesOfChunk> find_pieces(const std::vector<store::ReadSegment>& segments);
   /// Reads and decodes chunks whose bytes fit into memory.
   void read_chunks(std::span<const PiecesOfChunk> chunks);

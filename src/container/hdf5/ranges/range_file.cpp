@@ -2,13 +2,14 @@
 //
 // Problem: the library opens files by their paths, and reads them in small pieces.
 //
-// Idea: a driver whose read() copies from the blocks of a cache. The last few caches are shared by all files of a
-// process, because copies of a file open it once for each array. A cache belongs to one content of an object: every
-// request has the condition that the object still has the ETag of the cache.
+// Idea: a driver whose read() copies from the blocks of a cache. All files of a process share the last few caches,
+// because copying a file opens it once for each array. A cache belongs to one version of an object: every request has
+// the condition that the object still has the ETag (the server's identity of the content) of the cache.
 //
-// Example: opening x of s3://b/a.nc, a file of 1 GB. The driver opens it, which takes the block that the request for
-// the object's size has brought. The library then reads the description of x at 90,000 by one request. Opening y
-// sends a request for the size, whose ETag is the same, and finds the description at 95,000 in the cache.
+// Example: a program opens x of s3://b/a.nc, a file of 1 GB. The request for the object's size has also returned its
+// first block, from which the library reads the superblock. The library then reads the description of x at 90,000 by
+// one more request. Opening y sends a request for the size, which returns the same ETag, and finds the description of y
+// at 95,000 in the cache.
 
 #include "container/hdf5/ranges/range_file.hpp"
 
@@ -34,7 +35,7 @@ struct NamedCache {
   std::shared_ptr<BlockCache> cache;
 };
 
-/// Returns the cache of a content.
+/// Returns the cache of a content; a new one if the content has no identity.
 /// threads  The caller holds the Library.
 std::shared_ptr<BlockCache> find_cache(const std::string& identity) {
   static std::vector<NamedCache> caches;  // the most recently used one last
@@ -47,7 +48,7 @@ std::shared_ptr<BlockCache> find_cache(const std::string& identity) {
   return caches.emplace_back(identity, std::make_shared<BlockCache>()).cache;
 }
 
-/// An open file of the driver. The library uses the first bytes.
+/// An open file of the driver. The first bytes belong to the library.
 struct alignas(std::max_align_t) RangeDriverFile {
   std::array<std::byte, kLibraryBytes> of_library{};
   RangeFile* file = nullptr;
@@ -156,7 +157,8 @@ void RangeFile::prefetch_index(const IndexLocation& index) {
   try {
     IndexNodes(cached, index).visit([&](std::span<const FileRange> nodes) { cache_->prefetch(object_, nodes); });
   } catch (const Error& error) {
-    // The library reports damaged metadata better, and repeats the request otherwise.
+    // Ignore EIO: the library reads the index next. It reports damaged metadata more precisely, and repeats a request
+    // that has failed.
     if (error.system_code() != EIO) throw;
   }
 }

@@ -15,9 +15,9 @@ namespace plait::container::hdf5 {
 
 /// An object that the library reads as a file. All requests are made under the lock of Library.
 ///
-/// The library reports a failed request as a damaged file, and ignores it in some places, for example where it searches
-/// for an attribute. Each use of the file therefore ends with check(), which throws the error of the request. After a
-/// failure no more requests are sent.
+/// The library reports a failed request as a damaged file, and in some functions ignores it, for example while it
+/// searches for an attribute. Each use of the file therefore ends with check(), which throws the error of the request.
+/// After a failure no more requests are sent.
 class RangeFile {
  public:
   /// object: has an object_identity(), and outlives this object and the files that open() returns.

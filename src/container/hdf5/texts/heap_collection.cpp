@@ -24,9 +24,9 @@ namespace {
 
 constexpr std::string_view kHeapSignature("GCOL\1\0\0\0", 8);
 constexpr std::size_t kHeaderBytes = 16;
-constexpr std::size_t kSmallest = 4096;  ///< minimum size of a collection
+constexpr std::size_t kMinCollectionBytes = 4096;  ///< minimum size of a collection
 /// Size at which a new collection is written. The library reads collections as a whole.
-constexpr std::size_t kUsual = std::size_t{64} << 10U;
+constexpr std::size_t kUsualCollectionBytes = std::size_t{64} << 10U;
 constexpr std::uint32_t kMaxHeapObjects = 65'000;  ///< numbers have 16 bits
 
 void put_at(std::vector<std::byte>& bytes, std::size_t at, std::size_t size, std::uint64_t value) {
@@ -38,7 +38,7 @@ std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 }  // namespace
 
 template <typename... Parts>
-void HeapCollection::damaged(const Parts&... why) const {
+void HeapCollection::throw_damaged(const Parts&... why) const {
   base::throw_system_error(EIO, "cannot read texts of ", name_, ": the heap collection at offset ", offset_, ' ',
                            why..., "; copy or download the file again");
 }
@@ -52,15 +52,15 @@ HeapCollection::HeapCollection(store::Store& file, std::int64_t offset, const st
 void HeapCollection::read(store::Store& file) {
   const std::int64_t end = file.size();
   if (offset_ < 0 || offset_ > end - static_cast<std::int64_t>(kHeaderBytes))
-    damaged("is outside the file, which has ", end, " bytes");
+    throw_damaged("is outside the file, which has ", end, " bytes");
   const std::int64_t available = end - offset_;
-  bytes_.resize(static_cast<std::size_t>(std::min<std::int64_t>(available, kSmallest)));
+  bytes_.resize(static_cast<std::size_t>(std::min<std::int64_t>(available, kMinCollectionBytes)));
   file.read({{offset_, bytes_.data(), static_cast<std::int64_t>(bytes_.size())}});
   if (std::memcmp(bytes_.data(), kHeapSignature.data(), kHeapSignature.size()) != 0)
-    damaged("does not begin with GCOL");
+    throw_damaged("does not begin with GCOL");
   const std::uint64_t size = number_in(bytes_, kHeapSignature.size(), 8);
   if (size < kHeaderBytes || size > static_cast<std::uint64_t>(available))
-    damaged("states a size of ", size, " bytes, but the file has ", available, " from there on");
+    throw_damaged("states a size of ", size, " bytes, but the file has ", available, " from there on");
   const std::size_t first = bytes_.size();
   bytes_.resize(size);
   if (size <= first) return;
@@ -74,7 +74,7 @@ void HeapCollection::list_objects() {
     if (number == 0) return;
     const std::uint64_t size = number_in(bytes_, at + 8, 8);
     at += kHeaderBytes;
-    if (size > bytes_.size() - at) damaged("has object ", number, " with ", size, " bytes, which exceed it");
+    if (size > bytes_.size() - at) throw_damaged("has object ", number, " with ", size, " bytes, which exceed it");
     if (number >= objects_.size()) objects_.resize(number + 1);
     objects_[number] = {at, static_cast<std::size_t>(size)};
     at += padded(static_cast<std::size_t>(size));
@@ -82,9 +82,10 @@ void HeapCollection::list_objects() {
 }
 
 std::string_view HeapCollection::object(std::uint32_t number, std::uint32_t bytes) const {
-  if (number >= objects_.size() || objects_[number].offset == 0) damaged("has no object ", number);
+  if (number >= objects_.size() || objects_[number].offset == 0) throw_damaged("has no object ", number);
   const Object& found = objects_[number];
-  if (bytes > found.bytes) damaged("has object ", number, " with ", found.bytes, " bytes, but a text has ", bytes);
+  if (bytes > found.bytes)
+    throw_damaged("has object ", number, " with ", found.bytes, " bytes, but a text has ", bytes);
   return {reinterpret_cast<const char*>(bytes_.data()) + found.offset, bytes};
 }
 
@@ -96,7 +97,7 @@ void NewHeapCollection::clear() {
   count_ = 0;
 }
 
-bool NewHeapCollection::is_full() const { return bytes_.size() >= kUsual || count_ == kMaxHeapObjects; }
+bool NewHeapCollection::is_full() const { return bytes_.size() >= kUsualCollectionBytes || count_ == kMaxHeapObjects; }
 
 std::uint32_t NewHeapCollection::add(std::string_view object) {
   const std::size_t at = bytes_.size();
@@ -110,7 +111,7 @@ std::uint32_t NewHeapCollection::add(std::string_view object) {
 
 std::span<const std::byte> NewHeapCollection::finish() {
   const std::size_t used = bytes_.size();
-  if (used < kSmallest) bytes_.resize(kSmallest);
+  if (used < kMinCollectionBytes) bytes_.resize(kMinCollectionBytes);
   if (bytes_.size() - used >= kHeaderBytes) put_at(bytes_, used + 8, 8, bytes_.size() - used);
   put_at(bytes_, kHeapSignature.size(), 8, bytes_.size());
   return bytes_;

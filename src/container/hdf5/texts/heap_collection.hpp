@@ -29,7 +29,7 @@ class HeapCollection {
   void read(store::Store& file);
   void list_objects();
   template <typename... Parts>
-  [[noreturn]] void damaged(const Parts&... why) const;
+  [[noreturn]] void throw_damaged(const Parts&... why) const;
 
   const std::string& name_;
   std::int64_t offset_;
@@ -41,7 +41,7 @@ class HeapCollection {
 class NewHeapCollection {
  public:
   NewHeapCollection();
-  /// Returns true if no object fits any more, so that the collection should be written.
+  /// Returns true if the collection has reached its usual size or the maximum number of objects, and should be written.
   bool is_full() const;
   bool empty() const { return count_ == 0; }
   /// Adds an object, which may be larger than the usual size of a collection. Returns its number.

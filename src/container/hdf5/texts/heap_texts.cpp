@@ -2,11 +2,11 @@
 //
 // An element has 16 bytes: the length of the text (4), the address of a collection of the heap (8), and the number of
 // an object in it (4). Elements are read, converted between layouts and written like numbers, by any number of ranks.
-// Only the texts of a rank's own elements are then read from the heap, each collection once.
+// Each rank then reads the texts of the elements that it got from the heap, and each collection once.
 //
-// Example: a(6) in the layout (cyclic) onto (2). Rank 1 gets the elements of a(1), a(3) and a(5), which are object 2
-// and 4 of the collection at 4,096 and object 2 of the collection at 8,192. It reads both collections and takes three
-// texts.
+// Example: a(6) in the layout (cyclic) onto (2). Rank 1 gets the elements of a(1), a(3) and a(5), which refer to
+// objects 2 and 4 of the collection at 4,096 and to object 2 of the collection at 8,192. It reads both collections, and
+// takes three texts from them.
 
 #include "container/hdf5/texts/heap_texts.hpp"
 
@@ -41,11 +41,11 @@ struct TextElement {
 };
 
 TextElement decode(std::span<const std::byte> element) {
-  TextElement found;
-  std::memcpy(&found.bytes, element.data(), sizeof found.bytes);
-  std::memcpy(&found.address, element.data() + 4, sizeof found.address);
-  std::memcpy(&found.object, element.data() + 12, sizeof found.object);
-  return found;
+  TextElement text;
+  std::memcpy(&text.bytes, element.data(), sizeof text.bytes);
+  std::memcpy(&text.address, element.data() + 4, sizeof text.address);
+  std::memcpy(&text.object, element.data() + 12, sizeof text.object);
+  return text;
 }
 
 void encode(const TextElement& text, std::span<std::byte> element) {
@@ -54,7 +54,7 @@ void encode(const TextElement& text, std::span<std::byte> element) {
   std::memcpy(element.data() + 12, &text.object, sizeof text.object);
 }
 
-/// Reads collections, those of an object in an object store by requests that are in flight together.
+/// Reads collections. Those of an object in an object store are read by requests that are in flight together.
 class CollectionReader {
  public:
   /// addresses: all collections that are read, in ascending order, with repetitions.
@@ -102,33 +102,33 @@ std::vector<std::byte> missing_text_element() {
 TextBlock HeapTexts::read_texts(std::span<const std::byte> elements) {
   const std::size_t count = elements.size() / kBytes;
   TextBlock texts(count);
-  std::vector<TextElement> found(count);
-  for (std::size_t i = 0; i < count; ++i) found[i] = decode(elements.subspan(i * kBytes, kBytes));
-  // Most texts follow each other in the heap as in the array.
+  std::vector<TextElement> decoded(count);
+  for (std::size_t i = 0; i < count; ++i) decoded[i] = decode(elements.subspan(i * kBytes, kBytes));
+  // Visit elements by ascending address, to read each collection once. Most arrays are stored in this order already.
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto address = [&](std::size_t i) { return found[i].address; };
+  const auto address = [&](std::size_t i) { return decoded[i].address; };
   if (!std::ranges::is_sorted(order, {}, address)) std::ranges::sort(order, {}, address);
   std::vector<std::uint64_t> addresses;
   const auto max_address = static_cast<std::uint64_t>(INT64_MAX) - static_cast<std::uint64_t>(base_);
   for (const std::size_t i : order)
-    if (!found[i].is_null() && found[i].address <= max_address) addresses.push_back(found[i].address);
+    if (!decoded[i].is_null() && decoded[i].address <= max_address) addresses.push_back(decoded[i].address);
   CollectionReader reader(file_, base_, name_, std::move(addresses));
   std::optional<HeapCollection> collection;
   std::uint64_t at = 0;
   for (const std::size_t i : order) {
-    if (found[i].is_missing()) texts.set(i, missing_);
-    if (found[i].is_null()) continue;
-    if (!collection || at != found[i].address) {
-      at = found[i].address;
+    if (decoded[i].is_missing()) texts.set(i, missing_);
+    if (decoded[i].is_null()) continue;
+    if (!collection || at != decoded[i].address) {
+      at = decoded[i].address;
       if (at > max_address)
         base::throw_system_error(EIO, "cannot read texts of ", name_, ": element ", i,
                                  " of this read refers to offset ", at,
                                  ", which is outside the file; copy or download the file again");
       collection.emplace(reader.read(at));
     }
-    // Some writers store the NUL that ends a text; the library's readers end at the first one.
-    const std::string_view text = collection->object(found[i].object, found[i].bytes);
+    // Some writers store the terminating NUL as part of the text. Like the library, end at the first NUL.
+    const std::string_view text = collection->object(decoded[i].object, decoded[i].bytes);
     texts.set(i, text.substr(0, text.find('\0')));
   }
   return texts;
@@ -137,14 +137,14 @@ TextBlock HeapTexts::read_texts(std::span<const std::byte> elements) {
 std::vector<std::byte> HeapTexts::add_texts(const TextBlock& texts) {
   if (!append_)
     base::throw_argument_error(name_, ": cannot write texts, because its elements cannot change; write a new file");
-  std::vector<TextElement> made(texts.size());
+  std::vector<TextElement> added(texts.size());
   NewHeapCollection collection;
   std::size_t first = 0;  // the first text of the collection
   const auto write = [&](std::size_t end) {
     if (!collection.empty()) {
       const auto at = static_cast<std::uint64_t>(append_(collection.finish()) - base_);
       for (; first < end; ++first)
-        if (made[first].object != 0) made[first].address = at;
+        if (added[first].object != 0) added[first].address = at;
       collection.clear();
     }
     first = end;
@@ -156,13 +156,13 @@ std::vector<std::byte> HeapTexts::add_texts(const TextBlock& texts) {
                                  text.size() >= UINT32_MAX ? "has 4 GiB or more" : "contains a NUL character",
                                  ", which texts of HDF5 cannot have; leave it out, or write a .zarr");
     if (text.empty()) continue;
-    made[i].bytes = static_cast<std::uint32_t>(text.size());
-    made[i].object = collection.add(text);
+    added[i].bytes = static_cast<std::uint32_t>(text.size());
+    added[i].object = collection.add(text);
     if (collection.is_full()) write(i + 1);
   }
   write(texts.size());
   std::vector<std::byte> elements(texts.size() * kBytes);
-  for (std::size_t i = 0; i < texts.size(); ++i) encode(made[i], std::span(elements).subspan(i * kBytes, kBytes));
+  for (std::size_t i = 0; i < texts.size(); ++i) encode(added[i], std::span(elements).subspan(i * kBytes, kBytes));
   return elements;
 }
 

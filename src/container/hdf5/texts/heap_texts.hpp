@@ -13,18 +13,17 @@
 
 namespace plait::container::hdf5 {
 
-/// Returns the element that stands for the fill value of texts.
+/// Returns the element that stands for the fill value of an array of texts. No text in a file has such an element.
 std::vector<std::byte> missing_text_element();
 
-/// The texts of a file.  Elements are those of the file: the length of the text and its location in the heap.
+/// The texts of a file. An element is stored as in the file: the length of a text and its location in the heap.
 class HeapTexts : public TextAccess {
  public:
   /// Appends a collection of texts to the file. Returns its offset there.
   using Append = std::function<std::int64_t(std::span<const std::byte>)>;
 
   /// file: must outlive this object. name: the name in errors. base: the offset in the file to which addresses are
-  /// relative. missing: the fill value. append: empty if texts cannot be
-  /// added.
+  /// relative. missing: the fill value. append: empty if texts cannot be added.
   HeapTexts(store::Store& file, std::string name, std::int64_t base, std::string missing, Append append = {})
       : file_(file), name_(std::move(name)), base_(base), missing_(std::move(missing)), append_(std::move(append)) {}
 

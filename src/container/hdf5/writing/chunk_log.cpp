@@ -4,16 +4,16 @@
 // Ranks compress at the same time and must not wait for each other. At the end one rank needs the list of all chunks.
 //
 // Idea: a shared counter allocates space by one atomic addition. Each chunk has a header with the mark, its number, its
-// size and its filter mask. The header is written after the chunk, so that a header is proof of a complete chunk. A
-// rank finds the chunks of the others by reading headers from the beginning, each of which yields the offset of the
+// size and its filter mask. The header is written after the chunk, so that a header proves that its chunk is complete.
+// A rank finds the chunks of the others by reading headers from the beginning, each of which yields the offset of the
 // next.
 //
 // Example: the log begins at 4,096. Rank 0 appends chunk 7 with 100 bytes, rank 1 at the same time chunk 3 with 50.
 //    counter    0 -> 132   rank 0: header at 4,096, chunk 7 at 4,128..4,227
 //    counter  132 -> 214   rank 1: header at 4,228, chunk 3 at 4,260..4,309
-// The log ends at 4,096 + 214 = 4,310. A rank that looks before rank 0 has written its header finds no mark at 4,096
-// and stops there. If the write of rank 0 fails, mend() writes a header with the number -2, by which others skip 132
-// bytes.
+// The log ends at 4,096 + 214 = 4,310. A rank that calls look() before rank 0 has written its header finds no mark at
+// 4,096 and stops there. If the write of rank 0 fails, mend() writes a header with the number -2, by which other ranks
+// skip the 132 bytes.
 
 #include "container/hdf5/writing/chunk_log.hpp"
 
@@ -30,7 +30,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Number in the header of bytes that are no chunk.
+/// Number in the header of bytes that are not a chunk.
 constexpr std::int64_t kNoChunk = -1;
 /// Number in the header of an allocation whose bytes could not be written.
 constexpr std::int64_t kNotWritten = -2;
@@ -68,7 +68,7 @@ std::int64_t ChunkLog::write_entry(std::int64_t number, std::span<const std::byt
 void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out) {
   const std::int64_t at = write_entry(number, packed, left_out);
   const std::scoped_lock lock(mutex_);
-  take({number, at, static_cast<std::int64_t>(packed.size()), left_out});
+  record({number, at, static_cast<std::int64_t>(packed.size()), left_out});
 }
 
 std::int64_t ChunkLog::append_heap(std::span<const std::byte> bytes) { return write_entry(kNoChunk, bytes, 0); }
@@ -78,13 +78,13 @@ void ChunkLog::mend() noexcept {
   try {
     for (; !unmarked_.empty(); unmarked_.pop_back())
       write_header(unmarked_.back().offset, kNotWritten, unmarked_.back().bytes, 0);
-  } catch (const std::exception&) {  // there is no space yet; other ranks report the missing header
+  } catch (const std::exception&) {  // the disk is still full; other ranks report the missing header
   }
 }
 
-void ChunkLog::take(const Chunk& chunk) {
+void ChunkLog::record(const Chunk& chunk) {
   const auto [known, is_new] = last_.try_emplace(chunk.number, chunk);
-  // A later allocation means a later write, because accesses to one chunk follow each other.
+  // Compare offsets: accesses to one chunk never overlap in time, so that the later write has the later allocation.
   if (!is_new && known->second.offset < chunk.offset) known->second = chunk;
 }
 
@@ -98,8 +98,7 @@ void ChunkLog::look_locked() {
   const std::int64_t log_end = end();
   std::array<std::byte, kHeaderBytes> header{};
   while (looked_ + kHeaderBytes <= log_end) {
-    // Space that other ranks have allocated but not written holds no chunk of this rank, so that there is nothing to
-    // find.
+    // Allocated space may not have been written yet, so that it may be after the end of the file: stop there.
     if (file_->size() < looked_ + kHeaderBytes) return;
     file_->read({{looked_, header.data(), kHeaderBytes}});
     if (number_in(header, 0, 8) != mark_) return;
@@ -107,7 +106,7 @@ void ChunkLog::look_locked() {
     const auto bytes = static_cast<std::int64_t>(number_in(header, 16, 8));
     if (bytes < 0 || bytes > log_end - looked_ - kHeaderBytes) return;  // the header is only partly written
     if (number >= 0)
-      take({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24, 8))});
+      record({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24, 8))});
     looked_ += kHeaderBytes + bytes;
     if (number != kNotWritten) written_end_ = std::max(written_end_, looked_);
   }

@@ -1,4 +1,4 @@
-/// Compressed chunks that all ranks append to a file, and how each rank finds those of the others.
+/// A log of compressed chunks to which all ranks append, in a file.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 namespace plait::container::hdf5 {
 
 /// A log of chunks. A counter that all ranks share allocates space, so that chunks follow each other in the order of
-/// allocation. A header of 32 bytes before each chunk describes it, so that any rank can list all chunks by going from
-/// one to the next. If a chunk is appended several times, the last one counts.
+/// allocation. A header of 32 bytes before each chunk describes it, so that any rank can list all chunks by reading one
+/// header after the other. If a chunk is appended several times, the last copy counts.
 /// threads  Any number at once, on different chunks.
 class ChunkLog {
  public:
-  /// begin: offset of the first header in the file. mark: the first 8 bytes of headers, which no other bytes there
-  /// have.
+  /// begin: offset of the first header in the file. mark: the first 8 bytes of each header, a value that stale bytes in
+  /// the file do not have.
   ChunkLog(std::shared_ptr<store::Store> file, std::int64_t begin, std::uint64_t mark)
       : file_(std::move(file)), begin_(begin), mark_(mark), looked_(begin) {}
   /// Sets the counter, before the first call of another function. alone: true if no other process appends.
@@ -35,10 +35,10 @@ class ChunkLog {
 
   /// Appends a chunk. left_out: the filter mask, see Chunk.  errors  kSystem: the chunk is not in the log.
   void append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out = 0);
-  /// Appends bytes that are no chunk, and returns their offset in the file.  errors  kSystem.
+  /// Appends bytes that are not a chunk, and returns their offset in the file.  errors  kSystem.
   std::int64_t append_heap(std::span<const std::byte> bytes);
-  /// Writes the missing headers of chunks that could not be appended, for example because the disk was full, so that
-  /// other ranks can skip them.
+  /// Writes headers for the space of chunks that could not be appended, for example because the disk was full, so that
+  /// other ranks can skip that space. If that fails as well, a later call tries again.
   void mend() noexcept;
   /// Reads the headers that other ranks have written so far.
   void look();
@@ -47,20 +47,20 @@ class ChunkLog {
   /// Returns the last chunk of each number, by ascending number.  errors  kSystem: another rank has not completed a
   /// chunk.
   std::vector<Chunk> all();
-  /// Returns true if all allocated chunks are complete and known: look() has reached the end.
+  /// Returns true if all allocated chunks are complete and known. Reads new headers like look().
   bool complete();
-  /// Gives all known chunks other numbers; those whose number becomes negative are discarded. Every rank calls it, with
-  /// the same numbers, while no rank appends.
+  /// Renumbers all known chunks; those whose number becomes negative are discarded. Every rank calls it, with the same
+  /// function, while no rank appends.
   void renumber(base::FunctionRef<std::int64_t(std::int64_t)> number);
-  /// Makes all ranks skip the bytes up to `end`, which are none of the log. One rank calls it, while no rank appends.
-  /// There are at least kHeaderBytes from the end of the log to `end`.
+  /// Makes all ranks skip the bytes up to `end`, which do not belong to the log. One rank calls it, while no rank
+  /// appends. `end` must be at least kHeaderBytes after the end of the log.
   void skip_to(std::int64_t end);
   /// Size of the header of a chunk: the mark, its number, its bytes and its filter mask, of 8 bytes each.
   static constexpr std::int64_t kHeaderBytes = 32;
   /// Returns the offset after all chunks.
   std::int64_t end() const { return begin_ + counter_->load(); }
-  /// Returns the offset after the last entry that this rank has written or look() has found; 0 if there is none.
-  /// Entries after it are those that could not be written.
+  /// Returns the offset after the last entry that this rank has written or look() has found; 0 if there is none. Space
+  /// after it belongs to entries that could not be written.
   std::int64_t written_end() const {
     const std::scoped_lock lock(mutex_);
     return written_end_;
@@ -71,7 +71,7 @@ class ChunkLog {
   std::int64_t write_entry(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out);
   void write_header(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out);
   /// Records a chunk. The caller holds the mutex.
-  void take(const Chunk& chunk);
+  void record(const Chunk& chunk);
   void look_locked();
 
   std::shared_ptr<store::Store> file_;
@@ -80,10 +80,10 @@ class ChunkLog {
   std::unique_ptr<transport::Counter> counter_;
   bool alone_ = true;
   mutable std::mutex mutex_;
-  std::int64_t looked_;  // end of the headers that look() has read
+  std::int64_t looked_;  // offset of the next header that look() reads
   std::int64_t written_end_ = 0;
-  std::unordered_map<std::int64_t, Chunk> last_;
-  std::vector<Chunk> unmarked_;  // allocations of this rank without a header
+  std::unordered_map<std::int64_t, Chunk> last_;  // the last copy of each chunk, by number
+  std::vector<Chunk> unmarked_;                   // allocations of this rank that have no header yet
 };
 
 }  // namespace plait::container::hdf5

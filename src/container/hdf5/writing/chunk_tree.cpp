@@ -1,7 +1,7 @@
 // A B-tree of version 1, built bottom-up from the sorted list of all chunks.
 //
 // A node has n children and n + 1 keys: key i is the first chunk of child i, and the last key is the upper bound. A key
-// has the chunk's size, its filter mask and the coordinates of its first element. All nodes have one size, so that
+// has the chunk's size, its filter mask and the coordinates of its first element. All nodes have the same size, so that
 // their offsets are known before they are written. Nodes of one level are linked to their neighbours.
 //
 // Example: 130 chunks of a grid of 10x13 with chunks (100, 100), and 64 children a node. A key has 8 + 8 * 3 = 32
@@ -22,7 +22,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};  // the undefined address
 
 /// A child of a node, and the key before it.
 struct Child {
@@ -47,7 +47,7 @@ class TreeWriter {
     std::uint64_t left = kNowhere;
     std::uint64_t right = kNowhere;
     Child next{};
-    bool is_end = false;  ///< true if that is after the last chunk of all
+    bool is_end = false;  ///< true if the node is the last of its level, so that `next` is the last chunk of all
   };
   void node(std::span<const Child> children, int level, const Siblings& siblings) {
     const std::size_t end = out_.size() + node_bytes();
@@ -90,18 +90,18 @@ class TreeWriter {
 ChunkTree make_tree(const HdfDataset& dataset, std::span<const Chunk> chunks, std::int64_t at) {
   TreeWriter writer(dataset);
   const auto node_bytes = static_cast<std::int64_t>(writer.node_bytes());
-  const auto most = static_cast<std::size_t>(dataset.tree_children);
+  const auto max_children = static_cast<std::size_t>(dataset.tree_children);
   std::vector<Child> children;
   children.reserve(chunks.size());
-  for (const Chunk& one : chunks)
-    children.push_back({one.number, static_cast<std::uint32_t>(one.bytes), one.left_out, one.offset});
+  for (const Chunk& chunk : chunks)
+    children.push_back({chunk.number, static_cast<std::uint32_t>(chunk.bytes), chunk.left_out, chunk.offset});
   for (int level = 0;; ++level) {
     std::vector<Child> above;
     const std::int64_t first = at;
-    const std::size_t count = (children.size() + most - 1) / most;
+    const std::size_t count = (children.size() + max_children - 1) / max_children;
     for (std::size_t i = 0; i < count; ++i, at += node_bytes) {
-      const std::size_t begin = i * most;
-      const std::size_t size = std::min(most, children.size() - begin);
+      const std::size_t begin = i * max_children;
+      const std::size_t size = std::min(max_children, children.size() - begin);
       TreeWriter::Siblings siblings;
       if (i > 0) siblings.left = static_cast<std::uint64_t>(at - node_bytes);
       siblings.is_end = i + 1 == count;

@@ -16,8 +16,8 @@ struct ChunkTree {
   std::int64_t root = 0;         ///< offset of the root in the file
 };
 
-/// Makes the tree of the chunks of `dataset`, which are sorted by number. There is at least one chunk. The tree is to
-/// be written at offset `at`; each node has capacity for the dataset's tree_children.
+/// Makes the tree of the chunks of `dataset`. There must be at least one chunk, and they must be sorted by number. The
+/// caller writes the tree at offset `at`. Each node has capacity for the dataset's tree_children.
 /// cost  About 50 bytes for each chunk of three dimensions.
 ChunkTree make_tree(const HdfDataset& dataset, std::span<const Chunk> chunks, std::int64_t at);
 

@@ -17,11 +17,11 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// The datasets in chunks and the texts of a new file. The indexes of chunks are written after all chunks.
+/// The datasets in chunks and the texts of a new file. commit() writes the chunk indexes after all chunks.
 class ChunkedDataset : public container::Dataset, public DeferredChanges {
  public:
   /// needs_counter: true if chunks or texts get their offsets in the order in which they are written.
-  /// length_at: the offset of the field with the length of the file; 0 on ranks that have not described the file.
+  /// length_at: the offset of the field with the length of the file; 0 on ranks that do not have the metadata.
   ChunkedDataset(const NewContent& made, const std::shared_ptr<NewChunks>& chunks, bool needs_counter,
                  std::int64_t length_at)
       : container::Dataset(static_cast<const Content&>(made), chunks),
@@ -73,35 +73,35 @@ class NewHdfFile : public container::NewFile {
 }  // namespace
 
 std::unique_ptr<container::NewFile> create_file(const std::string& path, const FileOptions& options) {
-  NewContent made = new_content(path, options);
-  NewFile file = make_file(
-      {std::string(array_name(path).file), made.members, options.groups, options.library_copies, is_netcdf_name(path)});
-  assign_offsets(made, static_cast<std::int64_t>(file.head.size()));
-  for (std::size_t i = 0; i < made.members.size(); ++i) {
-    Member& one = made.members[i];
-    if (!file.text_fills[i].empty()) one.fill = file.text_fills[i];
-    one.address_field = file.address_fields[i];
-    if (!one.in_chunks() && one.data_offset != 0)
-      put_number(file.head, one.address_field, static_cast<std::uint64_t>(one.data_offset));
+  NewContent content = new_content(path, options);
+  NewFile file = make_file({std::string(array_name(path).file), content.members, options.groups, options.library_copies,
+                            is_netcdf_name(path)});
+  assign_offsets(content, static_cast<std::int64_t>(file.head.size()));
+  for (std::size_t i = 0; i < content.members.size(); ++i) {
+    Member& member = content.members[i];
+    if (!file.text_fills[i].empty()) member.fill = file.text_fills[i];
+    member.address_field = file.address_fields[i];
+    if (!member.in_chunks() && member.data_offset != 0)
+      put_number(file.head, member.address_field, static_cast<std::uint64_t>(member.data_offset));
   }
-  put_number(file.head, find_length_field(file.head, path), static_cast<std::uint64_t>(made.file_bytes));
-  write_filled_scalars(made, file.head);
-  made.head = std::move(file.head);
-  return std::make_unique<NewHdfFile>(std::move(made));
+  put_number(file.head, find_length_field(file.head, path), static_cast<std::uint64_t>(content.file_bytes));
+  write_filled_scalars(content, file.head);
+  content.head = std::move(file.head);
+  return std::make_unique<NewHdfFile>(std::move(content));
 }
 
 std::unique_ptr<container::NewFile> attach_file(const std::string& path, const FileOptions& options,
                                                 std::string_view encoded) {
-  NewContent made = new_content(path, options);
+  NewContent content = new_content(path, options);
   std::vector<std::int64_t> offsets;
   std::vector<std::vector<std::byte>> fills;
-  base::decode(encoded, base::kAnotherRank, made.file_bytes, offsets, fills);
-  offsets.resize(made.members.size());
-  fills.resize(made.members.size());
+  base::decode(encoded, base::kAnotherRank, content.file_bytes, offsets, fills);
+  offsets.resize(content.members.size());
+  fills.resize(content.members.size());
   for (std::size_t i = 0; i < fills.size(); ++i)
-    if (!fills[i].empty()) made.members[i].fill = std::move(fills[i]);
-  set_offsets(made, offsets);
-  return std::make_unique<NewHdfFile>(std::move(made));
+    if (!fills[i].empty()) content.members[i].fill = std::move(fills[i]);
+  set_offsets(content, offsets);
+  return std::make_unique<NewHdfFile>(std::move(content));
 }
 
 }  // namespace plait::container::hdf5

@@ -1,4 +1,4 @@
-/// New HDF5 files.
+/// Creates HDF5 files.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ namespace {
 using base::Rejection;
 using base::text;
 
-/// Limit for the bytes of an attribute: in the format that all versions read, it is in a message of less than 64 KiB.
+/// Maximum size of an attribute: in the format that all versions read, it is in a message of less than 64 KiB.
 constexpr std::size_t kMaxBytes = 64'000;
 
 Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
@@ -40,37 +40,38 @@ void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attrib
     return write_values(hdf5, object, attribute.name, {type, space, first.data()}, shown);
   }
   std::vector<const char*> texts;
-  for (const std::string& one : attribute.texts) texts.push_back(one.c_str());
+  for (const std::string& text_value : attribute.texts) texts.push_back(text_value.c_str());
   write_values(hdf5, object, attribute.name, {text_type(hdf5), make_space(hdf5, attribute.shape), texts.data()}, shown);
 }
 
-/// Converts an attribute for netCDF's library, which has fewer types of numbers and neither booleans nor tables.
-ArrayAttribute as_in_netcdf(const ArrayAttribute& given) {
-  ArrayAttribute made = given;
-  made.shape = {value_count(given)};
-  const std::string_view kind = std::string_view(given.dtype).substr(1);
-  if (kind == "b1") made.dtype = "|i1";
+/// Converts an attribute for netCDF's library, which has fewer types of numbers, no booleans, and no attributes of more
+/// than one dimension.
+ArrayAttribute as_in_netcdf(const ArrayAttribute& attribute) {
+  ArrayAttribute result = attribute;
+  result.shape = {value_count(attribute)};
+  const std::string_view kind = std::string_view(attribute.dtype).substr(1);
+  if (kind == "b1") result.dtype = "|i1";
   if (kind == "f2" || kind == "c4") {
-    const std::size_t parts = given.values.size() / 2;
+    const std::size_t parts = attribute.values.size() / 2;
     std::vector<float> wide(parts);
     for (std::size_t i = 0; i < parts; ++i)
-      wide[i] = static_cast<float>(
-          real_value({{}, given.dtype.substr(0, 1) + "f2", {}, {&given.values[2 * i], &given.values[2 * i] + 2}}));
-    made.dtype = kind == "f2" ? "<f4" : "<c8";
-    made.values.resize(wide.size() * sizeof(float));
-    std::memcpy(made.values.data(), wide.data(), made.values.size());
-  } else if (kind[0] == 'c' && given.dtype[0] == '>') {
+      wide[i] = static_cast<float>(real_value(
+          {{}, attribute.dtype.substr(0, 1) + "f2", {}, {&attribute.values[2 * i], &attribute.values[2 * i] + 2}}));
+    result.dtype = kind == "f2" ? "<f4" : "<c8";
+    result.values.resize(wide.size() * sizeof(float));
+    std::memcpy(result.values.data(), wide.data(), result.values.size());
+  } else if (kind[0] == 'c' && attribute.dtype[0] == '>') {
     const std::size_t part = kind == "c8" ? 4 : 8;
-    for (std::size_t at = 0; at < made.values.size(); at += part)
-      std::reverse(made.values.begin() + static_cast<std::ptrdiff_t>(at),
-                   made.values.begin() + static_cast<std::ptrdiff_t>(at + part));
-    made.dtype[0] = '<';
+    for (std::size_t at = 0; at < result.values.size(); at += part)
+      std::reverse(result.values.begin() + static_cast<std::ptrdiff_t>(at),
+                   result.values.begin() + static_cast<std::ptrdiff_t>(at + part));
+    result.dtype[0] = '<';
   }
-  return made;
+  return result;
 }
 
-/// Returns a type that netCDF's library shows. A type of numbers that netCDF does not have is stored in the file under
-/// a name; for complex numbers it is the name of the nc-complex library, which netCDF4-python uses as well.
+/// Returns a type that netCDF's library shows. A type that netCDF lacks becomes a named type of the file; for complex
+/// numbers it has the name that the nc-complex library gives it, which netCDF4-python recognizes.
 Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtype) {
   Handle type = new_type(hdf5, dtype);
   const std::string_view kind = std::string_view(dtype).substr(1);
@@ -147,9 +148,9 @@ void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& at
     base::throw_argument_error(shown, ": the attribute \"", attribute.name,
                                "\" cannot be written: ", rejection.reason(), "; leave it out");
   if (attribute.is_texts()) return write_texts(hdf5, object, attribute, of_netcdf, shown);
-  const ArrayAttribute made = of_netcdf ? as_in_netcdf(attribute) : attribute;
-  const Handle type = of_netcdf ? type_in_netcdf(hdf5, object, made.dtype) : new_type(hdf5, made.dtype);
-  write_values(hdf5, object, made.name, {type, make_space(hdf5, made.shape), made.values.data()}, shown);
+  const ArrayAttribute converted = of_netcdf ? as_in_netcdf(attribute) : attribute;
+  const Handle type = of_netcdf ? type_in_netcdf(hdf5, object, converted.dtype) : new_type(hdf5, converted.dtype);
+  write_values(hdf5, object, converted.name, {type, make_space(hdf5, converted.shape), converted.values.data()}, shown);
 }
 
 }  // namespace plait::container::hdf5

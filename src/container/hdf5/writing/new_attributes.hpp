@@ -9,11 +9,11 @@
 
 namespace plait::container::hdf5 {
 
-/// Returns the reason why HDF5 files, or those of netCDF, cannot have an attribute.
+/// Returns the reason why an HDF5 file, or a netCDF file, cannot store an attribute; empty if it can.
 base::Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf);
 
-/// Writes an attribute. of_netcdf: write it as netCDF does, as a list of numbers or a text of fixed length; complex
-/// numbers and bytes have a named type in the file, without which netCDF's library does not show them.
+/// Writes an attribute. of_netcdf: write it as netCDF does, as a list of numbers or a text of fixed length. For complex
+/// numbers and bytes a named type is added to the file, without which netCDF's library does not show them.
 /// errors  kArgument: hdf5_rejection(). kSystem: the library fails.
 void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown);
@@ -29,7 +29,7 @@ struct RawValues {
 void write_values(const Library& hdf5, hid_t object, const std::string& name, const RawValues& values,
                   const std::string& shown);
 
-/// Writes a text that ends with a zero, the form of attributes that describe dimensions.
+/// Writes a text with a terminating NUL, as in the attributes that describe dimensions.
 void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,
                       const std::string& shown);
 

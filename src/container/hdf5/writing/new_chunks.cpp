@@ -1,10 +1,11 @@
-// The store of a new file: offsets in the file below `begin_`, addresses of chunks without an offset from it on.
+// The store of a new file. Below `begin_`, addresses are offsets in the file; from `begin_` on, they are virtual.
+//
 // Problem: callers write elements at offsets of a store, but the offset of a compressed chunk in the file is known only
 // when the chunk is complete.
 //
-// Idea: compressed datasets get addresses that the file does not have, from `begin_` on, as if their chunks were stored
-// uncompressed. A write to them collects whole chunks (OpenChunks), encodes them and appends them to a log that begins
-// at offset `begin_` of the file (ChunkLog). finish() writes one index for each dataset.
+// Idea: compressed datasets get virtual addresses from `begin_` on, as if their chunks were stored uncompressed. Writes
+// to them are collected into whole chunks (OpenChunks), which are encoded and appended to a log that begins at offset
+// `begin_` of the file (ChunkLog). finish() writes one index for each dataset.
 //
 // Example: dataset A has 2 chunks of 2,048 bytes without filters, at offsets 4,096 and 6,144. Dataset B has 3 chunks of
 // 1,000 bytes with deflate, and begin_ is 8,192. Chunks are numbered through all datasets: A has 0 and 1, B has 2, 3
@@ -37,7 +38,7 @@ using base::text;
 using store::ReadSegment;
 using store::WriteSegment;
 
-/// First 8 bytes of the headers of chunks.
+/// First 8 bytes of each header in the log.
 constexpr std::uint64_t kMark = 0x6b6e7568432e744cULL;
 
 }  // namespace
@@ -55,20 +56,20 @@ void NewChunks::for_each_piece(std::int64_t offset, std::int64_t bytes, const Ta
 NewChunks::NewChunks(std::shared_ptr<store::Store> file, std::vector<NewDataset> datasets, std::int64_t begin)
     : file_(std::move(file)), begin_(begin), size_(begin), log_(file_, begin, kMark) {
   std::int64_t first = 0;
-  for (NewDataset& one : datasets) {
+  for (NewDataset& added : datasets) {
     Part& part = parts_.emplace_back();
-    part.address_field = one.address_field;
-    part.begin = one.begin;
-    part.codecs = make_chain(one.dataset.filters, 0);
-    part.chunk_bytes = part.bytes = one.dataset.chunk_bytes();
+    part.address_field = added.address_field;
+    part.begin = added.begin;
+    part.codecs = make_chain(added.dataset.filters, 0);
+    part.chunk_bytes = part.bytes = added.dataset.chunk_bytes();
     part.first = first;
     std::int64_t chunks = 1;
-    for (const std::int64_t count : one.dataset.grid()) {
+    for (const std::int64_t count : added.dataset.grid()) {
       chunks = base::checked_multiply(chunks, count, "chunks of the array");
       part.bytes = base::checked_multiply(part.bytes, count, "bytes of all chunks");
     }
     first = base::checked_add(first, chunks, "chunks of the file");
-    part.dataset = std::move(one.dataset);
+    part.dataset = std::move(added.dataset);
     size_ = std::max(size_, base::checked_add(part.begin, part.bytes, "bytes of all chunks"));
   }
 }
@@ -147,9 +148,9 @@ std::unique_ptr<store::Pending> NewChunks::submit_write(std::vector<WriteSegment
 }
 
 void NewChunks::fill_chunk(std::int64_t number, std::span<std::byte> chunk) const {
-  const std::vector<std::byte>& one = find_part(number).dataset.fill;
-  if (one.empty()) return static_cast<void>(std::ranges::fill(chunk, std::byte{0}));
-  for (std::size_t at = 0; at < chunk.size(); ++at) chunk[at] = one[at % one.size()];
+  const std::vector<std::byte>& fill = find_part(number).dataset.fill;
+  if (fill.empty()) return static_cast<void>(std::ranges::fill(chunk, std::byte{0}));
+  for (std::size_t at = 0; at < chunk.size(); ++at) chunk[at] = fill[at % fill.size()];
 }
 
 void NewChunks::put(std::int64_t number, std::span<const std::byte> chunk) {
@@ -193,7 +194,7 @@ void NewChunks::finish(std::int64_t length_field, bool has_log) {
       const auto from = std::ranges::lower_bound(written, part.first, {}, &Chunk::number);
       const auto to = std::ranges::lower_bound(written, after, {}, &Chunk::number);
       chunks.assign(from, to);
-      for (Chunk& one : chunks) one.number -= part.first;
+      for (Chunk& chunk : chunks) chunk.number -= part.first;
     }
     if (chunks.empty()) continue;
     end += (8 - end % 8) % 8;

@@ -1,4 +1,4 @@
-/// The chunks of new datasets, compressed by all ranks and appended in the order in which they are written.
+/// The chunks of new datasets. All ranks compress chunks and append them in the order of writing.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ namespace plait::container::hdf5 {
 struct NewDataset {
   HdfDataset dataset;
   std::int64_t begin = 0;          ///< offset of its chunks in the store
-  std::int64_t address_field = 0;  ///< offset of the 8 bytes of the file that state where its index is
+  std::int64_t address_field = 0;  ///< offset in the file of the 8 bytes that hold the address of its index
 };
 
 /// A new file with datasets in chunks. The store has two address ranges. Addresses below `begin` are offsets in the
-/// file; chunks that are not compressed and have no fill value are there, one after the other. Addresses from `begin`
-/// on exist in the store only: they are those of compressed chunks, and of chunks with a fill value, which the file has
-/// in the order of writing (ChunkLog). A write of a part of a chunk reads the rest first; the chunk is then appended
-/// again, and the last copy counts.
+/// file; chunks that are not compressed and have no fill value are stored there, one after the other. Addresses from
+/// `begin` on are virtual: they belong to compressed chunks and to chunks with a fill value, which are stored in the
+/// file in the order of writing (ChunkLog). A write of a part of a chunk reads the rest first; the chunk is then
+/// appended again, and the last copy counts.
 /// threads  Any number at once, on different chunks.
 class NewChunks : public store::Store, private WholeChunks {
  public:
@@ -55,7 +55,7 @@ class NewChunks : public store::Store, private WholeChunks {
   /// Appends a collection of texts. Returns its offset in the file.  errors  kSystem.
   std::int64_t append_heap(std::span<const std::byte> collection) { return log_.append_heap(collection); }
   /// Writes the indexes, after which the file is complete. One rank calls it after all ranks have written.
-  /// length_field: the offset of the 8 bytes of the file that state its length. has_log: true if share() was called.
+  /// length_field: the offset of the 8 bytes that state the length of the file. has_log: true if share() was called.
   /// errors  kSystem: a write fails, or chunks are missing.
   void finish(std::int64_t length_field, bool has_log);
 
@@ -76,8 +76,8 @@ class NewChunks : public store::Store, private WholeChunks {
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
   void put(std::int64_t number, std::span<const std::byte> chunk) override;
 
-  /// Writes chunks of texts that no rank has written. The HDF5 library reads fill values of texts only from files that
-  /// it may change.
+  /// Writes the fill value to chunks of texts that no rank has written, because the HDF5 library does not supply fill
+  /// values of texts in files that it opens for reading only.
   void write_missing_texts();
   void check(std::int64_t offset, std::int64_t bytes) const;
   /// Returns the part whose chunks have this address; nullptr if the address is an offset in the file.

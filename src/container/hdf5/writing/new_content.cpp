@@ -1,9 +1,9 @@
-// The contents of a new file: how each array is stored, and at which offset.
+// Deciding how each array of a new file is stored, and at which offset.
 //
 // The head with all metadata comes first; offsets are assigned after it, in three groups. Arrays of one element with a
-// fill value follow the head directly, because they are written with it. Then come arrays whose size in the file is
-// known. Arrays of at least a page begin at a multiple of 4,096, so that direct I/O is possible; smaller ones at a
-// multiple of 64. Datasets whose chunks have unknown sizes come last: their addresses exist in the store only
+// fill value follow the head directly, because they are written together with it. Then come arrays whose size in the
+// file is known. Arrays of at least a page begin at a multiple of 4,096, so that direct I/O is possible; smaller ones
+// begin at a multiple of 64. Datasets whose chunks have unknown sizes come last: their addresses are virtual
 // (NewChunks).
 //
 // Example: a head of 3,000 bytes, a of 800 bytes, b of 10,000 bytes, c of 30,000 bytes with deflate.
@@ -69,11 +69,11 @@ void check_chunk(const std::string& shown, const Extents& chunk, const ArrayType
                                " bytes; give smaller ones");
 }
 
-/// Returns the shape of a chunk of an array, and checks it.  unlimited: the dimensions in which it may be longer than
-/// the array.
-Extents new_chunk(const std::string& shown, const std::optional<Extents>& given, const ArrayType& type,
+/// Returns the shape of a chunk of an array, and checks it.
+/// requested: the shape that the user states. unlimited: the dimensions in which the chunk may exceed the array.
+Extents new_chunk(const std::string& shown, const std::optional<Extents>& requested, const ArrayType& type,
                   const std::vector<std::int64_t>& unlimited) {
-  Extents chunk = given.value_or(zarr::usual_chunk(type, kUsualChunk));
+  Extents chunk = requested.value_or(zarr::usual_chunk(type, kUsualChunk));
   for (std::size_t d = 0; d < chunk.size() && chunk.size() == type.shape.size(); ++d)
     if (std::ranges::find(unlimited, static_cast<std::int64_t>(d)) == unlimited.end() && chunk[d] > 0)
       chunk[d] = std::min(chunk[d], std::max<std::int64_t>(type.shape[d], 1));
@@ -81,17 +81,18 @@ Extents new_chunk(const std::string& shown, const std::optional<Extents>& given,
   return chunk;
 }
 
-/// Makes `_FillValue` and the fill value equal. In netCDF they are one value, of the array's own type.
+/// Makes the attribute `_FillValue` and the fill value equal. In netCDF they are the same value, of the array's dtype.
 void join_fill_values(Content& content) {
   const std::string& dtype = content.type.dtype;
-  const auto own = std::ranges::find(content.attributes, kFillName, &ArrayAttribute::name);
-  if (own != content.attributes.end()) {
-    if (value_count(*own) != 1 || std::string_view("biufc").find(own->dtype[1]) == std::string_view::npos ||
-        own->is_texts() || own->is_json())
+  const auto attribute = std::ranges::find(content.attributes, kFillName, &ArrayAttribute::name);
+  if (attribute != content.attributes.end()) {
+    if (value_count(*attribute) != 1 || std::string_view("biufc").find(attribute->dtype[1]) == std::string_view::npos ||
+        attribute->is_texts() || attribute->is_json())
       return;
-    std::vector<std::byte> fill = own->dtype == dtype ? own->values : zarr::encode_fill(number_to_json(*own), dtype);
+    std::vector<std::byte> fill =
+        attribute->dtype == dtype ? attribute->values : zarr::encode_fill(number_to_json(*attribute), dtype);
     if (fill.empty()) return;
-    *own = {own->name, dtype, {}, fill};
+    *attribute = {attribute->name, dtype, {}, fill};
     content.fill = std::move(fill);
   } else if (!content.fill.empty() && std::string_view("iuf").find(dtype[1]) != std::string_view::npos &&
              content.fill != netcdf::default_fill(dtype)) {
@@ -99,7 +100,7 @@ void join_fill_values(Content& content) {
   }
 }
 
-/// Rejects types that make netCDF's library crash (floats of these sizes) or that it does not show (all others).
+/// Rejects types that netCDF lacks: its library crashes on floats of these sizes and does not show the other types.
 void check_netcdf_type(const std::string& dtype, const std::string& shown) {
   if (npy::is_record(dtype)) return;
   if (is_date(dtype))
@@ -126,8 +127,8 @@ void check_record(const std::string& dtype, const std::string& shown, bool of_ne
 
 void check_dimension_names(const Content& content, const std::string& shown) {
   const std::vector<std::string>& names = content.dimension_names;
-  for (const std::string& one : names)
-    if (!npy::is_utf8(one))
+  for (const std::string& name : names)
+    if (!npy::is_utf8(name))
       base::throw_argument_error(shown, ": the name of a dimension is no UTF-8; give it another one");
   if (!names.empty() && names.size() != content.type.shape.size())
     base::throw_argument_error(shown, ": ", names.size(), " names were given for ", content.type.shape.size(),
@@ -146,10 +147,10 @@ void check_unlimited(const Content& content, const std::string& shown) {
 }
 
 /// Returns an element that stands for the fill value of texts until the library has stored it; empty for empty texts.
-std::vector<std::byte> new_text_fill(const std::string& shown, const std::string& given) {
-  const std::string value = zarr::text_fill(shown, given);
+std::vector<std::byte> new_text_fill(const std::string& shown, const std::string& fill_value) {
+  const std::string value = zarr::text_fill(shown, fill_value);
   if (value.find('\0') != std::string::npos)
-    base::throw_argument_error(shown, ": the fill value ", given,
+    base::throw_argument_error(shown, ": the fill value ", fill_value,
                                " contains a NUL character, which texts of HDF5 cannot have; give another one");
   return value.empty() ? std::vector<std::byte>() : missing_text_element();
 }
@@ -198,10 +199,10 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
 /// head.
 bool is_filled_scalar(const Member& member) { return member.type.shape.empty() && !member.fill.empty(); }
 
-/// Makes the content that of the first array, or of an array without elements if there is none.
-void describe_first(NewContent& made) {
-  const ArrayType nothing{{0}, "|u1", 1};
-  static_cast<Content&>(made) = made.members.empty() ? Content(nothing, 0) : made.members.front();
+/// Sets the content's own array to the first member, or to an array without elements if there are no members.
+void describe_first(NewContent& content) {
+  const ArrayType no_elements{{0}, "|u1", 1};
+  static_cast<Content&>(content) = content.members.empty() ? Content(no_elements, 0) : content.members.front();
 }
 
 }  // namespace
@@ -229,17 +230,17 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
         path,
         ": attributes, names of dimensions or unlimited ones of one array were given, but there are several; give them "
         "with each array");
-  NewContent made;
+  NewContent content;
   // A file may have only datasets that the library copies.
   if (!options.arrays.empty() || options.shape || options.library_copies.arrays.empty())
-    made.members = make_new_members(path, options, "data");
+    content.members = make_new_members(path, options, "data");
   const std::string file(array_name(path).file);
-  for (Member& one : made.members) {
-    if (options.arrays.empty()) one.name = bare_name(one.name);
-    describe(one, file, is_netcdf_name(path));
+  for (Member& member : content.members) {
+    if (options.arrays.empty()) member.name = bare_name(member.name);
+    describe(member, file, is_netcdf_name(path));
   }
   for (const GroupAttributes& group : options.groups) check_attributes(group.attributes, text(file, "::", group.group));
-  return made;
+  return content;
 }
 
 Member added_member(const std::string& path, const FileOptions& options, bool of_netcdf) {
@@ -264,65 +265,65 @@ Member added_member(const std::string& path, const FileOptions& options, bool of
   return member;
 }
 
-void assign_offsets(NewContent& made, std::int64_t head_bytes) {
+void assign_offsets(NewContent& content, std::int64_t head_bytes) {
   std::int64_t end = rounded(head_bytes, kPage);
-  for (Member& one : made.members) {
-    if (!is_filled_scalar(one)) continue;
-    one.data_offset = end;
-    end = rounded(end + one.type.element_bytes, kLine);
+  for (Member& member : content.members) {
+    if (!is_filled_scalar(member)) continue;
+    member.data_offset = end;
+    end = rounded(end + member.type.element_bytes, kLine);
   }
-  for (Member& one : made.members) {
-    if (comes_later(one) || is_filled_scalar(one)) continue;
+  for (Member& member : content.members) {
+    if (comes_later(member) || is_filled_scalar(member)) continue;
     std::int64_t bytes = 0;
-    if (one.in_chunks()) {
-      bytes = one.bytes();
+    if (member.in_chunks()) {
+      bytes = member.bytes();
     } else {
-      bytes = *array_bytes(one.type.shape, one.type.element_bytes);
+      bytes = *array_bytes(member.type.shape, member.type.element_bytes);
       if (bytes == 0) continue;
     }
-    one.data_offset = rounded(end, bytes < kPage ? kLine : kPage);
-    end = base::checked_add(one.data_offset, bytes, "bytes of the file");
+    member.data_offset = rounded(end, bytes < kPage ? kLine : kPage);
+    end = base::checked_add(member.data_offset, bytes, "bytes of the file");
   }
-  const bool has_log = std::ranges::any_of(made.members, needs_log);
-  made.file_bytes = end = has_log ? rounded(end, kPage) : std::max(end, head_bytes);
-  for (Member& one : made.members)
-    if (comes_later(one)) {
-      auto whole = static_cast<const Content&>(one);
+  const bool has_log = std::ranges::any_of(content.members, needs_log);
+  content.file_bytes = end = has_log ? rounded(end, kPage) : std::max(end, head_bytes);
+  for (Member& member : content.members)
+    if (comes_later(member)) {
+      auto whole = static_cast<const Content&>(member);
       whole.data_offset = 0;
-      one.data_offset = end;
+      member.data_offset = end;
       end = rounded(base::checked_add(end, whole.bytes(), "bytes of all chunks"), kLine);
     }
-  describe_first(made);
+  describe_first(content);
 }
 
-void write_filled_scalars(const NewContent& made, std::vector<std::byte>& head) {
-  for (const Member& one : made.members) {
-    if (!is_filled_scalar(one)) continue;
-    head.resize(static_cast<std::size_t>(one.data_offset));
-    head.insert(head.end(), one.fill.begin(), one.fill.end());
+void write_filled_scalars(const NewContent& content, std::vector<std::byte>& head) {
+  for (const Member& member : content.members) {
+    if (!is_filled_scalar(member)) continue;
+    head.resize(static_cast<std::size_t>(member.data_offset));
+    head.insert(head.end(), member.fill.begin(), member.fill.end());
   }
 }
 
-void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets) {
-  for (std::size_t i = 0; i < made.members.size(); ++i) made.members[i].data_offset = offsets[i];
-  describe_first(made);
+void set_offsets(NewContent& content, const std::vector<std::int64_t>& offsets) {
+  for (std::size_t i = 0; i < content.members.size(); ++i) content.members[i].data_offset = offsets[i];
+  describe_first(content);
 }
 
-std::vector<NewDataset> chunked_in(const NewContent& made) {
-  std::vector<NewDataset> found;
-  for (const Member& one : made.members) {
-    if (!one.in_chunks()) continue;
-    NewDataset& next = found.emplace_back();
-    next.dataset.type = one.type;
+std::vector<NewDataset> chunked_in(const NewContent& content) {
+  std::vector<NewDataset> datasets;
+  for (const Member& member : content.members) {
+    if (!member.in_chunks()) continue;
+    NewDataset& next = datasets.emplace_back();
+    next.dataset.type = member.type;
     next.dataset.storage = Storage::kChunks;
-    next.dataset.chunk = *one.chunk;
-    next.dataset.fill = one.fill;
-    next.dataset.filters = make_filters(one.codec, one.type.element_bytes);
-    next.begin = one.data_offset;
-    next.address_field = one.address_field;
+    next.dataset.chunk = *member.chunk;
+    next.dataset.fill = member.fill;
+    next.dataset.filters = make_filters(member.codec, member.type.element_bytes);
+    next.begin = member.data_offset;
+    next.address_field = member.address_field;
   }
-  std::ranges::stable_sort(found, {}, &NewDataset::begin);
-  return found;
+  std::ranges::stable_sort(datasets, {}, &NewDataset::begin);
+  return datasets;
 }
 
 }  // namespace plait::container::hdf5

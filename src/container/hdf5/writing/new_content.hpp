@@ -1,4 +1,4 @@
-/// The contents of a new file, and their offsets.
+/// The arrays of a new file, and their offsets.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace plait::container::hdf5 {
 /// Returns true if the suffix of the name is one of netCDF-4.
 bool is_netcdf_name(const std::string& path);
 
-/// Checks the options of a new file. Returns its content without head and offsets.
+/// Checks the options of a new file. Returns its content without the head (its metadata) and without offsets.
 /// errors  kArgument: types, chunks, codecs, values or names do not fit.
 NewContent new_content(const std::string& path, const FileOptions& options);
 
@@ -24,22 +24,24 @@ std::string bare_name(const std::string& name);
 /// errors  Those of new_content().
 Member added_member(const std::string& path, const FileOptions& options, bool of_netcdf);
 
-/// Returns true if an array gets its offset only when its chunks are written: its address is after `file_bytes`.
+/// Returns true if the chunks of an array get their offsets only when they are written. Its address in the store is
+/// then after `file_bytes`.
 bool comes_later(const Member& member);
 
-/// Returns true if an array is appended to the file as it is written: its chunks come later, or it has texts.
+/// Returns true if writing an array appends to the file: if comes_later() is true, or if it has texts.
 bool needs_log(const Member& member);
 
-/// Assigns an offset to each array: in the file after `head_bytes`, or after the end of the file. Sets file_bytes.
-void assign_offsets(NewContent& made, std::int64_t head_bytes);
+/// Assigns an offset in the file, after `head_bytes`, or a virtual address after its end to each array. Sets
+/// file_bytes.
+void assign_offsets(NewContent& content, std::int64_t head_bytes);
 
-/// Appends the fill values of arrays of one element to the head, up to their offsets.
-void write_filled_scalars(const NewContent& made, std::vector<std::byte>& head);
+/// Appends the fill values of arrays of one element to the head, at their offsets.
+void write_filled_scalars(const NewContent& content, std::vector<std::byte>& head);
 
 /// Sets the offsets that assign_offsets() has computed on another rank.
-void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets);
+void set_offsets(NewContent& content, const std::vector<std::int64_t>& offsets);
 
 /// Returns the datasets in chunks, by ascending offset.
-std::vector<NewDataset> chunked_in(const NewContent& made);
+std::vector<NewDataset> chunked_in(const NewContent& content);
 
 }  // namespace plait::container::hdf5

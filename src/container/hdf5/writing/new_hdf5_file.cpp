@@ -1,12 +1,13 @@
 // Writing the metadata of a new HDF5 file by the library.
 //
-// Problem: the library would write the elements itself, from one process. Plait's ranks write them at offsets of their
-// own.
+// Problem: the library would write the elements itself, from one process, at offsets that it chooses. Plait's ranks
+// write them in parallel, at offsets that Plait chooses.
 //
-// Idea: the library describes all datasets in a file in memory without allocating their elements: contiguous ones are
-// allocated late, and chunked ones have no chunks. Closing the file completes the metadata, which becomes the head of
-// the new file. The address of each dataset is then undefined (all bits set), and find_address_field() returns where it
-// is. Plait sets it as soon as the offset of the elements, or of the chunk index, is known.
+// Idea: the library writes only the metadata of all datasets, to a file in memory. It allocates no elements: the space
+// of contiguous datasets is allocated late, and datasets in chunks have no chunks. Closing this file completes the
+// metadata, which becomes the head of the new file. The address of each dataset is then undefined (all bits set).
+// find_address_field() returns the offset of the address, and Plait sets the address as soon as the offset of the
+// elements, or of the chunk index, is known.
 
 #include "container/hdf5/writing/new_hdf5_file.hpp"
 
@@ -38,8 +39,8 @@ namespace {
 
 using base::text;
 
-/// A file in memory, or in the folder of temporary files, in which only written bytes take space. Its name is removed
-/// as soon as the library has opened the file; the library cannot open files without a name.
+/// A file in memory or, if that fails, in the folder of temporary files. It is sparse, so that only written bytes need
+/// space. The library can only open a file that has a name; the caller then removes the name by unlink().
 class MemoryFile {
  public:
   MemoryFile() {
@@ -60,13 +61,13 @@ class MemoryFile {
     path_.clear();
   }
   std::vector<std::byte> read() const {
-    struct stat found{};
-    if (::fstat(file_.number(), &found) != 0) failed("look at");
-    std::vector<std::byte> bytes(static_cast<std::size_t>(found.st_size));
+    struct stat info{};
+    if (::fstat(file_.number(), &info) != 0) failed("look at");
+    std::vector<std::byte> bytes(static_cast<std::size_t>(info.st_size));
     for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t got = ::pread(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-      if (got <= 0) failed("read");
-      done += static_cast<std::size_t>(got);
+      const ssize_t count = ::pread(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+      if (count <= 0) failed("read");
+      done += static_cast<std::size_t>(count);
     }
     return bytes;
   }
@@ -81,86 +82,86 @@ class MemoryFile {
 };
 
 /// Returns all groups, with those above them.
-std::set<std::string> groups_in(const NewFileSpec& wanted) {
+std::set<std::string> groups_in(const NewFileSpec& spec) {
   std::set<std::string> groups;
   const auto add = [&](std::string group) {
     for (; !group.empty(); group = parent_group(group)) groups.insert(group);
   };
-  for (const Member& one : wanted.members) add(parent_group(one.name));
-  for (const GroupAttributes& one : wanted.groups) add(one.group);
+  for (const Member& item : spec.members) add(parent_group(item.name));
+  for (const GroupAttributes& item : spec.groups) add(item.group);
   return groups;
 }
 
 /// Returns the names in the root group.
-std::set<std::string> names_in(const NewFileSpec& wanted) {
+std::set<std::string> names_in(const NewFileSpec& spec) {
   std::set<std::string> names;
   const auto add = [&](const std::string& path) { names.insert(path.substr(0, path.find('/'))); };
-  for (const Member& one : wanted.members) {
-    add(one.name);
-    names.insert(one.dimension_names.begin(), one.dimension_names.end());
+  for (const Member& item : spec.members) {
+    add(item.name);
+    names.insert(item.dimension_names.begin(), item.dimension_names.end());
   }
-  for (const GroupAttributes& one : wanted.groups) {
-    add(one.group);
-    for (const GroupDimension& dimension : one.dimensions) names.insert(dimension.name);
+  for (const GroupAttributes& item : spec.groups) {
+    add(item.group);
+    for (const GroupDimension& dimension : item.dimensions) names.insert(dimension.name);
   }
   return names;
 }
 
 /// Creates a file, which the library writes.
-Handle create(const Library& hdf5, const NewFileSpec& wanted, const std::string& file) {
+Handle create(const Library& hdf5, const NewFileSpec& spec, const std::string& file) {
   const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
   const Handle creation(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_CREATE_ID_g), hdf5->H5Pclose);
   bool said = hdf5->H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110) >= 0;
-  if (wanted.of_netcdf) said = said && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0;
+  if (spec.of_netcdf) said = said && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0;
   Handle made(said ? hdf5->H5Fcreate(file.c_str(), kTruncate, creation.id(), access.id()) : -1, hdf5->H5Fclose);
-  if (!made) base::throw_system_error(EIO, wanted.path, " cannot be made by ", hdf5.describe(), hdf5.why());
+  if (!made) base::throw_system_error(EIO, spec.path, " cannot be made by ", hdf5.describe(), hdf5.why());
   return made;
 }
 
 /// Describes a new file to the library, which writes it.
 class FileDescriber {
  public:
-  FileDescriber(const Library& hdf5, const NewFileSpec& wanted, const std::string& file)
+  FileDescriber(const Library& hdf5, const NewFileSpec& spec, const std::string& file)
       : hdf5_(hdf5),
-        wanted_(wanted),
-        types_(hdf5, names_in(wanted)),
-        scales_(plan_scales(wanted.members, wanted.groups, wanted.of_netcdf)),
-        file_(create(hdf5, wanted, file)),
-        writer_(hdf5, file_.id(), wanted.path, wanted.of_netcdf) {}
+        spec_(spec),
+        types_(hdf5, names_in(spec)),
+        scales_(plan_scales(spec.members, spec.groups, spec.of_netcdf)),
+        file_(create(hdf5, spec, file)),
+        writer_(hdf5, file_.id(), spec.path, spec.of_netcdf) {}
 
   /// Writes all metadata. Returns the offset of the object header of each array.
   std::vector<std::int64_t> describe() {
     describe_groups();
     for (const Scale& scale : scales_.scales)
       if (!scale.member) writer_.make_dimension(scale);
-    for (std::size_t i = 0; i < wanted_.members.size(); ++i) describe_array(wanted_.members[i], stored_name(i));
+    for (std::size_t i = 0; i < spec_.members.size(); ++i) describe_array(spec_.members[i], stored_name(i));
     describe_scales();
     describe_dimension_lists();
-    copy_datasets(hdf5_, wanted_.copies, file_.id(), wanted_.path);
+    copy_datasets(hdf5_, spec_.copies, file_.id(), spec_.path);
     std::vector<std::int64_t> headers;
     for (const haddr_t address : addresses_) headers.push_back(static_cast<std::int64_t>(address));
-    // The library writes much of the metadata only when the file is closed, and closes it only after its types.
+    // Close the types first: the library closes a file, and writes much of its metadata, only after its open objects.
     types_.close();
     if (file_.close_now() < 0)
-      base::throw_system_error(EIO, wanted_.path, " cannot be made by ", hdf5_.describe(), hdf5_.why());
+      base::throw_system_error(EIO, spec_.path, " cannot be made by ", hdf5_.describe(), hdf5_.why());
     return headers;
   }
 
  private:
   void describe_groups() const {
-    for (const std::string& name : groups_in(wanted_)) writer_.make_group(name);
-    for (const GroupAttributes& one : wanted_.groups)
-      writer_.write_attributes(writer_.open(one.group).id(), one.attributes, one.group);
+    for (const std::string& name : groups_in(spec_)) writer_.make_group(name);
+    for (const GroupAttributes& group : spec_.groups)
+      writer_.write_attributes(writer_.open(group.group).id(), group.attributes, group.group);
   }
   /// Returns the path of the dataset that stores the elements of an array.
   std::string stored_name(std::size_t member) const {
-    const std::string& name = wanted_.members[member].name;
+    const std::string& name = spec_.members[member].name;
     return scales_.non_coordinates.contains(member) ? non_coordinate_path(name) : name;
   }
-  void describe_array(const Member& one, const std::string& name) {
-    const Handle type = writer_.make_type(one, types_);
-    const Handle dataset = writer_.make_dataset(one, name, type.id(), Allocation::kLate);
-    addresses_.push_back(writer_.address(dataset.id(), one.name));
+  void describe_array(const Member& member, const std::string& name) {
+    const Handle type = writer_.make_type(member, types_);
+    const Handle dataset = writer_.make_dataset(member, name, type.id(), Allocation::kLate);
+    addresses_.push_back(writer_.address(dataset.id(), member.name));
   }
   void describe_scales() {
     for (std::size_t i = 0; i < scales_.scales.size(); ++i) {
@@ -178,23 +179,23 @@ class FileDescriber {
     std::set<std::size_t> are_scales;
     for (const Scale& scale : scales_.scales)
       if (scale.member) are_scales.insert(*scale.member);
-    for (std::size_t i = 0; i < wanted_.members.size(); ++i) {
-      const Member& one = wanted_.members[i];
-      const std::vector<std::ptrdiff_t>& its = scales_.of_members[i];
-      if (its.empty() || are_scales.contains(i)) continue;
+    for (std::size_t i = 0; i < spec_.members.size(); ++i) {
+      const Member& member = spec_.members[i];
+      const std::vector<std::ptrdiff_t>& scales = scales_.of_members[i];
+      if (scales.empty() || are_scales.contains(i)) continue;
       const Handle dataset = writer_.open(stored_name(i));
-      const bool all = std::ranges::none_of(its, [](std::ptrdiff_t scale) { return scale < 0; });
-      std::vector<haddr_t> found;
-      for (const std::ptrdiff_t scale : its)
-        found.push_back(scale < 0 ? 0 : scale_addresses_[static_cast<std::size_t>(scale)]);
-      if (std::ranges::any_of(its, [](std::ptrdiff_t scale) { return scale >= 0; }))
-        writer_.write_dimension_list(dataset.id(), std::move(found), one.name);
-      if (!wanted_.of_netcdf || !all) writer_.write_labels(dataset.id(), one.dimension_names, one.name);
+      const bool all = std::ranges::none_of(scales, [](std::ptrdiff_t scale) { return scale < 0; });
+      std::vector<haddr_t> addresses;
+      for (const std::ptrdiff_t scale : scales)
+        addresses.push_back(scale < 0 ? 0 : scale_addresses_[static_cast<std::size_t>(scale)]);
+      if (std::ranges::any_of(scales, [](std::ptrdiff_t scale) { return scale >= 0; }))
+        writer_.write_dimension_list(dataset.id(), std::move(addresses), member.name);
+      if (!spec_.of_netcdf || !all) writer_.write_labels(dataset.id(), member.dimension_names, member.name);
     }
   }
 
   const Library& hdf5_;
-  const NewFileSpec& wanted_;
+  const NewFileSpec& spec_;
   NetcdfTypes types_;
   const Scales scales_;
   Handle file_;
@@ -205,35 +206,36 @@ class FileDescriber {
 
 }  // namespace
 
-NewFile make_file(const NewFileSpec& wanted) {
-  const std::set<std::string> groups = groups_in(wanted);
-  for (const Member& one : wanted.members) check_object_name(one.name, text(wanted.path, "::", one.name));
-  for (const std::string& group : groups) check_object_name(group, text(wanted.path, "::", group));
-  for (const Member& one : wanted.members) {
-    const std::string shown = text(wanted.path, "::", one.name);
-    if (one.type.order != Order::kC)
+NewFile make_file(const NewFileSpec& spec) {
+  const std::set<std::string> groups = groups_in(spec);
+  for (const Member& member : spec.members) check_object_name(member.name, text(spec.path, "::", member.name));
+  for (const std::string& group : groups) check_object_name(group, text(spec.path, "::", group));
+  for (const Member& member : spec.members) {
+    const std::string shown = text(spec.path, "::", member.name);
+    if (member.type.order != Order::kC)
       base::throw_argument_error(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
-    if (groups.contains(one.name))
+    if (groups.contains(member.name))
       base::throw_argument_error(
           shown, " is to be a dataset, but another one is to lie in a group of that name; rename one of them");
   }
   const Library hdf5;
   MemoryFile memory;
-  NewFile made;
+  NewFile file;
   std::vector<std::int64_t> headers;
   {
-    FileDescriber describing(hdf5, wanted, memory.path());
+    FileDescriber describing(hdf5, spec, memory.path());
     memory.unlink();
     headers = describing.describe();
   }
-  made.head = memory.read();
+  file.head = memory.read();
   for (std::size_t i = 0; i < headers.size(); ++i) {
-    const Member& one = wanted.members[i];
-    made.address_fields.push_back(find_address_field(made.head, headers[i], wanted.path));
-    made.text_fills.push_back(one.type.has_texts() && !one.fill.empty() ? find_fill(made.head, headers[i], wanted.path)
-                                                                        : std::vector<std::byte>());
+    const Member& member = spec.members[i];
+    file.address_fields.push_back(find_address_field(file.head, headers[i], spec.path));
+    file.text_fills.push_back(member.type.has_texts() && !member.fill.empty()
+                                  ? find_fill(file.head, headers[i], spec.path)
+                                  : std::vector<std::byte>());
   }
-  return made;
+  return file;
 }
 
 }  // namespace plait::container::hdf5

@@ -15,7 +15,7 @@ namespace plait::container::hdf5 {
 /// The description of a new file.
 struct NewFileSpec {
   std::string path;             ///< path in error messages
-  std::vector<Member> members;  ///< the arrays; all of their content except the offset is used
+  std::vector<Member> members;  ///< the arrays; their offsets are not used
   std::vector<GroupAttributes> groups;
   LibraryCopies copies{};  ///< datasets that the library copies
   bool of_netcdf = false;  ///< true if netCDF's library must be able to read the file
@@ -24,18 +24,19 @@ struct NewFileSpec {
 /// A new file without its elements.
 struct NewFile {
   std::vector<std::byte> head;  ///< all metadata
-  /// For each array, the offset in the head of the 8 bytes that state where the array begins, or where the index of its
-  /// chunks is. Until then they have the value that means undefined.
+  /// For each array, the offset in the head of the 8 bytes that hold the address of its elements, or of the index of
+  /// its chunks. In the head they hold the undefined address.
   std::vector<std::int64_t> address_fields;
-  /// For each array of texts with a fill value, the element that refers to it; otherwise empty.
+  /// For each array of texts with a fill value, the element that refers to the fill value; empty for all other arrays.
   std::vector<std::vector<std::byte>> text_fills;
 };
 
-/// Makes datasets with the groups above them and attributes, which all versions of the library since 1.8 read. A
-/// dataset is contiguous, or has chunks if its content has a chunk shape; no chunk is allocated. Rank 0 calls it.
-/// errors  kArgument: HDF5 does not support a type, a name or an attribute, or the name of one array is that of
-///         another's group. kSystem: there is no library, or it fails.
+/// Makes datasets, the groups above them, and attributes, in the format that all versions of the library since 1.8
+/// read. A dataset has chunks if its member has a chunk shape, and is contiguous otherwise; no chunk is allocated. Rank
+/// 0 calls it.
+/// errors  kArgument: HDF5 does not support a type, a name or an attribute, or an array has the name of the group of
+///         another array. kSystem: there is no library, or it fails.
 /// cost  About 1 KiB of memory for each dataset.
-NewFile make_file(const NewFileSpec& wanted);
+NewFile make_file(const NewFileSpec& spec);
 
 }  // namespace plait::container::hdf5

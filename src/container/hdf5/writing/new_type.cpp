@@ -34,7 +34,8 @@ Handle float_type(const Library& hdf5, const FloatFormat& format) {
   const auto size = [&] {
     return hdf5->H5Tset_precision(id, format.precision) >= 0 && hdf5->H5Tset_size(id, format.bytes) >= 0;
   };
-  // The fields must be within the precision after each call: set them first if the type shrinks, last if it grows.
+  // After each call the fields must be within the precision, and the precision within the size. Therefore set the
+  // fields first if the type shrinks and last if it grows.
   const bool made =
       format.bytes <= 8 ? fields() && size() : hdf5->H5Tset_size(id, format.bytes) >= 0 && size() && fields();
   return made ? std::move(type) : Handle();
@@ -75,7 +76,7 @@ Handle date_type(const Library& hdf5, const std::string& dtype) {
   return hdf5->H5Tset_tag(type.id(), tag.c_str()) >= 0 ? std::move(type) : Handle();
 }
 
-/// Returns the name of the file format, netCDF or HDF5, if it has no elements of a simple dtype; empty if it has them.
+/// Returns the name of the file format, netCDF or HDF5, if it cannot store elements of a simple dtype; otherwise empty.
 std::string format_without(const std::string& dtype, bool of_netcdf) {
   const std::string_view kind = std::string_view(dtype).substr(1);
   const bool is_number = std::string_view("iufcb").find(kind[0]) != std::string_view::npos;

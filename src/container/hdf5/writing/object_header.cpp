@@ -32,7 +32,7 @@ class HeaderBytes {
     return number_in(head_, static_cast<std::size_t>(at), bytes);
   }
   /// Returns the offset of the data of the first message of a type, and its size.
-  std::pair<std::int64_t, std::int64_t> find_message(std::int64_t header, std::uint64_t wanted) const {
+  std::pair<std::int64_t, std::int64_t> find_message(std::int64_t header, std::uint64_t message_type) const {
     if (number(header, 1) != 1) unknown();
     std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
         {header + 16, static_cast<std::int64_t>(number(header + 8, 4))}};
@@ -42,7 +42,7 @@ class HeaderBytes {
         const std::uint64_t type = number(at, 2);
         const auto size = static_cast<std::int64_t>(number(at + 2, 2));
         const std::int64_t data = at + 8;
-        if (type == wanted) return {data, size};
+        if (type == message_type) return {data, size};
         if (type == kContinuation)
           blocks.emplace_back(static_cast<std::int64_t>(number(data, 8)),
                               static_cast<std::int64_t>(number(data + 8, 8)));
@@ -65,7 +65,7 @@ std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t he
   const std::int64_t data = bytes.find_message(header, kLayoutMessage).first;
   const std::uint64_t kind = bytes.number(data + 1, 1);
   if (bytes.number(data, 1) != 3 || (kind != 1 && kind != 2)) bytes.unknown();
-  // In the message of chunks the number of dimensions comes between the kind and the address.
+  // For chunks (kind 2) the message has the number of dimensions between the kind and the address.
   const std::int64_t address = data + (kind == 1 ? 2 : 3);
   if (bytes.number(address, 8) != ~std::uint64_t{0}) bytes.unknown();
   return address;
@@ -74,7 +74,7 @@ std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t he
 std::vector<std::byte> find_fill(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
   const HeaderBytes bytes(head, path);
   const auto [data, size] = bytes.find_message(header, kFillMessage);
-  // The version, three bytes of properties, and the size of the value come before it.
+  // Before the value: the version (1 byte), three bytes of properties, and the size of the value (4 bytes).
   constexpr std::int64_t kBefore = 8;
   if (bytes.number(data, 1) != 2 || size < kBefore) bytes.unknown();
   const auto length = static_cast<std::int64_t>(bytes.number(data + 4, 4));

@@ -17,7 +17,7 @@ namespace {
 
 using base::text;
 
-/// A reference has 16 bytes, and an attribute at most 64 KiB.
+/// Maximum length of a REFERENCE_LIST: an entry has 16 bytes, and an attribute at most 64 KiB.
 constexpr std::size_t kMaxReferences = 4000;
 constexpr const char* kReferences = "REFERENCE_LIST";
 
@@ -27,9 +27,9 @@ Handle make_list(const Library& hdf5, hid_t kind) { return {hdf5->H5Pcreate(kind
 Handle growing_space(const Library& hdf5, const Extents& shape, const std::vector<std::int64_t>& unlimited) {
   if (unlimited.empty()) return make_space(hdf5, shape);
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
-  std::vector<hsize_t> most = extents;
-  for (const std::int64_t d : unlimited) most[static_cast<std::size_t>(d)] = H5S_UNLIMITED;
-  return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), most.data()), hdf5->H5Sclose};
+  std::vector<hsize_t> max_extents = extents;
+  for (const std::int64_t d : unlimited) max_extents[static_cast<std::size_t>(d)] = H5S_UNLIMITED;
+  return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), max_extents.data()), hdf5->H5Sclose};
 }
 
 }  // namespace
@@ -60,10 +60,10 @@ ObjectWriter::ObjectWriter(const Library& hdf5, hid_t file, std::string path, bo
       of_netcdf_(of_netcdf),
       linked_(make_list(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g)),
       grouped_(make_list(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g)) {
-  bool made = hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0;
+  bool is_set = hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0;
   // netCDF's library changes only files that track the order of creation.
-  if (of_netcdf) made = made && hdf5->H5Pset_link_creation_order(grouped_.id(), kKeepsOrder) >= 0;
-  if (!made) base::throw_system_error(EIO, path_, " cannot be made by ", hdf5_.describe(), hdf5_.why());
+  if (of_netcdf) is_set = is_set && hdf5->H5Pset_link_creation_order(grouped_.id(), kKeepsOrder) >= 0;
+  if (!is_set) base::throw_system_error(EIO, path_, " cannot be made by ", hdf5_.describe(), hdf5_.why());
 }
 
 std::string ObjectWriter::shown(const std::string& name) const { return text(path_, "::", name); }
@@ -92,7 +92,7 @@ void ObjectWriter::make_group(const std::string& name) const {
 Handle ObjectWriter::make_type(const Member& member, NetcdfTypes& types) const {
   const std::string& dtype = member.type.dtype;
   const bool is_record = npy::is_record(dtype);
-  // A copy of a named type would have no name, so that `types` closes it.
+  // Return the identifier of the named type itself, which `types` closes: a copy of it would have no name.
   Handle type = of_netcdf_ && is_record ? Handle(types.find_or_add(file_, dtype), [](hid_t) -> herr_t { return 0; })
                                         : new_type(hdf5_, dtype);
   if (!type && is_record) fail(member.name);
@@ -104,27 +104,28 @@ Handle ObjectWriter::make_type(const Member& member, NetcdfTypes& types) const {
 
 Handle ObjectWriter::make_creation_list(const Member& member, hid_t type, Allocation allocation) const {
   Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
-  bool said = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
+  bool is_set = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
   if (!member.fill.empty() && member.type.has_texts()) {
     const std::string value = zarr::text_fill(member.name, member.fill_value);
     const char* const begin = value.c_str();
-    said = said && hdf5_->H5Pset_fill_value(creation.id(), type, &begin) >= 0;
+    is_set = is_set && hdf5_->H5Pset_fill_value(creation.id(), type, &begin) >= 0;
   } else if (!member.fill.empty()) {
-    said = said && hdf5_->H5Pset_fill_value(creation.id(), type, member.fill.data()) >= 0;
+    is_set = is_set && hdf5_->H5Pset_fill_value(creation.id(), type, member.fill.data()) >= 0;
   }
-  if (allocation == Allocation::kNow) said = said && hdf5_->H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY) >= 0;
-  // The library requires fill values of texts.
+  if (allocation == Allocation::kNow)
+    is_set = is_set && hdf5_->H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY) >= 0;
+  // The library accepts H5D_FILL_TIME_NEVER for all types except texts of any length.
   if (allocation == Allocation::kNow && !member.type.has_texts())
-    said = said && hdf5_->H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER) >= 0;
-  if (!member.in_chunks() && member.unlimited.empty()) return said ? std::move(creation) : Handle();
+    is_set = is_set && hdf5_->H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER) >= 0;
+  if (!member.in_chunks() && member.unlimited.empty()) return is_set ? std::move(creation) : Handle();
   const Extents chunk = member.in_chunks() ? *member.chunk : empty_chunk(member.type.shape);
   const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
-  said = said && hdf5_->H5Pset_chunk(creation.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
-  // The filters are optional, because the library that writes the description may not have them.
+  is_set = is_set && hdf5_->H5Pset_chunk(creation.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
+  // Mark the filters as optional: the library that writes this description may not have them.
   for (const Filter& filter : make_filters(member.codec, member.type.element_bytes))
-    said = said && hdf5_->H5Pset_filter(creation.id(), static_cast<int>(filter.id), H5Z_FLAG_OPTIONAL,
-                                        filter.values.size(), filter.values.data()) >= 0;
-  return said ? std::move(creation) : Handle();
+    is_set = is_set && hdf5_->H5Pset_filter(creation.id(), static_cast<int>(filter.id), H5Z_FLAG_OPTIONAL,
+                                            filter.values.size(), filter.values.data()) >= 0;
+  return is_set ? std::move(creation) : Handle();
 }
 
 Handle ObjectWriter::make_dataset(const Member& member, const std::string& name, hid_t type,
@@ -144,10 +145,10 @@ Handle ObjectWriter::make_dimension(const Scale& scale) const {
   const Handle space = growing_space(hdf5_, {scale.length}, unlimited);
   const Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
   constexpr hsize_t kChunk = 1024;
-  bool said = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
-  if (scale.unlimited) said = said && hdf5_->H5Pset_chunk(creation.id(), 1, &kChunk) >= 0;
+  bool is_set = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
+  if (scale.unlimited) is_set = is_set && hdf5_->H5Pset_chunk(creation.id(), 1, &kChunk) >= 0;
   Handle dataset(
-      said ? hdf5_->H5Dcreate2(file_, scale.name.c_str(), type.id(), space.id(), linked_.id(), creation.id(), 0) : -1,
+      is_set ? hdf5_->H5Dcreate2(file_, scale.name.c_str(), type.id(), space.id(), linked_.id(), creation.id(), 0) : -1,
       hdf5_->H5Dclose);
   if (!dataset) fail(scale.name);
   return dataset;
@@ -196,7 +197,7 @@ void ObjectWriter::add_reference(hid_t scale, const ScaleUse& use, const std::st
     const long long count = space ? hdf5_->H5Sget_simple_extent_npoints(space.id()) : -1;
     const Handle type = reference_type(name);
     uses.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
-    // Some libraries write references of another kind, whose list stays as it is.
+    // Leave the list alone if it cannot be read: some libraries write references of another kind.
     if (count <= 0 || hdf5_->H5Aread(attribute.id(), type.id(), uses.data()) < 0) return;
   }
   if (uses.size() >= kMaxReferences) return;

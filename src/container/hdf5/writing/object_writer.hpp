@@ -1,4 +1,4 @@
-/// Objects that the HDF5 library makes in a new or an existing file.
+/// Makes objects in a new or an existing file through the HDF5 library.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace plait::container::hdf5 {
 
-/// The order of creation that netCDF's library needs: it changes only files that track it.
+/// Flags for the links of a group: netCDF's library changes only files that track the order of creation.
 inline constexpr unsigned kKeepsOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
 /// Checks the path of a new object.  errors  kArgument: a part of the name is impossible.
 void check_object_name(const std::string& name, const std::string& shown);
 
-/// Returns a chunk shape for an array without elements, to which other programs will add some.
+/// Returns a chunk shape for an array that has no elements yet, but may get some later.
 Extents empty_chunk(const Extents& shape);
 
-/// When a dataset gets the space of its elements.
+/// When the space of the elements of a dataset is allocated.
 enum class Allocation : std::uint8_t {
   kLate,  ///< no space until elements are written
   kNow    ///< the library allocates the space, but writes no fill values except those of texts
 };
 
-/// A dataset that has the dimension of a scale: the address of the dataset, and the number of the dimension in it. The
-/// elements of the attribute REFERENCE_LIST.
+/// An element of the attribute REFERENCE_LIST of a scale: the address of a dataset that has the dimension, and the
+/// number of the dimension in that dataset.
 struct ScaleUse {
   haddr_t dataset = 0;
   std::uint32_t dimension = 0;
@@ -49,20 +49,20 @@ class ObjectWriter {
   haddr_t address(hid_t object, const std::string& name) const;
 
   void make_group(const std::string& name) const;
-  /// Makes the type of elements. netCDF's library shows records only if their type has a name, so that they are in
-  /// `types`.  errors  kArgument: HDF5 has no such type.
+  /// Makes the type of elements. Types of records are added to `types`, because netCDF's library shows records only if
+  /// their type has a name.  errors  kArgument: HDF5 has no such type.
   Handle make_type(const Member& member, NetcdfTypes& types) const;
   /// Makes a dataset, with its attributes. name: its path in the file. type: the result of make_type().
   Handle make_dataset(const Member& member, const std::string& name, hid_t type, Allocation allocation) const;
   /// Makes a dataset without elements, which represents a dimension.
   Handle make_dimension(const Scale& scale) const;
   void write_attributes(hid_t object, const ArrayAttributes& attributes, const std::string& name) const;
-  /// Makes a dataset a scale. number: the number that netCDF gives the dimension; -1 for none.
+  /// Turns a dataset into a scale. number: the number of the netCDF dimension; -1 for none.
   void write_scale(hid_t dataset, const Scale& scale, std::int64_t number) const;
-  /// Writes the list of the datasets that have the dimension of a scale. A list that is too long is left out, because
-  /// DIMENSION_LIST is enough.
+  /// Writes the list of the datasets that have the dimension of a scale. A list that is too long for an attribute is
+  /// left out: readers find the scales of a dataset by its DIMENSION_LIST.
   void write_references(hid_t scale, const std::vector<ScaleUse>& uses, const std::string& name) const;
-  /// Adds a dataset to the list of a scale.
+  /// Adds a dataset to the REFERENCE_LIST of a scale.
   void add_reference(hid_t scale, const ScaleUse& use, const std::string& name) const;
   /// Writes the scale of each dimension of a dataset. scales: their addresses; 0 for a dimension without a scale.
   void write_dimension_list(hid_t dataset, std::vector<haddr_t> scales, const std::string& name) const;

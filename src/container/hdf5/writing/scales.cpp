@@ -46,7 +46,7 @@ class ScalePlanner {
       by_name_[members[i].name] = i;
       add_groups(parent_group(members[i].name));
     }
-    for (const GroupAttributes& one : groups) add_groups(one.group);
+    for (const GroupAttributes& group : groups) add_groups(group.group);
   }
 
   /// Returns the number of the scale of dimension `d` of an array in that group; -1 if there is none.
@@ -64,8 +64,8 @@ class ScalePlanner {
         if (grows || scale.length == length) return static_cast<std::ptrdiff_t>(known->second);
       } else if (const auto array = by_name_.find(path);
                  array != by_name_.end() && can_be(array->second, name, unlimited ? -1 : length)) {
-        const Content& its = members_[array->second];
-        return add({path, its.type.shape[0], array->second, !its.unlimited.empty()});
+        const Content& found = members_[array->second];
+        return add({path, found.type.shape[0], array->second, !found.unlimited.empty()});
       }
       if (above.empty()) break;
     }
@@ -110,27 +110,27 @@ std::string parent_group(const std::string& name) {
 }
 
 Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf) {
-  ScalePlanner planning(members, groups, of_netcdf);
-  planning.result().of_members.resize(members.size());
+  ScalePlanner planner(members, groups, of_netcdf);
+  planner.result().of_members.resize(members.size());
   // Arrays of upper groups come first, so that their dimensions are available to those of lower groups.
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::count(members[i].name, '/'); });
   for (const std::size_t i : order) {
     const Content& content = members[i];
-    std::vector<std::ptrdiff_t>& its = planning.result().of_members[i];
+    std::vector<std::ptrdiff_t>& scales = planner.result().of_members[i];
     for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
-      its.push_back(planning.scale_for(parent_group(members[i].name), content, d));
+      scales.push_back(planner.scale_for(parent_group(members[i].name), content, d));
     // netCDF's library reads arrays that have scales for all dimensions or for none.
-    if (of_netcdf && std::ranges::any_of(its, [](std::ptrdiff_t scale) { return scale < 0; }))
-      std::ranges::fill(its, -1);
-    for (std::size_t d = 0; d < its.size(); ++d) {
-      if (its[d] < 0) continue;
-      Scale& scale = planning.result().scales[static_cast<std::size_t>(its[d])];
+    if (of_netcdf && std::ranges::any_of(scales, [](std::ptrdiff_t scale) { return scale < 0; }))
+      std::ranges::fill(scales, -1);
+    for (std::size_t d = 0; d < scales.size(); ++d) {
+      if (scales[d] < 0) continue;
+      Scale& scale = planner.result().scales[static_cast<std::size_t>(scales[d])];
       if (scale.member != i) scale.used.emplace_back(i, d);
     }
   }
-  return std::move(planning.result());
+  return std::move(planner.result());
 }
 
 }  // namespace plait::container::hdf5
