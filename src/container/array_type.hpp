@@ -1,4 +1,4 @@
-/// Checks of arrays against the descriptions of callers.
+/// Array types from the options of callers, and checks of existing arrays against these options.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ ArrayType described_type(const FileOptions& options, const std::string& path, bo
 std::optional<std::int64_t> array_bytes(const Extents& shape, std::int64_t element_bytes);
 
 /// Compares the options of the caller with an array that its file describes.
-/// errors  kArgument: another shape, order or element type, or options that only raw files have.
+/// errors  kArgument: the array has another shape, order or element type, or an option applies to raw files only.
 void check_options(const Content& found, const std::string& path, const FileOptions& options);
 
-/// Compares the size of a file with its array. is_stated: true if the file states the type of its array.
+/// Compares the size of a file with that of its array. is_stated: true if the file states the type of its array.
 /// errors  kSystem: the file is too short. kArgument: it is longer, and is not opened for several arrays.
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
                 bool is_stated);

@@ -26,9 +26,9 @@ std::int64_t value_count(const ArrayAttribute& attribute) {
 }
 
 ArrayAttribute text_attribute(std::string name, std::string text) {
-  ArrayAttribute made{std::move(name), ArrayAttribute::kTexts};
-  made.texts.push_back(std::move(text));
-  return made;
+  ArrayAttribute attribute{std::move(name), ArrayAttribute::kTexts};
+  attribute.texts.push_back(std::move(text));
+  return attribute;
 }
 
 std::string to_utf8(std::string_view bytes) {
@@ -37,28 +37,29 @@ std::string to_utf8(std::string_view bytes) {
 
 void check_attributes(const ArrayAttributes& attributes, const std::string& where) {
   std::set<std::string_view> names;
-  for (const ArrayAttribute& one : attributes) {
-    if (one.name.empty() || one.name.find('\0') != std::string::npos || !npy::is_utf8(one.name))
+  for (const ArrayAttribute& attribute : attributes) {
+    if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos || !npy::is_utf8(attribute.name))
       base::throw_argument_error(
           where,
           ": an attribute has an empty name, or one that is no UTF-8 or has a byte of zero; give it "
           "another one");
-    if (!names.insert(one.name).second)
-      base::throw_argument_error(where, ": two attributes have the name \"", one.name,
+    if (!names.insert(attribute.name).second)
+      base::throw_argument_error(where, ": two attributes have the name \"", attribute.name,
                                  "\"; give each a name of its own");
-    if (!one.error.empty())
-      base::throw_argument_error(where, ": the attribute \"", one.name, "\" has no value: ", one.error);
-    if (!std::ranges::all_of(one.texts, npy::is_utf8))
-      base::throw_argument_error(where, ": the attribute \"", one.name,
+    if (!attribute.error.empty())
+      base::throw_argument_error(where, ": the attribute \"", attribute.name, "\" has no value: ", attribute.error);
+    if (!std::ranges::all_of(attribute.texts, npy::is_utf8))
+      base::throw_argument_error(where, ": the attribute \"", attribute.name,
                                  "\" has a text that is no UTF-8; use that encoding");
-    const std::int64_t count = value_count(one);
-    const bool texts = one.is_texts() || one.is_json();
-    const std::int64_t bytes = texts ? 1 : npy::dtype_bytes(one.dtype);
+    const std::int64_t count = value_count(attribute);
+    const bool texts = attribute.is_texts() || attribute.is_json();
+    const std::int64_t bytes = texts ? 1 : npy::dtype_bytes(attribute.dtype);
     if (count < 0 || bytes < 1 ||
-        (texts ? one.texts.size() : one.values.size() / static_cast<std::size_t>(bytes)) !=
+        (texts ? attribute.texts.size() : attribute.values.size() / static_cast<std::size_t>(bytes)) !=
             static_cast<std::size_t>(count))
-      base::throw_argument_error(where, ": the attribute \"", one.name, "\" has other values than its shape ",
-                                 shape_to_string(one.shape), " and its type ", one.dtype, " say; give as many");
+      base::throw_argument_error(where, ": the attribute \"", attribute.name, "\" has other values than its shape ",
+                                 shape_to_string(attribute.shape), " and its type ", attribute.dtype,
+                                 " say; give as many");
   }
 }
 

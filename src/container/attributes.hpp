@@ -9,7 +9,7 @@
 
 namespace plait::container {
 
-/// Limit for the bytes of an attribute. A larger size is the result of damage.
+/// Maximum size of an attribute in bytes. A larger one means that the file is damaged.
 inline constexpr std::int64_t kMaxAttributeBytes = std::int64_t{1} << 28;
 
 /// Returns the attribute of that name; nullptr if there is none.

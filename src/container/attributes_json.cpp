@@ -1,4 +1,4 @@
-// JSON with NaN and infinities.
+// Reading and writing JSON with NaN and infinities.
 //
 // Problem: Python and Zarr write NaN and Infinity as bare words. The JSON library neither reads nor writes them, and as
 // strings they could not be distinguished from texts with these contents.
@@ -47,9 +47,9 @@ constexpr std::array<std::string_view, 3> kWords{"NaN", "Infinity", "-Infinity"}
 
 std::optional<double> special_number(const Json& value) {
   if (!value.is_string()) return std::nullopt;
-  const std::string& found = value.get_ref<const std::string&>();
-  if (found.empty() || found.front() != kMark) return std::nullopt;
-  const std::string_view word = std::string_view(found).substr(1);
+  const std::string& string = value.get_ref<const std::string&>();
+  if (string.empty() || string.front() != kMark) return std::nullopt;
+  const std::string_view word = std::string_view(string).substr(1);
   if (word == kWords[0]) return std::numeric_limits<double>::quiet_NaN();
   if (word == kWords[1]) return std::numeric_limits<double>::infinity();
   if (word == kWords[2]) return -std::numeric_limits<double>::infinity();
@@ -64,20 +64,20 @@ Json real_to_json(double value) {
 
 std::string plain_text(const std::string& marked) { return marked.starts_with(kMark) ? marked.substr(1) : marked; }
 
-/// Returns the nesting of lists and objects.
+/// Returns the maximum nesting of lists and objects.
 std::size_t nesting_depth(std::string_view json) {
   std::size_t depth = 0;
-  std::size_t most = 0;
+  std::size_t max_depth = 0;
   bool quoted = false;
   for (std::size_t at = 0; at < json.size(); ++at) {
     const char c = json[at];
     if (c == '"') quoted = !quoted;
     if (quoted && c == '\\') ++at;
     if (quoted) continue;
-    if (c == '[' || c == '{') most = std::max(most, ++depth);
+    if (c == '[' || c == '{') max_depth = std::max(max_depth, ++depth);
     if ((c == ']' || c == '}') && depth > 0) --depth;
   }
-  return most;
+  return max_depth;
 }
 
 double half_to_real(std::uint16_t bits) {
@@ -134,7 +134,7 @@ Json dimension_to_json(const ArrayAttribute& attribute, std::size_t dimension, s
   return list;
 }
 
-/// The common type of the values of a list.
+/// The common type of the values of a list. The order of the values is that of widening: kReal includes all numbers.
 enum class Common : std::uint8_t { kNothing, kTexts, kTruth, kWhole, kNatural, kReal };
 
 Common common_type(const Json& value) {
@@ -152,10 +152,10 @@ class Flattener {
   /// Adds a value. Returns false if the values have no common type, or the lists no common shape.
   bool take(const Json& value, std::size_t depth) {
     if (!value.is_array()) {
-      const Common its = common_type(value);
-      if (its == Common::kNothing || depth != shape_.size()) return false;
-      if (!values_.empty() && its != common_ && !widens(its)) return false;
-      common_ = values_.empty() || its > common_ ? its : common_;
+      const Common type = common_type(value);
+      if (type == Common::kNothing || depth != shape_.size()) return false;
+      if (!values_.empty() && type != common_ && !widens(type)) return false;
+      common_ = values_.empty() || type > common_ ? type : common_;
       values_.push_back(&value);
       return true;
     }
@@ -165,7 +165,7 @@ class Flattener {
     } else if (shape_[depth] != static_cast<std::int64_t>(value.size())) {
       return false;
     }
-    return std::ranges::all_of(value, [&](const Json& one) { return take(one, depth + 1); });
+    return std::ranges::all_of(value, [&](const Json& item) { return take(item, depth + 1); });
   }
 
   const Extents& shape() const { return shape_; }
@@ -175,7 +175,7 @@ class Flattener {
  private:
   /// Returns true if a number of the other type is compatible: integers and real numbers together are real numbers.
   bool widens(Common other) const {
-    const auto number = [](Common one) { return one >= Common::kWhole; };
+    const auto number = [](Common type) { return type >= Common::kWhole; };
     const bool natural = common_ == Common::kNatural || other == Common::kNatural;
     return number(common_) && number(other) && (!natural || other == Common::kReal || common_ == Common::kReal);
   }
@@ -191,27 +191,27 @@ void append(std::vector<std::byte>& out, Number value) {
 }
 
 ArrayAttribute parse_attribute(const std::string& name, const Json& value) {
-  ArrayAttribute made{name, {}};
+  ArrayAttribute attribute{name, {}};
   Flattener flat;
   if (!flat.take(value, 0)) {
-    made.dtype = ArrayAttribute::kJson;
-    made.texts.push_back(json_text(value, -1));
-    return made;
+    attribute.dtype = ArrayAttribute::kJson;
+    attribute.texts.push_back(json_text(value, -1));
+    return attribute;
   }
-  made.shape = flat.shape();
-  for (const Json* one : flat.values()) switch (flat.common()) {
-      case Common::kTexts: made.texts.push_back(plain_text(one->get<std::string>())); break;
-      case Common::kTruth: append(made.values, static_cast<std::uint8_t>(one->get<bool>())); break;
-      case Common::kWhole: append(made.values, one->get<std::int64_t>()); break;
-      case Common::kNatural: append(made.values, one->get<std::uint64_t>()); break;
+  attribute.shape = flat.shape();
+  for (const Json* item : flat.values()) switch (flat.common()) {
+      case Common::kTexts: attribute.texts.push_back(plain_text(item->get<std::string>())); break;
+      case Common::kTruth: append(attribute.values, static_cast<std::uint8_t>(item->get<bool>())); break;
+      case Common::kWhole: append(attribute.values, item->get<std::int64_t>()); break;
+      case Common::kNatural: append(attribute.values, item->get<std::uint64_t>()); break;
       default: {
-        const std::optional<double> special = special_number(*one);
-        append(made.values, special ? *special : one->get<double>());
+        const std::optional<double> special = special_number(*item);
+        append(attribute.values, special ? *special : item->get<double>());
       }
     }
   const char* const dtypes[] = {"", ArrayAttribute::kTexts, "|b1", "<i8", "<u8", "<f8"};
-  made.dtype = dtypes[static_cast<std::size_t>(flat.common())];
-  return made;
+  attribute.dtype = dtypes[static_cast<std::size_t>(flat.common())];
+  return attribute;
 }
 
 /// Turns words that JSON does not have, such as NaN, into strings. If `marks` is true, these strings begin with a mark,
@@ -275,20 +275,20 @@ Rejection json_rejection(const ArrayAttribute& attribute) {
 
 Json attributes_to_json(const ArrayAttributes& attributes, const std::string& where) {
   Json object = Json::object();
-  for (const ArrayAttribute& one : attributes) {
-    if (const Rejection rejection = json_rejection(one))
-      base::throw_argument_error(where, ": the attribute \"", one.name, "\" cannot be written: ", rejection.reason(),
-                                 "; leave it out");
-    if (one.is_json()) {
-      Json value = Json::parse(marked_json(one.texts.front()), nullptr, false);
+  for (const ArrayAttribute& attribute : attributes) {
+    if (const Rejection rejection = json_rejection(attribute))
+      base::throw_argument_error(where, ": the attribute \"", attribute.name,
+                                 "\" cannot be written: ", rejection.reason(), "; leave it out");
+    if (attribute.is_json()) {
+      Json value = Json::parse(marked_json(attribute.texts.front()), nullptr, false);
       if (value.is_discarded())
-        base::throw_argument_error(where, ": the attribute \"", one.name,
+        base::throw_argument_error(where, ": the attribute \"", attribute.name,
                                    "\" is no JSON; give numbers, texts, or what is nested");
-      object[marked_text(one.name)] = std::move(value);
+      object[marked_text(attribute.name)] = std::move(value);
       continue;
     }
     std::size_t at = 0;
-    object[marked_text(one.name)] = dimension_to_json(one, 0, at);
+    object[marked_text(attribute.name)] = dimension_to_json(attribute, 0, at);
   }
   return object;
 }

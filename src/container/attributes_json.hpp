@@ -11,14 +11,13 @@
 
 namespace plait::container {
 
-/// Limit for the nesting of lists and objects, which functions here follow by recursion. Deeper values are not read.
+/// Maximum nesting of lists and objects. Functions here are recursive, so that deeper values could overflow the stack.
 inline constexpr std::size_t kMaxNesting = 256;
 
-/// Converts JSON of Python's writers to strict JSON: NaN and infinities become strings, as Zarr writes them in fill
-/// values.
+/// Converts JSON as Python writes it to strict JSON: NaN and infinities become strings, as in fill values of Zarr.
 std::string strict_json(std::string_view text);
-/// Converts JSON like strict_json(), for json_text(): the new strings begin with a mark, and the mark of other strings
-/// is doubled.
+/// Converts JSON like strict_json(), but so that json_text() can reverse it: the new strings begin with a mark, and
+/// other strings that begin with the mark get a second one.
 std::string marked_json(std::string_view text);
 /// Converts a text to the form that it has in a document for json_text().
 std::string marked_text(std::string_view text);
@@ -28,7 +27,7 @@ std::string marked_text(std::string_view text);
 ArrayAttributes json_to_attributes(const nlohmann::ordered_json& object);
 
 /// Makes an object with attributes, for json_text().
-/// errors  kArgument: JSON does not have a type, or a value is nested too deeply.
+/// errors  kArgument: JSON cannot represent a type, or a value is nested too deeply.
 nlohmann::ordered_json attributes_to_json(const ArrayAttributes& attributes, const std::string& where);
 
 /// Returns the reason why JSON cannot represent an attribute.
@@ -39,8 +38,8 @@ nlohmann::json number_to_json(const ArrayAttribute& attribute);
 /// Returns the value of an attribute that is one real number.
 double real_value(const ArrayAttribute& attribute);
 
-/// Returns a document in the dialect of Python's writers: NaN and infinities, which JSON does not have, are bare words,
-/// and the marks of other strings are removed.
+/// Returns a document as Python writes it: NaN and infinities, which JSON does not have, are bare words, and the second
+/// marks of other strings are removed.
 std::string json_text(const nlohmann::ordered_json& value, int indent);
 
 }  // namespace plait::container

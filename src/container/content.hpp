@@ -13,17 +13,19 @@
 
 namespace plait::container {
 
-/// An array and its location: from an offset on, contiguous or in chunks, as plan/section/chunks.hpp defines.
+/// An array and its location in a store: from an offset on, contiguous or in chunks, whose order is defined in
+/// plan/section/chunks.hpp.
 struct Content : ArrayDescription {
   std::int64_t data_offset = 0;
-  /// True if a part of a chunk costs as much as all of it, because the chunk is compressed, or put, as a whole.
+  /// True if reading or writing a part of a chunk costs as much as the whole chunk, because it is compressed or stored
+  /// as a whole.
   bool packed = false;
-  /// The value of elements that are not written, as one element; empty if it is zero or the format states none.
+  /// The value of elements that are not written, encoded as one element; empty if it is zero or the format states none.
   std::vector<std::byte> fill{};
 
   Content() = default;
   Content(ArrayType array, std::int64_t offset) : data_offset(offset) { type = std::move(array); }
-  /// Returns the bytes up to the end of the array.  errors  kArgument: more than 2^63 - 1.
+  /// Returns the offset of the end of the array in the store.  errors  kArgument: it exceeds 2^63 - 1.
   std::int64_t bytes() const;
   bool in_chunks() const { return chunk && !chunk->empty(); }
   /// Returns the chunk shape as plans need it; empty if the array has no chunks.
@@ -36,17 +38,17 @@ struct Member : Content {
   /// The value of `stored` for an array whose objects were not listed, or whose index was not read.
   static constexpr std::int64_t kNotCounted = -1;
   std::string element{};    ///< name of the element type in the format
-  std::int64_t stored = 0;  ///< bytes that the array takes in the file, or kNotCounted
+  std::int64_t stored = 0;  ///< number of bytes that the array occupies in the file, or kNotCounted
   std::string storage{};    ///< kind of storage for listings, such as `contiguous`
-  /// Position in the header of a new file where the offset of the array is written, for formats that know it only at
-  /// the end.
+  /// Offset in the header of a new file at which the address of the array is written, for formats that know the address
+  /// only at the end.
   std::int64_t address_field = 0;
   /// The reason why the format's own library reads the elements; empty if Plait reads them.
   std::string library{};
   /// The reason why the array cannot be opened.
   base::Rejection rejection{};
   /// The reason why only the format's own library copies the array, into another file of the format; empty if Plait
-  /// copies it, or nothing does.
+  /// copies it, or nothing can.
   std::string copy_reason{};
   /// False for an array that has a name and attributes, but no shape and no elements (a null dataspace of HDF5).
   bool has_elements = true;
@@ -57,7 +59,7 @@ struct NewContent : Content {
   std::vector<std::byte> head;
   /// Size of the whole file if something follows the array; otherwise 0.
   std::int64_t file_bytes = 0;
-  /// All arrays of a file that holds several under names. The content itself is that of the first one.
+  /// All arrays of a file that holds several under names. The base Content describes the first one.
   std::vector<Member> members{};
   /// Metadata texts of groups, by the names of the groups, for formats of folders.
   std::map<std::string, std::string> groups{};

@@ -16,13 +16,14 @@
 
 namespace plait::container {
 
-/// Changes of elements that take effect at the end, all at once.
+/// Changes of elements that take effect together, when commit() is called.
 class DeferredChanges {
  public:
   virtual ~DeferredChanges() = default;
   /// Returns true if the ranks that write need a shared counter. The result is the same on every rank.
   virtual bool needs_counter() const { return false; }
-  /// Returns true if commit() refers to elements that must be durable before, so that each rank calls Store::sync().
+  /// Returns true if commit() makes the file refer to the written elements, so that each rank must call Store::sync()
+  /// before.
   virtual bool follows_elements() const { return false; }
   /// Passes this rank's end of the counter, before the first write. alone: true if no other process writes.
   virtual void share(std::unique_ptr<transport::Counter> /*counter*/, bool /*alone*/) {}
@@ -39,14 +40,14 @@ class AttributeWriter {
   /// takes effect.
   /// errors  kSystem: the reason why write() would fail, as far as this can be known.
   virtual void prepare() = 0;
-  /// Changes the attributes, which Format::attribute_rejection() permits. The rank that has called prepare() calls it.
-  /// errors  kSystem.
+  /// Changes the attributes. Format::attribute_rejection() must permit all of them. The rank that has called prepare()
+  /// calls it.  errors  kSystem.
   virtual void write(const AttributeChanges& changes) = 0;
 };
 
-/// The texts of an array whose elements have no fixed size. Its store has a reference of ArrayType::kTextBytes for each
-/// element, which has a meaning for the format alone. References are read, exchanged and written in any layout as
-/// elements of other types are; each rank converts those of its own part. An element of zero bytes is the empty text.
+/// The texts of an array whose elements have no fixed size. Its store has a reference of ArrayType::kTextBytes bytes
+/// for each element, which only the format can interpret. References are read, exchanged and written in any layout like
+/// elements of other types; each rank converts those of its own part. An element of zero bytes is the empty text.
 /// threads  One at a time.
 class TextAccess {
  public:
@@ -65,10 +66,10 @@ class Dataset;
 
 /// Changes of the shape of an array, in place.
 ///
-/// A larger array takes effect at DeferredChanges::commit(), so that readers find the former array until all elements
-/// are in the file. A smaller one takes effect at once.
-/// Example: an array of 10 elements gets 12. extended({12}) makes the File's accesses refer to 12 elements, the ranks
-/// write elements 10 and 11, and commit() changes the 10 in the file to 12.
+/// A larger shape takes effect at DeferredChanges::commit(), so that readers see the former array until all elements
+/// are in the file. A smaller shape takes effect immediately.
+/// Example: an array of 10 elements is extended to 12. with_shape({12}) returns an array of 12 elements for the
+/// accesses of the File, the ranks write elements 10 and 11, and commit() changes the 10 in the file to 12.
 class ShapeChanges {
  public:
   virtual ~ShapeChanges() = default;
@@ -76,8 +77,8 @@ class ShapeChanges {
   /// an existing array.
   /// errors  kArgument: the shape cannot change.  kSystem, EBUSY: another program is changing it.
   virtual void begin() = 0;
-  /// Makes elements outside of the present shape, which a killed program may have left in the file, read as the fill
-  /// value once the array is extended. One rank calls it.  errors  kSystem.
+  /// Clears elements outside of the present shape, which a killed program may have left in the file, so that they read
+  /// as the fill value after the array has been extended. One rank calls it.  errors  kSystem.
   virtual void clear_outside() = 0;
   /// Reduces the array in the file to `shape`, which is nowhere larger than the present shape. One rank calls it.
   /// errors  kSystem: the array has the former shape.
@@ -87,7 +88,7 @@ class ShapeChanges {
   virtual std::unique_ptr<Dataset> with_shape(const Extents& shape) = 0;
 };
 
-/// An array that one rank has open. Formats that store arrays without encoding need no derived class.
+/// An array that is open on one rank. Formats that store arrays without encoding need no derived class.
 class Dataset {
  public:
   /// store: the elements, decoded, at the offsets that `content` states.
@@ -116,7 +117,7 @@ class Dataset {
   virtual ShapeChanges* shape_changes() { return nullptr; }
 
  protected:
-  /// Replaces the array before it is used.
+  /// Replaces the content and the store. Must be called before the dataset is used.
   void replace(Content content, std::shared_ptr<store::Store> store) {
     content_ = std::move(content);
     store_ = std::move(store);

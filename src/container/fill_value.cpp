@@ -22,8 +22,7 @@ namespace {
 using nlohmann::json;
 
 /// Returns the bits of a number of half precision (IEEE 754 binary16); nothing if it does not have exactly that value.
-/// Example: 1.5 is 0.75 * 2^1: the unit is 2^-10, the number has 1536 units, and the bits are (14 << 10) + 1536 =
-/// 0x3e00.
+/// Example: 1.5 is 0.75 * 2^1, a multiple of the unit 2^-10: 1536 units. The bits are (14 << 10) + 1536 = 0x3e00.
 std::optional<std::uint64_t> half_bits(double value) {
   const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value)) return sign | 0x7e00;
@@ -37,7 +36,8 @@ std::optional<std::uint64_t> half_bits(double value) {
   const double units = std::ldexp(fraction, exponent - unit);
   if (units != std::floor(units)) return std::nullopt;
   const auto count = static_cast<std::uint64_t>(units);
-  // The 11th bit of a normal number is 1. It adds 1 to the exponent field, whose values of normal numbers begin with 1.
+  // A normal number has 11 bits, of which the highest is 1. Adding it increments the exponent field, which is right:
+  // the exponent field of the smallest normal numbers is 1, and that of subnormal ones 0.
   return sign | ((static_cast<std::uint64_t>(unit + 24) << 10) + count);
 }
 
@@ -50,7 +50,7 @@ std::optional<double> parse_real(const json& value) {
 }
 
 std::optional<std::uint64_t> real_bits(const json& value, std::size_t bytes) {
-  // A string 0x... has the bits themselves, such as those of a NaN with a payload.
+  // A string 0x... states the bits directly, for example those of a NaN with a payload.
   if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
     const std::string& digits = value.get_ref<const std::string&>();
     std::uint64_t bits = 0;
@@ -74,7 +74,7 @@ std::optional<std::uint64_t> parse_bits(const json& value, char kind, std::size_
     return value == 0 ? std::optional<std::uint64_t>(0) : value == 1 ? std::optional<std::uint64_t>(1) : std::nullopt;
   }
   const std::size_t bits = 8 * bytes;
-  // A number from C++ may be signed although it is not negative.
+  // Numbers that C++ code has put into the JSON may have a signed type although they are not negative.
   if (value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0)) {
     const auto number = value.get<std::uint64_t>();
     const std::size_t digits = kind == 'u' ? bits : bits - 1;
@@ -101,9 +101,9 @@ bool is_hexadecimal(const json& value) {
 std::string hexadecimal(const std::vector<std::byte>& bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "0x";
-  for (const std::byte one : bytes) {
-    out += kDigits[std::to_integer<std::size_t>(one >> 4)];
-    out += kDigits[std::to_integer<std::size_t>(one & std::byte{15})];
+  for (const std::byte byte : bytes) {
+    out += kDigits[std::to_integer<std::size_t>(byte >> 4)];
+    out += kDigits[std::to_integer<std::size_t>(byte & std::byte{15})];
   }
   return out;
 }
@@ -146,12 +146,12 @@ std::vector<std::byte> encode_fill(const json& value, const std::string& dtype) 
   if (bytes > sizeof(std::uint64_t) || std::string_view("biuf").find(kind) == std::string_view::npos) return {};
   std::vector<std::byte> result;
   for (std::size_t part = 0; part < count; ++part) {
-    json its = value;
+    json number = value;
     if (complex && value.is_array() && value.size() == 2)
-      its = value[part];
+      number = value[part];
     else if (complex && part == 1)
-      its = 0;
-    const std::optional<std::uint64_t> bits = parse_bits(its, kind, bytes);
+      number = 0;
+    const std::optional<std::uint64_t> bits = parse_bits(number, kind, bytes);
     if (!bits) return {};
     for (std::size_t i = 0; i < bytes; ++i) {
       const std::size_t from = dtype[0] == '>' ? bytes - 1 - i : i;
@@ -177,28 +177,29 @@ std::vector<std::byte> text_element(std::string_view text, const std::string& dt
   return element;
 }
 
-std::string text_fill(const std::string& path, const std::string& given) {
-  const json text = given.empty() ? json("") : json::parse(given, nullptr, false);
+std::string text_fill(const std::string& path, const std::string& fill_value) {
+  const json text = fill_value.empty() ? json("") : json::parse(fill_value, nullptr, false);
   if (!text.is_string())
-    base::throw_argument_error(path, ": the fill value ", given,
+    base::throw_argument_error(path, ": the fill value ", fill_value,
                                " is none that texts can have; give one in quotation marks, as JSON has texts");
   return text.get<std::string>();
 }
 
-json fill_given(const std::string& path, const std::string& given, const std::string& dtype) {
+json fill_given(const std::string& path, const std::string& fill_value, const std::string& dtype) {
   json value;
-  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given == "NaT" || given.starts_with("0x"))
-    value = given;
+  if (fill_value == "NaN" || fill_value == "Infinity" || fill_value == "-Infinity" || fill_value == "NaT" ||
+      fill_value.starts_with("0x"))
+    value = fill_value;
   else
-    value = json::parse(given, nullptr, false);
-  if (dtype.size() > 2 && (dtype[1] == 'S' || dtype[1] == 'U') && value.is_string() && given.starts_with('"')) {
+    value = json::parse(fill_value, nullptr, false);
+  if (dtype.size() > 2 && (dtype[1] == 'S' || dtype[1] == 'U') && value.is_string() && fill_value.starts_with('"')) {
     const std::vector<std::byte> element = text_element(value.get<std::string>(), dtype);
     value = element.empty() ? json() : json(hexadecimal(element));
   }
   const bool complex = dtype.size() > 1 && dtype[1] == 'c';
   if (complex && !value.is_discarded() && !value.is_array()) value = json::array({value, 0.0});
   if (value.is_discarded() || encode_fill(value, dtype).empty())
-    base::throw_argument_error(path, ": the fill value ", given, " is none that elements of dtype ", dtype,
+    base::throw_argument_error(path, ": the fill value ", fill_value, " is none that elements of dtype ", dtype,
                                " can have; give another one");
   return value;
 }

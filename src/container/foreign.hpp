@@ -1,5 +1,5 @@
-/// Files of formats that Plait does not read. They are recognized by their names and first bytes, so that no caller
-/// mistakes their bytes for elements.
+/// Recognizes files of known formats by their names and first bytes, so that Plait does not read their bytes as raw
+/// elements.
 #pragma once
 
 #include <string>

@@ -20,7 +20,8 @@
 
 namespace plait::container {
 
-/// Bytes that contain the signatures of all formats, including HDF5's after a user block of up to 4096 bytes.
+/// Number of first bytes that contain the signatures of all formats, including HDF5's after a user block of up to 4096
+/// bytes.
 inline constexpr std::size_t kHeaderBytes = 4096 + 8;
 
 /// Changes of a file as a whole.
@@ -29,25 +30,26 @@ class FileChanges {
   virtual ~FileChanges() = default;
   /// Checks that arrays can change in place.  errors  kArgument: files of this format do not change in place.
   virtual void check() const {}
-  /// Returns true if the name is that of an array that the file does not have, and add() adds.  errors  kSystem.
+  /// Returns true if the name is that of an array that the file does not have and add() can add.  errors  kSystem.
   virtual bool lacks_array() const { return false; }
-  /// Begins a new array of the name in the file. It appears in the file at DeferredChanges::commit().
-  /// errors  kArgument: the options do not fit, or the file cannot get the array. kSystem: another program changes it.
+  /// Begins a new array of this name in the file. Readers see it after DeferredChanges::commit().
+  /// errors  kArgument: the options do not fit, or the array cannot be added.  kSystem: another program changes the
+  ///         file.
   virtual std::unique_ptr<Dataset> add(const FileOptions& /*options*/) { return nullptr; }
 };
 
-/// An existing file of a format. One rank opens it, and releases it when it has read what it needs.
+/// An existing file of a format. One rank opens it, reads the metadata that it needs, and releases it.
 class OpenedFile {
  public:
   virtual ~OpenedFile() = default;
-  /// Returns the arrays that the name refers to, in the order of the file: those of the file or group, or the one
+  /// Returns the arrays that the name refers to, in the order of the file: all arrays of the file or group, or the one
   /// array.
-  /// errors  kArgument: nothing has that name. kSystem: the file is damaged.
+  /// errors  kArgument: no object has that name. kSystem: the file is damaged.
   virtual std::vector<Member> arrays() { return {}; }
   /// Returns the groups of the file with their attributes, the root first; empty if the format has no groups.
   /// errors  kSystem: the file is damaged.
   virtual std::vector<GroupAttributes> groups() { return {}; }
-  /// Returns the changes of the file; nullptr if its arrays change in place, and it gets no others.
+  /// Returns the changes of the file; nullptr if its arrays change in place and none can be added.
   virtual FileChanges* changes() { return nullptr; }
   /// Offers the first bytes of the file, which the caller keeps until dataset() has returned: kHeaderBytes, or the
   /// whole file.
@@ -121,8 +123,8 @@ class Format {
 
   /// Returns true if a file that begins with these bytes has this format.  header: kHeaderBytes, or the whole file.
   virtual bool begins(std::span<const std::byte> header) const = 0;
-  /// Returns true if a file that has a name of this format contains this format. It may search the store for signatures
-  /// that `header` does not contain.
+  /// Returns true if a file whose name states this format has this format. It may search the store for signatures that
+  /// `header` does not contain.
   /// errors  kSystem.
   virtual bool recognizes(store::Store& /*store*/, std::span<const std::byte> header) const { return begins(header); }
 
@@ -130,7 +132,7 @@ class Format {
   /// name: the name of the file, or of an array in it. store: the file; for a folder, the file that describes it.
   /// errors  kSystem.
   virtual std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const = 0;
-  /// Opens the array that one rank has opened on another rank. content: its content. encoded: see Dataset::encoded().
+  /// Opens, on another rank, the array that one rank has opened. content: its content. encoded: see Dataset::encoded().
   /// errors  kSystem.
   virtual std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store,
                                           const std::string& /*name*/, std::string_view /*encoded*/) const {
@@ -140,7 +142,7 @@ class Format {
   /// Describes a new file, but does not create it.
   /// errors  kArgument: options are missing or make no sense, or the format is read-only.
   virtual std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const = 0;
-  /// Describes on another rank the new file that one rank has described; the head may be left out.
+  /// Describes, on another rank, the new file that one rank has described; the head may be left out.
   virtual std::unique_ptr<NewFile> attach_new(const std::string& name, const FileOptions& options,
                                               std::string_view /*encoded*/) const {
     return create(name, options);

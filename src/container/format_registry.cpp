@@ -1,10 +1,12 @@
-// Finding the format of a name.
+// Finding the format of a file from its name and content.
 //
-// The prefix of a name decides, as in `npy:data`. Otherwise the format of the suffix is asked first, because it may
-// know signatures that the first bytes do not contain, then all formats in the order of the list. If none recognizes
-// the content, the suffix decides, and a file with an unknown suffix holds raw elements.
-// Example: `data.h5` that contains a .npy file. The suffix is that of HDF5, which does not recognize the content; .npy
-// does. The file is opened as .npy. For a new file only the prefix and the suffix count.
+// A prefix of the name decides, as in `npy:data`. Otherwise the format of the suffix is tried first, because it may
+// search for signatures that the first bytes do not contain, then all formats in the order of the list. If none
+// recognizes the content, the suffix decides, and a file with an unknown suffix holds raw elements. For a new file only
+// the prefix and the suffix count.
+//
+// Example: `data.h5` contains a .npy file. The suffix is that of HDF5, which does not recognize the content, but .npy
+// does: the file is opened as .npy.
 
 #include "container/format_registry.hpp"
 
@@ -36,7 +38,7 @@ namespace {
 std::vector<const Format*>& list() {
   static std::vector<const Format*> list = [] {
     std::vector<const Format*> all{&npy::format(), &gzip::format(), &npz::format()};
-    // If two formats have one name or suffix, new files get the first one.
+    // If two formats have the same name or suffix, new files have the first one.
     all.insert(all.end(), hdf5::formats().begin(), hdf5::formats().end());
     all.insert(all.end(), {&netcdf::format(), &safetensors::format()});
     all.insert(all.end(), zarr::formats().begin(), zarr::formats().end());
@@ -55,18 +57,19 @@ bool ends_with(std::string_view path, std::string_view suffix) {
 /// Returns the first format that meets a condition; nullptr if none does.
 template <typename Condition>
 const Format* format_with(const Condition& condition) {
-  const auto found = std::ranges::find_if(formats(), [&](const Format* one) { return condition(*one); });
+  const auto found = std::ranges::find_if(formats(), [&](const Format* format) { return condition(*format); });
   return found == formats().end() ? nullptr : *found;
 }
 
 const Format* by_ending(std::string_view path) {
-  return *std::ranges::find_if(formats(), [&](const Format* one) { return ends_with(path, one->traits().suffix); });
+  return *std::ranges::find_if(formats(),
+                               [&](const Format* format) { return ends_with(path, format->traits().suffix); });
 }
 
 /// Returns true if the suffix of a file is that of a format that names its arrays.
 bool names_arrays(std::string_view file) {
-  return std::ranges::any_of(formats(), [&](const Format* one) {
-    return one->traits().names_arrays && ends_with(file, one->traits().suffix);
+  return std::ranges::any_of(formats(), [&](const Format* format) {
+    return format->traits().names_arrays && ends_with(file, format->traits().suffix);
   });
 }
 
@@ -75,25 +78,25 @@ const Format* stated_format(std::string_view name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos || name.substr(colon).starts_with("::") || name.substr(colon).starts_with("://"))
     return nullptr;
-  for (const Format* one : formats())
-    if (!one->traits().name.empty() && one->traits().name == name.substr(0, colon)) return one;
+  for (const Format* format : formats())
+    if (!format->traits().name.empty() && format->traits().name == name.substr(0, colon)) return format;
   return nullptr;
 }
 
-/// Returns the format that a store contains among those with the name of `named`; if it contains none of them, the last
-/// one.
+/// Returns the format of the content of a store, among the formats with the same name as `named`; the last of these if
+/// none recognizes the content.
 const Format& variant_in(store::Store& store, const Format& named, const FileHeader& header) {
   if (named.recognizes(store, header.bytes())) return named;
   const Format* last = &named;
-  for (const Format* one : formats()) {
-    if (named.traits().name.empty() || one->traits().name != named.traits().name) continue;
-    if (one->recognizes(store, header.bytes())) return *one;
-    last = one;
+  for (const Format* format : formats()) {
+    if (named.traits().name.empty() || format->traits().name != named.traits().name) continue;
+    if (format->recognizes(store, header.bytes())) return *format;
+    last = format;
   }
   return *last;
 }
 
-/// Returns the format of what is at a URL; nullptr if nothing is there.
+/// Returns the format of the object or folder at a URL; nullptr if there is none.
 const Format* format_at_url(const std::string& url) {
   const bool whole_objects = store::object_store_kind(url).whole_objects;
   (void)store::parse_object_url(url);
@@ -166,15 +169,15 @@ const Format& format_named(std::string_view name) {
 
 const Format* find_format_by_content(store::Store& store) {
   const FileHeader header(store);
-  return format_with([&](const Format& one) { return one.begins(header.bytes()); });
+  return format_with([&](const Format& format) { return format.begins(header.bytes()); });
 }
 
 const Format* find_folder_format(const std::string& folder) {
   std::optional<std::string_view> examined;  // formats of one suffix recognize the same folders
-  return format_with([&](const Format& one) {
-    if (one.folder() == nullptr || one.traits().suffix == examined) return false;
-    examined = one.traits().suffix;
-    return one.folder()->locate_metadata(folder, std::nullopt).exists;
+  return format_with([&](const Format& format) {
+    if (format.folder() == nullptr || format.traits().suffix == examined) return false;
+    examined = format.traits().suffix;
+    return format.folder()->locate_metadata(folder, std::nullopt).exists;
   });
 }
 

@@ -13,13 +13,13 @@
 
 namespace plait::container {
 
-/// A name of the format for stores that describe their content by a header.
+/// A name with this suffix stands for the format of stores that describe their content by a .npy header.
 inline constexpr std::string_view kHeaderName = ".npy";
 
 /// Returns the formats in the order in which they are tried. The last one accepts any file.
 std::span<const Format* const> formats();
 
-/// Adds a format, tried before all others, while the object exists. It serves tests of formats.
+/// Adds a format while the object exists. It is tried before all others. For tests.
 /// threads  Only while no thread opens a file.
 class AddedFormat {
  public:
@@ -68,11 +68,11 @@ const Format& format_at(std::string_view name);
 /// Returns the format of a folder by the files in it, or of a URL by the objects below it; nullptr if it has none.
 /// errors  kSystem.  kArgument: the URL is invalid.
 const Format* find_folder_format(const std::string& folder);
-/// Returns true if a file whose name states this format may be a zip file with folders. Files of other names are not
-/// examined for that.
+/// Returns true if a file whose name states this format may be a zip file with folders. Only such files are examined
+/// for that.
 bool may_be_archive(const Format& named);
 
-/// Returns true if a store begins like files of a format.  errors  kSystem.
+/// Returns true if the first bytes of a store have the signature of a format.  errors  kSystem.
 bool begins_as(const Format& format, store::Store& store);
 /// Returns the format whose signature a store has; nullptr if none.  A match may be a coincidence.  errors  kSystem.
 const Format* find_format_by_content(store::Store& store);

@@ -53,31 +53,31 @@ std::string new_array_name(const std::string& path, const std::string& unnamed) 
 std::vector<Member> make_new_members(const std::string& path, const FileOptions& options, const std::string& unnamed) {
   std::vector<Member> members;
   if (options.arrays.empty()) {
-    Member& one = members.emplace_back();
-    static_cast<ArrayProperties&>(one) = options.properties();
-    one.name = new_array_name(path, unnamed);
-    one.type = described_type(options, path, true);
+    Member& member = members.emplace_back();
+    static_cast<ArrayProperties&>(member) = options.properties();
+    member.name = new_array_name(path, unnamed);
+    member.type = described_type(options, path, true);
   } else if (array_name(path).array) {
     base::throw_argument_error(
         path, ": several arrays were given, but the name is that of one; leave out the :: and what follows");
   }
   std::set<std::string_view> names;
-  for (const ArrayDescription& given : options.arrays) {
-    Member& one = members.emplace_back();
-    static_cast<ArrayDescription&>(one) = given;
-    take_defaults(one, options);
-    one.type = described_type(options_for(given), text(path, "::", given.name), true);
-    if (!names.insert(given.name).second)
-      base::throw_argument_error(path, ": two arrays have the name \"", given.name, "\"; give each a name of its own");
+  for (const ArrayDescription& array : options.arrays) {
+    Member& member = members.emplace_back();
+    static_cast<ArrayDescription&>(member) = array;
+    take_defaults(member, options);
+    member.type = described_type(options_for(array), text(path, "::", array.name), true);
+    if (!names.insert(array.name).second)
+      base::throw_argument_error(path, ": two arrays have the name \"", array.name, "\"; give each a name of its own");
   }
-  for (const Member& one : members) {
-    if (one.name.empty()) base::throw_argument_error(path, ": an array has an empty name; give it another one");
-    if (one.name.find('\0') != std::string::npos)
+  for (const Member& member : members) {
+    if (member.name.empty()) base::throw_argument_error(path, ": an array has an empty name; give it another one");
+    if (member.name.find('\0') != std::string::npos)
       base::throw_argument_error(path, ": the name of an array has a byte of zero; give it another one");
-    if (!npy::is_utf8(one.name))
+    if (!npy::is_utf8(member.name))
       base::throw_argument_error(path, ": the name of an array is no UTF-8; give it another one");
-    if (one.type.dtype.empty())
-      base::throw_argument_error(path, "::", one.name,
+    if (member.type.dtype.empty())
+      base::throw_argument_error(path, "::", member.name,
                                  ": the array needs a dtype, which the file is to state; give one");
   }
   return members;

@@ -1,4 +1,4 @@
-// A part of a file that consists of equal rows at equal distances, such as a netCDF variable with records.
+// Accessing a part of a file that consists of equal rows at equal distances, such as a netCDF variable with records.
 //
 // Offset o of the part is byte o mod row of row o / row, and has the offset begin + o / row * stride + o mod row in the
 // whole.
@@ -21,9 +21,9 @@ namespace plait::container {
 
 namespace {
 
-// Limit for the distance of rows that are read together. A request costs about 10 us, in which 10 to 16 KiB can be
-// read.
-constexpr std::int64_t kFar = std::int64_t{16} << 10;
+// Maximum length of rows, and of the gaps between them, that are read together. A request costs about 10 us, in which
+// 10 to 16 KiB can be read.
+constexpr std::int64_t kMaxGap = std::int64_t{16} << 10;
 constexpr std::int64_t kBlock = std::int64_t{1} << 20;
 
 /// Calls `take` for each piece of a segment with its offset in the whole, its offset in the segment, and its length.
@@ -65,7 +65,7 @@ void PartStore::check(std::int64_t offset, std::int64_t bytes) const {
 
 std::unique_ptr<store::Pending> PartStore::submit_read(std::vector<store::ReadSegment> segments) {
   for (const store::ReadSegment& segment : segments) check(segment.offset, segment.bytes);
-  if (rows_.count > 1 && rows_.row < kFar && rows_.stride - rows_.row < kFar)
+  if (rows_.count > 1 && rows_.row < kMaxGap && rows_.stride - rows_.row < kMaxGap)
     return std::make_unique<PendingTogether>(*this, std::move(segments));
   std::vector<store::ReadSegment> pieces;
   pieces.reserve(segments.size());
@@ -91,7 +91,7 @@ std::unique_ptr<store::Pending> PartStore::submit_write(std::vector<store::Write
 void PartStore::read_together(const store::ReadSegment& segment) {
   std::vector<std::byte> block;
   std::vector<store::ReadSegment> pieces;
-  const auto take_out = [&] {
+  const auto copy_out = [&] {
     if (pieces.empty()) return;
     const std::int64_t begin = pieces.front().offset;
     const std::int64_t bytes = pieces.back().offset + pieces.back().bytes - begin;
@@ -102,10 +102,10 @@ void PartStore::read_together(const store::ReadSegment& segment) {
     pieces.clear();
   };
   for_each_piece(rows_, segment.offset, segment.bytes, [&](std::int64_t at, std::int64_t done, std::int64_t length) {
-    if (!pieces.empty() && at + length - pieces.front().offset > kBlock) take_out();
+    if (!pieces.empty() && at + length - pieces.front().offset > kBlock) copy_out();
     pieces.push_back({at, segment.data + done, length});
   });
-  take_out();
+  copy_out();
 }
 
 }  // namespace plait::container

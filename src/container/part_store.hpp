@@ -1,4 +1,4 @@
-/// A part of a store as a store of its own.
+/// A store that consists of a part of another store.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace plait::container {
 
-/// The location of the part in the whole: `count` rows of `row` bytes, each of which begins `stride` bytes after the
-/// one before it.
+/// The location of the part in the whole store: `count` rows of `row` bytes. Each row begins `stride` bytes after the
+/// row before it.
 struct Rows {
   std::int64_t begin = 0;
   std::int64_t row = 0;
@@ -27,7 +27,8 @@ void fields(Codec& codec, base::Record<Codec, Rows>& rows) {
 }
 
 /// The rows of a part as consecutive bytes, without the bytes between them. Rows that are short and near to each other
-/// are read together with these, in blocks of 1 MiB, and copied out; otherwise each row is a request of its own.
+/// are read in blocks of up to 1 MiB, together with the bytes between them, and copied out; otherwise each row needs
+/// one request.
 class PartStore : public store::Store {
  public:
   /// name: the name of the part in errors. The rows do not overlap and end before 2^63.

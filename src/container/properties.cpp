@@ -32,13 +32,14 @@ void append_value(std::string& out, const std::vector<Value>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) base::append_parts(out, i == 0 ? "" : " ", values[i]);
 }
 
-/// Appends the number of attributes only, because rank 0 alone writes them; but each rank needs the fill value.
+/// Appends the number of attributes, because only rank 0 needs their values to write them, and the value of _FillValue,
+/// which every rank needs.
 void append_value(std::string& out, const ArrayAttributes& attributes) {
   base::append_parts(out, attributes.size());
-  for (const ArrayAttribute& one : attributes) {
-    if (one.name != "_FillValue") continue;
-    base::append_parts(out, ", ", one.name, ' ', one.dtype, ' ', shape_to_string(one.shape));
-    for (const std::byte byte : one.values) base::append_parts(out, ' ', std::to_integer<int>(byte));
+  for (const ArrayAttribute& attribute : attributes) {
+    if (attribute.name != "_FillValue") continue;
+    base::append_parts(out, ", ", attribute.name, ' ', attribute.dtype, ' ', shape_to_string(attribute.shape));
+    for (const std::byte byte : attribute.values) base::append_parts(out, ' ', std::to_integer<int>(byte));
   }
 }
 

@@ -7,13 +7,13 @@
 
 namespace plait::container {
 
-/// Returns the name of the first stated property, as errors have it; nullptr if none is stated.
+/// Returns the name of the first stated property, as it appears in error messages; nullptr if none is stated.
 const char* given_property(const ArrayProperties& array);
 
-/// Returns true if a property other than attributes is stated; only formats that store arrays in chunks have these.
+/// Returns true if a property other than attributes is stated. Only formats that store arrays in chunks support these.
 bool describes_storage(const ArrayProperties& array);
 
-/// Sets the properties that an array lacks and `defaults` has.
+/// Sets each property that `array` does not state to that of `defaults`.
 void take_defaults(ArrayProperties& array, const ArrayProperties& defaults);
 
 /// Returns the stated properties in the notation of open(), such as `, chunks 8x8, codec zstd:3`.

@@ -1,4 +1,4 @@
-/// Segments of a store with consecutive chunks.
+/// Helpers for stores whose chunks are consecutive bytes.
 #pragma once
 
 #include <algorithm>

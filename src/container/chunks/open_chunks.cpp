@@ -1,15 +1,17 @@
-// Chunks that are written in parts.
+// Collecting chunks that are written in parts.
 //
-// A write that covers all of a chunk inside the array bypasses the buffers: it is put at once, and replaces a buffered
-// copy. Any other write reads the chunk as it is, applies its parts to the buffer, and adds their sizes.
+// A write of all bytes of a chunk that are inside the array bypasses the buffers: it is put immediately, and a buffered
+// copy is dropped. Any other write reads the former chunk into a buffer, copies its parts to the buffer, and adds up
+// their sizes.
 //
-// Example: a chunk of 1,000 bytes at the end of an array has 600 bytes inside. A write of 600 bytes is put at once; the
-// other 400 have the fill value. A write of 200 bytes reads the chunk; two more of 200 bytes complete it (600 >= 600).
-// If a part is written twice, the sum reaches 600 too early. The chunk is then put before it is complete, which costs
-// another read and put, but loses nothing, because the buffer holds the former bytes of the missing parts.
+// Example: a chunk of 1,000 bytes at the end of an array has 600 bytes inside. A write of 600 bytes is put immediately;
+// the other 400 bytes get the fill value. A write of 200 bytes reads the chunk; two more writes of 200 bytes complete
+// it (600 >= 600). If a part is written twice, the sum reaches 600 too early. The chunk is then put before it is
+// complete, which costs another read and put but loses no data, because the buffer holds the former bytes of the
+// missing parts.
 //
-// A thread marks a buffer as in use, and releases the mutex while it reads, copies or puts, so that threads with
-// different chunks wait for each other only to find their buffers.
+// A thread marks a buffer as in use, and releases the mutex while it reads, copies or puts. Threads that write
+// different chunks therefore wait for each other only while they look up their buffers.
 
 #include "container/chunks/open_chunks.hpp"
 
@@ -23,7 +25,7 @@ namespace plait::container {
 
 namespace {
 
-/// Limit for the bytes of buffered chunks.
+/// Maximum size of all buffered chunks.
 constexpr std::int64_t kMaxOpenBytes = std::int64_t{16} << 20;
 constexpr std::size_t kMinOpen = 2;
 
@@ -43,8 +45,8 @@ void OpenChunks::write(std::int64_t number, std::span<const store::WriteSegment>
   static thread_local codec::Buffer buffer;
   const std::span<std::byte> chunk = buffer.acquire(static_cast<std::size_t>(all));
   if (bytes < all) chunks_.fill_chunk(number, chunk);
-  for (const store::WriteSegment& one : parts)
-    std::memcpy(chunk.data() + one.offset, one.data, static_cast<std::size_t>(one.bytes));
+  for (const store::WriteSegment& part : parts)
+    std::memcpy(chunk.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
   chunks_.put(number, chunk);
 }
 
@@ -64,14 +66,14 @@ void OpenChunks::add(std::int64_t number, std::span<const store::WriteSegment> p
   released_.notify_all();
 }
 
-/// Returns the buffer of a chunk, or the end. Waits while another thread puts this chunk.
+/// Returns the buffer of a chunk, or open_.end() if there is none. Waits while another thread uses the buffer.
 OpenChunks::Entry OpenChunks::find_released(std::int64_t number, std::unique_lock<std::mutex>& lock) {
   Entry found = open_.find(number);
   for (; found != open_.end() && found->second.in_use; found = open_.find(number)) released_.wait(lock);
   return found;
 }
 
-/// Returns the buffer of a chunk, in use by the caller. A new one has the chunk's former bytes.
+/// Returns the buffer of a chunk, marked as in use by the caller. A new buffer holds the former bytes of the chunk.
 OpenChunks::Entry OpenChunks::acquire(std::int64_t number, std::unique_lock<std::mutex>& lock) {
   if (const Entry found = find_released(number, lock); found != open_.end()) {
     found->second.in_use = true;
@@ -79,24 +81,24 @@ OpenChunks::Entry OpenChunks::acquire(std::int64_t number, std::unique_lock<std:
   }
   const std::int64_t bytes = chunks_.chunk_bytes(number);
   close_others(bytes, lock);
-  OpenChunk one;
-  one.in_use = true;
+  OpenChunk chunk;
+  chunk.in_use = true;
   lock.unlock();
   try {
-    one.bytes.resize(static_cast<std::size_t>(bytes));
-    chunks_.read_old(number, one.bytes);
+    chunk.bytes.resize(static_cast<std::size_t>(bytes));
+    chunks_.read_old(number, chunk.bytes);
   } catch (...) {
     lock.lock();
     throw;
   }
   lock.lock();
   open_bytes_ += bytes;
-  return open_.emplace(number, std::move(one)).first;
+  return open_.emplace(number, std::move(chunk)).first;
 }
 
 void OpenChunks::close_others(std::int64_t bytes, std::unique_lock<std::mutex>& lock) {
   while (open_.size() >= kMinOpen && open_bytes_ + bytes > kMaxOpenBytes) {
-    const auto unused = std::ranges::find_if(open_, [](const auto& one) { return !one.second.in_use; });
+    const auto unused = std::ranges::find_if(open_, [](const auto& entry) { return !entry.second.in_use; });
     if (unused == open_.end()) return;
     unused->second.in_use = true;
     close(unused, lock);
@@ -111,25 +113,25 @@ bool OpenChunks::read(std::int64_t number, const store::ReadSegment& piece) {
   return true;
 }
 
-/// Puts a chunk that the caller uses, and removes its buffer. If that fails, the buffer remains.
-void OpenChunks::close(Entry one, std::unique_lock<std::mutex>& lock) {
+/// Puts a chunk that is marked as in use by the caller, and removes its buffer. If put() fails, the buffer remains.
+void OpenChunks::close(Entry entry, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   try {
-    chunks_.put(one->first, one->second.bytes);
+    chunks_.put(entry->first, entry->second.bytes);
   } catch (...) {
     lock.lock();
-    one->second.in_use = false;
+    entry->second.in_use = false;
     released_.notify_all();
     throw;
   }
   lock.lock();
-  drop(one);
+  drop(entry);
   released_.notify_all();
 }
 
-void OpenChunks::drop(Entry one) {
-  open_bytes_ -= static_cast<std::int64_t>(one->second.bytes.size());
-  open_.erase(one);
+void OpenChunks::drop(Entry entry) {
+  open_bytes_ -= static_cast<std::int64_t>(entry->second.bytes.size());
+  open_.erase(entry);
 }
 
 void OpenChunks::flush() {

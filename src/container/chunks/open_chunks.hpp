@@ -18,7 +18,7 @@ class WholeChunks {
  public:
   virtual ~WholeChunks() = default;
   virtual std::int64_t chunk_bytes(std::int64_t number) const = 0;
-  /// Bytes of a chunk that make it complete when they are written: those within the extent of the array.
+  /// Returns the number of bytes of a chunk that are inside the array. The chunk is complete when they are written.
   virtual std::int64_t inside(std::int64_t number) const = 0;
   /// Fills a chunk with the fill value.
   virtual void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const = 0;
@@ -28,9 +28,9 @@ class WholeChunks {
   virtual void put(std::int64_t number, std::span<const std::byte> chunk) = 0;
 };
 
-/// A buffer of incomplete chunks. The first write to a part of a chunk reads the rest. The chunk is put when all of it
-/// has been written, when the buffers are full, or by flush(). Buffers take at most 16 MiB, or two chunks if that is
-/// more, and the chunks that other threads are writing at that moment.
+/// A buffer of incomplete chunks. The first write to a part of a chunk reads the whole chunk. The chunk is put when all
+/// of it has been written, when the buffers are full, or by flush(). Buffers need at most 16 MiB, or the size of two
+/// chunks if that is more, in addition to the chunks that other threads are writing at that moment.
 /// threads  Any number at once, on different chunks, except flush() and forget().
 class OpenChunks {
  public:
@@ -38,9 +38,8 @@ class OpenChunks {
 
   /// Writes parts of one chunk; offsets are relative to the chunk.
   void write(std::int64_t number, std::span<const store::WriteSegment> parts);
-  /// Reads a piece of a chunk; the offset is relative to the chunk.
-  ///
-  /// Returns false if the chunk is not buffered.
+  /// Reads a piece of a buffered chunk; the offset is relative to the chunk. Returns false if the chunk is not in a
+  /// buffer.
   bool read(std::int64_t number, const store::ReadSegment& piece);
   /// Puts all buffered chunks.
   void flush();
@@ -50,8 +49,8 @@ class OpenChunks {
  private:
   struct OpenChunk {
     std::vector<std::byte> bytes;
-    std::int64_t written = 0;
-    bool in_use = false;  ///< a thread changes or puts it; no other thread may
+    std::int64_t written = 0;  ///< sum of the sizes of the parts that have been written
+    bool in_use = false;       ///< true while a thread changes or puts it, which excludes other threads
   };
   using Entry = std::map<std::int64_t, OpenChunk>::iterator;
   void add(std::int64_t number, std::span<const store::WriteSegment> parts);
@@ -60,8 +59,8 @@ class OpenChunks {
   Entry find_released(std::int64_t number, std::unique_lock<std::mutex>& lock);
   Entry acquire(std::int64_t number, std::unique_lock<std::mutex>& lock);
   void close_others(std::int64_t bytes, std::unique_lock<std::mutex>& lock);
-  void close(Entry one, std::unique_lock<std::mutex>& lock);
-  void drop(Entry one);
+  void close(Entry entry, std::unique_lock<std::mutex>& lock);
+  void drop(Entry entry);
 
   WholeChunks& chunks_;
   std::mutex mutex_;

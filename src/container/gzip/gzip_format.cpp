@@ -19,7 +19,7 @@ constexpr std::string_view kSuffix = ".gz";
 /// The signature, and deflate, the only method of compression that exists.
 constexpr std::string_view kSignature = "\x1f\x8b\x08";
 
-/// Rejects names such as `a.npy.gz`: the header in their content would be taken for elements.
+/// Rejects names such as `a.npy.gz`, whose header would be mistaken for elements.
 void check_packed_name(const std::string& name) {
   const std::string_view packed = std::string_view(name).substr(0, name.size() - kSuffix.size());
   const std::string_view format = foreign_by_name(packed);

@@ -1,7 +1,7 @@
-// Reads at any offset of a gzipped file.
+// Reading a gzipped file at any offset.
 //
-// Up to 4 idle inflaters keep their position. A read uses the idle inflater with the largest position at or before its
-// offset, if no restart point lies between the two; otherwise a new one begins at the restart point.
+// Up to 4 idle inflaters are retained at their positions. A read uses the idle inflater with the largest position at or
+// before its offset, if no restart point is between the two; otherwise a new inflater begins at the restart point.
 // Example: restart points at 0, 1 and 2 MiB, and an idle inflater at 1.5 MiB. A read at 1.7 MiB uses it and skips 0.2
 // MiB. A read at 2.2 MiB begins at the restart point of 2 MiB, and skips 0.2 MiB instead of 0.7.
 
@@ -66,9 +66,9 @@ std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
     for (auto it = idle_.begin(); it != idle_.end(); ++it)
       if ((*it)->position() <= offset && (best == idle_.end() || (*it)->position() > (*best)->position())) best = it;
     if (best != idle_.end() && (*best)->position() >= point.unpacked) {
-      std::unique_ptr<Inflater> found = std::move(*best);
+      std::unique_ptr<Inflater> inflater = std::move(*best);
       idle_.erase(best);
-      return found;
+      return inflater;
     }
   }
   return std::make_unique<Inflater>(*file_, index_.packed, point, index_.framing);

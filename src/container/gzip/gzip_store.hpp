@@ -12,8 +12,8 @@
 
 namespace plait::container::gzip {
 
-/// A store that inflates what is read. A read that begins where an earlier one has ended continues with its inflater;
-/// other reads begin at a restart point. Threads inflate in parallel.
+/// A store that inflates the requested bytes. A read that begins where an earlier one has ended continues with the same
+/// inflater; other reads begin at a restart point. Threads inflate in parallel.
 class GzipStore : public store::Store {
  public:
   GzipStore(std::shared_ptr<store::Store> file, Index index);
@@ -25,18 +25,20 @@ class GzipStore : public store::Store {
   std::string description() const override;
   std::int64_t size() override { return index_.unpacked; }
   bool grows() const override { return false; }
-  /// Reads segments, which are inflated when the batch is completed.
+  /// Begins to read segments; complete() inflates them.
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
   /// Fails.  errors  kArgument: always.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void sync() override {}
 
-  /// Reads a segment.  errors  kSystem: it is after the end; the data are damaged, with their position.
+  /// Reads a segment.
+  /// errors  kSystem: it is after the end, or the data are damaged; the message has their position.
   void inflate(const store::ReadSegment& segment);
 
  private:
   /// Returns an inflater at or before `offset` that needs to inflate less than one from the last restart point.
   std::unique_ptr<Inflater> take(std::int64_t offset);
+  /// Adds an inflater to the idle ones. If there are too many, destroys the one that was used least recently.
   void recycle(std::unique_ptr<Inflater> inflater);
 
   std::shared_ptr<store::Store> file_;

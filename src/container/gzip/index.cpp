@@ -1,11 +1,11 @@
 // An index of restart points, made while the file is inflated once.
 //
 // Problem: a gzipped file can be inflated only from its beginning, so that a read at an offset of 1 GiB would inflate 1
-// GiB. With a copy of the last 32 KiB of content, the window, inflating can restart at the border of two deflate
-// blocks. A window for each MiB of a large file would be an index of unlimited size.
+// GiB. Inflating can also restart at the border of two deflate blocks, given a copy of the 32 KiB of content before it,
+// the window. But an index with a window for each MiB would grow without limit with the size of the file.
 //
-// Idea: points are at least `spacing` bytes of content apart. If there are kMaxPoints of them and another one is due,
-// every second one is removed and the spacing doubles.
+// Idea: restart points are at least `spacing` bytes of content apart. When there are kMaxPoints of them and another one
+// is due, every second one is removed and the spacing doubles.
 //
 // Example: 300 MiB of content. Up to 128 MiB points are about 1 MiB apart and 128 in number. Then 64 remain, 2 MiB
 // apart, and at 256 MiB there are 128 again. Then 64 remain, 4 MiB apart, and at the end there are about 75. A read
@@ -43,13 +43,13 @@ void thin_out(std::vector<RestartPoint>& points) {
   points.resize(remaining);
 }
 
-/// Deflates an index. It consists mostly of windows: pieces of content that was worth compressing.
+/// Deflates an encoded index. It consists mostly of windows, pieces of content that compresses well.
 std::string deflated(const std::string& text) {
   uLongf length = compressBound(text.size());
   std::string result(length, '\0');
-  const int done = compress2(reinterpret_cast<Bytef*>(result.data()), &length,
-                             reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_SPEED);
-  if (done != Z_OK) throw std::bad_alloc();
+  const int status = compress2(reinterpret_cast<Bytef*>(result.data()), &length,
+                               reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_SPEED);
+  if (status != Z_OK) throw std::bad_alloc();
   result.resize(length);
   return result;
 }
@@ -57,10 +57,10 @@ std::string deflated(const std::string& text) {
 std::string inflated(std::string_view packed, std::size_t bytes) {
   std::string result(bytes, '\0');
   uLongf length = bytes;
-  const int done = uncompress(reinterpret_cast<Bytef*>(result.data()), &length,
-                              reinterpret_cast<const Bytef*>(packed.data()), packed.size());
-  if (done == Z_MEM_ERROR) throw std::bad_alloc();
-  if (done != Z_OK || length != bytes)
+  const int status = uncompress(reinterpret_cast<Bytef*>(result.data()), &length,
+                                reinterpret_cast<const Bytef*>(packed.data()), packed.size());
+  if (status == Z_MEM_ERROR) throw std::bad_alloc();
+  if (status != Z_OK || length != bytes)
     base::throw_system_error(EIO, "another rank sent a damaged index of the gzipped file");
   return result;
 }
@@ -92,7 +92,7 @@ Index Index::parse(std::string_view text) {
 
 namespace {
 
-/// Makes the index, and calls `unpacked` with each piece of the content.
+/// Makes the index, and calls `unpacked` with each piece of the content and the position after it.
 template <typename Unpacked>
 Index indexed(store::Store& file, Framing framing, const Unpacked& unpacked) {
   Index index;

@@ -13,11 +13,11 @@ namespace plait::container::gzip {
 
 /// The state of an inflater between two blocks of a member, or before a member.
 struct RestartPoint {
-  std::int64_t packed = 0;    ///< bytes of the file before it; the last one may be used in part
+  std::int64_t packed = 0;    ///< bytes of the file before it; the last of these may be used in part
   std::int64_t unpacked = 0;  ///< bytes of the content before it
-  int bits = 0;               ///< number of bits of the byte before `packed` that belong to the next block
+  int bits = 0;               ///< number of bits of the byte at `packed` - 1 that belong to the next block
   bool inside = false;        ///< true if it is within a member; otherwise a header follows
-  std::string window;         ///< content of this member before it, to which the next blocks may refer: at most 32 KiB
+  std::string window;  ///< the last 32 KiB, or less, of this member's content, to which the next blocks may refer
 };
 
 template <class Codec>
@@ -38,8 +38,8 @@ struct Index {
   std::int64_t packed = 0;    ///< size of the file
   std::int64_t unpacked = 0;  ///< size of the content
   Framing framing = Framing::kGzip;
-  /// Sorted by offset; the first one is the beginning of the file. There are at most kMaxPoints, regardless of the
-  /// size.
+  /// The restart points, sorted by offset. The first one is the beginning of the file. There are at most kMaxPoints,
+  /// regardless of the size of the file.
   std::vector<RestartPoint> points;
 
   /// Returns the last point at or before `offset`.
@@ -56,14 +56,14 @@ void fields(Codec& codec, base::Record<Codec, Index>& index) {
   codec(index.packed, index.unpacked, index.framing, index.points);
 }
 
-/// Limit for the number of points, whose windows then take 4 MiB.
+/// Maximum number of points; their windows then need 4 MiB.
 inline constexpr std::size_t kMaxPoints = 128;
-/// Minimum distance of points in the content. It doubles each time when there are kMaxPoints points.
+/// Minimum distance of points in the content at first. It doubles each time the number of points reaches kMaxPoints.
 inline constexpr std::int64_t kMinSpacing = std::int64_t{1} << 20;
 
 /// Inflates the whole file once, and verifies all checksums.
 /// cost  About half a second for each 100 MiB of content.
-/// errors  kSystem: the data are damaged or truncated, with their position; errors of the store.
+/// errors  kSystem: the data are damaged or truncated; the message has their position. Errors of the store.
 Index make_index(store::Store& file);
 
 /// The known properties of one stream without frames.

@@ -1,12 +1,12 @@
 // Restarting zlib at the border of two deflate blocks.
 //
-// A block begins at any bit. The restart point therefore has the number of bits of the byte before it that belong to
-// the next block; inflatePrime() passes them to zlib, and inflateSetDictionary() the window.
+// A block may begin at any bit of a byte. The restart point therefore has the number of bits of the byte before it that
+// belong to the next block; inflatePrime() passes them to zlib, and inflateSetDictionary() passes the window.
 // Example: a block ends 3 bits before the end of byte 1,000 of the file. The point has packed = 1,001 and bits = 3:
 // byte 1,000 is read again, and its upper 3 bits (byte >> 5) are passed to zlib before byte 1,001.
 //
-// zlib then sees bare blocks without the member's header. It verifies no checksum, and end_member() skips the 8 bytes
-// of checksum and length. The following members are complete again.
+// zlib then gets bare blocks without the member's header. It cannot verify the checksum of this member, and
+// end_member() skips the 8 bytes of checksum and length. The following members are read with their headers again.
 
 #include "container/gzip/inflater.hpp"
 
@@ -119,24 +119,24 @@ void Inflater::end_member() {
 std::int64_t Inflater::read(std::byte* data, std::int64_t bytes, bool stop_at_blocks) {
   std::int64_t done = 0;
   while (done < bytes && !ended_) {
-    // Without a frame, zlib may already have taken the input that contains the end.
+    // Without framing, zlib may already have consumed the input that contains the end, so that no more input is needed.
     const bool more = load();
     if (!more && framing_ == Framing::kGzip) expect_more();
     at_header_ = false;
-    const std::int64_t most = std::min<std::int64_t>(bytes - done, std::numeric_limits<uInt>::max());
+    const std::int64_t max_bytes = std::min<std::int64_t>(bytes - done, std::numeric_limits<uInt>::max());
     zlib_.next_out = reinterpret_cast<Bytef*>(data + done);
-    zlib_.avail_out = static_cast<uInt>(most);
+    zlib_.avail_out = static_cast<uInt>(max_bytes);
     const int result = inflate(&zlib_, stop_at_blocks ? Z_BLOCK : Z_NO_FLUSH);
-    const std::int64_t made = most - zlib_.avail_out;
-    done += made;
-    unpacked_ += made;
+    const std::int64_t inflated = max_bytes - zlib_.avail_out;
+    done += inflated;
+    unpacked_ += inflated;
     if (result == Z_STREAM_END) {
       end_member();
     } else if (result == Z_MEM_ERROR) {
       throw std::bad_alloc();
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
       damaged(nullptr);
-    } else if (!more && made == 0) {
+    } else if (!more && inflated == 0) {
       expect_more();
     }
     if (stop_at_blocks && can_restart()) break;

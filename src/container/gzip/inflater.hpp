@@ -13,7 +13,7 @@
 
 namespace plait::container::gzip {
 
-/// Inflates consecutive members, which zeros may follow, as in `gzip` and RFC 1952.
+/// Inflates consecutive members (RFC 1952). Zeros may follow the last member, as the program `gzip` permits.
 /// threads  One thread at a time.
 class Inflater {
  public:
@@ -27,9 +27,9 @@ class Inflater {
   std::int64_t position() const { return unpacked_; }
   /// Returns true at the end of the content.
   bool ended() const { return ended_; }
-  /// Inflates to `data` until it has `bytes` bytes, the content ends or, if `stop_at_blocks`, inflating could restart
-  /// here. Returns the number of bytes.
-  /// errors  kSystem: the data are damaged or truncated, with their position; errors of the store.
+  /// Inflates up to `bytes` bytes to `data`. Stops before if the content ends or, if `stop_at_blocks` is true, where
+  /// inflating could restart. Returns the number of bytes.
+  /// errors  kSystem: the data are damaged or truncated; the message has their position. Errors of the store.
   std::int64_t read(std::byte* data, std::int64_t bytes, bool stop_at_blocks = false);
   /// Inflates `bytes` bytes.  errors  Those of read(); the content ends before.
   void read_whole(std::byte* data, std::int64_t bytes);
@@ -52,7 +52,7 @@ class Inflater {
   store::Store& file_;
   std::int64_t packed_;
   Framing framing_;
-  std::int64_t loaded_;     // offset of the bytes of the file that are read next
+  std::int64_t loaded_;     // offset of the next bytes to read from the file
   std::int64_t unpacked_;   // offset in the content
   bool checked_ = true;     // true if zlib itself reads the header and checksum of this member
   bool at_header_ = false;  // true at the header of a member

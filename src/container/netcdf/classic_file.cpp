@@ -19,7 +19,7 @@ namespace {
 std::vector<Member> take_members(std::vector<Variable>& variables) {
   std::vector<Member> members;
   members.reserve(variables.size());
-  for (Variable& one : variables) members.push_back(std::move(one.member));
+  for (Variable& variable : variables) members.push_back(std::move(variable.member));
   return members;
 }
 
@@ -43,10 +43,12 @@ ClassicDataset::~ClassicDataset() {
 }
 
 void ClassicDataset::begin() {
-  // The header is read under the lock, which excludes other programs that add records. The destructor releases it.
+  // Lock the file first, then read the header: the lock excludes other programs that add records. The destructor
+  // releases it.
   records_ = RecordFile::open(file_, name_, content().name);
   const std::vector<Variable> variables = read_header(*file_, name_).variables;
-  const auto found = std::ranges::find(variables, content().name, [](const Variable& one) { return one.member.name; });
+  const auto found =
+      std::ranges::find(variables, content().name, [](const Variable& variable) { return variable.member.name; });
   if (found == variables.end() || !found->grows)
     base::throw_argument_error(name_,
                                " cannot grow: its first dimension is not the unlimited one of the file; copy it to a "
@@ -78,9 +80,9 @@ std::unique_ptr<Dataset> ClassicDataset::with_shape(const Extents& shape) {
   if (__builtin_mul_overflow(placement.rows.stride, shape.front(), &bytes) || bytes > INT64_MAX - placement.rows.begin)
     base::throw_argument_error(name_, ": ", shape.front(), " records would end behind byte 2^63");
   if (records_) records_->extend(content().name, shape.front());
-  auto made = std::make_unique<ClassicDataset>(std::move(changed), file_, placement, name_);
-  made->records_ = std::move(records_);
-  return made;
+  auto reshaped = std::make_unique<ClassicDataset>(std::move(changed), file_, placement, name_);
+  reshaped->records_ = std::move(records_);
+  return reshaped;
 }
 
 void ClassicDataset::commit() {
@@ -108,16 +110,17 @@ bool ClassicFile::lacks_array() const {
   while (array.starts_with('/')) array.remove_prefix(1);
   if (array.empty()) return false;
   const std::vector<Variable> variables = read_header(*store_, file_).variables;
-  return std::ranges::find(variables, array, [](const Variable& one) { return one.member.name; }) == variables.end();
+  return std::ranges::find(variables, array, [](const Variable& variable) { return variable.member.name; }) ==
+         variables.end();
 }
 
 std::unique_ptr<Dataset> ClassicFile::add(const FileOptions& options) {
-  auto made = std::make_unique<NewVariable>(store_, name_, options);
-  const Member& member = made->member();
+  auto variable = std::make_unique<NewVariable>(store_, name_, options);
+  const Member& member = variable->member();
   Content content = static_cast<const Content&>(member);
   const Rows rows{member.data_offset, member.stored, member.stored, 1};
   auto dataset = std::make_unique<ClassicDataset>(std::move(content), store_, Placement{rows, false, true}, name_);
-  dataset->set_new(std::move(made));
+  dataset->set_new(std::move(variable));
   return dataset;
 }
 

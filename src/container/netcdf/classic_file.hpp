@@ -16,7 +16,7 @@ namespace plait::container::netcdf {
 /// The location of a variable in a file.
 struct Placement {
   Rows rows;
-  bool extends = false;  ///< true if rows are records, to which others may be added
+  bool extends = false;  ///< true if rows are records, and more may be added
   bool is_new = false;   ///< true if the header does not have the variable yet
 };
 
@@ -35,7 +35,7 @@ class ClassicDataset : public Dataset, public ShapeChanges, public DeferredChang
   ClassicDataset& operator=(const ClassicDataset&) = delete;
   std::string encoded() const override { return base::encode(placement_); }
 
-  /// Makes the dataset that of a new variable, which appears at commit(). One rank calls it.
+  /// Makes this the dataset of a new variable, which readers see after commit(). One rank calls it.
   void set_new(std::unique_ptr<NewVariable> variable) { new_ = std::move(variable); }
   ShapeChanges* shape_changes() override { return placement_.is_new ? nullptr : this; }
   DeferredChanges* deferred_changes() override { return placement_.extends || placement_.is_new ? this : nullptr; }

@@ -7,8 +7,8 @@
 
 namespace plait::container::netcdf {
 
-/// Returns the fill value of netCDF's library for variables that do not state one. The result is empty if the dtype is
-/// not a number type of netCDF; the fill value is then zero.
+/// Returns the fill value that netCDF's library uses for variables that do not state one. Returns an empty value, which
+/// stands for zero, if the dtype is not a number type of netCDF.
 std::vector<std::byte> default_fill(const std::string& dtype);
 
 }  // namespace plait::container::netcdf

@@ -1,4 +1,4 @@
-/// Numbers of the grammar of netCDF's classic formats.
+/// Constants of the grammar of netCDF's classic formats.
 #pragma once
 
 #include <array>

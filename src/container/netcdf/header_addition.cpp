@@ -1,13 +1,13 @@
-// A header with a further variable (The NetCDF Classic Format Specification, Unidata).
+// Adding a variable to a header (The NetCDF Classic Format Specification, Unidata).
 //
-// The header is a number of records, a list of dimensions, a list of attributes, and a list of variables. A list begins
-// with its tag and the number of its members. New dimensions are inserted at the end of their list, which moves what
-// follows; the variable comes last.
+// The header consists of the number of records, a list of dimensions, a list of attributes, and a list of variables. A
+// list begins with its tag and the number of its members. New dimensions are inserted at the end of their list, which
+// moves all bytes after it; the variable is appended at the end of the header.
 //
-// Example: a header of 200 bytes in CDF-1 has the dimension x. The variable v(x) without attributes is
+// Example: a header of 200 bytes in CDF-1 has the dimension x. The variable v(x) without attributes is described by
 //    4 + 4 name    4 + 4 number of dimensions, x    8 no attributes    4 type    4 size    4 offset
-// at 200..235, and the number of variables changes. If it has another dimension z, that is inserted in 12 bytes, and
-// v is at 212..251 (with one more dimension).
+// at 200..235, and the number of variables changes. For v(x, z) with a new dimension z, 12 bytes for z are inserted
+// into the list of dimensions, and v, with 4 bytes more for the number of z, is described at 212..251.
 
 #include "container/netcdf/header_addition.hpp"
 
@@ -38,7 +38,7 @@ constexpr const char* kInstead = "copy the file to a netCDF-4 file (plait copy),
 /// Returns the number of a type; 0 if the version has no such type.
 std::uint64_t type_number(std::string_view dtype, int version) {
   const auto found =
-      std::ranges::find(kTypes, dtype.substr(1), [](const ElementType& one) { return one.dtype.substr(1); });
+      std::ranges::find(kTypes, dtype.substr(1), [](const ElementType& type) { return type.dtype.substr(1); });
   const auto number = static_cast<std::uint64_t>(found - kTypes.begin()) + 1;
   return number <= (version == 5 ? kTypes.size() : kClassicTypes) ? number : 0;
 }
@@ -125,16 +125,16 @@ std::optional<std::size_t> find_dimension(const Header& header, const std::strin
 
 /// Returns the dimensions that the header does not have, each once.
 std::vector<GroupDimension> new_dimensions(const Header& header, const Member& member) {
-  std::vector<GroupDimension> made;
+  std::vector<GroupDimension> added;
   for (std::size_t d = 0; d < member.type.shape.size(); ++d) {
     const std::string& name = member.dimension_names[d];
-    if (!find_dimension(header, name) && std::ranges::find(made, name, &GroupDimension::name) == made.end())
-      made.push_back({name, member.type.shape[d], false});
+    if (!find_dimension(header, name) && std::ranges::find(added, name, &GroupDimension::name) == added.end())
+      added.push_back({name, member.type.shape[d], false});
   }
-  return made;
+  return added;
 }
 
-/// Writes the description of a variable.  numbers: those of its dimensions.
+/// Writes the description of a variable.  numbers: the numbers of its dimensions.
 void write_variable(Writer& out, const Member& member, const std::vector<std::size_t>& numbers,
                     const std::string& shown) {
   out.name(member.name);
@@ -195,21 +195,21 @@ void check_variable(const Header& header, const Member& member, const std::strin
 std::vector<std::byte> add_to_header(const Header& header, std::span<const std::byte> before, const Member& member,
                                      const std::string& shown) {
   const HeaderPositions& at = header.positions;
-  const std::vector<GroupDimension> made = new_dimensions(header, member);
+  const std::vector<GroupDimension> added = new_dimensions(header, member);
   const auto list_bytes = std::size_t{4} + (at.version == 5 ? 8 : 4);
   const auto copy = [&](Writer& out, std::int64_t begin, std::int64_t end) {
     out.content(before.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
   };
   Writer out(at.version);
   copy(out, 0, at.dimensions);
-  if (const std::size_t all = header.dimensions.size() + made.size(); all == 0) {
+  if (const std::size_t all = header.dimensions.size() + added.size(); all == 0) {
     copy(out, at.dimensions, at.dimensions_end);
   } else {
     out.number(kDimensionTag, 4);
     out.count(all);
     copy(out, at.dimensions + static_cast<std::int64_t>(list_bytes), at.dimensions_end);
   }
-  for (const GroupDimension& dimension : made) {
+  for (const GroupDimension& dimension : added) {
     out.name(dimension.name);
     out.count(static_cast<std::size_t>(dimension.length));
   }
@@ -223,7 +223,7 @@ std::vector<std::byte> add_to_header(const Header& header, std::span<const std::
     numbers.push_back(
         found ? *found
               : header.dimensions.size() +
-                    static_cast<std::size_t>(std::ranges::find(made, name, &GroupDimension::name) - made.begin()));
+                    static_cast<std::size_t>(std::ranges::find(added, name, &GroupDimension::name) - added.begin()));
   }
   write_variable(out, member, numbers, shown);
   return std::move(out.bytes());

@@ -1,4 +1,4 @@
-/// Headers of netCDF's classic formats that get a further variable.
+/// Adding a variable to a header of netCDF's classic formats.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@
 
 namespace plait::container::netcdf {
 
-/// Checks that a file can have a variable. Its dimensions have the lengths of those in the header, or are new.
+/// Checks that a variable can be added to a file: each of its dimensions is new, or has the length that the header
+/// states.
 /// shown: the name of the variable in errors.
 /// errors  kArgument: a name, a type or a dimension is impossible, or the variable has the record dimension.
 void check_variable(const Header& header, const Member& member, const std::string& shown);
 
-/// Returns the header with the variable, which is longer. before: the present header.
-/// errors  kArgument: the format has no such attribute.
+/// Returns the longer header with the variable. before: the bytes of the present header.
+/// errors  kArgument: the format does not support an attribute.
 std::vector<std::byte> add_to_header(const Header& header, std::span<const std::byte> before, const Member& member,
                                      const std::string& shown);
 

@@ -34,7 +34,7 @@ class ClassicFormat : public Format {
   }
   base::Rejection attribute_rejection(const std::string& /*name*/, const ArrayAttribute& /*attribute*/,
                                       bool /*of_group*/) const override {
-    return {};  // the format has attributes of all kinds, but no writer here
+    return {};  // create() fails before any attribute is written
   }
 };
 

@@ -1,4 +1,5 @@
-/// netCDF's classic formats, CDF-1, CDF-2 and CDF-5: their variables are read, and changed in place.
+/// netCDF's classic formats CDF-1, CDF-2 and CDF-5. Plait reads files of these formats and changes them in place, but
+/// does not create them.
 #pragma once
 
 #include "container/format.hpp"

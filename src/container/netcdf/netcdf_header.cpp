@@ -1,14 +1,14 @@
 // Parsing the header of a classic netCDF file, and locating the elements of its variables.
 //
-// Variables without the record dimension come first, each contiguous. Then come records: record 0 of all variables that
-// grow, then record 1 of all, and so on. In a record the part of each variable is padded to a multiple of 4 bytes,
-// unless only one variable grows.
+// Variables without the record dimension come first; each is contiguous. Then come records: record 0 of all variables
+// that grow, then record 1 of all of them, and so on. In a record the part of each variable is padded to a multiple of
+// 4 bytes, unless only one variable grows.
 // Example: records begin at byte 100. a grows with 3 shorts a record (6 bytes, padded to 8), b with 2 ints (8 bytes).
 //    a: rows of 6 bytes at 100, 116, 132, ...    b: rows of 8 bytes at 108, 124, 140, ...
 // If a alone grows, its records are 6 bytes apart, at 100, 106, 112, ..., so that it is contiguous.
 //
-// If the writer could not return to the header, the number of records is not stated and follows from the size of the
-// file.
+// A writer that cannot seek back to the header, such as one that writes to a pipe, leaves the number of records open.
+// It then follows from the size of the file.
 
 #include "container/netcdf/netcdf_header.hpp"
 
@@ -31,7 +31,7 @@ namespace {
 
 using base::text;
 
-/// A variable as the header describes it.
+/// A variable as the header states it.
 struct StatedVariable {
   std::string name;
   const ElementType* type = nullptr;
@@ -142,13 +142,14 @@ void HeaderReader::shape(StatedVariable& variable) {
     in_.damaged_at(
         at, text("\"", variable.name, "\" has ", count, " dimensions; at most ", kMaxDimensions, " are supported"));
   for (std::int64_t d = 0; d < count; ++d) {
-    const std::int64_t its = in_.position();
+    const std::int64_t number_position = in_.position();
     const std::uint64_t number = in_.number(word_);
     if (number >= dimensions_.size())
-      in_.damaged_at(its, text("\"", variable.name, "\" has the dimension ", number, " of ", dimensions_.size()));
+      in_.damaged_at(number_position,
+                     text("\"", variable.name, "\" has the dimension ", number, " of ", dimensions_.size()));
     const bool record = number == record_dimension_;
     if (record && d > 0)
-      in_.damaged_at(its, text("\"", variable.name, "\" has the record dimension behind another one"));
+      in_.damaged_at(number_position, text("\"", variable.name, "\" has the record dimension behind another one"));
     variable.grows = variable.grows || record;
     variable.dimension_names.push_back(names_[static_cast<std::size_t>(number)]);
     variable.shape.push_back(record ? 1 : dimensions_[static_cast<std::size_t>(number)]);
@@ -177,18 +178,18 @@ void HeaderReader::records() {
   std::int64_t count = 0;
   std::int64_t first = INT64_MAX;
   const StatedVariable* only = nullptr;
-  for (const StatedVariable& one : variables_) {
-    if (!one.grows) continue;
-    only = &one;
+  for (const StatedVariable& variable : variables_) {
+    if (!variable.grows) continue;
+    only = &variable;
     ++count;
-    first = std::min(first, one.begin);
-    if (__builtin_add_overflow(record_bytes_, padded(one.bytes), &record_bytes_))
-      in_.damaged_at(one.position, "records have more than 2^63 bytes");
+    first = std::min(first, variable.begin);
+    if (__builtin_add_overflow(record_bytes_, padded(variable.bytes), &record_bytes_))
+      in_.damaged_at(variable.position, "records have more than 2^63 bytes");
   }
   // Records of one variable alone have no padding.
   if (count == 1) record_bytes_ = only->bytes;
   if (count == 0) return;
-  if (!record_count_) {  // the writer could not return to the header
+  if (!record_count_) {  // the header leaves it open
     record_count_ = record_bytes_ == 0 ? 0 : std::max<std::int64_t>(0, size_ - first) / record_bytes_;
   }
   std::int64_t all = 0;
@@ -201,22 +202,23 @@ void HeaderReader::check_apart() {
   std::ranges::stable_sort(variables_, {}, &StatedVariable::begin);
   std::int64_t ends[2] = {in_.position(), in_.position()};
   std::int64_t first_record = -1;
-  for (const StatedVariable& one : variables_) {
-    std::int64_t& end = ends[one.grows ? 1 : 0];
-    if (one.bytes > 0 && one.begin < end)
-      in_.damaged_at(one.position, text("\"", one.name, "\" begins at byte ", one.begin,
-                                        ", but what is in front of it ends at byte ", end));
-    end = std::max(end, one.begin + one.bytes);
-    if (one.grows && first_record < 0) first_record = one.begin;
-    if (one.grows && end - first_record > std::max(record_bytes_, one.bytes))
-      in_.damaged_at(one.position, text("\"", one.name, "\" ends ", end - first_record, " bytes behind the front of a ",
-                                        "record, which has ", record_bytes_));
+  for (const StatedVariable& variable : variables_) {
+    std::int64_t& end = ends[variable.grows ? 1 : 0];
+    if (variable.bytes > 0 && variable.begin < end)
+      in_.damaged_at(variable.position, text("\"", variable.name, "\" begins at byte ", variable.begin,
+                                             ", but what is in front of it ends at byte ", end));
+    end = std::max(end, variable.begin + variable.bytes);
+    if (variable.grows && first_record < 0) first_record = variable.begin;
+    if (variable.grows && end - first_record > std::max(record_bytes_, variable.bytes))
+      in_.damaged_at(variable.position, text("\"", variable.name, "\" ends ", end - first_record,
+                                             " bytes behind the front of a ", "record, which has ", record_bytes_));
   }
-  for (const StatedVariable& one : variables_)
-    if (first_record >= 0 && !one.grows && one.bytes > 0 && one.begin + one.bytes > first_record &&
-        one.begin < first_record + *record_count_ * record_bytes_)
-      in_.damaged_at(one.position, text("\"", one.name, "\" lies at bytes ", one.begin, " to ", one.begin + one.bytes,
-                                        ", among the records, which begin at byte ", first_record));
+  for (const StatedVariable& variable : variables_)
+    if (first_record >= 0 && !variable.grows && variable.bytes > 0 && variable.begin + variable.bytes > first_record &&
+        variable.begin < first_record + *record_count_ * record_bytes_)
+      in_.damaged_at(variable.position,
+                     text("\"", variable.name, "\" lies at bytes ", variable.begin, " to ",
+                          variable.begin + variable.bytes, ", among the records, which begin at byte ", first_record));
 }
 
 Header HeaderReader::read() {
@@ -248,29 +250,29 @@ Header HeaderReader::read() {
     const bool grows = i == record_dimension_;
     result.dimensions.push_back({names_[i], grows ? record_count_.value_or(0) : dimensions_[i], grows});
   }
-  for (StatedVariable& one : variables_) {
+  for (StatedVariable& stated : variables_) {
     Variable& next = result.variables.emplace_back();
-    const std::int64_t rows = one.grows ? *record_count_ : 1;
-    const bool together = !one.grows || rows <= 1 || one.bytes == record_bytes_ || one.bytes == 0;
-    next.rows = together ? Rows{one.begin, one.bytes * rows, one.bytes * rows, 1}
-                         : Rows{one.begin, one.bytes, record_bytes_, rows};
-    next.grows = one.grows;
-    if (one.grows) next.records = {one.begin, one.bytes, record_bytes_, rows};
+    const std::int64_t rows = stated.grows ? *record_count_ : 1;
+    const bool together = !stated.grows || rows <= 1 || stated.bytes == record_bytes_ || stated.bytes == 0;
+    next.rows = together ? Rows{stated.begin, stated.bytes * rows, stated.bytes * rows, 1}
+                         : Rows{stated.begin, stated.bytes, record_bytes_, rows};
+    next.grows = stated.grows;
+    if (stated.grows) next.records = {stated.begin, stated.bytes, record_bytes_, rows};
     Member& member = next.member;
-    member.name = std::move(one.name);
-    member.element = one.type->name;
-    member.stored = one.bytes * rows;
+    member.name = std::move(stated.name);
+    member.element = stated.type->name;
+    member.stored = stated.bytes * rows;
     member.storage = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
-    member.type = {std::move(one.shape), std::string(one.type->dtype), one.type->bytes, Order::kC};
-    if (one.grows) {
+    member.type = {std::move(stated.shape), std::string(stated.type->dtype), stated.type->bytes, Order::kC};
+    if (stated.grows) {
       member.type.shape.front() = rows;
       member.unlimited = {0};
     }
-    member.dimension_names = std::move(one.dimension_names);
-    const ArrayAttribute* const fill = find_attribute(one.attributes, "_FillValue");
+    member.dimension_names = std::move(stated.dimension_names);
+    const ArrayAttribute* const fill = find_attribute(stated.attributes, "_FillValue");
     if (fill != nullptr && fill->dtype == member.type.dtype && fill->shape.empty()) member.fill = fill->values;
-    member.attributes = std::move(one.attributes);
-    member.data_offset = member.stored == 0 ? 0 : one.begin;  // the offset may be after the end of the file
+    member.attributes = std::move(stated.attributes);
+    member.data_offset = member.stored == 0 ? 0 : stated.begin;  // the offset may be after the end of the file
   }
   return result;
 }

@@ -12,16 +12,16 @@
 
 namespace plait::container::netcdf {
 
-/// A variable and the location of its elements: one row or, if it grows along the record dimension, one row for each
-/// record, between which those of other variables are stored.
+/// A variable and the location of its elements. They are one row or, if the variable grows along the record dimension,
+/// one row for each record; the rows of other variables are stored between them.
 struct Variable {
   Member member;
   Rows rows;
   bool grows = false;  ///< true if its first dimension is the record dimension
-  Rows records{};      ///< one row for each record, of a variable that grows
+  Rows records{};      ///< one row for each record, if the variable grows
 };
 
-/// Offsets in the header, by which it gets further dimensions and variables.
+/// Offsets in the header at which dimensions and variables can be added.
 struct HeaderPositions {
   int version = 1;                  ///< 1, 2 or 5
   std::int64_t dimensions = 0;      ///< the list of dimensions

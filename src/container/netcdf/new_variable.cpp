@@ -1,13 +1,13 @@
 // Adding a variable to a classic netCDF file.
 //
-// Problem: a longer header may overlap the elements of the first variable, and no other program may find a part of the
-// new header, whatever is killed when.
+// Problem: a longer header may overlap the elements of the first variable, and no other program may see an incomplete
+// header, even if this program is killed.
 //
-// Idea: the variable is added if its description fits into the bytes between the header and the first variable,
-// which PnetCDF leaves free, and netCDF's library on request. Its elements come after those of all other variables,
-// or, if the file has records, before the first one. commit() writes the bytes after the present end of the header
-// first, which nothing refers to. If the variable has only dimensions that the file has, what remains is the number
-// of variables: one write of at most 12 bytes. Otherwise the whole header changes, by a journal.
+// Idea: the variable is added only if its description fits into the bytes between the header and the first variable.
+// PnetCDF leaves such bytes free, and netCDF's library on request. The elements are stored after those of all other
+// variables, or before the first record if the file has records. commit() first writes the bytes after the present end
+// of the header, to which nothing refers. If all dimensions of the variable exist, only the number of variables remains
+// to be changed, by one write of at most 12 bytes. Otherwise the whole header changes, through a journal.
 //
 // Example: a header of 200 bytes, the first variable at 512. v(x) needs 36 bytes: they are written to 200..235 and
 // synced. Then the number of variables changes from 3 to 4.
@@ -39,9 +39,9 @@ namespace {
 
 constexpr const char* kFillName = "_FillValue";
 constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20;
-/// The largest variable whose size the header of CDF-1 and CDF-2 states.
+/// Size of the largest variable that a header of CDF-1 or CDF-2 can state.
 constexpr std::int64_t kMaxBytes = std::int64_t{UINT32_MAX} - 3;
-/// The tag and the number of a list.
+/// Size of the tag and the count of a list in CDF-5. Changes of at most so many bytes are made by one write.
 constexpr std::ptrdiff_t kMaxAtomic = 12;
 
 /// Describes the variable, without the offset of its elements.
@@ -105,7 +105,7 @@ std::int64_t find_offset(const Header& header, const Member& member, std::int64_
 
 NewVariable::NewVariable(std::shared_ptr<store::Store> store, const std::string& name, const FileOptions& options)
     : store_(std::move(store)), name_(name), file_(*store_, name) {
-  // The header is read under the lock, which excludes other programs that change it.
+  // `file_` has locked the file, so that no other program changes the header from here on.
   const Header header = read_header(*store_, name);
   member_ = describe(header, name, options);
   for (const Variable& variable : header.variables)
@@ -115,14 +115,15 @@ NewVariable::NewVariable(std::shared_ptr<store::Store> store, const std::string&
   old_size_ = store_->size();
   std::vector<std::byte> before(static_cast<std::size_t>(header_end_));
   store_->read({{0, before.data(), header_end_}});
-  // The offset has a fixed size, so that the header is as long with any.
+  // Make the header twice: its length determines the offset of the elements. The second one has the same length,
+  // because an offset is stored in a fixed number of bytes.
   const auto bytes = static_cast<std::int64_t>(add_to_header(header, before, member_, name).size());
   member_.data_offset = find_offset(header, member_, bytes, name);
   after_ = add_to_header(header, before, member_, name);
   before_ = std::move(before);
   before_.resize(after_.size());
-  if (const std::int64_t there = std::min(bytes, old_size_); there > header_end_)
-    store_->read({{header_end_, before_.data() + header_end_, there - header_end_}});
+  if (const std::int64_t stored_end = std::min(bytes, old_size_); stored_end > header_end_)
+    store_->read({{header_end_, before_.data() + header_end_, stored_end - header_end_}});
   try {
     fill();
   } catch (...) {
@@ -137,7 +138,7 @@ void NewVariable::discard() noexcept {
   if (is_committed_ || member_.data_offset < old_size_) return;
   try {
     file_.resize(old_size_);
-  } catch (const std::exception&) {  // no reader finds the elements
+  } catch (const std::exception&) {  // harmless: the header does not refer to the elements
   }
 }
 

@@ -14,8 +14,8 @@
 
 namespace plait::container::netcdf {
 
-/// A variable without the record dimension, which has space for its elements. The destructor removes the space, unless
-/// commit() has put the variable into the header.
+/// A new variable without the record dimension. The constructor allocates the space of its elements, and the destructor
+/// releases it unless commit() has added the variable to the header.
 class NewVariable {
  public:
   /// Locks the file, and writes fill values. name: the name of the file and the variable.
@@ -26,9 +26,9 @@ class NewVariable {
   NewVariable(const NewVariable&) = delete;
   NewVariable& operator=(const NewVariable&) = delete;
 
-  /// The variable, with the offset of its elements.
+  /// Returns the variable, with the offset of its elements.
   const Member& member() const { return member_; }
-  /// Puts the variable into the header.  errors  kSystem: the file does not have it.
+  /// Adds the variable to the header.  errors  kSystem: the file does not have the variable.
   void commit();
 
  private:

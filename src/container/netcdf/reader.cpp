@@ -51,10 +51,10 @@ std::uint64_t Reader::number(int bytes) {
   return number;
 }
 
-std::int64_t Reader::count(int bytes, std::int64_t least, const char* what) {
+std::int64_t Reader::count(int bytes, std::int64_t min_bytes, const char* what) {
   const std::int64_t at = position_;
   const std::uint64_t found = number(bytes);
-  if (found > static_cast<std::uint64_t>(left() / least))
+  if (found > static_cast<std::uint64_t>(left() / min_bytes))
     damaged_at(at, base::text(found, " ", what, " do not fit into the ", left(), " bytes that follow"));
   return static_cast<std::int64_t>(found);
 }
@@ -70,10 +70,10 @@ std::string Reader::name(int bytes_of_count) {
 
 std::vector<std::byte> Reader::content(std::int64_t bytes) {
   expect(bytes);
-  std::vector<std::byte> found(static_cast<std::size_t>(bytes));
-  read(found.data(), bytes);
+  std::vector<std::byte> content(static_cast<std::size_t>(bytes));
+  read(content.data(), bytes);
   skip(padded(bytes) - bytes);
-  return found;
+  return content;
 }
 
 void Reader::skip(std::int64_t bytes) {

@@ -1,4 +1,4 @@
-/// Big-endian numbers and names of a header.
+/// Reads big-endian numbers, names and values of a header.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ class Reader {
   std::int64_t left() const { return size_ - position_; }
   /// Reads a number of 4 or 8 bytes.
   std::uint64_t number(int bytes);
-  /// Reads the number of items that follow, each of at least `least` bytes.  errors  kSystem: they exceed the file.
-  std::int64_t count(int bytes, std::int64_t least, const char* what);
+  /// Reads the number of items that follow, each of at least `min_bytes` bytes.  errors  kSystem: they exceed the file.
+  std::int64_t count(int bytes, std::int64_t min_bytes, const char* what);
   /// Reads a name with its padding. Its length has `bytes_of_count` bytes.
   std::string name(int bytes_of_count);
   /// Reads `bytes` bytes with their padding to a multiple of 4.  errors  kSystem: they exceed the file.

@@ -95,7 +95,7 @@ void RecordFile::release(const std::string& variable) noexcept {
   if (found == variables_.end()) return;
   try {
     clear_rows(variable, found->second.committed, found->second.extended);
-  } catch (const std::exception&) {  // the elements stay; no reader finds them unless another variable gets longer
+  } catch (const std::exception&) {  // the elements stay; readers see them only if another variable is extended
   }
   variables_.erase(found);
 }
@@ -121,7 +121,7 @@ void RecordFile::write_count(std::int64_t count) {
 void RecordFile::fill_records(std::int64_t count) {
   const auto bytes = static_cast<std::int64_t>(record_.size());
   if (bytes == 0 || count <= filled_) return;
-  // If the header states no number, readers compute it from the size of the file, which is about to change.
+  // If the header leaves the number open, readers compute it from the size of the file, which changes now: state it.
   if (stated_ != count_) {
     write_count(count_);
     store_->sync();
@@ -151,7 +151,7 @@ void RecordFile::extend(const std::string& variable, std::int64_t count) {
     base::throw_argument_error(name_, " cannot have ", count, " records: its header states at most ", UINT32_MAX - 1,
                                "; copy it to a netCDF-4 file");
   fill_records(count);
-  // A smaller number follows a failed append().
+  // The number becomes smaller after a failed append().
   Extension& extension = variables_.at(variable);
   clear_rows(variable, count, extension.extended);
   extension.extended = count;

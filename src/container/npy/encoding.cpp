@@ -8,7 +8,7 @@ namespace {
 
 std::uint32_t to_byte(char c) { return static_cast<unsigned char>(c); }
 
-/// Returns a number of bytes at the beginning of a text that are ASCII: a multiple of 8.
+/// Returns how many bytes at the beginning of a text are ASCII, as far as whole words of 8 bytes are.
 std::size_t ascii_words(std::string_view text) {
   std::size_t at = 0;
   for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {

@@ -138,13 +138,13 @@ const Literal* Literal::find(std::string_view key) const {
   return nullptr;
 }
 
-bool same_value(const Literal& one, const Literal& other) {
+bool same_value(const Literal& left, const Literal& right) {
   const auto same_entry = [](const LiteralEntry& a, const LiteralEntry& b) {
     return a.key == b.key && same_value(a.value, b.value);
   };
-  return one.kind == other.kind && one.string == other.string && one.integer == other.integer &&
-         std::ranges::equal(one.items, other.items, same_value) &&
-         std::ranges::equal(one.entries, other.entries, same_entry);
+  return left.kind == right.kind && left.string == right.string && left.integer == right.integer &&
+         std::ranges::equal(left.items, right.items, same_value) &&
+         std::ranges::equal(left.entries, right.entries, same_entry);
 }
 
 Literal parse_literal(std::string_view text) { return Parser(text).whole(); }

@@ -31,7 +31,7 @@ struct LiteralEntry {
 };
 
 /// Returns true if two literals have the same value, regardless of their spelling.
-bool same_value(const Literal& one, const Literal& other);
+bool same_value(const Literal& left, const Literal& right);
 
 /// Parses a literal in UTF-8.  errors  kArgument: the text is anything else, or nested deeper than 16.
 Literal parse_literal(std::string_view text);

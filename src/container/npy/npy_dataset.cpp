@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kOtherArray = "\x93NUMPY";
 
-/// The dimension along which neighbouring elements are farthest apart.
+/// Returns the dimension along which neighbouring elements are farthest apart in the file.
 std::size_t slowest(const ArrayType& type) { return type.order == Order::kC ? 0 : type.shape.size() - 1; }
 
 std::int64_t array_end(const Content& content, const Extents& shape) {
@@ -28,7 +28,8 @@ std::int64_t array_end(const Content& content, const Extents& shape) {
   return content.data_offset + *bytes;
 }
 
-/// Checks that no other array follows, as after several calls of numpy.save() with one file.  errors  kArgument
+/// Checks that no other array follows, as after several calls of numpy.save() with one file.  errors  kArgument: one
+/// does.
 void check_last(store::Store& store, std::int64_t end, const std::string& name) {
   std::vector<std::byte> after(kOtherArray.size());
   const auto bytes = static_cast<std::int64_t>(after.size());
@@ -77,16 +78,16 @@ std::unique_ptr<Dataset> NpyDataset::with_shape(const Extents& shape) {
   check_shape(shape);
   const std::int64_t end = array_end(content(), shape);
   if (stated_) {
-    // Fail before any element is written.
+    // Check now that the header can state the shape, so that an error comes before any element is written.
     (void)resized_header(*store(), name_, shape);
     if (store()->size() < end) stated_->file.resize(end);
   }
   Content changed = content();
   changed.type.shape = shape;
-  auto made = std::make_unique<NpyDataset>(std::move(changed), store(), name_);
-  made->stated_ = stated_;
-  made->is_changed_ = true;
-  return made;
+  auto reshaped = std::make_unique<NpyDataset>(std::move(changed), store(), name_);
+  reshaped->stated_ = stated_;
+  reshaped->is_changed_ = true;
+  return reshaped;
 }
 
 void NpyDataset::write_shape(const Extents& shape) {

@@ -9,10 +9,10 @@
 
 namespace plait::container::npy {
 
-/// An array whose elements are followed by nothing else.
+/// An array at the end of its file, so that it can grow.
 ///
-/// Example: shape (5, 7) of 8 bytes after a header of 128 bytes. append() of 2 rows writes bytes 408 to 519, which
-/// NumPy ignores. commit() then writes the shape (7, 7) into the header.
+/// Example: shape (5, 7), elements of 8 bytes, after a header of 128 bytes. append() of 2 rows writes bytes 408 to 519,
+/// which NumPy ignores. commit() then writes the shape (7, 7) into the header, from which moment readers see the rows.
 class NpyDataset : public Dataset, public ShapeChanges, public DeferredChanges {
  public:
   NpyDataset(Content content, std::shared_ptr<store::Store> store, std::string name);
@@ -29,7 +29,7 @@ class NpyDataset : public Dataset, public ShapeChanges, public DeferredChanges {
   void commit() override;
 
  private:
-  /// The file on the rank that changes its header, and the shape that this states.
+  /// The file, and the shape that its header states. Only the rank that changes the header has it.
   struct Stated {
     store::posix::ExtendedFile file;
     Extents shape;
@@ -39,7 +39,7 @@ class NpyDataset : public Dataset, public ShapeChanges, public DeferredChanges {
   void write_shape(const Extents& shape);
 
   std::string name_;
-  bool is_changed_ = false;  ///< true if the array has another shape, or has had one
+  bool is_changed_ = false;  ///< true after with_shape()
   std::shared_ptr<Stated> stated_;
 };
 

@@ -62,16 +62,17 @@ class Npy : public Format {
 };
 
 std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions& options) const {
-  NewContent made;
-  made.type = described_type(options, name, true);
+  NewContent content;
+  content.type = described_type(options, name, true);
   reject_several(name, options);
-  if (made.type.dtype.empty()) base::throw_argument_error(name, ": a .npy file needs a dtype");
-  if (const std::int64_t bytes_of_dtype = dtype_bytes(made.type.dtype); bytes_of_dtype != made.type.element_bytes)
-    base::throw_argument_error(name, ": elements of dtype ", made.type.dtype, " have ", bytes_of_dtype, " bytes, but ",
-                               made.type.element_bytes, " were given; leave them out or correct them");
-  made.head = make_header(made.type.dtype, made.type.order, made.type.shape);
-  made.data_offset = static_cast<std::int64_t>(made.head.size());
-  return std::make_unique<NewFile>(std::move(made));
+  if (content.type.dtype.empty()) base::throw_argument_error(name, ": a .npy file needs a dtype");
+  if (const std::int64_t bytes_of_dtype = dtype_bytes(content.type.dtype); bytes_of_dtype != content.type.element_bytes)
+    base::throw_argument_error(name, ": elements of dtype ", content.type.dtype, " have ", bytes_of_dtype,
+                               " bytes, but ", content.type.element_bytes,
+                               " were given; leave them out or correct them");
+  content.head = make_header(content.type.dtype, content.type.order, content.type.shape);
+  content.data_offset = static_cast<std::int64_t>(content.head.size());
+  return std::make_unique<NewFile>(std::move(content));
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace plait::container::npy {
 
 const Format& format();
 
-/// Reads the description in a .npy file. name: the name in errors.  errors  kSystem: damaged, with the position.
+/// Reads the description in a .npy file. name: the name in errors.
+/// errors  kSystem: the file is damaged; the message has the position.
 Content read_content(store::Store& store, const std::string& name);
 
 }  // namespace plait::container::npy

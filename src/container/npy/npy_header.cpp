@@ -77,12 +77,12 @@ std::int64_t dtype_bytes(const std::string& descr) {
   return bytes;
 }
 
-bool same_descr(const std::string& one, const std::string& other) {
-  if (one == other) return true;
-  return one.starts_with('[') && other.starts_with('[') && same_value(parse_literal(one), parse_literal(other));
+bool same_descr(const std::string& left, const std::string& right) {
+  if (left == right) return true;
+  return left.starts_with('[') && right.starts_with('[') && same_value(parse_literal(left), parse_literal(right));
 }
 
-/// Limit for the length of a header. No readable type needs as much, and a damaged length must not allocate more.
+/// Maximum length of a header. No dtype that Plait reads needs as much, and a damaged length must not allocate more.
 constexpr std::int64_t kMaxHeaderBytes = std::int64_t{64} << 20;
 
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path) {

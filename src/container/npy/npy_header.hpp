@@ -28,7 +28,7 @@ inline constexpr std::size_t kPreambleBytes = 12;
 /// errors  kSystem: `path` is not a .npy file, or has an unknown version.
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path);
 
-/// Parses a whole header.  errors  kSystem: damaged.  kArgument: elements of a type without a fixed size.
+/// Parses a whole header.  errors  kSystem: it is damaged.  kArgument: its elements have no fixed size.
 Header parse_header(std::span<const std::byte> bytes, const std::string& path);
 
 /// Makes the bytes before the data, padded to a multiple of 64. Like NumPy it uses the first version that can represent
@@ -45,7 +45,7 @@ Header read_header(store::Store& store, const std::string& path, std::span<const
 std::vector<std::byte> resized_header(store::Store& store, const std::string& path, const Extents& shape);
 
 /// Returns true if two descrs have the same meaning, regardless of their spelling.
-bool same_descr(const std::string& one, const std::string& other);
+bool same_descr(const std::string& left, const std::string& right);
 
 /// Returns the bytes of an element of a descr, simple or structured.  errors  kArgument: its size is not fixed.
 std::int64_t dtype_bytes(const std::string& descr);

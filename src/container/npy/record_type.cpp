@@ -1,7 +1,7 @@
 // Structured dtypes in the notation of .npy headers, with offsets.
 //
-// Problem: the notation lists fields without their offsets: each field follows the one before it. Types such as those
-// of HDF5 state an offset for each field and the size of the whole.
+// Problem: the notation lists fields without their offsets: each field follows the one before it. Other types, such as
+// those of HDF5, state an offset for each field and the size of the whole record.
 //
 // Idea: gaps are fields themselves, opaque bytes with an empty name. NumPy removes them when it reads a .npy file, so
 // that the offsets and the size are exactly those of the type.
@@ -69,7 +69,7 @@ std::vector<RecordField> parse_record(const std::string& dtype) {
   std::int64_t offset = 0;
   for (const Literal& literal : parse_literal(dtype).items) {
     RecordField field = parse_field(literal, offset);
-    offset += field.bytes;  // the sum fits: dtype_bytes() has computed it
+    offset += field.bytes;  // cannot overflow: dtype_bytes() has checked the sum
     const bool is_padding = field.name.empty() && field.dtype.starts_with("|V") && field.shape.empty();
     if (!is_padding) fields.push_back(std::move(field));
   }

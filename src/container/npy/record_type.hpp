@@ -20,14 +20,14 @@ struct RecordField {
   std::int64_t bytes = 0;  ///< the bytes of the whole field
 };
 
-/// Returns a text as a Python literal, as dtypes have the names of fields.
+/// Returns a text as a Python string literal, the form of field names in dtypes.
 std::string quote(std::string_view text);
 
 /// Returns true if a dtype is a list of fields.
 inline bool is_record(std::string_view dtype) { return dtype.starts_with('['); }
 
-/// Returns the fields of a structured dtype without its padding, which has empty names. A field with a title has its
-/// name only.  errors  kArgument: the dtype is not a list of fields of fixed size.
+/// Returns the fields of a structured dtype without its padding, which has empty names. Titles of fields are ignored.
+/// errors  kArgument: the dtype is not a list of fields of fixed size.
 std::vector<RecordField> parse_record(const std::string& dtype);
 
 /// Returns the structured dtype of `bytes` bytes that has these fields, which are in the order of their offsets and do

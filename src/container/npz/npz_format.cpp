@@ -1,8 +1,8 @@
-// NumPy's archives.
+// NumPy's archives: zip files of .npy files.
 //
-// New archives are stored, so that the offset of each array follows from shapes and names alone. All ranks write their
-// elements at once. The checksums in the headers need all bytes of an array, so that one rank reads the file once more
-// at commit().
+// New archives are not compressed, so that the offset of each array follows from the shapes and names alone, and all
+// ranks write their elements at the same time. The zip headers contain checksums of all bytes of an array, so that one
+// rank reads the whole file again at commit().
 // Example: a and b of 100 doubles. a.npy has its local header at 0, its .npy header of 128 bytes at 64, and its
 // elements at 192..991. b.npy has its local header at 992, its .npy header at 1,088 and its elements at 1,216.
 
@@ -68,7 +68,7 @@ Rejection entry_rejection(const Entry& entry) {
 /// Returns the arrays of the directory, without the properties that only their headers state.
 /// errors  kArgument: the archive holds files, but no .npy file.
 std::vector<Member> list_members(const std::vector<Entry>& entries, const std::string& file,
-                                 std::vector<const Entry*>& found) {
+                                 std::vector<const Entry*>& npy_entries) {
   std::vector<Member> members;
   for (const Entry& entry : entries) {
     if (!entry.name.ends_with(kNpy) || entry.name.size() == kNpy.size()) continue;
@@ -78,7 +78,7 @@ std::vector<Member> list_members(const std::vector<Entry>& entries, const std::s
     member.stored = entry.packed;
     member.storage = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
     member.rejection = entry_rejection(entry);
-    found.push_back(&entry);
+    npy_entries.push_back(&entry);
   }
   if (members.empty() && !entries.empty())
     base::throw_argument_error(
@@ -87,7 +87,7 @@ std::vector<Member> list_members(const std::vector<Entry>& entries, const std::s
   return members;
 }
 
-/// Returns the bytes of an entry, as they are in the archive.
+/// Returns the bytes of an entry as they are stored in the archive, possibly deflated.
 std::shared_ptr<PartStore> make_part(std::shared_ptr<store::Store> store, const Entry& entry, const std::string& file,
                                      const std::string& name) {
   const std::int64_t begin = data_begin(*store, entry, file);
@@ -97,13 +97,13 @@ std::shared_ptr<PartStore> make_part(std::shared_ptr<store::Store> store, const 
 /// Lists all arrays of an archive.
 std::vector<Member> list(store::Store& store, const std::string& file) {
   const std::vector<Entry> entries = read_directory(store, file);
-  std::vector<const Entry*> found;
-  std::vector<Member> members = list_members(entries, file, found);
+  std::vector<const Entry*> npy_entries;
+  std::vector<Member> members = list_members(entries, file, npy_entries);
   // The pointer does not own the store, which belongs to the caller.
   const std::shared_ptr<store::Store> whole(std::shared_ptr<store::Store>(), &store);
   for (std::size_t i = 0; i < members.size(); ++i) {
     Member& member = members[i];
-    const Entry& entry = *found[i];
+    const Entry& entry = *npy_entries[i];
     if (member.rejection) continue;
     const std::string name = text(file, "::", member.name);
     const std::shared_ptr<PartStore> part = make_part(whole, entry, file, name);
@@ -203,7 +203,7 @@ class NpzFile : public OpenedFile, public FileChanges {
   std::string file_;
 };
 
-/// Makes the entry of a new array after `header` bytes of other ones. Its checksum is not known yet.
+/// Makes the entry of a new array. header: the offset of its local header. Its checksum is not known yet.
 Entry make_entry(const Member& member, std::int64_t header, std::int64_t bytes) {
   Entry entry;
   entry.name = text(member.name, kNpy);
@@ -213,8 +213,8 @@ Entry make_entry(const Member& member, std::int64_t header, std::int64_t bytes) 
   return entry;
 }
 
-/// Returns the offset of the .npy file of an entry: a multiple of 64, after a local header with no padding or at least
-/// 8 bytes of it.
+/// Returns the offset of the .npy file of an entry: a multiple of 64. The local header before it has either no padding
+/// or at least 8 bytes of it.
 /// Example: a local header of 60 bytes at offset 0 would have 4 bytes of padding up to 64, so that the result is 128.
 std::int64_t array_begin(const Entry& entry) {
   const std::int64_t shortest = entry.header + local_header_bytes(entry);
@@ -253,8 +253,8 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
 /// The arrays of a new archive. Their checksums are computed after all ranks have written.
 class NpzNewDataset : public Dataset, public DeferredChanges {
  public:
-  NpzNewDataset(const NewContent& made, std::shared_ptr<store::Store> store)
-      : Dataset(static_cast<const Content&>(made), std::move(store)), members_(made.members) {}
+  NpzNewDataset(const NewContent& content, std::shared_ptr<store::Store> store)
+      : Dataset(static_cast<const Content&>(content), std::move(store)), members_(content.members) {}
   DeferredChanges* deferred_changes() override { return this; }
   void commit() override { write_directory(*store(), members_); }
 
@@ -295,12 +295,12 @@ class Npz : public Format {
 };
 
 std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions& options) const {
-  NewContent made;
-  made.members = make_new_members(path, options, "arr_0");
+  NewContent content;
+  content.members = make_new_members(path, options, "arr_0");
   const std::string file(array_name(path).file);
   std::vector<Entry> entries;
   std::int64_t end = 0;
-  for (Member& member : made.members) {
+  for (Member& member : content.members) {
     ArrayType& type = member.type;
     if (const std::int64_t bytes_of_dtype = npy::dtype_bytes(type.dtype); bytes_of_dtype != type.element_bytes)
       base::throw_argument_error(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", bytes_of_dtype,
@@ -319,10 +319,10 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
     member.data_offset = array_begin(entry) + head;
     end = base::checked_add(array_begin(entry), entry.packed, "bytes of the file");
   }
-  static_cast<Content&>(made) = made.members.front();
-  made.file_bytes =
+  static_cast<Content&>(content) = content.members.front();
+  content.file_bytes =
       base::checked_add(end, static_cast<std::int64_t>(directory(entries, end).size()), "bytes of the file");
-  return std::make_unique<NpzNewFile>(std::move(made));
+  return std::make_unique<NpzNewFile>(std::move(content));
 }
 
 }  // namespace

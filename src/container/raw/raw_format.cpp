@@ -30,21 +30,21 @@ class Raw : public Format {
     return std::make_unique<RawFile>(std::move(store), name);
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
-    NewContent made;
-    made.type = described_type(options, name, false);
+    NewContent content;
+    content.type = described_type(options, name, false);
     if (options.offset != 0)
       base::throw_argument_error(name, ": offset=", options.offset, " in mode w; a new file begins with its array");
-    return std::make_unique<NewFile>(std::move(made));
+    return std::make_unique<NewFile>(std::move(content));
   }
 };
 
 }  // namespace
 
 Content stated_content(const std::string& name, const FileOptions& options) {
-  Content found{described_type(options, name, false), options.offset};
+  Content content{described_type(options, name, false), options.offset};
   if (options.offset < 0)
     base::throw_argument_error(name, ": offset=", options.offset, " is negative; give a number of bytes");
-  return found;
+  return content;
 }
 
 const Format& format() {

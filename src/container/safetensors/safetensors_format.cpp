@@ -70,8 +70,8 @@ class Safetensors : public Format {
                 .names_arrays = true,
                 .only_order = Order::kC}) {}
   bool begins(std::span<const std::byte> header) const override {
-    // The length of the header is one that the format permits, and the header is a JSON object. It has at least two
-    // characters, and the second one is not a control character, unlike in binary integers.
+    // Accept the file if the format permits this length of the header, and if the header begins like a JSON object: a
+    // brace, a character that may follow it in JSON, and no control characters, unlike binary integers.
     if (header.size() < kLengthBytes + 2 || decode_length(header) > static_cast<std::uint64_t>(kMaxHeaderBytes))
       return false;
     const std::string_view json(reinterpret_cast<const char*>(header.data()) + kLengthBytes,
@@ -85,8 +85,8 @@ class Safetensors : public Format {
     return std::make_unique<SafetensorsFile>(std::move(store), name);
   }
   std::unique_ptr<NewFile> create(const std::string& path, const FileOptions& options) const override {
-    NewContent made;
-    made.members = make_new_members(path, options, "data");
+    NewContent content;
+    content.members = make_new_members(path, options, "data");
     const std::string file(array_name(path).file);
     ArrayAttributes texts;
     for (const GroupAttributes& group : options.groups) {
@@ -97,12 +97,12 @@ class Safetensors : public Format {
       texts.insert(texts.end(), group.attributes.begin(), group.attributes.end());
     }
     check_attributes(texts, file);
-    made.head = make_header(made.members, texts, file);
-    static_cast<Content&>(made) = made.members.front();
-    made.file_bytes = static_cast<std::int64_t>(made.head.size());
-    for (const Member& member : made.members)
-      made.file_bytes = std::max(made.file_bytes, member.data_offset + member.stored);
-    return std::make_unique<NewFile>(std::move(made));
+    content.head = make_header(content.members, texts, file);
+    static_cast<Content&>(content) = content.members.front();
+    content.file_bytes = static_cast<std::int64_t>(content.head.size());
+    for (const Member& member : content.members)
+      content.file_bytes = std::max(content.file_bytes, member.data_offset + member.stored);
+    return std::make_unique<NewFile>(std::move(content));
   }
   base::Rejection attribute_rejection(const std::string& /*path*/, const ArrayAttribute& attribute,
                                       bool of_group) const override {

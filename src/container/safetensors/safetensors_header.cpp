@@ -1,11 +1,12 @@
 // Reading and writing the JSON header of a safetensors file.
 //
-// The parser reports events (SAX) instead of a document: headers may have 100 MB, and errors must state their position
-// in the file. Arrays must follow each other without gaps and end at the end of the file, so that no bytes are outside
-// of an array, and none in two.
-// Example of a new file: u of 5 bytes (U8) and x of 3 doubles (F64). Larger elements come first: x has the offsets 0 to
-// 24, u 24 to 29. Blanks extend the JSON until the header, with the 8 bytes of its length, is a multiple of 64, so that
-// x is aligned.
+// The parser reports events (SAX) instead of a document, because headers may have 100 MB, and errors must state their
+// position in the file. Arrays must follow each other without gaps and end at the end of the file, so that each byte
+// belongs to exactly one array.
+//
+// Example of a new file: u of 5 bytes (U8) and x of 3 doubles (F64). Arrays with larger elements come first: x is at
+// offsets 0 to 24 and u at 24 to 29. Blanks extend the JSON until the header, including the 8 bytes of its length, is a
+// multiple of 64, so that x is aligned.
 
 #include "container/safetensors/safetensors_header.hpp"
 
@@ -68,7 +69,7 @@ struct StatedArray {
   std::int64_t position = 0;  // position of its name in the file
 };
 
-/// Handles the events of the parser. Nothing nests deeper than a list in an object in an object.
+/// Handles the events of the parser. The deepest nesting that the format has is a list in an object in an object.
 class Handler {
  public:
   Handler(const std::string& file, std::string_view whole) : seen_(whole.data()), file_(file), begin_(whole.data()) {}
@@ -219,7 +220,7 @@ Member make_member(const StatedArray& array, std::int64_t data_begin, std::int64
 
 const ElementType& type_to_write(const Member& member, const std::string& path) {
   const std::string& dtype = member.type.dtype;
-  // There are several types of one byte that NumPy does not have; the dtype does not determine one of them.
+  // Skip |V1: several types of one byte have this dtype, so that it does not determine one of them.
   for (const ElementType& type : kTypes)
     if (!type.dtype.empty() && type.dtype != "|V1" && npy::same_descr(dtype, std::string(type.dtype))) return type;
   base::throw_argument_error(path, "::", member.name, ": safetensors files have no elements of dtype ", dtype,
@@ -241,7 +242,7 @@ Header parse_header(std::string_view json_text, std::int64_t file_bytes, const s
   members.reserve(arrays.size());
   for (const StatedArray& array : arrays)
     members.push_back(make_member(array, data_begin, file_bytes - data_begin, file));
-  // Arrays without bytes may have the offset of another one, and sort before it.
+  // Sort by begin and end: an array without elements may begin at the same offset as another one, and comes before it.
   std::vector<std::size_t> order(members.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {},
@@ -269,12 +270,13 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
                                    const std::string& path) {
   std::vector<Member*> order;
   for (Member& member : members) order.push_back(&member);
-  std::ranges::stable_sort(order, std::ranges::greater{}, [](const Member* one) { return one->type.element_bytes; });
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [](const Member* member) { return member->type.element_bytes; });
   std::int64_t end = 0;
   std::string out = "{";
   if (!texts.empty()) {
     json metadata = json::object();
-    for (const ArrayAttribute& one : texts) metadata[one.name] = one.texts.front();
+    for (const ArrayAttribute& attribute : texts) metadata[attribute.name] = attribute.texts.front();
     base::append_parts(out, json(kMetadata).dump(), ':', metadata.dump());
   }
   for (Member* member : order) {

@@ -23,15 +23,15 @@ struct Header {
 };
 
 /// Parses the JSON of a file of `file_bytes` bytes, which must end where its last array ends.
-/// errors  kSystem: the text is no JSON, or not that of the format, with the position; arrays overlap, leave gaps or
-///         end outside the file.
+/// errors  kSystem: the text is not JSON, or not JSON of this format; the message has the position. Arrays overlap,
+///         leave gaps or end outside the file.
 /// cost  Proportional to the length of the header, in time and in memory.
 Header parse_header(std::string_view json, std::int64_t file_bytes, const std::string& file);
 
-/// Makes the bytes before the arrays, a multiple of 64, and assigns an offset to each array. Arrays with large elements
-/// come first, so that each array begins at a multiple of the size of its elements. texts: for `__metadata__`, each
-/// with one text.
-/// errors  kArgument: the format does not have a type or order; there are too many arrays.
+/// Makes the header, whose size is a multiple of 64 bytes, and assigns an offset to each array. Arrays with large
+/// elements come first, so that each array begins at a multiple of the size of its elements. texts: the texts of
+/// `__metadata__`; each attribute has one text.
+/// errors  kArgument: the format does not support a type or order; there are too many arrays.
 std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttributes& texts, const std::string& path);
 
 }  // namespace plait::container::safetensors

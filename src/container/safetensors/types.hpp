@@ -8,12 +8,12 @@ namespace plait::container::safetensors {
 
 struct ElementType {
   std::string_view name;
-  /// Type in the notation of .npy files, opaque bytes if those have no such type; empty if it is no whole bytes.
+  /// Type in the notation of .npy files; opaque bytes if that has no such type, empty if an element is not whole bytes.
   std::string_view dtype;
   int bits;
 };
 
-// "|V2" is written as the first type with this dtype.
+// A dtype is written as the first type in this list that has it, so that "|V2" becomes BF16.
 inline constexpr std::array kTypes{
     ElementType{"F64", "<f8", 64},        ElementType{"F32", "<f4", 32},
     ElementType{"F16", "<f2", 16},        ElementType{"BF16", "|V2", 16},

@@ -42,7 +42,7 @@ Descriptor lock_name(const std::string& path) {
     } else {
       (void)lock_byte(file.number(), kLockedBytes - 1, Wait::kYes);
     }
-    // The previous holder may have given the name to another file: then lock that one.
+    // While this call waited, the holder of the lock may have replaced the file: then lock the new one.
     struct stat locked{};
     struct stat named{};
     if (::fstat(file.number(), &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_dev == named.st_dev &&

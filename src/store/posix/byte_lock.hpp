@@ -1,4 +1,4 @@
-/// Locks between programs that change one file. They do not affect readers.
+/// Locks that exclude other programs from changing a file. They do not affect readers.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,18 @@
 
 namespace plait::store::posix {
 
-/// Offset of the locked bytes. No file has bytes at or after this offset.
+/// Offset of the locked bytes. No file has bytes at or after this offset, so that locks of its bytes do not conflict.
 inline constexpr std::int64_t kLockedBytes = std::int64_t{1} << 62;
 
 enum class Wait : std::uint8_t { kNo, kYes };
 
 /// Locks the byte at kLockedBytes + `number` of a file that is open for writing, until its descriptor is closed or the
-/// byte is unlocked. A lock of the same process by another descriptor conflicts as well. Returns false if the byte is
-/// locked. If the file system has no locks, it returns true without one.
+/// byte is unlocked. A lock that the same process holds through another descriptor conflicts as well. Returns false if
+/// another descriptor has locked the byte. If the file system has no locks, returns true without a lock.
 bool lock_byte(int file, std::int64_t number, Wait wait);
-/// Waits for the lock of the file with this name, and holds it until the descriptor is closed. Only the holder may
-/// replace the file. Returns without a lock if the file system has none, or the file cannot be opened for writing.
+/// Waits for the lock of the file with this name, which is held until the descriptor is closed. Only the holder of the
+/// lock may replace the file. Returns without a lock if the file system has none, or if the file cannot be opened for
+/// writing.
 /// errors  kSystem, EINTR: a signal ends the wait.
 Descriptor lock_name(const std::string& path);
 void unlock_byte(int file, std::int64_t number) noexcept;

@@ -1,13 +1,13 @@
-// Reads that bypass the page cache, and the question whether they pay.
+// Reading past the page cache, and deciding if that is faster.
 //
-// Direct requests must begin and end at multiples of a unit. A read is therefore extended to whole units, goes into an
-// aligned staging buffer, and the requested bytes are copied from there.
-// Example: a unit of 4,096 bytes, and a read of 300,000 bytes at offset 1,000,000. The request begins at 999,424, 576
-// bytes before, and has 74 units, 303,104 bytes.
+// Direct requests must begin and end at multiples of a unit. A read is therefore extended to whole units and goes into
+// an aligned staging buffer, from which the requested bytes are copied.
+// Example: a unit of 4,096 bytes, and a read of 300,000 bytes at offset 1,000,000. The request begins at 999,424, which
+// is 576 bytes before the requested bytes, and has 74 units or 303,104 bytes.
 //
-// cachestat() counts the cached pages of a range without reading it. is_cold() first looks at the first 64 KiB of a
-// range, because files are mostly cached as a whole or not at all. A file is cold if more than 8 of 16 samples, at
-// equal distances, have no cached page.
+// cachestat() counts the cached pages of a range without reading it. is_cold() first checks only the first 64 KiB of a
+// range, because most files are cached as a whole or not at all. A file is cold if more than 8 of 16 samples at equal
+// distances have no cached page.
 
 #include "store/posix/direct_reads.hpp"
 
@@ -35,8 +35,8 @@ namespace plait::store::posix {
 
 namespace {
 
-/// Required ratio of the rates: bytes read through the cache are available the next time, so bypassing it must be
-/// clearly faster. A file that does not fit in memory has no such benefit.
+/// Required ratio of the costs. Bytes that are read through the cache are cached the next time, so that bypassing the
+/// cache must be clearly faster to be worth it. A file that does not fit in memory does not stay cached anyway.
 constexpr double kMinGain = 1.25;
 constexpr double kMinGainOfLarge = 0.95;
 /// Alignment that suits the sectors of all disks.
@@ -49,15 +49,15 @@ std::int64_t page_bytes() {
   return bytes;
 }
 
-/// Returns true if a file is in a file system on top of another one, which caches its pages: the upper one never seems
-/// to have cached pages.
+/// Returns true if a file is in an overlay file system. The file system below it caches the pages, so that cachestat()
+/// never finds cached pages of the file.
 bool is_cached_below(int file) {
-  struct statfs found{};
-  return ::fstatfs(file, &found) == 0 && static_cast<std::uint32_t>(found.f_type) == OVERLAYFS_SUPER_MAGIC;
+  struct statfs info{};
+  return ::fstatfs(file, &info) == 0 && static_cast<std::uint32_t>(info.f_type) == OVERLAYFS_SUPER_MAGIC;
 }
 
-/// Returns the required alignment of direct requests. It returns nothing if the file system does not state it, because
-/// it has no direct requests or passes them through the cache, or if the state of the cache is unknown.
+/// Returns the required alignment of direct requests. Returns nothing if the file system does not state it, because it
+/// does not support direct requests or passes them through the cache, or if the state of the cache cannot be queried.
 std::optional<std::int64_t> query_unit(int file) {
 #if defined(STATX_DIOALIGN)
   if (is_cached_below(file)) return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<std::int64_t> query_unit(int file) {
   return std::nullopt;
 }
 
-/// Numbers of pages of a range, in the kernel's layout.
+/// The numbers of pages that cachestat() reports, in the kernel's layout.
 struct CachedPages {
   std::uint64_t cached = 0;
   std::uint64_t changed = 0;
@@ -84,7 +84,7 @@ std::optional<CachedPages> query_page_cache(int file, std::int64_t offset, std::
 #if defined(SYS_cachestat)
   constexpr long kCall = SYS_cachestat;
 #else
-  constexpr long kCall = 451;  // newer than some headers, and the same for all processors but one
+  constexpr long kCall = 451;  // older headers lack it; the number is the same on all processors except Alpha
 #endif
   const std::array<std::uint64_t, 2> range{static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(bytes)};
   CachedPages found;
@@ -114,7 +114,7 @@ bool DirectReads::open() {
   if (::fstat(file_.number(), &status) != 0) return false;
   unit_ = std::max(reported.value_or(kUnit), kUnit);
   if (kMin % unit_ != 0) return false;
-  // Reopen the open file itself, because its name may belong to another one by now.
+  // Reopen the open file itself rather than its name, which may belong to another file by now.
   const std::string name = base::text("/proc/self/fd/", file_.number());
   direct_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
   if (direct_.number() < 0) return false;
@@ -136,10 +136,10 @@ bool DirectReads::is_cold(std::int64_t file_bytes) const {
 }
 
 bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
-  const auto found_in = [&](std::int64_t looked) { return query_page_cache(file_.number(), offset, looked); };
+  const auto query = [&](std::int64_t length) { return query_page_cache(file_.number(), offset, length); };
   if (!met_)
-    if (const auto lead = found_in(kHeadBytes); lead && lead->cached >= count_pages(kHeadBytes)) return false;
-  const auto found = found_in(bytes);
+    if (const auto lead = query(kHeadBytes); lead && lead->cached >= count_pages(kHeadBytes)) return false;
+  const auto found = query(bytes);
   if (!found) {
     if (setting_ != DirectIo::kAlways) able_ = false;
     return setting_ == DirectIo::kAlways;
@@ -156,9 +156,9 @@ bool DirectReads::is_first(std::int64_t offset, std::int64_t bytes) {
   if (read_.size() < end) read_.resize(end);
   const auto first = read_.begin() + static_cast<std::ptrdiff_t>(begin);
   const auto last = read_.begin() + static_cast<std::ptrdiff_t>(end);
-  const bool is = std::find(first, last, true) == last;
+  const bool is_first = std::find(first, last, true) == last;
   std::fill(first, last, true);
-  return is;
+  return is_first;
 }
 
 bool DirectReads::wanted(std::int64_t offset, std::int64_t bytes) {
@@ -169,7 +169,7 @@ bool DirectReads::wanted(std::int64_t offset, std::int64_t bytes) {
   if (setting_ == DirectIo::kAlways) return true;
   ReadChoice& choice = *choice_.load();
   if (outgrows_memory_) return choice.goes_past(kMinGainOfLarge);
-  // Bytes that are read again should be cached.
+  // Read bytes through the cache the second time, so that they are cached if they are read again and again.
   return is_first(offset, bytes) && choice.goes_past(kMinGain);
 }
 
@@ -180,10 +180,10 @@ void DirectReads::learn(bool past, const ReadChoice::Cost& cost, std::int64_t by
 std::int64_t DirectReads::read_into(std::byte* stage, std::int64_t offset, std::int64_t bytes,
                                     RecordedFile& recorded_file) {
   while (true) {
-    const ssize_t got = recorded(recorded_file, {PLAIT_EVENT_READ, offset, bytes}, [&] {
+    const ssize_t count = recorded(recorded_file, {PLAIT_EVENT_READ, offset, bytes}, [&] {
       return ::pread(direct_.number(), stage, static_cast<std::size_t>(bytes), offset);
     });
-    if (got >= 0) return got;
+    if (count >= 0) return count;
     if (errno == EINTR) continue;
     able_ = false;
     return 0;
@@ -198,10 +198,10 @@ std::int64_t DirectReads::read(std::int64_t offset, std::int64_t bytes, Recorded
     while (done < bytes) {
       const std::int64_t lead = (offset + done) % unit_;
       const std::int64_t whole = base::ceil_divide(lead + bytes - done, unit_) * unit_;
-      const std::int64_t got =
+      const std::int64_t count =
           read_into(stage.data(), offset + done - lead, std::min(whole, kStage), recorded_file) - lead;
-      if (got <= 0) return done;
-      const std::int64_t taken = std::min(got, bytes - done);
+      if (count <= 0) return done;
+      const std::int64_t taken = std::min(count, bytes - done);
       take(done, stage.data() + lead, taken);
       done += taken;
     }

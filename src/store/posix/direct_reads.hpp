@@ -25,13 +25,14 @@ enum class DirectIo : std::uint8_t {
 /// errors  kArgument: it is none of auto, never and always.
 DirectIo direct_io_setting();
 
-/// Reads of one file from the disk without the page cache, through a staging buffer of one large page. A disk request
-/// of 1 MiB into 256 small pages has 256 parts, and takes twice as long as one of a single part. Copying out of the
-/// staging buffer costs as much as copying out of the page cache, but no pages of that need to be found and cleared.
+/// Reads one file from the disk without the page cache, through a staging buffer of one large page. A disk request of
+/// 1 MiB into 256 small pages has 256 parts, and takes twice as long as one with a single part. Copying out of the
+/// staging buffer costs as much as copying out of the page cache, but the kernel need not allocate and clear cache
+/// pages.
 ///
-/// The page cache stays coherent: callers check it first, and the kernel writes changed pages before it reads around
-/// them. The system reports cached pages only to users who may write the file (cachestat, Linux 6.5); other users read
-/// through the cache.
+/// The bytes are current: callers check the page cache first, and the kernel writes changed pages of a range before a
+/// direct read of it. The system reports cached pages only to users who may write the file (cachestat, Linux 6.5);
+/// other users read through the cache.
 /// threads  Any.
 class DirectReads {
  public:
@@ -40,24 +41,26 @@ class DirectReads {
   /// Size of the staging buffer. Each request of a process in progress has one.
   static constexpr std::int64_t kStage = std::int64_t{2} << 20;
 
-  /// `file` outlives this.
+  /// `file` must outlive the object.
   DirectReads(const Descriptor& file, DirectIo setting) : file_(file), setting_(setting) {}
 
-  /// Returns true if requests of this size may benefit, so that is_cold() is worth its cost.
+  /// Returns true if requests of this size may benefit from bypassing the cache, so that is_cold() is worth its cost.
   bool serves(std::int64_t bytes) const { return setting_ != DirectIo::kNever && able_ && bytes >= kMin; }
   /// Returns true if most of a file of this size is not cached, and could be read past the cache.
   /// cost    10 us
   bool is_cold(std::int64_t file_bytes) const;
-  /// Returns true if less than half of a range is cached, and none of it has changed. It reads nothing, and unlike a
-  /// read with RWF_NOWAIT it does not start the kernel's read-ahead.
+  /// Returns true if less than half of a range is cached, and none of its cached pages has changed. Reads nothing, and
+  /// unlike a read with RWF_NOWAIT does not start the kernel's read-ahead.
   /// cost    0.5 us; 8 us for a cached MiB if the last range was not cached.
   bool is_cold(std::int64_t offset, std::int64_t bytes);
   /// Returns true if a request for cold bytes should bypass the cache. The caller reports its cost to learn().
   bool wanted(std::int64_t offset, std::int64_t bytes);
+  /// Records the cost of a request for cold bytes. past: true if it bypassed the cache.
   void learn(bool past, const ReadChoice::Cost& cost, std::int64_t bytes);
 
-  /// Calls `take(bytes before it, data, bytes)` for one piece after another. Returns the number of bytes, which is
-  /// smaller than requested if the file ends or a request fails; an ordinary read then reports the error.
+  /// Reads a range, and calls `take(bytes before the piece, data, bytes)` for one piece after another. Returns the
+  /// number of bytes, which is smaller than requested if the file ends or a request fails; the caller then reads the
+  /// rest in the ordinary way, which reports the error.
   std::int64_t read(std::int64_t offset, std::int64_t bytes, RecordedFile& recorded,
                     base::FunctionRef<void(std::int64_t, const std::byte*, std::int64_t)> take);
 
@@ -75,13 +78,13 @@ class DirectReads {
   DirectIo setting_;
   std::once_flag opened_;
   Descriptor direct_;
-  std::int64_t unit_ = 0;         // offsets and sizes of requests are multiples of this
-  std::atomic<bool> able_{true};  // no direct request has failed
-  std::atomic<bool> met_{false};  // the last range was not completely cached
+  std::int64_t unit_ = 0;         // offsets and sizes of direct requests are multiples of this
+  std::atomic<bool> able_{true};  // false once a direct request, or a question about the cache, has failed
+  std::atomic<bool> met_{false};  // true if the last range was not completely cached
   bool outgrows_memory_ = false;  // the file is too large to stay in memory
   std::atomic<ReadChoice*> choice_{nullptr};
   std::mutex mutex_;
-  std::vector<bool> read_;  // blocks of kMin that begin in a range that has been read
+  std::vector<bool> read_;  // for each block of kMin bytes, true if its first byte has been read
 };
 
 }  // namespace plait::store::posix

@@ -1,4 +1,4 @@
-/// An ordinary file whose array grows at its end.
+/// An ordinary file that is extended at its end.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ namespace plait::store::posix {
 class ExtendedFile {
  public:
   /// Locks the file.  name: the name of the array, for errors.
-  /// errors  kArgument: it is no ordinary file.  kSystem, EBUSY: another program, or another File here, extends it.
+  /// errors  kArgument: it is not an ordinary file.  kSystem, EBUSY: another program, or another File of this process,
+  ///         extends it.
   ExtendedFile(Store& store, const std::string& name);
-  /// Gives the file the bytes up to `end`. Bytes that it has not had are zero.  errors  kSystem.
+  /// Sets the size of the file to `end` bytes; new bytes are zero.  errors  kSystem.
   void resize(std::int64_t end);
-  /// Returns the descriptor that has the lock.
+  /// Returns the descriptor that holds the lock.
   int descriptor() const { return file_.number(); }
 
  private:

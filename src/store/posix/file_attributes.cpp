@@ -19,8 +19,8 @@ constexpr const char* kAccessList = "system.posix_acl_access";
 constexpr mode_t kOwnerWorks = S_IRUSR | S_IWUSR;
 constexpr mode_t kPermissions = 07777;
 
-/// Returns true for attributes of the user. The others belong to the system: they describe the bytes, or the location
-/// of the file.
+/// Returns true for attributes that belong to the user, and for the access control list. All others belong to the
+/// system: they describe the bytes or the location of a file and must not be copied.
 bool is_copied(std::string_view name) {
   return (name.starts_with("user.") && name != kWriterMark) || name == kAccessList;
 }
@@ -31,7 +31,7 @@ struct stat read_status(int file, const std::string& shown) {
   return found;
 }
 
-/// made: the status of the file.
+/// Sets the permissions of a file. made: the present status of the file.
 void set_mode(int file, const struct stat& made, mode_t mode, const std::string& shown) {
   if ((made.st_mode & kPermissions) == mode) return;
   // Some file systems have no permissions.
@@ -50,16 +50,16 @@ std::string read_all(Read&& read, const std::string& what) {
       throw system_error(what, errno);
     }
     result.resize(static_cast<std::size_t>(size));
-    const ssize_t got = read(result.data(), result.size());
-    if (got >= 0) {
-      result.resize(static_cast<std::size_t>(got));
+    const ssize_t count = read(result.data(), result.size());
+    if (count >= 0) {
+      result.resize(static_cast<std::size_t>(count));
       return result;
     }
-    if (errno != ERANGE) throw system_error(what, errno);  // it has grown meanwhile
+    if (errno != ERANGE) throw system_error(what, errno);  // ERANGE: the value has grown meanwhile, so try again
   }
 }
 
-/// Replaces the bits of the group by those of others.
+/// Removes permissions of the group that others do not have.
 mode_t group_like_others(mode_t mode) { return (mode & ~mode_t{S_IRWXG}) | (mode & (mode & S_IRWXO) << 3 & S_IRWXG); }
 
 }  // namespace
@@ -101,14 +101,14 @@ void Attributes::apply(int file, const std::string& shown) const {
     if ((made.st_uid != owner_ || made.st_gid != group_) && ::fchown(file, owner_, group_) != 0)
       (void)!::fchown(file, static_cast<uid_t>(-1), group_);
     bool listed = false;
-    for (const ExtendedAttribute& each : extended_) {
-      listed = listed || each.name == kAccessList;
-      if (::fsetxattr(file, each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
-        throw system_error(base::text("keep the attribute ", each.name, " of ", shown), errno);
+    for (const ExtendedAttribute& attribute : extended_) {
+      listed = listed || attribute.name == kAccessList;
+      if (::fsetxattr(file, attribute.name.c_str(), attribute.value.data(), attribute.value.size(), 0) != 0)
+        throw system_error(base::text("keep the attribute ", attribute.name, " of ", shown), errno);
     }
     // The folder may have given the new file an access list that the old one did not have.
     if (!listed) ::fremovexattr(file, kAccessList);
-    // Owners and access lists change the permissions.
+    // Changing the owner or the access list may have changed the permissions: read them again.
     if (changes) made = read_status(file, shown);
   }
   set_mode(file, made, (mode_for(made) & ~mode_t{S_ISUID | S_ISGID}) | kOwnerWorks, shown);

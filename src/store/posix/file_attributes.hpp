@@ -1,4 +1,4 @@
-/// Attributes of a file besides its name and its bytes, for the file that replaces it.
+/// Attributes of a file that are passed on to the file that replaces it.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,15 +19,16 @@ class Attributes {
   /// Reads the attributes with which a file was created.  errors  kSystem.
   static Attributes of_new(int file, const std::string& shown);
 
-  /// Applies the attributes to a file that this process has made, which its owner can read and write until finish().
-  /// Owner and group are set if that is permitted; if the group cannot be set, it gets the permissions of others.
+  /// Applies the attributes to a file that this process has made. Its owner can read and write it until finish() sets
+  /// the final permissions. Owner and group are set if that is permitted; if the group cannot be set, the file's group
+  /// loses the permissions that others do not have.
   /// errors  kSystem: an attribute cannot be set.
   void apply(int file, const std::string& shown) const;
   /// Sets the final permissions.  errors  kSystem.
   void finish(int file, const std::string& shown) const;
 
  private:
-  /// Returns the permissions of a file of this status, which may have another owner or group.
+  /// Returns the permissions for a file of this status, whose owner or group may differ from that of the old file.
   mode_t mode_for(const struct stat& made) const;
 
   struct ExtendedAttribute {

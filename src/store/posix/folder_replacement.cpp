@@ -1,14 +1,14 @@
 // Replacing a folder by a complete new one.
 //
-// Problem: rename() replaces a folder only if it is empty. Moving the old folder away and then the new one into its
-// name leaves a moment without a folder.
+// Problem: rename() replaces a folder only if it is empty. If the old folder is renamed first and the new one after it,
+// there is no folder of that name for a moment.
 //
 // Idea: renameat2() with RENAME_EXCHANGE swaps the two names in one step. The old folder then has the temporary name
 // and is removed. If the file system does not support it, swap() uses two renames, and moves the old folder back if the
 // second one fails.
 // Example: `a.zarr` exists. The new folder is `.a.zarr.plait-HOST-123-0`. After the exchange that name belongs to the
-// old folder. If the process is killed before it is removed, the next process on this host finds the name, sees that
-// process 123 has ended, and removes it.
+// old folder. If the process is killed before it removes the old folder, the next process on this host finds the name,
+// determines that process 123 has ended, and removes the folder.
 
 #include "store/posix/folder_replacement.hpp"
 
@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns a name of this process, in the form that remove_stale() recognizes.
+/// Returns a new temporary name of this process, in the form that remove_stale() recognizes.
 std::string own_name(const std::string& prefix) {
   static std::atomic<int> counter{0};
   return base::text(prefix, ::getpid(), '-', counter++);
@@ -82,7 +82,8 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
 
 void FolderReplacement::exchange() {
   if (!keeps_) return swap();
-  // After the exchange the temporary name belongs to the old folder, which no later program may continue.
+  // Rename the unfinished folder first: after the exchange its name belongs to the old folder, and a later program must
+  // not take that for unfinished data.
   const std::string unfinished = temporary_;
   std::string own = own_name(prefix_);
   while (!rename_to_free(unfinished, own)) own = own_name(prefix_);

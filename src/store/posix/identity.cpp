@@ -20,28 +20,29 @@ std::int64_t nanoseconds(const Time& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::int64_t>(time.tv_nsec);
 }
 
-/// Returns true for file systems in user space, which may number files in the order in which they find them.
-bool numbers_by_itself(int file) {
-  struct statfs found{};
-  return ::fstatfs(file, &found) == 0 && static_cast<std::uint32_t>(found.f_type) == FUSE_SUPER_MAGIC;
+/// Returns true for file systems in user space (FUSE). They may assign inode numbers on access, so that a file may get
+/// another number later.
+bool has_unstable_numbers(int file) {
+  struct statfs info{};
+  return ::fstatfs(file, &info) == 0 && static_cast<std::uint32_t>(info.f_type) == FUSE_SUPER_MAGIC;
 }
 
-/// Returns the status of a file on systems that do not permit statx(), as in old containers: without a creation time.
+/// Returns the status of a file on systems that do not permit statx(), such as old containers. It has no creation time.
 FileStatus read_plain_status(int file, const std::string& shown) {
   struct stat found{};
   if (::fstat(file, &found) != 0) throw system_error("look at " + shown, errno);
-  return {{numbers_by_itself(file) ? 0 : found.st_ino, 0, found.st_size, nanoseconds(found.st_mtim)}, found.st_mode};
+  return {{has_unstable_numbers(file) ? 0 : found.st_ino, 0, found.st_size, nanoseconds(found.st_mtim)}, found.st_mode};
 }
 
 }  // namespace
 
 FileStatus read_file_status(int file, const std::string& shown) {
-  // One call states everything; the size and the times of a file that others write belong together.
+  // Use one call: if other programs write to the file, its size and times must be from the same moment.
   struct statx found{};
   if (::statx(file, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &found) != 0)
     return read_plain_status(file, shown);
   const std::int64_t born = (found.stx_mask & STATX_BTIME) != 0 ? nanoseconds(found.stx_btime) : 0;
-  return {{numbers_by_itself(file) ? 0 : found.stx_ino, born, static_cast<std::int64_t>(found.stx_size),
+  return {{has_unstable_numbers(file) ? 0 : found.stx_ino, born, static_cast<std::int64_t>(found.stx_size),
            nanoseconds(found.stx_mtime)},
           found.stx_mode};
 }

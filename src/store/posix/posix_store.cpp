@@ -5,11 +5,11 @@
 // Example: segments (offset 0, 100 bytes), (100, 50), (400, 10) are two requests, of 150 and of 10 bytes.
 //
 // Large requests are divided into slices that end at multiples of 2 MiB of the file. Each slice that is not cached is
-// read by itself, so that the costs of both paths can be compared (ReadChoice); neighbouring cached slices are one
-// request.
+// one request, through the page cache or past it, so that the costs of both paths can be compared (ReadChoice).
+// Neighbouring cached slices are joined to one request.
 // Example: a request of 5 MiB at offset 1 MiB has the slices [1, 2), [2, 4) and [4, 6) MiB. If only [2, 4) is cached,
-// [1, 2) is read past the cache or through it, then [2, 4) through it, then [4, 6) like the first. Slices shorter than
-// 256 KiB are joined with a neighbour.
+// ReadChoice decides how [1, 2) and [4, 6) are read, and [2, 4) is read through the cache. Slices shorter than 256 KiB
+// are joined with a neighbour.
 
 #include "store/posix/posix_store.hpp"
 
@@ -33,10 +33,10 @@ namespace plait::store::posix {
 
 namespace {
 
-/// Maximum number of memory segments of one call in Linux.
+/// Maximum number of memory segments that Linux accepts in one call.
 constexpr std::size_t kMaxParts = IOV_MAX;
 
-/// Consecutive segments that are adjacent in the file: one call moves them.
+/// Consecutive segments of a batch that are adjacent in the file, so that one call can transfer them.
 template <typename Segment>
 struct Request {
   std::span<const Segment> segments;
@@ -74,7 +74,7 @@ std::span<const iovec> parts_between(const Request<Segment>& request, std::int64
   return {parts.data(), count};
 }
 
-/// A range of a request: the bytes from `done` to `end`.
+/// A part of a request: the bytes from `done` to `end`, relative to the request.
 struct Stretch {
   std::int64_t done = 0;
   std::int64_t end = 0;
@@ -159,7 +159,7 @@ class PendingRead : public Pending {
   }
   void read_through(const Request<ReadSegment>& request, Stretch stretch) {
     if (stretch.bytes() >= reading_.min_read_ahead && !reading_.cold) {
-      // Read the first bytes that are cached. Only if bytes are missing is the hint worth its cost.
+      // Read the leading bytes that are cached. The hint is worth its cost only if not all bytes are cached.
       const std::int64_t wanted = std::min(stretch.bytes(), kMaxBytesACall);
       const std::int64_t cached = std::max<ssize_t>(call(request, stretch, RWF_NOWAIT), 0);
       stretch.done += cached;
@@ -170,11 +170,11 @@ class PendingRead : public Pending {
     }
     finish(request, stretch);
   }
-  /// Reads a large request in slices. Each slice has its own path, so that a request can find part of a file cached,
-  /// and both paths get tried. Neighbouring slices that use the cache are one request.
+  /// Reads a large request in slices. The path is chosen for each slice, because a part of the request may be cached,
+  /// and so that both paths are tried. Neighbouring slices that are cached are joined to one request.
   void read_slices(const Request<ReadSegment>& request) {
     constexpr std::int64_t kSlice = DirectReads::kStage;
-    std::int64_t left = 0;  // begin of the part that is to be read through the cache
+    std::int64_t left = 0;  // begin of the cached slices before `done` that have not been read yet
     for (std::int64_t done = 0; done < request.bytes;) {
       // All slices but the first begin at a multiple of kSlice in the file, which suits the blocks of disks.
       std::int64_t end = ((request.offset + done) / kSlice + 1) * kSlice - request.offset;
@@ -214,10 +214,10 @@ class PendingRead : public Pending {
   }
   void finish(const Request<ReadSegment>& request, Stretch stretch) {
     while (stretch.done < stretch.end) {
-      const ssize_t got = call(request, stretch, 0);
-      if (got > 0) {
-        stretch.done += got;
-      } else if (got == 0) {
+      const ssize_t count = call(request, stretch, 0);
+      if (count > 0) {
+        stretch.done += count;
+      } else if (count == 0) {
         base::throw_system_error(0, "cannot read ", file_.path, " at offset ", request.offset + stretch.done,
                                  ": the file ends there, but ", request.bytes - stretch.done,
                                  " more bytes were expected; it has been truncated");
@@ -244,11 +244,11 @@ class PendingWrite : public Pending {
  private:
   void write(const Request<WriteSegment>& request) {
     for (std::int64_t done = 0; done < request.bytes;) {
-      const ssize_t put = recorded(file_.recorded, {PLAIT_EVENT_WRITE, request.offset + done, request.bytes - done},
-                                   [&] { return write_some(file_.descriptor, request, done); });
-      if (put > 0) {
-        done += put;
-      } else if (put == 0) {
+      const ssize_t count = recorded(file_.recorded, {PLAIT_EVENT_WRITE, request.offset + done, request.bytes - done},
+                                     [&] { return write_some(file_.descriptor, request, done); });
+      if (count > 0) {
+        done += count;
+      } else if (count == 0) {
         throw system_error(base::text("write ", file_.path, " at offset ", request.offset + done), EIO);
       } else if (errno != EINTR) {
         throw system_error(base::text("write ", file_.path, " at offset ", request.offset + done), errno);
@@ -273,8 +273,8 @@ PosixStore::PosixStore(std::string path, Access access, std::int64_t min_read_ah
       file_(open_file(path_, (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK)),
       opened_(read_file_status(file_.number(), path_)),
       min_read_ahead_(min_read_ahead),
-      // A caller with its own read-ahead waits for several files at a time, but direct reads would run one after
-      // another.
+      // A caller that sets its own read-ahead (StripedStore) reads several files at the same time. Direct reads would
+      // run one after another, so do not use them.
       direct_(file_, min_read_ahead == kMinReadAhead ? direct_io_setting() : DirectIo::kNever) {
   if (S_ISDIR(opened_.mode)) throw system_error(base::text("open ", path_), EISDIR);
   if (!S_ISREG(opened_.mode) && !S_ISBLK(opened_.mode))

@@ -14,18 +14,18 @@
 namespace plait::store::posix {
 
 /// A file that is read and written through the page cache; large reads of uncached bytes bypass it if that is faster
-/// (DirectReads). After a read has met uncached bytes, submitted reads that cannot bypass the cache start the kernel's
-/// read-ahead, so that the disk works while the caller does something else. For cached bytes this hint would cost 5 us
-/// a MiB without benefit. A submitted write is in the page cache when it completes. Segments that are consecutive in
-/// the file are moved by one call, regardless of their addresses.
+/// (DirectReads). Once a read has found bytes that are not cached, submit_read() starts the kernel's read-ahead for
+/// reads that cannot bypass the cache, so that the disk works while the caller does something else. For cached bytes
+/// this hint would cost 5 us per MiB without benefit. A submitted write is in the page cache when it completes.
+/// Segments that are adjacent in the file are transferred by one call, regardless of their memory addresses.
 class PosixStore : public Store {
  public:
   enum class Access : std::uint8_t { kRead, kReadWrite };
 
-  /// Minimum size of a read for which the hint is worth its cost.
+  /// Minimum size of a read for which the read-ahead hint is worth its cost.
   static constexpr std::int64_t kMinReadAhead = std::int64_t{256} << 10;
 
-  /// Opens a file. Requests of at least `min_read_ahead` bytes get a hint.
+  /// Opens a file. min_read_ahead: minimum size in bytes of reads that start the kernel's read-ahead.
   /// errors  kSystem: the file cannot be opened, or has no bytes at offsets (a folder, a pipe). kArgument:
   ///         PLAIT_DIRECT_IO is none of its values.
   PosixStore(std::string path, Access access, std::int64_t min_read_ahead = kMinReadAhead);
@@ -49,7 +49,7 @@ class PosixStore : public Store {
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   void sync() override;
-  /// Asks the kernel to begin with the work of sync(), so that several files are written at the same time.
+  /// Makes the kernel begin to write changed pages, so that later calls of sync() for several files overlap.
   void start_sync() noexcept;
 
  private:
@@ -58,7 +58,7 @@ class PosixStore : public Store {
   FileStatus opened_;
   std::int64_t min_read_ahead_;
   RecordedFile recorded_{path_};
-  std::atomic<bool> cold_{false};  // true if a read has had to wait for the disk
+  std::atomic<bool> cold_{false};  // true once a read has found bytes that are not cached
   DirectReads direct_;
 };
 

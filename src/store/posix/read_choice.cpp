@@ -1,9 +1,9 @@
 // Choosing a path by measurements.
 //
 // Example: the first 8 requests alternate, 4 (kTrials) for each path. Then the better path gets 32 requests, the other
-// one 1, the better one 64, the other one 1, and so on up to 1,024 between two trials. If the order of the costs
-// changes, the interval starts again with 32. A mean of the costs follows changes: each request contributes a quarter,
-// so that after 8 requests 10 % of an old value remain (0.75^8).
+// path 1, the better path 64, the other path 1, and so on up to 1,024 between two trials. If the other path becomes the
+// better one, the interval starts again with 32. The cost of a path is a moving average in which the newest request has
+// a weight of 1/4, so that after 8 requests 10 % of an old value remain (0.75^8).
 
 #include "store/posix/read_choice.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 /// Number of requests of each path before one is preferred. They alternate, because the rate of a disk varies from
 /// second to second.
 constexpr std::int64_t kTrials = 4;
-/// Numbers of requests of the better path between two of the other one: the first and the largest.
+/// Number of requests on the better path between two requests on the other one: at first, and at most.
 constexpr std::int64_t kMinBetween = 32;
 constexpr std::int64_t kMaxBetween = 1024;
 /// Weight of the newest request in the mean.
@@ -43,13 +43,15 @@ bool ReadChoice::goes_past(double min_gain) {
 
 void ReadChoice::learn(bool past, const Cost& cost, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
-  Method& way = past ? past_ : through_;
+  Method& method = past ? past_ : through_;
   // The second request replaces the first one, which includes opening the file, or the first use of memory.
-  const double newest = way.requests < 2 ? 1 : kNewest;
-  const auto mix = [&](double& mean, double found) { mean += newest * (found / static_cast<double>(bytes) - mean); };
-  mix(way.of_byte.seconds, cost.seconds);
-  mix(way.of_byte.processor_seconds, cost.processor_seconds);
-  ++way.requests;
+  const double newest = method.requests < 2 ? 1 : kNewest;
+  const auto mix = [&](double& mean, double measured) {
+    mean += newest * (measured / static_cast<double>(bytes) - mean);
+  };
+  mix(method.of_byte.seconds, cost.seconds);
+  mix(method.of_byte.processor_seconds, cost.processor_seconds);
+  ++method.requests;
 }
 
 ReadChoice::Rates ReadChoice::rates() const {

@@ -1,4 +1,4 @@
-/// The choice between reading through the page cache and past it, for one device.
+/// Chooses between reading through the page cache and past it, for one device.
 #pragma once
 
 #include <sys/types.h>
@@ -12,12 +12,12 @@ namespace plait::store::posix {
 /// Measured costs of a process's requests to one device for uncached bytes.
 ///
 /// A disk of 2 GB/s is faster than a processor can fill the page cache. For a slow disk both paths take the same time,
-/// and bytes that went through the cache need not be read again. Therefore each path is tried for a few MiB, then the
-/// better one is used. The other one is tried again from time to time, at growing intervals, because the rates of disks
-/// change, and the load that others put on them.
+/// and bytes that are read through the cache need not be read again from the disk. Therefore each path is tried for a
+/// few MiB, then the better one is used. The other path is tried again from time to time, at growing intervals, because
+/// the rate of a disk and the load by other processes change.
 ///
-/// The cost is the sum of elapsed time and processor time. By elapsed time alone, a request through the cache looks
-/// good as long as other ranks, which share the disk with it, leave their cores idle.
+/// The cost is the sum of elapsed time and processor time. Elapsed time alone would favour the cache while other ranks,
+/// which wait for the same disk, leave their cores idle; that processor time is missing as soon as they compute.
 /// threads  Any.
 class ReadChoice {
  public:
@@ -28,6 +28,7 @@ class ReadChoice {
     double seconds = 0;
     double processor_seconds = 0;
   };
+  /// Records the cost of a request. past: true if it bypassed the cache.
   void learn(bool past, const Cost& cost, std::int64_t bytes);
 
   /// Bytes per second of each path; empty if it has not been tried.
@@ -37,7 +38,7 @@ class ReadChoice {
   };
   Rates rates() const;
 
-  /// Returns the choice of a device, which all files on it share.
+  /// Returns the object for a device, which all files on the device share.
   static ReadChoice& for_device(dev_t device);
 
  private:
@@ -52,8 +53,8 @@ class ReadChoice {
   Method past_;
   Method through_;
   bool past_is_better_ = false;
-  std::int64_t since_ = 0;    // requests of the better path since the other one was tried
-  std::int64_t between_ = 0;  // number of them until it is tried again
+  std::int64_t since_ = 0;    // number of requests on the better path since the other path was tried
+  std::int64_t between_ = 0;  // number of requests on the better path after which the other path is tried again
 };
 
 }  // namespace plait::store::posix

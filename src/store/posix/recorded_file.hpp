@@ -1,4 +1,4 @@
-/// System calls on a file, recorded in a trace of Plait's own events.
+/// Records system calls on a file as events of Plait's trace.
 #pragma once
 
 #include <algorithm>
@@ -32,17 +32,17 @@ struct SystemCall {
   plait_event_kind kind;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  bool look = false;  // only reads what is cached
+  bool look = false;  // true if the call reads only bytes that are cached (RWF_NOWAIT)
 };
 
 /// Makes a call and records it in the trace. A read of cached bytes that finds none is not recorded.
 template <typename Call>
-auto recorded(RecordedFile& file, const SystemCall& asked, Call&& call) {
-  const base::RecordedRequest reaching(asked.kind);
+auto recorded(RecordedFile& file, const SystemCall& arguments, Call&& call) {
+  const base::RecordedRequest request(arguments.kind);
   const auto result = call();
-  if (reaching.is_recorded() && !(asked.look && result <= 0))
-    reaching.end({file.number(), asked.offset, asked.look ? result : std::min(asked.bytes, kMaxBytesACall),
-                  result < 0 ? -errno : result});
+  if (request.is_recorded() && !(arguments.look && result <= 0))
+    request.end({file.number(), arguments.offset, arguments.look ? result : std::min(arguments.bytes, kMaxBytesACall),
+                 result < 0 ? -errno : result});
   return result;
 }
 

@@ -1,13 +1,13 @@
 // Replacing a file as a whole.
 //
 // The order of operations makes every moment safe:
-//    1. make the temporary file and lock it      its name states host and process; others can see if that has ended
+//    1. make the temporary file and lock it       its name states host and process, so that others can see if it ended
 //    2. write it, set its final permissions       readers see the old file
-//    3. sync it                                   otherwise the name could refer to bytes that are lost with the power
+//    3. sync it                                   otherwise a power failure after step 4 could lose its bytes
 //    4. rename it to the final name               readers see the new file from here on
-//    5. sync the folder                           the rename survives a loss of power
+//    5. sync the folder                           the rename survives a power failure
 // Between making the file and locking it, another process may take it for the file of an ended process and remove it.
-// make_locked() therefore checks that it still has a name, and otherwise tries another one.
+// make_locked() therefore checks that the file still has a name, and otherwise the caller tries another name.
 
 #include "store/posix/replacement.hpp"
 
@@ -56,14 +56,14 @@ std::optional<Descriptor> make_locked(const std::string& path, const std::string
 }
 
 bool begins_with(int file, std::span<const std::byte> head) {
-  std::vector<std::byte> found(head.size());
-  for (std::size_t done = 0; done < found.size();) {
-    const ssize_t got = ::pread(file, found.data() + done, found.size() - done, static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    done += static_cast<std::size_t>(got);
+  std::vector<std::byte> beginning(head.size());
+  for (std::size_t done = 0; done < beginning.size();) {
+    const ssize_t count = ::pread(file, beginning.data() + done, beginning.size() - done, static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<std::size_t>(count);
   }
-  return std::ranges::equal(found, head);
+  return std::ranges::equal(beginning, head);
 }
 
 fs::path parent_folder(const fs::path& target) {
@@ -106,7 +106,7 @@ void sync_open(int file, const std::string& shown) {
 
 void sync_folder(const std::string& folder) {
   const std::string path = folder.empty() ? "." : folder;
-  // A folder may permit new files but no listing; it cannot be opened then.
+  // A folder that permits new files but no listing cannot be opened: sync everything instead.
   if (::access(path.c_str(), R_OK) != 0 && errno == EACCES) return ::sync();
   sync_open(open_file(path, O_RDONLY | O_DIRECTORY).number(), path);
 }
@@ -187,12 +187,12 @@ void Replacement::resize(std::int64_t bytes) {
 void Replacement::write_head(std::span<const std::byte> bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const base::RecordedRequest reaching(PLAIT_EVENT_WRITE);
-    const ssize_t put = ::pwrite(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    const ssize_t count = ::pwrite(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
     if (reaching.is_recorded())
       reaching.end({base::recorded_name(temporary_), static_cast<std::int64_t>(done),
-                    static_cast<std::int64_t>(bytes.size() - done), put < 0 ? -errno : put});
-    if (put < 0 && errno != EINTR) throw system_error(base::text("write ", path_), errno);
-    if (put > 0) done += static_cast<std::size_t>(put);
+                    static_cast<std::int64_t>(bytes.size() - done), count < 0 ? -errno : count});
+    if (count < 0 && errno != EINTR) throw system_error(base::text("write ", path_), errno);
+    if (count > 0) done += static_cast<std::size_t>(count);
   }
 }
 
@@ -201,7 +201,7 @@ void Replacement::commit() {
   attributes_.finish(file_.number(), path_);
   if (durable_) sync_open(file_.number(), temporary_);
   if (existed_) {
-    // A folder may have got the name meanwhile, or its owner may have withdrawn the permission.
+    // rename() fails if a folder has got the name meanwhile, or if the owner has withdrawn the permission.
     if (::rename(temporary_.c_str(), target_.c_str()) != 0)
       keep_as_sibling("the existing file cannot be replaced", errno);
   } else if (!rename_to_free(temporary_, target_)) {
@@ -213,7 +213,8 @@ void Replacement::commit() {
   if (durable_) sync_folder(fs::path(target_).parent_path().string());
 }
 
-/// Both files are complete, and this program must remove neither.
+/// Renames the new file to a free name next to the target, and throws: both files are complete, and neither must be
+/// lost.
 void Replacement::keep_as_sibling(const char* why, int code) {
   const fs::path target(target_);
   const std::string name = shortened(target.filename().string(), 24, max_name_bytes(target.parent_path()));

@@ -1,4 +1,4 @@
-/// A new file that appears as a whole or not at all.
+/// A new file that becomes visible as a whole or not at all.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@ namespace plait::store::posix {
 /// Options of a Replacement.
 struct ReplacementOptions {
   std::string suffix{};  ///< suffix of the temporary name, by which its content can be recognized
-  /// Called with the path of each temporary file of a killed process, before it is removed, and with the path of the
-  /// file to be replaced. Returns true if it may be removed.
+  /// Called before a temporary file of a killed process is removed, with its path and the path of the file to be
+  /// replaced. Returns true if the temporary file may be removed.
   std::function<bool(const std::string&, const std::string&)> on_leftover{};
-  bool claimed = false;  ///< no other rank of this job may write a file of that name alone, see claim()
-  /// Uncommitted data stay, under unfinished_name() (temporary.hpp).
+  bool claimed = false;  ///< true if no other rank of this job may write a file of that name alone, see claim()
+  /// True if discard() leaves the uncommitted file under unfinished_name() (temporary.hpp).
   bool keeps_unfinished = false;
-  /// Continues unfinished data with the same head and `bytes` bytes; with any size if `bytes` is -1.
+  /// True to continue an unfinished file that begins with the same head and has `bytes` bytes, or any size if `bytes`
+  /// is -1.
   bool continues = false;
   bool durable = true;  ///< commit() makes the file durable
 };
@@ -30,12 +31,12 @@ struct ReplacementOptions {
 /// The new content of `path`, under a temporary name in the same folder until commit() renames it.
 ///
 /// The new file gets the permissions, owner, group and extended attributes of the old one, as far as that is permitted.
-/// Other names of the old file (hard links) retain the old content. If no file existed at the beginning and one exists
-/// at commit(), it stays, and the new file gets another name.
+/// Other names of the old file (hard links) still refer to the old content. If no file existed at the beginning and one
+/// exists at commit(), that file is not replaced, and the new file gets another name.
 ///
-/// After a kill at any time `path` is the old file or the new one. The temporary name has the host and the process that
-/// made it, which holds a lock on it. The next Replacement of the same path on that host removes the temporary file of
-/// a killed process.
+/// After a kill at any time `path` is the old file or the new one. The temporary name contains the host and the process
+/// that made it, and the process holds a lock on the file. The next Replacement of the same path on that host removes
+/// the temporary file of a killed process.
 class Replacement {
  public:
   /// Makes a temporary file of `bytes` bytes that begins with `head`. The space is reserved if the file system supports
@@ -64,11 +65,12 @@ class Replacement {
   /// Writes `bytes` at the beginning of the temporary file.  errors  kSystem.
   void write_head(std::span<const std::byte> bytes);
   /// Syncs the temporary file, renames it to `path` and syncs the folder.
-  /// errors  kSystem: if in_position(), the file has been replaced, but may not be durable. EEXIST: a file has appeared
-  ///         under a name that was free. In that case, and if the old file cannot be replaced any more, the new one has
+  /// errors  kSystem: if in_position(), the file has been replaced, but may not be durable. EEXIST: another program has
+  ///         made a file of that name. In that case, and if the old file can no longer be replaced, the new file has
   ///         the name that the error states.
   void commit();
-  /// Removes the temporary file, unless unfinished files stay. A forked child does nothing, because the parent owns it.
+  /// Removes the temporary file, unless ReplacementOptions::keeps_unfinished is set. Does nothing in a forked child,
+  /// because the parent owns the file.
   void discard() noexcept;
   /// Returns true if this continues an earlier unfinished file.
   bool continued() const { return continued_; }
@@ -89,7 +91,7 @@ class Replacement {
 
   /// Makes the temporary file, locked.
   void make(const std::string& prefix, const ReplacementOptions& marks);
-  /// Makes or continues a temporary file that may stay.
+  /// Makes or continues an unfinished file, which discard() does not remove.
   void make_kept(std::int64_t bytes, std::span<const std::byte> head, const ReplacementOptions& marks);
   [[noreturn]] void keep_as_sibling(const char* why, int code);
 };

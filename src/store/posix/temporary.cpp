@@ -1,10 +1,10 @@
-// Names under construction, and how a process recognizes those of an ended one.
+// Temporary names, and how a process recognizes the names of a process that has ended.
 //
 // Example: `.field.npy.plait-node7-4711-0` is the temporary file of `field.npy`, made by process 4711 on host node7.
 // Another process on node7 removes it if process 4711 does not exist (kill() fails with ESRCH) and the file's lock is
-// free. A process number can be reused, or belong to another PID namespace, so that neither of the two suffices.
-// Processes on other hosts cannot check the number, so they leave the file alone; folders that have not changed for a
-// week are removed by any host.
+// free. Neither condition suffices alone: process 4711 may be alive in another PID namespace, where its number is not
+// visible, and a living process may not have locked its new file yet. Processes on other hosts cannot check the number,
+// so they leave the file alone; folders that have not changed for a week are removed by any host.
 
 #include "store/posix/temporary.hpp"
 
@@ -73,16 +73,16 @@ std::string temporary_folder() {
 }
 
 std::size_t max_name_bytes(const fs::path& folder) {
-  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
-  return most > 0 ? static_cast<std::size_t>(most) : NAME_MAX;
+  const long max_bytes = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  return max_bytes > 0 ? static_cast<std::size_t>(max_bytes) : NAME_MAX;
 }
 
-std::string shortened(const std::string& name, std::size_t more, std::size_t most) {
-  if (name.size() + more <= most) return name;
+std::string shortened(const std::string& name, std::size_t more, std::size_t max_bytes) {
+  if (name.size() + more <= max_bytes) return name;
   std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
   for (const char c : name) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   const std::string digits = base::text('~', base::hexadecimal_text(sum));
-  std::size_t length = most - std::min(most, more + digits.size());
+  std::size_t length = max_bytes - std::min(max_bytes, more + digits.size());
   // Do not cut within a UTF-8 character: some file systems reject such names.
   while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0U) == 0x80U) --length;
   return name.substr(0, length) + digits;
@@ -116,7 +116,7 @@ bool lock_at_once(int file, const std::string& shown) {
   while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) return false;
-    // These file systems have no locks, or none for folders: NFS implements them as locks of bytes, which need write
+    // The file system has no locks, or none for folders: NFS implements them as byte-range locks, which require write
     // access.
     if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL || errno == EBADF) return true;
     throw system_error(base::text("lock ", shown), errno);
@@ -132,7 +132,8 @@ Descriptor lock_unfinished(const std::string& path, bool folder, const std::stri
   const int flags = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
   Descriptor file = open_file(path, flags | O_NOFOLLOW, 0666, shown);
   if (!lock_at_once(file.number(), shown)) throw busy(shown);
-  // Between opening and locking, another program may have finished the file, which then has its final name or none.
+  // Between opening and locking, another program may have committed or removed the file: check that it still has this
+  // name.
   struct stat now{};
   struct stat named{};
   if (::fstat(file.number(), &now) != 0 || ::lstat(path.c_str(), &named) != 0 || now.st_dev != named.st_dev ||
@@ -164,9 +165,10 @@ void remove_stale(const fs::path& folder, const std::string& prefix,
     const char* last = name.data() + name.size();
     const auto [end, error] = std::from_chars(name.data() + prefix.size(), last, process);
     if (error != std::errc() || end == last || *end != '-' || process <= 0) continue;
-    // A process before this one may have had the same number, as in containers; then only the lock decides.
+    // A file with this process's own number may be that of an earlier process, as in containers, where numbers repeat:
+    // then only the lock decides.
     if (process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH)) continue;
-    // The number may belong to a living process of another PID namespace, which then holds the lock.
+    // The process may be alive in another PID namespace; it then holds the lock.
     const std::string path = (folder / name).string();
     int number = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (number < 0 && errno == EISDIR) number = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -209,10 +211,10 @@ bool rename_to_free(const std::string& from, const std::string& to) {
 }
 
 void check_sticky(const fs::path& folder, uid_t owner, const std::string& shown) {
-  struct stat found{};
-  if (::stat(folder.c_str(), &found) != 0 || (found.st_mode & S_ISVTX) == 0) return;
-  const uid_t own = ::geteuid();
-  if (own == 0 || own == owner || own == found.st_uid) return;
+  struct stat info{};
+  if (::stat(folder.c_str(), &info) != 0 || (info.st_mode & S_ISVTX) == 0) return;
+  const uid_t user = ::geteuid();
+  if (user == 0 || user == owner || user == info.st_uid) return;
   base::throw_system_error(EPERM, "cannot replace ", shown, ": it belongs to another user, and the folder ",
                            folder.string(),
                            " lets nobody else replace it (its sticky bit is set); choose another name or folder");

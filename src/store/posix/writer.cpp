@@ -34,10 +34,10 @@ std::optional<int> rank_on(const std::string& path, const std::string& job) {
   std::array<char, 512> mark{};
   if (::getxattr(path.c_str(), kWriterMark, mark.data(), mark.size() - 1) <= 0) return std::nullopt;
   base::TextReader in(mark.data());
-  std::string found;
+  std::string marked_job;
   int rank = -1;
-  in >> rank >> found;
-  if (found != job || is_older(path)) return std::nullopt;
+  in >> rank >> marked_job;
+  if (marked_job != job || is_older(path)) return std::nullopt;
   return rank;
 }
 
@@ -58,22 +58,22 @@ void claim(int file, const std::string& temporary, const std::string& beginning,
   if (!own) return;
   const std::string mark = base::text(own->rank, ' ', own->job);
   if (::fsetxattr(file, kWriterMark, mark.data(), mark.size(), 0) != 0) return warn_once(shown, own->rank);
-  const auto look = [&](const std::string& path, const char* does) {
+  const auto check_file = [&](const std::string& path, const char* action) {
     const std::optional<int> rank = rank_on(path, own->job);
     if (!rank || *rank == own->rank) return;
     base::throw_argument_error(
-        "rank ", *rank, " of this job ", does, ' ', shown, ", which rank ", own->rank,
+        "rank ", *rank, " of this job ", action, ' ', shown, ", which rank ", own->rank,
         " is to write without a communicator as well; pass all ranks a communicator (comm= in "
         "Python) to write one file together, use another name on each rank, or pass MPI_COMM_SELF to "
         "replace it on purpose");
   };
-  // Set the own mark before looking for others, so that at least one of two ranks sees the mark of the other.
+  // This rank's mark is set before it searches for others, so that at least one of two ranks sees the other's mark.
   std::error_code ignored;
   const fs::path own_path(temporary);
   for (const std::string& name : base::names_in(own_path.parent_path().string(), ignored))
     if (name.starts_with(beginning) && name != own_path.filename())
-      look((own_path.parent_path() / name).string(), "is writing");
-  look(target, "has written");
+      check_file((own_path.parent_path() / name).string(), "is writing");
+  check_file(target, "has written");
 }
 
 }  // namespace plait::store::posix

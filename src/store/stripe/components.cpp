@@ -82,10 +82,10 @@ bool remove_leftover(const std::string& leftover, const std::string& target) noe
   try {
     struct stat status{};
     if (::stat(leftover.c_str(), &status) != 0) return false;
-    // The description has another name, and its components belong to that one.
+    // The description has another name (hard link), under which its components are in use.
     if (status.st_nlink != 1) return true;
     const std::optional<Description> left = description_at(leftover);
-    if (!left) return true;  // its process was killed before there were components
+    if (!left) return true;  // the process was killed before it had made components
     const std::optional<Description> current = description_at(target);
     if (!current || current->id != left->id) remove_components(*left, base_name(target));
     return true;

@@ -1,4 +1,4 @@
-/// The component files of striped files: creation, checks and removal.
+/// Creates, checks and removes the component files of striped files.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace plait::store::stripe {
 /// Checks the folders of new components.  errors  kSystem: a disk does not exist or is not a folder.
 void check_disks(const std::vector<std::string>& disks, const std::string& shown);
 
-/// Makes the component files of a file `basename`, with their sizes, the attributes of the description and, if the file
-/// system supports that, reserved space. Returns them open.
+/// Makes the component files of a file `basename`, with their sizes, the given attributes and, if the file system
+/// supports that, reserved space. Returns the open files.
 /// errors  kSystem: no permission, or a full disk; the message names the component. The components that were made are
 ///         removed.
 std::vector<posix::Descriptor> make_components(const Description& description, const posix::Attributes& attributes,
@@ -23,12 +23,12 @@ std::vector<posix::Descriptor> make_components(const Description& description, c
 /// Checks that all components exist with their sizes.  errors  kSystem: the message names the first wrong component.
 void check_components(const Description& description, const std::string& shown);
 
-/// Removes those components that exist and have the names of components of a file `basename`.
+/// Removes those components of a description that exist and are named like components of a file `basename`.
 void remove_components(const Description& description, const std::string& basename) noexcept;
 
-/// Removes the component files that the description of a killed process lists, unless they may still be in use: by the
-/// striped file `target`, or through another name of the description. Returns false if that is unknown, so that the
-/// description should stay.
+/// Removes the component files that a description left by a killed process lists, unless the striped file `target` or
+/// another name (hard link) of the description still uses them. Returns true if the description `leftover` may be
+/// removed, and false if it is unknown whether its components are in use.
 bool remove_leftover(const std::string& leftover, const std::string& target) noexcept;
 
 /// Suffix of temporary names of descriptions.

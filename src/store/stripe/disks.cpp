@@ -27,9 +27,9 @@ std::vector<std::string> disks() {
 int stripe_count(const std::string& path) {
   const bool is_url = stripe::is_name(path);
   const std::string name = is_url ? stripe::parse_name(path).path : store::ordinary_path(path);
-  store::posix::PosixStore there(name, store::posix::PosixStore::Access::kRead);
-  if (!is_url && !stripe::holds_description(there)) return 1;
-  return static_cast<int>(stripe::description_in(there, name, "stripe:" + name).components.size());
+  store::posix::PosixStore file(name, store::posix::PosixStore::Access::kRead);
+  if (!is_url && !stripe::holds_description(file)) return 1;
+  return static_cast<int>(stripe::description_in(file, name, "stripe:" + name).components.size());
 }
 
 std::string stripe_url(const std::string& path, const std::vector<std::string>& disks) {

@@ -32,7 +32,8 @@ ReplacedComponents::~ReplacedComponents() {
 
 void ReplacedComponents::remove() noexcept {
   if (!description_) return;
-  // If the description has a third name, that one still needs the components.
+  // The replaced description has lost its first name. If it still has a name besides second_name_, that one needs the
+  // components.
   struct stat status{};
   if (!second_name_.empty() && (::fstat(lock_.number(), &status) != 0 || status.st_nlink != 1)) return;
   remove_components(*description_, basename_);

@@ -9,16 +9,17 @@
 
 namespace plait::store::stripe {
 
-/// Removes the component files of the old striped file after the new file is in position. If the process is killed in
-/// between, a second name of the old description remains, by which the next process finds them.
+/// Removes the component files of the old striped file after the new file has replaced its description. If the process
+/// is killed in between, a second name (hard link) of the old description remains, through which the next process finds
+/// the component files.
 class ReplacedComponents {
  public:
-  /// temporary: the path of the new content. target: its final path, which looks like a description.
+  /// temporary: the path of the new file. target: its final path, where the old description is.
   ReplacedComponents(const std::string& temporary, const std::string& target);
   ~ReplacedComponents();
   ReplacedComponents(const ReplacedComponents&) = delete;
   ReplacedComponents& operator=(const ReplacedComponents&) = delete;
-  /// Removes the component files. The new file must be in position.
+  /// Removes the component files. The new file must have its final name.
   void remove() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-/// Distribution of requests for a striped file to its components.
+/// Splits requests for a striped file into requests for its components.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 namespace plait::store::stripe {
 
-/// Splits segments at the borders of stripes, in rounds. The memory for the pieces, and the time until the next disk
-/// gets its request, therefore do not grow with the size of a segment.
+/// Splits segments at the borders of stripes, in rounds. Therefore neither the memory for the pieces nor the time until
+/// the last disk gets its first request grows with the size of a segment.
 ///
-/// Stripes that follow each other in a component yield adjacent pieces, so that its store makes one request of them.
+/// Stripes that follow each other in a component yield adjacent pieces, which its store joins to one request.
 /// Example: stripes of 64 bytes on 2 components, and a segment of 200 bytes at offset 100.
 ///    stripe 1, bytes 100..127   component 1 at 36, 28 bytes
 ///    stripe 2, bytes 128..191   component 0 at 64, 64 bytes
@@ -51,7 +51,7 @@ class RequestSplit {
   }
 
  private:
-  /// Limit for each component in one round: enough for the disk, small enough that all disks begin soon.
+  /// Maximum size for each component in one round: large enough for the disk, small enough that all disks begin soon.
   static constexpr std::int64_t kRoundBytes = std::int64_t{4} << 20;
   static constexpr std::size_t kRoundPieces = 1024;
 

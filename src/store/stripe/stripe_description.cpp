@@ -1,4 +1,4 @@
-// The text under the name of a striped file.
+// The description of a striped file, the text that its name refers to.
 //
 // Example: 200,000 bytes in stripes of 64 KiB on two disks. The number of bytes is padded to 19 characters, so that the
 // text keeps its length when the file is resized.
@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::string_view kMagic = "plait stripes ";
 constexpr int kVersion = 1;
-/// Limit for the size of a description, larger than that of the maximum number of components with the longest paths.
+/// Maximum size of a description in bytes: enough for the maximum number of components with the longest paths.
 constexpr std::int64_t kMaxText = std::int64_t{8} << 20;
 
 /// The lines of a description, each of which begins with a keyword.
@@ -52,12 +52,12 @@ class Lines {
     while (line.starts_with(' ')) line.remove_prefix(1);
     return line;
   }
-  std::int64_t number(std::string_view word, std::int64_t least) {
+  std::int64_t number(std::string_view word, std::int64_t min) {
     const std::string_view digits = value(word);
     std::int64_t result = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result);
-    if (error != std::errc() || end != digits.data() + digits.size() || result < least)
-      damaged(base::text("line ", number_, " has no number of at least ", least));
+    if (error != std::errc() || end != digits.data() + digits.size() || result < min)
+      damaged(base::text("line ", number_, " has no number of at least ", min));
     return result;
   }
   bool at(std::string_view word) const { return rest_.starts_with(word); }
@@ -78,10 +78,10 @@ class Lines {
 
 std::int64_t Description::component_bytes(std::size_t component) const {
   const auto count = static_cast<std::int64_t>(components.size());
-  const auto own = static_cast<std::int64_t>(component);
+  const auto number = static_cast<std::int64_t>(component);
   const std::int64_t whole = bytes / unit;
-  const std::int64_t stripes = whole / count + (own < whole % count ? 1 : 0);
-  return stripes * unit + (own == whole % count ? bytes % unit : 0);
+  const std::int64_t stripes = whole / count + (number < whole % count ? 1 : 0);
+  return stripes * unit + (number == whole % count ? bytes % unit : 0);
 }
 
 std::string Description::to_text() const {
@@ -121,8 +121,8 @@ namespace {
 
 posix::PosixStore open_to_look(const std::string& path) { return {path, posix::PosixStore::Access::kRead}; }
 
-std::string read_head(Store& store, std::int64_t most) {
-  std::string text(static_cast<std::size_t>(std::min(store.size(), most)), '\0');
+std::string read_head(Store& store, std::int64_t max_bytes) {
+  std::string text(static_cast<std::size_t>(std::min(store.size(), max_bytes)), '\0');
   store.read({{0, reinterpret_cast<std::byte*>(text.data()), static_cast<std::int64_t>(text.size())}});
   return text;
 }
@@ -133,8 +133,8 @@ Description description_in(Store& store, const std::string& path, const std::str
   // An ordinary file may be large, so read its beginning first.
   Description result = parse(holds_description(store) ? read_head(store, kMaxText) : "", shown);
   std::error_code error;
-  const std::filesystem::path own = std::filesystem::canonical(path, error);
-  const std::filesystem::path folder = (error ? std::filesystem::absolute(path) : own).parent_path();
+  const std::filesystem::path canonical = std::filesystem::canonical(path, error);
+  const std::filesystem::path folder = (error ? std::filesystem::absolute(path) : canonical).parent_path();
   for (std::string& component : result.components) component = (folder / component).string();
   return result;
 }

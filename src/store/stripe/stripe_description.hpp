@@ -14,7 +14,7 @@ namespace plait::store::stripe {
 struct Description {
   std::int64_t unit = 0;
   std::int64_t bytes = 0;
-  std::string id;                       ///< number that no other striped file has, part of the names of the components
+  std::string id;                       ///< unique identifier of the striped file, part of the names of its components
   std::vector<std::string> components;  ///< paths, absolute after reading
 
   /// Returns the number of bytes that a component holds.
@@ -27,27 +27,27 @@ struct Description {
 };
 
 /// Parses a description. shown: the name in errors.
-/// errors  kSystem: the content of an ordinary file, a newer version, damage.
+/// errors  kSystem: the text is not a description, has a newer version, or is damaged.
 Description parse(const std::string& text, const std::string& shown);
 
-/// Reads the description that is open under `path`. Relative paths of components are relative to its folder. shown: the
-/// name of the striped file in errors.
+/// Reads the description from an open file. path: its path; relative paths of components are relative to its folder.
+/// shown: the name of the striped file in errors.
 /// errors  kSystem: those of parse(), and those of reading a file.
 Description description_in(Store& store, const std::string& path, const std::string& shown);
 /// Reads the description in the file `path`.
 Description read_description(const std::string& path, const std::string& shown);
-/// Reads the description in a file that may be no striped file. Returns nothing if the file does not exist, or does not
-/// begin as descriptions do.  errors  kSystem.
+/// Reads the description of a file that need not be striped. Returns nothing if the file does not exist or is not a
+/// description.  errors  kSystem.
 std::optional<Description> description_at(const std::string& path);
 
-/// Returns true if a file begins as descriptions do.
+/// Returns true if a file begins like a description; false if it cannot be read.
 bool looks_like_description(const std::string& path) noexcept;
-/// Returns true if an open file begins as descriptions do.  errors  kSystem.
+/// Returns true if an open file begins like a description.  errors  kSystem.
 bool holds_description(Store& store);
 
 /// Returns the name of a component file, without its folder.
 std::string component_name(const std::string& basename, std::size_t component, const std::string& id);
-/// Returns true if the last part of a path is that name. Only such files are ever removed.
+/// Returns true if the last part of a path is component_name(). Plait removes only such files.
 bool is_component(const std::string& path, const std::string& basename, std::size_t component, const std::string& id);
 
 /// Returns a random number for a new file.

@@ -8,8 +8,6 @@
 
 namespace plait::store::stripe {
 
-namespace {}  // namespace
-
 bool is_name(std::string_view url) { return url.starts_with(kScheme); }
 
 Name parse_name(const std::string& url) {

@@ -27,7 +27,7 @@ bool is_name(std::string_view url);
 /// errors  kArgument: there is no NAME, an option is unknown or occurs twice, the unit is not a positive number, a disk
 ///         has no name, or a `%` is no escape.
 Name parse_name(const std::string& url);
-/// Replaces the characters that have a meaning in names by `%XX`.
+/// Replaces the characters that are special in names by `%XX`.
 std::string escaped(std::string_view text);
 
 }  // namespace plait::store::stripe

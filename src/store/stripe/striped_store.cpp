@@ -1,7 +1,7 @@
-// Requests for all components of a striped file.
+// Submitting requests to all components of a striped file.
 //
-// Problem: a large request would need as much memory for its pieces as there are stripes in it, and the last disk would
-// begin only after all pieces have been computed.
+// Problem: a large request has one piece for each stripe. Computing all pieces first would need much memory, and the
+// last disk would begin only after that.
 //
 // Idea: RequestSplit yields rounds of at most 4 MiB for each component. Round k + 1 is submitted before round k is
 // completed, so that every disk always has a request.
@@ -62,7 +62,8 @@ class PendingRounds : public Pending {
       if (!parts[i].empty()) batch.push_back(submit_to(*components_[i], std::move(parts[i])));
     return batch;
   }
-  /// Completes all requests of a batch, also after an error, because each must be completed. Returns the first error.
+  /// Completes all requests of a batch, even after an error, because every submitted request must be completed. Returns
+  /// the first error.
   static std::exception_ptr complete_all(Batch& batch) {
     std::exception_ptr first;
     for (const std::unique_ptr<Pending>& pending : batch) {
@@ -93,8 +94,8 @@ class PendingError : public Pending {
 
 StripedStore::StripedStore(const Description& description, Access access, std::string shown)
     : shown_(std::move(shown)), unit_(description.unit), bytes_(description.bytes) {
-  // A read covers all disks, and each component should begin to read ahead while another one is awaited. The hint
-  // therefore begins at a smaller size for each of them.
+  // A large read is spread over all disks, and each component should read ahead while the caller waits for another one.
+  // The minimum size for read-ahead is therefore divided by the number of components.
   constexpr std::int64_t kMin = std::int64_t{16} << 10;
   const auto count = static_cast<std::int64_t>(description.components.size());
   const std::int64_t read_ahead = std::max(posix::PosixStore::kMinReadAhead / std::max<std::int64_t>(count, 1), kMin);

@@ -1,9 +1,11 @@
 // Reading entries of zip files.
 //
-// The directory states where the local header of an entry begins, but not how long the header is: it may have other
-// extra fields than the directory. Reading each header first would double the requests for objects in a network. The
-// header is therefore read together with the bytes that follow if it is as long as the last one, and the bytes are read
-// again if it is not.
+// Problem: the directory states where the local header of an entry begins, but not how long the header is: it may have
+// other extra fields than the directory. Reading each header first would double the number of requests to an object
+// store.
+//
+// Idea: guess that the header is as long as the last one that was read, and read it together with the bytes at the
+// guessed offset. If the guess was wrong, the bytes are read again.
 //
 // Example: the local header of `c/0` begins at byte 100. Without extra fields its content begins at 100 + 30 + 3 = 133.
 // A read of 10 bytes of the content reads [100, 130) and [133, 143) at once. If the header states 20 bytes of extra
@@ -56,7 +58,8 @@ struct LastDirectory {
   std::shared_ptr<const Entries> entries;
 };
 
-/// Returns true if a file may change again within the resolution of its times, and still have this identity.
+/// Returns true if a file has changed so recently that it may change again without getting another identity, because
+/// of the resolution of its times.
 bool is_just_changed(const Identity& identity) {
   constexpr std::chrono::nanoseconds kResolution = std::chrono::seconds(2);
   const std::chrono::nanoseconds changed(identity.changed);
@@ -134,7 +137,8 @@ void Archive::check(const Entry& entry) const {
                              " times as many; copy or download the file again");
 }
 
-/// Returns where the bytes of an entry begin if its local header is as long as that of the last entry.
+/// Returns the offset of the bytes of an entry, assuming that its local header is as long as the one that was read
+/// last.
 std::int64_t Archive::guess_begin(const Entry& entry) const {
   const std::int64_t shortest = entry.header + kLocalHeaderBytes + std::ssize(entry.name);
   return std::min(shortest + extra_.load(std::memory_order_relaxed), entry.limit - entry.packed);
@@ -163,7 +167,8 @@ void Archive::read_packed(std::span<PackedRead> reads) {
   file_->read(std::move(segments));
   segments.clear();
   for (const Guess& guess : guesses) {
-    // Threads that read the header at the same time store the same number.
+    // Relaxed order suffices: threads that read the same header store the same number, and no other memory depends on
+    // it. `extra_` is only a guess.
     const Entry& entry = *guess.read->entry;
     const std::int64_t first = data_begin(guess.header, entry, name());
     begin(entry).store(first, std::memory_order_relaxed);

@@ -1,8 +1,8 @@
 /// Zip files that are open for reading: local files, and objects in object stores.
 ///
-/// Example: zarr-python's ZipStore writes `zarr.json` and `c/0/0` of an array, both stored. A read of 100 bytes at
-/// offset 400 of `c/0/0` reads its local header, of 30 bytes, together with the 100 bytes that belong to it if the
-/// header is as long as that of the entry before. Further reads of the entry do not read the header again.
+/// Example: zarr-python's ZipStore writes `zarr.json` and `c/0/0` of an array, both without compression. A read of 100
+/// bytes at offset 400 of `c/0/0` reads the 30 bytes of its local header and, at the same time, the 100 bytes at the
+/// offset that is right if this header is as long as the last one. Further reads of the entry do not read the header.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace plait::store::zip {
 
-/// Ranges of the bytes of an entry as they are in the file, which may be deflated.
+/// A read of bytes of an entry as they are stored in the file, possibly deflated.
 struct PackedRead {
   const Entry* entry = nullptr;
   std::vector<ReadSegment> ranges{};
@@ -37,23 +37,24 @@ class Archive {
   Archive(std::unique_ptr<ObjectRanges> object, std::shared_ptr<const std::vector<Entry>> entries);
 
   const std::string& name() const { return file_->name(); }
-  /// Returns the object that the file is; nullptr for a local file.
+  /// Returns the object that contains the archive; nullptr for a local file.
   const ObjectRanges* object() const { return object_; }
-  /// Returns the entries in the order of their names. Of several entries of one name it has the last one.
+  /// Returns the entries in the order of their names. If several entries have the same name, only the last is listed.
   const std::vector<Entry>& entries() const { return *entries_; }
   /// Returns nullptr if there is no entry of this name.
   const Entry* find(std::string_view name) const;
   ObjectIdentity identity(const Entry& entry) const;
   /// Checks that an entry can be read, before memory is allocated for it.
-  /// errors  kSystem: its sizes are impossible.  kArgument: the entry is encrypted or compressed otherwise.
+  /// errors  kSystem: its sizes are impossible.  kArgument: the entry is encrypted, or compressed by another method
+  ///         than deflate.
   void check(const Entry& entry) const;
   /// Reads ranges of the content of an entry.
-  /// errors  kSystem: damaged.  kArgument: the entry is encrypted or compressed otherwise.
+  /// errors  kSystem: the entry is damaged.  kArgument: those of check().
   void read(const Entry& entry, std::vector<ReadSegment> ranges);
   /// Reads bytes of several entries by one batch.
   /// errors  kSystem: a local header is damaged.
   void read_packed(std::span<PackedRead> reads);
-  /// Decompresses the bytes of a deflated entry.  errors  kSystem: damaged.
+  /// Decompresses the bytes of a deflated entry, and verifies their checksum.  errors  kSystem: they are damaged.
   void inflate(const Entry& entry, std::span<const std::byte> packed, std::span<std::byte> content) const;
   /// Compares the check sum of a whole content with that in the directory.  errors  kSystem: they differ.
   void check_sum(const Entry& entry, std::span<const std::byte> content) const;
@@ -68,8 +69,8 @@ class Archive {
   const ObjectRanges* object_ = nullptr;
   ObjectIdentity identity_;  // identity of the file
   std::shared_ptr<const std::vector<Entry>> entries_;
-  std::vector<std::atomic<std::int64_t>> begins_;  // offset of the bytes of each entry that was read; 0 before that
-  std::atomic<std::int64_t> extra_ = 0;            // bytes that the last local header had after the name
+  std::vector<std::atomic<std::int64_t>> begins_;  // offset of the bytes of each entry; 0 until it has been read
+  std::atomic<std::int64_t> extra_ = 0;            // bytes after the name in the local header that was read last
 };
 
 /// Returns the entries of a zip file in the order of their names.  errors  Those of read_directory().
@@ -77,7 +78,8 @@ std::shared_ptr<const std::vector<Entry>> read_sorted(Store& file);
 
 /// Returns true if a regular file begins like a zip file; false if it cannot be read.
 bool is_archive(const std::string& path);
-/// Returns the zip file of a location, which is the file itself, or continues after it; empty if there is none.
+/// Returns the path of the zip file in a location, which is the zip file itself or the path of an entry in it; empty if
+/// there is none.
 /// cost  One or more calls of stat(); opens the file if the location is one.
 std::string archive_path(const std::string& location);
 

@@ -1,13 +1,13 @@
 // Reading and writing the directory of a zip file.
 //
-// A zip file is read from its end. The end record is the last one in the file whose comment extends exactly to the end
-// of the file; it has the offset of the directory. Numbers that do not fit in 16 or 32 bits have all bits set there and
-// are in 64-bit extensions.
+// A zip file is read from its end. The end record is the last one whose comment extends exactly to the end of the file;
+// it has the offset of the directory. Numbers that do not fit in 16 or 32 bits have all bits set in the record, and are
+// stored in 64-bit extensions.
 // Example: one entry `a.npy` of 200 bytes. Its local header is at offset 0 with 30 + 5 = 35 bytes, and padding moves
 // the content to 64..263. The directory at 264 has one entry of 46 + 5 = 51 bytes, and the end record is at 315 with 22
 // bytes. The file has 337 bytes.
 //
-// No value of the directory or of a local header is trusted: entries must neither overlap nor extend past the
+// All values of the directory and of local headers are checked: entries must neither overlap nor extend into the
 // directory, so that reading an array cannot read bytes of another one.
 
 #include "store/zip/directory.hpp"
@@ -39,7 +39,8 @@ constexpr std::int64_t kLocatorBytes = 20;
 constexpr std::int64_t kMaxComment = 65535;
 constexpr std::int64_t kMaxDirectory = std::int64_t{256} << 20;
 constexpr std::uint16_t kExtra64 = 1;
-constexpr std::uint16_t kExtraAlignment = 0xd935;  // as zipalign writes it: two bytes with the alignment, then zeros
+// The padding field that Android's zipalign writes: two bytes with the alignment, then zeros.
+constexpr std::uint16_t kExtraAlignment = 0xd935;
 constexpr std::uint16_t kUtf8 = 0x800;
 constexpr std::uint32_t kSee64 = 0xffffffff;
 constexpr std::uint16_t kSee64Short = 0xffff;
@@ -128,7 +129,8 @@ Extent find_directory(store::Store& store, const std::string& file) {
   return where;
 }
 
-/// Replaces numbers that do not fit in their fields by those of the 64-bit extension.
+/// Reads the numbers that do not fit in their fields from the 64-bit extension. wide: for the sizes of the content and
+/// in the archive, and the offset of the header, true if the number is in the extension.
 void widen(Entry& entry, std::span<const std::byte> extra, bool (&wide)[3]) {
   Fields fields(extra);
   while (fields.left() >= 4) {
@@ -170,13 +172,13 @@ void check_apart(std::vector<Entry>& entries, const Extent& where, const std::st
   std::ranges::sort(order, {}, &Entry::header);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::int64_t end = i + 1 < order.size() ? order[i + 1]->header : where.begin;
-    Entry& one = *order[i];
-    one.limit = end;
-    const std::int64_t header_bytes = kLocalBytes + static_cast<std::int64_t>(one.name.size());
-    if (one.header < 0 || one.packed < 0 || one.unpacked < 0 || one.header > end || header_bytes > end - one.header ||
-        one.packed > end - one.header - header_bytes)
-      damaged(file, where.begin, "the directory says that \"", one.name, "\" has ", one.packed, " bytes behind byte ",
-              one.header, ", which is more than lies in front of byte ", end);
+    Entry& entry = *order[i];
+    entry.limit = end;
+    const std::int64_t header_bytes = kLocalBytes + static_cast<std::int64_t>(entry.name.size());
+    if (entry.header < 0 || entry.packed < 0 || entry.unpacked < 0 || entry.header > end ||
+        header_bytes > end - entry.header || entry.packed > end - entry.header - header_bytes)
+      damaged(file, where.begin, "the directory says that \"", entry.name, "\" has ", entry.packed,
+              " bytes behind byte ", entry.header, ", which is more than lies in front of byte ", end);
   }
 }
 
@@ -231,7 +233,7 @@ std::int64_t data_begin(std::span<const std::byte> header, const Entry& entry, c
   const std::int64_t name = fields.take<std::uint16_t>();
   const std::int64_t extra = fields.take<std::uint16_t>();
   const std::int64_t begin = entry.header + kLocalBytes + name + extra;
-  // The directory's check counted the name of the directory, but the local header may have a longer one.
+  // Check again: check_apart() assumed a local header with the name in the directory and no extra fields.
   if (entry.packed > entry.limit - begin)
     damaged(file, begin, "\"", entry.name, "\" should have ", entry.packed,
             " bytes, but the next entry begins at byte ", entry.limit);

@@ -36,15 +36,16 @@ void fields(Codec& codec, base::Record<Codec, Entry>& entry) {
 inline constexpr std::uint16_t kStored = 0;
 inline constexpr std::uint16_t kDeflated = 8;
 
-/// Treatment of entries of one name. Programs that replace a file in an archive append another entry of its name.
+/// Treatment of several entries with the same name. A program that replaces a file in an archive appends another entry
+/// with the name of that file.
 enum class EqualNames : std::uint8_t {
   kReject,
   kLast  ///< the last entry is the file
 };
 
 /// Reads the entries in the order of the directory.
-/// errors  kSystem: the file is no zip file, or is damaged: entries overlap or are outside the file, or two have one
-///         name, unless `equal` allows it.
+/// errors  kSystem: the file is not a zip file, or is damaged: entries overlap or are outside the file, or two have the
+///         same name although `equal` is kReject.
 /// cost  Proportional to the size of the directory, which is at most 256 MiB.
 std::vector<Entry> read_directory(store::Store& store, const std::string& file, EqualNames equal = EqualNames::kReject);
 
@@ -52,9 +53,10 @@ std::vector<Entry> read_directory(store::Store& store, const std::string& file, 
 /// errors  kSystem: its local header is damaged, or its bytes extend beyond `entry.limit`.
 std::int64_t data_begin(store::Store& store, const Entry& entry, const std::string& file);
 
-/// Returns the same from the first kLocalHeaderBytes bytes of its local header.
+/// Returns the offset of the bytes of an entry. header: the first kLocalHeaderBytes bytes of its local header.
+/// errors  kSystem: as above.
 std::int64_t data_begin(std::span<const std::byte> header, const Entry& entry, const std::string& file);
-/// Bytes of a local header before the name.
+/// Size of a local header before the name.
 inline constexpr std::int64_t kLocalHeaderBytes = 30;
 
 /// Makes the local header of an entry at `entry.header`, with padding such that the content begins at `begin`. The

@@ -1,4 +1,4 @@
-/// Consecutive little-endian numbers.
+/// Reads and writes consecutive little-endian numbers.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace plait::store::zip {
 
-/// Reads numbers from bytes. After the end it returns zeros, which are no signature.
+/// Reads numbers from bytes. Bytes after the end read as zero, which matches no signature.
 class Fields {
  public:
   explicit Fields(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -1,13 +1,14 @@
 // Zip files in object stores.
 //
-// The end of the object is read first: it has the end record, and the directory if that is small. The requests after it
-// have the condition that the object is still the same (object_ranges.hpp).
+// The end of the object is read first: it contains the end record, and the directory if that is small. All later
+// requests have the condition that the object is still the same (object_ranges.hpp).
 // Example: a zip file of 10 GB with 10,000 chunks has a directory of 600 KB. One request reads the last 128 KiB, a
 // second one the directory.
 //
-// Opening an array examines its location several times. The archives that were opened last are therefore open until
-// others replace them. Opening a file validates the archive: one request compares its ETag. For what follows within
-// five seconds no further request is sent. An open array has its own archive, which does not depend on this time.
+// Opening an array examines its location several times. The archives that were opened last therefore stay open until
+// others replace them. Opening a file validates its archive: one request compares the ETag. Lookups within the next
+// five seconds send no further request. An open array holds its own reference to its archive, to which this limit does
+// not apply.
 
 #include "store/zip/remote_archives.hpp"
 
@@ -55,28 +56,29 @@ OpenArchives& open_archives() {
 OpenArchive find_open(const std::string& url) {
   OpenArchives& open = open_archives();
   const std::scoped_lock lock(open.mutex);
-  for (const OpenArchive& one : open.archives)
-    if (one.archive->name() == url) return one;
+  for (const OpenArchive& candidate : open.archives)
+    if (candidate.archive->name() == url) return candidate;
   return {};
 }
 
-/// Remembers that an archive is that of its object; nullptr: there is none of the name.
+/// Records that an archive has been validated. archive: nullptr if the URL has no archive; a recorded one is removed.
 void remember(const std::string& url, const std::shared_ptr<Archive>& archive, Clock::time_point validated) {
   OpenArchives& open = open_archives();
   const std::scoped_lock lock(open.mutex);
-  open.archives.remove_if([&](const OpenArchive& one) { return one.archive->name() == url; });
+  open.archives.remove_if([&](const OpenArchive& other) { return other.archive->name() == url; });
   if (archive) open.archives.push_front({archive, validated});
   if (open.archives.size() > kMaxArchives) open.archives.pop_back();
 }
 
-/// Returns true if an object is the one that was opened; false if its identity cannot be compared.
+/// Returns true if an object is still the one that was opened; false if it has changed, or if its identity cannot be
+/// compared.
 bool is_current(const ObjectRanges& object) {
   if (!web::is_strong(object.identity())) return false;
   const std::string& url = object.name();
   const std::size_t slash = url.rfind('/');
   const std::shared_ptr<ObjectStore> objects = store::open_objects(url.substr(0, slash), Sharing::kShared);
   std::byte first{};
-  // A GET, because the signature of a URL may permit no HEAD.
+  // Send a GET rather than a HEAD, which the signature of a signed URL may not permit.
   const GetResult found =
       objects->get(url.substr(slash + 1), {{0, &first, 1}}, {.identity = true, .if_none_match = &object.identity()});
   return found.status == GetStatus::kMatch && found.identity.numbers == object.identity().numbers;
@@ -90,7 +92,7 @@ bool begins_as_archive(ObjectRanges& object) {
   return head == "PK\x03\x04" || head == "PK\x05\x06";
 }
 
-/// Whether a URL ends with its archive.
+/// The position of an archive's name in a URL.
 enum class Position : std::uint8_t { kEnd, kInside };
 
 /// Opens an object; returns nullptr if there is none, or if it is no zip file.
@@ -99,8 +101,8 @@ std::shared_ptr<Archive> open_archive(const std::string& url, Position position)
   try {
     object = std::make_unique<ObjectRanges>(url, std::string_view(), FirstRead::kEnd);
   } catch (const Error& error) {
-    // Keys below a name may be permitted to a user who may not read the name itself, and HTTP servers may answer with
-    // a list of what is below it, which has no ranges.
+    // The name may be a folder. A user may be permitted to read keys below it but not the name itself, and an HTTP
+    // server may answer with a listing of the folder, for which it does not support ranges.
     const int code = error.system_code();
     const bool is_folder = position == Position::kInside && (code == EACCES || code == ENOTSUP);
     if (code != ENOENT && !is_folder) throw;

@@ -1,6 +1,7 @@
 /// Zip files that are objects in object stores: `s3://b/data.zarr.zip`.
 ///
-/// A part of a key that ends with `.zip` may be such an object, or it may belong to the keys of other objects.
+/// The beginning of a key, up to a part that ends with `.zip`, may be the key of such an object, or only a common prefix
+/// of other keys.
 #pragma once
 
 #include <memory>
@@ -11,23 +12,24 @@
 
 namespace plait::store::zip {
 
-/// How an archive that this process has opened before is compared with its object.
+/// When the ETag of an archive that this process has opened before is compared with that of its object.
 enum class Validation : std::uint8_t {
-  kRecent,  ///< by its ETag, unless that was compared in the last five seconds
-  kNow      ///< by its ETag
+  kRecent,  ///< unless it was compared in the last five seconds
+  kNow      ///< always
 };
 
-/// Returns the zip file of a URL, which is the object itself, or continues after it; nullptr if there is none.
-/// cost  Nothing if no part of the key ends with `.zip`. One request if the archive is open and is compared, else one
-///       for a directory of up to 128 KiB, two for a longer one.
-/// errors  Those of ObjectRanges, but an object that must not be read is none if the URL continues after it.
-///         kSystem: the archive is damaged.
+/// Returns the zip file in a URL, which is the zip file itself or an entry in it; nullptr if there is none.
+/// cost  Nothing if no part of the key ends with `.zip`. If the archive is open, one request if it must be compared;
+///       otherwise one request for a directory of up to 128 KiB, and two for a longer one.
+/// errors  Those of ObjectRanges; but if the URL continues after the object, an object that must not be read counts as
+///         none.  kSystem: the archive is damaged.
 std::shared_ptr<Archive> find_remote(const std::string& url, Validation validation);
 
-/// Returns the directory of an archive for other ranks, which send no request for it.
+/// Encodes the directory of an archive for other ranks, so that they need no request for it.
 std::string encode_remote(const Archive& archive);
-/// Returns the archive with the directory of another rank. This process uses it for the name, unless it has validated
-/// another content itself in the last five seconds.  errors  kSystem: the directory is damaged.
+/// Returns the archive with the directory that another rank has encoded. Later calls of find_remote() in this process
+/// use it, unless this process itself has validated other content in the last five seconds.
+/// errors  kSystem: the encoded directory is damaged.
 std::shared_ptr<Archive> adopt_remote(std::string_view encoded);
 
 }  // namespace plait::store::zip

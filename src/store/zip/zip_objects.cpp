@@ -1,9 +1,9 @@
-// Objects in zip files.
+// Reading entries of zip files as objects.
 //
-// Chunks of one array are usually next to each other in the file. A batch of reads from an object in a network is
-// therefore one batch of ranges of that object (Archive::read_packed), in which neighbours share requests
-// (web/pieces.hpp).
-// Example: 1,000 chunks of 10 KB take three requests of 4 MiB, which overlap.
+// Chunks of one array are usually next to each other in the file. If the zip file is in an object store, a batch of
+// reads therefore becomes one batch of ranges of the zip file (Archive::read_packed), in which neighbours share
+// requests (web/pieces.hpp).
+// Example: 1,000 chunks of 10 KB need three concurrent requests of up to 4 MiB.
 
 #include "store/zip/zip_objects.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 using base::text;
 
-/// Bytes of a batch that are in memory before they are decompressed.
+/// Size of a batch, in bytes that are in memory before they are decompressed.
 constexpr std::int64_t kMaxBatch = std::int64_t{32} << 20;
 
 class ZipObjects : public ObjectStore {
@@ -67,7 +67,7 @@ class ZipObjects : public ObjectStore {
       for (std::int64_t bytes = 0; next < requests.size() && bytes < kMaxBatch; ++next)
         bytes += add_to_batch(requests[next], batch, memory, done);
       std::vector<PackedRead> reads;
-      for (Batched& one : batch) reads.push_back(std::move(one.read));
+      for (Batched& batched : batch) reads.push_back(std::move(batched.read));
       archive_->read_packed(reads);
       for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], *reads[i].entry, done);
     }
@@ -113,7 +113,8 @@ class ZipObjects : public ObjectStore {
                              ", which Plait only reads; copy it to a folder first");
   }
 
-  /// Sets size and identity in `result`. If a condition is not met, or there is no such object, it returns nullptr.
+  /// Finds an entry, and sets the size and the identity in `result`. Returns nullptr if there is no such object or a
+  /// condition is not met.
   const Entry* examine(const std::string& object, const GetOptions& options, GetResult& result) const {
     const Entry* const entry = archive_->find(prefix_ + object);
     if (entry == nullptr) return nullptr;
@@ -166,20 +167,20 @@ class ZipObjects : public ObjectStore {
     return entry->packed;
   }
 
-  void finish(Batched& one, const Entry& entry, GetCallback done) const {
-    GetRequest& request = *one.request;
+  void finish(Batched& batched, const Entry& entry, GetCallback done) const {
+    GetRequest& request = *batched.request;
     if (request.whole) {
       if (entry.method == kDeflated)
-        archive_->inflate(entry, one.packed, one.content);
+        archive_->inflate(entry, batched.packed, batched.content);
       else
-        archive_->check_sum(entry, one.content);
+        archive_->check_sum(entry, batched.content);
     } else if (entry.method == kDeflated) {
       std::vector<std::byte> content(static_cast<std::size_t>(entry.unpacked));
-      archive_->inflate(entry, one.packed, content);
+      archive_->inflate(entry, batched.packed, content);
       for (const ReadSegment& range : request.ranges)
         std::memcpy(range.data, content.data() + range.offset, static_cast<std::size_t>(range.bytes));
     }
-    one.packed = {};
+    batched.packed = {};
     request.result.status = GetStatus::kRead;
     done(request);
   }

@@ -111,11 +111,11 @@ std::set<std::string> names_in(const NewFileSpec& spec) {
 Handle create(const Library& hdf5, const NewFileSpec& spec, const std::string& file) {
   const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
   const Handle creation(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_CREATE_ID_g), hdf5->H5Pclose);
-  bool said = hdf5->H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110) >= 0;
-  if (spec.of_netcdf) said = said && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0;
-  Handle made(said ? hdf5->H5Fcreate(file.c_str(), kTruncate, creation.id(), access.id()) : -1, hdf5->H5Fclose);
-  if (!made) base::throw_system_error(EIO, spec.path, " cannot be made by ", hdf5.describe(), hdf5.why());
-  return made;
+  bool is_set = hdf5->H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110) >= 0;
+  if (spec.of_netcdf) is_set = is_set && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0;
+  Handle created(is_set ? hdf5->H5Fcreate(file.c_str(), kTruncate, creation.id(), access.id()) : -1, hdf5->H5Fclose);
+  if (!created) base::throw_system_error(EIO, spec.path, " cannot be made by ", hdf5.describe(), hdf5.why());
+  return created;
 }
 
 /// Describes a new file to the library, which writes it.
