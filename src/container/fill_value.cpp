@@ -177,29 +177,29 @@ std::vector<std::byte> text_element(std::string_view text, const std::string& dt
   return element;
 }
 
-std::string text_fill(const std::string& path, const std::string& fill_value) {
-  const json text = fill_value.empty() ? json("") : json::parse(fill_value, nullptr, false);
+std::string text_fill(const std::string& path, const std::string& notation) {
+  const json text = notation.empty() ? json("") : json::parse(notation, nullptr, false);
   if (!text.is_string())
-    base::throw_argument_error(path, ": the fill value ", fill_value,
+    base::throw_argument_error(path, ": the fill value ", notation,
                                " is none that texts can have; give one in quotation marks, as JSON has texts");
   return text.get<std::string>();
 }
 
-json fill_given(const std::string& path, const std::string& fill_value, const std::string& dtype) {
+json fill_given(const std::string& path, const std::string& notation, const std::string& dtype) {
   json value;
-  if (fill_value == "NaN" || fill_value == "Infinity" || fill_value == "-Infinity" || fill_value == "NaT" ||
-      fill_value.starts_with("0x"))
-    value = fill_value;
+  if (notation == "NaN" || notation == "Infinity" || notation == "-Infinity" || notation == "NaT" ||
+      notation.starts_with("0x"))
+    value = notation;
   else
-    value = json::parse(fill_value, nullptr, false);
-  if (dtype.size() > 2 && (dtype[1] == 'S' || dtype[1] == 'U') && value.is_string() && fill_value.starts_with('"')) {
+    value = json::parse(notation, nullptr, false);
+  if (dtype.size() > 2 && (dtype[1] == 'S' || dtype[1] == 'U') && value.is_string() && notation.starts_with('"')) {
     const std::vector<std::byte> element = text_element(value.get<std::string>(), dtype);
     value = element.empty() ? json() : json(hexadecimal(element));
   }
   const bool complex = dtype.size() > 1 && dtype[1] == 'c';
   if (complex && !value.is_discarded() && !value.is_array()) value = json::array({value, 0.0});
   if (value.is_discarded() || encode_fill(value, dtype).empty())
-    base::throw_argument_error(path, ": the fill value ", fill_value, " is none that elements of dtype ", dtype,
+    base::throw_argument_error(path, ": the fill value ", notation, " is none that elements of dtype ", dtype,
                                " can have; give another one");
   return value;
 }

@@ -19,10 +19,10 @@ std::vector<std::byte> text_element(std::string_view text, const std::string& dt
 
 /// Returns the fill value of texts of any length, which is a JSON string: `"none"`; empty texts by default.
 /// errors  kArgument: it is not a string.
-std::string text_fill(const std::string& path, const std::string& fill_value);
+std::string text_fill(const std::string& path, const std::string& notation);
 
 /// Returns the fill value of FileOptions as JSON for encode_fill(). Texts are JSON strings, as in `"ab"`.
 /// errors  kArgument: elements of that dtype cannot have it.
-nlohmann::json fill_given(const std::string& path, const std::string& fill_value, const std::string& dtype);
+nlohmann::json fill_given(const std::string& path, const std::string& notation, const std::string& dtype);
 
 }  // namespace plait::container::zarr

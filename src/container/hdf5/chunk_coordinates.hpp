@@ -13,9 +13,9 @@ namespace plait::container::hdf5 {
 ///
 /// Both functions are wrong if the chunk index is an "extensible array" (the index of datasets with one unlimited
 /// dimension) and the unlimited dimension is not the first (HDF5 1.10.0 to 2.0.0). The index stores chunk k as its
-/// element k, where k numbers the chunks in row-major order with the unlimited dimension moved to the front. The
-/// library visits the elements in this order but counts coordinates in row-major order of the original dimensions. This
-/// class computes k from the reported coordinates and then unravels k with the unlimited dimension first.
+/// element k, where k numbers the chunks in row-major order with the unlimited dimension moved to the first position.
+/// The library visits the elements in this order but counts coordinates in row-major order of the original dimensions.
+/// This class computes k from the reported coordinates and then unravels k with the unlimited dimension first.
 ///
 /// Example: shape (4, 4), chunks (2, 2), maximum shape (4, unlimited): a grid of 2x2 chunks with 2 rows at most. The
 /// library reports element k = 2 as chunk (0, 2), because its count along the unlimited dimension 1 never wraps. The

@@ -1,7 +1,7 @@
 /// Zip files that are objects in object stores: `s3://b/data.zarr.zip`.
 ///
-/// The beginning of a key, up to a part that ends with `.zip`, may be the key of such an object, or only a common prefix
-/// of other keys.
+/// The beginning of a key, up to a part that ends with `.zip`, may be the key of such an object, or only a common
+/// prefix of other keys.
 #pragma once
 
 #include <memory>
