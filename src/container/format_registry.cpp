@@ -203,8 +203,9 @@ const Format& detect_format(std::string_view name, store::Store& store, std::opt
     if (const Format* const folder = find_folder_format(path); folder != nullptr) return *folder;
   const FileHeader& header = read.emplace(store);
   if (named.recognizes(store, header.bytes())) return named;
-  const Format* found = format_with([&](const Format& one) { return one.begins(header.bytes()); });
-  if (found == nullptr) found = format_with([&](const Format& one) { return one.recognizes(store, header.bytes()); });
+  const Format* found = format_with([&](const Format& format) { return format.begins(header.bytes()); });
+  if (found == nullptr)
+    found = format_with([&](const Format& format) { return format.recognizes(store, header.bytes()); });
   // Raw elements have no signature, gzipped or not: only their name states the format.
   return found != nullptr && found->traits().states_type ? *found : variant_in(store, named, header);
 }

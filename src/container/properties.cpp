@@ -46,11 +46,11 @@ void append_value(std::string& out, const ArrayAttributes& attributes) {
 }  // namespace
 
 const char* given_property(const ArrayProperties& array) {
-  const char* given = nullptr;
+  const char* first = nullptr;
   for_each_property([&](const char*, const char* title, auto member) {
-    if (given == nullptr && is_given(array.*member)) given = title;
+    if (first == nullptr && is_given(array.*member)) first = title;
   });
-  return given;
+  return first;
 }
 
 bool describes_storage(const ArrayProperties& array) {

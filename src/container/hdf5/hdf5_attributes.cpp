@@ -80,8 +80,8 @@ class AttributeReader {
     for (const std::int64_t extent : found_.shape)
       fits = fits && extent >= 0 && !__builtin_mul_overflow(lists, std::max<std::int64_t>(extent, 1), &lists);
     const bool empty = std::ranges::find(found_.shape, 0) != found_.shape.end();
-    const auto each = std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1);
-    if (fits && lists <= (empty ? kMaxEmptyLists : kMaxAttributeBytes / each)) return true;
+    const auto list_bytes = std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1);
+    if (fits && lists <= (empty ? kMaxEmptyLists : kMaxAttributeBytes / list_bytes)) return true;
     found_.error = empty ? text("it has no values, in more than ", kMaxEmptyLists, " lists")
                          : text("it has more than ", kMaxAttributeBytes, " bytes");
     return false;

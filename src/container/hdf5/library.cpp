@@ -63,9 +63,9 @@ bool find(void* library, const char* name, Function& into) {
 }
 
 LoadedLibrary loaded_from(void* library, const std::string& path) {
-  LoadedLibrary found;
-  found.path = path;
-  Functions& functions = found.functions;
+  LoadedLibrary loaded_library;
+  loaded_library.path = path;
+  Functions& functions = loaded_library.functions;
   const char* missing = nullptr;
 #define PLAIT_HDF5_FIND(NAME) \
   if (!find(library, #NAME, functions.NAME) && missing == nullptr) missing = #NAME;
@@ -85,9 +85,9 @@ LoadedLibrary loaded_from(void* library, const std::string& path) {
     unusable(path, "it has no " #NAME);
   PLAIT_HDF5_CONSTANTS(PLAIT_HDF5_FIND)
 #undef PLAIT_HDF5_FIND
-  auto& [major, minor, release] = found.version;
+  auto& [major, minor, release] = loaded_library.version;
   functions.H5get_libversion(&major, &minor, &release);
-  return found;
+  return loaded_library;
 }
 
 LoadedLibrary load() {

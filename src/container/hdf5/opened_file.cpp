@@ -114,9 +114,9 @@ void OpenedDataset::reduce(const Extents& shape) { changed_->reduce(shape); }
 std::unique_ptr<container::Dataset> OpenedDataset::with_shape(const Extents& shape) {
   Content changed = content();
   changed.type.shape = shape;
-  auto made = std::make_unique<OpenedDataset>(std::move(changed), changed_->with_shape(shape), file_);
-  made->file_ = file_;
-  return made;
+  auto reshaped = std::make_unique<OpenedDataset>(std::move(changed), changed_->with_shape(shape), file_);
+  reshaped->file_ = file_;
+  return reshaped;
 }
 
 std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,

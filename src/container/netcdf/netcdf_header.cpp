@@ -51,7 +51,7 @@ class HeaderReader {
 
  private:
   /// Reads the tag of a list and the number of its members, 0 if the list is absent.
-  std::int64_t list(std::uint64_t tag, std::int64_t least, const char* what);
+  std::int64_t list(std::uint64_t tag, std::int64_t min_bytes, const char* what);
   const ElementType& type();
   void dimensions();
   ArrayAttributes attributes();
@@ -75,10 +75,10 @@ class HeaderReader {
   std::vector<StatedVariable> variables_;
 };
 
-std::int64_t HeaderReader::list(std::uint64_t tag, std::int64_t least, const char* what) {
+std::int64_t HeaderReader::list(std::uint64_t tag, std::int64_t min_bytes, const char* what) {
   const std::int64_t at = in_.position();
   const std::uint64_t found = in_.number(4);
-  const std::int64_t count = in_.count(word_, least, what);
+  const std::int64_t count = in_.count(word_, min_bytes, what);
   if (found != tag && (found != 0 || count != 0))
     in_.damaged_at(at, text("found the tag ", found, " where a list of ", what, " was expected"));
   return count;

@@ -143,8 +143,8 @@ class Handler {
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const json::exception& error) {
     // The library's message begins with its own name and position, which differ from those in the file.
     const std::string_view what = error.what();
-    const std::size_t said = what.find("syntax error");
-    return fail("it is not JSON (", said == std::string_view::npos ? what : what.substr(said), ')');
+    const std::size_t begin = what.find("syntax error");
+    return fail("it is not JSON (", begin == std::string_view::npos ? what : what.substr(begin), ')');
   }
 
   /// Reports an error in the file.

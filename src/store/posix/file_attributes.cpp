@@ -31,9 +31,9 @@ struct stat read_status(int file, const std::string& shown) {
   return found;
 }
 
-/// Sets the permissions of a file. made: the present status of the file.
-void set_mode(int file, const struct stat& made, mode_t mode, const std::string& shown) {
-  if ((made.st_mode & kPermissions) == mode) return;
+/// Sets the permissions of a file. status: the present status of the file.
+void set_mode(int file, const struct stat& status, mode_t mode, const std::string& shown) {
+  if ((status.st_mode & kPermissions) == mode) return;
   // Some file systems have no permissions.
   if (::fchmod(file, mode) != 0 && errno != EPERM && errno != ENOTSUP)
     throw system_error("set the permissions of " + shown, errno);
@@ -95,10 +95,10 @@ Attributes Attributes::of_new(int file, const std::string& shown) {
 }
 
 void Attributes::apply(int file, const std::string& shown) const {
-  struct stat made = read_status(file, shown);
+  struct stat status = read_status(file, shown);
   if (old_) {
-    const bool changes = made.st_uid != owner_ || made.st_gid != group_ || !extended_.empty();
-    if ((made.st_uid != owner_ || made.st_gid != group_) && ::fchown(file, owner_, group_) != 0)
+    const bool changes = status.st_uid != owner_ || status.st_gid != group_ || !extended_.empty();
+    if ((status.st_uid != owner_ || status.st_gid != group_) && ::fchown(file, owner_, group_) != 0)
       (void)!::fchown(file, static_cast<uid_t>(-1), group_);
     bool listed = false;
     for (const ExtendedAttribute& attribute : extended_) {
@@ -109,21 +109,21 @@ void Attributes::apply(int file, const std::string& shown) const {
     // The folder may have given the new file an access list that the old one did not have.
     if (!listed) ::fremovexattr(file, kAccessList);
     // Changing the owner or the access list may have changed the permissions: read them again.
-    if (changes) made = read_status(file, shown);
+    if (changes) status = read_status(file, shown);
   }
-  set_mode(file, made, (mode_for(made) & ~mode_t{S_ISUID | S_ISGID}) | kOwnerWorks, shown);
+  set_mode(file, status, (mode_for(status) & ~mode_t{S_ISUID | S_ISGID}) | kOwnerWorks, shown);
 }
 
 void Attributes::finish(int file, const std::string& shown) const {
-  const struct stat made = read_status(file, shown);
-  set_mode(file, made, mode_for(made), shown);
+  const struct stat status = read_status(file, shown);
+  set_mode(file, status, mode_for(status), shown);
 }
 
-mode_t Attributes::mode_for(const struct stat& made) const {
+mode_t Attributes::mode_for(const struct stat& status) const {
   mode_t mode = mode_;
   // Set-user-ID and set-group-ID must not apply to another owner or group.
-  if (made.st_uid != owner_) mode &= ~mode_t{S_ISUID};
-  if (made.st_gid != group_) mode = group_like_others(mode & ~mode_t{S_ISGID});
+  if (status.st_uid != owner_) mode &= ~mode_t{S_ISUID};
+  if (status.st_gid != group_) mode = group_like_others(mode & ~mode_t{S_ISGID});
   return mode;
 }
 

@@ -29,7 +29,7 @@ class Attributes {
 
  private:
   /// Returns the permissions for a file of this status, whose owner or group may differ from that of the old file.
-  mode_t mode_for(const struct stat& made) const;
+  mode_t mode_for(const struct stat& status) const;
 
   struct ExtendedAttribute {
     std::string name;

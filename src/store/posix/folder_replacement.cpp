@@ -85,13 +85,13 @@ void FolderReplacement::exchange() {
   // Rename the unfinished folder first: after the exchange its name belongs to the old folder, and a later program must
   // not take that for unfinished data.
   const std::string unfinished = temporary_;
-  std::string own = own_name(prefix_);
-  while (!rename_to_free(unfinished, own)) own = own_name(prefix_);
-  temporary_ = own;
+  std::string free_name = own_name(prefix_);
+  while (!rename_to_free(unfinished, free_name)) free_name = own_name(prefix_);
+  temporary_ = free_name;
   try {
     swap();
   } catch (...) {
-    if (::rename(own.c_str(), unfinished.c_str()) == 0) temporary_ = unfinished;
+    if (::rename(free_name.c_str(), unfinished.c_str()) == 0) temporary_ = unfinished;
     throw;
   }
 }

@@ -160,10 +160,10 @@ class PendingRead : public Pending {
   void read_through(const Request<ReadSegment>& request, Stretch stretch) {
     if (stretch.bytes() >= reading_.min_read_ahead && !reading_.cold) {
       // Read the leading bytes that are cached. The hint is worth its cost only if not all bytes are cached.
-      const std::int64_t wanted = std::min(stretch.bytes(), kMaxBytesACall);
+      const std::int64_t max_cached = std::min(stretch.bytes(), kMaxBytesACall);
       const std::int64_t cached = std::max<ssize_t>(call(request, stretch, RWF_NOWAIT), 0);
       stretch.done += cached;
-      if (cached < wanted) {
+      if (cached < max_cached) {
         reading_.cold = true;
         start_read_ahead(request, stretch);
       }

@@ -145,10 +145,10 @@ Descriptor lock_unfinished(const std::string& path, bool folder, const std::stri
 void remove_unfinished(const std::string& target, base::FunctionRef<void(const std::string&)> remove) {
   const fs::path path(target);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const std::string own = unfinished_name(path, folder);
+  const std::string prefix = unfinished_name(path, folder);
   std::error_code ignored;
   for (const std::string& name : base::names_in(folder.string(), ignored)) {
-    if (!name.starts_with(own)) continue;
+    if (!name.starts_with(prefix)) continue;
     const std::string left = (folder / name).string();
     bool existed = false;
     const Descriptor file = lock_unfinished(left, fs::is_directory(left, ignored), target, existed);

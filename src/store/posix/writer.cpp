@@ -54,15 +54,15 @@ void warn_once(const std::string& shown, int rank) {
 
 void claim(int file, const std::string& temporary, const std::string& beginning, const std::string& target,
            const std::string& shown) {
-  const std::optional<base::JobRank> own = base::job_rank();
-  if (!own) return;
-  const std::string mark = base::text(own->rank, ' ', own->job);
-  if (::fsetxattr(file, kWriterMark, mark.data(), mark.size(), 0) != 0) return warn_once(shown, own->rank);
+  const std::optional<base::JobRank> job_rank = base::job_rank();
+  if (!job_rank) return;
+  const std::string mark = base::text(job_rank->rank, ' ', job_rank->job);
+  if (::fsetxattr(file, kWriterMark, mark.data(), mark.size(), 0) != 0) return warn_once(shown, job_rank->rank);
   const auto check_file = [&](const std::string& path, const char* action) {
-    const std::optional<int> rank = rank_on(path, own->job);
-    if (!rank || *rank == own->rank) return;
+    const std::optional<int> rank = rank_on(path, job_rank->job);
+    if (!rank || *rank == job_rank->rank) return;
     base::throw_argument_error(
-        "rank ", *rank, " of this job ", action, ' ', shown, ", which rank ", own->rank,
+        "rank ", *rank, " of this job ", action, ' ', shown, ", which rank ", job_rank->rank,
         " is to write without a communicator as well; pass all ranks a communicator (comm= in "
         "Python) to write one file together, use another name on each rank, or pass MPI_COMM_SELF to "
         "replace it on purpose");

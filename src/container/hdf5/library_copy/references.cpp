@@ -1,16 +1,16 @@
-// Translation of references.
+// Translating references for another file.
 //
 // Problem: a reference to an object is its address in the file, and a reference to a region is the address of an entry
-// of the file's heap. Neither is valid in a copy, whose objects have other addresses. With its flag for references,
-// H5Ocopy copies the objects once more, next to the copies that Plait makes.
+// of the file's heap. Neither is valid in a copy, whose objects have other addresses. H5Ocopy() has a flag to copy
+// references, but it then also copies the objects to which they refer, although Plait copies these itself.
 //
 // Idea: the elements are read into memory, and each reference is replaced by a reference to the object that has the
-// same name in the new file. The names of all objects of the source are listed once. Types are analyzed before: of a
-// record only the members with references are visited.
+// same name in the new file. The names of all objects of the source are listed once. Types are analyzed first, so that
+// only the members of records that contain references are visited.
 //
-// Example: a.h5 has the dataset x at address 800 and the dataset refs with one element, 800. In b.h5 the dataset x has
-// the address 1,400. The element 800 has the name x in a.h5, and x has the address 1,400 in b.h5, which becomes the
-// element of refs there.
+// Example: a.h5 has the dataset x at address 800, and the dataset refs with one element, 800. In b.h5 the dataset x is
+// at address 1,400. The object at address 800 of a.h5 has the name x, and x is at 1,400 in b.h5, so that the element of
+// refs in b.h5 becomes 1,400.
 
 #include "container/hdf5/library_copy/references.hpp"
 
@@ -46,7 +46,7 @@ std::size_t array_count(const Library& hdf5, hid_t type) {
 }
 
 std::optional<ReferencePart> find_in_members(const Library& hdf5, hid_t type) {
-  ReferencePart found{.kind = Kind::kFields};
+  ReferencePart fields{.kind = Kind::kFields};
   const int count = hdf5->H5Tget_nmembers(type);
   for (int i = 0; i < count; ++i) {
     const auto number = static_cast<unsigned>(i);
@@ -54,20 +54,20 @@ std::optional<ReferencePart> find_in_members(const Library& hdf5, hid_t type) {
     std::optional<ReferencePart> part = find_references(hdf5, member.id());
     if (!part) continue;
     part->offset = hdf5->H5Tget_member_offset(type, number);
-    found.parts.push_back(std::move(*part));
+    fields.parts.push_back(std::move(*part));
   }
-  return found.parts.empty() ? std::nullopt : std::optional(std::move(found));
+  return fields.parts.empty() ? std::nullopt : std::optional(std::move(fields));
 }
 
 std::optional<ReferencePart> find_in_base(const Library& hdf5, hid_t type, Kind kind) {
   const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
   std::optional<ReferencePart> part = find_references(hdf5, base.id());
   if (!part) return {};
-  ReferencePart found{.kind = kind};
-  found.count = kind == Kind::kArray ? array_count(hdf5, type) : 1;
-  found.stride = hdf5->H5Tget_size(base.id());
-  found.parts.push_back(std::move(*part));
-  return found;
+  ReferencePart result{.kind = kind};
+  result.count = kind == Kind::kArray ? array_count(hdf5, type) : 1;
+  result.stride = hdf5->H5Tget_size(base.id());
+  result.parts.push_back(std::move(*part));
+  return result;
 }
 
 /// Calls visit(kind, reference) for each reference in an element. Byte is std::byte or const std::byte.

@@ -58,33 +58,34 @@ class ReferenceTranslator {
   void translate(const ReferencePart& part, std::byte* element, const std::string& what);
   /// How has_all() treats references to unlinked objects, which translate() makes null.
   enum class Unlinked : std::uint8_t { kAccepted, kMissing };
-  /// Returns true if the target has, or gets, all objects that the references in an element lead to. Null references
-  /// lead to none.
+  /// Returns true if the target has, or will get, all objects to which the references in an element refer. Null
+  /// references are ignored.
   bool has_all(const ReferencePart& part, std::byte* element, Unlinked unlinked);
-  /// Sets the names in the source of the datasets that the target gets later.
+  /// Sets the names, in the source, of the datasets that will be added to the target later.
   void expect(std::set<std::string> paths) { expected_ = std::move(paths); }
 
  private:
-  /// Returns the name in the source of the object that a reference leads to; empty if no link leads to it.
+  /// Returns the name, in the source, of the object to which a reference refers; empty if the object is unlinked.
   std::optional<std::string> referenced_path(ReferencePart::Kind kind, std::byte* reference);
-  /// Returns true if translate() finds the object of a name of the source in the target, or makes it.
+  /// Returns true if translate() can find or make the object in the target. path: its name in the source.
   bool can_find(const std::string& path) const;
   haddr_t translate_object(haddr_t address, const std::string& what);
   void translate_region(std::byte* reference, const std::string& what);
-  /// Returns the name in the source of the object at an address; empty if no link leads to it.
+  /// Returns the name, in the source, of the object at an address; empty if the object is unlinked.
   std::optional<std::string> source_path(haddr_t address);
+  /// Lists the names of all objects of the source in paths_.
   void list_source();
-  /// Opens the object of the target that a name of the source stands for.
+  /// Opens an object of the target. path: its name in the source.
   Handle open_target(const std::string& path) const;
-  /// Opens it like open_target(). Groups and named types that are missing are made.
+  /// Opens an object like open_target(), and makes groups and named types that are missing.
   Handle find_or_make(const std::string& path, const std::string& what) const;
 
   const Library& hdf5_;
   const Files files_;
   const std::map<std::string, std::string> renamed_;
   std::set<std::string> expected_;
-  std::map<haddr_t, std::string> paths_;     ///< names in the source, by addresses
-  std::map<haddr_t, haddr_t> translations_;  ///< addresses in the target, by those in the source
+  std::map<haddr_t, std::string> paths_;     ///< names of objects in the source, by address
+  std::map<haddr_t, haddr_t> translations_;  ///< addresses of objects in the target, by their address in the source
 };
 
 }  // namespace plait::container::hdf5

@@ -18,30 +18,30 @@ namespace plait::container::hdf5 {
 
 /// The dimensions of a dataset, as its attributes describe them.
 struct Dimensions {
-  /// The address of the dataset that is the scale of each dimension, 0 for a dimension without one. May be empty.
+  /// The address of the scale of each dimension, 0 for a dimension without a scale. Empty if the file states no scales.
   std::vector<haddr_t> scales;
-  /// The label of each dimension, empty for a dimension without one. May be empty.
+  /// The label of each dimension, empty for a dimension without a label. No entries if the file states no labels.
   std::vector<std::string> labels;
-  /// The number that netCDF gives each dimension in the file. May be empty.
+  /// The netCDF number of each dimension, which is unique in the file. Empty if the file states no numbers.
   std::vector<std::int64_t> numbers;
   /// True if the dataset itself is a scale.
   bool is_scale = false;
   /// The address of the dataset.
   haddr_t address = 0;
 
-  /// Returns true if some scales can be found by `numbers` only.
+  /// Returns true if some scales can be found only by `numbers`.
   bool needs_numbers() const;
 };
 
 /// Reads the attributes of a dataset that has `count` dimensions.
 Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, std::size_t count);
 
-/// Returns true for a scale that only gives a dimension its length: a dimension of netCDF without a variable.
+/// Returns true for a scale that only states the length of a dimension: a netCDF dimension without a variable.
 bool is_only_dimension(const Library& hdf5, hid_t dataset);
 
 /// Returns true for a dimension scale.
 bool is_scale(const Library& hdf5, hid_t dataset);
-/// Returns the number that netCDF gives the dimension of a scale in the file, if there is one.
+/// Returns the netCDF number of the dimension of a scale, if the file states one.
 std::optional<std::int64_t> dimension_number(const Library& hdf5, hid_t scale);
 
 /// Prefix of the stored name of a variable that has the name of a dimension but is not its coordinate variable

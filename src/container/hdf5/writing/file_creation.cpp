@@ -22,9 +22,9 @@ class ChunkedDataset : public container::Dataset, public DeferredChanges {
  public:
   /// needs_counter: true if chunks or texts get their offsets in the order in which they are written.
   /// length_at: the offset of the field with the length of the file; 0 on ranks that do not have the metadata.
-  ChunkedDataset(const NewContent& made, const std::shared_ptr<NewChunks>& chunks, bool needs_counter,
+  ChunkedDataset(const NewContent& content, const std::shared_ptr<NewChunks>& chunks, bool needs_counter,
                  std::int64_t length_at)
-      : container::Dataset(static_cast<const Content&>(made), chunks),
+      : container::Dataset(static_cast<const Content&>(content), chunks),
         chunks_(chunks),
         needs_counter_(needs_counter),
         length_at_(length_at) {
@@ -53,9 +53,9 @@ class NewHdfFile : public container::NewFile {
   std::string encoded() const override {
     std::vector<std::int64_t> offsets;
     std::vector<std::vector<std::byte>> fills;
-    for (const Member& one : content().members) {
-      offsets.push_back(one.data_offset);
-      fills.push_back(one.type.has_texts() ? one.fill : std::vector<std::byte>());
+    for (const Member& member : content().members) {
+      offsets.push_back(member.data_offset);
+      fills.push_back(member.type.has_texts() ? member.fill : std::vector<std::byte>());
     }
     return base::encode(content().file_bytes, offsets, fills);
   }

@@ -26,9 +26,9 @@ constexpr std::size_t kMaxBytes = 64'000;
 
 Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_C_S1_g), hdf5->H5Tclose);
-  const bool made =
+  const bool is_set =
       hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!utf8 || hdf5->H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0);
-  return made ? std::move(type) : Handle();
+  return is_set ? std::move(type) : Handle();
 }
 
 void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
@@ -96,8 +96,8 @@ Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf) {
     return Rejection(
         "HDF5's attributes are numbers and texts, and lists of these, but this is nested, null or of several types");
   if (attribute.is_texts()) {
-    for (const std::string& one : attribute.texts)
-      if (one.find('\0') != std::string::npos) return Rejection("HDF5's texts have no bytes of zero");
+    for (const std::string& value : attribute.texts)
+      if (value.find('\0') != std::string::npos) return Rejection("HDF5's texts have no bytes of zero");
     if (attribute.texts.size() > kMaxBytes / 16)
       return Rejection::because("it has more than ", kMaxBytes / 16, " texts");
     return {};
@@ -128,10 +128,10 @@ Handle make_space(const Library& hdf5, const Extents& shape) {
 void write_values(const Library& hdf5, hid_t object, const std::string& name, const RawValues& values,
                   const std::string& shown) {
   const auto& [type, space, begin] = values;
-  const Handle made(type && space ? hdf5->H5Acreate2(object, name.c_str(), type.id(), space.id(), 0, 0) : -1,
-                    hdf5->H5Aclose);
+  const Handle created(type && space ? hdf5->H5Acreate2(object, name.c_str(), type.id(), space.id(), 0, 0) : -1,
+                       hdf5->H5Aclose);
   const bool empty = hdf5->H5Sget_simple_extent_npoints(space.id()) <= 0;
-  if (!made || (!empty && hdf5->H5Awrite(made.id(), type.id(), begin) < 0))
+  if (!created || (!empty && hdf5->H5Awrite(created.id(), type.id(), begin) < 0))
     base::throw_system_error(EIO, shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.describe(),
                              hdf5.why(), "; leave it out");
 }

@@ -19,9 +19,9 @@ namespace {
 Handle integer_type(const Library& hdf5, bool is_signed, std::size_t bytes) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_STD_I64LE_g), hdf5->H5Tclose);
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return {};
-  const bool made = hdf5->H5Tset_size(type.id(), bytes) >= 0 &&
-                    hdf5->H5Tset_sign(type.id(), is_signed ? H5T_SGN_2 : H5T_SGN_NONE) >= 0;
-  return made ? std::move(type) : Handle();
+  const bool is_set = hdf5->H5Tset_size(type.id(), bytes) >= 0 &&
+                      hdf5->H5Tset_sign(type.id(), is_signed ? H5T_SGN_2 : H5T_SGN_NONE) >= 0;
+  return is_set ? std::move(type) : Handle();
 }
 
 Handle float_type(const Library& hdf5, const FloatFormat& format) {
@@ -36,9 +36,9 @@ Handle float_type(const Library& hdf5, const FloatFormat& format) {
   };
   // After each call the fields must be within the precision, and the precision within the size. Therefore set the
   // fields first if the type shrinks and last if it grows.
-  const bool made =
+  const bool is_set =
       format.bytes <= 8 ? fields() && size() : hdf5->H5Tset_size(id, format.bytes) >= 0 && size() && fields();
-  return made ? std::move(type) : Handle();
+  return is_set ? std::move(type) : Handle();
 }
 
 Handle float_named(const Library& hdf5, const std::string& name) {
@@ -52,22 +52,23 @@ Handle boolean_type(const Library& hdf5) {
   Handle type(hdf5->H5Tenum_create(base.id()), hdf5->H5Tclose);
   const std::int8_t no = 0;
   const std::int8_t yes = 1;
-  const bool made =
+  const bool is_set =
       hdf5->H5Tenum_insert(type.id(), "FALSE", &no) >= 0 && hdf5->H5Tenum_insert(type.id(), "TRUE", &yes) >= 0;
-  return made ? std::move(type) : Handle();
+  return is_set ? std::move(type) : Handle();
 }
 
 Handle bytes_type(const Library& hdf5, bool is_text, std::size_t bytes) {
   Handle type(is_text ? hdf5->H5Tcopy(hdf5->H5T_C_S1_g) : hdf5->H5Tcreate(H5T_OPAQUE, bytes), hdf5->H5Tclose);
-  const bool made =
+  const bool is_set =
       hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!is_text || hdf5->H5Tset_strpad(type.id(), H5T_STR_NULLPAD) >= 0);
-  return made ? std::move(type) : Handle();
+  return is_set ? std::move(type) : Handle();
 }
 
 Handle any_length_type(const Library& hdf5) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_C_S1_g), hdf5->H5Tclose);
-  const bool made = hdf5->H5Tset_size(type.id(), H5T_VARIABLE) >= 0 && hdf5->H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0;
-  return made ? std::move(type) : Handle();
+  const bool is_set =
+      hdf5->H5Tset_size(type.id(), H5T_VARIABLE) >= 0 && hdf5->H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0;
+  return is_set ? std::move(type) : Handle();
 }
 
 Handle date_type(const Library& hdf5, const std::string& dtype) {
@@ -158,9 +159,9 @@ Handle new_type(const Library& hdf5, const std::string& dtype) {
       const Handle part = new_type(hdf5, std::string{order, 'f'} + std::to_string(bytes / 2));
       if (!part) return {};
       Handle type(hdf5->H5Tcreate(H5T_COMPOUND, bytes), hdf5->H5Tclose);
-      const bool made = hdf5->H5Tinsert(type.id(), "r", 0, part.id()) >= 0 &&
-                        hdf5->H5Tinsert(type.id(), "i", bytes / 2, part.id()) >= 0;
-      return made ? std::move(type) : Handle();
+      const bool is_set = hdf5->H5Tinsert(type.id(), "r", 0, part.id()) >= 0 &&
+                          hdf5->H5Tinsert(type.id(), "i", bytes / 2, part.id()) >= 0;
+      return is_set ? std::move(type) : Handle();
     }
     default: return {};
   }
