@@ -1,4 +1,4 @@
-/// Threads that wait for disks.
+/// A pool of threads for accesses that wait for a disk.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace plait::distant {
 
-/// A pool of threads.  A thread is started when a task finds all others busy, up to a limit, and stays until the end.
-/// All signals are blocked in them.
+/// A pool of threads.  If all threads are busy when a task arrives, another one is started, up to kMaxThreads.  Threads
+/// run until the pool is destroyed, and block all signals.
 class Disks {
  public:
-  /// Maximum number of threads, and so of requests to a disk at a time.
+  /// Maximum number of threads, which is also the maximum number of concurrent disk accesses.
   static constexpr std::size_t kMaxThreads = 8;
 
   Disks() = default;
@@ -26,7 +26,7 @@ class Disks {
 
   /// Runs a task, which must not throw; on the caller's thread if no thread can be started.
   void run(std::function<void()> task);
-  /// Returns true if a task would have to wait for others.
+  /// Returns true if a new task would have to wait for a thread.
   bool busy() const { return tasks_.waiting(); }
 
  private:

@@ -1,11 +1,12 @@
 // Accesses to the files of other ranks: directly if this process can open the file, else by messages to their rank.
 //
-// Opening: each rank registers its own file with its server under the number that all ranks drew, and writes path,
-// device and inode to its note. A rank of the node that finds the same device and inode under the path opens it too
-// (open_neighbours) and needs no messages for it.
-// Access: pieces have 1 MiB in direct files and 256 KiB in messages. A read of 5 MiB from another node is therefore
-// 20 messages, of which 16 are under way at a time. Small direct reads from the page cache are completed at once.
-// Names: the rank FNV-1a(name) mod P keeps a name, so that every rank finds the entry of offer() without communication.
+// Opening: each rank registers its own file with its server under a number that is the same on all ranks, and writes
+// the file's path, device and inode to its note. If another rank of the node sees the same device and inode under that
+// path, it opens the file itself (open_neighbours) and needs no messages to access it.
+// Access: a request is divided into pieces, of 1 MiB for direct files and of 256 KiB for messages. A read of 5 MiB from
+// another node is therefore 20 messages, at most 16 of them under way. Small direct reads from the page cache complete
+// at once.
+// Names: rank FNV-1a(name) mod P stores the entry of a name, so that every rank can compute which rank to ask for it.
 
 #include "distant/distant_file_impl.hpp"
 
@@ -45,7 +46,7 @@ constexpr int kLocalAhead = 4;
 struct Note {
   std::array<char, 900> path{};
   distant::FileIdentity identity;
-  bool named = true;  // true if the file keeps that path
+  bool named = true;  // false if the file is unlinked after all ranks have opened it
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
@@ -73,13 +74,13 @@ void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions&
   collective::Collective opening(
       *transport_, [&] { return call; },
       [&] {
-        const bool keeps = named && !loses_name(options);
-        open_own(options, keeps);
+        const bool keeps_name = named && !loses_name(options);
+        open_own(options, keeps_name);
         publish(number);
-        write_note(keeps);
+        write_note(keeps_name);
       });
   if (neighbours) open_neighbours();
-  opening.end_phase(nullptr);  // from here on the notes may change
+  opening.end_phase(nullptr);  // from here on other calls may overwrite the notes
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
@@ -104,7 +105,7 @@ void DistantFile::Impl::withdraw() {
 }
 
 void DistantFile::Impl::write_note(bool named) {
-  if (transport_->node_size() == 1) return;  // no other rank reads it
+  if (transport_->node_size() == 1) return;  // no other rank reads the note
   Note note;
   if (own_ && own_->path().size() < note.path.size()) {
     own_->path().copy(note.path.data(), own_->path().size());
@@ -132,28 +133,28 @@ void DistantFile::Impl::open_neighbours() {
 
 void DistantFile::Impl::close() {
   if (!open_) base::throw_argument_error("the distant file has been closed already");
-  together() ? distant::in_turn(comm_, [this] { end(); }) : end();
+  opened_together() ? distant::in_turn(comm_, [this] { end(); }) : end();
 }
 
 void DistantFile::Impl::abandon() noexcept {
   if (!open_) return;
-  collective::caught([this] { together() ? give_up() : end(); });
+  collective::caught([this] { opened_together() ? give_up() : end(); });
 }
 
 void DistantFile::Impl::end() {
   outstanding_->wait_for_all_or_interrupt();
   std::exception_ptr failed;
   std::optional<collective::Collective> closing;
-  if (together()) {
+  if (opened_together()) {
     failed = collective::caught([&] {
       if (given_up()) base::throw_system_error(ECANCELED, "the distant file was abandoned by a rank; open it again");
-      // No rank has an access under way when a file is closed.
+      // Each rank has waited for its own accesses, so after this agreement no rank accesses the files.
       closing.emplace(*transport_, [this] { return text("close the distant file of number ", number_); }, [] {});
     });
   } else if (offered()) {
     forget_name();
   }
-  const std::exception_ptr error = drop();
+  const std::exception_ptr error = close_files();
   const std::exception_ptr failure = collective::caught([&] {
     if (failed) std::rethrow_exception(failed);
     if (closing) {
@@ -170,10 +171,10 @@ void DistantFile::Impl::give_up() {
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the distant file"), ECANCELED);
   collective::caught([&] { core::give_up(comm_, number_, error); });
-  drop();
+  close_files();
 }
 
-std::exception_ptr DistantFile::Impl::drop() {
+std::exception_ptr DistantFile::Impl::close_files() {
   open_ = false;
   std::exception_ptr error;
   if (own_) {
@@ -250,13 +251,13 @@ DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, 
   request->start(
       bytes, distant::kPieceBytes, kAhead,
       [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Completion done) {
-        distant::Head mine = head;
+        distant::Head piece = head;
         if (head.kind == RequestKind::kRead || head.kind == RequestKind::kWrite) {
-          mine.offset += at;
-          mine.bytes = part;
+          piece.offset += at;
+          piece.bytes = part;
         }
         const auto length = static_cast<std::size_t>(part);
-        begin_call(mine, rank, into == nullptr ? std::span<std::byte>() : std::span(into + at, length),
+        begin_call(piece, rank, into == nullptr ? std::span<std::byte>() : std::span(into + at, length),
                    from == nullptr ? std::span<const std::byte>() : std::span(from + at, length), std::move(done));
       });
   return DistantRequest(std::move(request));
@@ -268,7 +269,7 @@ DistantRequest DistantFile::Impl::start_read(std::int64_t offset, std::byte* buf
   if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto file = direct(rank);
   if (!file) return remotely({RequestKind::kRead, number_, offset, bytes}, rank, buffer, nullptr);
-  // Data in the page cache is copied at once: passing a small access to a thread would take longer.
+  // Copy data from the page cache at once: handing a small access to a thread would take longer.
   if (bytes <= kLocalPiece && file->read_cached(offset, {buffer, static_cast<std::size_t>(bytes)}))
     return DistantRequest(base::make_owned<DistantRequest::Impl>());
   return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
@@ -329,17 +330,17 @@ void DistantFile::Impl::resize(std::int64_t bytes, int rank) {
   remotely({RequestKind::kResize, number_, 0, bytes}, rank, nullptr, nullptr).wait();
 }
 
-/// Sends a request to the rank that keeps this name in the directory.
+/// Sends a request to the rank that stores this name in the directory.
 distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::string& name,
                                                 const distant::Entry& entry) {
   if (name.empty() || name.size() > distant::kMaxNameBytes)
     base::throw_argument_error("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMaxNameBytes);
-  // FNV-1a instead of the C++ library's hash, because all ranks must compute the same keeper.
+  // FNV-1a, because all ranks must compute the same hash; std::hash may differ between C++ libraries.
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));
+  const auto directory_rank = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));
   distant::Server& server = service_->server();
-  if (keeper == rank_) {
+  if (directory_rank == rank_) {
     if (kind == RequestKind::kRegister) return server.register_name(name, entry);
     if (kind == RequestKind::kFind) return server.find_name(name);
     server.forget_name(name, entry);
@@ -349,7 +350,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
   request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Completion done) {
     transport::Call call;
-    call.to = keeper;
+    call.to = directory_rank;
     call.head = distant::packed({kind, entry.file, entry.rank, 0});
     call.payload = std::as_bytes(std::span(name));
     if (kind != RequestKind::kForget) call.output = std::as_writable_bytes(std::span(&found, 1));
@@ -367,14 +368,14 @@ void DistantFile::Impl::throw_name_taken(const std::string& name, int by) {
 }
 
 void DistantFile::Impl::check_free(const std::string& name) {
-  const distant::Entry now = ask_directory(RequestKind::kFind, name, {});
-  if (now.rank >= 0) throw_name_taken(name, static_cast<int>(now.rank));
+  const distant::Entry owner = ask_directory(RequestKind::kFind, name, {});
+  if (owner.rank >= 0) throw_name_taken(name, static_cast<int>(owner.rank));
 }
 
 void DistantFile::Impl::offer_as(const std::string& name) {
-  const distant::Entry mine{rank_, number_};
-  const distant::Entry now = ask_directory(RequestKind::kRegister, name, mine);
-  if (now != mine) throw_name_taken(name, static_cast<int>(now.rank));
+  const distant::Entry offered_file{rank_, number_};
+  const distant::Entry owner = ask_directory(RequestKind::kRegister, name, offered_file);
+  if (owner != offered_file) throw_name_taken(name, static_cast<int>(owner.rank));
   name_ = name;
   server_ = rank_;
 }
@@ -387,7 +388,7 @@ void DistantFile::Impl::find_by(const std::string& name) {
   server_ = static_cast<int>(found.rank);
   number_ = found.file;
   if (server_ != rank_) return;
-  // A file of this rank is found like those of other ranks, but is accessed directly.
+  // The name refers to a file of this rank, which is accessed directly.
   direct_[rank_] = service_->server().find_file(number_);
 }
 

@@ -26,16 +26,17 @@ class DistantFile::Impl {
   Impl& operator=(const Impl&) = delete;
 
   /// Opens this rank's file and those of the other ranks.  `number` is the transport's next number; `call` is the
-  /// description of the call that ranks compare; `named` is true if files keep their names, so that a loss of one is an
-  /// error; `neighbours` is true if this process also opens the files of its node.  Collective.
+  /// description of the call that ranks compare; `named` is true if files keep their names, so that start_sync() fails
+  /// for a file that was removed; `neighbours` is true if this process also opens the files of its node.  Collective.
   void open_together(std::int64_t number, const DistantOptions& options, const std::string& call, bool named = true,
                      bool neighbours = true);
   void open_own(const DistantOptions& options, bool named = true);
   static bool loses_name(const DistantOptions& options) {
     return options.temporary && options.mode == DistantMode::kWrite;
   }
-  /// Arranges that this rank's file is removed at the end if the options ask for it; call it when all ranks have opened
-  /// the file.  A new file loses its name at once, so that nothing of it remains however the rank ends.
+  /// Arranges that this rank's file is removed when it is closed if options.temporary is set; call it when all ranks
+  /// have opened the file.  A file that was opened with mode "w" is unlinked at once instead, so that it disappears
+  /// even if the rank is killed.
   void make_temporary(const DistantOptions& options);
   void publish(std::int64_t number);
   void check_free(const std::string& name);
@@ -76,19 +77,19 @@ class DistantFile::Impl {
  private:
   void write_note(bool named);
   void open_neighbours();
-  /// Moves the bytes from `at` on, or does work that has no bytes.
+  /// Transfers `part` bytes at offset `at` of the request, or does work without bytes, such as a sync.
   using LocalWork = std::function<void(std::int64_t at, std::int64_t part)>;
 
-  /// Returns true if all ranks opened it together.
-  bool together() const { return name_.empty(); }
-  /// Returns true if this handle offered the name. A handle that found the name on the rank that serves it has the same
-  /// name, but does not own it.
-  bool offered() const { return !together() && own_ != nullptr; }
+  /// Returns true if all ranks opened the file together; false if it was offered or found by name.
+  bool opened_together() const { return name_.empty(); }
+  /// Returns true if this handle offered the name.  A handle of the same rank that found the name has the same name_,
+  /// but must not remove the name from the directory.
+  bool offered() const { return !opened_together() && own_ != nullptr; }
   bool given_up() const { return transport_->given_up().contains(number_); }
   void end();
   void give_up();
   /// Closes this rank's files.  Returns the error, if any.
-  std::exception_ptr drop();
+  std::exception_ptr close_files();
   void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;
   void check_writable() const;
   void check_registered(int rank) const;

@@ -42,16 +42,16 @@ LocalFile::LocalFile(const std::string& path, DistantMode mode, int rank, bool c
       writable_(mode != DistantMode::kRead),
       named_(named),
       file_(store::posix::open_file(path_, open_flags(mode, create), 0666, where_)) {
-  struct stat found{};
-  if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
-  if (!S_ISREG(found.st_mode))
+  struct stat status{};
+  if (::fstat(file_.number(), &status) != 0) fail("look at", errno);
+  if (!S_ISREG(status.st_mode))
     base::throw_system_error(EINVAL, where_, " is not an ordinary file; name one, or a new one");
 }
 
 FileIdentity LocalFile::identity() const {
-  struct stat found{};
-  if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
-  return {found.st_dev, found.st_ino};
+  struct stat status{};
+  if (::fstat(file_.number(), &status) != 0) fail("look at", errno);
+  return {status.st_dev, status.st_ino};
 }
 
 void LocalFile::check_writable() const {
@@ -62,7 +62,7 @@ void LocalFile::fail(const std::string& what, int code) const {
   throw store::posix::system_error(base::text(what, ' ', where_), code);
 }
 
-std::size_t LocalFile::read_there(std::int64_t offset, std::span<std::byte> into) const {
+std::size_t LocalFile::read_available(std::int64_t offset, std::span<std::byte> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
     const std::size_t part = std::min(into.size() - done, kMaxBytesACall);
@@ -78,13 +78,13 @@ std::size_t LocalFile::read_there(std::int64_t offset, std::span<std::byte> into
 }
 
 void LocalFile::read(std::int64_t offset, std::span<std::byte> into) const {
-  if (read_there(offset, into) < into.size())
+  if (read_available(offset, into) < into.size())
     base::throw_system_error(ENODATA, "cannot read ", into.size(), " bytes at offset ", offset, " of ", where_,
                              ": the file ends at ", size(), "; read within it, or write there first");
 }
 
 void LocalFile::read_part(std::int64_t offset, std::span<std::byte> into) const {
-  const std::span<std::byte> rest = into.subspan(read_there(offset, into));
+  const std::span<std::byte> rest = into.subspan(read_available(offset, into));
   std::ranges::fill(rest, std::byte{0});
 }
 
@@ -100,17 +100,17 @@ void LocalFile::write(std::int64_t offset, std::span<const std::byte> from) cons
 }
 
 void LocalFile::sync() const {
-  struct stat found{};
+  struct stat status{};
   if (::fdatasync(file_.number()) != 0) fail("sync", errno);
-  if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
-  if (named_ && found.st_nlink == 0)
+  if (::fstat(file_.number(), &status) != 0) fail("look at", errno);
+  if (named_ && status.st_nlink == 0)
     base::throw_system_error(ENOENT, "cannot sync ", where_, ": the file has been removed");
 }
 
 std::int64_t LocalFile::size() const {
-  struct stat found{};
-  if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
-  return found.st_size;
+  struct stat status{};
+  if (::fstat(file_.number(), &status) != 0) fail("look at", errno);
+  return status.st_size;
 }
 
 void LocalFile::resize(std::int64_t bytes) const {

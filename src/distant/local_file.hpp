@@ -25,22 +25,22 @@ struct FileIdentity {
 ///         offset 128 of /disk/a on rank 2 (host node7): cause`.
 class LocalFile {
  public:
-  /// Opens the file for the rank that owns it, creating it if `create` and the mode say so.  `named` is true if it
-  /// keeps its name, so that a loss of the name is an error.
+  /// Opens the file of `rank`.  If `create` is true and the mode is kWrite, it is created or truncated.  `named` is
+  /// true if the file keeps its name, so that sync() fails if it has been removed.
   LocalFile(const std::string& path, DistantMode mode, int rank, bool create, bool named = true);
 
   const std::string& path() const { return path_; }
   FileIdentity identity() const;
-  /// Returns the identity of the file on all hosts that see it.
+  /// Returns an identity that is the same on all hosts that see the file.
   store::Identity identity_anywhere() const { return store::posix::read_identity(file_.number(), where_); }
 
   void read(std::int64_t offset, std::span<std::byte> into) const;
-  /// Reads; bytes after the end of the file are zero.
+  /// Reads; bytes of `into` after the end of the file become zero.
   void read_part(std::int64_t offset, std::span<std::byte> into) const;
-  /// Reads if all of it is in the page cache; otherwise returns false, and the contents of `into` are undefined.
+  /// Reads if the page cache has all of the bytes; otherwise returns false, and the contents of `into` are undefined.
   bool read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept;
   void write(std::int64_t offset, std::span<const std::byte> from) const;
-  /// errors  Also kSystem, ENOENT if the file has been removed: nothing of it would remain after a loss of power.
+  /// errors  Also kSystem, ENOENT if the file has been removed: its data would not survive a loss of power.
   void sync() const;
   std::int64_t size() const;
   void resize(std::int64_t bytes) const;
@@ -49,8 +49,8 @@ class LocalFile {
  private:
   void check_writable() const;
   [[noreturn]] void fail(const std::string& what, int code) const;
-  /// Reads up to all of `into`, and returns the number of bytes that the file has.
-  std::size_t read_there(std::int64_t offset, std::span<std::byte> into) const;
+  /// Reads until `into` is full or the file ends, and returns the number of bytes read.
+  std::size_t read_available(std::int64_t offset, std::span<std::byte> into) const;
 
   std::string path_;
   std::string where_;

@@ -1,15 +1,15 @@
 // The pieces of a request: how many are under way, when the request ends, and which error it reports.
 //
-// Problem: pieces end in any order, on any thread: a thread of the disks, the thread that receives messages, or the
-// very thread that begins them. None of these may throw, recurse without limit, or free the request.
+// Problem: pieces end in any order and on any thread: a disk thread, the thread that receives messages, or the thread
+// that begins them. None of these may throw, recurse without limit, or free the request.
 //
-// Idea: one loop at a time (`going_on_`) begins pieces while fewer than `ahead_` are under way. A piece that ends on
-// the same thread only decrements the counter, and the loop continues. The error of a request is that of the failed
-// piece with the lowest position, so that it does not depend on timing.
+// Idea: only one thread at a time (`beginning_`) runs the loop that begins pieces while fewer than `ahead_` are under
+// way. A piece that ends on the same thread only decrements the counter, and the loop continues. The error of a request
+// is that of the failed piece with the lowest position, so that it does not depend on timing.
 //
-// Example: 5 MiB in pieces of 256 KiB with ahead = 16. start() begins pieces 0 to 15. When piece 3 ends, go_on() begins
-// piece 16. If piece 7 fails, no further piece is begun (`all_begun_`). If piece 5, which is still under way, fails
-// too, the request reports the error of piece 5. The request ends when none is under way.
+// Example: 5 MiB in pieces of 256 KiB with ahead = 16. start() begins pieces 0 to 15. When piece 3 ends, begin_more()
+// begins piece 16. If piece 7 fails, no further piece is begun (`all_begun_`). If piece 5, which is still under way,
+// fails too, the request reports the error of piece 5. The request ends when none is under way.
 
 #include "distant/request.hpp"
 
@@ -79,16 +79,16 @@ void DistantRequest::Impl::start(std::int64_t bytes, std::int64_t piece, int ahe
   begin_ = std::move(begin);
   order_ = std::move(order);
   outstanding_->begin(*this);
-  go_on();
+  begin_more();
 }
 
-/// Begins pieces while fewer than `ahead_` are under way.  A piece may end before the call that begins it returns, and
-/// would begin the next one recursively; one loop begins them all instead.  It does not throw, because the caller may
-/// be a thread of the disks: if a piece cannot be begun, the request fails when those under way have ended.
-void DistantRequest::Impl::go_on() {
+/// Begins pieces while fewer than `ahead_` are under way.  A piece may end before the call that begins it returns; one
+/// loop begins all pieces, so that it does not begin the next one recursively.  This does not throw, because the caller
+/// may be a disk thread: if a piece cannot be begun, the request fails when those under way have ended.
+void DistantRequest::Impl::begin_more() {
   const auto self = shared_from_this();
   std::unique_lock lock(mutex_);
-  if (std::exchange(going_on_, true)) return;
+  if (std::exchange(beginning_, true)) return;
   while (!all_begun_ && under_way_ < ahead_) {
     const std::int64_t at = begun_;
     const std::int64_t part = std::min(piece_, bytes_ - at);
@@ -100,9 +100,9 @@ void DistantRequest::Impl::go_on() {
     lock.lock();
     if (!failure) continue;
     --under_way_;
-    keep(at, std::move(*failure));
+    record_failure(at, std::move(*failure));
   }
-  going_on_ = false;
+  beginning_ = false;
   if (ended_ || !all_begun_ || under_way_ > 0) return;
   ended_ = true;
   begin_ = nullptr;
@@ -124,17 +124,17 @@ std::optional<transport::CallFailure> DistantRequest::Impl::begin_piece(std::int
 }
 
 void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFailure* failure) {
-  std::optional<transport::CallFailure> kept;
-  if (failure != nullptr) base::retry_allocation("keep why an access failed", [&] { kept = *failure; });
+  std::optional<transport::CallFailure> copy;
+  if (failure != nullptr) base::retry_allocation("keep why an access failed", [&] { copy = *failure; });
   {
     const std::scoped_lock lock(mutex_);
     --under_way_;
-    if (kept) keep(at, std::move(*kept));
+    if (copy) record_failure(at, std::move(*copy));
   }
-  go_on();
+  begin_more();
 }
 
-void DistantRequest::Impl::keep(std::int64_t at, transport::CallFailure failure) noexcept {
+void DistantRequest::Impl::record_failure(std::int64_t at, transport::CallFailure failure) noexcept {
   const std::int64_t position = order_ ? order_(at) : at;
   if (!failure_ || position < failed_position_) {
     failure_ = std::move(failure);
@@ -147,7 +147,7 @@ void DistantRequest::Impl::wait() {
   check_owner();
   if (const auto active = active_.lock()) active->look_until([this] { return done(); });
   std::unique_lock lock(mutex_);
-  // Calls that are being sent cannot be cancelled, so this may be repeated.
+  // cancel() skips calls that are just being sent, so the wait calls this again.
   const auto interrupt = [&] {
     lock.unlock();
     cancel();

@@ -23,8 +23,8 @@ class OutstandingRequests {
   void end(DistantRequest::Impl& request);
   /// Waits for all requests.  Cannot be interrupted.
   void wait_for_all();
-  /// Cancels all requests, which leaves only those that are busy with a disk of this host, and waits for these. Cannot
-  /// be interrupted.
+  /// Cancels all requests, and waits until accesses to disks of this host that are already under way have ended.
+  /// Cannot be interrupted.
   void cancel_all_and_wait();
   /// errors  kSystem, EINTR: the wait was interrupted, and all requests that can be cancelled were.
   void wait_for_all_or_interrupt();
@@ -45,8 +45,7 @@ namespace plait {
 /// The state that a caller shares with the threads that carry out the access.
 class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  /// Begins `bytes` bytes of a piece at offset `at`; calls `done`, which must not throw, once, now or later, on any
-  /// thread.  An exception, which is possible only before the piece has begun, is the error of the piece.
+  /// The callback that ends a piece; it is called once, on any thread, and does not throw.
   class Completion {
    public:
     using Function = std::function<void(const transport::CallFailure*)>;
@@ -61,36 +60,39 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
     const void* request_;
     Function function_;
   };
+  /// Begins a piece of `bytes` bytes at offset `at`, and calls `done` once, now or later, on any thread.  It may throw
+  /// only if the piece has not begun; the exception is then the error of the piece.
   using Begin = std::function<void(std::int64_t at, std::int64_t bytes, Completion done)>;
-  /// Returns the position of the piece at `at` among those that fail: the error of the request is that of the first
-  /// one.
+  /// Returns the position of the piece at `at`.  If several pieces fail, the request reports the error of the one with
+  /// the smallest position.
   using Order = std::function<std::int64_t(std::int64_t at)>;
 
   /// Constructs a request that has ended.
   Impl() : ended_(true) {}
-  /// wait() makes progress through `active` if it is given.
+  /// wait() polls `active` for answers unless it has expired.
   Impl(std::shared_ptr<distant::OutstandingRequests> outstanding, std::weak_ptr<transport::ActiveMessages> active)
       : outstanding_(std::move(outstanding)), active_(std::move(active)) {}
 
-  /// Carries out `bytes` bytes in pieces, `ahead` of them at a time, at least one piece. Without `order`, the position
-  /// of a piece is its offset.
+  /// Carries out `bytes` bytes in pieces of `piece` bytes, at most `ahead` at a time; at least one piece, even if
+  /// `bytes` is 0.  Without `order`, the position of a piece is its offset.
   void start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin, Order order = nullptr);
   /// Waits for the end. If the wait is interrupted, calls to other ranks are cancelled and no further piece is begun.
   /// errors  The error of the first failed piece; kSystem, EINTR: the wait was interrupted.  Either way the request has
   /// ended.
   void wait();
   bool done() const;
-  /// Makes the request end soon: only a disk of this process may still be working on it.
+  /// Ends the request early: it only waits for accesses to disks of this process that are under way, and for calls that
+  /// are just being sent.
   void cancel() noexcept;
 
  private:
   void check_owner() const { owner_.check("the request", "start it anew in this process"); }
-  void go_on();
-  /// Returns an exception that was thrown before anything was begun.
+  void begin_more();
+  /// Returns the failure if the piece could not be begun.
   std::optional<transport::CallFailure> begin_piece(std::int64_t at, std::int64_t bytes);
   void piece_ended(std::int64_t at, const transport::CallFailure* failure);
   /// Records a failure.  The caller holds the lock.
-  void keep(std::int64_t at, transport::CallFailure failure) noexcept;
+  void record_failure(std::int64_t at, transport::CallFailure failure) noexcept;
 
   const base::Owner owner_;
   mutable std::mutex mutex_;
@@ -105,7 +107,7 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   int ahead_ = 0;
   int under_way_ = 0;
   bool all_begun_ = false;
-  bool going_on_ = false;  // a thread is in the loop that begins pieces
+  bool beginning_ = false;  // a thread is in the loop that begins pieces
   bool ended_ = false;
   std::optional<transport::CallFailure> failure_;
   std::int64_t failed_position_ = 0;

@@ -5,7 +5,7 @@
 //
 // Idea: a request waits as a small head in the queue of its caller until one of 16 buffers of 256 KiB is free. Its
 // payload is received only then. next() takes one request from each caller in turn. Short work is done at once; work
-// that waits for a disk runs on the threads of `disks_`, and answers from there.
+// that waits for a disk runs on the threads of `disks_`, which also send the answers.
 //
 // Example: rank 1 has 40 reads of 256 KiB in its queue, rank 2 has one, and all buffers are free. The buffers get
 // requests of the ranks 1, 2, 1, 1, ...: 15 of rank 1 and that of rank 2. When an answer has been sent, release()
@@ -32,10 +32,10 @@ namespace {
 /// thread would cost more.
 constexpr std::int64_t kMaxAtOnce = std::int64_t{64} << 10;
 
-/// Runs `body`, which a caller waits for, until it succeeds: it is repeated if memory is short, and must change nothing
-/// before it fails.
+/// Repeats `body` until there is memory for it, because a caller waits for the answer.  If `body` throws, it must have
+/// changed nothing.
 template <typename Body>
-void surely(Body&& body) {
+void must_succeed(Body&& body) {
   base::retry_allocation("answer a rank that waits", body);
 }
 
@@ -100,7 +100,7 @@ void Server::forget_name(const std::string& name, const Entry& entry) {
 }
 
 void Server::arrived(transport::ActiveMessages& active, const transport::Arrival& arrival) {
-  surely([&] {
+  must_succeed([&] {
     const std::scoped_lock lock(mutex_);
     queues_[static_cast<std::size_t>(arrival.from)].push_back({&active, arrival, unpacked(arrival.head), nullptr});
     ++waiting_;
@@ -119,14 +119,15 @@ void Server::left(int worker) {
 void Server::serve_waiting() {
   {
     const std::scoped_lock lock(mutex_);
-    // One thread at a time serves: an answer that is sent at once would otherwise serve the next job recursively.
+    // Only one thread at a time runs the loop: otherwise release(), called by an answer that is sent at once, would
+    // serve the next job recursively.
     if (std::exchange(serving_, true)) return;
   }
   while (const std::optional<Job> job = next()) serve(*job);
 }
 
-/// Returns the next caller's next job, with a buffer.  Without a job or a buffer it resets `serving_`, under the lock,
-/// so that a thread that brings a job or a buffer later starts to serve.
+/// Takes the next job of the next caller, and a buffer for it.  If there is no job or no buffer, it resets `serving_`
+/// under the same lock, so that the thread that adds a job or releases a buffer later continues the loop.
 std::optional<Server::Job> Server::next() {
   const std::scoped_lock lock(mutex_);
   std::byte* const buffer = waiting_ > 0 ? new_buffer() : nullptr;
@@ -145,16 +146,16 @@ std::optional<Server::Job> Server::next() {
 
 std::byte* Server::new_buffer() {
   if (free_.empty() && buffers_.size() < static_cast<std::size_t>(kBuffers)) {
-    std::byte* made = nullptr;
-    const auto make = [&] { made = new std::byte[static_cast<std::size_t>(kPieceBytes)]; };
+    std::byte* buffer = nullptr;
+    const auto make = [&] { buffer = new std::byte[static_cast<std::size_t>(kPieceBytes)]; };
     if (buffers_.empty()) {  // without any buffer, no request would ever be served
-      surely(make);
+      must_succeed(make);
     } else {  // if memory is short, requests wait until a buffer is released
       static_cast<void>(collective::caught(make));
     }
-    if (made != nullptr) {
-      buffers_.emplace_back(made);
-      free_.push_back(made);
+    if (buffer != nullptr) {
+      buffers_.emplace_back(buffer);
+      free_.push_back(buffer);
     }
   }
   if (free_.empty()) return nullptr;
@@ -175,9 +176,9 @@ void Server::release(std::byte* buffer) {
 void Server::serve(const Job& job) {
   if (job.arrival.payload_bytes == 0) return serve_with_payload(job);
   const std::span<std::byte> into(job.buffer, static_cast<std::size_t>(job.arrival.payload_bytes));
-  surely([&] {
-    job.active->take(job.arrival, into, [this, job](bool there) {
-      if (there) {
+  must_succeed([&] {
+    job.active->take(job.arrival, into, [this, job](bool complete) {
+      if (complete) {
         serve_with_payload(job);
       } else {
         release(job.buffer);
@@ -284,12 +285,12 @@ void Server::carry_out(const Job& job, base::FunctionRef<std::size_t()> work) {
 }
 
 void Server::answer(const Job& job, std::size_t bytes) {
-  surely(
+  must_succeed(
       [&] { job.active->answer(job.arrival, {job.buffer, bytes}, [this, buffer = job.buffer] { release(buffer); }); });
 }
 
 void Server::reject(const Job& job, const std::exception_ptr& error) {
-  surely([&] { job.active->reject(job.arrival, to_call_failure(error)); });
+  must_succeed([&] { job.active->reject(job.arrival, to_call_failure(error)); });
   release(job.buffer);
 }
 

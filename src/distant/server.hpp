@@ -20,8 +20,7 @@
 
 namespace plait::distant {
 
-/// Returns the description of an exception for the caller.  Does not throw, because it may run on a thread of the
-/// disks.
+/// Describes an exception for the caller.  Does not throw, because it may run on a disk thread.
 transport::CallFailure to_call_failure(const std::exception_ptr& error);
 
 /// Serves requests of other ranks.  Memory is limited to kBuffers pieces for any number of callers: a request without a
@@ -36,10 +35,11 @@ class Server : public transport::CallService {
   void add(std::int64_t number, std::shared_ptr<const LocalFile> file);
   /// Removes a file; calls that are served later do not find it.
   void remove(std::int64_t number);
-  /// Returns nullptr if there is none.
+  /// Returns the file with a number, or nullptr.
   std::shared_ptr<const LocalFile> find_file(std::int64_t number) const;
 
-  /// The part of the directory on this rank.  Registering returns the current owner of the name.
+  /// This rank's part of the directory of names.  register_name() returns the current owner of the name, which is
+  /// another one if the name was taken.
   Entry register_name(const std::string& name, const Entry& entry);
   Entry find_name(const std::string& name) const;
   void forget_name(const std::string& name, const Entry& entry);
@@ -82,7 +82,7 @@ class Server : public transport::CallService {
   std::size_t turn_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> buffers_;
   std::vector<std::byte*> free_;
-  bool serving_ = false;  // a thread serves jobs
+  bool serving_ = false;  // a thread is in the loop of serve_waiting()
   std::unique_ptr<Disks> disks_ = std::make_unique<Disks>();
 };
 

@@ -13,14 +13,14 @@ namespace plait::distant {
 
 namespace {
 
-/// Protects the service of a transport, which calls outside of the turns of the communicator access too.
-std::mutex& keeping() {
+/// Protects the attachments of transports: offer() and find() access them outside of in_turn().
+std::mutex& attachment_mutex() {
   static base::PerProcess<std::mutex> mutex;
   return mutex.get();
 }
 
 std::shared_ptr<Service> attached_service(transport::Transport& transport) {
-  const std::scoped_lock lock(keeping());
+  const std::scoped_lock lock(attachment_mutex());
   return std::static_pointer_cast<Service>(transport.attachment());
 }
 
@@ -33,10 +33,10 @@ void in_turn(const Comm& comm, base::FunctionRef<void()> call) {
 
 std::shared_ptr<Service> start_service(transport::Transport& transport) {
   if (auto running = attached_service(transport)) return running;
-  auto made = std::make_shared<Service>(transport);
-  const std::scoped_lock lock(keeping());
-  transport.attachment() = made;
-  return made;
+  auto service = std::make_shared<Service>(transport);
+  const std::scoped_lock lock(attachment_mutex());
+  transport.attachment() = service;
+  return service;
 }
 
 std::shared_ptr<Service> running_service(transport::Transport& transport) {

@@ -1,4 +1,4 @@
-/// The part of a communicator for distant files, on each of its ranks.
+/// The service for distant files of a communicator, on each of its ranks.
 #pragma once
 
 #include <atomic>
@@ -24,12 +24,13 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// Returns a number for a file that one rank registers alone: it is negative, and those of collective calls are not.
+  /// Returns a number for a file that one rank registers alone.  It is negative; numbers of collective calls are
+  /// positive.
   std::int64_t own_number() { return -++own_numbers_; }
 
   /// Returns the server of this rank.
   Server& server() const { return *server_; }
-  /// Returns the connection to the other ranks' servers.
+  /// Returns the active messages, which carry calls to the other ranks' servers.
   const std::shared_ptr<transport::ActiveMessages>& active() const { return active_; }
 
  private:
@@ -38,11 +39,11 @@ class Service {
   std::atomic<std::int64_t> own_numbers_{0};
 };
 
-/// Carries out a collective call in its turn among the calls of the communicator, for all kinds of files: nothing else
-/// uses the transport meanwhile.
+/// Runs a collective call in turn with all other calls of the communicator, whatever files they use, so that nothing
+/// else uses the transport meanwhile.
 /// errors  Those of the call, on which it agrees; other exceptions become the same Error on all ranks.
 void in_turn(const Comm& comm, base::FunctionRef<void()> call);
-/// Returns the service of a transport, made at first use.  Collective, in turn.
+/// Returns the service of a transport, and creates it at the first call.  Collective; call it within in_turn().
 std::shared_ptr<Service> start_service(transport::Transport& transport);
 /// Returns the service of a transport that has one.
 /// errors  kArgument: it has none yet.

@@ -1,4 +1,4 @@
-/// Checks of byte ranges of files.
+/// Checks the byte range of an access to a file.
 #pragma once
 
 #include <cstdint>

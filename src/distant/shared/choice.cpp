@@ -3,9 +3,9 @@
 // Problem: folders of several hosts may hold an ordinary file, components of one or more striped files, and leftovers
 // of files that a newer one has replaced. Every rank must open the same file.
 //
-// Idea: rank 0 gets what each rank sees, and groups the components by the id of their file. A file is complete if some
-// rank sees each of its components. A complete file hides those that it lists as replaced. Exactly one file must
-// remain.
+// Idea: rank 0 collects the views of all ranks, and groups the components by the id of their file. A file is complete
+// if each of its components is seen by some rank. A complete file hides those that it lists as replaced. Exactly one
+// file must remain.
 //
 // Example of servers: ranks 0 and 1 see components 0 and 2, and only rank 1 sees component 1. The component with the
 // fewest ranks is assigned first: 1 to rank 1. Component 0 goes to rank 0, which has none yet. Component 2 goes to rank
@@ -45,14 +45,14 @@ struct Candidate {
   }
 };
 
-/// Id, number of components, unit and limit: descriptions with the same id that differ in the others, because some were
-/// changed by hand, are never mixed.
+/// Id, number of components, unit and limit of a file.  If descriptions with the same id differ in the other values,
+/// because some were edited by hand, their components are not combined.
 using Key = std::tuple<std::string, int, std::int64_t, std::int64_t>;
 
-std::map<Key, Candidate> find_candidates(const std::vector<NameView>& sights) {
+std::map<Key, Candidate> find_candidates(const std::vector<NameView>& views) {
   std::map<Key, Candidate> result;
-  for (std::size_t rank = 0; rank < sights.size(); ++rank)
-    for (const StripedFile& seen : sights[rank].striped) {
+  for (std::size_t rank = 0; rank < views.size(); ++rank)
+    for (const StripedFile& seen : views[rank].striped) {
       Candidate& candidate = result[{seen.file.id, seen.file.components, seen.file.unit, seen.file.limit}];
       if (candidate.seen_by.empty()) {
         candidate.file = seen.file;
@@ -95,14 +95,14 @@ std::string list_text(const std::vector<int>& sorted) {
 std::vector<int> assign_servers(const Candidate& file, std::size_t ranks) {
   std::vector<int> servers(file.seen_by.size(), -1);
   std::vector<int> load(ranks, 0);
-  // Components that few ranks see are assigned first.
+  // Components that few ranks see are assigned first, because they leave the least choice.
   std::vector<std::size_t> order(servers.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return file.seen_by[i].size(); });
   for (const std::size_t i : order) {
-    const auto own = static_cast<int>(i);
+    const auto writer = static_cast<int>(i);  // rank i wrote component i
     servers[i] = *std::ranges::min_element(file.seen_by[i], {}, [&](int rank) {
-      return std::pair(load[static_cast<std::size_t>(rank)], rank == own ? -1 : rank);
+      return std::pair(load[static_cast<std::size_t>(rank)], rank == writer ? -1 : rank);
     });
     ++load[static_cast<std::size_t>(servers[i])];
   }
@@ -111,24 +111,24 @@ std::vector<int> assign_servers(const Candidate& file, std::size_t ranks) {
 
 }  // namespace
 
-Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& sights) {
-  const auto other = std::ranges::find_if(sights, [&](const NameView& sight) {
-    const auto& first = sights.front().plain;
-    return sight.plain.has_value() != first.has_value() || (first && !store::same_file(*sight.plain, *first));
+Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& views) {
+  const auto other = std::ranges::find_if(views, [&](const NameView& view) {
+    const auto& first = views.front().plain;
+    return view.plain.has_value() != first.has_value() || (first && !store::same_file(*view.plain, *first));
   });
-  const bool alike = other == sights.end();
-  const bool anywhere = std::ranges::any_of(sights, [](const NameView& sight) { return sight.plain.has_value(); });
-  const bool plain = alike && anywhere && place != SharedFilePlace::kStriped;
-  const auto not_alike = [&] {
+  const bool all_same = other == views.end();
+  const bool anywhere = std::ranges::any_of(views, [](const NameView& view) { return view.plain.has_value(); });
+  const bool plain = all_same && anywhere && place != SharedFilePlace::kStriped;
+  const auto throw_not_alike = [&] {
     throw_unopened(
         path,
-        text("ranks 0 and ", other - sights.begin(),
+        text("ranks 0 and ", other - views.begin(),
              " do not see the same ordinary file there; put it where all ranks see it, and wait for programs that "
              "replace it"),
         ESTALE);
   };
   std::map<Key, Candidate> striped;
-  if (place != SharedFilePlace::kOne) striped = find_candidates(sights);
+  if (place != SharedFilePlace::kOne) striped = find_candidates(views);
 
   std::set<std::string> replaced;
   for (const auto& [key, file] : striped)
@@ -149,12 +149,13 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
                    "remove one",
                    EEXIST);
   if (!complete.empty()) {
-    const Candidate& chosen = *complete.front();
-    return {false, chosen.file.id, chosen.file.unit, assign_servers(chosen, sights.size()), chosen.file.limit};
+    const Candidate& candidate = *complete.front();
+    return {false, candidate.file.id, candidate.file.unit, assign_servers(candidate, views.size()),
+            candidate.file.limit};
   }
   if (plain) return {true, {}, 0, {0}, 0};
   if (!striped.empty()) throw_incomplete(path, striped.begin()->second);
-  if (anywhere && place != SharedFilePlace::kStriped) not_alike();
+  if (anywhere && place != SharedFilePlace::kStriped) throw_not_alike();
   throw_unopened(path, place == SharedFilePlace::kOne ? "there is no such file"
                        : place == SharedFilePlace::kStriped
                            ? "no rank sees a component of it"

@@ -11,11 +11,11 @@
 namespace plait::distant::shared {
 
 struct Choice {
-  bool one = false;
-  std::string id;  ///< the id of a striped file
+  bool one = false;  ///< an ordinary file
+  std::string id;    ///< the id of a striped file
   std::int64_t unit = 0;
   std::vector<int> servers;  ///< the rank that serves each component
-  std::int64_t limit = 0;    ///< the limit with which the file was made; 0: none
+  std::int64_t limit = 0;    ///< the limit with which the file was created; 0: none
   bool operator==(const Choice&) const = default;
 };
 
@@ -24,9 +24,9 @@ void fields(Codec& codec, base::Record<Codec, Choice>& choice) {
   codec(choice.one, choice.id, choice.unit, choice.servers, choice.limit);
 }
 
-/// Chooses from what each rank sees.  A component is served by a rank that sees it and has the fewest components; among
-/// equal ranks by the rank that wrote it, or else the lowest one.
+/// Chooses the file from the views of all ranks, in the order of ranks.  A component is served by a rank that sees it
+/// and serves the fewest so far; among equal ranks by the rank that wrote it, or else the lowest one.
 /// errors  kSystem: there is no such file, not all of it, or more than one.
-Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& sights);
+Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& views);
 
 }  // namespace plait::distant::shared

@@ -1,4 +1,4 @@
-/// Commits a new persistent file, which replaces an old one of the same name.
+/// Commits a new persistent file, which replaces an old file of the same name.
 ///
 /// Problem: the file consists of components on several hosts, and a process may be killed at any time. Afterwards
 /// either the old file or the new one must be complete.
@@ -29,25 +29,25 @@ namespace shared = distant::shared;
 
 namespace {
 
-/// The hosts of the components, and the ids of older files of the name.
+/// The hosts of the components, and the ids of older files with the same name.
 struct Census {
   std::vector<shared::Hosts> hosts;
   std::vector<std::string> old;
 };
 
-/// Collects the census.  Collective: every rank serves the component of its number.
-Census count(transport::Transport& transport, const std::string& path, const std::string& own_id) {
-  const std::vector<std::string> each = collective::gather_to_all(transport, [&] {
+/// Gathers the census of all ranks.  Collective.  In a new file, rank r serves component r.
+Census take_census(transport::Transport& transport, const std::string& path, const std::string& own_id) {
+  const std::vector<std::string> encoded_of_ranks = collective::gather_to_all(transport, [&] {
     std::set<std::string> ids = shared::ids_seen(path);
     ids.erase(own_id);
     return base::encode(distant::host_name(), std::vector<std::string>(ids.begin(), ids.end()));
   });
   Census census;
   std::set<std::string> old;
-  for (int component = 0; const std::string& one : each) {
+  for (int component = 0; const std::string& encoded : encoded_of_ranks) {
     std::string host;
     std::vector<std::string> ids;
-    base::decode(one, base::kAnotherRank, host, ids);
+    base::decode(encoded, base::kAnotherRank, host, ids);
     if (census.hosts.empty() || census.hosts.back().name != host) {
       census.hosts.push_back({component, component, host});
     } else {
@@ -71,7 +71,8 @@ void SharedFile::Impl::commit(collective::Collective& call) {
 }
 
 void SharedFile::Impl::commit_one(collective::Collective& call) {
-  // Every node buffers its own writes; the old file is replaced only when all of them are on the disk.
+  // One rank of each node syncs, because each node caches its own writes. The old file is replaced only after all of
+  // them are on the disk.
   if (options_.atomic)
     call.run_phase([&] {
       if (transport_->node_rank() == 0) parts_.direct(0)->sync();
@@ -86,7 +87,7 @@ void SharedFile::Impl::commit_one(collective::Collective& call) {
 /// The file becomes complete with the description of component 0, which is written last. From then on it hides the
 /// older files that it lists, so that exactly one file is valid after a kill between any two steps.
 void SharedFile::Impl::commit_striped(collective::Collective& call) {
-  const Census census = count(*transport_, options_.path, id_);
+  const Census census = take_census(*transport_, options_.path, id_);
   const shared::Description description{id_,          transport_->size(), unit_,         rank_,
                                         census.hosts, census.old,         options_.limit};
   call.run_phase([&] {

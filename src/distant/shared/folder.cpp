@@ -38,7 +38,7 @@ std::optional<std::string> read_if_exists(const std::string& path) {
   return text;
 }
 
-/// Calls `body(path, found)` for each file in the folder that belongs to shared files of the name.
+/// Calls `body(path, component)` for each file in the folder that belongs to a shared file of this name.
 template <typename Body>
 void each_component(const std::string& path, std::error_code& error, Body&& body) {
   const std::string file = file_name(path);
@@ -47,7 +47,8 @@ void each_component(const std::string& path, std::error_code& error, Body&& body
     if (const auto found = recognise(name, file)) body((folder / name).string(), *found);
 }
 
-/// Calls `body(path, found)` for each description that was being written when its process was killed.
+/// Calls `body(path, component)` for each temporary file of a description, which a process was writing when it was
+/// killed.
 template <typename Body>
 void each_unfinished(const std::string& path, std::error_code& error, Body&& body) {
   const std::string file = file_name(path);
@@ -69,12 +70,12 @@ std::string parent_folder(const std::string& path) {
 
 std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
-NameView look(const std::string& path, store::posix::Descriptor& held) {
-  NameView sight;
+NameView look(const std::string& path, store::posix::Descriptor& inode_pin) {
+  NameView view;
   struct stat found{};
-  held = store::posix::Descriptor(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (held.number() >= 0 && ::fstat(held.number(), &found) == 0 && S_ISREG(found.st_mode))
-    sight.plain = store::posix::read_identity(held.number(), path);
+  inode_pin = store::posix::Descriptor(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (inode_pin.number() >= 0 && ::fstat(inode_pin.number(), &found) == 0 && S_ISREG(found.st_mode))
+    view.plain = store::posix::read_identity(inode_pin.number(), path);
   std::error_code error;
   each_component(path, error, [&](const std::string& name, const ComponentName& what) {
     if (!what.description) return;
@@ -84,21 +85,21 @@ NameView look(const std::string& path, store::posix::Descriptor& held) {
     const std::optional<std::string> content = read_if_exists(name);
     if (!content) return;
     Description description = parse(*content, base::text(name, " (host ", host_name(), ")"));
-    // A file whose name was changed by hand is ignored, because its bytes may belong to another file.
+    // Ignore a file that was renamed by hand: its bytes may belong to another file.
     if (description.id != what.id || description.component != what.component ||
         description.components != what.components)
       return;
-    auto known = std::ranges::find_if(sight.striped, [&](const StripedFile& seen) {
+    auto known = std::ranges::find_if(view.striped, [&](const StripedFile& seen) {
       return seen.file.id == what.id && seen.file.components == what.components && seen.file.unit == description.unit &&
              seen.file.limit == description.limit;
     });
-    if (known == sight.striped.end()) known = sight.striped.insert(known, StripedFile{std::move(description), {}});
+    if (known == view.striped.end()) known = view.striped.insert(known, StripedFile{std::move(description), {}});
     known->components.push_back(what.component);
   });
   if (error)
     throw store::posix::system_error(base::text("look into ", parent_folder(path), " (host ", host_name(), ")"),
                                      error.value());
-  return sight;
+  return view;
 }
 
 std::vector<Part> parts_in(const std::string& path) {
@@ -128,8 +129,8 @@ void remove_others(const std::string& path, const std::string& keep) noexcept {
     each_unfinished(path, ignored, [&](const std::string& name, const ComponentName& what) {
       if (what.id != keep) descriptions.push_back(name);
     });
-    // Descriptions are removed first: a kill in between leaves bytes that no description names, not a description of
-    // missing bytes.
+    // Remove descriptions first: if the process is killed in between, bytes without a description remain, which are
+    // ignored, but no description without bytes.
     for (const std::string& name : descriptions) ::unlink(name.c_str());
     for (const std::string& name : bytes) ::unlink(name.c_str());
   } catch (...) {  // the remaining files stay
@@ -147,9 +148,9 @@ bool is_coherent(const std::string& folder) {
   struct statfs found{};
   if (::statfs(folder.c_str(), &found) != 0) return true;
   // NFS, AFS, SMB, CIFS, SMB 2, 9P, FUSE, by their numbers in Linux's magic.h and statfs(2).
-  constexpr std::array<std::uint32_t, 7> kKeepCopies{0x6969,     0x5346414F, 0x517B,    0xFF534D42,
-                                                     0xFE534D42, 0x01021997, 0x65735546};
-  for (const std::uint32_t kind : kKeepCopies)
+  constexpr std::array<std::uint32_t, 7> kCachingFileSystems{0x6969,     0x5346414F, 0x517B,    0xFF534D42,
+                                                             0xFE534D42, 0x01021997, 0x65735546};
+  for (const std::uint32_t kind : kCachingFileSystems)
     if (static_cast<std::uint32_t>(found.f_type) == kind) return false;
   return true;
 }

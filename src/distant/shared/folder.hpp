@@ -1,4 +1,4 @@
-/// The files of a shared file in this rank's folder.
+/// The files in this rank's folder that belong to a shared file.
 #pragma once
 
 #include <cstdint>
@@ -33,26 +33,27 @@ struct NameView {
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, NameView>& sight) {
-  codec(sight.plain, sight.striped);
+void fields(Codec& codec, base::Record<Codec, NameView>& view) {
+  codec(view.plain, view.striped);
 }
 
-/// Examines the folder. `held` gets a descriptor of the ordinary file, not for reading: as long as it is open, no other
-/// file gets the same inode.
+/// Examines the folder.  `inode_pin` becomes an O_PATH descriptor of the ordinary file, if there is one: while it is
+/// open, no other file can get the same inode number, so that identities can be compared.
 /// errors  kSystem: no such folder, a damaged description.
-NameView look(const std::string& path, store::posix::Descriptor& held);
+NameView look(const std::string& path, store::posix::Descriptor& inode_pin);
 
 /// A file that is part of a shared one.
 struct Part {
   std::string path;
   ComponentName what;
 };
-/// Returns the parts of files of the name in the folder, by component; empty if the folder cannot be read.
+/// Returns the parts of shared files of this name in its folder, sorted by component; empty if the folder cannot be
+/// read.
 std::vector<Part> parts_in(const std::string& path);
-/// Returns the ids of all files of the name of which some part exists.
+/// Returns the ids of all shared files of this name that have some part in its folder.
 std::set<std::string> ids_seen(const std::string& path);
-/// Removes components of files of the name whose id is not `keep`.  Other processes may do so at the same time; files
-/// that cannot be removed stay.
+/// Removes the parts of shared files of this name whose id is not `keep`.  Other processes may do the same
+/// concurrently; files that cannot be removed stay.
 void remove_others(const std::string& path, const std::string& keep) noexcept;
 /// Writes a component's description, entirely and durably, or not at all.
 /// errors  kSystem.
@@ -61,8 +62,8 @@ void write_description(const std::string& component_path, const Description& des
 /// Return the folder and the file name of a path.
 std::string parent_folder(const std::string& path);
 std::string file_name(const std::string& path);
-/// Returns true if all hosts see at once what one host writes there, which does not hold for file systems that cache
-/// data.
+/// Returns true if what one host writes in the folder is visible to all hosts at once.  Returns false
+/// for file systems that may cache data on each host, such as NFS, SMB and FUSE.
 bool is_coherent(const std::string& folder);
 
 }  // namespace plait::distant::shared

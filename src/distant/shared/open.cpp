@@ -45,10 +45,10 @@ using base::text;
 
 namespace {
 
-/// The usual stripe, from section 3 of the paper.
-constexpr std::int64_t kUsualUnit = std::int64_t{32} << 10;
-/// A stripe is written to one disk contiguously: it has at least a page, and is small enough for a large request to use
-/// many disks.
+/// The default stripe, from section 3 of "Distant I/O" (plait/shared_file.hpp).
+constexpr std::int64_t kDefaultUnit = std::int64_t{32} << 10;
+/// Bounds of a stripe, which is contiguous on one disk: at least a page, and so small that a large request uses many
+/// disks.
 constexpr std::int64_t kMinUnit = std::int64_t{4} << 10;
 constexpr std::int64_t kMaxUnit = std::int64_t{4} << 20;
 
@@ -56,7 +56,7 @@ constexpr std::int64_t kMaxUnit = std::int64_t{4} << 20;
 /// it is not aligned.
 std::int64_t unit_for(const SharedFileOptions& options) {
   if (options.unit > 0) return options.unit;
-  if (options.request == 0) return kUsualUnit;
+  if (options.request == 0) return kDefaultUnit;
   std::int64_t unit = kMinUnit;
   while (unit < options.request && unit < kMaxUnit) unit *= 2;
   return unit;
@@ -109,13 +109,15 @@ void SharedFile::Impl::open() {
 }
 
 void SharedFile::Impl::fail_open(const std::string& message, const Comm& comm, int system_code) {
-  const Impl impl({}, comm, core::get_transport(comm).next_number());  // makes the calls that an open begins with
+  // The constructor makes the collective calls with which each open begins.
+  const Impl impl({}, comm, core::get_transport(comm).next_number());
   const Error error = core::call_error(message, system_code);
   collective::Collective::fail(*impl.transport_, std::make_exception_ptr(error));
   throw error;
 }
 
-/// Rank 0 creates a file, and all ranks test if they see it.  Returns true if that file is to be used.
+/// Tries to create one ordinary file: rank 0 creates it, and all ranks test if they see it.  Returns true if all ranks
+/// use that file; false if the file is to be striped.
 bool SharedFile::Impl::make_one(collective::Collective& call) {
   std::string folder;
   call.run_phase([&] {
@@ -137,34 +139,35 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
     seen = ::access(path.c_str(), F_OK) == 0;
     usable = seen && (!transport_->nodes_apart() || shared::is_coherent(folder));
   });
-  std::array<std::int64_t, 2> least{seen ? transport_->size() : rank_, usable ? 1 : 0};
-  transport_->reduce_min(least);
-  if (least[1] == 0 && options_.place == SharedFilePlace::kDetect) {
+  // The lowest rank that does not see the file, or the number of ranks; and 1 if the file is usable on all ranks.
+  std::array<std::int64_t, 2> agreed{seen ? transport_->size() : rank_, usable ? 1 : 0};
+  transport_->reduce_min(agreed);
+  if (agreed[1] == 0 && options_.place == SharedFilePlace::kDetect) {
     new_one_.reset();
     return false;
   }
-  if (least[0] < transport_->size()) {
+  if (agreed[0] < transport_->size()) {
     new_one_.reset();
     call.run_phase([&] {
       base::throw_system_error(ENOENT, "cannot open the shared file ", options_.path,
-                               " as one file: what rank 0 makes there rank ", least[0],
+                               " as one file: what rank 0 makes there rank ", agreed[0],
                                " does not see; name a folder that all see, or let it be striped");
     });
   }
   one_ = true;
   if (options_.persistent && !options_.atomic) {
-    // The old file must stay if a rank cannot use the new one.
+    // Test on every rank that the new file can be opened before it replaces the old one.
     call.run_phase([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); });
-    const std::string made = collective::agree_on_text(
+    const std::string encoded_identity = collective::agree_on_text(
         *transport_, [&] { return base::encode(new_one_ ? new_one_->identity() : store::Identity{}); });
     commit_one(call);
     open_one(call, options_.path);
-    expect_one(call, base::decode<store::Identity>(made, base::kAnotherRank));
+    expect_one(call, base::decode<store::Identity>(encoded_identity, base::kAnotherRank));
     return true;
   }
   open_one(call, path);
-  // A file without a name disappears however the ranks end. File systems of several hosts may not keep such a file
-  // open.
+  // A file without a name disappears even if the ranks are killed. Across several hosts the name must stay, because a
+  // network file system may delete an unlinked file that another host has open.
   if (!options_.persistent && !transport_->nodes_apart()) new_one_.reset();
   return true;
 }
@@ -176,7 +179,7 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
     own.push_back(path);
   });
   open_rounds(call, own, options_.persistent || options_.mode != SharedFileMode::kWrite);
-  // One rank of each other node, and this rank for its own node.
+  // Those that sync the file: one rank of each other node, and this rank for its own node.
   std::vector<int> ranks;
   for (const std::string& each :
        collective::gather_to_all(*transport_, [this] { return base::encode(transport_->worker_on_node(0)); })) {
@@ -214,7 +217,7 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
   });
   open_rounds(call, paths, options_.persistent);
   if (!options_.persistent) {
-    // All ranks have opened it, or access it through this rank: it needs no name.
+    // All ranks have opened the component or access it through this rank, so it does not need its name any more.
     ::unlink(paths[0].c_str());
     made_.clear();
   } else if (!options_.atomic) {
@@ -222,24 +225,25 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
   }
 }
 
-/// If a file is replaced while ranks examine it, or before they have opened it, the search is repeated. A failure
-/// although no rank sees anything new is an error.
+/// Repeats the search if the file was replaced while ranks examined it, or before they had opened it.  If no rank sees
+/// anything new since the last attempt, the failure is final: at once for ENOENT, after store::kMaxSameAttempts for
+/// ESTALE.
 void SharedFile::Impl::open_existing(collective::Collective& call) {
   std::string before;
   std::int64_t same = 0;  // number of attempts since some rank saw something new
   for (int attempt = 1;; ++attempt) {
-    shared::NameView sight;
-    store::posix::Descriptor held;
+    shared::NameView view;
+    store::posix::Descriptor inode_pin;
     std::string now;
     call.run_phase([&] {
-      sight = shared::look(options_.path, held);
-      now = base::encode(sight);
+      view = shared::look(options_.path, inode_pin);
+      now = base::encode(view);
     });
     same = now == before ? same + 1 : 0;
     before = std::move(now);
     transport_->reduce_min({&same, 1});
     try {
-      return open_chosen(call, sight);
+      return open_chosen(call, view);
     } catch (const Error& error) {
       const int code = error.system_code();
       if ((code != ENOENT && code != ESTALE) || same == store::kMaxSameAttempts || (same > 0 && code == ENOENT) ||
@@ -250,14 +254,14 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
   }
 }
 
-void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::NameView& sight) {
-  const std::vector<std::string> sights = collective::gather(*transport_, [&] { return base::encode(sight); });
+void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::NameView& view) {
+  const std::vector<std::string> views = collective::gather(*transport_, [&] { return base::encode(view); });
   shared::Choice choice;
   call.run_phase([&] {
     if (rank_ != 0) return;
     std::vector<shared::NameView> all;
-    all.reserve(sights.size());
-    for (const std::string& each : sights) all.push_back(base::decode<shared::NameView>(each, base::kAnotherRank));
+    all.reserve(views.size());
+    for (const std::string& each : views) all.push_back(base::decode<shared::NameView>(each, base::kAnotherRank));
     choice = shared::choose(options_.path, options_.place, all);
   });
   choice = base::decode<shared::Choice>(collective::agree_on_text(*transport_, [&] { return base::encode(choice); }),
@@ -265,7 +269,7 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::N
   if (choice.one) {
     one_ = true;
     open_one(call, options_.path);
-    expect_one(call, sight.plain.value_or(store::Identity{}));
+    expect_one(call, view.plain.value_or(store::Identity{}));
   } else {
     id_ = choice.id;
     unit_ = choice.unit;
@@ -278,7 +282,7 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::N
     });
     open_rounds(call, own, true);
   }
-  look_at_end(call);
+  find_end(call);
 }
 
 void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vector<std::string>& own, bool named) {
@@ -289,21 +293,22 @@ void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vect
     auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
     files->open_together(number, {index < own.size() ? own[index] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
-    // All ranks have opened this round before the next one gets a number.
+    // This phase ensures that all ranks have opened this round before the next one gets its number.
     call.run_phase([&] { parts_.add(std::move(files)); });
   }
 }
 
-/// Computes the end without messages, because each rank can access its own components.
-void SharedFile::Impl::look_at_end(collective::Collective& call) {
+/// Finds the end of the file: each rank computes the end that its own components imply, and the largest one is agreed
+/// on.
+void SharedFile::Impl::find_end(collective::Collective& call) {
   std::int64_t end = 0;
   call.run_phase([&] {
     for (const int component : parts_.components_at(rank_))
       end = std::max(end, parts_.stripes().end(component, parts_.direct(component)->size()));
   });
-  std::int64_t least = -end;
-  transport_->reduce_min({&least, 1});
-  known_.set(-least);
+  std::int64_t negative_end = -end;  // the smallest of these is the negative of the largest end
+  transport_->reduce_min({&negative_end, 1});
+  known_.set(-negative_end);
 }
 
 void SharedFile::Impl::warn_of_missing_space() {
@@ -324,7 +329,7 @@ void SharedFile::Impl::warn_of_missing_space() {
     own = base::encode(lacking, static_cast<std::int64_t>(filesystem.f_bavail * filesystem.f_frsize),
                        std::pair(distant::host_name(), static_cast<std::uint64_t>(disk.st_dev)));
   });
-  // Ranks may share a disk.
+  // Ranks may share a disk. For each disk of a host: the bytes that its ranks lack in total, and the bytes free.
   std::map<std::pair<std::string, std::uint64_t>, std::pair<std::int64_t, std::int64_t>> disks;
   for (const std::string& each : collective::gather(*transport_, [&] { return own; })) {
     if (each.empty()) continue;
@@ -332,9 +337,9 @@ void SharedFile::Impl::warn_of_missing_space() {
     std::int64_t free = 0;
     std::pair<std::string, std::uint64_t> disk_of_host;
     base::decode(each, base::kAnotherRank, lacking, free, disk_of_host);
-    auto& [all, least] = disks.try_emplace(disk_of_host, 0, free).first->second;
-    all += lacking;
-    least = std::min(least, free);
+    auto& [all_lacking, min_free] = disks.try_emplace(disk_of_host, 0, free).first->second;
+    all_lacking += lacking;
+    min_free = std::min(min_free, free);
   }
   for (const auto& [disk_of_host, need] : disks) {
     if (need.first <= need.second) continue;

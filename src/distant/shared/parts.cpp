@@ -39,7 +39,7 @@ namespace {
 struct EndQuery {
   std::mutex mutex;
   std::vector<std::int64_t> lengths;
-  std::size_t left = 0;
+  std::size_t unanswered = 0;
   std::optional<transport::CallFailure> failure;
   EndCallback done;
 };
@@ -47,40 +47,40 @@ struct EndQuery {
 }  // namespace
 
 void ask_end(const Parts& parts, const void* request, EndCallback done) {
-  const auto question = std::make_shared<EndQuery>();
+  const auto query = std::make_shared<EndQuery>();
   const int components = parts.stripes().components();
-  question->lengths.resize(static_cast<std::size_t>(components));
-  question->left = question->lengths.size();
-  question->done = std::move(done);
-  const auto answered = [question, stripes = parts.stripes()](const transport::CallFailure* failure) {
+  query->lengths.resize(static_cast<std::size_t>(components));
+  query->unanswered = query->lengths.size();
+  query->done = std::move(done);
+  const auto on_length = [query, stripes = parts.stripes()](const transport::CallFailure* failure) {
     {
-      const std::scoped_lock lock(question->mutex);
-      if (failure != nullptr && !question->failure)
-        base::retry_allocation("keep why the end of a file is unknown", [&] { question->failure = *failure; });
-      if (--question->left > 0) return;
+      const std::scoped_lock lock(query->mutex);
+      if (failure != nullptr && !query->failure)
+        base::retry_allocation("keep why the end of a file is unknown", [&] { query->failure = *failure; });
+      if (--query->unanswered > 0) return;
     }
-    if (question->failure) return question->done(&*question->failure, 0);
+    if (query->failure) return query->done(&*query->failure, 0);
     std::int64_t end = 0;
     for (int i = 0; i < stripes.components(); ++i)
-      end = std::max(end, stripes.end(i, question->lengths[static_cast<std::size_t>(i)]));
-    question->done(nullptr, end);
+      end = std::max(end, stripes.end(i, query->lengths[static_cast<std::size_t>(i)]));
+    query->done(nullptr, end);
   };
   for (int i = 0; i < components; ++i) {
-    std::int64_t& length = question->lengths[static_cast<std::size_t>(i)];
+    std::int64_t& length = query->lengths[static_cast<std::size_t>(i)];
     const auto file = parts.direct(i);
     const std::exception_ptr error = collective::caught([&] {
       if (file) {
         length = file->size();
       } else {
         parts.file(i).begin_call({RequestKind::kSize, 0, 0, sizeof length}, parts.server(i),
-                                 std::as_writable_bytes(std::span(&length, 1)), {}, {request, answered});
+                                 std::as_writable_bytes(std::span(&length, 1)), {}, {request, on_length});
       }
     });
-    if (error) {  // the failure of this component alone; others may have been asked already
+    if (error) {  // only this request failed; those to other components may already be under way
       const transport::CallFailure failure = to_call_failure(error);
-      answered(&failure);
+      on_length(&failure);
     } else if (file) {
-      answered(nullptr);
+      on_length(nullptr);
     }
   }
 }

@@ -16,11 +16,12 @@ namespace plait::distant::shared {
 
 /// The components of a shared file, and the distant files through which they are accessed. A rank may serve several
 /// components: each round of distant files has one component of each rank.
-/// threads  Any number at once, apart from open() and close().
+/// threads  Any number at once, apart from add(), opened() and close().
 class Parts {
  public:
   Parts() = default;
-  /// Constructs a file of one component, which each rank has opened itself, so that no bytes go through messages.
+  /// Constructs the parts of an ordinary file: one component, which each rank opens itself, so that no bytes go through
+  /// messages.
   explicit Parts(int rank) : servers_{rank}, rounds_of_{0} {}
   Parts(const StripeMap& stripes, std::vector<int> servers);
 
@@ -36,6 +37,7 @@ class Parts {
   int rounds() const { return rounds_; }
   /// Adds the distant files of the next round.
   void add(std::unique_ptr<DistantFile::Impl> round) { open_.push_back(std::move(round)); }
+  /// Call this after all rounds have been added: it determines all_direct().
   void opened();
   void close();
 
@@ -50,7 +52,7 @@ class Parts {
   bool all_direct_ = false;
 };
 
-/// A lower bound of the end of the file, as far as this rank knows.
+/// A lower bound of the end of the file.  Relaxed order suffices: the bound only saves a question for the end.
 class KnownEnd {
  public:
   std::int64_t get() const { return value_.load(std::memory_order_relaxed); }
@@ -65,8 +67,8 @@ class KnownEnd {
   std::atomic<std::int64_t> value_{0};
 };
 
-/// Requests the lengths of all components, as a part of a request.  `done` gets the end of the file, once, on any
-/// thread, and must not throw.
+/// Asks for the lengths of all components, and calls `done` once, on any thread, with the end of the file that they
+/// imply. `done` must not throw.  The calls can be cancelled together with `request`.
 /// errors  std::bad_alloc: no request was sent, and `done` is not called.
 using EndCallback = std::function<void(const transport::CallFailure*, std::int64_t end)>;
 void ask_end(const Parts& parts, const void* request, EndCallback done);

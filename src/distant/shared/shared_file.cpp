@@ -24,8 +24,7 @@ SharedFile::~SharedFile() {
 SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
-    // before anything that may fail on this rank alone
-    const std::int64_t number = core::get_transport(comm).next_number();
+    const std::int64_t number = core::get_transport(comm).next_number();  // before anything that may fail on this rank
     impl = std::make_unique<Impl>(options, comm, number);
     impl->open();
   });

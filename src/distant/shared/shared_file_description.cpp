@@ -12,10 +12,10 @@ namespace plait::distant::shared {
 
 namespace {
 
-/// Version of files with a limit. Files without one have version 1, which every Plait reads.
+/// The version of descriptions with a limit.  Those without a limit are written as version 1, which every Plait reads.
 constexpr int kVersion = 2;
 constexpr std::size_t kIdDigits = 16;
-/// More than the cores of any machine, so that a damaged number does not allocate much memory.
+/// More components than any machine has cores; a larger number is damaged, and must not make parse() allocate memory.
 constexpr int kMaxComponents = 1 << 24;
 
 template <typename Number>

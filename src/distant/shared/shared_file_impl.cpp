@@ -76,16 +76,16 @@ std::shared_ptr<Transfer> SharedFile::Impl::transfer(const Extent& extent, bool 
 }
 
 void SharedFile::Impl::access(const Extent& extent, bool writes) {
-  const auto asked = transfer(extent, writes);
-  if (!asked) return;
-  if (asked->fits_here()) return asked->run();
-  asked->start(outstanding_, service_->active()).wait();
+  const auto pending = transfer(extent, writes);
+  if (!pending) return;
+  if (pending->fits_here()) return pending->run();
+  pending->start(outstanding_, service_->active()).wait();
 }
 
 DistantRequest SharedFile::Impl::start(const Extent& extent, bool writes) {
-  const auto asked = transfer(extent, writes);
-  if (!asked || (!writes && asked->read_cached())) return DistantRequest(base::make_owned<DistantRequest::Impl>());
-  return asked->start(outstanding_, service_->active());
+  const auto pending = transfer(extent, writes);
+  if (!pending || (!writes && pending->read_cached())) return DistantRequest(base::make_owned<DistantRequest::Impl>());
+  return pending->start(outstanding_, service_->active());
 }
 
 std::int64_t SharedFile::Impl::size() {
@@ -108,7 +108,7 @@ void SharedFile::Impl::sync() {
   check_open();
   std::vector<DistantRequest> requests;
   if (one_) {
-    // Every host buffers its own writes.
+    // One rank of each node syncs, because each host caches its own writes.
     for (const int rank : syncing_) requests.push_back(parts_.file(0).start_sync(rank));
   } else {
     for (int i = 0; i < parts_.stripes().components(); ++i)
@@ -150,7 +150,7 @@ void SharedFile::Impl::close() {
   outstanding_->wait_for_all_or_interrupt();
   const std::exception_ptr error = collective::caught([&] {
     check_given_up();
-    // No rank has an access under way when a file is closed.
+    // Each rank has waited for its own accesses, so after this agreement no rank accesses the file.
     collective::Collective call(*transport_, [this] { return text("close the shared file ", options_.path); }, [] {});
     if (options_.atomic) commit(call);
   });
@@ -162,7 +162,7 @@ void SharedFile::Impl::close() {
 void SharedFile::Impl::abandon() noexcept {
   if (!open_) return;
   watch_.end();
-  // This rank must not wait for a stopped rank here, because this wait cannot be interrupted.
+  // Cancel accesses to other ranks: this wait cannot be interrupted, and another rank may have stopped.
   collective::caught([this] { outstanding_->cancel_all_and_wait(); });
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the shared file ", options_.path),
@@ -176,7 +176,7 @@ void SharedFile::Impl::drop() noexcept {
   collective::caught([&] { parts_.close(); });
   new_one_.reset();
   if (!made_.empty()) {
-    // The description is removed first: it must not name bytes that are gone.
+    // Remove the description first, so that it never describes bytes that are gone.
     ::unlink((made_ + distant::shared::kDescriptionSuffix).c_str());
     ::unlink(made_.c_str());
   }

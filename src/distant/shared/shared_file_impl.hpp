@@ -30,7 +30,7 @@ class SharedFile::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void open();
-  /// Begins to watch an atomic file, which must be closed to appear.
+  /// Arranges a report if the program ends without closing an atomic file, which appears only when it is closed.
   void watch_new() {
     if (options_.mode == SharedFileMode::kWrite && options_.atomic && rank_ == 0) watch_.begin(options_.path);
   }
@@ -64,14 +64,14 @@ class SharedFile::Impl {
   // open.cpp: phases of the call that opens
   bool make_one(collective::Collective& call);
   void open_one(collective::Collective& call, const std::string& path);
-  /// Checks that each rank has opened that file.
-  /// errors  kSystem: ESTALE.
+  /// Checks that each rank has opened the file with this identity.
+  /// errors  kSystem, ESTALE: a rank has opened another file.
   void expect_one(collective::Collective& call, const store::Identity& file);
   void make_striped(collective::Collective& call);
   void open_existing(collective::Collective& call);
-  void open_chosen(collective::Collective& call, const distant::shared::NameView& sight);
+  void open_chosen(collective::Collective& call, const distant::shared::NameView& view);
   void open_rounds(collective::Collective& call, const std::vector<std::string>& own, bool named);
-  void look_at_end(collective::Collective& call);
+  void find_end(collective::Collective& call);
   void warn_of_missing_space();
   std::string call_text() const;
   std::string component_path(int component) const;
@@ -97,17 +97,17 @@ class SharedFile::Impl {
   int rank_;
   std::int64_t number_;
   bool open_ = false;
-  bool one_ = false;
+  bool one_ = false;  // the bytes are in one ordinary file
   std::atomic<bool> read_only_{false};
   std::string id_;
   std::int64_t unit_ = 0;
   distant::shared::Parts parts_;
   distant::shared::KnownEnd known_;
-  // ranks that make a file of the kind `one` durable, one of each node
+  // one rank of each node, which sync() asks to sync an ordinary file
   std::vector<int> syncing_;
   std::unique_ptr<store::posix::Replacement> new_one_;  // on rank 0, until the new file has its name or is discarded
   core::NewFileWatch watch_;                            // watches an atomic file, on rank 0
-  std::string made_;                                    // the component that is removed unless it gets a description
+  std::string made_;  // path of this rank's new component, which drop() removes unless it has been committed
 };
 
 }  // namespace plait

@@ -2,12 +2,13 @@
 //
 // Stripe s is in component s mod P, at position (s div P) * unit. A request of consecutive stripes is therefore one
 // contiguous range in each component that it touches. batches() computes these ranges and divides them into accesses of
-// at most `most` bytes. It visits the components round-robin, so that the first accesses use as many disks as possible.
+// at most `max_bytes` bytes. It cycles through the components, so that the first accesses use as many disks as
+// possible.
 //
 // Example: unit = 4, P = 3, and a request of 20 bytes at offset 2 (bytes 2 to 21, stripes 0 to 5). The ranges
 // (component, position, bytes) are (0, 2, 6), (1, 0, 8) and (2, 0, 6).
-//   most = 8   stripes are combined, stride = 8:   (0,2,6) (1,0,8) (2,0,6)
-//   most = 4   at most one stripe, stride = 4:     (0,2,2) (1,0,4) (2,0,4)  (0,4,4) (1,4,4) (2,4,2)
+//   max_bytes = 8   stripes are combined, stride = 8:   (0,2,6) (1,0,8) (2,0,6)
+//   max_bytes = 4   at most one stripe, stride = 4:     (0,2,2) (1,0,4) (2,0,4)  (0,4,4) (1,4,4) (2,4,2)
 
 #include "distant/shared/stripe_map.hpp"
 
@@ -18,7 +19,7 @@
 
 namespace plait::distant::shared {
 
-/// A single component is one stripe of unlimited size.
+/// A file with a single component is one stripe of unlimited size.
 StripeMap::StripeMap(std::int64_t unit, int components)
     : unit_(components == 1 ? std::numeric_limits<std::int64_t>::max() : unit), components_(components) {}
 
@@ -45,7 +46,7 @@ std::int64_t StripeMap::end(int component, std::int64_t length) const {
   return last == std::numeric_limits<std::int64_t>::max() ? last : last + 1;
 }
 
-std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, std::int64_t most) const {
+std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, std::int64_t max_bytes) const {
   if (bytes == 0) return {};
   const std::int64_t last = offset + (bytes - 1);
   const std::int64_t first_stripe = offset / unit_;
@@ -62,17 +63,17 @@ std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, s
         final_stripe == last_stripe ? position_at(last) + 1 : (final_stripe / components_ + 1) * unit_;
     left.push_back({static_cast<int>(stripe % components_), begin, end - begin});
   }
-  const std::int64_t stride = unit_ < most ? most / unit_ * unit_ : most;
+  const std::int64_t stride = unit_ < max_bytes ? max_bytes / unit_ * unit_ : max_bytes;
   std::vector<Batch> result;
   result.reserve(static_cast<std::size_t>(std::max(involved, bytes / stride)));
   for (bool any = true; any;) {
     any = false;
     for (Batch& rest : left) {
       if (rest.bytes == 0) continue;
-      // Cuts are at the same positions for every request, and an access that ends a request's first, partial stripe
-      // also ends at such a cut.
-      std::int64_t part = stride - (unit_ < most ? rest.position : rest.position % unit_) % stride;
-      if (unit_ >= most) part = std::min(part, together(rest.position));
+      // An access ends at a multiple of `stride` in the component or, if stripes are not smaller than accesses, in the
+      // stripe. So all accesses but the first of a component are aligned, wherever the request begins.
+      std::int64_t part = stride - (unit_ < max_bytes ? rest.position : rest.position % unit_) % stride;
+      if (unit_ >= max_bytes) part = std::min(part, together(rest.position));
       part = std::min(part, rest.bytes);
       result.push_back({rest.component, rest.position, part});
       rest.position += part;

@@ -6,7 +6,7 @@
 
 namespace plait::distant::shared {
 
-/// The bytes of one access: they are contiguous in a component, and in stripes in the request.
+/// The bytes of one access: one contiguous range of a component, which may be several stripes of the request.
 struct Batch {
   int component = 0;
   std::int64_t position = 0;  ///< in the component
@@ -27,16 +27,16 @@ class StripeMap {
   std::int64_t position_at(std::int64_t offset) const;
   /// Returns the offset of a position of a component; 2^63 - 1 if it would be larger.
   std::int64_t offset_at(int component, std::int64_t position) const;
-  /// Returns the number of bytes that a component has of a file of `size` bytes.
+  /// Returns the length of a component in a file of `size` bytes.
   std::int64_t length(int component, std::int64_t size) const;
-  /// Returns the smallest size of a file of which a component has `length` bytes.
+  /// Returns the smallest size of a file in which a component has `length` bytes.
   std::int64_t end(int component, std::int64_t length) const;
-  /// Returns the number of bytes from a position on that are contiguous in the file.
+  /// Returns the number of bytes from a position to the end of its stripe, which are contiguous in the file.
   std::int64_t together(std::int64_t position) const { return unit_ - position % unit_; }
 
-  /// Returns the accesses that move `bytes` bytes at `offset`, of at most `most` bytes each: several whole stripes, or
-  /// a part of one.  The first ones go to as many components as possible.
-  std::vector<Batch> batches(std::int64_t offset, std::int64_t bytes, std::int64_t most) const;
+  /// Returns the accesses that move `bytes` bytes at `offset`, of at most `max_bytes` bytes each: several whole
+  /// stripes, or a part of one.  The first accesses go to as many components as possible.
+  std::vector<Batch> batches(std::int64_t offset, std::int64_t bytes, std::int64_t max_bytes) const;
 
   /// Calls `body(position, at, bytes)` for each part of a batch that is contiguous in the file, for a request at
   /// `offset`; `at` is relative to that offset.

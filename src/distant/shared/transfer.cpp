@@ -1,10 +1,10 @@
 // Reads and writes of a shared file, as accesses to its components.
 //
-// Problem: a component ends where its last written byte is, so a component of a file with holes may be shorter than its
-// part of the file. A read must return zeros for holes, but must fail after the end of the file. Asking all components
+// Problem: a component ends at its last written byte, so in a file with holes it may be shorter than its share of the
+// file. A read must return zeros for holes, but must fail after the end of the file. Asking all components
 // for their lengths before each read would be slow.
 //
-// Idea: each rank knows a lower bound of the end (`known_`). A read up to that bound needs no test. For a read beyond
+// Idea: each rank records a lower bound of the end (`known_`). A read up to that bound needs no test. For a read beyond
 // it, only the batch with the last byte is "demanding": it must find all its bytes, which proves that the file extends
 // that far. Only if it fails are all components asked for their lengths.
 //
@@ -35,7 +35,7 @@ namespace {
 /// Maximum number of accesses of a request under way: enough for several disks and the network to work at once.
 constexpr int kAhead = 16;
 /// Maximum bytes of a direct access, which needs no buffer.
-constexpr std::int64_t kMaxHere = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxDirect = std::int64_t{1} << 20;
 
 std::span<std::byte> make_span(std::byte* data, std::int64_t bytes) { return {data, static_cast<std::size_t>(bytes)}; }
 std::span<const std::byte> make_span(const std::byte* data, std::int64_t bytes) {
@@ -50,11 +50,10 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
       path_(path),
       extent_(extent),
       end_(extent.offset + extent.bytes),
-      batches_(parts.stripes().batches(extent.offset, extent.bytes, parts.all_direct() ? kMaxHere : kPieceBytes)),
+      batches_(parts.stripes().batches(extent.offset, extent.bytes, parts.all_direct() ? kMaxDirect : kPieceBytes)),
       demanding_(batches_.size()),
       left_(batches_.size()) {
-  // In a read beyond the known end, only the batch with the last byte must find all its bytes: it shows if the file
-  // extends that far.  Other components may be shorter, if the file has holes.
+  // Find the demanding batch of a read beyond the known end: the one with the last byte of the read.
   if (extent_.into == nullptr || end_ <= known_.get()) return;
   const StripeMap& stripes = parts_.stripes();
   const int component = stripes.component_at(end_ - 1);
@@ -68,7 +67,7 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
 }
 
 bool Transfer::fits_here() const {
-  return extent_.bytes <= kMaxHere && parts_.all_direct() && demanding_ == batches_.size();
+  return extent_.bytes <= kMaxDirect && parts_.all_direct() && demanding_ == batches_.size();
 }
 
 void Transfer::access(const LocalFile& file, const Batch& batch, bool demanding) const {
@@ -110,9 +109,9 @@ bool Transfer::read_cached() {
 DistantRequest Transfer::start(std::shared_ptr<OutstandingRequests> outstanding,
                                const std::shared_ptr<transport::ActiveMessages>& active) {
   const auto self = shared_from_this();
-  std::weak_ptr<transport::ActiveMessages> looked_at;
-  if (!parts_.all_direct()) looked_at = active;
-  auto request = base::make_owned<DistantRequest::Impl>(std::move(outstanding), looked_at);
+  std::weak_ptr<transport::ActiveMessages> polled;
+  if (!parts_.all_direct()) polled = active;
+  auto request = base::make_owned<DistantRequest::Impl>(std::move(outstanding), polled);
   request->start(
       static_cast<std::int64_t>(batches_.size()), 1, kAhead,
       [self](std::int64_t at, std::int64_t, Completion done) {
@@ -190,7 +189,7 @@ void Transfer::batch_done() {
   if (left_.fetch_sub(1) == 1) known_.raise(end_);
 }
 
-/// Asks for the end of the file: the component of the last byte is too short, but another one may extend further.
+/// Asks for the end of the file: the component of the last byte is too short, but another one may end after that byte.
 void Transfer::ask_whether_zero(std::size_t index, const Completion& done) {
   base::retry_allocation("ask where a shared file ends", [&] {
     ask_end(parts_, done.request(),

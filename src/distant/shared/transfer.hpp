@@ -30,11 +30,12 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
   /// `path` is for errors.  The path and the components must outlive the transfer.
   Transfer(const Parts& parts, KnownEnd& known, const std::string& path, const Extent& extent);
 
-  /// Returns true if run() may be used.
+  /// Returns true if run() may be used: the transfer is small, this process can open all components, and no batch is
+  /// demanding.
   bool fits_here() const;
   /// Carries out the transfer on the calling thread.
   void run();
-  /// Reads at once if all of it is in the page cache; otherwise returns false.
+  /// Reads at once if the page cache has all bytes; otherwise returns false, and the buffer is undefined.
   bool read_cached();
   /// Starts the transfer.
   DistantRequest start(std::shared_ptr<OutstandingRequests> outstanding,
@@ -43,8 +44,8 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
  private:
   using Completion = DistantRequest::Impl::Completion;
 
-  /// Both functions throw only if they have not begun anything, and do not call `done` then.  The others do not throw:
-  /// they are called at the end of an access, on any thread.
+  /// begin() and begin_call() throw only if they have not begun anything, and then do not call `done`.  The functions
+  /// after them do not throw: they are called at the end of an access, on any thread.
   void begin(std::size_t index, bool demanding, Completion done);
   void begin_call(const Batch& batch, bool demanding, Completion done);
   void ended(std::size_t index, const transport::CallFailure* failure, const Completion& done);
