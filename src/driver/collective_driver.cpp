@@ -6,20 +6,20 @@ namespace plait::driver {
 
 std::unique_ptr<core::Source> CollectiveDriver::open(Opening& opening) const {
   collective::Collective& call = opening.call();
-  const bool first = call.transport().rank() == 0;
+  const bool is_first = call.transport().rank() == 0;
   const bool is_new = opening.mode() == Mode::kWrite;
-  store::NewFileOptions made;
+  store::NewFileOptions new_file;
   call.run_phase([&] {
-    if (is_new) made = opening.make();
+    if (is_new) new_file = opening.make();
   });
-  std::unique_ptr<core::Source> source = open_together(opening, made.bytes);
+  std::unique_ptr<core::Source> source = open_together(opening, new_file.bytes);
   std::string encoded;
   call.run_phase([&] {
-    if (!first) return;
+    if (!is_first) return;
     if (!is_new) opening.inspect(source->store());
     encoded = opening.encode();
-    if (made.head.empty()) return;
-    source->store()->write({{0, made.head.data(), static_cast<std::int64_t>(made.head.size())}});
+    if (new_file.head.empty()) return;
+    source->store()->write({{0, new_file.head.data(), static_cast<std::int64_t>(new_file.head.size())}});
   });
   encoded = collective::broadcast_text(call.transport(), encoded);
   call.run_phase([&] { opening.adopt(encoded, *source); });

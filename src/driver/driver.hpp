@@ -16,12 +16,12 @@
 
 namespace plait::driver {
 
-/// The way in which the format of a store's content is known.
+/// How the format of a store's content is determined.
 enum class Contents : std::uint8_t {
   kByName,  ///< by the suffix of its name, which selects a format
-  kRaw,     ///< it is not known: raw elements
+  kRaw,     ///< it has no format: raw elements
   kHeader,  ///< by a header as in .npy, unless the store was created without a dtype or for several arrays
-  kNone     ///< it has no bytes: arrays pass through it
+  kNone     ///< it has no stored bytes, as a pipe
 };
 
 /// One rank's view of a File that is being opened. A driver gets the description of a new store from it, and passes an
@@ -34,7 +34,7 @@ class Opening {
   virtual const Comm& comm() const = 0;
   /// Returns the collective call that opens the File.
   virtual collective::Collective& call() const = 0;
-  /// Describes a new store. The bytes of its head are valid as long as this object.  errors  kArgument.
+  /// Describes a new store. The bytes of its header are valid as long as this object exists.  errors  kArgument.
   virtual store::NewFileOptions make() = 0;
   /// Inspects the content of an existing store.
   /// errors  kArgument: it differs from the caller's description. kSystem: it is damaged.
@@ -43,9 +43,9 @@ class Opening {
   virtual const FileOptions& options() const = 0;
   /// Encodes the result of make() or inspect() for the other ranks.
   virtual std::string encode() const = 0;
-  /// Decodes the result of rank 0. source: this rank's end of the store.
+  /// Decodes the result of rank 0, and opens the array in `source`, which is this rank's end of the store.
   virtual void adopt(const std::string& encoded, const core::Source& source) = 0;
-  /// Sets the type of a source without a store, which all ranks know.
+  /// Sets the type of the array of a source without a store. Every rank passes the same type.
   virtual void adopt(const ArrayType& type) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Opening a store that rank 0 finds, on all ranks.
+// Opens on all ranks the store that rank 0 has found or created.
 //
 // Problem: ranks open a name at different times. If another program replaces the file meanwhile, some ranks would open
 // the old file and others the new one.
@@ -40,7 +40,7 @@ void fields(Codec& codec, base::Record<Codec, Findings>& findings) {
   codec(findings.array, findings.location);
 }
 
-/// One rank's end of the store. Rank 0 also holds a new file.
+/// One rank's end of the store. On rank 0 it also owns the file that is being created.
 class FileSource : public core::Source {
  public:
   FileSource(const FileDriver& driver, std::string name) : driver_(driver), name_(std::move(name)) {}
@@ -50,24 +50,24 @@ class FileSource : public core::Source {
   void check_name() const override;
   void finish(collective::Collective& call, bool syncs) override;
   void discard() noexcept override {
-    if (made_) made_->discard();
+    if (new_file_) new_file_->discard();
   }
-  bool continued() const override { return made_ && made_->continued(); }
-  std::string unfinished_path() const override { return made_ ? made_->location().path : std::string(); }
+  bool continued() const override { return new_file_ && new_file_->continued(); }
+  std::string unfinished_path() const override { return new_file_ ? new_file_->location().path : std::string(); }
 
   /// Finds or creates the store on rank 0, and encodes the result if there are other ranks.
   Findings find(Opening& opening, std::string& encoded);
   /// Opens the store on this rank. Rank 0 has an existing store open, so that its inode number cannot be reused.
   void open(const Findings& found, Opening& opening);
-  void drop() { store_ = nullptr; }
+  void close_store() { store_ = nullptr; }
 
  private:
   const FileDriver& driver_;
   std::string name_;
   Mode mode_ = Mode::kRead;
-  store::Location found_;  // set on rank 0 for an existing store
+  store::Location existing_;  // the location of an existing store, on rank 0
   std::shared_ptr<store::Store> store_;
-  std::unique_ptr<store::NewFile> made_;
+  std::unique_ptr<store::NewFile> new_file_;
 };
 
 Findings FileSource::find(Opening& opening, std::string& encoded) {
@@ -77,13 +77,13 @@ Findings FileSource::find(Opening& opening, std::string& encoded) {
   Findings found;
   if (transport.rank() != 0) return found;
   if (opening.mode() == Mode::kWrite) {
-    made_ = driver_.create(opening.name(), opening.make());
-    found.location = made_->location();
+    new_file_ = driver_.create(opening.name(), opening.make());
+    found.location = new_file_->location();
   } else {
-    store::OpenLocation there = driver_.find(opening.name(), opening.mode() != Mode::kRead);
-    found.location = std::move(there.location);
-    found_ = found.location;
-    store_ = std::move(there.store);
+    store::OpenLocation opened = driver_.find(opening.name(), opening.mode() != Mode::kRead);
+    found.location = std::move(opened.location);
+    existing_ = found.location;
+    store_ = std::move(opened.store);
     opening.inspect(store_);
   }
   if (transport.size() == 1) return found;
@@ -100,20 +100,20 @@ void FileSource::open(const Findings& found, Opening& opening) {
 void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
   store::Location location;
   call.run_phase([&] {
-    if (!made_) return;
-    made_->resize(bytes);
-    location = made_->location();
+    if (!new_file_) return;
+    new_file_->resize(bytes);
+    location = new_file_->location();
   });
   const std::string encoded = collective::broadcast_text(call.transport(), base::encode(location));
   location = base::decode<store::Location>(encoded, base::kAnotherRank);
-  // An open store does not notice that its file has grown.
+  // Open the file again: an open store does not notice that it has grown.
   call.run_phase([&] { store_ = driver_.open(location, true); });
 }
 
 void FileSource::check_name() const {
   bool replaced = false;
   try {
-    replaced = !made_ && !found_.files.empty() && driver_.is_replaced(name_, found_);
+    replaced = !new_file_ && !existing_.files.empty() && driver_.is_replaced(name_, existing_);
   } catch (const Error& error) {
     if (error.system_code() != ENOENT) throw;
     base::throw_system_error(
@@ -132,9 +132,9 @@ void FileSource::finish(collective::Collective& call, bool syncs) {
   if (mode_ == Mode::kRead) return;
   if (syncs) call.run_phase([&] { store_->sync(); });
   if (mode_ != Mode::kWrite) return;
-  driver_.send_new(call, name_, *store_, made_.get());
+  driver_.send_new(call, name_, *store_, new_file_.get());
   call.run_phase([&] {
-    if (made_) made_->commit();
+    if (new_file_) new_file_->commit();
   });
 }
 
@@ -150,12 +150,12 @@ ResolvedName FileDriver::locate(const std::string& name) const {
 std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
   collective::Collective& call = opening.call();
   std::unique_ptr<FileSource> source;
-  // Rank 0 broadcasts its result, or that it has failed, without an agreement before. Until the agreement after that no
-  // rank may throw by itself: this is its error.
+  // The error of this rank. Rank 0 broadcasts its result, or its failure, before the ranks agree; until that agreement
+  // (run_phase) no rank may throw by itself, because the others would wait for it.
   std::exception_ptr failure =
       collective::caught([&] { source = std::make_unique<FileSource>(*this, opening.name()); });
-  std::string before;
-  int same = 0;  // number of attempts with an unchanged result on rank 0
+  std::string last_result;
+  int unchanged = 0;  // number of consecutive attempts in which rank 0 found the same files
   for (int attempt = 1;; ++attempt) {
     Findings found;
     std::string encoded;
@@ -169,18 +169,19 @@ std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
       });
       return source;
     } catch (const Error& error) {
-      // The file was replaced after rank 0 had found it: other ranks have found the new file, or no component files.
+      // Repeat if the file was replaced after rank 0 had found it: other ranks have found the new file (ESTALE), or
+      // miss component files of the old one (ENOENT).
       const int code = error.system_code();
       if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMaxAttempts) throw;
       const std::exception_ptr no_source = source ? nullptr : failure;
       failure = collective::caught([&] {
         std::string now = base::encode(found.location);
-        same = now == before ? same + 1 : 0;
-        before = std::move(now);
+        unchanged = now == last_result ? unchanged + 1 : 0;
+        last_result = std::move(now);
       });
-      if (same == store::kMaxSameAttempts || (same > 0 && code == ENOENT)) throw;
+      if (unchanged == store::kMaxSameAttempts || (unchanged > 0 && code == ENOENT)) throw;
       if (source)
-        source->drop();
+        source->close_store();
       else
         failure = no_source;
     }

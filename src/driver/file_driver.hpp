@@ -1,4 +1,4 @@
-/// Drivers whose stores one process finds or creates, and the others open by the broadcast result.
+/// Drivers whose stores rank 0 finds or creates, and the other ranks open at the location that rank 0 broadcasts.
 #pragma once
 
 #include <memory>
@@ -25,10 +25,10 @@ class FileDriver : public Driver {
   /// errors  kArgument: the name is invalid, or its options differ from the existing store. kSystem: the store does not
   ///         exist, is not permitted, or is damaged.
   virtual store::OpenLocation find(const std::string& name, bool writable) const = 0;
-  /// Opens a store that another process has found and has open, or has created.
+  /// Opens a store at the location that another process has found, where it still has the store open, or has created.
   /// errors  kSystem; ESTALE: see expect_same_files().
   virtual std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const = 0;
-  /// Begins a new store.
+  /// Begins a new store, which gets its name when it is committed.
   /// errors  kArgument: the name is invalid; if it is `claimed`, another rank of this job writes it alone. kSystem: no
   ///         such folder or disk, no permission, a full disk, or an object other than a regular file in the way.
   ///         Nothing remains on the disk after an error.
@@ -48,14 +48,14 @@ class FileDriver : public Driver {
 
   /// Returns true if the bytes of an ordinary file are the description of a store of this kind.  errors  kSystem.
   virtual bool recognizes(store::Store& /*file*/) const { return false; }
-  /// Returns the purpose of such bytes, as a continuation of "bytes that".
+  /// Returns what such bytes do, as a continuation of "bytes that" in an error, as in "describe a striped file".
   virtual std::string_view stands_for() const { return {}; }
   /// Returns the name by which such a file at `path` is opened.
   virtual std::string make_name(const std::string& path) const { return std::string(prefix()) + path; }
   /// Releases what a temporary file of a killed process refers to, before that file is removed. target: the path of the
   /// file that it would have replaced. Returns true if the file may be removed.
   virtual bool clear(const std::string& /*left*/, const std::string& /*target*/) const noexcept { return true; }
-  /// Cleanup after a new file has replaced a store of this kind. remove() is called after the replacement; the
+  /// Removes the files of a store that a new file has replaced. remove() is called after the replacement; the
   /// destructor runs in any case.
   class ReplacementCleanup {
    public:

@@ -43,7 +43,7 @@ using driver::Contents;
 
 namespace {
 
-/// Size of windows of stores in networks: several requests, which take 20 to 100 ms each, are in flight for one.
+/// Window size for object stores: a window is read by several concurrent requests, which take 20 to 100 ms each.
 constexpr std::int64_t kNetworkWindow = std::int64_t{16} << 20;
 
 const Format& find_new_format(const std::string& name, Contents contents, const FileOptions& options) {
@@ -76,7 +76,7 @@ plan::CostModel to_model(const Costs& costs) {
   return model;
 }
 
-/// The model that rank 0 has sent last.  Files with equal costs share it, so that their plans can be compared.
+/// The cost model that rank 0 sent last.  Files with equal costs share one object, so that their plans can be compared.
 class LastModel {
  public:
   std::shared_ptr<const plan::CostModel> get(const Costs& costs) {
@@ -124,50 +124,52 @@ void fields(Codec& codec, base::Record<Codec, FoundArray>& found) {
   codec(found.format, found.content, found.access, found.costs, found.dataset);
 }
 
-/// errors  kArgument: attributes that the format cannot store.
-void check_attributes(const std::string& name, const Format& made, const FileOptions& wanted) {
+/// Checks that the format can store all attributes.
+/// errors  kArgument: it cannot store one of them.
+void check_attributes(const std::string& name, const Format& format, const FileOptions& options) {
   const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
     for (const ArrayAttribute& one : attributes)
-      if (const base::Rejection rejection = made.attribute_rejection(name, one, of_group))
+      if (const base::Rejection rejection = format.attribute_rejection(name, one, of_group))
         base::throw_argument_error(name, ": the attribute \"", one.name, "\" cannot be written: ", rejection.reason(),
                                    "; leave it out");
   };
-  check(wanted.attributes, false);
-  for (const ArrayDescription& one : wanted.arrays) check(one.attributes, false);
-  for (const GroupAttributes& group : wanted.groups) check(group.attributes, true);
+  check(options.attributes, false);
+  for (const ArrayDescription& one : options.arrays) check(one.attributes, false);
+  for (const GroupAttributes& group : options.groups) check(group.attributes, true);
 }
 
 }  // namespace
 
-std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents contents, FileOptions wanted) {
+std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents contents, FileOptions options) {
   // Elements of unknown type get a dtype of opaque bytes. A name that stands for a format requires a dtype instead.
-  if (contents == Contents::kHeader && !wanted.dtype && wanted.element_bytes > 0)
-    wanted.dtype = text("|V", wanted.element_bytes);
-  const Format& made = find_new_format(name, contents, wanted);
-  if (!wanted.arrays.empty() && !made.traits().names_arrays)
+  if (contents == Contents::kHeader && !options.dtype && options.element_bytes > 0)
+    options.dtype = text("|V", options.element_bytes);
+  const Format& format = find_new_format(name, contents, options);
+  if (!options.arrays.empty() && !format.traits().names_arrays)
     base::throw_argument_error(
         name,
         ": several arrays were given, but a file of this name holds one; give a name that ends with "
         ".npz or .safetensors");
-  if (!made.traits().keeps_chunks &&
-      (container::describes_storage(wanted) || std::ranges::any_of(wanted.arrays, container::describes_storage)))
+  if (!format.traits().keeps_chunks &&
+      (container::describes_storage(options) || std::ranges::any_of(options.arrays, container::describes_storage)))
     base::throw_argument_error(
         name,
         ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
         "file of this name stores its array in one piece and states none of them; leave them out, or give a name "
         "that ends with .zarr");
   const auto has_texts = [](const ArrayDescription& one) { return one.type.has_texts(); };
-  if (!made.traits().has_texts && (wanted.dtype == ArrayType::kTexts || std::ranges::any_of(wanted.arrays, has_texts)))
+  if (!format.traits().has_texts &&
+      (options.dtype == ArrayType::kTexts || std::ranges::any_of(options.arrays, has_texts)))
     base::throw_argument_error(name,
                                ": texts of any length (dtype text) were given, but a file of this name has elements of "
                                "a fixed size; convert them (target_dtype=U, --target-dtype U), or "
                                "give a name that ends with .h5, .nc or .zarr");
-  if (!made.traits().copies_objects && !wanted.library_copies.arrays.empty())
+  if (!format.traits().copies_objects && !options.library_copies.arrays.empty())
     base::throw_argument_error(name,
                                ": copies of arrays by HDF5's library were given, which only HDF5 files take; give "
                                "a name that ends with .h5");
-  check_attributes(name, made, wanted);
-  return made.create(name, wanted);
+  check_attributes(name, format, options);
+  return format.create(name, options);
 }
 
 bool lacks_array(const std::string& name, const std::shared_ptr<store::Store>& store) {
@@ -208,19 +210,19 @@ FileOptions FileOpening::new_file_options() const {
 store::NewFileOptions FileOpening::make() {
   format_ = &find_new_format(name(), contents_, options_);
   new_file_ = new_file(name(), contents_, new_file_options());
-  const container::NewContent& made = new_file_->content();
-  content_ = static_cast<const container::Content&>(made);
+  const container::NewContent& content = new_file_->content();
+  content_ = static_cast<const container::Content&>(content);
   if ((options_.keeps_unfinished || options_.continues) && !driver::find_driver(name()).locate(name()).keeps_unfinished)
     base::throw_argument_error(
         name(),
         ": an unfinished file of this kind cannot stay under a temporary name; leave that option "
         "out, or name a file of another kind, such as one that ends with .npy or .zarr");
-  return {made.file_bytes != 0 ? made.file_bytes : made.bytes(),
-          made.head,
+  return {content.file_bytes != 0 ? content.file_bytes : content.bytes(),
+          content.head,
           comm().alone(),
           options_.keeps_unfinished || options_.continues,
           options_.continues,
-          &made.groups,
+          &content.groups,
           file_.context().is_durable()};
 }
 
@@ -247,7 +249,7 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   access_.cold = store->is_cold();
   if (store::is_url(store->name()) && store::object_store_kind(store->name()).whole_objects)
     access_.window_bytes = kNetworkWindow;
-  // Each byte of an object is fetched once, and by one rank, whatever the layout.
+  // Two-phase access fetches each byte of an object only once, by one rank, whatever the layout.
   if (store->object_identity() && access_.strategy == plan::Strategy::kAutomatic)
     access_.strategy = plan::Strategy::kTwoPhase;
   if (mode() == Mode::kAppend && !adds_array()) begin_shape_changes();
@@ -319,9 +321,9 @@ std::unique_ptr<container::Dataset> FileOpening::attach(std::shared_ptr<store::S
   if (format_->traits().names_arrays) {
     new_file_ = format_->attach_new(name(), new_file_options(), encoded);
   } else {
-    container::NewContent made;
-    static_cast<container::Content&>(made) = content_;
-    new_file_ = std::make_unique<container::NewFile>(std::move(made));
+    container::NewContent content;
+    static_cast<container::Content&>(content) = content_;
+    new_file_ = std::make_unique<container::NewFile>(std::move(content));
   }
   return new_file_->dataset(std::move(store));
 }

@@ -1,4 +1,4 @@
-/// The callbacks by which a driver opens a File.
+/// The interface through which a driver opens a File.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace plait::driver {
 
 /// Describes the content of a new store of that name, without creating it.
 /// errors  kArgument: options that are missing or invalid, or that a file of this name does not have.
-std::unique_ptr<container::NewFile> new_file(const std::string& name, driver::Contents contents, FileOptions wanted);
+std::unique_ptr<container::NewFile> new_file(const std::string& name, driver::Contents contents, FileOptions options);
 
 /// Returns true if `store` is a file of several arrays that lacks the one of that name, and can get it.
 /// errors  kSystem.
@@ -23,7 +23,7 @@ bool lacks_array(const std::string& name, const std::shared_ptr<store::Store>& s
 /// Determines the format of the store's bytes, and passes the array in it to the File.
 class FileOpening : public driver::Opening {
  public:
-  /// access: The options of accesses, as rank 0 determined them.
+  /// access: the access options that rank 0 has determined; ignored on other ranks.
   FileOpening(File::Impl& file, const FileOptions& options, collective::Collective& call, driver::Contents contents,
               plan::AccessOptions access);
 
@@ -41,15 +41,18 @@ class FileOpening : public driver::Opening {
   void share();
 
  private:
-  /// Returns the options of a new file. They state whether it is made durable, also if the environment decides that.
+  /// Returns the options of a new file. `durable` is always set in them, from the environment if the caller left it
+  /// out.
   FileOptions new_file_options() const;
-  /// header: becomes the first bytes of the store, if they have been read.
+  /// Returns the format of the store. `header` becomes its first bytes if they had to be read, so that they are not
+  /// read again.
   const container::Format& detect_format(store::Store& store, std::optional<container::FileHeader>& header) const;
-  /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
+  /// Returns true if the caller describes raw elements: the name has no known suffix, and shape and type match the
+  /// file's size.
   bool is_described_as_raw(store::Store& store) const;
   /// Decodes the result that rank 0 has encoded.  Returns the part that the format has encoded.
   std::string decode(const std::string& encoded);
-  /// Opens the array that rank 0 has opened or described.
+  /// Opens the array that rank 0 has found or described, on another rank.
   std::unique_ptr<container::Dataset> attach(std::shared_ptr<store::Store> store, std::string_view encoded);
   /// errors  As OpenedFile::dataset(), with a description of the bytes if they are not an array.
   void look(const std::shared_ptr<store::Store>& store);

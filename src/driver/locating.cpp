@@ -25,7 +25,8 @@ namespace {
 
 using store::posix::PosixStore;
 
-/// Returns the driver whose store the bytes of an ordinary file describe; nullptr if there is none.
+/// Returns the driver that recognizes the bytes of an ordinary file as the description of one of its stores; else
+/// nullptr.
 const FileDriver* recognizing(const std::string& path) {
   try {
     PosixStore file(path, PosixStore::Access::kRead);
@@ -44,7 +45,8 @@ const FileDriver* driver_by_content(const std::string& name) {
   return driver.prefix().empty() ? &plain::driver() : nullptr;
 }
 
-/// Counts the bytes of the arrays that consist of objects, if the store has lists.  file: the location of all of them.
+/// Counts the bytes of arrays that consist of objects, if the store can list them.  file: the location of the
+/// hierarchy.
 void count_objects(const std::string& file, std::vector<container::Member>& members) {
   for (container::Member& member : members) {
     if (member.stored != container::Member::kNotCounted) continue;
@@ -58,24 +60,25 @@ void count_objects(const std::string& file, std::vector<container::Member>& memb
 
 }  // namespace
 
-ResolvedName locate(const std::string& given) {
-  const std::string name = store::canonical_name(given);
+ResolvedName locate(const std::string& url_or_path) {
+  const std::string name = store::canonical_name(url_or_path);
   const Driver& driver = find_driver(name);
   ResolvedName found = driver.locate(name);
   if (&driver == &objects::driver()) return objects::locate(name, container::format_at(name));
-  // The prefix of any other name determines its content.
+  // With a prefix, the bytes of the file need not be examined.
   if (!driver.prefix().empty()) return found;
-  const FileDriver* const meant = recognizing(found.path);
-  return meant == nullptr ? plain::locate(name, container::format_at(name)) : meant->locate(meant->make_name(name));
+  const FileDriver* const content_driver = recognizing(found.path);
+  return content_driver == nullptr ? plain::locate(name, container::format_at(name))
+                                   : content_driver->locate(content_driver->make_name(name));
 }
 
-ResolvedName locate_new(const std::string& given) {
-  const std::string name = store::canonical_name(given);
+ResolvedName locate_new(const std::string& url_or_path) {
+  const std::string name = store::canonical_name(url_or_path);
   return find_driver(name).locate(name);
 }
 
-std::vector<container::Member> arrays_in(const std::string& given, Sizes sizes) {
-  const std::string name = store::canonical_name(given);
+std::vector<container::Member> arrays_in(const std::string& url_or_path, Sizes sizes) {
+  const std::string name = store::canonical_name(url_or_path);
   const FileDriver* const files = driver_by_content(name);
   if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);
@@ -103,8 +106,8 @@ void remove_unfinished(const std::string& name) {
   });
 }
 
-std::vector<GroupAttributes> groups_in(const std::string& given) {
-  const std::string name = store::canonical_name(given);
+std::vector<GroupAttributes> groups_in(const std::string& url_or_path) {
+  const std::string name = store::canonical_name(url_or_path);
   const FileDriver* const files = driver_by_content(name);
   if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);

@@ -17,7 +17,7 @@ ResolvedName locate(const std::string& name);
 /// Resolves the name of a file to be created, regardless of an existing file of that name.  errors  Those of locate().
 ResolvedName locate_new(const std::string& name);
 
-/// Whether arrays_in() counts the bytes of arrays that consist of many objects, which takes a listing of the objects.
+/// kCounted: arrays_in() counts the bytes of arrays that consist of many objects, which needs a list of the objects.
 enum class Sizes : bool { kAsStated, kCounted };
 
 /// Returns the named arrays of an ordinary file, in its order; empty if its arrays have no names. Not collective.
@@ -27,12 +27,13 @@ std::vector<container::Member> arrays_in(const std::string& name, Sizes sizes = 
 /// Removes unfinished new files of that name that programs have left (FileOptions::keeps_unfinished). Not collective.
 /// errors  kArgument: the name is invalid. kSystem: EBUSY, another program is writing it.
 void remove_unfinished(const std::string& name);
-/// Returns the groups of such a file with their attributes, the root group first; empty for formats without groups.
+/// Returns the groups of an ordinary file with their attributes, the root group first; empty for formats without
+/// groups.
 /// errors  Those of arrays_in().
 std::vector<GroupAttributes> groups_in(const std::string& name);
 
-/// Returns a text that differs between any two contents of an object that is one file; empty for files and folders. Not
-/// collective.
+/// Returns a text that changes whenever the content of an object changes, for an object that is one file; empty for
+/// files and folders. Not collective.
 /// errors  kSystem: there is no such object, or it cannot be read.
 /// cost  A request.
 std::string object_state(const std::string& name);

@@ -78,7 +78,7 @@ bool is_durable(const FileOptions& options) {
   return value == "1";
 }
 
-/// Rejects options that only new files take.
+/// Rejects options that are valid only for new files.
 void check_options_of_new(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite || (mode == Mode::kAppend && options.shape)) return;
   const char* const property = container::given_property(options);
@@ -109,9 +109,10 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   return out;
 }
 
-/// The part of a name that exists when a File of mode `a` opens it.
+/// How much of a name exists when a File of mode `a` opens it.
 enum Existing : std::int64_t { kNoFile = -2, kFileWithoutArray = -1, kArray = 0 };
 
+/// Examines a name for mode `a`.
 /// errors  kArgument: arrays of this kind cannot grow.  kSystem.
 Existing find_existing(const std::string& path) {
   const auto* const driver = dynamic_cast<const driver::FileDriver*>(&driver::find_driver(path));
@@ -165,7 +166,7 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
   collective::Collective call(
       transport, [&] { return call_text(context, options); },
       [&] {
-        // The system would use only the text before a null character as the name.
+        // Reject null characters: the system would use only the text before them as the name.
         if (context.path().find('\0') != std::string::npos)
           base::throw_argument_error("the name of the file, which begins with \"", context.path().c_str(),
                                      "\", contains a null character; leave that out");
@@ -174,10 +175,10 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
         if (transport.rank() == 0) access = access_options(options);
         context.set_durable(is_durable(options));
       });
-  // The number is taken only after all ranks are known to open: a rank that rejects its arguments does not get here.
+  // Take the number only after the agreement above: if a rank rejects its arguments, no rank gets here.
   context.set_number(transport.next_number());
   const driver::Driver& driver = driver::find_driver(context.path());
-  // From here to the next broadcast or agreement of the driver no rank may throw by itself.
+  // No rank may throw by itself from here to the next broadcast or agreement of the driver, which the others wait for.
   driver::FileOpening opening(file, options, call, driver.contents(), std::move(access));
   file.storage().open(driver.open(opening));
   opening.share();
@@ -185,15 +186,15 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
 
 }  // namespace
 
-File File::open(const std::string& name, Mode requested, const FileOptions& stated, const Comm& comm) {
+File File::open(const std::string& name, Mode requested_mode, const FileOptions& caller_options, const Comm& comm) {
   return core::guarded(comm, [&] {
     const std::string path = store::canonical_name(name);
     base::begin_recording(comm.alone() ? -1 : comm.rank());
     const base::RecordedCall call;
-    std::optional<FileOptions> changed;  // options are large, so that only mode `a` copies them
-    if (requested == Mode::kAppend) changed = stated;
-    const FileOptions& options = changed ? *changed : stated;
-    const Mode mode = changed ? resolve_append(path, *changed, comm) : requested;
+    std::optional<FileOptions> changed_options;  // a copy, only for mode `a`, because options are large
+    if (requested_mode == Mode::kAppend) changed_options = caller_options;
+    const FileOptions& options = changed_options ? *changed_options : caller_options;
+    const Mode mode = changed_options ? resolve_append(path, *changed_options, comm) : requested_mode;
     auto impl = std::make_unique<Impl>(path, mode, comm);
     const unsigned flags = impl->context().collective_flag() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
                                                                 : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}

@@ -1,4 +1,4 @@
-/// Replacement of files, regardless of the driver that has made them.
+/// Replaces files, regardless of the drivers to which they belong.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-/// Resolved names of stores: plain values for callers that show a store or distinguish two names.
+/// Resolved names of stores, for callers that show a store or test if two names mean the same one.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct ResolvedName {
   std::string kind;  ///< description of the store, such as `a .npy file`
   std::string name;  ///< name for File::open, which differs from the given one if the bytes of a file describe a store
   std::string file;  ///< `name` without the name of an array in the file
-  /// Path of the file, or of the text that lists its files, like component paths; empty if there is none.
+  /// Path of the file, or of the description that lists its component files: absolute, with links followed; empty if
+  /// there is none.
   std::string path;
   std::string id;                         ///< identification of a store without a path, common to all its names
   std::vector<ComponentFile> components;  ///< component files in their order; empty if the bytes are in the file itself
@@ -29,11 +30,11 @@ struct ResolvedName {
   std::string only_in;                ///< description of the only process that sees the store; empty if others see it
   std::string format{};               ///< name of the format that the name states, such as `hdf5`; empty if none
   bool names_arrays = false;          ///< true if the store holds arrays under names, as `FILE::NAME`
-  std::optional<Order> only_order{};  ///< order of all its arrays, if they have the same
+  std::optional<Order> only_order{};  ///< the order of all its arrays, if the format has only one
   bool keeps_chunks = false;          ///< true if new arrays in it are stored in chunks
   bool adds_arrays = false;           ///< true if new arrays are added to the existing ones
-  bool keeps_unfinished = false;      ///< true if a new one may stay unfinished
-  bool copies_objects = false;        ///< true if a new one takes FileOptions::library_copies
+  bool keeps_unfinished = false;      ///< true if FileOptions::keeps_unfinished is supported
+  bool copies_objects = false;        ///< true if FileOptions::library_copies is supported
   bool states_type = true;            ///< true if the store states shape and type of its array
 };
 

@@ -13,17 +13,17 @@ namespace plait::pipe {
 
 namespace {
 
-/// The board follows the header of the memory.
-constexpr std::int64_t kHead = 4096;
+/// Offset of the board: SlotMemory uses the first page for its header.
+constexpr std::int64_t kHeaderBytes = 4096;
 
 }  // namespace
 
 std::unique_ptr<Board> Board::make(std::int64_t first) try {
   std::unique_ptr<Board> board(new Board);
-  board->memory_.grow(kHead + static_cast<std::int64_t>(sizeof(SharedBoard)));
-  auto* const shared = new (board->memory_.data() + kHead) SharedBoard{};
-  // Relaxed order is enough, because no other process has the memory yet.
-  for (Entry& one : shared->entries) one.step.store(-1, std::memory_order_relaxed);
+  board->memory_.grow(kHeaderBytes + static_cast<std::int64_t>(sizeof(SharedBoard)));
+  auto* const shared = new (board->memory_.data() + kHeaderBytes) SharedBoard{};
+  // Relaxed order suffices, because no other process has mapped the memory yet.
+  for (Entry& unused : shared->entries) unused.step.store(-1, std::memory_order_relaxed);
   shared->reader.begun.store(first - 1, std::memory_order_relaxed);
   shared->reader.finished.store(first - 1, std::memory_order_relaxed);
   return board;
@@ -35,27 +35,28 @@ std::unique_ptr<Board> Board::join(base::Descriptor descriptor) try {
   if (descriptor.number() < 0) return nullptr;
   std::unique_ptr<Board> board(new Board);
   board->memory_.map(std::move(descriptor), SlotMemory::Access::kWrite);
-  if (board->memory_.bytes() < kHead + static_cast<std::int64_t>(sizeof(SharedBoard))) return nullptr;
+  if (board->memory_.bytes() < kHeaderBytes + static_cast<std::int64_t>(sizeof(SharedBoard))) return nullptr;
   board->shared().reader.joined.store(1);
   return board;
 } catch (const Error&) {
   return nullptr;
 }
 
-Board::SharedBoard& Board::shared() const { return *reinterpret_cast<SharedBoard*>(memory_.data() + kHead); }
+Board::SharedBoard& Board::shared() const { return *reinterpret_cast<SharedBoard*>(memory_.data() + kHeaderBytes); }
 
 Board::Entry& Board::entry(std::int64_t step) const {
   return shared().entries[static_cast<std::size_t>(step % kEntries)];
 }
 
 void Board::announce(std::int64_t step, std::string_view message) {
-  // A reader may still read the entry that would be overwritten.
+  // Entry step % kEntries still holds step - kEntries. Unless the reader has finished that step, it may be reading the
+  // entry.
   if (message.size() > kMaxMessage || step - kEntries > shared().reader.finished.load()) return;
-  Entry& here = entry(step);
-  here.bytes = static_cast<std::int64_t>(message.size());
-  std::memcpy(here.message.data(), message.data(), message.size());
-  // Release: a reader that sees the number also sees the description.
-  here.step.store(step, std::memory_order_release);
+  Entry& target = entry(step);
+  target.bytes = static_cast<std::int64_t>(message.size());
+  std::memcpy(target.message.data(), message.data(), message.size());
+  // Release, paired with the acquire in begin(): a reader that sees the number also sees the description.
+  target.step.store(step, std::memory_order_release);
 }
 
 void Board::close() { shared().writer.closed.store(1); }
@@ -63,7 +64,8 @@ void Board::close() { shared().writer.closed.store(1); }
 bool Board::joined() const { return shared().reader.joined.load() != 0; }
 
 Board::Progress Board::progress() const {
-  // `finished` is loaded first, because a step is begun before it is finished.
+  // Load `finished` first: the reader stores `begun` before `finished`, so the result never has a finished step that is
+  // not begun.
   const std::int64_t finished = shared().reader.finished.load();
   return {shared().reader.begun.load(), finished};
 }
@@ -72,11 +74,11 @@ void Board::want_word(bool wanted) { shared().writer.notify_writer.store(wanted 
 
 bool Board::begin(std::int64_t step, std::string& message) {
   if (shared().writer.closed.load() != 0) return false;
-  const Entry& here = entry(step);
-  if (here.step.load(std::memory_order_acquire) != step) return false;
-  // The other process writes this memory, so the length is checked.
-  const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(here.bytes, 0, kMaxMessage));
-  message.assign(here.message.data(), bytes);
+  const Entry& target = entry(step);
+  if (target.step.load(std::memory_order_acquire) != step) return false;
+  // Clamp the length: the other process can write anything into this memory.
+  const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(target.bytes, 0, kMaxMessage));
+  message.assign(target.message.data(), bytes);
   begun(step);
   return true;
 }

@@ -17,25 +17,27 @@
 
 namespace plait::pipe {
 
-/// The memory belongs to both processes of rank 0.  It serves a reader that gets every step, so that step numbers
-/// follow each other.  Everything else, such as wake-ups and the end, is sent on the connection between them.
-///
-/// No wake-up is lost: before an end sleeps, it requests a notification here and then checks once more.  The other end
-/// checks for that request after each change that it makes here.  Example: the writer finds the queue full, sets
-/// notify_writer and reads `finished` again.  If the reader finishes a step in between, either the writer sees the new
-/// value, or the reader sees notify_writer and sends a frame.
+/// The memory is shared by process 0 of the writer and process 0 of one reader.  It is used only for a reader that gets
+/// every step, so that step numbers ascend by one.  Everything else, such as notifications and the end of the steps, is
+/// sent on the connection between the two processes.  No notification is lost: before the writer sleeps, it sets
+/// notify_writer and then checks the progress once more.  The reader checks notify_writer after each change that it
+/// makes here.  Example: the writer finds the queue full, sets notify_writer and reads `finished` again.  If the reader
+/// finishes a step in between, either the writer sees the new value, or the reader sees notify_writer and sends a
+/// frame.
 ///
 /// threads  One at a time at each end.
 class Board {
  public:
-  /// Longer descriptions are sent on the connection.
+  /// Maximum bytes of a description; longer ones are sent on the connection.
   static constexpr std::size_t kMaxMessage = 2032;
-  /// Further steps are announced on the connection.
+  /// Maximum number of announced steps that are not finished; further ones are announced on the connection.
   static constexpr std::int64_t kEntries = 16;
 
-  /// Called by the writer, for a reader that begins with step `first`.  Returns nullptr without memory or descriptors.
+  /// Called by the writer: creates the board for a reader that begins with step `first`.  Returns nullptr if there is
+  /// no memory or descriptor for it.
   static std::unique_ptr<Board> make(std::int64_t first);
-  /// Called by the reader with the descriptor from its welcome.  Returns nullptr if it cannot be mapped as a board.
+  /// Called by the reader: maps the descriptor that came with the kWelcome frame.  Returns nullptr if it is not a
+  /// board.
   static std::unique_ptr<Board> join(base::Descriptor descriptor);
   int descriptor() const { return memory_.descriptor(); }
 
@@ -52,18 +54,19 @@ class Board {
     std::int64_t finished = 0;
   };
   Progress progress() const;
-  /// Sets whether the reader sends a frame after each finished step.
+  /// Requests, or stops requesting, that the reader sends a frame after each finished step.
   void want_word(bool wanted);
 
   // For the reader.
 
   /// The first step for the reader.
   std::int64_t first() const { return progress().finished + 1; }
-  /// If the step is announced here, copies its description, begins it and returns true.  pre  Steps ascend by one.
+  /// If the step has been announced here, copies its description to `message`, begins the step and returns true.  pre
+  /// Steps ascend by one.
   bool begin(std::int64_t step, std::string& message);
   /// Records that a step was begun on the connection.
   void begun(std::int64_t step);
-  /// Returns true if the writer has requested a notification.
+  /// Records that a step was finished.  Returns true if the writer has requested a notification.
   bool finish(std::int64_t step);
 
  private:
@@ -72,7 +75,7 @@ class Board {
     std::int64_t bytes;
     std::array<char, kMaxMessage> message;
   };
-  /// Each end writes to cache lines of its own.
+  /// The writer's and the reader's fields are on different cache lines, so that the ends do not slow each other down.
   struct WriterState {
     std::atomic<std::uint32_t> notify_writer;
     std::atomic<std::uint32_t> closed;
@@ -100,30 +103,31 @@ class Board {
 
 /// True if an end may poll before it sleeps: there are at least as many cores as processes of both ends.
 bool may_poll(std::int64_t processes);
-/// Polls before an end sleeps, for about the time that sleeping and waking takes.  After polls without success the next
-/// waits do not poll, because steps are slow or other programs use the cores.
+/// Polls before an end sleeps, for about the time that sleeping and waking would take.  After a poll without success
+/// the next waits do not poll, because steps are slow or other programs use the cores: 1 wait after the first failure,
+/// then 2, 4, ..., at most kMaxOmitted; a success resets this.
 class Polling {
  public:
-  /// Polls `ready`, and yields in between.  Returns its last result.
+  /// Calls `ready` until it returns true or the time is over, and yields in between.  Returns its last result.
   template <typename Ready>
   bool run(Ready&& ready) {
-    if (left_out_ > 0) {
-      --left_out_;
+    if (waits_to_skip_ > 0) {
+      --waits_to_skip_;
       return ready();
     }
-    const bool found = look(ready);
-    in_vain_ = found ? 0 : std::clamp(2 * in_vain_, 1, kMaxOmitted);
-    left_out_ = in_vain_;
-    return found;
+    const bool is_ready = poll(ready);
+    backoff_ = is_ready ? 0 : std::clamp(2 * backoff_, 1, kMaxOmitted);
+    waits_to_skip_ = backoff_;
+    return is_ready;
   }
 
  private:
   static constexpr int kMaxOmitted = 32;
 
   template <typename Ready>
-  static bool look(Ready& ready) {
-    constexpr auto kLongest = std::chrono::microseconds(50);
-    const auto until = std::chrono::steady_clock::now() + kLongest;
+  static bool poll(Ready& ready) {
+    constexpr auto kMaxPoll = std::chrono::microseconds(50);
+    const auto until = std::chrono::steady_clock::now() + kMaxPoll;
     do {
       if (ready()) return true;
       std::this_thread::yield();
@@ -131,8 +135,8 @@ class Polling {
     return ready();
   }
 
-  int in_vain_ = 0;   // so many waits are left out after the last time
-  int left_out_ = 0;  // are still to be
+  int backoff_ = 0;        // number of waits to skip after the last failed poll
+  int waits_to_skip_ = 0;  // those of them that are still to come
 };
 
 }  // namespace plait::pipe

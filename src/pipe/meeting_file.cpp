@@ -77,7 +77,7 @@ void check_pipe_name(std::string_view name, std::string_view shown) {
 MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) : path_(meeting_path(name)) {
   const std::string all =
       text(kFirstLine, '\n', invitation.key.text(), '\n', invitation.endpoints.text(), '\n', invitation.who, '\n');
-  constexpr int kAttempts = 1000;  // a further one if another process creates or removes the file meanwhile
+  constexpr int kAttempts = 1000;  // an attempt is repeated if another process creates or removes the file meanwhile
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (file_.number() < 0) fail_meeting(text("cannot make ", path_), errno);
@@ -90,7 +90,7 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
       base::throw_system_error(EADDRINUSE, "another program writes to the pipe ", name, ": ",
                                other ? other->who : "it is just beginning", "; choose another name, or end that one");
     }
-    // A writer that ends removes its file while this process waits for the lock.
+    // The path may lead to another file by now: a writer that ends removes its file before it releases the lock.
     if (!host::leads_to(path_, file_.number())) continue;
     if (::ftruncate(file_.number(), 0) != 0) fail_meeting(text("cannot write ", path_), errno);
     if (const int code = base::write_all(file_.number(), std::as_bytes(std::span(all)), 0); code != 0)
@@ -101,7 +101,8 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
 }
 
 MeetingFile::~MeetingFile() {
-  // The file is removed under the lock, so that it cannot belong to another writer by then.
+  // Remove the file while this process still holds the lock, so that the path cannot lead to the file of the next
+  // writer.
   if (file_.number() >= 0 && host::leads_to(path_, file_.number())) ::unlink(path_.c_str());
 }
 
@@ -116,7 +117,7 @@ std::optional<Invitation> find(const std::string& name, bool locked) {
   }
   if (host::is_locked(file.number()) != locked) return std::nullopt;
   const std::string all = contents(file.number());
-  // The text is written by one call, but the writer may not have made it yet.
+  // The writer writes the text by one call after it has locked the file. An incomplete text is not an invitation yet.
   if (all.empty() || all.back() != '\n') return std::nullopt;
   try {
     if (auto found = parse(all)) return found;

@@ -1,4 +1,4 @@
-/// Files in a common folder by which the programs of a pipe find each other.
+/// Files in a common folder through which the programs of a pipe find each other.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ struct Invitation {
 
 using base::host::meeting_folder;
 
+/// Checks the name of a pipe.  `shown` is the URL for errors.
 /// errors  kArgument: the name cannot be a file name.
 void check_pipe_name(std::string_view name, std::string_view shown);
 
 /// The file of a writer, readable by its user only.  The writer holds a lock on it, so that the file of a killed writer
-/// is recognized by the free lock.
+/// is recognized: it has no lock.
 class MeetingFile {
  public:
   /// Registers a name.
@@ -43,15 +44,15 @@ class MeetingFile {
   base::Descriptor file_;
 };
 
-/// The invitation of the writer of a name; nothing if there is none, or if it has ended.
+/// Returns the invitation of the writer of a name; nothing if there is no writer, or if it has ended.
 /// errors  kSystem: the file cannot be read, is damaged or belongs to another user; the file system has no locks.
 std::optional<Invitation> find_invitation(const std::string& name);
 
-/// The invitation in a file without a visible lock, whose writer was killed or is on a host whose locks are not
-/// visible.
+/// Returns the invitation in a file without a visible lock: its writer was killed, or runs on a host whose locks are
+/// not visible here.
 std::optional<Invitation> find_unlocked_invitation(const std::string& name);
 
-/// The names that have a writer.
+/// Returns the names of pipes that have a writer, sorted.
 std::vector<std::string> meeting_names();
 
 /// Describes this process, as in `python3 (process 4711 on node7)`.

@@ -1,5 +1,5 @@
-/// The bodies of frames, as records (base/encoding/encoder.hpp).  Both programs need the same lists of fields: a change
-/// of one raises transport::native::Hello::kVersion.
+/// The bodies of frames, as records (base/encoding/encoder.hpp).  Both programs must have the same lists of fields: a
+/// change of a list requires a new transport::native::Hello::kVersion.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace plait::pipe {
 
-/// kAttach: a reader, and the type that it expects.
+/// Body of kAttach: describes a reader and the type that it expects.
 struct AttachRequest {
   std::string who;
   std::int64_t processes = 1;
   std::string dtype;             ///< empty: any
-  std::optional<Extents> shape;  ///< of the array that the pipe is opened for
+  std::optional<Extents> shape;  ///< shape of the expected array; empty: any
   copy::Casting casting = copy::Casting::kNo;
 };
 
@@ -28,7 +28,7 @@ void fields(Codec& codec, base::Record<Codec, AttachRequest>& request) {
   codec(request.who, request.processes, request.dtype, request.shape, request.casting);
 }
 
-/// kWelcome: the writer.
+/// Body of kWelcome: describes the writer.
 struct Welcome {
   ArrayType type;
   std::int64_t processes = 1;
@@ -40,7 +40,7 @@ void fields(Codec& codec, base::Record<Codec, Welcome>& welcome) {
   codec(welcome.type, welcome.processes, welcome.who);
 }
 
-/// kRefused: an error.
+/// Body of kRefused: an error.
 struct Refusal {
   int code = 0;
   std::string why;
@@ -51,7 +51,7 @@ void fields(Codec& codec, base::Record<Codec, Refusal>& refusal) {
   codec(refusal.code, refusal.why);
 }
 
-/// kGet: elements of one rank of a step.
+/// Body of kGet: requests the elements that rank `receiver` of the reader needs from rank `sender` of the writer.
 struct ElementRequest {
   std::int64_t step = 0;
   int slot = 0;
@@ -59,17 +59,17 @@ struct ElementRequest {
   std::int64_t sender = 0;
   std::int64_t receiver = 0;
   bool fill_halo = false;
-  std::string layout;  ///< the reader's
+  std::string layout;  ///< the reader's layout, as text
   Region region;
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, ElementRequest>& wanted) {
-  codec(wanted.step, wanted.slot, wanted.variable, wanted.sender, wanted.receiver, wanted.fill_halo, wanted.layout,
-        wanted.region);
+void fields(Codec& codec, base::Record<Codec, ElementRequest>& request) {
+  codec(request.step, request.slot, request.variable, request.sender, request.receiver, request.fill_halo,
+        request.layout, request.region);
 }
 
-/// kStatusText: the writer, its queue and its readers.
+/// Body of kStatusText: describes the writer, its queue and its readers.
 struct StatusAnswer {
   struct Reader {
     std::string who;

@@ -22,11 +22,10 @@ bool parse_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-int parse_count(const std::string& url, const store::UrlOption& option, int least, const char* expected) {
+int parse_count(const std::string& url, const store::UrlOption& option, int min, const char* expected) {
   constexpr int kMax = 1 << 20;
   int number = 0;
-  if (!parse_number(option.value, number) || number < least || number > kMax)
-    throw_invalid_option(url, option, expected);
+  if (!parse_number(option.value, number) || number < min || number > kMax) throw_invalid_option(url, option, expected);
   return number;
 }
 

@@ -12,16 +12,17 @@ namespace plait::pipe {
 /// `pipe:NAME?queue=2&drop=oldest&readers=1&timeout=60&network=eth1&ports=4700-4800&casting=safe`.
 struct Options {
   std::string name;
-  int queue = 2;  ///< maximum of steps that a writer holds
+  int queue = 2;  ///< maximum number of steps that a writer holds
   FullQueuePolicy when_full = FullQueuePolicy::kWait;
   int readers = 1;                              ///< number of readers that the writer waits for when it opens the pipe
-  std::chrono::duration<double> timeout{60.0};  ///< for the connection of the other end
-  std::string network;                          ///< networks on which the writer accepts other hosts; empty: all
+  std::chrono::duration<double> timeout{60.0};  ///< maximum wait for the other end to connect
+  std::string network;  ///< networks on which the writer accepts connections of other hosts; empty: all
   int first_port = 0;
   int last_port = 0;
-  copy::Casting casting = copy::Casting::kNo;  ///< from the writer's elements to the reader's dtype
+  copy::Casting casting = copy::Casting::kNo;  ///< permitted conversions from the writer's dtype to the reader's
 };
 
+/// Parses the URL of a pipe.
 /// errors  kArgument: an invalid name or option.
 Options parse_options(const std::string& url);
 

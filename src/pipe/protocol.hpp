@@ -1,7 +1,13 @@
 /// The frames of a pipe.
-///
 /// Process 0 of a reader has a control connection to process 0 of the writer.  Each process of a reader has a data
 /// connection to each process of the writer that holds elements for it.
+///
+/// Example: a reader attaches and reads two steps from process 3 of a writer on another host.
+///
+///     control connection          kAttach -> kWelcome, kNext -> kStep
+///     to find process 3           kWhere -> kThere, on a connection to process 0
+///     data connection             kGet -> kData, kData, ...
+///     control connection          kDone, kNext -> kStep, ..., kDone, kNext -> kEnd
 #pragma once
 
 #include <cstdint>
@@ -16,7 +22,7 @@ enum class Frame : std::uint32_t {
   kLeave,       ///< the reader leaves, without an error
   kAbort,       ///< the reader has failed, with the reason
   kStatus,      ///< requests a description of writer and readers
-  // To a process that has the endpoints of its group.
+  // To the first process of a group, which has the endpoints of the group.
   kWhere,  ///< requests endpoints: kLeaders or kOwnGroup
   // To any process of the writer.
   kMap,   ///< requests the memory of a slot
@@ -34,14 +40,14 @@ enum class Frame : std::uint32_t {
   kData,
 };
 
-/// Number of processes of a group; one of them has the endpoints of all.
+/// Number of processes of a group.  The first process of a group has the endpoints of all of them.
 inline constexpr int kGroup = 64;
 
-/// Maximum of unanswered requests of one process of a reader at one process of the writer, whose send queue for it has
-/// twice as many entries.
+/// Maximum number of unanswered requests from one process of a reader to one process of the writer.  The writer's send
+/// queue for that connection has twice as many entries.
 inline constexpr std::size_t kAskedAhead = 32;
 
-/// Maximum length of a request.  Requests longer than a frame are sent in parts.
+/// Maximum bytes of a request.  Requests longer than a frame are sent in parts.
 inline constexpr std::uint64_t kMaxRequest = std::uint64_t{64} << 20;
 
 /// The argument of kWhere: the first process of each group (asked of process 0), or all processes of one group (asked

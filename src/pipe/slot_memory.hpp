@@ -10,7 +10,7 @@ namespace plait::pipe {
 
 /// The header of a slot.
 struct SlotHead {
-  std::int64_t bytes;  ///< of the whole slot; more than a reader has mapped if it has grown
+  std::int64_t bytes;  ///< length of the whole slot; if it has grown, a reader has mapped fewer bytes
   std::int64_t step;   ///< see SlotMemory::step()
 };
 
@@ -25,7 +25,7 @@ class SlotMemory {
 
   /// Called by the writer: grows to at least `bytes`; data() may change.  errors  kSystem: no memory.
   void grow(std::int64_t bytes);
-  /// Access of a reader.
+  /// The access for which a reader maps the memory.
   enum class Access : std::uint8_t { kRead, kWrite };
   /// Called by a reader: maps the received descriptor at its present length.
   /// errors  kSystem: EPROTO if it is not sealed against shrinking.
@@ -33,16 +33,17 @@ class SlotMemory {
   /// Called by a reader: maps the added part.
   void map_more();
 
-  /// nullptr if nothing is created or mapped.
+  /// Returns nullptr if no memory has been created or mapped.
   std::byte* data() const { return data_; }
-  /// The length that the writer has.  pre  There is memory.
+  /// Returns the present length of the memory, which the writer may have increased.  pre  data() is not nullptr.
   std::int64_t whole() const;
   SlotHead& head() const { return *reinterpret_cast<SlotHead*>(data_); }
-  /// The number of the step in the slot, set before the first byte of that step is written.  A reader that the writer
-  /// has dropped may not know it yet; so a reader checks the number again after reading, and discards what it read if
-  /// the number has changed.
+  /// Returns the number of the step in the slot, which is set before the first byte of that step is written.  The
+  /// writer may drop a reader and reuse the slot while that reader still reads; therefore a reader checks the number
+  /// again after reading, and discards the data if the number has changed.
   std::int64_t step() const;
-  /// Called by the writer.  A reader that sees the number also sees all earlier writes, and no later one.
+  /// Called by the writer.  A reader that sees the number also sees all earlier writes; if it has seen a later write,
+  /// its next step() returns this number or a later one.
   void set_step(std::int64_t step);
   std::int64_t bytes() const { return bytes_; }
   int descriptor() const { return descriptor_.number(); }

@@ -35,10 +35,11 @@ std::vector<std::int64_t> Placement::ranks(const Layout& layout) const {
 }
 
 std::int64_t Placement::bytes(const Layout& layout, std::int64_t rank, std::int64_t element_bytes) {
-  constexpr std::int64_t kLine = 64;
+  constexpr std::int64_t kCacheLine = 64;
   const std::int64_t elements =
       layout.local_elements(rank) == 0 ? 0 : base::checked_product(layout.padded_shape(rank), "elements of a part");
-  return (base::checked_multiply(elements, element_bytes, "bytes of a part") + kLine - 1) / kLine * kLine;
+  return (base::checked_multiply(elements, element_bytes, "bytes of a part") + kCacheLine - 1) / kCacheLine *
+         kCacheLine;
 }
 
 void Placement::add(const Layout& layout, std::int64_t element_bytes) {

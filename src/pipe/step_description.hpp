@@ -13,19 +13,19 @@
 
 namespace plait::pipe {
 
-/// Limits of the programs of a pipe.
+/// The source of encoded messages, for the errors of decoders.
 extern const base::EncodingSource kOtherEnd;
 
 /// One array of a step.
 struct Variable {
   std::string name;
   ArrayType type;
-  std::string layout;  ///< of the writer's processes, as text
+  std::string layout;  ///< the writer's layout, as text
 };
 
 struct StepDescription {
   std::int64_t number = 0;
-  int slot = 0;  ///< in the memory of each process of the writer
+  int slot = 0;  ///< number of the slot that holds the step in each process of the writer
   Attributes attributes;
   std::vector<Variable> variables;
 
@@ -45,23 +45,25 @@ void fields(Codec& codec, base::Record<Codec, StepDescription>& step) {
   codec(step.number, step.slot, step.attributes, step.variables);
 }
 
-/// Bytes of number and slot, which precede the other fields and differ in every step.
+/// Encoded bytes of number and slot, which come first and differ in every step; the rest often equals the last step's.
 inline constexpr std::size_t kPositionBytes = sizeof(StepDescription::number) + sizeof(StepDescription::slot);
 
 /// Formats a type, as in `6000x6000 <f8`.
 std::string describe_array_type(const ArrayType& type);
 
-/// The offsets of local arrays in the memory that a process has for a step.  Variables follow each other; each has the
-/// local arrays of the ranks of the process, ascending, at multiples of 64 bytes.
+/// The offsets of local arrays in the memory of a step in one process.  The arrays of the first variable come first,
+/// then those of the second, and so on; within a variable they are in the order of ranks.  Each begins at a multiple of
+/// 64 bytes.
 class Placement {
  public:
-  /// process: -1 if it holds all ranks.
+  /// process: number of the process, which holds the rank of that number; -1 if it holds all ranks.
   explicit Placement(std::int64_t process) : process_(process) {}
   /// Appends a variable.  cost  O(ranks that the process holds).
   void add(const Layout& layout, std::int64_t element_bytes);
-  /// The offset of the local array of a rank of variable number `variable`, and the end of all arrays.
+  /// Returns the offset of the local array of a rank in variable number `variable`.
   /// pre   The process holds the rank.  cost  O(log of the ranks that it holds).
   std::int64_t offset(std::size_t variable, std::int64_t rank) const;
+  /// Returns the end of the last array.
   std::int64_t end() const { return end_; }
 
   /// The header before the first array.

@@ -18,8 +18,8 @@ namespace plait::driver::distant {
 
 namespace {
 
-/// Maximum number of requests of a batch in flight: enough for all disks and the network, few enough that the others
-/// need no memory yet.
+/// Maximum number of requests of a batch in flight: enough to use all disks and the network, but the memory for
+/// requests does not grow with the batch.
 constexpr std::size_t kAhead = 64;
 
 DistantRequest start(SharedFile& file, const store::ReadSegment& segment) {

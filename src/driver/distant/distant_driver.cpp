@@ -39,17 +39,17 @@ SharedFileMode to_shared_mode(Mode mode) {
                                 : SharedFileMode::kReadWrite;
 }
 
-/// The part of an array's shared file that belongs to one rank.
+/// One rank's end of the shared file that stores an array.
 class ArraySource : public core::Source {
  public:
   ArraySource(std::shared_ptr<ArrayStore> store, bool writable) : store_(std::move(store)), writable_(writable) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
-  // The file grows when it is written.
+  // A shared file grows when data is written.
   void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
   void finish(collective::Collective& call, bool /*syncs*/) override {
     call.run_phase([&] {
-      // One rank syncs for all ranks.
+      // SharedFile::sync() on one rank syncs the disks of all ranks.
       if (writable_ && call.transport().rank() == 0) store_->sync();
     });
     store_->close();
@@ -91,7 +91,7 @@ std::vector<std::string> DistantDriver::sibling_files(const std::string& path) c
 }
 
 std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
-  // Shared files need a transport, even if the process is alone.
+  // Shared files need a transport even on a communicator of one rank.
   transport::Transport& transport = core::get_transport(opening.comm());
   Name name;
   std::string path;
@@ -99,21 +99,21 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
     name = parse_name(opening.name());
     path = resolve_path(name);
   });
-  // Ranks may have different working directories and settings.
+  // Use the path of rank 0: ranks may have different working directories and settings.
   path = collective::broadcast_text(transport, path);
   const bool is_new = opening.mode() == Mode::kWrite;
-  SharedFileOptions wanted;
-  wanted.path = path;
-  wanted.mode = to_shared_mode(opening.mode());
-  wanted.place = name.place;
+  SharedFileOptions file_options;
+  file_options.path = path;
+  file_options.mode = to_shared_mode(opening.mode());
+  file_options.place = name.place;
   if (is_new) {
-    wanted.persistent = true;
-    wanted.atomic = true;
-    wanted.unit = name.unit != 0 ? name.unit : unit_for(bytes, transport.size());
-    wanted.expected = bytes;
+    file_options.persistent = true;
+    file_options.atomic = true;
+    file_options.unit = name.unit != 0 ? name.unit : unit_for(bytes, transport.size());
+    file_options.expected = bytes;
   }
   const core::SilentScope by_the_array;  // the File of the array itself reports that it was not closed
-  SharedFile file = SharedFile::open(wanted, opening.comm());
+  SharedFile file = SharedFile::open(file_options, opening.comm());
   if (is_new) {
     file.resize(bytes);
   } else if (name.unit != 0 && !file.one() && file.unit() != name.unit) {

@@ -37,12 +37,12 @@ std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64
                                " is in the memory of one node, but these ranks are on several; use "
                                "distant:NAME, or a file that all of them see");
   });
-  std::shared_ptr<SharedBytes> made;
+  std::shared_ptr<SharedBytes> result;
   std::unique_ptr<transport::SharedPart> part =
       transport.share(transport.rank() == 0 ? std::max<std::int64_t>(bytes, 1) : 0);
   std::string where;
   call.run_phase([&] {
-    made = std::make_shared<SharedBytes>();
+    result = std::make_shared<SharedBytes>();
     if (transport.rank() != 0) return;
     const auto address = transport::find_shared(part->data());
     if (!address) base::throw_system_error(EFAULT, "the memory of ", shown, " is lost");
@@ -50,11 +50,11 @@ std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64
   });
   transport::SharedAddress address;
   base::decode(collective::broadcast_text(transport, where), base::kAnotherRank, address.area, address.offset);
-  made->part = std::move(part);
-  made->data = transport::locate_shared(address);
-  made->bytes = bytes;
-  made->number = address.area;
-  return made;
+  result->part = std::move(part);
+  result->data = transport::locate_shared(address);
+  result->bytes = bytes;
+  result->number = address.area;
+  return result;
 }
 
 std::shared_ptr<SharedBytes> find_bytes(const std::string& name) {

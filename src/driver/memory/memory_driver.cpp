@@ -25,11 +25,11 @@ class MemorySource : public core::Source {
   std::shared_ptr<store::Store> store() const override { return store_; }
 
   void resize(collective::Collective& call, std::int64_t bytes) override {
-    std::shared_ptr<SharedBytes> more = make_bytes(call, bytes, name_);
+    std::shared_ptr<SharedBytes> larger = make_bytes(call, bytes, name_);
     call.run_phase([&] {
       if (call.transport().rank() == 0)
-        std::memcpy(more->data, bytes_->data, static_cast<std::size_t>(std::min(bytes, bytes_->bytes)));
-      take(std::move(more));
+        std::memcpy(larger->data, bytes_->data, static_cast<std::size_t>(std::min(bytes, bytes_->bytes)));
+      take(std::move(larger));
     });
   }
 
@@ -76,18 +76,18 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
     if (name.size() == prefix().size())
       base::throw_argument_error("there is no name after memory:; give one, as in memory:field");
   });
-  std::shared_ptr<SharedBytes> found;
+  std::shared_ptr<SharedBytes> bytes_of_name;
   if (is_new) {
-    found = make_bytes(call, bytes, name);
+    bytes_of_name = make_bytes(call, bytes, name);
   } else {
     std::string number;
     call.run_phase([&] {
-      found = find_bytes(name);
-      if (!found)
+      bytes_of_name = find_bytes(name);
+      if (!bytes_of_name)
         base::throw_system_error(ENOENT, "cannot open ", name,
                                  ": this process has not made an array of that name, or has not closed "
                                  "it yet; make it with mode \"w\", and close it");
-      number = std::to_string(found->number);
+      number = std::to_string(bytes_of_name->number);
     });
     const std::string of_rank_0 = collective::broadcast_text(call.transport(), number);
     call.run_phase([&] {
@@ -98,7 +98,7 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
     });
   }
   std::unique_ptr<core::Source> source;
-  call.run_phase([&] { source = std::make_unique<MemorySource>(std::move(found), name, is_new); });
+  call.run_phase([&] { source = std::make_unique<MemorySource>(std::move(bytes_of_name), name, is_new); });
   return source;
 }
 

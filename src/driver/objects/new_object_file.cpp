@@ -1,8 +1,8 @@
-// Writing a format of one file to an object store.
+// Writes a file format, whose file becomes one object, to an object store.
 //
 // Problem: ranks write elements in any order, the shares of ranks do not end at the boundaries of parts, and several
 // formats change bytes that were written before: HDF5 the length of the file, .npz its checksums. An upload takes parts
-// of at least 5 MiB, each of which one process sends as a whole.
+// of at least 5 MiB, and one process must send each part as a whole.
 //
 // Idea: all ranks of a host write into one unnamed file, the spool, as they write into any file. At the end rank 0
 // begins an upload, rank r of P sends the parts r + 1, r + 1 + P, ..., and rank 0 completes the upload, under the
@@ -11,7 +11,7 @@
 // Example: 20 MB from 2 ranks are parts of 8,388,608, 8,388,608 and 3,222,784 bytes. Rank 0 sends parts 1 and 3, rank 1
 // sends part 2. Both have written into part 2. An object of up to 8 MiB is one put.
 //
-// The spool has no name, so that a killed program leaves none. Other ranks open it as /proc/PID/fd/NUMBER.
+// The spool has no name, so that a killed program leaves no file. Other ranks open it as /proc/PID/fd/NUMBER.
 
 #include "driver/objects/new_object_file.hpp"
 
@@ -63,7 +63,7 @@ store::posix::Descriptor make_spool(const std::string& url) {
   } catch (const Error& error) {
     if (error.system_code() != EOPNOTSUPP && error.system_code() != EISDIR) throw;
   }
-  // Some file systems, such as NFS, make no file without a name.
+  // Some file systems, such as NFS, cannot create a file without a name: create one with a name and unlink it.
   std::string path = folder + "/plait-XXXXXX";
   const int number = ::mkostemp(path.data(), O_CLOEXEC);
   if (number < 0) throw store::posix::system_error(base::text("make ", what), errno);
@@ -72,7 +72,7 @@ store::posix::Descriptor make_spool(const std::string& url) {
   return made;
 }
 
-/// The spool under the name of the object.
+/// The spool as a store whose name is that of the object.
 class SpoolStore : public store::posix::PosixStore {
  public:
   SpoolStore(std::string url, const std::string& path) : PosixStore(path, Access::kReadWrite), url_(std::move(url)) {}
@@ -87,7 +87,9 @@ class SpoolStore : public store::posix::PosixStore {
 class NewObjectFile : public store::NewFile {
  public:
   NewObjectFile(const std::string& url, const store::NewFileOptions& options)
-      : url_(url), spool_(make_spool(url)), upload_(make_upload(url)) {  // the server's errors come before any write
+      : url_(url),
+        spool_(make_spool(url)),
+        upload_(make_upload(url)) {  // make_upload() reports errors of the server before anything is written
     const auto [location, object] = split_object(url);
     objects_ = store::open_objects(location, store::Sharing::kShared);
     object_ = object;
@@ -107,13 +109,13 @@ class NewObjectFile : public store::NewFile {
   }
   void commit() override;
   void discard() noexcept override {
-    if (upload_ && owner_.here()) upload_->abort();  // nothing, unless begin() was called
+    if (upload_ && owner_.here()) upload_->abort();  // no effect unless begin() was called
     upload_ = nullptr;
   }
 
   /// Begins the upload, and returns its name.
   std::string begin() { return upload_->begin(); }
-  /// Without parts, commit() puts the object by one request.
+  /// Sets the parts that were sent. If this is not called, commit() puts the object by one request.
   void set_parts(std::vector<SentPart> parts) { parts_ = std::move(parts); }
 
  private:
@@ -139,7 +141,8 @@ bool NewObjectFile::put() {
 
 void NewObjectFile::commit() {
   owner_.check(url_);
-  // The upload is aborted unless it succeeds. Its answer may say so although it has; the abort then finds nothing.
+  // Abort the upload unless it succeeds. If the upload has succeeded but the answer reports a failure, the abort has no
+  // effect.
   if (parts_.empty() ? put() : upload_->commit(parts_, before_)) {
     upload_ = nullptr;
     return;
@@ -153,35 +156,35 @@ void NewObjectFile::commit() {
       "; write again to replace it, or choose another name");
 }
 
-/// Rank 0 fills it in and sends it to all ranks.
-struct Begun {
+/// How the object is uploaded; rank 0 determines it and broadcasts it.
+struct UploadPlan {
   std::string id;  ///< empty: one put suffices
   std::int64_t bytes = 0;
   std::int64_t part_bytes = 0;
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Begun>& begun) {
-  codec(begun.id, begun.bytes, begun.part_bytes);
+void fields(Codec& codec, base::Record<Codec, UploadPlan>& plan) {
+  codec(plan.id, plan.bytes, plan.part_bytes);
 }
 
-Begun begin(store::Store& spool, NewObjectFile& made) {
-  Begun begun{{}, spool.size(), kMinPartBytes};
+UploadPlan begin_upload(store::Store& spool, NewObjectFile& object) {
+  UploadPlan plan{{}, spool.size(), kMinPartBytes};
   constexpr std::int64_t kUsualParts = store::kMaxParts * 9 / 10;
-  begun.part_bytes = std::max(begun.part_bytes, begun.bytes / kUsualParts + 1);
-  if (begun.bytes > begun.part_bytes) begun.id = made.begin();
-  return begun;
+  plan.part_bytes = std::max(plan.part_bytes, plan.bytes / kUsualParts + 1);
+  if (plan.bytes > plan.part_bytes) plan.id = object.begin();
+  return plan;
 }
 
-std::vector<SentPart> send_parts(const Begun& begun, const std::string& url, store::Store& spool,
+std::vector<SentPart> send_parts(const UploadPlan& plan, const std::string& url, store::Store& spool,
                                  const transport::Transport& transport) {
-  const std::int64_t parts = (begun.bytes - 1) / begun.part_bytes + 1;
+  const std::int64_t parts = (plan.bytes - 1) / plan.part_bytes + 1;
   if (transport.rank() >= parts) return {};
   const std::unique_ptr<store::ObjectUpload> upload = make_upload(url);
-  upload->join(begun.id);
+  upload->join(plan.id);
   for (std::int64_t part = transport.rank(); part < parts; part += transport.size()) {
-    const std::int64_t offset = part * begun.part_bytes;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(begun.part_bytes, begun.bytes - offset)));
+    const std::int64_t offset = part * plan.part_bytes;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(plan.part_bytes, plan.bytes - offset)));
     spool.read({{offset, bytes.data(), std::ssize(bytes)}});
     upload->send(part + 1, offset, std::move(bytes));
   }
@@ -199,7 +202,8 @@ bool is_spool(const store::Location& location) { return location.details.starts_
 std::unique_ptr<store::Store> open_spool(const store::Location& location) {
   const std::string url = location.details.substr(kSpool.size());
   try {
-    // On another host the path may be that of anything, such as a pipe or a device, which O_PATH does not open.
+    // O_PATH, because on another host the path may lead to something else, such as a pipe or a device, which must not
+    // be opened.
     const store::posix::Descriptor found = store::posix::open_file(location.path, O_PATH, 0, url);
     if (store::may_be_same_files(location, {store::posix::read_identity(found.number(), url)}))
       return std::make_unique<SpoolStore>(url, location.path);
@@ -214,19 +218,19 @@ std::unique_ptr<store::Store> open_spool(const store::Location& location) {
 
 void send_spool(collective::Collective& call, const std::string& url, store::Store& store, store::NewFile* made) {
   auto* const object = dynamic_cast<NewObjectFile*>(made);
-  Begun begun;
+  UploadPlan plan;
   call.run_phase([&] {
-    if (object != nullptr) begun = begin(store, *object);
+    if (object != nullptr) plan = begin_upload(store, *object);
   });
-  begun = base::decode<Begun>(collective::broadcast_text(call.transport(), base::encode(begun)), base::kAnotherRank);
-  if (begun.id.empty()) return;
+  plan = base::decode<UploadPlan>(collective::broadcast_text(call.transport(), base::encode(plan)), base::kAnotherRank);
+  if (plan.id.empty()) return;
   const std::vector<std::string> sent = collective::gather(
-      call.transport(), [&] { return base::encode(send_parts(begun, url, store, call.transport())); });
+      call.transport(), [&] { return base::encode(send_parts(plan, url, store, call.transport())); });
   call.run_phase([&] {
     if (object == nullptr) return;
     std::vector<SentPart> parts;
-    for (const std::string& one : sent)
-      for (SentPart& part : base::decode<std::vector<SentPart>>(one, base::kAnotherRank))
+    for (const std::string& encoded : sent)
+      for (SentPart& part : base::decode<std::vector<SentPart>>(encoded, base::kAnotherRank))
         parts.push_back(std::move(part));
     std::ranges::sort(parts, {}, &SentPart::number);
     object->set_parts(std::move(parts));

@@ -37,7 +37,8 @@ const store::ObjectStoreKind& find_kind(const std::string& name) {
                              "name that ends with .zarr, put zarr: in front of the URL, or use a file");
 }
 
-/// Reports how much of a name exists.  errors  kSystem, ENOENT: always.
+/// Reports that a name does not exist, or that its file exists but has no such array.
+/// errors  kSystem, ENOENT: always.
 [[noreturn]] void throw_missing(const std::string& name, const container::FolderFormat* format) {
   const container::ArrayName parts = container::array_name(name);
   if (parts.array && format != nullptr && format->locate_metadata(parts.file, std::nullopt).exists)
@@ -66,12 +67,12 @@ store::OpenLocation find_object(const std::string& name, bool writable) {
   return {{opened->name(), opened->details(), {}}, std::move(opened)};
 }
 
-/// Begin of the details of a location in a zip file; the directory of the file follows.
+/// Prefix of the details of a location in a zip file, which is followed by the encoded directory of that file.
 constexpr std::string_view kInArchive = "zip ";
 
 std::string file_url(const std::string& name) { return std::string(container::array_name(name).file); }
 
-/// Opens the metadata of an array in a zip file. Its chunks come from this archive as well, also if the object is
+/// Opens the metadata of an array in a zip file. Its chunks are read from the same archive, even if the object is
 /// replaced meanwhile.
 std::unique_ptr<store::Store> open_in_archive(const std::string& metadata,
                                               std::shared_ptr<store::zip::Archive> archive) {
@@ -102,7 +103,7 @@ class ObjectsDriver : public FileDriver {
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
     if (writable) check_writable(name);
-    // If the URL has an archive, the calls below use it.
+    // If the URL leads to a zip file, this reads its directory, which the calls below then use.
     if (find_kind(name).whole_objects) (void)store::zip::find_remote(file_url(name), store::zip::Validation::kNow);
     // If the suffix is that of a FolderFormat, format_at() and its requests for metadata are not needed.
     const container::Format& named = container::format_named(name);
@@ -137,7 +138,7 @@ class ObjectsDriver : public FileDriver {
   }
   void send_new(collective::Collective& call, const std::string& name, store::Store& store,
                 store::NewFile* made) const override {
-    if (container::format_named(name).folder() != nullptr) return;  // its objects are complete
+    if (container::format_named(name).folder() != nullptr) return;  // its objects have been written directly
     send_spool(call, std::string(container::array_name(name).file), store, made);
   }
   ResolvedName locate(const std::string& name) const override {

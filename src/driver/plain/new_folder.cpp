@@ -11,35 +11,35 @@ namespace plait::driver::plain {
 
 namespace {
 
-store::NewObjectsRequest make_request(const container::NewFolder& wanted, std::string_view path, std::string_view array,
+store::NewObjectsRequest make_request(const container::NewFolder& folder, std::string_view path, std::string_view array,
                                       std::span<const std::byte> head) {
-  store::NewObjectsRequest request{wanted.target, std::string(path), std::string(array), wanted.others};
-  request.metadata.emplace_back(wanted.file, std::string(reinterpret_cast<const char*>(head.data()), head.size()));
+  store::NewObjectsRequest request{folder.target, std::string(path), std::string(array), folder.others};
+  request.metadata.emplace_back(folder.file, std::string(reinterpret_cast<const char*>(head.data()), head.size()));
   return request;
 }
 
 class NewPlainFolder : public store::NewFile {
  public:
-  NewPlainFolder(container::NewFolder wanted, std::string_view path, std::string_view array,
+  NewPlainFolder(container::NewFolder folder, std::string_view path, std::string_view array,
                  const store::NewFileOptions& options)
-      : wanted_(std::move(wanted)),
-        objects_(store::make_new_objects(make_request(wanted_, path, array, options.head), options)) {}
+      : folder_(std::move(folder)),
+        objects_(store::make_new_objects(make_request(folder_, path, array, options.head), options)) {}
 
   store::Location location() const override {
-    return {(std::filesystem::path(objects_->location()) / wanted_.file).string(), {}, {}};
+    return {(std::filesystem::path(objects_->location()) / folder_.file).string(), {}, {}};
   }
   void resize(std::int64_t /*bytes*/) override {
-    base::throw_argument_error(wanted_.target, " is a folder, which does not become longer");
+    base::throw_argument_error(folder_.target, " is a folder, which does not become longer");
   }
   void commit() override {
-    objects_->commit([this] { return !wanted_.replaces || wanted_.replaces(); });
-    if (wanted_.on_appearance) wanted_.on_appearance();
+    objects_->commit([this] { return !folder_.replaces || folder_.replaces(); });
+    if (folder_.on_appearance) folder_.on_appearance();
   }
   void discard() noexcept override { objects_->discard(); }
   bool continued() const override { return objects_->continued(); }
 
  private:
-  container::NewFolder wanted_;
+  container::NewFolder folder_;
   std::unique_ptr<store::NewObjects> objects_;
 };
 

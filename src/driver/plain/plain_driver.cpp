@@ -44,8 +44,8 @@ std::string metadata_path(const std::string& name) {
   return folder != nullptr ? folder->locate_metadata(parts.file, parts.array).location : std::string(parts.file);
 }
 
-/// Opens the file of a name that cannot be a folder or an archive, without looking at it before. Returns nullptr for
-/// other names, and if opening it fails: the general way reports the reason.
+/// Opens the file of a name that cannot be a folder or an archive, without a stat() before. Returns nullptr for other
+/// names, and if this fails: PlainDriver::find() then reports the reason.
 std::unique_ptr<PosixStore> open_directly(const std::string& name, bool writable) {
   if (store::is_raw(name) || container::may_be_archive(container::format_named(name))) return nullptr;
   try {
@@ -77,8 +77,7 @@ store::OpenLocation find_in_archive(const std::string& name, const std::string& 
   return {{std::filesystem::absolute(path).string(), {}, {}}, std::move(opened)};
 }
 
-/// Returns true if a location continues after a zip file.
-/// error: the error of opening it.
+/// Returns true if a path leads into a zip file, as a.zip/b. error: the error of opening the path.
 bool is_in_archive(const Error& error, const std::string& path) {
   if (error.system_code() != ENOTDIR) return false;
   const std::string archive = store::zip::archive_path(path);
@@ -86,7 +85,7 @@ bool is_in_archive(const Error& error, const std::string& path) {
 }
 
 /// Reports that a folder has the format of another library, if that can be recognized.
-[[noreturn]] void say_what_folder(const Error& error, const std::string& path) {
+[[noreturn]] void report_folder_format(const Error& error, const std::string& path) {
   const std::string_view format = container::foreign_folder(path);
   if (format.empty()) throw error;
   base::rethrow(error, error.what(), ". Its content is of the format ", format,
@@ -94,17 +93,17 @@ bool is_in_archive(const Error& error, const std::string& path) {
 }
 
 /// Reports a missing file `FILE::NAME`, with the reason if FILE exists but its format does not name arrays.
-[[noreturn]] void say_what_is_there(const Error& error, const std::string& name) {
+[[noreturn]] void report_missing_file(const Error& error, const std::string& name) {
   const std::string path = name.substr(0, name.find("::"));
   std::error_code ignored;
   if (store::is_raw(name) || path.size() == name.size() || std::filesystem::is_directory(path, ignored)) throw error;
-  const PosixStore there(path, PosixStore::Access::kRead);  // throws if this file is missing as well
+  const PosixStore file(path, PosixStore::Access::kRead);  // throws if this file is missing as well
   container::check_content(path, container::format_at(path));
   base::throw_argument_error(name, ": the file holds ", container::format_at(path).traits().kind,
                              ", no arrays under names; leave out ::", name.substr(path.size() + 2));
 }
 
-/// True if the file is the one that describes its folder.
+/// Returns true if the file is the metadata file of its folder.
 bool is_of_folder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const container::Format* const format = container::find_folder_format(folder);
@@ -125,8 +124,8 @@ class PlainDriver : public FileDriver {
       return to_location(std::make_unique<PosixStore>(path, to_access(writable)));
     } catch (const Error& error) {
       if (is_in_archive(error, path)) return find_in_archive(name, path, writable);
-      if (error.system_code() == EISDIR) say_what_folder(error, path);
-      if (error.system_code() == ENOENT) say_what_is_there(error, name);
+      if (error.system_code() == EISDIR) report_folder_format(error, path);
+      if (error.system_code() == ENOENT) report_missing_file(error, name);
       throw;
     }
   }
@@ -141,10 +140,10 @@ class PlainDriver : public FileDriver {
     }
   }
   bool is_replaced(const std::string& name, const store::Location& opened) const override {
-    // The metadata file of a folder is replaced when it changes; the format checks its folder itself.
+    // Changes of an array replace the metadata file of its folder, which the format checks itself.
     if (!store::is_raw(name) && is_of_folder(opened.path)) return false;
-    const PosixStore now(opened.path, PosixStore::Access::kRead);
-    return !store::may_be_same_files(opened, {now.identity()});
+    const PosixStore current(opened.path, PosixStore::Access::kRead);
+    return !store::may_be_same_files(opened, {current.identity()});
   }
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
     if (!store::is_raw(name)) {

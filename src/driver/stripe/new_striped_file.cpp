@@ -3,14 +3,14 @@
 // Problem: the component files are on different disks, so that no single rename makes all of them appear. After a kill
 // none of them may remain forever.
 //
-// Idea: the order of operations.
+// Idea: this order of operations.
 //    1. write a temporary description that lists the component files; the process holds a lock on it
 //    2. make the component files under their final names, which contain a random id
 //    3. write the elements; then sync the component files and their folders
 //    4. sync the description and rename it to the final name (driver::commit)
 // A kill before step 4 leaves the temporary description. The next new file of the same name finds it without a lock,
-// and removes the component files that it lists (StripeDriver::clear). After step 4 the description is complete and so
-// are the component files.
+// and removes the component files that it lists (StripeDriver::clear). After step 4 both the description and the
+// component files are complete.
 
 #include "driver/stripe/new_striped_file.hpp"
 
@@ -46,23 +46,23 @@ using store::stripe::StripedStore;
 
 namespace {
 
-std::vector<std::string> chosen_disks(const Name& name) {
+std::vector<std::string> find_disks(const Name& name) {
   const auto fail = [&name](const auto&... why) { base::throw_argument_error(name.shown(), ": ", why...); };
-  std::vector<std::string> chosen = name.disks.empty() ? disks() : name.disks;
-  if (chosen.empty())
+  std::vector<std::string> paths = name.disks.empty() ? disks() : name.disks;
+  if (paths.empty())
     fail("no disks are given; write them as in ", name.shown(), "?disks=/mnt/a,/mnt/b, or set PLAIT_DISKS");
-  if (chosen.size() > store::stripe::kMaxDisks)
-    fail(chosen.size(), " disks; at most ", store::stripe::kMaxDisks, " are supported");
-  for (std::string& disk : chosen) disk = fs::absolute(disk).string();
-  store::stripe::check_disks(chosen, name.shown());
-  for (std::string& disk : chosen) {
-    // Use the path that the system resolves: after a link, `..` is the folder above the target of the link.
+  if (paths.size() > store::stripe::kMaxDisks)
+    fail(paths.size(), " disks; at most ", store::stripe::kMaxDisks, " are supported");
+  for (std::string& disk : paths) disk = fs::absolute(disk).string();
+  store::stripe::check_disks(paths, name.shown());
+  for (std::string& disk : paths) {
+    // Let the system resolve the path: `..` after a link is the folder above the target of the link.
     std::error_code error;
     disk = fs::canonical(disk, error).string();
     if (error) throw posix::system_error(base::text("write ", name.shown(), " to a disk"), error.value());
     if (disk.find('\n') != std::string::npos) fail("the name of a disk contains a line break; use another folder");
   }
-  return chosen;
+  return paths;
 }
 
 Description make_description(const Name& name, const std::string& basename, std::int64_t bytes) {
@@ -76,7 +76,7 @@ Description make_description(const Name& name, const std::string& basename, std:
   result.unit = name.unit == 0 ? store::stripe::kDefaultUnit : name.unit;
   result.bytes = bytes;
   result.id = store::stripe::new_id();
-  for (const std::string& disk : chosen_disks(name))
+  for (const std::string& disk : find_disks(name))
     result.components.push_back(
         (fs::path(disk) / store::stripe::component_name(basename, result.components.size(), result.id)).string());
   return result;
@@ -105,7 +105,7 @@ class NewStripedFile : public store::NewFile {
   Description description_;
   std::optional<posix::Replacement> file_;  // the description
   std::vector<posix::Descriptor> components_;
-  bool keeps_ = false;
+  bool keeps_unfinished_ = false;
   bool durable_ = true;
   bool continued_ = false;
 };
@@ -114,13 +114,13 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
     : shown_(name.shown()),
       basename_(fs::path(posix::follow_links(name.path)).filename().string()),
       description_(make_description(name, basename_, options.bytes)),
-      keeps_(options.keeps_unfinished),
+      keeps_unfinished_(options.keeps_unfinished),
       durable_(options.durable) {
   const std::string text = description_.to_text();
   const posix::ReplacementOptions marks{.suffix = store::stripe::kTemporarySuffix,
                                         .on_leftover = clear,
                                         .claimed = options.claimed,
-                                        .keeps_unfinished = keeps_,
+                                        .keeps_unfinished = keeps_unfinished_,
                                         .continues = options.continues,
                                         .durable = durable_};
   if (options.continues) {
@@ -144,31 +144,31 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
 }
 
 bool NewStripedFile::adopt() {
-  std::optional<Description> left;
+  std::optional<Description> leftover;
   try {
-    left = store::stripe::description_at(file_->temporary_path());
+    leftover = store::stripe::description_at(file_->temporary_path());
   } catch (const Error&) {  // the description was incomplete when its program was killed
   }
-  if (!left) return false;
+  if (!leftover) return false;
   const auto list_folders = [](const Description& one) {
     std::vector<fs::path> folders;
     for (const std::string& component : one.components) folders.push_back(fs::path(component).parent_path());
     return folders;
   };
-  bool same = left->unit == description_.unit && left->bytes == description_.bytes &&
-              list_folders(*left) == list_folders(description_);
-  for (std::size_t i = 0; same && i < left->components.size(); ++i) {
-    components_.emplace_back(::open(left->components[i].c_str(), O_RDWR | O_CLOEXEC));
+  bool same = leftover->unit == description_.unit && leftover->bytes == description_.bytes &&
+              list_folders(*leftover) == list_folders(description_);
+  for (std::size_t i = 0; same && i < leftover->components.size(); ++i) {
+    components_.emplace_back(::open(leftover->components[i].c_str(), O_RDWR | O_CLOEXEC));
     struct stat found{};
     same = components_.back().number() >= 0 && ::fstat(components_.back().number(), &found) == 0 &&
-           found.st_size == left->component_bytes(i);
+           found.st_size == leftover->component_bytes(i);
   }
   if (same) {
-    description_ = std::move(*left);
+    description_ = std::move(*leftover);
     return continued_ = true;
   }
   components_.clear();
-  store::stripe::remove_components(*left, basename_);
+  store::stripe::remove_components(*leftover, basename_);
   return false;
 }
 
@@ -203,9 +203,9 @@ void NewStripedFile::commit() {
 }
 
 void NewStripedFile::discard() noexcept {
-  // If the description has its final name, its components stay, whatever error follows.
+  // Once the description has its final name (not pending), its components must stay, whatever error has followed.
   if (file_ && file_->pending() && owner_.here()) {
-    if (!keeps_) store::stripe::remove_components(description_, basename_);
+    if (!keeps_unfinished_) store::stripe::remove_components(description_, basename_);
     file_->discard();
   }
   components_.clear();

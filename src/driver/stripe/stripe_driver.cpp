@@ -59,8 +59,8 @@ void compare(const Name& name, const Description& found) {
   std::vector<std::string> used;
   for (const std::string& component : found.components) used.push_back(fs::path(component).parent_path().string());
   const std::vector<fs::path> has = folders(used);
-  const std::vector<fs::path> given = folders(name.disks);
-  if (has != given) fail(" lies on the disks ", list_text(has), ", but disks=", list_text(given));
+  const std::vector<fs::path> stated = folders(name.disks);
+  if (has != stated) fail(" lies on the disks ", list_text(has), ", but disks=", list_text(stated));
 }
 
 struct FoundStripes {
@@ -76,15 +76,15 @@ FoundStripes find_striped(const Name& name, StripedStore::Access access) {
       auto opened = std::make_unique<StripedStore>(found, access, name.shown());
       return {std::move(found), std::move(opened)};
     } catch (const Error&) {
-      // The file was replaced meanwhile, and the components of the old one were removed.
-      Description again = store::stripe::read_description(name.path, name.shown());
-      if (again == found) throw;
-      found = std::move(again);
+      // The file may have been replaced meanwhile, and the components of the old one removed: try the new description.
+      Description current = store::stripe::read_description(name.path, name.shown());
+      if (current == found) throw;
+      found = std::move(current);
     }
   }
 }
 
-/// Returns the description; nothing if there is none, or it cannot be read. Opening it reports the reason.
+/// Returns the description at a path; nothing if there is none or it cannot be read. find_striped() reports the reason.
 std::optional<Description> readable_description(const std::string& path) {
   try {
     return store::stripe::description_at(path);

@@ -17,7 +17,7 @@ namespace plait::pipe {
 
 namespace {
 
-constexpr std::chrono::milliseconds kBetweenChecks{250};
+constexpr std::chrono::milliseconds kCheckInterval{250};
 
 void send(transport::native::Link& link, Frame kind) {
   link.send({static_cast<std::uint32_t>(kind), 0, 0, 0}, {}, no_limit());
@@ -33,26 +33,27 @@ void Announcements::take_board(std::int64_t processes) {
 }
 
 Frame Announcements::next(std::string& message, const std::function<void()>& check) {
-  const auto there = [&] { return board_->begin(next_, message); };
-  const bool found = board_ && (polls_ ? polling_.run(there) : there());
-  const Frame kind = found ? Frame::kStep : ask(message, check);
+  const auto begin_on_board = [&] { return board_->begin(next_, message); };
+  const bool on_board = board_ && (polls_ ? polling_.run(begin_on_board) : begin_on_board());
+  const Frame kind = on_board ? Frame::kStep : request_step(message, check);
   if (kind == Frame::kStep && board_) {
-    if (!found) board_->begun(next_);
+    if (!on_board) board_->begun(next_);
     ++next_;
   }
   return kind;
 }
 
-Frame Announcements::ask(std::string& message, const std::function<void()>& check) {
-  // A writer that ends or fails sends the reason before it closes the connection.
-  const std::exception_ptr unsent = collective::caught([&] { send(*link_, Frame::kNext); });
+Frame Announcements::request_step(std::string& message, const std::function<void()>& check) {
+  // If the request cannot be sent, the connection may still have a kEnd or kAborted frame, which the writer sends
+  // before it closes the connection. The error of the send counts only if there is none.
+  const std::exception_ptr send_error = collective::caught([&] { send(*link_, Frame::kNext); });
   using transport::native::Clock;
-  while (transport::native::wait_for(link_->number(), POLLIN, Clock::now() + kBetweenChecks) == ETIMEDOUT) {
+  while (transport::native::wait_for(link_->number(), POLLIN, Clock::now() + kCheckInterval) == ETIMEDOUT) {
     check();
-    if (base::host::is_silent(link_->number())) break;  // the link then reports the loss
+    if (base::host::is_silent(link_->number())) break;  // receive_frame() then reports the loss
   }
   const auto kind = static_cast<Frame>(receive_frame(*link_, message, no_limit()).kind);
-  if (unsent && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(unsent);
+  if (send_error && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(send_error);
   return kind;
 }
 

@@ -1,4 +1,4 @@
-/// The control connection of a reader: steps arrive, and their completion is reported.
+/// The control connection of a reader, on which steps are announced and reported as read.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 
 namespace plait::pipe {
 
-/// Used by process 0 of the reader: the connection to process 0 of the writer, and the board if both are on one host.
+/// The end of process 0 of the reader: the connection to process 0 of the writer and, if both are on one host, the
+/// board.
 /// threads  One at a time.
 class Announcements {
  public:
   explicit Announcements(std::unique_ptr<transport::native::Link> link) : link_(std::move(link)) {}
 
   transport::native::Link& link() { return *link_; }
-  /// Maps the board that was sent with the last frame, if any.  processes: number of both ends.
+  /// Maps the board that came with the last frame, if any.  processes: number of processes of both ends together.
   void take_board(std::int64_t processes);
 
-  /// Waits for the next message of the writer, and returns it with its text: kStep with this number, kEnd or kAborted,
-  /// or something else if the peer is no writer.  check() is called a few times a second meanwhile.
-  /// errors  As Link; what check() throws, after which no request can be made.
+  /// Waits for the writer's next message, and returns its kind and body: kStep, kEnd or kAborted, or another one if the
+  /// peer is not a writer.  Calls check() a few times a second meanwhile.
+  /// errors  As Link; those of check(), after which next() must not be called again: an answer is outstanding.
   Frame next(std::string& message, const std::function<void()>& check);
-  /// Reports that the last step was read.  A lost writer is noticed at the next step.
+  /// Reports that the last step was read.  Ignores the loss of the writer, which next() reports.
   void finish();
 
  private:
-  Frame ask(std::string& message, const std::function<void()>& check);
+  Frame request_step(std::string& message, const std::function<void()>& check);
 
   std::unique_ptr<transport::native::Link> link_;
   std::unique_ptr<Board> board_;

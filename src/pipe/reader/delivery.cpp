@@ -1,3 +1,19 @@
+// Moves one array of a step from the processes of a writer to the local arrays of one process of a reader.
+//
+// Problem: the two programs have different layouts and numbers of processes. A process of the reader needs elements of
+// several processes of the writer, of which some are on its host and can be read directly, and others cannot.
+//
+// Idea: the constructor determines for each local array (Target) which ranks of the writer have elements for it
+// (Source), and which elements these are. The slots of sources on the same host are mapped, and one gather copies their
+// elements to the target. Other sources get a kGet request each, and their packed elements are unpacked as the frames
+// arrive. The first kAskedAhead requests to each process are sent before anything is copied, so that the network is
+// busy meanwhile.
+//
+// Example: an 8x8 array is written as (block, *) by 4 ranks, of which ranks 0 and 1 are on the reader's host, and read
+// as (*, block) by 2 ranks. Rank 0 of the reader needs columns 0 to 3, which are 2 runs of 4 elements of each rank of
+// the writer. It copies 4 runs from the mapped slots of ranks 0 and 1, and gets 8 elements each from ranks 2 and 3 by
+// kGet.
+
 #include "pipe/reader/delivery.hpp"
 
 #include <algorithm>
@@ -14,8 +30,8 @@ namespace plait::pipe {
 
 namespace {
 
-/// Bytes of elements that are converted at a time, before or after the conversion.
-constexpr std::int64_t kConverted = std::int64_t{64} << 10;
+/// Maximum bytes of the elements that are converted at a time, in the larger of both types.
+constexpr std::int64_t kConversionBytes = std::int64_t{64} << 10;
 
 void add(Delivery::Traffic& sum, const Delivery::Traffic& other) {
   sum.messages += other.messages;
@@ -52,7 +68,7 @@ bool Delivery::serves(const std::string& source, std::int64_t element_bytes, con
          request.layout.spelled_like(layout_);
 }
 
-void Delivery::look_around(Target& target, Partners& partners) const {
+void Delivery::prepare(Target& target, Partners& partners) const {
   const exchange::DimensionOrder order = pairs_.target_order();
   std::vector<exchange::Share> shares;
   for (std::size_t i = 0; i < target.sources.size(); ++i) {
@@ -80,7 +96,7 @@ copy::LocalArray Delivery::mapped(const Source& source, const StepDescription& s
     placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
                   step.variables[v].type.element_bytes);
   const std::byte* slot = partners.partner(process).slot(step.slot, step.number, placement.end());
-  // The array is only read.
+  // const_cast: LocalArray has no const variant; the slot is only read.
   return dense_array(pairs_.source(), source.rank,
                      const_cast<std::byte*>(slot) + placement.offset(variable, source.rank), element_bytes_);
 }
@@ -99,16 +115,16 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
   for (const Source& source : target.sources) {
     if (!source.near || !source.packed) continue;
     const copy::LocalArray from = mapped(source, step, variable, partners);
-    const std::int64_t most = max_converted();
-    for (std::int64_t begin = 0; begin < source.packed->elements(); begin += most) {
-      const std::int64_t end = std::min(begin + most, source.packed->elements());
+    const std::int64_t max_elements = max_converted();
+    for (std::int64_t begin = 0; begin < source.packed->elements(); begin += max_elements) {
+      const std::int64_t end = std::min(begin + max_elements, source.packed->elements());
       buffers_.frame.resize(static_cast<std::size_t>((end - begin) * element_bytes_));
       source.packed->pack(begin, end, from, buffers_.frame.data());
       unpack(source, begin, buffers_.frame, array);
     }
   }
   for (const Source& source : target.sources)
-    // The check comes after the copy, because a writer that drops readers may have reused the slot meanwhile.
+    // Check after the copy: a writer that drops readers may have reused the slot meanwhile.
     if (source.near) partners.partner(partners.process_for(source.rank)).check(step.slot, step.number);
 }
 
@@ -116,34 +132,34 @@ void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::b
                       const copy::LocalArray& array) {
   const std::int64_t count = static_cast<std::int64_t>(bytes.size()) / element_bytes_;
   if (!cast_) return source.packed->unpack(begin, begin + count, bytes.data(), array);
-  const std::int64_t most = max_converted();
+  const std::int64_t max_elements = max_converted();
   auto& converted = buffers_.converted;
-  converted.resize(static_cast<std::size_t>(std::min(most, count) * cast_->target_bytes()));
-  for (std::int64_t done = 0; done < count; done += most) {
-    const std::int64_t some = std::min(most, count - done);
+  converted.resize(static_cast<std::size_t>(std::min(max_elements, count) * cast_->target_bytes()));
+  for (std::int64_t done = 0; done < count; done += max_elements) {
+    const std::int64_t some = std::min(max_elements, count - done);
     cast_->run(bytes.data() + done * element_bytes_, converted.data(), some);
     source.cast->unpack(begin + done, begin + done + some, converted.data(), array);
   }
 }
 
 std::int64_t Delivery::max_converted() const {
-  return std::max<std::int64_t>(kConverted / std::max(element_bytes_, cast_ ? cast_->target_bytes() : 1), 1);
+  return std::max<std::int64_t>(kConversionBytes / std::max(element_bytes_, cast_ ? cast_->target_bytes() : 1), 1);
 }
 
 void Delivery::receive(const Source& source, Partner& partner, const copy::LocalArray& array) {
-  std::vector<std::byte> cut;  // the first part of an element that continues in the next frame
-  partner.take(source.packed->elements() * element_bytes_, buffers_.frame,
-               [&](std::int64_t offset, std::span<std::byte> bytes) {
-                 const auto first = static_cast<std::int64_t>(offset - static_cast<std::int64_t>(cut.size()));
-                 if (!cut.empty() || bytes.size() % static_cast<std::size_t>(element_bytes_) != 0) {
-                   cut.insert(cut.end(), bytes.begin(), bytes.end());
-                   bytes = cut;
-                 }
-                 const auto whole = static_cast<std::int64_t>(bytes.size()) / element_bytes_ * element_bytes_;
-                 unpack(source, first / element_bytes_, bytes.first(static_cast<std::size_t>(whole)), array);
-                 std::vector<std::byte> rest(bytes.begin() + whole, bytes.end());
-                 cut = std::move(rest);
-               });
+  std::vector<std::byte> partial_element;  // the first part of an element that continues in the next frame
+  partner.take(
+      source.packed->elements() * element_bytes_, buffers_.frame, [&](std::int64_t offset, std::span<std::byte> bytes) {
+        const auto first = static_cast<std::int64_t>(offset - static_cast<std::int64_t>(partial_element.size()));
+        if (!partial_element.empty() || bytes.size() % static_cast<std::size_t>(element_bytes_) != 0) {
+          partial_element.insert(partial_element.end(), bytes.begin(), bytes.end());
+          bytes = partial_element;
+        }
+        const auto whole_bytes = static_cast<std::int64_t>(bytes.size()) / element_bytes_ * element_bytes_;
+        unpack(source, first / element_bytes_, bytes.first(static_cast<std::size_t>(whole_bytes)), array);
+        std::vector<std::byte> rest(bytes.begin() + whole_bytes, bytes.end());
+        partial_element = std::move(rest);
+      });
 }
 
 void Delivery::run(const StepDescription& step, std::size_t variable, Partners& partners,
@@ -151,7 +167,7 @@ void Delivery::run(const StepDescription& step, std::size_t variable, Partners& 
   try {
     take(step, variable, partners, arrays, spent);
   } catch (...) {
-    // Outstanding answers must not be mistaken for those of the next read.
+    // Close the connections with outstanding answers, which the next read would mistake for its own.
     for (const Target& target : targets_)
       for (const Source& source : target.sources)
         if (!source.near) partners.leave(partners.process_for(source.rank));
@@ -161,21 +177,21 @@ void Delivery::run(const StepDescription& step, std::size_t variable, Partners& 
 
 void Delivery::take(const StepDescription& step, std::size_t variable, Partners& partners,
                     std::span<const copy::LocalArray> given, collective::Times& spent) {
-  if (!looked_) {
-    for (Target& target : targets_) look_around(target, partners);
-    looked_ = true;
+  if (!is_prepared_) {
+    for (Target& target : targets_) prepare(target, partners);
+    is_prepared_ = true;
   }
   placements_.clear();
-  // The layout gets the dimensions of the writer's array.
+  // Give the arrays' strides the dimensions of the writer's array.
   std::vector<copy::LocalArray> arrays;
   for (const copy::LocalArray& one : given) arrays.push_back({one.rank, one.data, pairs_.with_dropped(one.strides, 0)});
-  // All requests are sent before the first answer is received, so that the processes send at the same time.
-  ElementRequest wanted;
-  wanted.step = step.number;
-  wanted.slot = step.slot;
-  wanted.variable = static_cast<std::int64_t>(variable);
-  wanted.fill_halo = fill_halo_;
-  wanted.region = region_;
+  // Send the first requests to all processes before receiving any answer, so that the processes send at the same time.
+  ElementRequest element_request;
+  element_request.step = step.number;
+  element_request.slot = step.slot;
+  element_request.variable = static_cast<std::int64_t>(variable);
+  element_request.fill_halo = fill_halo_;
+  element_request.region = region_;
   struct Requests {
     std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // (sender, receiver) in the order of the answers
     std::size_t next = 0;
@@ -184,14 +200,14 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   for (const Target& target : targets_)
     for (const Source& source : target.sources)
       if (!source.near) requests[partners.process_for(source.rank)].pairs.emplace_back(source.rank, target.rank);
-  if (!requests.empty()) wanted.layout = spelling(layout_);
-  const auto ask_next = [&](std::int64_t process, Requests& of) {
-    if (of.next == of.pairs.size()) return;
-    std::tie(wanted.sender, wanted.receiver) = of.pairs[of.next++];
-    partners.partner(process).ask(wanted);
+  if (!requests.empty()) element_request.layout = spelling(layout_);
+  const auto ask_next = [&](std::int64_t process, Requests& pending) {
+    if (pending.next == pending.pairs.size()) return;
+    std::tie(element_request.sender, element_request.receiver) = pending.pairs[pending.next++];
+    partners.partner(process).ask(element_request);
   };
-  for (auto& [process, of] : requests)
-    for (std::size_t i = 0; i < kAskedAhead; ++i) ask_next(process, of);
+  for (auto& [process, pending] : requests)
+    for (std::size_t i = 0; i < kAskedAhead; ++i) ask_next(process, pending);
   {
     const collective::Stopwatch copying(spent.copy);
     for (std::size_t t = 0; t < targets_.size(); ++t) fill(targets_[t], step, variable, partners, arrays[t]);
@@ -244,7 +260,7 @@ Delivery::Traffics Delivery::traffics(Partners& partners) const {
 
 double Delivery::predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const {
   const auto& [near, far] = traffics;
-  const auto bytes = [this](const Traffic& of) { return static_cast<double>(of.elements * element_bytes_); };
+  const auto bytes = [this](const Traffic& traffic) { return static_cast<double>(traffic.elements * element_bytes_); };
   // Converted elements are packed before and unpacked after the conversion.
   const double passes = cast_ ? 3 : 1;
   double seconds = model.wait_seconds + passes * (bytes(near) / model.copy_bytes_per_second +

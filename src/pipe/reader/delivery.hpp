@@ -22,31 +22,32 @@
 
 namespace plait::pipe {
 
-/// The call that a delivery is planned for.
+/// The read for which a delivery is planned.
 struct DeliveryRequest {
-  const Layout& layout;  ///< of the region
+  const Layout& layout;  ///< the reader's layout of the region
   const Region& region;
   bool fill_halo = false;
-  std::vector<std::int64_t> ranks;             ///< ranks whose local arrays this process has
-  std::optional<copy::ElementCast> cast = {};  ///< if the arrays have another element type than the writer's
+  std::vector<std::int64_t> ranks;  ///< ranks whose local arrays this process has
+  std::optional<copy::ElementCast> cast =
+      {};  ///< the conversion, if the arrays have another element type than the writer's
 };
 
-/// Buffers that all deliveries of a reader share, one at a time.
+/// Buffers that all deliveries of a reader use, one delivery at a time.
 struct DeliveryBuffers {
   std::optional<exchange::Stage> stage;
   std::vector<std::byte> frame;
   std::vector<std::byte> converted;
 };
 
-/// cost  Planning: O(pieces of one period for each partner), as a conversion; no rank's plan depends on how many others
-///       there are.
+/// cost  Planning: O(pieces of one period for each partner), as for a conversion, independent of the number of other
+/// ranks.
 class Delivery {
  public:
   /// source: the writer's layout.  The buffers must outlive this object.
   /// errors  kArgument: shapes or a region that do not match, as for a file.
   Delivery(const Layout& source, std::int64_t element_bytes, const DeliveryRequest& request, DeliveryBuffers& buffers);
 
-  /// True if this delivery serves the call.  Casts depend on the array.
+  /// Returns true if this delivery can be reused for a read of an array with that layout and element size.
   bool serves(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const;
 
   /// Fills the arrays of the ranks.  Elements in mapped memory are copied to their positions in one pass.  Elements of
@@ -60,14 +61,14 @@ class Delivery {
     std::int64_t runs = 0;  ///< elements contiguous in both local arrays count as one run
   };
   Traffic traffic() const;
-  /// Elements from mapped memory, and elements from the network.
+  /// The traffic from mapped memory (near) and from the network (far).
   struct Traffics {
     Traffic near;
     Traffic far;
   };
   /// errors  kSystem: the endpoints of a process cannot be obtained.
   Traffics traffics(Partners& partners) const;
-  /// Predicted seconds of run() on an idle machine and network.
+  /// Predicts the seconds of run() on an idle machine and network.
   double predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const;
 
  private:
@@ -75,25 +76,26 @@ class Delivery {
     std::int64_t rank = 0;
     std::vector<plan::Product> products;
     bool near = false;
-    std::unique_ptr<const exchange::PackedMessage> packed;  // if from another host, or to be converted
-    std::unique_ptr<const exchange::PackedMessage> cast;    // for the converted elements
+    std::unique_ptr<const exchange::PackedMessage> packed;  // set if the source is on another host or is converted
+    std::unique_ptr<const exchange::PackedMessage> cast;    // set if it is converted: unpacks the converted elements
   };
   /// One local array.
   struct Target {
     std::int64_t rank = 0;
     std::vector<Source> sources;
-    std::optional<exchange::Gather> gather;  // from mapped sources
-    std::vector<std::size_t> mapped;         // the numbers of those sources
+    std::optional<exchange::Gather> gather;  // copies the elements of mapped sources
+    std::vector<std::size_t> mapped;         // indices of those sources
   };
   Traffic count_traffic(const Target& target, const Source& source) const;
   void take(const StepDescription& step, std::size_t variable, Partners& partners,
             std::span<const copy::LocalArray> arrays, collective::Times& spent);
-  void look_around(Target& target, Partners& partners) const;
+  /// Determines which sources are on this host, and plans their gather.  Once, because hosts do not change.
+  void prepare(Target& target, Partners& partners) const;
   void fill(Target& target, const StepDescription& step, std::size_t variable, Partners& partners,
             const copy::LocalArray& array);
-  /// The share of a mapped source.
+  /// Returns the local array of a source on this host, in its mapped slot.
   copy::LocalArray mapped(const Source& source, const StepDescription& step, std::size_t variable, Partners& partners);
-  /// Unpacks a part of a message that begins at `begin`.
+  /// Unpacks, and converts if necessary, a part of a source's message that begins at element `begin`.
   void unpack(const Source& source, std::int64_t begin, std::span<std::byte> bytes, const copy::LocalArray& array);
   /// Number of elements that are converted at a time.
   std::int64_t max_converted() const;
@@ -109,8 +111,8 @@ class Delivery {
   DeliveryBuffers& buffers_;
   plan::RegionPairs pairs_;
   std::vector<Target> targets_;
-  bool looked_ = false;
-  std::map<std::int64_t, Placement> placements_;  // of the current step, by process of the writer
+  bool is_prepared_ = false;
+  std::map<std::int64_t, Placement> placements_;  // of the current step, by process number of the writer
 };
 
 }  // namespace plait::pipe

@@ -16,9 +16,10 @@ using transport::native::Link;
 
 namespace {
 
-constexpr std::chrono::seconds kConnecting{15};
-/// Maximum length of the description of a step; very irregular layouts list every index.
-constexpr std::uint64_t kMaxText = std::uint64_t{1} << 30;
+constexpr std::chrono::seconds kConnectTimeout{15};
+/// Maximum bytes of a body, such as the description of a step, which is long for irregular layouts: they list every
+/// index.
+constexpr std::uint64_t kMaxBodyBytes = std::uint64_t{1} << 30;
 
 [[noreturn]] void fail_frame() {
   base::throw_system_error(EPROTO,
@@ -30,9 +31,10 @@ void send(Link& link, Frame kind, std::span<const std::byte> body) {
   link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, no_limit());
 }
 
+/// Receives the body of a frame.
 /// errors  The error in the frame, if it is kRefused.
 void take_body(Link& link, const FrameHead& head, std::string& body) {
-  if (head.bytes > kMaxText) fail_frame();
+  if (head.bytes > kMaxBodyBytes) fail_frame();
   body.resize(head.bytes);
   const std::span<std::byte> parts[] = {std::as_writable_bytes(std::span(body))};
   link.take(parts, no_limit());
@@ -79,11 +81,11 @@ void Partner::check(int number, std::int64_t step) {
                              ": it has dropped this reader and gone on");
 }
 
-void Partner::ask(const ElementRequest& wanted) {
-  const std::string request = base::encode(wanted);
+void Partner::ask(const ElementRequest& elements) {
+  const std::string request = base::encode(elements);
   std::span<const std::byte> rest = std::as_bytes(std::span(request));
   if (rest.size() > kMaxRequest)
-    base::throw_argument_error("a layout whose text has ", wanted.layout.size(),
+    base::throw_argument_error("a layout whose text has ", elements.layout.size(),
                                " bytes is too irregular for a pipe between hosts, which takes ", kMaxRequest,
                                " at most; read in a simpler one and redistribute");
   for (; rest.size() > transport::native::kMaxReceive; rest = rest.subspan(transport::native::kMaxReceive))
@@ -91,14 +93,14 @@ void Partner::ask(const ElementRequest& wanted) {
   send(*link_, Frame::kGet, rest);
 }
 
-std::int64_t Partner::receive(std::vector<std::byte>& stage, std::int64_t most) {
+std::int64_t Partner::receive(std::vector<std::byte>& stage, std::int64_t max_bytes) {
   const FrameHead head = link_->receive(no_limit());
   if (head.kind != static_cast<std::uint32_t>(Frame::kData)) {
     std::string body;
     take_body(*link_, head, body);
     fail_frame();
   }
-  if (head.bytes == 0 || head.bytes > static_cast<std::uint64_t>(most)) fail_frame();
+  if (head.bytes == 0 || head.bytes > static_cast<std::uint64_t>(max_bytes)) fail_frame();
   stage.resize(head.bytes);
   const std::span<std::byte> parts[] = {stage};
   link_->take(parts, no_limit());
@@ -107,7 +109,7 @@ std::int64_t Partner::receive(std::vector<std::byte>& stage, std::int64_t most) 
 
 std::unique_ptr<Link> Partners::connect(const Endpoints& to, std::int64_t process) const {
   try {
-    return Link::connect(to, key_, Clock::now() + kConnecting);
+    return Link::connect(to, key_, Clock::now() + kConnectTimeout);
   } catch (const Error& error) {
     base::rethrow(error, shown_, ": cannot reach process ", process, " of the writer: ", error.what());
   }
@@ -119,7 +121,7 @@ std::vector<std::string> Partners::ask_for(const std::string& endpoints, std::in
   const std::string request = base::encode(what);
   send(*link, Frame::kWhere, std::as_bytes(std::span(request)));
   std::string body;
-  if (receive_frame(*link, body, Clock::now() + kConnecting).kind != static_cast<std::uint32_t>(Frame::kThere))
+  if (receive_frame(*link, body, Clock::now() + kConnectTimeout).kind != static_cast<std::uint32_t>(Frame::kThere))
     fail_frame();
   return base::decode<std::vector<std::string>>(body, kOtherEnd);
 }

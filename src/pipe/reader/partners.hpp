@@ -1,4 +1,4 @@
-/// The processes of a writer that a process of a reader takes elements from.
+/// The processes of a writer from which a process of a reader gets elements.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,18 @@ class Partner {
  public:
   explicit Partner(std::unique_ptr<transport::native::Link> link) : link_(std::move(link)) {}
 
-  /// True if its memory can be mapped.
+  /// Returns true if the process is on this host, so that its memory can be mapped.
   bool near() const { return link_->near(); }
-  /// The memory of a slot that holds a step of `bytes` bytes.  errors  kSystem: it is not available.
+  /// Returns the memory of a slot that holds the step, whose arrays end at `bytes`; maps it at the first use.
+  /// errors  kSystem: the memory is not available; ESTALE: the slot holds another step.
   const std::byte* slot(int number, std::int64_t step, std::int64_t bytes);
-  /// Checks, after a step was read, that the slot still held it.  errors  kSystem, ESTALE: it did not.
+  /// Checks that the slot still holds the step.  Call it after reading the slot.
+  /// errors  kSystem, ESTALE: the slot holds another step.
   void check(int number, std::int64_t step);
-  /// Requests elements.
-  void ask(const ElementRequest& wanted);
-  /// Receives requested elements, in the order of the requests.  `body` gets each piece as it arrives, with its offset
-  /// in the answer, and owns the piece.
+  /// Sends a request for elements.
+  void ask(const ElementRequest& elements);
+  /// Receives the answer of the oldest request, of `bytes` bytes.  Calls body(offset, piece) for each frame as it
+  /// arrives; `body` may change the piece.
   template <typename Body>
   void take(std::int64_t bytes, std::vector<std::byte>& stage, Body&& body) {
     for (std::int64_t done = 0; done < bytes;) {
@@ -42,37 +44,37 @@ class Partner {
   bool gone() const { return link_->gone(); }
 
  private:
-  /// Receives one frame of at most `most` bytes of data.
-  std::int64_t receive(std::vector<std::byte>& stage, std::int64_t most);
+  /// Receives one frame of at most `max_bytes` bytes of data, and returns its length.
+  std::int64_t receive(std::vector<std::byte>& stage, std::int64_t max_bytes);
 
   std::unique_ptr<transport::native::Link> link_;
   std::map<int, SlotMemory> slots_;
 };
 
-/// The processes of the writer that this process has used.
+/// The connections to processes of the writer, opened at their first use.
 /// threads  One at a time.
 class Partners {
  public:
-  /// processes: number of processes of the writer.
+  /// shown: the URL for errors.  first: the endpoints of process 0.  processes: number of processes of the writer.
   Partners(std::string shown, transport::native::Endpoints first, const transport::native::Key& key,
            std::int64_t processes)
       : shown_(std::move(shown)), first_(std::move(first)), key_(key), processes_(processes) {}
 
   std::int64_t processes() const { return processes_; }
-  /// The process that holds a rank of the writer's layouts.
+  /// Returns the process that holds a rank of the writer's layouts: a single process holds all of them.
   std::int64_t process_for(std::int64_t rank) const { return processes_ == 1 ? 0 : rank; }
-  /// The placement of a step in a process of the writer.
+  /// Returns an empty placement for a step in a process of the writer.
   Placement placement(std::int64_t process) const { return Placement(processes_ == 1 ? -1 : process); }
   /// Returns a process, and connects to it at the first use.  errors  kSystem: it cannot be reached; names it.
   Partner& partner(std::int64_t process);
-  /// True if its memory can be mapped, as far as is known without a connection.  errors  As partner().
+  /// Returns true if the process is on this host, without connecting to it.  errors  As partner().
   bool near(std::int64_t process);
-  /// Closes the connection to it, because outstanding answers will not be received.
+  /// Closes the connection to a process, because outstanding answers will not be received.
   void leave(std::int64_t process) noexcept { partners_.erase(process); }
   std::size_t connected() const { return partners_.size(); }
 
  private:
-  /// Its endpoints, requested once for its whole group.
+  /// Returns the endpoints of a process.  Those of its whole group are requested at the first use.
   const std::string& find(std::int64_t process);
   std::vector<std::string> ask_for(const std::string& endpoints, std::int64_t process, std::int64_t what) const;
   std::unique_ptr<transport::native::Link> connect(const transport::native::Endpoints& to, std::int64_t process) const;
@@ -82,15 +84,17 @@ class Partners {
   transport::native::Key key_;
   std::int64_t processes_;
   std::vector<std::string> leaders_;  // the first process of each group; empty: not requested yet
-  std::map<std::int64_t, std::vector<std::string>> groups_;  // those that were requested
+  std::map<std::int64_t, std::vector<std::string>>
+      groups_;  // endpoints of the processes of each group; requested so far
   std::map<std::int64_t, std::unique_ptr<Partner>> partners_;
 };
 
-/// Receives the next frame.  errors  kSystem, as Link; the error that the peer sent.  until: as Link.
+/// Receives the next frame with its body.  until: as Link.
+/// errors  kSystem, as Link; the error that the peer sent as kRefused.
 transport::native::FrameHead receive_frame(transport::native::Link& link, std::string& body,
                                            transport::native::Clock::time_point until);
 
-/// A deadline for waits that end with the connection only.
+/// Returns a deadline in the far future, for waits that end when the connection ends.
 transport::native::Clock::time_point no_limit();
 
 }  // namespace plait::pipe

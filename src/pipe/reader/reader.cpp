@@ -27,12 +27,12 @@ using transport::native::Link;
 
 namespace {
 
-constexpr std::chrono::seconds kAnswering{15};
-/// Interval of looking for a writer; one look takes some 20 us.
+constexpr std::chrono::seconds kAnswerTimeout{15};
+/// Interval between searches for a writer; a search takes some 20 us.
 constexpr std::chrono::milliseconds kShortestPause{1};
 constexpr std::chrono::milliseconds kLongestPause{8};
 
-/// Time after which the file of a killed writer is examined again, if there are other writers.
+/// Interval between checks for a file whose writer was killed, or whose lock is not visible.
 constexpr std::chrono::milliseconds kBeforeLeftovers{500};
 
 void send(Link& link, Frame kind, std::string_view body, Clock::time_point until) {
@@ -40,10 +40,10 @@ void send(Link& link, Frame kind, std::string_view body, Clock::time_point until
   link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, until);
 }
 
-/// The description of a step without number and slot, which differ in every step.
+/// Returns an encoded step without number and slot, which differ in every step.
 std::string_view description(std::string_view message) { return message.substr(kPositionBytes); }
 
-/// True if the file of the writer is unchanged.
+/// Returns true if the invitation is still that of the writer with this name.
 bool is_there(const std::string& name, const Invitation& invitation) {
   const auto now = find_invitation(name);
   return now && now->key.bytes() == invitation.key.bytes();
@@ -53,7 +53,7 @@ bool is_there(const std::string& name, const Invitation& invitation) {
 
 Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options,
                const ExpectedArray& expected)
-    : shown_(shown), options_(options), stated_(expected.dtype), first_(call.transport().rank() == 0) {
+    : shown_(shown), options_(options), expected_dtype_(expected.dtype), first_(call.transport().rank() == 0) {
   transport::Transport& transport = call.transport();
   std::string endpoints;
   std::string key;
@@ -72,7 +72,7 @@ Reader::Reader(collective::Collective& call, const std::string& shown, const Opt
 
 Reader::~Reader() { abort("it has ended without closing the pipe"); }
 
-std::unique_ptr<Link> Reader::call_on(const Invitation& writer, Clock::time_point until) const {
+std::unique_ptr<Link> Reader::connect_to(const Invitation& writer, Clock::time_point until) const {
   try {
     return Link::connect(writer.endpoints, writer.key, until);
   } catch (const Error& error) {
@@ -81,25 +81,25 @@ std::unique_ptr<Link> Reader::call_on(const Invitation& writer, Clock::time_poin
 }
 
 void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std::int64_t processes) {
-  std::string last;  // why no connection was made so far
+  std::string last_error;  // the error of the last attempt to connect
   const Clock::time_point begin = Clock::now();
-  Clock::time_point looked = begin;  // time of the last check for a file that a killed writer left
-  std::string leftover;              // the key of that file
+  Clock::time_point last_check = begin;  // time of the last check for a file that a killed writer left
+  std::string leftover;                  // the key of that file
   while (true) {
     try {
       if (const auto found = find_invitation(options_.name)) {
         invitation_ = *found;
-        const auto answered = Clock::now() + kAnswering;  // also if the reader does not wait for a writer
-        control_ = std::make_unique<Announcements>(call_on(*found, answered));
+        const auto answer_until = Clock::now() + kAnswerTimeout;  // even if timeout=0
+        control_ = std::make_unique<Announcements>(connect_to(*found, answer_until));
         const AttachRequest request{this_program(), processes, expected.dtype, expected.shape, options_.casting};
-        send(control_->link(), Frame::kAttach, base::encode(request), answered);
+        send(control_->link(), Frame::kAttach, base::encode(request), answer_until);
         std::string body;
-        const auto head = receive_frame(control_->link(), body, answered);
+        const auto head = receive_frame(control_->link(), body, answer_until);
         if (head.kind != static_cast<std::uint32_t>(Frame::kWelcome))
           base::throw_system_error(EPROTO, shown_,
                                    ": what answers is not a Plait writer; use the same Plait at both ends");
         auto welcome = base::decode<Welcome>(body, kOtherEnd);
-        type_ = as_stated(std::move(welcome.type));
+        type_ = to_expected_type(std::move(welcome.type));
         writer_processes_ = welcome.processes;
         writer_ = std::move(welcome.who);
         control_->take_board(processes + writer_processes_);
@@ -107,16 +107,17 @@ void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std:
       }
     } catch (const Error& error) {
       control_.reset();
-      // A writer that has just ended may be replaced by the next one, so the reader waits as if none had begun.
+      // If the writer has just ended, another one may follow, so continue to wait. Other errors, and those of a writer
+      // that is still there, are final.
       const int code = error.system_code();
       if (code == EINTR) throw;
       const bool passing = code == ECONNREFUSED || code == ECONNRESET || code == ETIMEDOUT || code == EHOSTUNREACH;
       if (error.kind() == ErrorKind::kArgument || (!passing && is_there(options_.name, invitation_))) throw;
-      last = error.what();
+      last_error = error.what();
     }
     base::check_interruption();
-    if (Clock::now() - looked > kBeforeLeftovers) {
-      looked = Clock::now();
+    if (Clock::now() - last_check > kBeforeLeftovers) {
+      last_check = Clock::now();
       check_lock_is_seen(processes, leftover);
     }
     // Poll faster at first, because both programs may have been started together.
@@ -125,19 +126,19 @@ void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std:
     std::this_thread::sleep_for(pause);
   }
   base::throw_system_error(ETIMEDOUT, shown_, ": no writer has come within ", options_.timeout.count(), " s; this is ",
-                           this_program(), ", which looked for one in ", meeting_folder(), last.empty() ? "" : ": ",
-                           last, ". Start a program that opens ", shown_,
+                           this_program(), ", which looked for one in ", meeting_folder(),
+                           last_error.empty() ? "" : ": ", last_error, ". Start a program that opens ", shown_,
                            " with mode \"w\" there, or give it more time by timeout=");
 }
 
-void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
+void Reader::check_lock_is_seen(std::int64_t processes, std::string& last_key) {
   const auto left = find_unlocked_invitation(options_.name);
-  if (!left || left->key.text() == known) return;
-  known = left->key.text();
+  if (!left || left->key.text() == last_key) return;
+  last_key = left->key.text();
   const auto until = Clock::now() + std::chrono::seconds(2);
   try {
     control_ = std::make_unique<Announcements>(Link::connect(left->endpoints, left->key, until));
-    // A writer that was ending is gone by now.
+    // If the file is gone by now, its writer was just ending.
     if (!find_unlocked_invitation(options_.name)) return control_.reset();
     AttachRequest request;
     request.who = this_program();
@@ -160,8 +161,8 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
 }
 
 std::optional<Step> Reader::begin_step(collective::Collective& call, const Attributes& /*attributes*/) {
-  std::string message;  // on rank 0: the description of the step
-  // Number of the step, or -1 at the end; then its slot, and 1 if its description differs from the last step's.
+  std::string message;  // on rank 0: the encoded description of the step
+  // See receive_announcement().
   std::array<std::int64_t, 2> numbers{-1, 0};
   const std::exception_ptr failed = collective::caught([&] {
     if (first_ && !at_end_) numbers = receive_announcement(message, call.transport());
@@ -173,21 +174,21 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
     leave();
     return std::nullopt;
   }
-  if (numbers[1] % 2 != 0) learn(call, message);
-  step_ = known_;
+  if (numbers[1] % 2 != 0) adopt_description(call, message);
+  step_ = decoded_description_;
   step_->number = numbers[0];
   step_->slot = static_cast<int>(numbers[1] / 2);
   return step_->shown();
 }
 
 std::optional<copy::ElementCast> Reader::find_cast(const ArrayType& written) const {
-  if (stated_ == written.dtype) return std::nullopt;
-  return copy::ElementCast::find(written.dtype, stated_, options_.casting);
+  if (expected_dtype_ == written.dtype) return std::nullopt;
+  return copy::ElementCast::find(written.dtype, expected_dtype_, options_.casting);
 }
 
-ArrayType Reader::as_stated(ArrayType written) const {
+ArrayType Reader::to_expected_type(ArrayType written) const {
   if (const auto cast = find_cast(written)) {
-    written.dtype = stated_;
+    written.dtype = expected_dtype_;
     written.element_bytes = cast->target_bytes();
   }
   return written;
@@ -196,16 +197,16 @@ ArrayType Reader::as_stated(ArrayType written) const {
 std::array<std::int64_t, 2> Reader::receive_announcement(std::string& message, transport::Transport& transport) {
   check_joined();
   auto kind = Frame::kEnd;
-  std::exception_ptr lost_own;
+  std::exception_ptr lost_rank;
   try {
     kind = control_->next(message, [&] {
-      lost_own = collective::caught([&] { transport.gates().liveness().check(); });
-      if (lost_own) std::rethrow_exception(lost_own);
+      lost_rank = collective::caught([&] { transport.gates().liveness().check(); });
+      if (lost_rank) std::rethrow_exception(lost_rank);
     });
   } catch (const Error& error) {
-    // Outstanding answers may still arrive, so no other request can be made.
+    // The answer to this request may still arrive, so the connection cannot be used for another one.
     if (error.system_code() == EINTR) abort("a signal has ended its wait for a step");
-    if (lost_own) {
+    if (lost_rank) {
       abort(error.what());
       throw;
     }
@@ -222,15 +223,15 @@ std::array<std::int64_t, 2> Reader::receive_announcement(std::string& message, t
   return {step.number, 2 * std::int64_t{step.slot} + (description(message) == description_ ? 0 : 1)};
 }
 
-void Reader::learn(collective::Collective& call, const std::string& message) {
+void Reader::adopt_description(collective::Collective& call, const std::string& message) {
   try {
     const std::string received = collective::broadcast_text(call.transport(), message);
     call.run_phase([&] {
-      known_ = base::decode<StepDescription>(received, kOtherEnd);
+      decoded_description_ = base::decode<StepDescription>(received, kOtherEnd);
       description_ = description(received);
     });
   } catch (...) {
-    // The writer considers the step as being read.
+    // The writer still holds the step for this reader, so leave the pipe.
     abort("it could not take in what a step holds");
     throw;
   }
@@ -273,7 +274,8 @@ void Reader::run_phase(collective::Collective& call, Body&& body) {
   try {
     call.run_phase(body);
   } catch (const Error& error) {
-    // All ranks have the error.  One of them found a connection closed; rank 0 may have received the reason.
+    // All ranks have the same error: one of them found a connection closed or a slot reused. Process 0 may have
+    // received the reason of the writer.
     if (error.system_code() != EPIPE && error.system_code() != ESTALE) throw;
     const std::string why = collective::broadcast_text(call.transport(), control_ ? final_message() : "");
     if (why.empty()) throw;
@@ -291,9 +293,10 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
     for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
     if (transfer.variable == core::kOneVariable) {
       request.cast = find_cast(found->type);
-      if (!request.cast && !stated_.empty() && !found->type.dtype.empty() && found->type.dtype != stated_)
+      if (!request.cast && !expected_dtype_.empty() && !found->type.dtype.empty() &&
+          found->type.dtype != expected_dtype_)
         base::throw_argument_error(shown_, ": the array of step ", step_->number, " has elements of type ",
-                                   found->type.dtype, ", but this reader expects ", stated_,
+                                   found->type.dtype, ", but this reader expects ", expected_dtype_,
                                    "; open the pipe without a dtype to read any");
     }
     try {
@@ -307,7 +310,7 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
 }
 
 void Reader::end_step(collective::Collective& /*call*/, bool /*keep*/) {
-  // All ranks have agreed since the last one of them read.
+  // All ranks have agreed after their last read, so that every rank has read the step.
   step_.reset();
   if (first_ && control_) control_->finish();
 }
@@ -316,7 +319,7 @@ std::optional<ArrayType> Reader::find(const std::string& variable) const {
   if (!step_) return std::nullopt;
   const Variable* found = step_->find(variable);
   if (found == nullptr) return std::nullopt;
-  return variable == core::kOneVariable ? as_stated(found->type) : found->type;
+  return variable == core::kOneVariable ? to_expected_type(found->type) : found->type;
 }
 
 std::string Reader::explain(const core::Transfer& transfer) const {
@@ -337,7 +340,7 @@ std::string Reader::explain(const core::Transfer& transfer) const {
               " processes\nto       ", to_string(transfer.layout), "\ntakes    ", traffic.messages, " messages, ",
               traffic_text(traffic), " in ", traffic.runs, " runs, by this process; ", traffic_text(traffics.near),
               " out of memory of this host, ", traffic_text(traffics.far), " over the network\n",
-              request.cast ? text("converts ", variable.type.dtype, " to ", stated_, '\n') : "", "predicted ",
+              request.cast ? text("converts ", variable.type.dtype, " to ", expected_dtype_, '\n') : "", "predicted ",
               base::time_text(delivery.predicted_seconds(traffics, {})), '\n');
 }
 
@@ -345,7 +348,7 @@ void Reader::send_notice(std::uint32_t kind, const std::string& body) noexcept {
   if (!control_) return;
   try {
     send(control_->link(), static_cast<Frame>(kind), base::encode(body), Clock::now() + std::chrono::seconds(1));
-  } catch (...) {  // the writer notices the end of the connection
+  } catch (...) {  // the writer then notices that the connection has ended
   }
   control_.reset();
 }

@@ -44,7 +44,7 @@ class Reader : public core::Channel {
   std::optional<ArrayType> find(const std::string& variable) const override;
   std::string explain(const core::Transfer& transfer) const override;
 
-  /// Leaves the pipe.
+  /// Leaves the pipe, and notifies the writer.
   void leave() noexcept;
   /// Leaves the pipe and reports an error to the writer.
   void abort(const std::string& why) noexcept override;
@@ -52,25 +52,25 @@ class Reader : public core::Channel {
  private:
   static constexpr std::size_t kMaxCached = 8;
   /// errors  kSystem, as Link::connect(); names the writer.
-  std::unique_ptr<transport::native::Link> call_on(const Invitation& writer,
-                                                   transport::native::Clock::time_point until) const;
+  std::unique_ptr<transport::native::Link> connect_to(const Invitation& writer,
+                                                      transport::native::Clock::time_point until) const;
   void attach(transport::native::Clock::time_point until, const ExpectedArray& expected, std::int64_t processes);
-  /// On rank 0: waits for the next step.  Returns its number, or -1 at the end, and twice its slot, plus 1 if its
-  /// description is new.
+  /// On rank 0: waits for the next step.  Returns two numbers, which fit into one broadcast: the number of the step, or
+  /// -1 at the end; and 2 * slot, plus 1 if the description differs from that of the last step.
   std::array<std::int64_t, 2> receive_announcement(std::string& message, transport::Transport& transport);
-  /// Decodes a description that differs from the last step's.
-  void learn(collective::Collective& call, const std::string& message);
-  /// Examines a file without a visible lock, unless its key is `known`; sets `known`.
+  /// Broadcasts and decodes a description that differs from the last step's.
+  void adopt_description(collective::Collective& call, const std::string& message);
+  /// Examines a file without a visible lock, unless its key is `last_key`, which has been examined; sets `last_key`.
   /// errors  kSystem: its writer is alive, and its lock is not visible on this host.
-  void check_lock_is_seen(std::int64_t processes, std::string& known);
+  void check_lock_is_seen(std::int64_t processes, std::string& last_key);
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
-  /// Runs a phase of a call.  If the writer is lost, the error is the reason that it sent last.
+  /// Runs a phase of a call.  If the writer is lost, the error is the reason that the writer sent before, if any.
   template <typename Body>
   void run_phase(collective::Collective& call, Body&& body);
-  /// The conversion of elements to the reader's dtype; nothing if they have it.
+  /// Returns the conversion of elements to the reader's dtype; nothing if none is necessary or possible.
   std::optional<copy::ElementCast> find_cast(const ArrayType& written) const;
-  ArrayType as_stated(ArrayType written) const;
-  /// On rank 0: the reason that the writer has sent, for which it waits a moment.
+  ArrayType to_expected_type(ArrayType written) const;
+  /// On rank 0: returns the reason that the writer has sent, for which it waits up to a second; empty if there is none.
   std::string final_message();
   /// errors  kSystem: this reader has left the pipe.
   void check_joined() const;
@@ -80,7 +80,7 @@ class Reader : public core::Channel {
 
   const std::string shown_;
   const Options options_;
-  const std::string stated_;  // the expected dtype
+  const std::string expected_dtype_;  // the expected dtype
   const bool first_;
   Invitation invitation_;
   std::unique_ptr<Announcements> control_;  // on rank 0
@@ -88,12 +88,12 @@ class Reader : public core::Channel {
   std::int64_t writer_processes_ = 1;
   ArrayType type_;
   mutable std::optional<Partners> partners_;  // mutable, because explain() may request endpoints
-  std::string description_;  // description of the last step without number and slot, and its decoded form
-  StepDescription known_;
+  std::string description_;  // of the last step: its encoded description without number and slot; then the decoded one
+  StepDescription decoded_description_;
   std::optional<StepDescription> step_;
   bool at_end_ = false;
   DeliveryBuffers buffers_;
-  std::list<Delivery> deliveries_;  // the last used first
+  std::list<Delivery> deliveries_;  // the most recently used first
 };
 
 }  // namespace plait::pipe

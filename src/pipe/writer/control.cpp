@@ -1,3 +1,15 @@
+// Process 0 of a writer: passes steps from the queue (Schedule) to the readers.
+//
+// The program's thread begins and publishes steps; the server's thread handles the frames of readers. Both hold mutex_.
+//
+// A reader sends kNext when it wants a step. If there is one, serve() answers at once; otherwise the reader is marked
+// as waiting, and publish() answers. kDone reports that the step was read, which may free a slot for begin().
+//
+// A reader on the same host does both without frames as long as its Board has the steps. The schedule then learns of
+// its progress when this object reads the boards, which it does before it decides anything.
+//
+// Errors of readers are recorded in `trouble_`, and thrown by the next call on the program's thread that waits.
+
 #include "pipe/writer/control.hpp"
 
 #include <algorithm>
@@ -19,7 +31,7 @@ using transport::native::Peer;
 
 namespace {
 
-constexpr std::chrono::seconds kParting{2};
+constexpr std::chrono::seconds kCloseTimeout{2};
 
 void send(Peer& peer, Frame kind, std::span<const std::byte> body, int descriptor = -1) {
   peer.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, body, descriptor);
@@ -43,7 +55,7 @@ void WriterControl::check_trouble() {
   base::throw_system_error(EPIPE, trouble);
 }
 
-bool WriterControl::wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
+bool WriterControl::wait_briefly(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
   const Clock::time_point now = Clock::now();
   if (now >= until) return false;
   changed_.wait_until(lock, std::min(until, now + base::kBetweenInterruptions));
@@ -54,14 +66,14 @@ bool WriterControl::wait_some(std::unique_lock<std::mutex>& lock, Clock::time_po
   return true;
 }
 
-void WriterControl::look_at(Reader& reader) {
+void WriterControl::read_board(Reader& reader) {
   if (!reader.joined()) return;
   const Board::Progress progress = reader.board->progress();
   schedule_.progressed(reader.id, progress.finished, progress.begun);
 }
 
-void WriterControl::look_at_boards() {
-  for (auto& [number, reader] : readers_) look_at(reader);
+void WriterControl::read_boards() {
+  for (auto& [number, reader] : readers_) read_board(reader);
 }
 
 void WriterControl::close_boards() {
@@ -69,10 +81,10 @@ void WriterControl::close_boards() {
     if (reader.board) reader.board->close();
 }
 
-void WriterControl::want_word(bool wanted) {
-  word_wanted_ = wanted;
+void WriterControl::request_notifications(bool on) {
+  notifications_requested_ = on;
   for (auto& [number, reader] : readers_)
-    if (reader.board) reader.board->want_word(wanted);
+    if (reader.board) reader.board->want_word(on);
 }
 
 template <typename Ready>
@@ -85,38 +97,38 @@ bool WriterControl::poll(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   }
   if (!boards || !may_poll(processes)) return false;
   return polling_.run([&] {
-    // The server's thread may have recorded an error.
+    // Release the lock for a moment, so that the server's thread can record an error.
     lock.unlock();
     lock.lock();
-    look_at_boards();
+    read_boards();
     return !trouble_.empty() || ready();
   });
 }
 
 template <typename Ready>
 void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
-  look_at_boards();
+  read_boards();
   check_trouble();
   if (ready()) return;
   if (poll(lock, ready)) return check_trouble();
-  want_word(true);  // requested before the next check, so that no finished step is missed
+  request_notifications(true);  // before the next check, so that no finished step is missed (board.hpp)
   const std::exception_ptr failed = collective::caught([&] { wait_asleep(lock, ready); });
-  want_word(false);
+  request_notifications(false);
   if (failed) std::rethrow_exception(failed);
 }
 
 template <typename Ready>
 void WriterControl::wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   const auto limit = std::chrono::duration_cast<Clock::duration>(options_.timeout);
-  Clock::time_point without_reader = Clock::now();  // since when there is no reader
+  Clock::time_point without_reader = Clock::now();  // the last time when there was a reader
   while (true) {
-    look_at_boards();
+    read_boards();
     check_trouble();
     if (ready()) return;
     if (!readers_.empty()) {
-      wait_some(lock, Clock::time_point::max());
+      wait_briefly(lock, Clock::time_point::max());
       without_reader = Clock::now();
-    } else if (!wait_some(lock, without_reader + limit)) {
+    } else if (!wait_briefly(lock, without_reader + limit)) {
       base::throw_system_error(ETIMEDOUT, shown_, ": no reader has come within ", seconds_text(options_.timeout),
                                "; this is ", who_, ", which writes ", describe_array_type(type_),
                                " and meets its readers in ", meeting_folder(), ". Start one that opens ", shown_,
@@ -129,17 +141,18 @@ void WriterControl::wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& read
 void WriterControl::wait_for_readers() {
   std::unique_lock lock(mutex_);
   const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
-  const auto wanted = static_cast<std::size_t>(options_.readers);
+  const auto expected = static_cast<std::size_t>(options_.readers);
   while (true) {
     check_trouble();
-    // Readers that have left count as well.
-    if (come_ >= wanted) return;
-    if (!wait_some(lock, until))
-      base::throw_system_error(ETIMEDOUT, shown_, ": ",
-                               come_ == 0 ? "no reader has" : text("only ", come_, " of ", wanted, " readers have"),
-                               " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ",
-                               describe_array_type(type_), " and meets its readers in ", meeting_folder(),
-                               ". Start them, give them more time by timeout=, or do not wait for them by readers=0");
+    // Readers that have attached and left count as well.
+    if (attached_ >= expected) return;
+    if (!wait_briefly(lock, until))
+      base::throw_system_error(
+          ETIMEDOUT, shown_, ": ",
+          attached_ == 0 ? "no reader has" : text("only ", attached_, " of ", expected, " readers have"),
+          " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ",
+          describe_array_type(type_), " and meets its readers in ", meeting_folder(),
+          ". Start them, give them more time by timeout=, or do not wait for them by readers=0");
   }
 }
 
@@ -177,14 +190,14 @@ void WriterControl::cancel() {
 
 void WriterControl::finish() {
   std::unique_lock lock(mutex_);
-  look_at_boards();
+  read_boards();
   schedule_.end();
   close_boards();
   serve_all();
   if (options_.when_full == FullQueuePolicy::kDropOldest) {
-    // Readers that only watch do not keep the program, so the writer does not wait for them.
+    // These readers only watch, so the program waits for them no longer than the timeout.
     const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
-    while (!readers_.empty() && !schedule_.drained() && wait_some(lock, until)) {
+    while (!readers_.empty() && !schedule_.drained() && wait_briefly(lock, until)) {
     }
   } else {
     wait(lock, [&] { return schedule_.drained(); });
@@ -194,9 +207,9 @@ void WriterControl::finish() {
     reader.ended = true;
     reader.peer->close();
   }
-  // The readers receive their send queues before the connections close.
-  const Clock::time_point gone = Clock::now() + kParting;
-  while (!readers_.empty() && wait_some(lock, gone)) {
+  // Give the readers time to receive what is in their send queues.
+  const Clock::time_point close_until = Clock::now() + kCloseTimeout;
+  while (!readers_.empty() && wait_briefly(lock, close_until)) {
   }
 }
 
@@ -210,7 +223,7 @@ void WriterControl::abort(const std::string& why) noexcept {
       send(*reader.peer, Frame::kAborted, std::as_bytes(std::span(body)));
       reader.peer->close();
     }
-  } catch (...) {  // the connections of the readers then end
+  } catch (...) {  // the readers then notice that their connections have ended
   }
 }
 
@@ -231,7 +244,7 @@ base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
                                   "; let both say the same, or the reader neither shape nor dtype", casting);
 }
 
-/// Makes a board that begins with the oldest held step.
+/// Makes a board that begins with the oldest held step, for a reader on this host that gets every step; else nullptr.
 std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t id) const {
   if (!peer.near() || options_.when_full != FullQueuePolicy::kWait) return nullptr;
   const std::int64_t first = schedule_.position(id) + 1;
@@ -239,7 +252,7 @@ std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t
   if (!board) return nullptr;
   for (const auto& [number, message] : steps_)
     if (number >= first) board->announce(number, message);
-  board->want_word(word_wanted_);
+  board->want_word(notifications_requested_);
   if (schedule_.ended()) board->close();
   return board;
 }
@@ -250,16 +263,16 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
   const auto request = base::decode<AttachRequest>(body, kOtherEnd);
   base::Rejection rejection = mismatch(request);
   int code = EINVAL;
-  look_at_boards();
+  read_boards();
   if (schedule_.over()) {
-    // The reader waits for the next writer with this name.
+    // ECONNREFUSED: the reader continues to wait for the next writer with this name.
     rejection = base::Rejection::because("the writer of ", shown_, ", ", who_, ", has just closed it");
     code = ECONNREFUSED;
   } else if (!aborted_.empty()) {
     rejection = base::Rejection(aborted_);
     code = ECONNREFUSED;
-  } else if (rejection && options_.when_full == FullQueuePolicy::kWait && std::cmp_less(come_, options_.readers)) {
-    // Only the mismatch of a reader that the writer waits for is an error of the writer.
+  } else if (rejection && options_.when_full == FullQueuePolicy::kWait && std::cmp_less(attached_, options_.readers)) {
+    // A mismatch is an error of the writer too while it waits for its first readers; later ones are only rejected.
     trouble_ = rejection.reason();
   }
   if (rejection) {
@@ -273,11 +286,11 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
       readers_[peer->number()] = {id, request.who, request.processes, peer, make_board(*peer, id)};
     } catch (...) {
       readers_.erase(peer->number());
-      schedule_.leave(id, false);  // otherwise steps would be held for it
+      schedule_.leave(id, false);  // otherwise steps would be held for a reader that is not in readers_
       throw;
     }
     const Reader& reader = readers_.at(peer->number());
-    ++come_;
+    ++attached_;
     send(*peer, Frame::kWelcome, std::as_bytes(std::span(answer)), reader.board ? reader.board->descriptor() : -1);
   }
   changed_.notify_all();
@@ -285,9 +298,9 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
 
 void WriterControl::serve(Reader& reader) {
   if (!reader.waits) return;
-  look_at(reader);
-  if (const auto given = schedule_.next(reader.id)) {
-    const std::string_view step = steps_.at(given->step);
+  read_board(reader);
+  if (const auto next_step = schedule_.next(reader.id)) {
+    const std::string_view step = steps_.at(next_step->step);
     send(*reader.peer, Frame::kStep, std::as_bytes(std::span(step)));
   } else if (schedule_.at_end(reader.id)) {
     send(*reader.peer, Frame::kEnd, {});
@@ -302,14 +315,14 @@ void WriterControl::serve_all() {
   for (auto& [number, reader] : readers_) serve(reader);
 }
 
-void WriterControl::drop(std::uint64_t peer, DropReason how, const std::string& trouble) {
+void WriterControl::drop(std::uint64_t peer, DropReason reason, const std::string& trouble) {
   const auto found = readers_.find(peer);
   if (found == readers_.end()) return;
   // A reader that only watches may leave at any time.
-  if (how == DropReason::kFailed && options_.when_full == FullQueuePolicy::kWait && !found->second.ended)
+  if (reason == DropReason::kFailed && options_.when_full == FullQueuePolicy::kWait && !found->second.ended)
     trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
-  look_at(found->second);
-  schedule_.leave(found->second.id, how == DropReason::kContent);
+  read_board(found->second);
+  schedule_.leave(found->second.id, reason == DropReason::kContent);
   readers_.erase(found);
   serve_all();  // a slot may be free for another reader
   changed_.notify_all();
@@ -321,7 +334,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
   const auto kind = static_cast<Frame>(head.kind);
   if (kind == Frame::kAttach) return attach(peer, body);
   if (kind == Frame::kStatus) {
-    look_at_boards();
+    read_boards();
     const std::string all = status();
     return send(*peer, Frame::kStatusText, std::as_bytes(std::span(all)));
   }
@@ -333,7 +346,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
       serve(found->second);
       break;
     case Frame::kDone:
-      found->second.joined() ? look_at(found->second) : schedule_.done(found->second.id);
+      found->second.joined() ? read_board(found->second) : schedule_.done(found->second.id);
       serve_all();
       changed_.notify_all();
       break;

@@ -22,7 +22,7 @@
 
 namespace plait::pipe {
 
-/// The queue of steps, and the notification of its readers.
+/// Passes the steps of the queue to the readers.
 /// threads  The program's thread and the server's at once.
 class WriterControl {
  public:
@@ -32,15 +32,17 @@ class WriterControl {
 
   // Called on the program's thread.
 
-  /// Waits for the number of readers in the options.  errors  kSystem: ETIMEDOUT; a reader has failed or is lost.
+  /// Waits until as many readers as the options state have attached.  errors  kSystem: ETIMEDOUT; a reader has failed
+  /// or is lost.
   void wait_for_readers();
   /// Waits until a slot is free for the next step.
   /// errors  kSystem: a reader has failed or is lost; ETIMEDOUT: there is no reader.
   Schedule::BegunStep begin();
-  /// Makes the frame of a step for publish().
+  /// Encodes a step for publish().
   static std::string make_frame(const StepDescription& step);
   /// Publishes the begun step to the readers.
   void publish(const StepDescription& step, std::string frame);
+  /// Discards the begun step; its number is used again.
   void cancel();
   /// Announces the end of the steps, and waits until the readers have read all.  errors  As begin().
   void finish();
@@ -60,36 +62,37 @@ class WriterControl {
     std::string who;
     std::int64_t processes = 1;
     std::shared_ptr<transport::native::Peer> peer;
-    std::unique_ptr<Board> board;  // of a reader on this host that gets every step
+    std::unique_ptr<Board> board;  // only for a reader on this host that gets every step
     bool waits = false;            // the reader waits for a step
-    bool ended = false;            // the reader knows the end of the steps
+    bool ended = false;            // kEnd was sent to the reader
 
     bool joined() const { return board && board->joined(); }
   };
   void attach(const std::shared_ptr<transport::native::Peer>& peer, std::span<const std::byte> body);
-  /// Why what a reader expects is not met.
+  /// Returns the reason why the pipe does not have what a reader expects; nothing if it has.
   base::Rejection mismatch(const AttachRequest& reader) const;
   /// Sends the next step or the end to a waiting reader.
   void serve(Reader& reader);
   void serve_all();
-  /// Reads the progress of readers from their boards.
-  void look_at_boards();
-  void look_at(Reader& reader);
+  /// Passes the progress of readers from their boards to the schedule.
+  void read_boards();
+  void read_board(Reader& reader);
   void close_boards();
   std::unique_ptr<Board> make_board(const transport::native::Peer& peer, std::uint64_t id) const;
   /// Sets whether readers with boards notify the writer.
-  void want_word(bool wanted);
+  void request_notifications(bool on);
   enum class DropReason : std::uint8_t { kContent, kFailed };
-  void drop(std::uint64_t peer, DropReason how, const std::string& trouble);
+  void drop(std::uint64_t peer, DropReason reason, const std::string& trouble);
   std::string status() const;
-  /// errors  The error of a reader since the last call.
+  /// Throws the error that a reader has caused since the last call, if any.
+  /// errors  kSystem, EPIPE.
   void check_trouble();
   /// Polls `ready` for a while if there are enough cores.
   template <typename Ready>
   bool poll(std::unique_lock<std::mutex>& lock, Ready&& ready);
   /// Waits for a change, or for a short time.  Returns false after `until`.
   /// errors  kSystem, EINTR: the program was interrupted.
-  bool wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until);
+  bool wait_briefly(std::unique_lock<std::mutex>& lock, Clock::time_point until);
   /// Waits for `ready`; without a reader at most for the timeout in the options.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
@@ -106,10 +109,10 @@ class WriterControl {
   Schedule schedule_;
   Polling polling_;
   std::map<std::uint64_t, Reader> readers_;    // by number of the connection
-  std::size_t come_ = 0;                       // number of readers so far
+  std::size_t attached_ = 0;                   // number of readers that have attached so far
   std::map<std::int64_t, std::string> steps_;  // held steps and the last one, encoded
   std::int64_t bytes_ = 0;                     // of all published steps
-  bool word_wanted_ = false;                   // by readers with boards
+  bool notifications_requested_ = false;       // from readers with boards
   std::string trouble_;
   std::string aborted_;
 };

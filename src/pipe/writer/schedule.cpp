@@ -1,3 +1,13 @@
+// The queue of steps: which slot a new step gets, and which step a reader gets next.
+//
+// A step occupies a slot from begin() until no reader needs it any more. For each reader the schedule records the last
+// step that it has read (position) and the step that it is reading now (reading).
+//
+// Example with 2 slots and one reader: steps 0 and 1 are published in the slots 0 and 1. Neither has been read, so that
+// begin() returns nothing (kWait). After next() and done() of the reader its position is 0; slot 0 is free, and begin()
+// returns step 2 in it. With kDropOldest the first begin() drops step 0 and returns step 2 in slot 0, and the reader
+// gets step 1 next. If the reader is reading step 0 at that time, begin() drops step 1 instead.
+
 #include "pipe/writer/schedule.hpp"
 
 #include <algorithm>
@@ -12,7 +22,7 @@ bool Schedule::is_read_now(const Step& step) const {
   return std::ranges::any_of(readers_, [&](const auto& one) { return one.second.reading == step.number; });
 }
 
-bool Schedule::wanted(const Step& step) const {
+bool Schedule::is_needed(const Step& step) const {
   if (is_read_now(step)) return true;
   if (readers_.empty()) return !step.read;
   return std::ranges::any_of(readers_, [&](const auto& one) { return one.second.position < step.number; });
@@ -20,7 +30,7 @@ bool Schedule::wanted(const Step& step) const {
 
 void Schedule::release() {
   std::erase_if(steps_, [this](const Step& step) {
-    if (wanted(step)) return false;
+    if (is_needed(step)) return false;
     free_.push_back(step.slot);
     return true;
   });
@@ -68,39 +78,39 @@ std::uint64_t Schedule::attach() {
 }
 
 std::optional<Schedule::ReadSlot> Schedule::next(std::uint64_t reader) {
-  Reader& one = readers_.at(reader);
-  const auto found = std::ranges::find_if(steps_, [&](const Step& step) { return step.number > one.position; });
+  Reader& state = readers_.at(reader);
+  const auto found = std::ranges::find_if(steps_, [&](const Step& step) { return step.number > state.position; });
   if (found == steps_.end() || !may_be_read(*found)) return std::nullopt;
-  one.reading = found->number;
+  state.reading = found->number;
   return ReadSlot{found->number, found->slot};
 }
 
-void Schedule::leave(std::uint64_t reader, bool content) {
-  if (content) done(reader);
+void Schedule::leave(std::uint64_t reader, bool counts_as_read) {
+  if (counts_as_read) done(reader);
   readers_.erase(reader);
   release();
 }
 
 void Schedule::done(std::uint64_t reader) {
-  Reader& one = readers_.at(reader);
-  if (one.reading < 0) return;
+  Reader& state = readers_.at(reader);
+  if (state.reading < 0) return;
   for (Step& step : steps_)
-    if (step.number == one.reading) step.read = true;
-  one.position = one.reading;
-  one.reading = -1;
+    if (step.number == state.reading) step.read = true;
+  state.position = state.reading;
+  state.reading = -1;
   release();
 }
 
 void Schedule::progressed(std::uint64_t reader, std::int64_t finished, std::int64_t begun) {
-  Reader& one = readers_.at(reader);
+  Reader& state = readers_.at(reader);
   // The numbers come from memory that a reader can write.
   finished = std::min(finished, published_ - 1);
   begun = std::min(begun, published_ - 1);
-  one.reading = begun > std::max(finished, one.position) ? begun : -1;
-  if (finished <= one.position) return;
+  state.reading = begun > std::max(finished, state.position) ? begun : -1;
+  if (finished <= state.position) return;
   for (Step& step : steps_)
-    if (step.number > one.position && step.number <= finished) step.read = true;
-  one.position = finished;
+    if (step.number > state.position && step.number <= finished) step.read = true;
+  state.position = finished;
   release();
 }
 
@@ -114,7 +124,7 @@ bool Schedule::holds(std::int64_t step) const {
 }
 
 bool Schedule::drained() const {
-  return std::ranges::none_of(steps_, [this](const Step& step) { return wanted(step); });
+  return std::ranges::none_of(steps_, [this](const Step& step) { return is_needed(step); });
 }
 
 }  // namespace plait::pipe

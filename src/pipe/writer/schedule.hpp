@@ -15,9 +15,9 @@ enum class FullQueuePolicy : std::uint8_t {
   kDropOldest  ///< drops the oldest step that no reader is reading
 };
 
-/// A pure state machine without clock and processes, used by process 0 of the writer.
+/// The state machine of the queue, without clock, threads and messages; process 0 of the writer uses it.
 ///
-/// A step is held in a slot from its beginning until no reader will read it.  With kWait, unread steps are also held
+/// A step is held in a slot from begin() until no reader needs it any more.  With kWait, unread steps are also held
 /// while there is no reader.
 /// threads  One at a time.
 class Schedule {
@@ -44,17 +44,17 @@ class Schedule {
     std::int64_t step = 0;
     int slot = 0;
   };
-  /// Finishes the current step of a reader and begins the next one.  Returns nothing if there is none.  With
+  /// Begins the next step of a reader, which has finished the last one.  Returns nothing if no step is available.  With
   /// kDropOldest readers use at most slots() - 1 slots at a time, so that the writer always finds one.
   std::optional<ReadSlot> next(std::uint64_t reader);
-  /// A reader has read its current step.
+  /// Records that a reader has read its current step.
   void done(std::uint64_t reader);
   /// Sets the progress of a reader with a board: the last steps that it has finished and begun.  pre  kWait.
   void progressed(std::uint64_t reader, std::int64_t finished, std::int64_t begun);
-  /// Removes a reader.  content: true if its current step counts as read.
-  void leave(std::uint64_t reader, bool content);
+  /// Removes a reader.  counts_as_read: true if its current step counts as read.
+  void leave(std::uint64_t reader, bool counts_as_read);
 
-  /// True if a reader has read all steps and the sequence has ended.
+  /// Returns true if the sequence has ended and a reader has read all steps.
   bool at_end(std::uint64_t reader) const;
   /// True if the sequence has ended and all steps are read.
   bool over() const { return ended_ && drained(); }
@@ -66,14 +66,14 @@ class Schedule {
   int held() const { return static_cast<int>(steps_.size()); }
   int slots() const { return slots_; }
   std::size_t readers() const { return readers_.size(); }
-  /// The last step that a reader has read; its first step - 1 at the beginning.
+  /// Returns the last step that a reader has read; its first step - 1 at the beginning.
   std::int64_t position(std::uint64_t reader) const { return readers_.at(reader).position; }
 
  private:
   struct Step {
     std::int64_t number = 0;
     int slot = 0;
-    bool read = false;  // completely, by any reader
+    bool read = false;  // true if any reader has finished it
   };
   struct Reader {
     std::int64_t position = -1;
@@ -81,7 +81,8 @@ class Schedule {
   };
   bool is_read_now(const Step& step) const;
   bool may_be_read(const Step& step) const;
-  bool wanted(const Step& step) const;
+  /// Returns true if a reader is reading the step or will read it, or if no reader is attached and none has read it.
+  bool is_needed(const Step& step) const;
   void release();
 
   int slots_;

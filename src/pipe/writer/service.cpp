@@ -29,8 +29,8 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
   switch (static_cast<Frame>(head.kind)) {
     case Frame::kWhere: {
       const bool leaders = base::decode<std::int64_t>(body, kOtherEnd) == kLeaders;
-      const std::string there = base::encode(leaders ? groups_ : group_);
-      return send(*peer, Frame::kThere, head.tag, std::as_bytes(std::span(there)));
+      const std::string endpoints = base::encode(leaders ? groups_ : group_);
+      return send(*peer, Frame::kThere, head.tag, std::as_bytes(std::span(endpoints)));
     }
     case Frame::kMap: {
       const int descriptor = steps_->descriptor(base::decode<int>(body, kOtherEnd));
@@ -69,10 +69,10 @@ void WriterService::received(const std::shared_ptr<Peer>& peer, const FrameHead&
                              std::span<const std::byte> body) {
   try {
     if (head.kind == static_cast<std::uint32_t>(Frame::kPart)) return take_part(peer->number(), body);
-    const auto earlier = parts_.extract(peer->number());
-    if (earlier.empty()) return serve(peer, head, body);
-    earlier.mapped().append(reinterpret_cast<const char*>(body.data()), body.size());
-    serve(peer, head, std::as_bytes(std::span(earlier.mapped())));
+    const auto parts = parts_.extract(peer->number());
+    if (parts.empty()) return serve(peer, head, body);
+    parts.mapped().append(reinterpret_cast<const char*>(body.data()), body.size());
+    serve(peer, head, std::as_bytes(std::span(parts.mapped())));
   } catch (const Error& error) {
     try {
       const std::string answer = base::encode(Refusal{error.system_code(), error.what()});

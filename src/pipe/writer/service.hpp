@@ -20,8 +20,8 @@ class WriterService : public transport::native::Service {
   WriterService(std::shared_ptr<StepStore> steps, std::shared_ptr<WriterControl> control)
       : steps_(std::move(steps)), control_(std::move(control)) {}
 
-  /// Sets the endpoints of the processes of this group, by distance, and in process 0 those of the first process of
-  /// each group.  Called before the server is announced.
+  /// Sets the endpoints of the processes of this group, by distance from this process, and on process 0 those of the
+  /// first process of each group.  Call it before readers can find the server.
   void set_directory(std::vector<std::string> group, std::vector<std::string> groups);
 
   void opened(const std::shared_ptr<transport::native::Peer>& /*peer*/) override {}
@@ -38,7 +38,7 @@ class WriterService : public transport::native::Service {
   std::shared_ptr<WriterControl> control_;
   std::vector<std::string> group_;
   std::vector<std::string> groups_;
-  std::map<std::uint64_t, std::string> parts_;  // of incomplete requests, by number of the connection
+  std::map<std::uint64_t, std::string> parts_;  // received parts of incomplete requests, by number of the connection
 };
 
 }  // namespace plait::pipe

@@ -21,13 +21,14 @@ StepStore::StepStore(int slots, std::int64_t process) : process_(process), slots
 void StepStore::begin(std::int64_t step, int slot) {
   const std::scoped_lock lock(mutex_);
   begun_ = slot;
-  Slot& here = slots_[static_cast<std::size_t>(slot)];
-  here.memory.grow(Placement::kHead);
-  // The step is announced when it is complete.  A reader that still reads the previous step notices the new number.
-  here.memory.set_step(step);
-  here.step = step;
-  here.arrays.clear();
-  here.placement.emplace(process_);
+  Slot& target = slots_[static_cast<std::size_t>(slot)];
+  target.memory.grow(Placement::kHead);
+  // Set the number before the first write. Readers of this step get it only after publish(); a dropped reader that
+  // still reads the previous step in this slot notices the new number.
+  target.memory.set_step(step);
+  target.step = step;
+  target.arrays.clear();
+  target.placement.emplace(process_);
 }
 
 void StepStore::add(const Layout& layout, std::int64_t element_bytes, std::span<const copy::LocalArray> arrays) {
@@ -56,53 +57,55 @@ int StepStore::descriptor(int slot) const {
   return slots_[static_cast<std::size_t>(slot)].memory.descriptor();
 }
 
-std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& source, const ElementRequest& wanted,
+std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& source, const ElementRequest& request,
                                                                std::int64_t element_bytes) {
   const std::scoped_lock lock(plans_mutex_);
-  ElementRequest alike = wanted;  // equal in all that the plan depends on
-  alike.step = alike.slot = 0;
-  alike.variable = element_bytes;
-  const std::string key = base::encode(alike, std::string_view(spelling(source)));
+  // The key is equal for all requests with the same plan: it has no step and slot, and the element size instead of the
+  // variable.
+  ElementRequest plan_request = request;
+  plan_request.step = plan_request.slot = 0;
+  plan_request.variable = element_bytes;
+  const std::string key = base::encode(plan_request, std::string_view(spelling(source)));
   const auto known = std::ranges::find_if(plans_, [&](const CachedPlan& one) { return one.key == key; });
   if (known != plans_.end()) {
     plans_.splice(plans_.begin(), plans_, known);
     return plans_.front().packed;
   }
-  const plan::RegionPairs pairs(source, Layout::parse(wanted.layout), wanted.region, wanted.fill_halo);
-  if (!pairs.source().has_rank(wanted.sender) || !pairs.target().has_rank(wanted.receiver))
+  const plan::RegionPairs pairs(source, Layout::parse(request.layout), request.region, request.fill_halo);
+  if (!pairs.source().has_rank(request.sender) || !pairs.target().has_rank(request.receiver))
     base::throw_argument_error("the reader asked for a rank that the layout lacks");
-  auto packed = std::make_shared<const exchange::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
+  auto packed = std::make_shared<const exchange::PackedMessage>(pairs.products(request.sender, request.receiver),
                                                                 pairs.target_order(), element_bytes);
   if (plans_.size() == kMaxPlans) plans_.pop_back();
   plans_.push_front({key, packed});
   return packed;
 }
 
-StepStore::StoredArray StepStore::find_array(const ElementRequest& wanted) const {
+StepStore::StoredArray StepStore::find_array(const ElementRequest& request) const {
   const std::scoped_lock lock(mutex_);
-  const bool there = wanted.slot >= 0 && static_cast<std::size_t>(wanted.slot) < slots_.size();
-  const Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
-  if (slot == nullptr || slot->memory.data() == nullptr || slot->step != wanted.step ||
-      slot->memory.step() != wanted.step)
-    base::throw_system_error(ESTALE, "the writer no longer holds step ", wanted.step);
-  if (wanted.variable < 0 || static_cast<std::size_t>(wanted.variable) >= slot->arrays.size())
-    base::throw_argument_error("step ", wanted.step, " has no such array");
-  const auto variable = static_cast<std::size_t>(wanted.variable);
+  const bool there = request.slot >= 0 && static_cast<std::size_t>(request.slot) < slots_.size();
+  const Slot* slot = there ? &slots_[static_cast<std::size_t>(request.slot)] : nullptr;
+  if (slot == nullptr || slot->memory.data() == nullptr || slot->step != request.step ||
+      slot->memory.step() != request.step)
+    base::throw_system_error(ESTALE, "the writer no longer holds step ", request.step);
+  if (request.variable < 0 || static_cast<std::size_t>(request.variable) >= slot->arrays.size())
+    base::throw_argument_error("step ", request.step, " has no such array");
+  const auto variable = static_cast<std::size_t>(request.variable);
   const auto& [layout, element_bytes] = slot->arrays[variable];
-  if (!layout.has_rank(wanted.sender) || (process_ >= 0 && wanted.sender != process_))
-    base::throw_argument_error("rank ", wanted.sender, " is not held here");
+  if (!layout.has_rank(request.sender) || (process_ >= 0 && request.sender != process_))
+    base::throw_argument_error("rank ", request.sender, " is not held here");
   const copy::LocalArray from = dense_array(
-      layout, wanted.sender, slot->memory.data() + slot->placement->offset(variable, wanted.sender), element_bytes);
+      layout, request.sender, slot->memory.data() + slot->placement->offset(variable, request.sender), element_bytes);
   return {layout, element_bytes, from};
 }
 
-StepStore::Message StepStore::find(const ElementRequest& wanted) {
-  const StoredArray found = find_array(wanted);
+StepStore::Message StepStore::find(const ElementRequest& request) {
+  const StoredArray found = find_array(request);
   Message message;
-  message.step_ = wanted.step;
-  message.slot_ = wanted.slot;
-  // Planning holds no lock; pack() checks that the step still exists.
-  message.packed_ = plan(found.layout, wanted, found.element_bytes);
+  message.step_ = request.step;
+  message.slot_ = request.slot;
+  // Plan without holding mutex_, because this may be slow; pack() checks that the slot still has the step.
+  message.packed_ = plan(found.layout, request, found.element_bytes);
   message.element_bytes_ = found.element_bytes;
   message.from_ = found.from;
   return message;
@@ -111,7 +114,7 @@ StepStore::Message StepStore::find(const ElementRequest& wanted) {
 std::int64_t StepStore::Message::bytes() const { return packed_->elements() * element_bytes_; }
 
 bool StepStore::pack(const Message& message, std::int64_t offset, std::span<std::byte> into) {
-  // The lock prevents the reuse of the slot, which may also move its memory.
+  // The lock prevents that begin() reuses the slot meanwhile, or that the slot grows, which may move its memory.
   const std::scoped_lock lock(mutex_);
   if (slots_[static_cast<std::size_t>(message.slot_)].memory.step() != message.step_) return false;
   message.pack(offset, into);
@@ -124,7 +127,7 @@ void StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) co
     packed_->pack(offset / element_bytes_, (offset + bytes) / element_bytes_, from_, into.data());
     return;
   }
-  // Elements that are divided between two frames.
+  // The frame begins or ends within an element: pack whole elements into a buffer, and copy the part in question.
   const std::int64_t first = offset / element_bytes_;
   const std::int64_t last = (offset + bytes + element_bytes_ - 1) / element_bytes_;
   std::vector<std::byte> whole(static_cast<std::size_t>((last - first) * element_bytes_));

@@ -1,4 +1,4 @@
-/// The steps that one process of the writer holds.
+/// The steps in the memory of one process of a writer.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,24 @@
 
 namespace plait::pipe {
 
-/// A slot holds the arrays of one step, dense, with halos, as their layouts state.
+/// Each slot holds the local arrays of one step, in dense form and with their halos.
 ///
-/// memory   For each slot the bytes of this process's local arrays, rounded up.
+/// memory   For each slot the bytes of this process's local arrays of the largest step so far, rounded up.
 /// threads  The program's thread writes the begun step; the server's thread reads published steps, which are not
 ///          written before their readers are done.
 class StepStore {
  public:
-  /// process: -1 if it holds all ranks.
+  /// process: number of the process, which holds the rank of that number; -1 if it holds all ranks.
   StepStore(int slots, std::int64_t process);
 
+  /// Begins to write a step into a slot, whose previous step is discarded.
   void begin(std::int64_t step, int slot);
-  /// Copies an array into the step.  errors  kSystem: no memory.
+  /// Copies an array into the begun step.  errors  kSystem: no memory.
   void add(const Layout& layout, std::int64_t element_bytes, std::span<const copy::LocalArray> arrays);
 
-  /// The descriptor of a slot's memory; -1 if the slot does not exist or is empty.
+  /// Returns the descriptor of a slot's memory; -1 if the slot does not exist or has no memory.
   int descriptor(int slot) const;
-  /// Requested elements, packed in the order of the reader's local array.
+  /// The elements of a request, packed in the order of the reader's local array.
   class Message {
    public:
     std::int64_t bytes() const;
@@ -51,8 +52,9 @@ class StepStore {
     copy::LocalArray from_;
     std::int64_t element_bytes_ = 1;
   };
-  /// errors  kArgument, kSystem: no such step or array.
-  Message find(const ElementRequest& wanted);
+  /// Prepares the answer to a request.
+  /// errors  kArgument: no such array or rank.  kSystem, ESTALE: the step is not held any more.
+  Message find(const ElementRequest& request);
   /// Fills `into` with the bytes of a message from `offset` on.  Returns false if the step is no longer held, because
   /// the reader was dropped.
   bool pack(const Message& message, std::int64_t offset, std::span<std::byte> into);
@@ -61,7 +63,7 @@ class StepStore {
   struct Slot {
     SlotMemory memory;
     std::int64_t step = -1;
-    std::vector<std::pair<Layout, std::int64_t>> arrays;  // with the bytes of an element
+    std::vector<std::pair<Layout, std::int64_t>> arrays;  // each with the bytes of an element
     std::optional<Placement> placement;
   };
   struct CachedPlan {
@@ -74,8 +76,8 @@ class StepStore {
     std::int64_t element_bytes = 0;
     copy::LocalArray from;
   };
-  StoredArray find_array(const ElementRequest& wanted) const;
-  std::shared_ptr<const exchange::PackedMessage> plan(const Layout& source, const ElementRequest& wanted,
+  StoredArray find_array(const ElementRequest& request) const;
+  std::shared_ptr<const exchange::PackedMessage> plan(const Layout& source, const ElementRequest& request,
                                                       std::int64_t element_bytes);
 
   const std::int64_t process_;

@@ -26,7 +26,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   const std::exception_ptr failed = collective::caught([&] {
     if (first_) secret = Key::random().text();
   });
-  // This also runs after a failure, because the other ranks wait here; the phase reports the error.
+  // Broadcast even after a failure, because the other ranks wait for it; the next phase reports the error.
   secret = collective::broadcast_text(transport, secret);
   const std::string who = this_program();
   call.run_phase([&] {
@@ -34,17 +34,17 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
     steps_ = std::make_shared<StepStore>(options.queue, alone ? -1 : transport.rank());
     if (first_) control_ = std::make_shared<WriterControl>(shown, type, who, transport.size(), options);
     service_ = std::make_shared<WriterService>(steps_, control_);
-    Server::Options wanted;
-    wanted.network = options.network;
-    wanted.max_queued = 2 * kAskedAhead;
-    wanted.first_port = static_cast<std::uint16_t>(options.first_port);
-    wanted.last_port = static_cast<std::uint16_t>(options.last_port);
-    server_ = Server::start(Key::parse(secret), service_, wanted);
+    Server::Options server_options;
+    server_options.network = options.network;
+    server_options.max_queued = 2 * kAskedAhead;
+    server_options.first_port = static_cast<std::uint16_t>(options.first_port);
+    server_options.last_port = static_cast<std::uint16_t>(options.last_port);
+    server_ = Server::start(Key::parse(secret), service_, server_options);
   });
-  const auto reached = [this] { return server_->endpoints().text(); };
-  std::vector<std::string> group = collective::gather(transport, reached, {1, kGroup});
-  std::vector<std::string> groups = collective::gather(transport, reached, {kGroup});
-  // Every process knows the endpoints before the first reader connects, because a reader may ask any process.
+  const auto own_endpoints = [this] { return server_->endpoints().text(); };
+  std::vector<std::string> group = collective::gather(transport, own_endpoints, {1, kGroup});
+  std::vector<std::string> groups = collective::gather(transport, own_endpoints, {kGroup});
+  // Every process needs its endpoints before the meeting file exists, because a reader may then ask any process.
   call.run_phase([&] { service_->set_directory(std::move(group), std::move(groups)); });
   try {
     call.run_phase([&] {
@@ -53,7 +53,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
       control_->wait_for_readers();
     });
   } catch (const Error& error) {
-    abort(error.what());  // the destructor does not run, so connected readers are told here
+    abort(error.what());  // a constructor that throws has no destructor call, so notify connected readers here
     throw;
   }
 }
@@ -94,7 +94,7 @@ void Writer::move(collective::Collective& call, const core::Transfer& transfer) 
 }
 
 void Writer::end_step(collective::Collective& /*call*/, bool keep) {
-  // All ranks have agreed since the last one of them wrote.
+  // All ranks have agreed after their last write, so that the step is complete.
   if (!first_) return;
   if (keep) {
     control_->publish(step_, WriterControl::make_frame(step_));
@@ -122,7 +122,7 @@ void Writer::finish(collective::Collective& call) {
     if (first_) control_->finish();
   });
   over_ = true;
-  meeting_.reset();  // first, so that no reader finds a server that ends
+  meeting_.reset();  // before the server ends, so that no reader finds it
   server_.reset();
 }
 

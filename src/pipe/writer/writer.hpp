@@ -44,8 +44,6 @@ class Writer : public core::Channel {
   void abort(const std::string& why) noexcept override;
 
  private:
-  void meet(collective::Collective& call);
-
   const std::string shown_;
   const Options options_;
   const bool first_;
@@ -55,7 +53,8 @@ class Writer : public core::Channel {
   std::unique_ptr<transport::native::Server> server_;
   std::unique_ptr<MeetingFile> meeting_;  // of rank 0
   StepDescription step_;
-  std::optional<std::pair<Layout, std::string>> spelled_;  // the last written layout, and its text
+  std::optional<std::pair<Layout, std::string>>
+      spelled_;  // the last written layout and its text, so that equal layouts are spelled once
   bool over_ = false;
 };
 
