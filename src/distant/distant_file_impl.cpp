@@ -368,14 +368,14 @@ void DistantFile::Impl::throw_name_taken(const std::string& name, int by) {
 }
 
 void DistantFile::Impl::check_free(const std::string& name) {
-  const distant::Entry owner = ask_directory(RequestKind::kFind, name, {});
-  if (owner.rank >= 0) throw_name_taken(name, static_cast<int>(owner.rank));
+  const distant::Entry current_owner = ask_directory(RequestKind::kFind, name, {});
+  if (current_owner.rank >= 0) throw_name_taken(name, static_cast<int>(current_owner.rank));
 }
 
 void DistantFile::Impl::offer_as(const std::string& name) {
   const distant::Entry offered_file{rank_, number_};
-  const distant::Entry owner = ask_directory(RequestKind::kRegister, name, offered_file);
-  if (owner != offered_file) throw_name_taken(name, static_cast<int>(owner.rank));
+  const distant::Entry current_owner = ask_directory(RequestKind::kRegister, name, offered_file);
+  if (current_owner != offered_file) throw_name_taken(name, static_cast<int>(current_owner.rank));
   name_ = name;
   server_ = rank_;
 }

@@ -1,4 +1,4 @@
-/// The numbers of files and calls that workers of a transport have abandoned.
+/// The numbers of objects, such as files, that workers of a transport have abandoned.
 #pragma once
 
 #include <algorithm>

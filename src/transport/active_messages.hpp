@@ -1,4 +1,4 @@
-/// Active messages: calls that a thread of the other worker serves while the program of that worker computes.
+/// Active messages: calls to another worker, which a thread of that worker serves while its program computes.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct CallFailure {
   [[noreturn]] void raise() const { throw Error(kind, text, code); }
 };
 
-/// The head of a call: a few bytes whose meaning the layer above defines.
+/// The header of a call, whose meaning the layer above defines.
 inline constexpr std::size_t kCallHeadBytes = 96;
 using CallHead = std::array<std::byte, kCallHeadBytes>;
 
@@ -33,7 +33,7 @@ struct Call {
   int to = 0;
   CallHead head{};
   std::span<const std::byte> payload;  ///< sent with the call; must not change until `done`
-  std::span<std::byte> output;         ///< receives the data of the answer, which fill it
+  std::span<std::byte> output;         ///< receives the data of the answer, which must have this length
   /// Called once, on any thread, with nullptr if the call was answered.  It must neither throw nor wait.
   std::function<void(const CallFailure*)> done;
   const void* request = nullptr;  ///< the request that the call is a part of, for ActiveMessages::cancel
@@ -79,8 +79,8 @@ class ActiveMessages {
   virtual void look_until(base::FunctionRef<bool()> done) = 0;
 
   /// Fails the calls of a request that have not been answered, and releases their memory.  The other worker still
-  /// carries out what has been sent to it.  A call continues if it is just being sent, or if there is no memory for its
-  /// bytes; so do all calls if workers are threads.
+  /// carries out what has been sent to it.  Calls that are just being sent, or for whose bytes there is no memory,
+  /// continue.  If workers are threads, all calls continue.
   virtual void cancel(const void* request, const CallFailure& why) noexcept {
     (void)request;
     (void)why;

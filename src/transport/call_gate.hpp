@@ -37,7 +37,7 @@ class CallGate {
   bool enter() noexcept;
   /// Ends a call for which enter() has returned true.
   void leave() noexcept;
-  /// True if this thread is in a call.
+  /// Returns true if this thread is inside a call.
   static bool is_inside() noexcept;
 
   /// Makes further calls wait, and waits until no call is under way, but at most for `timeout`, because a call that
@@ -58,7 +58,7 @@ class CallGate {
 
   std::atomic<State> state_{State::kOpen};  // changes with the mutex locked
   std::atomic<int> inside_{0};              // threads in a call
-  // number of these threads that exceeded a timeout; they are not waited for again
+  // number of these threads that were still inside after a timeout; later calls do not wait for them again
   int stuck_ = 0;
   bool turn_taken_ = false;  // a serial gate has let a thread in
   std::mutex mutex_;

@@ -8,7 +8,7 @@
 
 namespace plait::transport {
 
-/// Each call is one atomic operation; it takes effect whatever the other workers are doing.
+/// Each call is one atomic operation, which does not depend on what the other workers are doing.
 /// threads  Any number at once.
 /// errors  kSystem: the transport has failed.
 class Counter {
@@ -18,8 +18,8 @@ class Counter {
   virtual void store(std::int64_t value) = 0;
   /// Adds; returns the previous value.
   virtual std::int64_t fetch_add(std::int64_t by) = 0;
-  /// Stores `wanted` if the value is `expected`; returns the previous value.
-  virtual std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) = 0;
+  /// Stores `desired` if the value is `expected`; returns the previous value.
+  virtual std::int64_t compare_swap(std::int64_t expected, std::int64_t desired) = 0;
 };
 
 /// A counter in memory that all workers map; `owner` keeps that memory alive.  Operations acquire and release: a worker
@@ -31,8 +31,8 @@ class MemoryCounter : public Counter {
   std::int64_t load() override { return word_.load(std::memory_order_acquire); }
   void store(std::int64_t value) override { word_.store(value, std::memory_order_release); }
   std::int64_t fetch_add(std::int64_t by) override { return word_.fetch_add(by, std::memory_order_acq_rel); }
-  std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) override {
-    word_.compare_exchange_strong(expected, wanted, std::memory_order_acq_rel);
+  std::int64_t compare_swap(std::int64_t expected, std::int64_t desired) override {
+    word_.compare_exchange_strong(expected, desired, std::memory_order_acq_rel);
     return expected;
   }
 

@@ -49,10 +49,10 @@ void run_endings() noexcept {
   }
   for (const EndingStage stage : kEndingStages)
     for (std::size_t index = count; index-- > 0;) {
-      const Ending& one = at(index);
-      if (one.stage != stage || !one.owner.here()) continue;
+      const Ending& ending = at(index);
+      if (ending.stage != stage || !ending.owner.here()) continue;
       try {
-        one.call();
+        ending.call();
       } catch (const std::exception&) {
         continue;  // the other callbacks must run all the same
       }

@@ -19,12 +19,13 @@ enum class EndingStage : std::uint8_t {
 inline constexpr std::array kEndingStages{EndingStage::kFiles, EndingStage::kStarted, EndingStage::kLeave,
                                           EndingStage::kThreads, EndingStage::kMemory};
 
-/// Adds a callback, which is never removed.  If MPI is in use, libplait_mpi calls run_endings() in MPI_Finalize from
-/// the first communicator on (transport/mpi/finalize.hpp); otherwise it is not called.
+/// Adds a callback, which is never removed.  From the first communicator on, libplait_mpi calls run_endings() in
+/// MPI_Finalize (transport/mpi/finalize.hpp).  Without MPI, callbacks run only if a transport registers run_endings(),
+/// as transport/local does.
 /// threads  Any.
 void at_ending(EndingStage stage, std::function<void()> call);
 
-/// Runs all callbacks once; exceptions are discarded.  Callbacks that are added meanwhile or later run the next time.
+/// Runs all callbacks; exceptions are discarded.  A callback that is added meanwhile runs at the next call.
 void run_endings() noexcept;
 
 }  // namespace plait::transport

@@ -38,9 +38,9 @@ void wake_all(std::atomic<std::uint32_t>& word) { syscall(SYS_futex, &word, FUTE
 
 // The kernel compares the word with `seen` under its own lock. If the word was raised in between, the call does not
 // sleep, so no wake-up is lost.
-bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds most) {
+bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds timeout) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  const timespec limit{most.count() / kSecond, most.count() % kSecond};
+  const timespec limit{timeout.count() / kSecond, timeout.count() % kSecond};
   return syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0) == 0;
 }
 
@@ -48,13 +48,13 @@ namespace {
 
 /// Yields the core to other threads until `done` returns true or the time has elapsed.
 bool yield_for_a_while(base::FunctionRef<bool()> done) {
-  constexpr auto kLongest = std::chrono::microseconds(100);
+  constexpr auto kYieldTime = std::chrono::microseconds(100);
   if (done()) return true;
   const auto start = std::chrono::steady_clock::now();
   do {
     ::sched_yield();
     if (done()) return true;
-  } while (std::chrono::steady_clock::now() - start < kLongest);
+  } while (std::chrono::steady_clock::now() - start < kYieldTime);
   return false;
 }
 
@@ -62,13 +62,12 @@ bool yield_for_a_while(base::FunctionRef<bool()> done) {
 class LivenessTimer {
  public:
   explicit LivenessTimer(Liveness& liveness) : liveness_(liveness) {}
-  /// errors  Those of the Liveness, unless `done` returns true: a worker that has left since may have done its part
-  /// before.
-  void look(base::FunctionRef<bool()> done) {
+  /// errors  Those of the Liveness, unless `done` returns true: a worker may have done its part before it left.
+  void check_if_due(base::FunctionRef<bool()> done) {
     const auto now = Clock::now();
     if (interruption_.is_due(now)) liveness_.check_interruption();
-    if (now - looked_ < kBetweenLooks) return;
-    looked_ = now;
+    if (now - last_check_ < kCheckInterval) return;
+    last_check_ = now;
     try {
       liveness_.check();
     } catch (...) {
@@ -78,14 +77,15 @@ class LivenessTimer {
 
  private:
   using Clock = base::InterruptionTimer::Clock;
-  static constexpr std::chrono::milliseconds kBetweenLooks{250};
+  static constexpr std::chrono::milliseconds kCheckInterval{250};
 
   Liveness& liveness_;
   base::InterruptionTimer interruption_;
-  Clock::time_point looked_ = Clock::now();
+  Clock::time_point last_check_ = Clock::now();
 };
 
-/// Waits; the first sleep lasts at most `nap`, and later ones double.
+/// Waits until `done` returns true.  The first sleep lasts at most `nap`; the limit doubles after each sleep that was
+/// not woken.
 void wait(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness,
           std::chrono::nanoseconds nap) {
   if (yield_for_a_while(done)) return;
@@ -97,7 +97,7 @@ void wait(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Live
     // thread of this process receives.
     if (!sleep_on(word, seen, nap)) nap = std::min<std::chrono::nanoseconds>(2 * nap, base::kBetweenInterruptions);
     if (done()) return;
-    timer.look(done);
+    timer.check_if_due(done);
   }
 }
 
@@ -120,7 +120,7 @@ void poll_until(base::FunctionRef<bool()> done, Liveness& liveness) {
   LivenessTimer timer(liveness);
   while (!done()) {
     std::this_thread::sleep_for(kNap);
-    timer.look(done);
+    timer.check_if_due(done);
   }
 }
 

@@ -1,4 +1,4 @@
-/// Counters on which the workers of one node wait for each other, asleep.
+/// Counters in shared memory on which the workers of one node wait for each other without spinning.
 #pragma once
 
 #include <atomic>
@@ -14,20 +14,21 @@ void wake_all(std::atomic<std::uint32_t>& word);
 
 /// Sleeps until the word differs from `seen`, its waiters are woken, or the time has elapsed.  Returns true if it was
 /// woken.
-bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds most);
+bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds timeout);
 
 /// Returns true if a counter has reached a target, modulo 2^32: the difference is taken as a signed number.
 inline bool reached(const std::atomic<std::uint32_t>& counter, std::uint32_t target) {
   return static_cast<std::int32_t>(counter.load(std::memory_order_acquire) - target) >= 0;
 }
 
-/// Checks, while a worker waits, that the workers it waits for are still there.
+/// Checks, while a worker waits, that the workers for which it waits have not ended.
 class Liveness {
  public:
   virtual ~Liveness() = default;
   /// errors  kSystem: names a worker that has ended.
   virtual void check() = 0;
-  /// Checks if the wait of this worker is interrupted.  It is not interrupted if the others could not be notified.
+  /// Checks if a signal asks to interrupt the wait of this worker.  A wait is not interrupted if the other workers
+  /// cannot be notified of it.
   /// errors  kSystem, EINTR: the wait is interrupted, and the others have been notified.
   virtual void check_interruption() {}
 };
@@ -52,7 +53,8 @@ void poll_until(base::FunctionRef<bool()> done, Liveness& liveness);
 struct Slot {
   std::atomic<std::uint32_t> filled{0};
   std::atomic<std::uint32_t> taken{0};
-  std::atomic<std::uint32_t> claimed{0};  ///< uses whose windows some worker has begun to fill or to flush
+  std::atomic<std::uint32_t> claimed{
+      0};  ///< number of uses of the slot that a worker has claimed, to fill or to flush its window
 };
 
 /// The slots of all workers of a node.

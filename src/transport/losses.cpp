@@ -9,7 +9,8 @@ namespace plait::transport {
 
 namespace {
 
-/// Data that the lost process has sent may still arrive, and be passed on from rank to rank.
+/// Time before a loss ends a wait: data that the lost process has sent may still arrive, or be forwarded by other
+/// ranks.
 constexpr std::chrono::seconds kGrace{5};
 
 }  // namespace
@@ -25,9 +26,9 @@ void Losses::end() {
 }
 
 void Losses::record(int worker) {
-  // The time is stored first: a thread that sees the loss must see its time too, and wait that long.
-  Clock::rep never = 0;
-  since_.compare_exchange_strong(never, Clock::now().time_since_epoch().count());
+  // Store the time before the rank: a thread that sees lost_ also sees since_, and waits for kGrace from then on.
+  Clock::rep unset = 0;
+  since_.compare_exchange_strong(unset, Clock::now().time_since_epoch().count());
   int none = -1;
   lost_.compare_exchange_strong(none, worker);
 }

@@ -1,4 +1,4 @@
-/// Processes that have ended, for those that wait for all processes.
+/// Records processes that have ended, so that others do not wait for them.
 #pragma once
 
 #include <atomic>
@@ -8,20 +8,23 @@
 
 namespace plait::transport {
 
-/// The losses of one communicator.  Nothing is known before its active messages have begun (active.hpp); their handler
-/// records processes that ended without notice.
+/// The losses of one communicator.  Losses are recorded by its active messages (active_messages.hpp), so none is known
+/// before these have begun.
 /// threads  Any number at once.
 class Losses {
  public:
-  /// Begins active messages; `watch` makes them detect the end of processes with which they do not exchange messages.
+  /// Called when active messages begin.  `watch` makes them also watch processes with which they exchange no messages;
+  /// it is called by the first check_waiting().
   void begin(std::function<void()> watch);
+  /// Called when active messages end.
   void end();
 
   void record(int worker);
-  /// errors  kSystem: a process has been lost.  Calls of MPI that need it would not return, or crash.
+  /// Checks that no process has been lost: collective calls of MPI would not return, or would crash.
+  /// errors  kSystem: a process has been lost.
   void check() const;
-  /// Like check(), but for a thread that has waited for a while: data that the lost process has sent may still end the
-  /// wait.
+  /// Like check(), for a thread that has waited for a while.  It fails only some seconds after the loss, because data
+  /// that the lost process has sent may still end the wait.
   void check_waiting();
 
  private:

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kMaxCopies = 512;  // maximum copies per call; the system allows 1024
 
-/// A word whose value no other process has at the same address, as far as process numbers and clocks differ.
+/// A word whose value depends on process number and clock, so that another process has no equal word at the same
+/// address.
 struct Word {
   std::int64_t value =
       (static_cast<std::int64_t>(::getpid()) << 32) ^ std::chrono::steady_clock::now().time_since_epoch().count();
@@ -28,41 +29,41 @@ iovec to_iovec(const std::byte* begin, std::int64_t bytes) {
   return {const_cast<std::byte*>(begin), static_cast<std::size_t>(bytes)};
 }
 
-/// Returns true if `bytes` bytes were copied.
-bool copied(std::int64_t process, std::span<const iovec> from, std::span<const iovec> to, std::int64_t bytes) {
+/// Copies memory of a process.  Returns true if all `bytes` bytes were copied; otherwise sets errno.
+bool copy_from(std::int64_t process, std::span<const iovec> from, std::span<const iovec> to, std::int64_t bytes) {
   const ssize_t result =
       ::process_vm_readv(static_cast<pid_t>(process), to.data(), to.size(), from.data(), from.size(), 0);
   if (result >= 0 && result < bytes) errno = EFAULT;
   return result == bytes;
 }
 
-bool copied(std::int64_t process, const std::byte* from, std::byte* to, std::int64_t bytes) {
-  const std::array there{to_iovec(from, bytes)};
-  const std::array here{to_iovec(to, bytes)};
-  return copied(process, there, here, bytes);
+bool copy_from(std::int64_t process, const std::byte* from, std::byte* to, std::int64_t bytes) {
+  const std::array source{to_iovec(from, bytes)};
+  const std::array target{to_iovec(to, bytes)};
+  return copy_from(process, source, target, bytes);
 }
 
 }  // namespace
 
 PeerToken PeerMemory::token() {
   static base::PerProcess<Word> word;
-  const Word& own = word.get();
-  return {::getpid(), reinterpret_cast<std::intptr_t>(&own.value), own.value};
+  const Word& probe = word.get();
+  return {::getpid(), reinterpret_cast<std::intptr_t>(&probe.value), probe.value};
 }
 
 bool PeerMemory::readable(const std::byte* address) {
-  std::byte seen{};
-  return copied(::getpid(), address, &seen, 1);
+  std::byte byte{};
+  return copy_from(::getpid(), address, &byte, 1);
 }
 
 void PeerMemory::try_all(std::span<const PeerToken> tokens) {
   tried_ = true;
   processes_.clear();
-  able_ = std::all_of(tokens.begin(), tokens.end(), [&](const PeerToken& peer) {
+  is_permitted_ = std::all_of(tokens.begin(), tokens.end(), [&](const PeerToken& peer) {
     processes_.push_back(peer.process);
     std::int64_t found = 0;
-    const auto* const there = reinterpret_cast<const std::byte*>(static_cast<std::intptr_t>(peer.address));
-    return copied(peer.process, there, reinterpret_cast<std::byte*>(&found), sizeof found) && found == peer.word;
+    const auto* const source = reinterpret_cast<const std::byte*>(static_cast<std::intptr_t>(peer.address));
+    return copy_from(peer.process, source, reinterpret_cast<std::byte*>(&found), sizeof found) && found == peer.word;
   });
 }
 
@@ -85,7 +86,7 @@ void PeerMemory::read(int node_rank, std::span<const PeerCopy> copies) const {
       }
       bytes += one.bytes;
     }
-    if (!copied(process, {from.data(), count}, {to.data(), targets}, bytes)) {
+    if (!copy_from(process, {from.data(), count}, {to.data(), targets}, bytes)) {
       const int code = errno;
       base::throw_system_error(code, "cannot read the array of process ", process,
                                " of this node: ", std::strerror(code), "; it has ended, or its array is gone");

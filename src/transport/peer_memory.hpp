@@ -8,7 +8,7 @@
 
 namespace plait::transport {
 
-/// Maximum bytes per copy of the system.
+/// Maximum bytes of one system call.
 inline constexpr std::int64_t kMaxPeerCopy = std::int64_t{1} << 30;
 
 /// A range of another process's memory, at its address there, and the destination; at most kMaxPeerCopy bytes.
@@ -18,8 +18,8 @@ struct PeerCopy {
   std::int64_t bytes = 0;
 };
 
-/// The data with which another process tests access: the process number, and the address and value of a word.  A
-/// process of that number in another PID namespace has another value there, or no memory.
+/// Lets another process test the access to this one: its process number, and the address and value of a word.  If the
+/// number means another process in the PID namespace of the reader, the value differs or cannot be read.
 struct PeerToken {
   std::int64_t process = 0;
   std::int64_t address = 0;
@@ -36,12 +36,12 @@ class PeerMemory {
   /// Returns true if a byte of this process's memory can be read in this way; memory of devices cannot.
   static bool readable(const std::byte* address);
 
-  /// Reads the words of all processes of a node, by their ranks on it.
+  /// Tests the access to all processes of a node, whose tokens are in the order of their ranks on the node.
   /// cost  One system call each.
   void try_all(std::span<const PeerToken> tokens);
   bool tried() const { return tried_; }
-  /// Returns true if all words could be read.
-  bool able() const { return able_; }
+  /// Returns true if the words of all processes could be read.
+  bool able() const { return is_permitted_; }
 
   /// Copies ranges of a process's memory.
   /// cost  Microseconds for each call, and some 0.2 us for each range, in addition to the bytes.
@@ -51,7 +51,7 @@ class PeerMemory {
  private:
   std::vector<std::int64_t> processes_;
   bool tried_ = false;
-  bool able_ = false;
+  bool is_permitted_ = false;
 };
 
 }  // namespace plait::transport

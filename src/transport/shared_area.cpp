@@ -30,11 +30,11 @@ Registry& registry() {
   return value.get();
 }
 
-/// Unmaps areas that no process holds any more.
-void forget_unused(Registry& known) {
+/// Unmaps areas of which no process has a part any more.
+void unmap_unused(Registry& known) {
   for (auto area = known.areas.begin(); area != known.areas.end();) {
-    // Acquire, after the releases of all holders: their last accesses are over.  The count is in the area itself, which
-    // every process that has mapped it may still read.
+    // Acquire, paired with the releases of all holders: their accesses are over.  The count is in the area itself,
+    // which is mapped here until this process unmaps it.
     if (area->second.holders().load(std::memory_order_acquire) > 0) {
       ++area;
     } else {
@@ -53,21 +53,21 @@ SharedPart::~SharedPart() {
   if (!owner_.here()) return;
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
-  // Whole pages: parts share no page.
+  // The part occupies whole pages, which it shares with no other part, so that MADV_REMOVE frees only its memory.
   const std::int64_t rounded = (bytes_ + kAreaPage - 1) / kAreaPage * kAreaPage;
   if (rounded > 0) ::madvise(data_, static_cast<std::size_t>(rounded), MADV_REMOVE);
   const auto found = known.areas.find(area_);
   if (found != known.areas.end()) found->second.holders().fetch_sub(1, std::memory_order_acq_rel);
-  forget_unused(known);
+  unmap_unused(known);
 }
 
 void register_area(std::int64_t area, std::int64_t group, std::byte* memory, std::int64_t bytes, int holders) {
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
-  forget_unused(known);
+  unmap_unused(known);
   Area& entry = known.areas[area];
   entry = {group, memory, bytes};
-  // Every process stores the same number before any of them continues.
+  // Every process stores the same number, and none destroys its part before all have done so.
   entry.holders().store(holders, std::memory_order_release);
 }
 

@@ -38,11 +38,11 @@ class SharedPart {
 
 /// Bytes at the beginning of an area that belong to no part.
 inline constexpr std::int64_t kAreaHeader = 4096;
-/// Parts begin at multiples of this, so that each has large pages of its own.
+/// Parts begin at multiples of this, so that no two parts share a large page.
 inline constexpr std::int64_t kAreaPage = std::int64_t{2} << 20;
 
-/// Takes over a mapping: `memory` of `bytes` bytes, zero at first, from which `holders` parts are taken in all
-/// processes together.  It is unmapped after the last of them is destroyed.
+/// Takes ownership of a mapping of `bytes` zero bytes, which all processes together divide into `holders` parts.  It is
+/// unmapped after the last part is destroyed.
 void register_area(std::int64_t area, std::int64_t group, std::byte* memory, std::int64_t bytes, int holders);
 
 /// Returns the area and offset of an address, if it is in an area.

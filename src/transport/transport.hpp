@@ -83,7 +83,8 @@ class Transport {
   /// Returns true if the workers of the node are threads of one process, which can access all memory of each other.
   virtual bool one_process() const { return false; }
 
-  /// A few bytes of each worker that the node may read between two agreements.
+  /// Returns the note of a worker: a few bytes that only it writes, and that all workers of the node may read between
+  /// two agreements.
   static constexpr int kNoteBytes = 1024;
   virtual std::span<std::byte> note(int node_rank) = 0;
 
@@ -96,7 +97,8 @@ class Transport {
   /// errors  kSystem: a worker has left or been lost; exceptions of `done`.
   virtual void await(base::FunctionRef<bool()> done) { poll_until(done, gates().liveness()); }
 
-  /// Returns true if a wait for messages was abandoned because a process has left: memory that was passed must stay.
+  /// Returns true if a wait for messages was abandoned because a process has left: the memory of these messages must
+  /// not be freed.
   virtual bool messages_abandoned() const { return false; }
 
   /// Each value becomes the smallest value that any worker has passed.  Collective; at most kMaxValues values.
@@ -114,12 +116,11 @@ class Transport {
   ///         MPI runs below MPI_THREAD_MULTIPLE.
   virtual std::unique_ptr<Counter> counter() = 0;
 
-  /// Returns a new object for active messages (active.hpp), which `service` serves until it is stopped.  Collective
-  /// over all workers.
+  /// Returns a new object for active messages (active_messages.hpp), which `service` serves until it is stopped.
+  /// Collective over all workers.
   /// errors  kSystem, on every worker: no thread, no socket, no memory.
   virtual std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) = 0;
-  /// Returns true if collective calls may run on a thread of their own while the program continues; else they must end
-  /// in the calling function.
+  /// Returns true if collective calls may run on a background thread while the program continues.
   virtual bool background() const { return true; }
   /// Returns true if a process may end while one of its threads is in a collective call; the others are then notified.
   virtual bool ends_alone() const { return false; }
@@ -130,12 +131,12 @@ class Transport {
   void count_failure() { ++failures_; }
   /// Returns the access to the private memory of other workers of the node.
   PeerMemory& peer_memory() { return peer_memory_; }
-  /// Returns an object that a layer above stores in the transport, which destroys it.
+  /// Returns a pointer that a layer above may set to an object; the transport destroys that object.
   std::shared_ptr<void>& attachment() { return attachment_; }
 
  private:
   std::shared_ptr<void> attachment_;
-  std::atomic<std::int64_t> numbers_{0};  // atomic: any thread of a single process may open files
+  std::atomic<std::int64_t> numbers_{0};  // atomic: on a communicator of one process, any thread may open files
   AbandonedNumbers given_up_;
   PeerMemory peer_memory_;
   std::int64_t failures_ = 0;

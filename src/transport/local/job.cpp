@@ -25,13 +25,13 @@ std::string_view setting(const char* name) {
   return found == nullptr ? std::string_view() : std::string_view(found);
 }
 
-int number(const char* name, int least, int most) {
+int number(const char* name, int min, int max) {
   const std::string_view text = setting(name);
   if (text.empty()) throw_invalid_job(base::text("PLAIT_SIZE is set, but ", name, " is not"));
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    throw_invalid_job(base::text(name, " is '", text, "', and must be a number from ", least, " to ", most));
+  if (error != std::errc() || end != text.data() + text.size() || value < min || value > max)
+    throw_invalid_job(base::text(name, " is '", text, "', and must be a number from ", min, " to ", max));
   return value;
 }
 
@@ -48,10 +48,10 @@ std::optional<Job> job_from_environment() {
   job.name = setting("PLAIT_JOB");
   if (job.name.empty()) throw_invalid_job("PLAIT_SIZE is set, but PLAIT_JOB is not");
   constexpr std::size_t kMaxName = NAME_MAX - 32;
-  const bool strange =
+  const bool is_invalid =
       job.name.front() == '.' || job.name.size() > kMaxName ||
-      std::ranges::any_of(job.name, [](char one) { return one == '/' || static_cast<unsigned char>(one) < ' '; });
-  if (strange)
+      std::ranges::any_of(job.name, [](char c) { return c == '/' || static_cast<unsigned char>(c) < ' '; });
+  if (is_invalid)
     throw_invalid_job(base::text("PLAIT_JOB is '", job.name, "', and must be a name of at most ", kMaxName,
                                  " characters, without '/' and with no '.' in front"));
   return job;

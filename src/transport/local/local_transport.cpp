@@ -38,7 +38,8 @@ struct SharedSegment {
 
 std::int64_t hash_processes(const std::vector<shared_memory::ProcessIdentity>& processes) {
   std::vector<std::int64_t> numbers;
-  for (const shared_memory::ProcessIdentity& one : processes) numbers.insert(numbers.end(), {one.number, one.started});
+  for (const shared_memory::ProcessIdentity& process : processes)
+    numbers.insert(numbers.end(), {process.number, process.started});
   return shared_memory::hash_numbers(numbers);
 }
 
@@ -53,18 +54,18 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
                    std::make_unique<PeerLiveness>(shared_memory::find_departures(shared.control, size_), rank_,
                                                   progress_, shared_memory::watch(others.processes())));
     mailboxes_.emplace(shared.mailboxes, rank_, group_->liveness());
-    listed_.emplace(*this);
+    exit_registration_.emplace(*this);
   }
   ~LocalTransport() override {
-    attachment() = nullptr;  // the object uses what is destroyed next
-    listed_.reset();
+    attachment() = nullptr;  // first, because the attached object uses the other members
+    exit_registration_.reset();
     leave();
   }
   LocalTransport(const LocalTransport&) = delete;
   LocalTransport& operator=(const LocalTransport&) = delete;
 
-  /// Counts only agreements that have ended: if a signal handler or another thread ends the process, an agreement under
-  /// way never gets the rest of its part.
+  /// Counts only agreements that have ended: if a signal handler or another thread ends the process during an
+  /// agreement, this process may have done only a part of its share of it.
   void leave() noexcept final { shared_memory::record_departure(group_->departure(), rank_, progress_.ended()); }
 
   int rank() const override { return rank_; }
@@ -125,11 +126,11 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   std::optional<shared_memory::Group> group_;
   std::optional<Mailboxes> mailboxes_;
   std::unique_ptr<shared_memory::Windows> windows_;
-  std::optional<shared_memory::ExitRegistration> listed_;
+  std::optional<shared_memory::ExitRegistration> exit_registration_;
 };
 
 /// Runs once in each process that takes part in a job, and not in its children.
-void watch_the_end() {
+void register_exit_callbacks() {
   static base::PerProcess<std::once_flag> watched;
   std::call_once(watched.get(), [] {
     shared_memory::leave_at_endings();
@@ -140,7 +141,7 @@ void watch_the_end() {
 }  // namespace
 
 std::shared_ptr<Transport> make_transport(const Job& job, std::chrono::duration<double> timeout) {
-  watch_the_end();
+  register_exit_callbacks();
   return base::make_owned<LocalTransport>(job, timeout);
 }
 

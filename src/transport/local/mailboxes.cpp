@@ -91,8 +91,9 @@ void Mailboxes::put(PendingReceive& receiving, std::span<const std::byte> part, 
 
 bool Mailboxes::push_part(int to, PendingSend& sending) {
   Mailbox& mailbox = all_[to];
-  std::uint32_t nobody = 0;
-  if (!mailbox.writer.compare_exchange_strong(nobody, static_cast<std::uint32_t>(rank_) + 1, std::memory_order_acq_rel))
+  std::uint32_t no_writer = 0;
+  if (!mailbox.writer.compare_exchange_strong(no_writer, static_cast<std::uint32_t>(rank_) + 1,
+                                              std::memory_order_acq_rel))
     return false;
   const auto part = sending.rest.first(std::min(sending.rest.size(), static_cast<std::size_t>(Mailbox::kPart)));
   std::copy(part.begin(), part.end(), mailbox.part.begin());
@@ -139,11 +140,12 @@ bool Mailboxes::take() {
 
 void Mailboxes::wait(const bool& done) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::microseconds kYielding{100};
-  constexpr std::chrono::milliseconds kUntilBoxesAreFree{1};  // nothing wakes this process when a mailbox becomes free
-  constexpr std::chrono::milliseconds kBetweenLooks{250};
-  auto moved = Clock::now();
-  auto looked = moved;
+  constexpr std::chrono::microseconds kYieldTime{100};
+  constexpr std::chrono::milliseconds kMailboxPollInterval{
+      1};  // polled, because nothing wakes this process when another mailbox becomes free
+  constexpr std::chrono::milliseconds kCheckInterval{250};
+  auto last_progress = Clock::now();
+  auto last_check = last_progress;
   base::InterruptionTimer interruption;
   while (true) {
     const bool pushed = push();
@@ -152,17 +154,17 @@ void Mailboxes::wait(const bool& done) {
     const auto now = Clock::now();
     if (interruption.is_due(now)) liveness_.check_interruption();
     if (pushed || taken) {
-      moved = now;
-    } else if (now - moved < kYielding) {
+      last_progress = now;
+    } else if (now - last_progress < kYieldTime) {
       ::sched_yield();
-    } else if (now - looked < kBetweenLooks) {
-      sleep_on(all_[rank_].filled, taken_, outgoing_.empty() ? base::kBetweenInterruptions : kUntilBoxesAreFree);
+    } else if (now - last_check < kCheckInterval) {
+      sleep_on(all_[rank_].filled, taken_, outgoing_.empty() ? base::kBetweenInterruptions : kMailboxPollInterval);
     } else {
-      looked = now;
+      last_check = now;
       try {
         liveness_.check();
       } catch (...) {
-        // Parts that were sent by a process that has left since must still be taken.
+        // A process may have sent parts before it left. They may complete the message, so take them first.
         while (take()) {
         }
         if (!done) throw;

@@ -22,9 +22,9 @@ struct alignas(64) Mailbox {
   static constexpr std::int64_t kPart = std::int64_t{64} << 10;
   // rank + 1 of the sender from the beginning of a part until it is taken out; else 0
   std::atomic<std::uint32_t> writer{0};
-  std::atomic<std::uint32_t> filled{0};  // number of parts so far
+  std::atomic<std::uint32_t> filled{0};  // number of parts written so far
   std::int32_t from = 0;
-  std::int32_t last = 0;  // 1 in the last part of a message
+  std::int32_t last = 0;  // 1 if this is the last part of a message
   std::int64_t bytes = 0;
   std::array<std::byte, kPart> part{};
 };
@@ -42,7 +42,7 @@ class Mailboxes {
   template <typename Message>
   class MessageTicket;
 
-  /// The memory of a dropped message is not accessed any more.
+  /// Messages under way.  drop() detaches a message from the memory of the caller.
   struct PendingSend {
     std::span<const std::byte> rest;
     bool done = false;

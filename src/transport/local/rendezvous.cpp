@@ -1,7 +1,6 @@
-// The processes of a job meet through a file that all of them map.
-//
-// Problem: processes start in any order, may be killed at any time, and may be those of a second start while files of a
-// killed first one are left. No process is special, and no server runs.
+// The processes of a job find each other through a file that all of them map.
+// Problem: processes start in any order and may be killed at any time. A job may be started again while the file of a
+// killed earlier start still exists. No process is special, and no server runs.
 //
 // Idea: all processes open JOB.plait-job in the user's folder. Byte 0 of the file is locked by the process that changes
 // it (Turn), byte 1 + r by rank r for as long as it runs. The system releases the locks of a killed process. A file
@@ -45,29 +44,29 @@ using base::text;
 namespace {
 
 constexpr std::string_view kSuffix = ".plait-job";
-constexpr std::string_view kFamily = "plait-job ";  // beginning of the files of all versions
+constexpr std::string_view kAnyVersionMagic = "plait-job ";  // beginning of the files of all versions
 constexpr std::array<char, 16> kMagic{'p', 'l', 'a', 'i', 't', '-', 'j', 'o', 'b', ' ', '1'};
-/// Open files of a rank in addition to one for each other rank.
+/// Descriptors that a rank needs in addition to those for the other ranks.
 constexpr std::int64_t kOwnDescriptors = 64;
-/// Opening never waits, for any kind of file.
-constexpr int kOpening = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+/// Flags with which opening never blocks, whatever kind of file has the name.
+constexpr int kOpenFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /// The locks: the first byte of the file is for the process that changes it, each further byte for one rank.
 constexpr base::host::LockRange kTurn{0, 1};
-constexpr base::host::LockRange kEveryone{1, 0};
+constexpr base::host::LockRange kAllRanks{1, 0};
 constexpr base::host::LockRange rank_lock(int rank) { return {1 + rank, 1}; }
 
 [[noreturn]] void fail_system(const std::string& what, int code) {
   base::throw_system_error(code, what, ": ", std::strerror(code));
 }
 
-/// Returns true if a file is that of a job, of any version: the folder may hold other files.  A file that is just being
-/// created may be empty.
+/// Returns true if the file belongs to a job, of any version of Plait; the folder may also hold other files.  An empty
+/// file counts, because it may just be being created.
 bool is_of_a_job(int file) {
   struct stat found{};
   if (::fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) return false;
-  std::array<char, kFamily.size()> begin{};
+  std::array<char, kAnyVersionMagic.size()> begin{};
   const ssize_t read = ::pread(file, begin.data(), begin.size(), 0);
-  return read == 0 || std::string_view(begin.data(), begin.size()) == kFamily;
+  return read == 0 || std::string_view(begin.data(), begin.size()) == kAnyVersionMagic;
 }
 
 /// Detects processes that have ended.
@@ -105,21 +104,22 @@ struct alignas(64) Rendezvous::Entry {
   shared_memory::ProcessIdentity process;
 };
 
-/// Holds the lock on the first byte of the open file.
+/// Holds the lock on the first byte of the open file.  Its holder may change the file.
 class Rendezvous::Turn {
  public:
-  explicit Turn(const Rendezvous& of) : file_(of.file_.number()) {
-    constexpr std::chrono::milliseconds kLongestNap{50};
+  explicit Turn(const Rendezvous& rendezvous) : file_(rendezvous.file_.number()) {
+    constexpr std::chrono::milliseconds kMaxNap{50};
     const auto begin = Clock::now();
     auto nap = std::chrono::milliseconds(1);  // the lock is usually held for some microseconds
     while (!base::host::take_lock(file_, kTurn)) {
       if (errno != EAGAIN && errno != EACCES && errno != EINTR)
-        fail_system(text("cannot lock ", of.path_, "; name a folder on a file system that has locks by PLAIT_MEET"),
-                    errno);
+        fail_system(
+            text("cannot lock ", rendezvous.path_, "; name a folder on a file system that has locks by PLAIT_MEET"),
+            errno);
       base::check_interruption();
-      if (of.is_late() && Clock::now() - begin > kTurnTimeout) fail_stuck(of);
+      if (rendezvous.is_late() && Clock::now() - begin > kTurnTimeout) fail_stuck(rendezvous);
       std::this_thread::sleep_for(nap);
-      nap = std::min(2 * nap, kLongestNap);
+      nap = std::min(2 * nap, kMaxNap);
     }
   }
   ~Turn() { base::host::give_lock(file_, kTurn); }
@@ -127,12 +127,12 @@ class Rendezvous::Turn {
   Turn& operator=(const Turn&) = delete;
 
  private:
-  /// Applies also to a rank whose own time has elapsed, which must notify the others.
+  /// Time for the lock after the timeout of this rank has elapsed: the rank still needs the lock to notify the others.
   static constexpr std::chrono::milliseconds kTurnTimeout{500};
-  [[noreturn]] static void fail_stuck(const Rendezvous& of) {
-    const int process = base::host::locker(of.file_.number(), kTurn);
-    base::throw_system_error(ETIMEDOUT, "rank ", of.job_.rank, " of the job ", of.job_.name, " could not look at ",
-                             of.path_, " within ", of.timeout_.count(),
+  [[noreturn]] static void fail_stuck(const Rendezvous& rendezvous) {
+    const int process = base::host::locker(rendezvous.file_.number(), kTurn);
+    base::throw_system_error(ETIMEDOUT, "rank ", rendezvous.job_.rank, " of the job ", rendezvous.job_.name,
+                             " could not look at ", rendezvous.path_, " within ", rendezvous.timeout_.count(),
                              " s: ", process != 0 ? text("process ", process) : std::string("some rank of the job"),
                              " holds its lock, and may be stopped; let it go on, or end it");
   }
@@ -149,14 +149,15 @@ Rendezvous::Rendezvous(const Job& job, Seconds timeout)
   const std::size_t head = (sizeof(Header) + 63) / 64 * 64 + sizeof(Entry) * static_cast<std::size_t>(job.size);
   bytes_ = head + static_cast<std::size_t>(shared_memory::control_bytes(job.size));
   try {
-    constexpr int kAttempts = 1000;  // in each attempt, the other processes have just met, or ended
+    constexpr int kAttempts =
+        1000;  // an attempt is repeated if the other processes have just met or ended, and removed the file
     for (int attempt = 0; memory_ == nullptr; ++attempt) {
       if (attempt == kAttempts) fail_system(text("cannot enter ", path_), EAGAIN);
-      file_ = base::Descriptor(::open(path_.c_str(), kOpening | O_CREAT, 0600));
+      file_ = base::Descriptor(::open(path_.c_str(), kOpenFlags | O_CREAT, 0600));
       if (file_.number() < 0) fail_system(text("cannot make ", path_), errno);
       const Turn turn(*this);
       if (!base::host::leads_to(path_, file_.number())) continue;
-      if (base::host::is_locked(file_.number(), kEveryone)) {
+      if (base::host::is_locked(file_.number(), kAllRanks)) {
         if (!holds_job()) fail_system(text(path_, " is of another version of Plait, or of something else"), EPROTO);
         map();
       } else {
@@ -176,7 +177,7 @@ Rendezvous::Rendezvous(const Job& job, Seconds timeout)
 }
 
 void Rendezvous::clear() const noexcept {
-  // If another process holds the first byte, that process, or the next one, cleans up.
+  // Remove the file only if no process holds any lock. Otherwise the last of these processes removes it.
   const int file = file_.number();
   if (file >= 0 && is_of_a_job(file) && base::host::take_lock(file) && base::host::leads_to(path_, file))
     ::unlink(path_.c_str());
@@ -193,7 +194,7 @@ bool Rendezvous::holds_job() const {
 }
 
 void Rendezvous::map() {
-  // If the other ranks state another size, the file may be shorter; then only the header is read.
+  // If the other ranks have another PLAIT_SIZE, the file may be shorter; register_rank() then reads only the header.
   void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
   if (memory == MAP_FAILED) fail_system(text("cannot map ", path_), errno);
   memory_ = static_cast<std::byte*>(memory);
@@ -206,7 +207,7 @@ void Rendezvous::make() {
                      "another folder by PLAIT_MEET"),
                 EEXIST);
   if (::ftruncate(file_.number(), 0) != 0) fail_system(text("cannot write ", path_), errno);
-  // The magic is written first, so that the leftover of a process that is killed here is recognized.
+  // Write the magic first: if this process is killed here, the next one recognizes the file as a leftover.
   if (::pwrite(file_.number(), kMagic.data(), kMagic.size(), 0) != static_cast<ssize_t>(kMagic.size()))
     fail_system(text("cannot write ", path_), errno);
   if (const int code = base::allot(file_.number(), 0, static_cast<std::int64_t>(bytes_)); code != 0)
@@ -228,7 +229,7 @@ void Rendezvous::register_rank() {
          text("rank ", job_.rank, " of the job ", job_.name,
               " runs on another host than others; processes without MPI work together on one host, so start those of "
               "several hosts with mpiexec"));
-  // One descriptor detects the end of each rank, and one is for its answers if files are distant.
+  // For each rank: one descriptor detects its end, and one is for its connection if files are distant.
   const std::int64_t files = base::allow_descriptors(kOwnDescriptors + std::int64_t{2} * job_.size);
   if (files < kOwnDescriptors + job_.size)
     fail(ErrorKind::kSystem, EMFILE,
@@ -240,7 +241,7 @@ void Rendezvous::register_rank() {
     fail(ErrorKind::kSystem, EADDRINUSE,
          text("two processes say that they are rank ", job_.rank, " of the job ", job_.name, ": ", own.process.number,
               " and ", ::getpid(), "; give each its own PLAIT_RANK, and another program another PLAIT_JOB"));
-  look_for_ended();
+  check_for_ended();
   if (!base::host::take_lock(file_.number(), rank_lock(job_.rank))) fail_system(text("cannot lock ", path_), errno);
   own.process = shared_memory::this_process_identity();
   if (!std::exchange(own.taken, true)) ++shared.arrived;
@@ -250,7 +251,7 @@ void Rendezvous::register_rank() {
   wake_all(shared.state);
 }
 
-void Rendezvous::look_for_ended() {
+void Rendezvous::check_for_ended() {
   for (int rank = 0; rank < job_.size; ++rank)
     if (entry(rank).taken && rank != job_.rank && !base::host::is_locked(file_.number(), rank_lock(rank)))
       fail(ErrorKind::kSystem, EOWNERDEAD,
@@ -258,13 +259,13 @@ void Rendezvous::look_for_ended() {
                 ") has ended, or given up, before all ", job_.size, " ranks had come"));
 }
 
-std::string Rendezvous::who_is_missing() const {
-  constexpr int kNamed = 8;
+std::string Rendezvous::missing_ranks_text() const {
+  constexpr int kMaxNamed = 8;
   std::string missing;
   int count = 0;
   for (int rank = 0; rank < job_.size; ++rank)
-    if (!entry(rank).taken && ++count <= kNamed) missing += text(count == 1 ? "" : ", ", rank);
-  if (count > kNamed) missing += text(" and ", count - kNamed, " more");
+    if (!entry(rank).taken && ++count <= kMaxNamed) missing += text(count == 1 ? "" : ", ", rank);
+  if (count > kMaxNamed) missing += text(" and ", count - kMaxNamed, " more");
   return text(
       count == 1 ? "rank " : "ranks ", missing, " of the job ", job_.name, " (", job_.size,
       count == 1 ? " ranks) has" : " ranks) have", " not come within ", timeout_.count(),
@@ -275,20 +276,20 @@ std::string Rendezvous::who_is_missing() const {
 bool Rendezvous::is_late() const { return Clock::now() - begin_ >= timeout_; }
 
 void Rendezvous::wait() {
-  constexpr std::chrono::milliseconds kBetweenLooks{250};
+  constexpr std::chrono::milliseconds kCheckInterval{250};
   std::atomic<std::uint32_t>& state = header().state;
-  auto looked = begin_;
+  auto last_check = begin_;
   while (state.load(std::memory_order_acquire) == kWaiting) {
     sleep_on(state, kWaiting, base::kBetweenInterruptions);
     base::check_interruption();
     const auto now = Clock::now();
     const bool late = is_late();
-    if (now - looked < kBetweenLooks && !late) continue;
-    looked = now;
+    if (now - last_check < kCheckInterval && !late) continue;
+    last_check = now;
     const Turn turn(*this);
     if (state.load(std::memory_order_acquire) != kWaiting) break;
-    look_for_ended();
-    if (late) fail(ErrorKind::kSystem, ETIMEDOUT, who_is_missing());
+    check_for_ended();
+    if (late) fail(ErrorKind::kSystem, ETIMEDOUT, missing_ranks_text());
   }
   if (state.load(std::memory_order_acquire) == kFailed) throw_failure();
 }
@@ -318,7 +319,7 @@ void remove_leftovers() {
   for (const std::string& name : base::names_in(folder, ignored)) {
     if (!name.ends_with(kSuffix)) continue;
     const std::string path = text(folder, '/', name);
-    const base::Descriptor file(::open(path.c_str(), kOpening));
+    const base::Descriptor file(::open(path.c_str(), kOpenFlags));
     // The lock covers the whole file: a process that is just creating it holds the first byte.
     if (file.number() >= 0 && is_of_a_job(file.number()) && base::host::take_lock(file.number()) &&
         base::host::leads_to(path, file.number()))

@@ -18,7 +18,7 @@
 
 namespace plait::transport::local {
 
-/// The meeting of the processes of a job, and their agreements until there is other shared memory.
+/// Waits until all processes of a job have arrived, and carries their agreements until they share other memory.
 ///
 /// The file is in the folder where programs meet, which only its user can access.  A lock on its first byte serializes
 /// the processes that arrive. A lock on a byte for each rank lasts as long as its process, so that a file that a killed
@@ -53,10 +53,10 @@ class Rendezvous : public shared_memory::GroupMeeting {
   void register_rank();
   void wait();
   bool is_late() const;
-  void look_for_ended();
+  void check_for_ended();
   /// Removes the file if only this process, which has given up, still uses it.
   void clear() const noexcept;
-  std::string who_is_missing() const;
+  std::string missing_ranks_text() const;
   /// Records a failure for all ranks that have arrived, and throws.  The caller holds the lock of the first byte.
   [[noreturn]] void fail(ErrorKind kind, int code, std::string_view text);
   [[noreturn]] void throw_failure() const;

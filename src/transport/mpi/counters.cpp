@@ -10,8 +10,8 @@
 // of the others. The thread ends when the second words of all its slots are 0.
 //
 // Example: 4 processes create two counters: slots 0 and 1, with the words (0, 4) and (0, 4). fetch_add(5) on the first
-// one gives (5, 4). When all have released the second one, its words are (0, 0), and slot 1 is removed from `held_`.
-// Slots are not used again; the 2049th counter needs a second window.
+// one gives (5, 4). When all have released the second one, its words are (0, 0), and slot 1 is removed from
+// `slots_in_use_`. Slots are not used again; the 2049th counter needs a second window.
 
 #include "transport/mpi/counters.hpp"
 
@@ -47,11 +47,11 @@ namespace {
 /// The words of a counter in the window: its value, and the number of processes that hold it.
 constexpr int kWords = 2;
 constexpr int kCounters = 2048;
-constexpr auto kBeat = std::chrono::microseconds(500);
+constexpr auto kProgressInterval = std::chrono::microseconds(500);
 
 }  // namespace
 
-/// Makes calls that may wait for other processes, and that cannot be interrupted, on a thread of its own, so that an
+/// Makes calls that may wait for other processes and cannot be interrupted.  They run on a separate thread, so that an
 /// interrupted caller can abandon them.
 /// threads  Any number at once, apart from close().
 class InterruptibleCalls {
@@ -65,7 +65,7 @@ class InterruptibleCalls {
     if (!base::can_be_interrupted()) return body();
     auto call = std::make_shared<PendingCall>();
     {
-      const std::scoped_lock lock(starting_);
+      const std::scoped_lock lock(thread_mutex_);
       if (!thread_.joinable()) thread_ = std::thread([this] { queue_.run(); });
     }
     const bool open = queue_.put([call, body = std::move(body)] {
@@ -83,16 +83,17 @@ class InterruptibleCalls {
       call->changed.notify_all();
     });
     if (!open) base::throw_system_error(0, "MPI has ended; use streams before MPI_Finalize");
-    bool left = false;
+    bool is_abandoned = false;
     std::unique_lock lock(call->mutex);
-    // This also applies if the call ends while a signal's handler runs, because the handler may have raised an
+    // Report the interruption even if the call ends while the signal's handler runs: the handler may have raised an
     // exception.
-    if (base::wait_or_interrupt(call->changed, lock, [&] { return call->ended || left; }, [&] { left = true; }))
+    if (base::wait_or_interrupt(
+            call->changed, lock, [&] { return call->ended || is_abandoned; }, [&] { is_abandoned = true; }))
       base::throw_system_error(EINTR, "interrupted while it waited for the rank that holds a shared position");
     if (call->error) std::rethrow_exception(call->error);
     return call->result;
   }
-  /// Makes a call after the abandoned ones; immediately if none can be abandoned.
+  /// Makes a call after the abandoned ones, or at once if calls cannot be abandoned.
   void leave(std::function<void()> body) noexcept {
     if (!base::can_be_interrupted()) return body();
     try {
@@ -116,7 +117,7 @@ class InterruptibleCalls {
   };
 
   base::TaskQueue queue_;
-  std::mutex starting_;
+  std::mutex thread_mutex_;
   std::thread thread_;
 };
 
@@ -124,8 +125,8 @@ class InterruptibleCalls {
 class CounterWindow {
  public:
   explicit CounterWindow(MPI_Comm communicator) {
-    // The communicator is freed after the window: MPICH 5.0 distinguishes windows by the numbers of their
-    // communicators, and these numbers are reused.
+    // Use a duplicate that is freed only after the window: MPICH 5.0 distinguishes windows by the numbers of their
+    // communicators, and reuses the numbers of freed ones.
     check(call(MPI_Comm_dup, communicator, &everyone_), "MPI_Comm_dup");
     check(call(MPI_Comm_set_errhandler, everyone_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(call(MPI_Comm_rank, everyone_, &rank_), "MPI_Comm_rank");
@@ -153,45 +154,44 @@ class CounterWindow {
   CounterWindow& operator=(const CounterWindow&) = delete;
 
   /// Returns true if the window belongs to the same processes in the same order, and has a free slot.
-  bool serves(MPI_Comm others) const {
-    int alike = MPI_UNEQUAL;
-    return made_ < kCounters && call(MPI_Comm_compare, everyone_, others, &alike) == MPI_SUCCESS &&
-           alike == MPI_CONGRUENT;
+  bool serves(MPI_Comm communicator) const {
+    int comparison = MPI_UNEQUAL;
+    return next_slot_ < kCounters && call(MPI_Comm_compare, everyone_, communicator, &comparison) == MPI_SUCCESS &&
+           comparison == MPI_CONGRUENT;
   }
-  /// Returns the slot of a new counter, which all processes hold.  Called on process 0, with the list of windows
-  /// locked.
+  /// Assigns a slot to a new counter, which all processes hold.  Called on process 0, under the lock of Windows.
   int take() {
-    const std::scoped_lock lock(beating_);
-    held_.push_back(made_);
-    if (!beats_) start_beating();
-    return made_++;
+    const std::scoped_lock lock(progress_mutex_);
+    slots_in_use_.push_back(next_slot_);
+    if (!runs_) start_progress();
+    return next_slot_++;
   }
   /// Releases a counter on this process.
   void release(int slot) noexcept {
-    const std::unique_lock lock(calling_, std::try_to_lock);
+    const std::unique_lock lock(operation_mutex_, std::try_to_lock);
     if (lock.owns_lock()) return accumulate(slot);
     calls_.leave([this, slot] {
-      const std::scoped_lock waited(calling_);
+      const std::scoped_lock waited(operation_mutex_);
       accumulate(slot);
     });
   }
   /// Makes one atomic operation; returns the previous value.
   std::int64_t change(int word, MPI_Op operation, std::int64_t by) {
     return calls_.run([this, word, operation, by] {
-      const std::scoped_lock lock(calling_);
-      check_there();
+      const std::scoped_lock lock(operation_mutex_);
+      check_window();
       std::int64_t before = 0;
       check(call(MPI_Fetch_and_op, &by, &before, MPI_INT64_T, 0, word, operation, window_), "MPI_Fetch_and_op");
       check(call(MPI_Win_flush, 0, window_), "MPI_Win_flush");
       return before;
     });
   }
-  std::int64_t compare_swap(int word, std::int64_t expected, std::int64_t wanted) {
-    return calls_.run([this, word, expected, wanted] {
-      const std::scoped_lock lock(calling_);
-      check_there();
+  std::int64_t compare_swap(int word, std::int64_t expected, std::int64_t desired) {
+    return calls_.run([this, word, expected, desired] {
+      const std::scoped_lock lock(operation_mutex_);
+      check_window();
       std::int64_t before = 0;
-      check(call(MPI_Compare_and_swap, &wanted, &expected, &before, MPI_INT64_T, 0, word, window_),
+      check(call(MPI_Compare_and_swap, &desired, &expected, &before, MPI_INT64_T, 0, word, window_),
             "MPI_Compare_and_swap");
       check(call(MPI_Win_flush, 0, window_), "MPI_Win_flush");
       return before;
@@ -201,7 +201,7 @@ class CounterWindow {
   /// Stops the thread.
   void end() noexcept {
     {
-      const std::scoped_lock lock(beating_);
+      const std::scoped_lock lock(progress_mutex_);
       ending_ = true;
     }
     changed_.notify_all();
@@ -210,7 +210,7 @@ class CounterWindow {
   void free_together() noexcept {
     end();
     calls_.close();
-    const std::scoped_lock lock(calling_);
+    const std::scoped_lock lock(operation_mutex_);
     if (window_ == MPI_WIN_NULL) return;
     call(MPI_Win_unlock_all, window_);
     call(MPI_Win_free, &window_);
@@ -218,57 +218,58 @@ class CounterWindow {
   }
 
  private:
-  /// The caller holds the lock of calls.
+  /// Subtracts 1 from the number of holders.  The caller holds operation_mutex_.
   void accumulate(int slot) noexcept {
     static const std::int64_t kOneLess = -1;
     if (window_ == MPI_WIN_NULL) return;
     call(MPI_Accumulate, &kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
   }
-  void start_beating() {
+  void start_progress() {
     if (thread_.joinable()) thread_.join();  // it has ended because no counter was held
     try {
-      thread_ = std::thread([this] { beat(); });
-      beats_ = true;
+      thread_ = std::thread([this] { run_progress(); });
+      runs_ = true;
     } catch (const std::system_error&) {
-      beats_ = false;  // operations then wait until process 0 calls MPI by itself
+      runs_ = false;  // operations then wait until process 0 calls MPI by itself
     }
   }
-  void check_there() const {
+  void check_window() const {
     if (window_ == MPI_WIN_NULL) base::throw_system_error(0, "MPI has ended; use streams before MPI_Finalize");
   }
   /// Runs on process 0 while some process holds a counter.
-  void beat() {
-    std::unique_lock lock(beating_);
+  void run_progress() {
+    std::unique_lock lock(progress_mutex_);
     while (!ending_) {
-      changed_.wait_for(lock, kBeat);
+      changed_.wait_for(lock, kProgressInterval);
       // Probing for a message that is never sent makes MPI execute the operations of other processes.
       int found = 0;
       if (call(MPI_Iprobe, MPI_ANY_SOURCE, 0, everyone_, &found, MPI_STATUS_IGNORE) == kMpiHasEnded) break;
       // The count is read from memory: an atomic operation of MPI on this thread would leave MPICH 5.0 unable to
       // finalize.
       call(MPI_Win_sync, window_);
-      std::erase_if(held_, [this](int slot) {
+      std::erase_if(slots_in_use_, [this](int slot) {
         return reinterpret_cast<std::atomic<std::int64_t>*>(memory_ + slot * kWords + 1)->load() == 0;
       });
-      if (held_.empty()) break;
+      if (slots_in_use_.empty()) break;
     }
-    beats_ = false;
+    runs_ = false;
   }
 
   int rank_ = 0;
   int size_ = 1;
-  int made_ = 0;
+  int next_slot_ = 0;
   MPI_Comm everyone_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
   std::int64_t* memory_ = nullptr;  // on process 0
-  std::mutex calling_;              // one operation at a time
-  std::mutex beating_;
+  std::mutex operation_mutex_;      // one operation at a time
+  std::mutex progress_mutex_;
   std::condition_variable changed_;
-  std::vector<int> held_;  // slots that some process holds
-  bool beats_ = false;
+  std::vector<int> slots_in_use_;  // slots that some process holds
+  bool runs_ = false;
   bool ending_ = false;
   std::thread thread_;
-  InterruptibleCalls calls_;  // the last member: it ends before the objects that its calls use
+  InterruptibleCalls
+      calls_;  // the last member, so that its thread ends before the members that its calls use are destroyed
 };
 
 namespace {
@@ -277,7 +278,8 @@ namespace {
 /// have the same name.
 using WindowName = std::pair<std::int64_t, std::int64_t>;
 
-/// All windows of this process, in an order that all processes share: MPI_Finalize frees them in this order.
+/// All windows of this process.  The order of their names is the same on all processes, so that all free them in the
+/// same order in MPI_Finalize.
 struct Windows {
   std::mutex mutex;
   std::condition_variable added;
@@ -309,8 +311,8 @@ class RemoteCounter : public Counter {
   std::int64_t load() override { return window_->change(word(), MPI_NO_OP, 0); }
   void store(std::int64_t value) override { window_->change(word(), MPI_REPLACE, value); }
   std::int64_t fetch_add(std::int64_t by) override { return window_->change(word(), MPI_SUM, by); }
-  std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) override {
-    return window_->compare_swap(word(), expected, wanted);
+  std::int64_t compare_swap(std::int64_t expected, std::int64_t desired) override {
+    return window_->compare_swap(word(), expected, desired);
   }
 
  private:
@@ -323,42 +325,42 @@ class RemoteCounter : public Counter {
 
 namespace {
 
-void meet(MPI_Comm everyone, Notices& notices) {
-  MPI_Request coming = MPI_REQUEST_NULL;
-  check(call(MPI_Ibarrier, everyone, &coming), "MPI_Ibarrier");
-  notices.wait(std::span(&coming, 1), "MPI_Ibarrier");
+void wait_for_all(MPI_Comm everyone, Notices& notices) {
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  check(call(MPI_Ibarrier, everyone, &barrier), "MPI_Ibarrier");
+  notices.wait(std::span(&barrier, 1), "MPI_Ibarrier");
 }
 
 }  // namespace
 
 std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone, Notices& notices) {
-  // Calls that create a window cannot be interrupted.  After the first barrier no process waits for long.  A process
-  // that is interrupted in the first barrier may have let the others pass it; they notice in the second barrier that it
-  // has left.
-  meet(everyone, notices);
+  // Creating a window cannot be interrupted.  The first barrier can; after it no process waits for long.  If a process
+  // is interrupted there, the others may already have passed it; they notice in the second barrier that it has left.
+  wait_for_all(everyone, notices);
   const base::UninterruptedScope uninterrupted;
-  meet(everyone, notices);
+  wait_for_all(everyone, notices);
   Windows& all = windows();
-  // Process 0 chooses for all: other threads may be creating counters, in another order on each process.
-  std::array<std::int64_t, 4> chosen{};  // the name of a window, the slot in it, and 1 if the window must be created
+  // Process 0 chooses the slot: other threads may be creating counters at the same time, in a different order on each
+  // process.
+  std::array<std::int64_t, 4> choice{};  // the name of a window, the slot in it, and 1 if the window must be created
   int rank = 0;
   check(call(MPI_Comm_rank, everyone, &rank), "MPI_Comm_rank");
   if (rank == 0) {
     const std::scoped_lock lock(all.mutex);
     int leader = 0;
     check(call(MPI_Comm_rank, MPI_COMM_WORLD, &leader), "MPI_Comm_rank");
-    chosen = {leader, all.numbers + 1, 0, 1};
+    choice = {leader, all.numbers + 1, 0, 1};
     for (const auto& [name, window] : all.known) {
       if (name.first != leader || !window->serves(everyone)) continue;
-      chosen = {name.first, name.second, window->take(), 0};
+      choice = {name.first, name.second, window->take(), 0};
       break;
     }
-    all.numbers += chosen[3];
+    all.numbers += choice[3];
   }
-  check(call(MPI_Bcast, chosen.data(), static_cast<int>(chosen.size()), MPI_INT64_T, 0, everyone), "MPI_Bcast");
-  const WindowName name(chosen[0], chosen[1]);
+  check(call(MPI_Bcast, choice.data(), static_cast<int>(choice.size()), MPI_INT64_T, 0, everyone), "MPI_Bcast");
+  const WindowName name(choice[0], choice[1]);
   std::shared_ptr<CounterWindow> window;
-  if (chosen[3] != 0) {
+  if (choice[3] != 0) {
     window = std::make_shared<CounterWindow>(everyone);
     const std::scoped_lock lock(all.mutex);
     if (rank == 0) window->take();
@@ -367,11 +369,11 @@ std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone, Notices& notices
     all.added.notify_all();
   } else {
     std::unique_lock lock(all.mutex);
-    // another thread of process 0 has created it, and one of this process
+    // The window exists on process 0; wait until another thread has created it on this process too.
     all.added.wait(lock, [&] { return all.known.contains(name); });
     window = all.known.at(name);
   }
-  return std::make_unique<RemoteCounter>(std::move(window), static_cast<int>(chosen[2]));
+  return std::make_unique<RemoteCounter>(std::move(window), static_cast<int>(choice[2]));
 }
 
 }  // namespace plait::transport::mpi

@@ -54,9 +54,10 @@ int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /
 /// Pauses the gate, so that no thread is inside call(), and calls `next`, the original MPI_Finalize or PMPI_Finalize.
 int finalize_through(Finalize next) {
   FinalizeWatch& watch = finalize_watch();
-  // The MPI_Finalize of a tool calls PMPI_Finalize, which is redirected to this function too.
+  // Do nothing else in a nested call: the MPI_Finalize of a tool calls PMPI_Finalize, which is redirected here too.
   if (!watch.owner.here() || !mpi_runs() || CallGate::is_inside() || watch.finalizing.exchange(true)) return next();
-  // MPI deletes attributes in reverse order.  on_begin() comes first, so that callbacks of the program may use Plait.
+  // MPI deletes attributes in reverse order.  Set this one last, so that on_begin() runs first and opens the gate:
+  // callbacks of the program may use Plait.
   if (watch.key != MPI_KEYVAL_INVALID) call(MPI_Comm_set_attr, MPI_COMM_SELF, watch.key, nullptr);
   CallGate::instance().pause();
   const int code = next();
@@ -106,7 +107,8 @@ bool mpi_runs() {
 }
 
 void EndOfHandles::watch() {
-  // Registered after the end of an MPI that Plait initialised, so that it runs while MPI still works.
+  // std::exit runs callbacks in reverse order. If Plait initialised MPI, its end was registered before, so that
+  // at_exit_ runs while MPI still works.
   if (!exit_is_watched_) exit_is_watched_ = std::atexit(at_exit_) == 0;
   if (finalize_is_watched_ || !mpi_runs()) return;
   watch_finalize();

@@ -1,4 +1,4 @@
-/// The state of MPI; runs the endings (transport/ending.hpp) when the program calls MPI_Finalize.
+/// Whether MPI runs, and the endings (transport/ending.hpp) that run in MPI_Finalize.
 #pragma once
 
 namespace plait::transport::mpi {
@@ -10,10 +10,10 @@ namespace plait::transport::mpi {
 /// errors  kSystem: MPI fails.
 void watch_finalize();
 
-/// True if MPI is initialised and not finalised.
+/// Returns true if MPI is initialised and not finalised.
 bool mpi_runs();
 
-/// Frees the handles of a language binding in MPI_Finalize and at the end of the program; the second call finds none.
+/// Frees the handles of a language binding in MPI_Finalize or at the end of the program, whichever comes first.
 class EndOfHandles {
  public:
   /// `at_finalize` is called in MPI_Finalize, while MPI works; `at_exit` by std::exit, whether MPI works or not.

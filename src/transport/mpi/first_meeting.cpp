@@ -14,16 +14,16 @@ void FirstMeeting::from_first(std::span<std::byte> bytes) {
   check(call(MPI_Bcast, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, node_), "MPI_Bcast");
 }
 
-bool FirstMeeting::all(bool mine) {
-  int yes = mine ? 1 : 0;
-  check(call(MPI_Allreduce, MPI_IN_PLACE, &yes, 1, MPI_INT, MPI_MIN, node_), "MPI_Allreduce");
-  return yes != 0;
+bool FirstMeeting::all(bool value) {
+  int agreed = value ? 1 : 0;
+  check(call(MPI_Allreduce, MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_MIN, node_), "MPI_Allreduce");
+  return agreed != 0;
 }
 
-std::vector<std::int64_t> FirstMeeting::gather(std::int64_t mine) {
-  std::vector<std::int64_t> given(static_cast<std::size_t>(size_));
-  check(call(MPI_Allgather, &mine, 1, MPI_INT64_T, given.data(), 1, MPI_INT64_T, node_), "MPI_Allgather");
-  return given;
+std::vector<std::int64_t> FirstMeeting::gather(std::int64_t value) {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(size_));
+  check(call(MPI_Allgather, &value, 1, MPI_INT64_T, values.data(), 1, MPI_INT64_T, node_), "MPI_Allgather");
+  return values;
 }
 
 void FirstMeeting::largest(std::span<std::int64_t> values) {

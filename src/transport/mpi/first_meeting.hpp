@@ -1,4 +1,4 @@
-/// Agreements of processes before there is memory that the node shares.
+/// Agreements of processes before the node has shared memory.
 #pragma once
 
 #include <mpi.h>
@@ -18,8 +18,8 @@ class FirstMeeting : public shared_memory::Meeting {
   int node_rank() const override { return rank_; }
   int node_size() const override { return size_; }
   void from_first(std::span<std::byte> bytes) override;
-  bool all(bool mine) override;
-  std::vector<std::int64_t> gather(std::int64_t mine) override;
+  bool all(bool value) override;
+  std::vector<std::int64_t> gather(std::int64_t value) override;
   void largest(std::span<std::int64_t> values) override;
 
  private:

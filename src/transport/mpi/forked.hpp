@@ -3,7 +3,8 @@
 
 namespace plait::transport::mpi {
 
-/// errors  kArgument: a process that uses MPI has forked this one, which must not use MPI.
+/// Checks that this process may use MPI.
+/// errors  kArgument: it was forked by a process in which MPI runs.
 void check_not_forked();
 
 }  // namespace plait::transport::mpi

@@ -1,7 +1,7 @@
 // Agreements and broadcasts between the first processes of all nodes ("leaders").
-//
-// Problem: MPI's own collectives cannot be abandoned, and a communicator of the leaders could not be created after one
-// of them has left. Both functions therefore consist of messages that Notices can stop waiting for.
+// Problem: a wait in MPI's own collectives cannot be abandoned, and a communicator of the leaders could not be created
+// after one of them has left. Therefore both functions consist of single messages, for which Notices waits and can give
+// up.
 //
 // reduce_min() is a dissemination: in the phase with distance d = 1, 2, 4, ..., leader i sends its values to i + d and
 // gets those of i - d. Example with 5 nodes: leader 3 gets the minimum of {2} at d = 1, of {1, 0} at d = 2, and of {4,
@@ -26,15 +26,15 @@ namespace plait::transport::mpi {
 
 namespace {
 
-/// Bytes that go from node to node at a time: one part arrives while the one before it is sent on.
-constexpr std::size_t kHandedOn = std::size_t{256} << 10;
+/// Bytes of a part of a broadcast: a leader receives one part while it forwards the one before.
+constexpr std::size_t kPartBytes = std::size_t{256} << 10;
 
 }  // namespace
 
 Leaders::Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices)
     : everyone_(everyone), ranks_(std::move(ranks)), index_(index), notices_(notices) {}
 
-/// In each phase, a leader gets the minimum of twice as many leaders as before.
+/// After each phase, the values of a leader are the minimum over twice as many leaders as before.
 void Leaders::reduce_min(std::span<std::int64_t> values) {
   const auto count = static_cast<int>(ranks_.size());
   const auto length = static_cast<int>(values.size());
@@ -60,14 +60,14 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
   }
 }
 
-/// Each leader sends what it receives on to two others.
+/// Each leader forwards what it receives to two others.
 void Leaders::broadcast(std::span<std::byte> bytes) {
   const auto index = static_cast<std::size_t>(index_);
   std::array<MPI_Request, 2> sends{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   try {
-    for (std::size_t done = 0; done < bytes.size(); done += kHandedOn) {
+    for (std::size_t done = 0; done < bytes.size(); done += kPartBytes) {
       std::byte* const part = bytes.data() + done;
-      const auto length = static_cast<int>(std::min(kHandedOn, bytes.size() - done));
+      const auto length = static_cast<int>(std::min(kPartBytes, bytes.size() - done));
       if (index > 0) {
         MPI_Request receive = MPI_REQUEST_NULL;
         check(call(MPI_Irecv, part, length, MPI_BYTE, ranks_[(index - 1) / 2], kBroadcastTag, everyone_, &receive),

@@ -14,13 +14,14 @@
 
 namespace plait::transport::mpi {
 
-/// The communication of the first process of a node with those of the other nodes.  Needs no communicator of its own.
+/// The communication of the first process of a node with those of the other nodes, on the communicator of all
+/// processes.
 class Leaders {
  public:
   /// `ranks` are the first processes of all nodes; this process is number `index` of them.
   Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices);
 
-  /// Each value becomes the smallest value that any of them has passed.
+  /// Each value becomes the smallest value that any leader has passed.
   void reduce_min(std::span<std::int64_t> values);
   /// Sends bytes of the first leader, any number, to all leaders.  If it throws, MPI may still access the bytes.
   void broadcast(std::span<std::byte> bytes);

@@ -12,7 +12,7 @@ namespace plait::transport::mpi {
 namespace {
 
 /// A long message begins with a short part that the receiver acknowledges, and continues in parts of 4 MiB. A process
-/// that has waited so long that it tests only now and then (notices.cpp) sees from the parts that the message makes
+/// that has waited for a long time tests only rarely (notices.cpp); each completed part shows it that the message makes
 /// progress. Example: 10 MiB are sent as 1 KiB, 4 MiB, 4 MiB and 2 MiB - 1 KiB.
 constexpr std::size_t kLongMessage = std::size_t{64} << 10;
 constexpr std::size_t kFirstPart = std::size_t{1} << 10;
@@ -35,9 +35,9 @@ class MpiTicket : public Ticket {
   }
   bool test() override {
     for (; ended_ < requests_.size(); ++ended_) {
-      int there = 0;
-      check(call(MPI_Test, &requests_[ended_], &there, MPI_STATUS_IGNORE), "a message between nodes");
-      if (there == 0) return false;
+      int complete = 0;
+      check(call(MPI_Test, &requests_[ended_], &complete, MPI_STATUS_IGNORE), "a message between nodes");
+      if (complete == 0) return false;
     }
     complete_ = true;
     return true;

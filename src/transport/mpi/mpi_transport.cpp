@@ -40,7 +40,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     node_rank_ = topology.node_rank;
     node_size_ = topology.node_size;
     node_group_ = topology.node_group;
-    threads_ = topology.threads;
+    any_thread_ = topology.threads;
     workers_ = topology.workers;
     nodes_ = topology.nodes;
     FirstMeeting meeting(topology.node.get(), everyone_.get());
@@ -57,11 +57,11 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
       liveness_->watch_nodes([this] { notices_->look(); }, losses_.get());
       if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
     }
-    listed_.emplace(*this);
+    exit_registration_.emplace(*this);
   }
   ~MpiTransport() override {
-    attachment() = nullptr;  // the object uses what is destroyed next
-    listed_.reset();
+    attachment() = nullptr;  // first, because the attached object uses the other members
+    exit_registration_.reset();
     leave();
     if (notices_->given_up() || (nodes_apart() && shared_memory::is_leaving())) everyone_.keep();
     if (messages_abandoned()) base::keep(windows_.release());
@@ -72,7 +72,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   void leave() noexcept final {
     shared_memory::record_departure(group_->departure(), rank_, progress_.calls());
     int ended = 0;
-    // Other nodes are notified only of the end of the program, because a communicator is usually freed by all.
+    // Notify other nodes only if the program ends: a communicator is usually freed by all its processes.
     if (shared_memory::is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
   }
 
@@ -118,7 +118,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     check_taking_part();
     group_->reduce_min(values);
     if (!nodes_apart()) return;
-    // One process of each node represents it; the others sleep until it has the result.
+    // The leader of each node agrees with those of the others, while the other processes sleep until it has the result.
     if (leaders_) leaders_->reduce_min(values);
     group_->hand_out(values);
   }
@@ -127,7 +127,8 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     const shared_memory::AgreementScope inside(progress_);
     check_taking_part();
     if (!nodes_apart()) return group_->broadcast(bytes, root);
-    // MPI may still access the buffer of an abandoned wait.
+    // Broadcast through mailbox_: if the wait is abandoned, MPI may still access the buffer, which must then not be
+    // freed.
     if (!mailbox_) mailbox_ = std::make_unique<Mailbox>();
     std::copy(bytes.begin(), bytes.end(), mailbox_->begin());
     MPI_Request request = MPI_REQUEST_NULL;
@@ -150,7 +151,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   std::unique_ptr<Counter> counter() override {
     check_taking_part();
     if (nodes_apart()) {
-      if (!threads_)
+      if (!any_thread_)
         base::throw_argument_error(
             "between nodes a position that all ranks share needs MPI_THREAD_MULTIPLE, and MPI was initialised for "
             "less; call MPI_Init_thread, or use streams of another mode than 1");
@@ -162,7 +163,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) override {
     return native::make_native_active(*this, std::move(service), losses_);
   }
-  bool background() const override { return threads_ || !nodes_apart(); }
+  bool background() const override { return any_thread_ || !nodes_apart(); }
 
  private:
   using Mailbox = std::array<std::byte, kMaxBroadcast>;
@@ -187,7 +188,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   std::vector<int> workers_;                            // ranks on this node, ascending
   std::shared_ptr<const std::vector<IndexSet>> nodes_;  // null if there is only one node
   std::int64_t node_group_ = 0;
-  bool threads_ = false;  // true if any thread may call MPI
+  bool any_thread_ = false;  // true if any thread may call MPI
   shared_memory::Progress progress_;
   // between nodes, allocated beforehand: an agreement must not fail for lack of memory
   std::unique_ptr<Mailbox> mailbox_;
@@ -197,7 +198,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   std::optional<Notices> notices_;
   std::optional<Leaders> leaders_;  // with several nodes, on the first process of each
   std::unique_ptr<shared_memory::Windows> windows_;
-  std::optional<shared_memory::ExitRegistration> listed_;
+  std::optional<shared_memory::ExitRegistration> exit_registration_;
 };
 
 }  // namespace

@@ -3,11 +3,11 @@
 
 namespace plait::transport::mpi {
 
-/// Data between two processes; agreements between nodes; notices of departures.
+/// For data between two processes, agreements between nodes, and notices of departures.
 inline constexpr int kDataTag = 7;
 inline constexpr int kAgreeTag = 8;
 inline constexpr int kNoticeTag = 9;
-/// Bytes of broadcasts between nodes.
+/// For broadcasts between nodes.
 inline constexpr int kBroadcastTag = 10;
 
 }  // namespace plait::transport::mpi

@@ -14,7 +14,7 @@ namespace plait::transport::mpi {
 
 /// The node of this process, and values on which all processes agree when a communicator is set up.
 struct Topology {
-  /// Collective over `everyone`.  PLAIT_NODE_SIZE of process 0 limits the nodes.
+  /// Collective over `everyone`.  PLAIT_NODE_SIZE of process 0 limits the number of processes of a node.
   explicit Topology(MPI_Comm everyone);
 
   OwnComm node;  ///< valid only as long as this object

@@ -66,7 +66,8 @@ class alignas(64) Departure {
   /// Records a departure unless one with as few or fewer calls is recorded: a worker that can continue without that one
   /// can continue without the others too.  Allocates no memory.
   void record(const DepartureRecord& departed) noexcept;
-  /// Returns true and the departure if there is one.  Returns false while it is being written: call it again.
+  /// Returns true, and sets `departed`, if a departure is recorded.  May return false while one is being written, so
+  /// callers repeat the call.
   bool known(DepartureRecord& departed) const noexcept;
 
  private:

@@ -40,7 +40,7 @@ Member& Group::member(int index) const { return members_[index]; }
 Slot& Group::slot(int node_rank, int index) { return member(node_rank).slots[static_cast<std::size_t>(index)]; }
 
 void Group::barrier() {
-  // The arrival of a worker that has given up cannot be undone: every later barrier would be inconsistent.
+  // A worker whose wait has failed cannot take back its arrival, so every later barrier would be inconsistent.
   if (broken_) std::rethrow_exception(broken_);
   ++generation_;
   const auto everyone = static_cast<std::uint32_t>(size_);
@@ -82,14 +82,15 @@ void Group::broadcast(std::span<std::byte> bytes, int root) {
   if (rank_ != root) std::copy_n(half.begin(), bytes.size(), bytes.begin());
 }
 
-std::vector<std::int64_t> Group::gather(std::int64_t mine) {
-  std::vector<std::int64_t> given(static_cast<std::size_t>(size_));  // allocated before the others wait for this worker
-  std::memcpy(member(rank_).note.data(), &mine, sizeof mine);
+std::vector<std::int64_t> Group::gather(std::int64_t value) {
+  std::vector<std::int64_t> values(
+      static_cast<std::size_t>(size_));  // allocated first: a failure must not leave the others waiting in the barrier
+  std::memcpy(member(rank_).note.data(), &value, sizeof value);
   barrier();
   for (int peer = 0; peer < size_; ++peer)
-    std::memcpy(&given[static_cast<std::size_t>(peer)], member(peer).note.data(), sizeof mine);
+    std::memcpy(&values[static_cast<std::size_t>(peer)], member(peer).note.data(), sizeof value);
   barrier();
-  return given;
+  return values;
 }
 
 void Group::hand_out(std::span<std::int64_t> values) {

@@ -56,13 +56,13 @@ class Group : public Gates {
   std::span<std::byte> note(int node_rank) { return member(node_rank).note; }
 
   void barrier();
-  /// Takes one barrier.
+  /// Each value becomes the smallest value that any member has passed.  Costs one barrier.
   void reduce_min(std::span<std::int64_t> values);
-  /// Takes one barrier.
+  /// Copies the bytes of member `root` to all members.  Costs one barrier.
   void broadcast(std::span<std::byte> bytes, int root);
-  /// Returns the value of each member.  Takes two barriers.
-  std::vector<std::int64_t> gather(std::int64_t mine);
-  /// Copies values of member 0 to the others.  Takes one barrier.
+  /// Returns the value of each member.  Costs two barriers.
+  std::vector<std::int64_t> gather(std::int64_t value);
+  /// Copies values of member 0 to the others.  Costs one barrier.
   void hand_out(std::span<std::int64_t> values);
 
  private:

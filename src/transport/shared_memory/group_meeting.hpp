@@ -15,12 +15,12 @@ namespace plait::transport::shared_memory {
 class GroupMeeting : public Meeting {
  public:
   void from_first(std::span<std::byte> bytes) override { group().broadcast(bytes, 0); }
-  bool all(bool mine) override {
-    std::array<std::int64_t, 1> least{mine ? 1 : 0};
-    group().reduce_min(least);
-    return least[0] != 0;
+  bool all(bool value) override {
+    std::array<std::int64_t, 1> agreed{value ? 1 : 0};
+    group().reduce_min(agreed);
+    return agreed[0] != 0;
   }
-  std::vector<std::int64_t> gather(std::int64_t mine) override { return group().gather(mine); }
+  std::vector<std::int64_t> gather(std::int64_t value) override { return group().gather(value); }
   void largest(std::span<std::int64_t> values) override {
     for (std::int64_t& value : values) value = -value;
     reduce_min(values);

@@ -1,4 +1,4 @@
-/// The interface by which processes agree while they create something that those of a node share.
+/// The interface through which processes agree while they create shared memory of a node.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class Meeting {
   /// Copies the bytes of the node's first process to all processes of the node.
   virtual void from_first(std::span<std::byte> bytes) = 0;
   /// Returns true if all processes of the node pass true.
-  virtual bool all(bool mine) = 0;
+  virtual bool all(bool value) = 0;
   /// Returns the values of all processes of the node.
-  virtual std::vector<std::int64_t> gather(std::int64_t mine) = 0;
+  virtual std::vector<std::int64_t> gather(std::int64_t value) = 0;
   /// Each value becomes the largest value that any process has passed.
   virtual void largest(std::span<std::int64_t> values) = 0;
 };

@@ -17,12 +17,12 @@ ProcessIdentity this_process_identity() {
 }
 
 std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessIdentity> all) {
-  // Descriptors are used instead of process numbers, which may be reused.
-  const ProcessIdentity mine = this_process_identity();
+  // Watches use descriptors of processes, because process numbers may be reused.
+  const ProcessIdentity own_identity = this_process_identity();
   std::vector<std::shared_ptr<const base::ProcessWatch>> watches;
   watches.reserve(all.size());
   for (const ProcessIdentity& one : all) {
-    const bool reachable = one.name_space == mine.name_space && one.number != mine.number;
+    const bool reachable = one.name_space == own_identity.name_space && one.number != own_identity.number;
     watches.push_back(reachable ? base::ProcessWatch::find_or_open({one.number, one.started}) : nullptr);
   }
   return watches;

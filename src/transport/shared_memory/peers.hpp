@@ -11,7 +11,7 @@
 
 namespace plait::transport::shared_memory {
 
-/// The identity of a process for others.  Numbers are comparable only within one PID namespace.
+/// The identity of a process for other processes.  Numbers are comparable only within one PID namespace.
 struct ProcessIdentity {
   std::int64_t name_space = 0;
   std::int64_t number = 0;

@@ -16,49 +16,49 @@ struct ExitState {
   std::string why;
 };
 
-ExitState& own() {
+ExitState& exit_state() {
   static auto* const instance = new ExitState;
   return *instance;
 }
 
-/// Created when the library is loaded, because a process that leaves may have no memory.
-[[maybe_unused]] const ExitState& made_before = own();
+/// Creates the state when the library is loaded, because a process that leaves may have no memory for it.
+[[maybe_unused]] const ExitState& created_early = exit_state();
 
 void explain_departure(DepartureRecord& departed) noexcept {
-  const std::scoped_lock lock(own().mutex);
-  if (!own().leaving) return explain(departed, {"has freed the communicator"});
-  if (own().why.empty()) return explain(departed, {"has left the program"});
-  explain(departed, {"has left the program (", own().why, ")"});
+  const std::scoped_lock lock(exit_state().mutex);
+  if (!exit_state().leaving) return explain(departed, {"has freed the communicator"});
+  if (exit_state().why.empty()) return explain(departed, {"has left the program"});
+  explain(departed, {"has left the program (", exit_state().why, ")"});
 }
 
-/// The objects of this process, not of its parent.
+/// The registered objects of this process; a child process begins with none.
 struct ExitListeners {
   std::mutex mutex;
   std::set<ExitListener*> all;
 };
 
-ExitListeners& leavers() {
+ExitListeners& exit_listeners() {
   static base::PerProcess<ExitListeners> instance;
   return instance.get();
 }
 
 void leave_all() {
   set_leaving({});
-  const std::scoped_lock lock(leavers().mutex);
-  for (ExitListener* one : leavers().all) one->leave();
+  const std::scoped_lock lock(exit_listeners().mutex);
+  for (ExitListener* listener : exit_listeners().all) listener->leave();
 }
 
 }  // namespace
 
 void set_leaving(const std::string& why) {
-  const std::scoped_lock lock(own().mutex);
-  own().leaving = true;
-  if (own().why.empty() && !why.empty()) own().why = why;
+  const std::scoped_lock lock(exit_state().mutex);
+  exit_state().leaving = true;
+  if (exit_state().why.empty() && !why.empty()) exit_state().why = why;
 }
 
 bool is_leaving() {
-  const std::scoped_lock lock(own().mutex);
-  return own().leaving;
+  const std::scoped_lock lock(exit_state().mutex);
+  return exit_state().leaving;
 }
 
 void record_departure(Departure& departure, int worker, std::int64_t calls) noexcept {
@@ -69,20 +69,20 @@ void record_departure(Departure& departure, int worker, std::int64_t calls) noex
   departure.record(departed);
 }
 
-ExitRegistration::ExitRegistration(ExitListener& one) : one_(one) {
-  const std::scoped_lock lock(leavers().mutex);
-  leavers().all.insert(&one);
+ExitRegistration::ExitRegistration(ExitListener& listener) : listener_(listener) {
+  const std::scoped_lock lock(exit_listeners().mutex);
+  exit_listeners().all.insert(&listener);
 }
 
 ExitRegistration::~ExitRegistration() {
-  const std::scoped_lock lock(leavers().mutex);
-  leavers().all.erase(&one_);
+  const std::scoped_lock lock(exit_listeners().mutex);
+  exit_listeners().all.erase(&listener_);
 }
 
 void leave_at_endings() {
-  static base::PerProcess<std::once_flag> arranged;
-  std::call_once(arranged.get(), [] {
-    leavers();  // created now: there may be no memory at the end
+  static base::PerProcess<std::once_flag> registered;
+  std::call_once(registered.get(), [] {
+    exit_listeners();  // created now: there may be no memory at the end
     at_ending(EndingStage::kLeave, leave_all);
   });
 }

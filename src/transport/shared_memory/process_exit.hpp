@@ -27,17 +27,18 @@ class ExitListener {
   ~ExitListener() = default;
 };
 
-/// While this object exists, the end of the program calls leave() of `one`.  Create it when `one` is complete, and
-/// destroy it before any part of `one`: the end may come on another thread, and the destructor waits for it.
+/// While this object exists, the end of the program calls leave() of `listener`.  Create it when `listener` is
+/// complete, and destroy it before any part of `listener`: the program may end on another thread, and the destructor
+/// waits until that thread has called leave().
 class ExitRegistration {
  public:
-  explicit ExitRegistration(ExitListener& one);
+  explicit ExitRegistration(ExitListener& listener);
   ~ExitRegistration();
   ExitRegistration(const ExitRegistration&) = delete;
   ExitRegistration& operator=(const ExitRegistration&) = delete;
 
  private:
-  ExitListener& one_;
+  ExitListener& listener_;
 };
 
 /// Registers a callback of the stage kLeave that calls leave() of all objects that exist then.  Further calls have no

@@ -41,13 +41,13 @@ namespace {
 int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
   static std::atomic<unsigned> counter{0};
   for (int tries = 0; tries < 100; ++tries) {
-    const std::string wanted = base::text("/plait-", ::getpid(), '-', counter++);
-    wanted.copy(name.data(), name.size() - 1);
-    name[wanted.size()] = '\0';
+    const std::string new_name = base::text("/plait-", ::getpid(), '-', counter++);
+    new_name.copy(name.data(), name.size() - 1);
+    name[new_name.size()] = '\0';
     const int file = ::shm_open(name.data(), O_RDWR | O_CREAT | O_EXCL, 0600);
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return errno;
-    // Reserved now, because accessing a page that is not available later raises a signal.
+    // Reserve all pages now: an access to a page that cannot be provided later raises SIGBUS.
     const int code = reserve ? base::allot(file, 0, bytes) : ::ftruncate(file, bytes) == 0 ? 0 : errno;
     ::close(file);
     if (code != 0) ::shm_unlink(name.data());
@@ -61,7 +61,7 @@ class Name {
  public:
   Name() = default;
   ~Name() {
-    if (made_) ::shm_unlink(text());
+    if (owned_) ::shm_unlink(text());
   }
   Name(const Name&) = delete;
   Name& operator=(const Name&) = delete;
@@ -71,7 +71,7 @@ class Name {
 
  private:
   std::array<char, 64> text_{};
-  bool made_ = false;
+  bool owned_ = false;
 };
 
 /// Maps a file at a multiple of the large page, so that large pages can be used.
@@ -117,7 +117,7 @@ void from_first(Meeting& meeting, Value& value) {
 
 int Name::find(Meeting& meeting, std::int64_t bytes, bool reserve) {
   int code = meeting.node_rank() == 0 ? create(text_, bytes, reserve) : 0;
-  made_ = meeting.node_rank() == 0 && code == 0;
+  owned_ = meeting.node_rank() == 0 && code == 0;
   from_first(meeting, code);
   from_first(meeting, text_);
   return code;
@@ -142,7 +142,7 @@ int open_large_pages(Meeting& meeting, std::int64_t bytes) {
     const std::string name = base::text("/proc/", first[0], "/fd/", first[1]);
     file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
     struct stat found{};
-    // A file with that number in a process of another PID namespace would be another one.
+    // In another PID namespace the path may lead to another file, which usually has another size.
     if (file >= 0 && (::fstat(file, &found) != 0 || found.st_size != bytes)) {
       ::close(file);
       file = -1;
@@ -162,8 +162,8 @@ int open_named(Meeting& meeting, std::int64_t bytes, int& code) {
   return file;
 }
 
-/// Allocates the pages of a part now, because accessing a page that is not available later raises a signal.  Returns an
-/// errno.
+/// Allocates the pages of a part now, because an access to a page that cannot be provided later raises SIGBUS.  Returns
+/// an errno, or 0.
 int populate(int file, std::byte* memory, std::int64_t offset, std::int64_t bytes) {
   if (bytes == 0) return 0;
   // If the part exceeds the machine's memory, the kernel would kill processes before it reports an error.
@@ -214,8 +214,8 @@ Segment::Segment(Meeting& meeting, std::int64_t bytes) : bytes_(static_cast<std:
 std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int64_t group) {
   const int rank = meeting.node_rank();
   const int size = meeting.node_size();
-  const std::int64_t mine = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
-  const std::vector<std::int64_t> parts = meeting.gather(mine);
+  const std::int64_t rounded = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
+  const std::vector<std::int64_t> parts = meeting.gather(rounded);
   std::int64_t total = kAreaPage;  // the page of the header
   std::int64_t before = kAreaPage;
   for (int i = 0; i < size; ++i) {
@@ -230,7 +230,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
   std::byte* memory = nullptr;
   if (code == 0) {
     memory = map_aligned(file, static_cast<std::size_t>(total));
-    code = memory == nullptr ? errno : populate(file, memory, before, mine);
+    code = memory == nullptr ? errno : populate(file, memory, before, rounded);
     if (code == 0 && rank == 0) code = base::allot(file, 0, kAreaHeader);
   }
   if (file >= 0) ::close(file);
@@ -245,7 +245,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
                              advice(cause, "free memory, or enlarge /dev/shm"));
   }
   register_area(number, group, memory, total, size);
-  meeting.largest(std::span(worst).first(1));  // after this all have registered it
+  meeting.largest(std::span(worst).first(1));  // a barrier: after it all processes have registered the area
   return std::make_unique<SharedPart>(number, memory + before, bytes);
 }
 

@@ -37,7 +37,7 @@ class ThreadActive : public ActiveMessages {
       open.pending_calls.emplace(arrival.id, pending);
     }
     try {
-      if (!put(to, arrival)) fail(arrival.id, gone(to));
+      if (!put(to, arrival)) fail(arrival.id, make_left_failure(to));
     } catch (...) {
       // The call has not begun, so its `done` must not be called, unless the other worker, which is stopping, has
       // called it already.
@@ -49,7 +49,7 @@ class ThreadActive : public ActiveMessages {
   void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override {
     const auto pending = find(arrival.id);
     if (pending && !into.empty()) std::memcpy(into.data(), pending->payload.data(), into.size());
-    if (!own_queue().put([done, there = pending != nullptr] { done(there); })) done(false);
+    if (!own_queue().put([done, complete = pending != nullptr] { done(complete); })) done(false);
   }
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override {
     if (const auto pending = extract(arrival.id)) {
@@ -64,9 +64,9 @@ class ThreadActive : public ActiveMessages {
     own_queue().close();
     if (thread_.joinable()) thread_.join();
     // Calls that this worker has not answered fail.
-    while (const auto left = extract_own()) {
-      const CallFailure failure = gone(rank_);
-      left->done(&failure);
+    while (const auto unanswered = extract_own()) {
+      const CallFailure failure = make_left_failure(rank_);
+      unanswered->done(&failure);
     }
   }
 
@@ -96,7 +96,7 @@ class ThreadActive : public ActiveMessages {
     return board.queues[target].put(
         [&board, target, arrival] { board.services[target]->arrived(*board.workers[target], arrival); });
   }
-  static CallFailure gone(int worker) {
+  static CallFailure make_left_failure(int worker) {
     return base::retry_allocation("say that a rank has left", [&] {
       return CallFailure{ErrorKind::kSystem, EOWNERDEAD,
                          base::text("rank ", worker, " has left; nothing of it can be reached")};

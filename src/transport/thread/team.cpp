@@ -51,7 +51,7 @@ std::shared_ptr<std::byte> allocate(std::int64_t bytes) {
 
 /// Creates an object for all workers; returns nullptr if there is no memory, so that all workers can throw.
 template <typename Type, typename... Arguments>
-std::shared_ptr<Type> made(Arguments&&... arguments) {
+std::shared_ptr<Type> make_or_null(Arguments&&... arguments) {
   try {
     return std::make_shared<Type>(std::forward<Arguments>(arguments)...);
   } catch (const std::bad_alloc&) {
@@ -59,7 +59,7 @@ std::shared_ptr<Type> made(Arguments&&... arguments) {
   }
 }
 
-/// A message between threads: the sender's bytes stay where they are until the receiver has copied them.
+/// A message between threads: the receiver copies directly from the sender's memory, which must not change until then.
 struct Post {
   std::span<const std::byte> bytes;
   bool taken = false;
@@ -245,21 +245,21 @@ class ThreadTransport : public Transport {
   void broadcast_to_nodes(std::span<std::byte>) override {}
 
   std::unique_ptr<Counter> counter() override {
-    if (group_.rank() == 0) team_->counter = made<std::atomic<std::int64_t>>(0);
+    if (group_.rank() == 0) team_->counter = make_or_null<std::atomic<std::int64_t>>(0);
     group_.barrier();
-    auto mine = team_->counter;
+    auto counter = team_->counter;
     group_.barrier();
-    if (!mine) throw std::bad_alloc();
-    return std::make_unique<MemoryCounter>(*mine, mine);
+    if (!counter) throw std::bad_alloc();
+    return std::make_unique<MemoryCounter>(*counter, counter);
   }
 
   std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) override {
-    if (group_.rank() == 0) team_->calls = made<CallBoard>(group_.size());
+    if (group_.rank() == 0) team_->calls = make_or_null<CallBoard>(group_.size());
     group_.barrier();
     if (!team_->calls) throw std::bad_alloc();
-    auto mine = join(team_->calls, group_.rank(), std::move(service));
+    auto joined = join(team_->calls, group_.rank(), std::move(service));
     group_.barrier();
-    return mine;
+    return joined;
   }
 
  private:

@@ -13,20 +13,20 @@ PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<sh
                            const shared_memory::Progress& progress)
     : workers_(std::move(workers)), departures_(departures), progress_(progress) {
   mpi::check(call(MPI_Comm_rank, node, &node_rank_), "MPI_Comm_rank");
-  const shared_memory::ProcessIdentity mine = shared_memory::this_process_identity();
+  const shared_memory::ProcessIdentity own_identity = shared_memory::this_process_identity();
   std::vector<shared_memory::ProcessIdentity> all(workers_.size());
-  static_assert(sizeof mine == 3 * sizeof(std::int64_t));
-  mpi::check(call(MPI_Allgather, &mine, 3, MPI_INT64_T, all.data(), 3, MPI_INT64_T, node), "MPI_Allgather");
+  static_assert(sizeof own_identity == 3 * sizeof(std::int64_t));
+  mpi::check(call(MPI_Allgather, &own_identity, 3, MPI_INT64_T, all.data(), 3, MPI_INT64_T, node), "MPI_Allgather");
   peers_ = shared_memory::watch(all);
 }
 
 void PeerLiveness::check() {
-  if (look_) look_();
+  if (exchange_notices_) exchange_notices_();
   try {
     check_node();
   } catch (...) {
-    // Other nodes must be notified now: this process may be the last one here, and make no other call.
-    if (look_) look_();
+    // Notify other nodes now: this process may be the last one of its node, and may make no further call.
+    if (exchange_notices_) exchange_notices_();
     throw;
   }
   if (losses_ != nullptr) losses_->check_waiting();
@@ -38,9 +38,9 @@ void PeerLiveness::check_interruption() {
     shared_memory::check_interruption(workers_[node_rank], progress_, departures_[node_rank]);
   } catch (...) {
     interrupted_ = true;
-    // Other nodes must be notified now: this process may never wait again.
+    // Notify other nodes now: this process may never wait again.
     try {
-      if (look_) look_();
+      if (exchange_notices_) exchange_notices_();
     } catch (const Error&) {  // the caller gets the interruption as the error
     }
     throw;
@@ -54,7 +54,7 @@ void PeerLiveness::check_uninterrupted() const {
 }
 
 void PeerLiveness::check_node() {
-  // Processes that have left come first, because more is known about them than that they have ended.
+  // Check for notes first: they say more about a process than that it has ended.
   shared_memory::Departure& own = departures_[static_cast<std::size_t>(node_rank_)];
   shared_memory::DepartureRecord departed;
   if (shared_memory::find_fewest(departures_, departed)) shared_memory::check(departed, progress_, own);

@@ -18,8 +18,8 @@
 
 namespace plait::transport::mpi {
 
-/// Watches the process of each peer, with one watch for all communicators. If the kernel does not support this, the end
-/// of a peer is not detected here.
+/// Watches the processes of all peers on the node; communicators share the watches. If the kernel does not support
+/// this, the end of a peer is not detected.
 class PeerLiveness : public Liveness {
  public:
   /// Collective over `node`; `workers` are the ranks to name in errors, `departures` those of the node, `progress` that
@@ -28,12 +28,14 @@ class PeerLiveness : public Liveness {
                const shared_memory::Progress& progress);
   void check() override;
   void check_interruption() override;
-  /// errors  kSystem: this process has been interrupted in a collective call before.
+  /// Checks that no earlier collective call of this process was interrupted.
+  /// errors  kSystem: one was.
   void check_uninterrupted() const;
 
-  /// For jobs with several nodes: `look` exchanges notices with other nodes, and `losses` holds their lost processes.
-  void watch_nodes(std::function<void()> look, Losses* losses) {
-    look_ = std::move(look);
+  /// For jobs with several nodes: `exchange_notices` exchanges notices with other nodes, and `losses` holds their lost
+  /// processes.
+  void watch_nodes(std::function<void()> exchange_notices, Losses* losses) {
+    exchange_notices_ = std::move(exchange_notices);
     losses_ = losses;
   }
 
@@ -46,7 +48,7 @@ class PeerLiveness : public Liveness {
   int node_rank_ = 0;
   const shared_memory::Progress& progress_;
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
-  std::function<void()> look_;
+  std::function<void()> exchange_notices_;
   Losses* losses_ = nullptr;
   std::atomic<bool> interrupted_{false};  // set by a wait on any thread
 };

@@ -1,4 +1,4 @@
-// Notices between nodes that a process has left, and waits that they can end.
+// Notices to other nodes that a process has left, and waits that such a notice ends.
 //
 // Problem: the processes of a node see each other's departures in shared memory. Processes of other nodes wait in MPI
 // for messages that will never come, and MPI offers no way to detect that.
@@ -32,13 +32,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Maximum time since the last progress in which a wait costs no more than in MPI.
-constexpr std::chrono::milliseconds kBusy{250};
-/// Interval of checks for processes that have left or were lost in longer waits.
+/// Time since the last progress during which a wait only yields, so that it reacts as fast as a wait in MPI.
+constexpr std::chrono::milliseconds kYieldTime{250};
+/// In longer waits: interval of checks for processes that have left or were lost.
 constexpr std::chrono::milliseconds kNap{1};
 constexpr std::chrono::microseconds kMessageNap{50};
-/// Number of probes in one take().  Each call of MPI processes only a few packets, and a notice arrives after the
-/// packets of earlier messages.  A process that waits for its node calls MPI only here, four times a second.
+/// Number of probes in one receive_notices().  Each call of MPI processes only a few packets, and a notice arrives
+/// after the packets of earlier messages.  A process that waits for its node calls MPI only here, four times a second.
 constexpr int kProbes = 256;
 /// Maximum number of nodes that notify each other directly; larger jobs use a hypercube.
 constexpr int kMaxDirectNotices = 64;
@@ -50,25 +50,25 @@ Notices::Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory
     : everyone_(everyone), cookie_(cookie), board_(board), liveness_(liveness), leaders_(std::move(leaders)) {}
 
 Notices::~Notices() {
-  // MPI may still be sending the notices, although nothing waits for that.
+  // MPI may still be sending the notices, because nothing waits for their requests. So their memory must stay.
   if (sent_ > 0) base::keep(wires_.release());
 }
 
-void Notices::take() {
+void Notices::receive_notices() {
   for (int probes = 0; probes < kProbes; ++probes) {
-    int there = 0;
+    int arrived = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
-    if (call(MPI_Improbe, MPI_ANY_SOURCE, kNoticeTag, everyone_, &there, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    if (call(MPI_Improbe, MPI_ANY_SOURCE, kNoticeTag, everyone_, &arrived, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return;
-    if (there == 0) continue;
+    if (arrived == 0) continue;
     Wire wire;
     if (call(MPI_Mrecv, &wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) continue;
-    // Otherwise the notice is of an earlier communicator whose number is reused.
+    // With another cookie, the notice is of an earlier communicator whose number MPI has reused.
     if (wire.cookie == cookie_) board_.front().record(wire.departed);
   }
 }
 
-void Notices::send_on() {
+void Notices::forward_fewest() {
   shared_memory::DepartureRecord departed;
   if (!shared_memory::find_fewest(board_, departed)) return;
   std::int64_t sent_calls = sent_calls_;
@@ -100,15 +100,15 @@ void Notices::send(Wire& wire) {
 
 void Notices::look() {
   if (leaders_.ranks.empty()) return;
-  take();
-  send_on();
+  receive_notices();
+  forward_fewest();
 }
 
 void Notices::wait(std::span<MPI_Request> requests, const char* what) {
   const auto test = [&] {
-    int there = 0;
-    check(call(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &there, MPI_STATUSES_IGNORE), what);
-    return there != 0 ? TestResult::kEnd : TestResult::kNothing;
+    int complete = 0;
+    check(call(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &complete, MPI_STATUSES_IGNORE), what);
+    return complete != 0 ? TestResult::kEnd : TestResult::kNothing;
   };
   wait(test, kNap);
 }
@@ -118,9 +118,9 @@ void Notices::wait_for_messages(std::span<MPI_Request> requests, const char* wha
   const auto test = [&] {
     auto result = TestResult::kNothing;
     for (; ended < requests.size(); ++ended, result = TestResult::kProgress) {
-      int there = 0;
-      check(call(MPI_Test, &requests[ended], &there, MPI_STATUS_IGNORE), what);
-      if (there == 0) return result;
+      int complete = 0;
+      check(call(MPI_Test, &requests[ended], &complete, MPI_STATUS_IGNORE), what);
+      if (complete == 0) return result;
     }
     return TestResult::kEnd;
   };
@@ -134,22 +134,22 @@ void Notices::wait_until(base::FunctionRef<bool()> done) {
 
 void Notices::wait(base::FunctionRef<TestResult()> test, std::chrono::microseconds nap) {
   try {
-    auto moved = Clock::now();
-    auto looked = moved;
+    auto last_progress = Clock::now();
+    auto last_check = last_progress;
     base::InterruptionTimer interruption;
     while (true) {
       const TestResult result = test();
       if (result == TestResult::kEnd) return;
       const auto now = Clock::now();
-      if (result == TestResult::kProgress) moved = now;
+      if (result == TestResult::kProgress) last_progress = now;
       if (interruption.is_due(now)) liveness_.check_interruption();
-      if (now - moved < kBusy && !given_up_) {
+      if (now - last_progress < kYieldTime && !given_up_) {
         ::sched_yield();
         continue;
       }
-      if (now - looked >= kNap) {
+      if (now - last_check >= kNap) {
         liveness_.check();
-        looked = now;
+        last_check = now;
       }
       std::this_thread::sleep_for(nap);
     }

@@ -1,4 +1,4 @@
-/// Notifies processes of other nodes that one has left.
+/// Notices between nodes that a process has left.
 #pragma once
 
 #include <mpi.h>
@@ -26,12 +26,13 @@ struct FirstOfNodes {
 };
 
 /// The notices of one communicator.  The first process of each node represents it: it sends departures on its node's
-/// board to the other nodes, and records on the board what they send.  This happens only while it waits.
+/// board to the other nodes, and records on the board what they send.  It does so only while it waits.
 /// threads  One thread at a time waits; another one may call look(), or abandon operations that it has started.
 class Notices {
  public:
-  /// `leaders` is empty if this process is not one of them.  `cookie` is the same on all processes, and differs between
-  /// communicators.  `board` has the departures of the node, by its members.  `liveness` calls look(), and throws.
+  /// `leaders` is empty if this process is not the first of its node.  `cookie` is the same on all processes, and
+  /// differs between communicators.  `board` has the departures of the node, by its members.  `liveness` calls look(),
+  /// and throws.
   Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory::Departure> board, Liveness& liveness,
           FirstOfNodes leaders);
   ~Notices();
@@ -42,8 +43,8 @@ class Notices {
   /// allocates no memory.
   void look();
   /// Waits for operations in which all processes take part.
-  /// errors  kSystem: they do not end, because a process has left or been lost.  MPI still holds them and their memory
-  ///         then.
+  /// errors  kSystem: a process has left or been lost, so that they do not end.  MPI may then still access their
+  ///          memory.
   void wait(std::span<MPI_Request> requests, const char* what);
   /// Like wait(), for messages, which make progress only while a process waits for them.  They usually end in order.
   void wait_for_messages(std::span<MPI_Request> requests, const char* what);
@@ -62,8 +63,8 @@ class Notices {
   /// The result of testing operations.
   enum class TestResult : std::uint8_t { kNothing, kProgress, kEnd };
   void wait(base::FunctionRef<TestResult()> test, std::chrono::microseconds nap);
-  void take();
-  void send_on();
+  void receive_notices();
+  void forward_fewest();
   void send(Wire& wire);
 
   MPI_Comm everyone_;
@@ -71,9 +72,9 @@ class Notices {
   std::span<shared_memory::Departure> board_;
   Liveness& liveness_;
   FirstOfNodes leaders_;
-  // Allocated beforehand, because a process that leaves may have no memory.  Each notice has fewer calls than the one
-  // before it, and a process is never many calls ahead of the others, because all agree on everything: this number is
-  // sufficient.
+  // Allocated beforehand, because a process that leaves may have no memory.  kWires suffices: each notice has fewer
+  // calls than the one before it, and no process is many calls ahead of the others, because agreements synchronize
+  // them.
   static constexpr std::size_t kWires = 8;
   std::unique_ptr<std::array<Wire, kWires>> wires_ = std::make_unique<std::array<Wire, kWires>>();
   std::atomic<std::size_t> sent_{0};
