@@ -15,9 +15,8 @@ namespace plait::transport::native {
 
 namespace {
 
-bool name_letter(char one) {
-  return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') || (one >= '0' && one <= '9') || one == '-' ||
-         one == '_' || one == '.';
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
@@ -40,17 +39,17 @@ std::string network_text(const base::host::NetworkAddress& address) {
 }
 
 std::optional<base::host::NetworkAddress> parse_network_address(std::string_view text) {
-  const std::string whole(text.substr(0, 64));
+  const std::string terminated(text.substr(0, 64));
   base::host::NetworkAddress address{};
-  if (::inet_pton(AF_INET6, whole.c_str(), address.data()) == 1) return address;
+  if (::inet_pton(AF_INET6, terminated.c_str(), address.data()) == 1) return address;
   address = {};
   address[10] = address[11] = 0xff;
-  if (::inet_pton(AF_INET, whole.c_str(), address.data() + 12) == 1) return address;
+  if (::inet_pton(AF_INET, terminated.c_str(), address.data() + 12) == 1) return address;
   return std::nullopt;
 }
 
 std::string Address::text() const {
-  if (const auto* here = std::get_if<Local>(&where)) return "local:" + here->name;
+  if (const auto* local_address = std::get_if<Local>(&where)) return "local:" + local_address->name;
   const auto& [host, port] = std::get<Tcp>(where);
   return base::host::is_ipv4(host) ? base::text("tcp:", network_text(host), ':', port)
                                    : base::text("tcp:[", network_text(host), "]:", port);
@@ -62,7 +61,7 @@ std::optional<Address> Address::parse(std::string_view text) {
   if (text.starts_with(kLocal)) {
     const std::string_view name = text.substr(kLocal.size());
     if (name.empty() || name.size() > base::host::LocalAddress::kMaxBytes ||
-        !std::all_of(name.begin(), name.end(), name_letter))
+        !std::all_of(name.begin(), name.end(), is_name_character))
       return std::nullopt;
     return Address{Local{std::string(name)}};
   }
@@ -74,9 +73,9 @@ std::optional<Address> Address::parse(std::string_view text) {
   std::string_view shown = text.substr(0, colon);
   const bool bracketed = shown.size() >= 2 && shown.front() == '[' && shown.back() == ']';
   if (bracketed) shown = shown.substr(1, shown.size() - 2);
-  const auto found = parse_network_address(shown);
-  if (!port || !found || bracketed != (shown.find(':') != std::string_view::npos)) return std::nullopt;
-  return Address{Tcp{*found, *port}};
+  const auto host_address = parse_network_address(shown);
+  if (!port || !host_address || bracketed != (shown.find(':') != std::string_view::npos)) return std::nullopt;
+  return Address{Tcp{*host_address, *port}};
 }
 
 SystemAddress::SystemAddress(const Address::Tcp& address) {

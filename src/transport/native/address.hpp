@@ -1,4 +1,4 @@
-/// One address of a server, as a text and as the system has it.
+/// An address of a server, and its forms as text and for system calls.
 #pragma once
 
 #include <sys/socket.h>
@@ -25,15 +25,15 @@ struct Address {
 
   bool local() const { return std::holds_alternative<Local>(where); }
   std::string text() const;
-  /// `local:NAME`, `tcp:10.0.0.1:4711`, `tcp:[2001:db8::1]:4711`.
+  /// Parses `local:NAME`, `tcp:10.0.0.1:4711` or `tcp:[2001:db8::1]:4711`.  Returns nothing for other texts.
   static std::optional<Address> parse(std::string_view text);
 };
 
-/// `10.0.0.1`, `2001:db8::1`.
+/// Formats an address as `10.0.0.1` or `2001:db8::1`; parse_network_address() is the inverse.
 std::string network_text(const base::host::NetworkAddress& address);
 std::optional<base::host::NetworkAddress> parse_network_address(std::string_view text);
 
-/// A TCP address for system calls: of IPv4 where it is one, so that hosts without IPv6 take it.
+/// A TCP address for system calls.  IPv4 addresses have the family AF_INET, so that hosts without IPv6 can use them.
 struct SystemAddress {
   explicit SystemAddress(const Address::Tcp& address);
   const sockaddr* name() const { return reinterpret_cast<const sockaddr*>(&storage); }

@@ -21,17 +21,17 @@ namespace plait::transport::native {
 namespace {
 
 /// A local server with a full backlog gives no event when it accepts again, so the attempt polls.
-constexpr std::chrono::milliseconds kNap{2};
+constexpr std::chrono::milliseconds kBacklogPollInterval{2};
 
-/// Returns 0 or an errno.
+/// Connects a non-blocking socket.  Returns 0 or an errno; ETIMEDOUT at the deadline.
 int connect_to(int socket, const sockaddr* name, socklen_t length, Clock::time_point until) {
   base::InterruptionTimer timer;
   while (::connect(socket, name, length) != 0) {
     if (errno == EISCONN) return 0;
     if (errno == EAGAIN) {
-      if (Clock::now() + kNap > until) return ETIMEDOUT;
+      if (Clock::now() + kBacklogPollInterval > until) return ETIMEDOUT;
       if (timer.is_due() && base::interrupted()) return EINTR;
-      std::this_thread::sleep_for(kNap);
+      std::this_thread::sleep_for(kBacklogPollInterval);
     } else if (errno == EINPROGRESS || errno == EALREADY) {
       if (const int code = wait_for(socket, POLLOUT, until)) return code;
       int code = 0;
@@ -101,9 +101,9 @@ Attempt attempt_once(const Address& to, const Key& key, Clock::time_point until)
 
 Attempt attempt(const Address& to, const Key& key, Clock::time_point until) {
   for (int tries = 1;; ++tries) {
-    Attempt made = attempt_once(to, key, until);
+    Attempt result = attempt_once(to, key, until);
     const auto pause = tries * kRetryDelay;
-    if (!made.let_go || tries == kMaxTries || Clock::now() + pause > until) return made;
+    if (!result.let_go || tries == kMaxTries || Clock::now() + pause > until) return result;
     base::sleep_for(pause);
   }
 }

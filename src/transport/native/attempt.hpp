@@ -11,12 +11,15 @@
 namespace plait::transport::native {
 
 struct Attempt {
-  base::Descriptor socket;  ///< the connection after its handshake; none: see the other members
+  base::Descriptor
+      socket;  ///< the connection after its handshake; if the attempt failed, `code` and `why` say why
   int code = 0;
   std::string why;
   bool let_go = false;  ///< the connection was accepted and then closed
 };
 
+/// Connects to an address and performs the handshake.  If the server closes the connection, tries again
+/// (retry_policy.hpp).
 /// errors  kSystem: the system gives no random bytes.
 Attempt attempt(const Address& to, const Key& key, Clock::time_point until);
 

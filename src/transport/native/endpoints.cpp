@@ -17,14 +17,14 @@ namespace {
 constexpr std::size_t kMaxText = 8192;
 constexpr std::size_t kMaxWord = 255;
 
-bool plain(char one) { return one > ' ' && one < '\x7f'; }
+bool is_printable(char c) { return c > ' ' && c < '\x7f'; }
 
-/// A host whose boot time is unknown matches any.
+/// Stands for a host without a known boot id.  It never counts as this host.
 constexpr std::string_view kAnyHost = "?";
 
-std::string as_word(std::string text) {
+std::string to_word(std::string text) {
   if (text.empty()) return std::string(kAnyHost);
-  std::replace_if(text.begin(), text.end(), [](char one) { return !plain(one); }, '_');
+  std::replace_if(text.begin(), text.end(), [](char c) { return !is_printable(c); }, '_');
   text.resize(std::min(text.size(), kMaxWord));
   return text;
 }
@@ -53,7 +53,7 @@ std::string Endpoints::text() const {
 
 Endpoints Endpoints::parse(std::string_view text) {
   if (text.size() > kMaxText) throw_invalid_endpoints(text, base::text("it has ", text.size(), " characters"));
-  if (!std::all_of(text.begin(), text.end(), [](char one) { return one == ' ' || plain(one); }))
+  if (!std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || is_printable(c); }))
     throw_invalid_endpoints("...", "it has characters other than those of ASCII");
   std::string_view rest = text;
   Endpoints found;
@@ -79,9 +79,9 @@ Endpoints own_host() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   const std::string boot = base::host::boot_id();
-  const std::uint64_t space = base::host::network_space();
-  const bool known = !boot.empty() && space != 0;
-  return {known ? as_word(base::text(boot, '/', space)) : std::string(kAnyHost), as_word(name.data()), {}};
+  const std::uint64_t network_namespace = base::host::network_space();
+  const bool known = !boot.empty() && network_namespace != 0;
+  return {known ? to_word(base::text(boot, '/', network_namespace)) : std::string(kAnyHost), to_word(name.data()), {}};
 }
 
 }  // namespace plait::transport::native

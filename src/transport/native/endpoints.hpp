@@ -1,4 +1,4 @@
-/// Where a process may be reached.
+/// The host and the addresses at which a process can be reached.
 #pragma once
 
 #include <string>
@@ -7,24 +7,26 @@
 
 namespace plait::transport::native {
 
-/// Addresses of a server, in the order in which they are tried: `local:NAME`, an abstract local socket, which processes
-/// of the same host reach; `tcp:10.0.0.1:4711`; `tcp:[2001:db8::1]:4711`.
+/// The endpoints of a server.  Addresses are tried in their order: `local:NAME` is an abstract local socket, for
+/// processes of the same host; others are `tcp:10.0.0.1:4711` and `tcp:[2001:db8::1]:4711`.
 struct Endpoints {
-  /// Names the host, as long as it runs, and its network: the same for two processes that reach each other locally.
+  /// Identifies the running host (boot id) and its network namespace: equal for processes that can reach each other by
+  /// local sockets.
   std::string host;
-  /// The host's name, for people.
+  /// The host's name, for messages.
   std::string name;
   std::vector<std::string> addresses;
 
-  /// One line without blanks at its ends.
+  /// Returns the endpoints as one line: host, name and addresses, separated by single blanks.
   std::string text() const;
-  /// errors  kArgument: not such a line.
+  /// Parses the result of text().
+  /// errors  kArgument: the text is not such a line.
   static Endpoints parse(std::string_view text);
-  /// Whether this process is on the same host.
+  /// Returns true if this process is on the same host, in the same network namespace.
   bool near() const;
 };
 
-/// Host and name of this process, without addresses.
+/// Returns the host and the name of this process, without addresses.
 Endpoints own_host();
 
 }  // namespace plait::transport::native

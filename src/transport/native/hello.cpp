@@ -56,8 +56,8 @@ Proof prove(const Key& key, Role who, const Hello& client, const Hello& server) 
   return proof;
 }
 
-bool same(const Proof& one, const Proof& other) {
-  return ::sodium_memcmp(one.data(), other.data(), sizeof(Proof)) == 0;
+bool same(const Proof& first, const Proof& second) {
+  return ::sodium_memcmp(first.data(), second.data(), sizeof(Proof)) == 0;
 }
 
 std::span<std::byte> ServerHandshake::input_space() {
@@ -67,7 +67,7 @@ std::span<std::byte> ServerHandshake::input_space() {
 
 ServerHandshake::Status ServerHandshake::took(std::size_t bytes) {
   filled_ += bytes;
-  // Bytes that are not the beginning of a hello are rejected before a whole one has arrived.
+  // Reject other protocols at their first bytes, without waiting for a whole hello.
   const std::size_t begun = std::min(filled_, Hello::kMagic.size());
   if (!greeted_ && std::memcmp(client_.magic.data(), Hello::kMagic.data(), begun) != 0) return Status::kReject;
   if (!input_space().empty()) return Status::kMore;
@@ -88,10 +88,10 @@ ServerHandshake::Status ServerHandshake::greet() {
   return fits ? Status::kAnswer : Status::kReport;
 }
 
-// The magic is checked first, so that the client does not wait for a hello from another program.
+// Read the magic separately: another program may send less than a whole hello, for which the client would wait.
 std::span<std::byte> ClientHandshake::input_space() {
   if (proved_) return std::as_writable_bytes(std::span(accepted_)).subspan(filled_);
-  const auto hello = std::as_writable_bytes(std::span(&theirs_, 1));
+  const auto hello = std::as_writable_bytes(std::span(&server_, 1));
   if (filled_ < Hello::kMagic.size()) return hello.first(Hello::kMagic.size()).subspan(filled_);
   if (filled_ < sizeof(Hello)) return hello.subspan(filled_);
   return std::span<std::byte>(proof_).subspan(filled_ - sizeof(Hello));
@@ -105,13 +105,13 @@ ClientHandshake::Status ClientHandshake::took(std::size_t bytes) {
                                     : failed(EPROTO, "the server there does not go on as Plait does");
   }
   if (filled_ < Hello::kMagic.size()) return Status::kMore;
-  if (theirs_.magic != Hello::kMagic) return failed(EACCES, "something else than Plait listens there");
+  if (server_.magic != Hello::kMagic) return failed(EACCES, "something else than Plait listens there");
   if (filled_ < sizeof(Hello)) return Status::kMore;
-  if (find_fault(theirs_) == HelloFault::kVersion) return failed(EPROTO, difference(theirs_));
+  if (find_fault(server_) == HelloFault::kVersion) return failed(EPROTO, difference(server_));
   if (filled_ < sizeof(Hello) + sizeof(Proof)) return Status::kMore;
-  if (!same(proof_, prove(key_, Role::kServer, own_, theirs_)))
+  if (!same(proof_, prove(key_, Role::kServer, own_, server_)))
     return failed(EACCES, "the server there has another key: it is not the one that was meant");
-  proof_ = prove(key_, Role::kClient, own_, theirs_);
+  proof_ = prove(key_, Role::kClient, own_, server_);
   proved_ = true;
   filled_ = 0;
   return Status::kProved;

@@ -1,12 +1,14 @@
 /// The handshake of a connection: both ends prove that they know the key.
 ///
-///   client: Hello        server: Hello, Proof        client: Proof        server: kAcceptance, frames        client:
-///   frames
+///   client -> server   Hello
+///   server -> client   Hello, Proof
+///   client -> server   Proof
+///   server -> client   kAcceptance; then both send frames
 ///
 /// A proof is the HMAC-SHA-256, under the key, of the sender's role and of both hellos.  The nonces make it valid for
-/// this connection only, and the role makes a proof worthless that is sent back to its sender.  A client must wait for
-/// the acceptance, because a server with many unauthenticated connections closes slow ones.  The frames that follow are
-/// neither encrypted nor signed.
+/// this connection only, and the role prevents that a proof is accepted when it is sent back to its sender.  A client
+/// must wait for the acceptance, because a server with many unauthenticated connections closes slow ones.  The frames
+/// that follow are neither encrypted nor signed.
 #pragma once
 
 #include <array>
@@ -20,11 +22,12 @@
 
 namespace plait::transport::native {
 
-/// Sent as it is in memory.  The positions of magic and version, and the size, are the same in all versions.
+/// The first message of each end, sent as it is in memory.  Its size, and the offsets of magic and version, are the
+/// same in all versions.
 struct Hello {
   static constexpr std::array<char, 8> kMagic{'\x93', 'P', 'L', 'A', 'I', 'T', '\r', '\n'};
   static constexpr std::uint32_t kOrder = 0x01020304;
-  static constexpr std::uint8_t kVersion = 2;  ///< of the handshake and of the bodies of frames
+  static constexpr std::uint8_t kVersion = 2;  ///< version of the handshake and of the bodies of frames
 
   std::array<char, 8> magic = kMagic;
   std::array<std::uint8_t, 4> version{kVersion};  ///< the first byte, readable in any byte order; the others are 0
@@ -43,21 +46,22 @@ inline constexpr std::array<char, 8> kAcceptance{'a', 'c', 'c', 'e', 'p', 't', '
 
 enum class Role : std::uint8_t { kClient, kServer };
 
-/// Why a hello is not accepted.
+/// The reason why a hello is not accepted.
 enum class HelloFault : std::uint8_t {
   kNone,
-  kStranger,  ///< it is not Plait's
-  kVersion,   ///< of another version, byte order or size
+  kStranger,  ///< another program has sent it
+  kVersion,   ///< it has another version, byte order or frame size
 };
 
-/// With a fresh nonce.  errors  kSystem: the system gives no random bytes.
+/// Returns a hello with a fresh nonce.  errors  kSystem: the system gives no random bytes.
 Hello make_hello();
 HelloFault find_fault(const Hello& hello);
-/// Describes a kVersion, for messages.
+/// Describes how a hello with the fault kVersion differs, for messages.
 std::string difference(const Hello& hello);
+/// Returns the proof of one role for a pair of hellos.
 Proof prove(const Key& key, Role who, const Hello& client, const Hello& server);
-/// Compares in constant time.
-bool same(const Proof& one, const Proof& other);
+/// Compares in constant time, so that the time does not reveal how many bytes are equal.
+bool same(const Proof& first, const Proof& second);
 
 /// The server's side of the handshake, without a socket.
 class ServerHandshake {
@@ -73,7 +77,7 @@ class ServerHandshake {
   explicit ServerHandshake(const Key& key) : key_(key) {}
   /// Memory for the next bytes; empty only if no more are expected.
   std::span<std::byte> input_space();
-  /// `bytes` bytes of input_space() have been filled.
+  /// Processes `bytes` bytes that have been read into input_space().
   Status took(std::size_t bytes);
   std::span<const std::byte> answer() const { return answer_; }
 
@@ -104,7 +108,7 @@ class ClientHandshake {
   std::span<const std::byte> hello() const { return std::as_bytes(std::span(&own_, 1)); }
   /// Memory for the next bytes; empty only if no more are expected.
   std::span<std::byte> input_space();
-  /// `bytes` bytes of input_space() have been filled.
+  /// Processes `bytes` bytes that have been read into input_space().
   Status took(std::size_t bytes);
   std::span<const std::byte> proof() const { return proof_; }
   int code() const { return code_; }
@@ -115,11 +119,11 @@ class ClientHandshake {
 
   Key key_;
   Hello own_;
-  Hello theirs_{};
-  Proof proof_{};  // the server's, then the client's
+  Hello server_{};
+  Proof proof_{};  // first the server's proof, then the client's
   bool proved_ = false;
   std::array<char, kAcceptance.size()> accepted_{};
-  std::size_t filled_ = 0;  // of theirs_ and then of the proof; after that, of accepted_
+  std::size_t filled_ = 0;  // bytes received of server_ and then of proof_; after the proof, of accepted_
   int code_ = 0;
   std::string why_;
 };

@@ -1,4 +1,4 @@
-/// What lets a process in: a random secret of a meeting.
+/// The secret that processes must know to connect to each other.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 namespace plait::transport::native {
 
-/// 256 random bits.  Who has them may connect; each connection proves it, in both directions, without sending them.
+/// 256 random bits.  A process that has them may connect.  In the handshake both ends prove that they know the key,
+/// without sending it.
 class Key {
  public:
   static constexpr std::size_t kBytes = 32;

@@ -42,47 +42,47 @@ class Link::Impl {
     msghdr message{};
     while (rest.fill(message)) {
       const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-      // Data that the peer sent before it closed can still be received.
+      // Keep the socket open: data that the peer sent before it closed can still be received.
       if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
         throw_error(ECONNRESET, "it has closed the connection, or ended");
-      went(put, POLLOUT, until);
+      check_result(put, POLLOUT, until);
       if (put > 0) rest.done(static_cast<std::size_t>(put));
     }
   }
 
   FrameHead receive(Clock::time_point until) {
-    if (left_ > 0) base::throw_argument_error("the previous frame has ", left_, " unread bytes");
+    if (unread_ > 0) base::throw_argument_error("the previous frame has ", unread_, " unread bytes");
     descriptor_.close();
     FrameHead head;
     auto into = std::as_writable_bytes(std::span(&head, 1));
     while (!into.empty()) {
       const ssize_t got = receive_some(into);
-      came(got, until);
+      check_received(got, until);
       if (got > 0) into = into.subspan(static_cast<std::size_t>(got));
     }
-    left_ = head.bytes;
+    unread_ = head.bytes;
     return head;
   }
 
   void take(std::span<const std::span<std::byte>> parts, Clock::time_point until) {
     Parts rest({}, parts);
-    if (rest.bytes() > left_)
-      base::throw_argument_error("the frame has ", left_, " more bytes; ", rest.bytes(), " are to be taken");
+    if (rest.bytes() > unread_)
+      base::throw_argument_error("the frame has ", unread_, " more bytes; ", rest.bytes(), " are to be taken");
     msghdr message{};
     while (rest.fill(message)) {
       const ssize_t got = ::recvmsg(usable(), &message, MSG_DONTWAIT);
-      came(got, until);
+      check_received(got, until);
       if (got <= 0) continue;
       rest.done(static_cast<std::size_t>(got));
-      left_ -= static_cast<std::size_t>(got);
+      unread_ -= static_cast<std::size_t>(got);
     }
   }
 
   base::Descriptor descriptor() { return std::move(descriptor_); }
 
   bool gone() const {
-    pollfd one{socket_.number(), POLLRDHUP, 0};
-    return socket_.number() < 0 || (::poll(&one, 1, 0) > 0 && one.revents != 0);
+    pollfd state{socket_.number(), POLLRDHUP, 0};
+    return socket_.number() < 0 || (::poll(&state, 1, 0) > 0 && state.revents != 0);
   }
 
  private:
@@ -92,7 +92,7 @@ class Link::Impl {
     return socket_.number();
   }
 
-  /// A descriptor arrives with the first byte of its frame, on local sockets.
+  /// Receives bytes, and the descriptor that comes with the first byte of a frame on local sockets, if any.
   ssize_t receive_some(std::span<std::byte> into) {
     iovec part{into.data(), into.size()};
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
@@ -115,20 +115,20 @@ class Link::Impl {
     return got;
   }
 
-  void came(ssize_t got, Clock::time_point until) {
+  void check_received(ssize_t got, Clock::time_point until) {
     if (got == 0) fail(ECONNRESET, "it has closed the connection, or ended");
-    went(got, POLLIN, until);
+    check_result(got, POLLIN, until);
   }
 
   /// Evaluates the result of a system call, and waits if it would have blocked.
-  void went(ssize_t result, short events, Clock::time_point until) {
+  void check_result(ssize_t result, short events, Clock::time_point until) {
     if (result >= 0 || errno == EINTR) return;
-    const int found = errno;
-    if (found != EAGAIN && found != EWOULDBLOCK) fail(ECONNRESET, std::strerror(found));
+    const int error = errno;
+    if (error != EAGAIN && error != EWOULDBLOCK) fail(ECONNRESET, std::strerror(error));
     const int code = wait_for(socket_.number(), events, until);
     if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
-    // A frame that has been sent in part cannot be followed by others; one that is awaited does not keep those from
-    // going.
+    // After an interrupted receive, frames can still be sent. After an interrupted send they cannot: a part of a frame
+    // may have been sent.
     if (code == EINTR && events == POLLIN) throw_error(EINTR, "this program has been interrupted");
     if (code == EINTR) fail(EINTR, "this program has been interrupted");
     if (code != 0) fail(ECONNRESET, std::strerror(code));
@@ -147,7 +147,7 @@ class Link::Impl {
   base::Descriptor socket_;
   const bool near_;
   const std::string name_;
-  std::uint64_t left_ = 0;  // bytes of the current body that are not taken yet
+  std::uint64_t unread_ = 0;  // bytes of the current body that have not been received
   base::Descriptor descriptor_;
 };
 
@@ -156,23 +156,26 @@ namespace {
 /// Pause between two rounds over the addresses of an unreachable host.
 constexpr std::chrono::milliseconds kBetweenRounds{250};
 
-/// The results at the addresses of a process.
+/// The results of attempts to connect to the addresses of a process.
 struct AttemptResults {
   std::string text;
-  int code = ENXIO;    // the most specific one: a wrong version or key, then anything but a refusal
-  bool silent = true;  // none of them has answered
+  int code = ENXIO;    // the code with the highest weight()
+  bool silent = true;  // no address has answered
 };
 
+/// Ranks codes by how specific they are: a wrong version, a wrong key, then anything but a refused connection.
 int weight(int code) {
   return code == EPROTO ? 4 : code == EACCES ? 3 : code == ENXIO ? 0 : code == ECONNREFUSED ? 1 : 2;
 }
 
-bool is_away(int code) { return code == EHOSTUNREACH || code == ENETUNREACH || code == ENETDOWN || code == EHOSTDOWN; }
+bool is_unreachable(int code) {
+  return code == EHOSTUNREACH || code == ENETUNREACH || code == ENETDOWN || code == EHOSTDOWN;
+}
 
-void note(AttemptResults& tried, std::string_view address, std::string_view why, int code) {
+void record(AttemptResults& tried, std::string_view address, std::string_view why, int code) {
   tried.text += base::text(tried.text.empty() ? "" : "; ", address, ": ", why);
   if (weight(code) >= weight(tried.code)) tried.code = code;
-  tried.silent = tried.silent && (code == ENXIO || is_away(code));
+  tried.silent = tried.silent && (code == ENXIO || is_unreachable(code));
 }
 
 struct PeerSocket {
@@ -186,7 +189,7 @@ std::optional<PeerSocket> try_all(const Endpoints& to, const Key& key, Clock::ti
   for (std::size_t i = 0; i < to.addresses.size(); ++i) {
     const auto address = Address::parse(to.addresses[i]);
     if (!address || (address->local() && !near)) {
-      note(tried, to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
+      record(tried, to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
       continue;
     }
     const auto now = Clock::now();
@@ -195,7 +198,7 @@ std::optional<PeerSocket> try_all(const Endpoints& to, const Key& key, Clock::ti
         until == Clock::time_point::max() ? until : now + std::max(until - now, Clock::duration(0)) / left;
     Attempt made = attempt(*address, key, limit);
     if (made.socket.number() >= 0) return PeerSocket{std::move(made.socket), address->local()};
-    note(tried, to.addresses[i], made.why, made.code);
+    record(tried, to.addresses[i], made.why, made.code);
   }
   return std::nullopt;
 }

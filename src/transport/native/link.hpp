@@ -15,7 +15,7 @@ namespace plait::transport::native {
 /// errors   kSystem in all functions: ECONNRESET if the peer has closed the connection, ETIMEDOUT after the time limit,
 ///          EINTR after base::interrupted().  After an error the connection can only be used to receive what had
 ///          arrived before, and to send a last frame if a signal ended receive().
-/// forks    The connection does not exist in a child; the parent's stays open.
+/// forks    A child process cannot use the connection, which stays open in the parent.
 /// threads  One at a time.
 class Link {
  public:
@@ -29,19 +29,19 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// True if the peer is on this host, so that descriptors can be passed.
+  /// Returns true if the peer is on this host, so that descriptors can be passed.
   bool near() const;
-  /// Sends a frame whose body consists of these parts in order.  Blocks until the socket has accepted all of it.
+  /// Sends a frame whose body is the concatenation of the parts.  Blocks until the socket has accepted all of it.
   void send(FrameHead head, std::span<const std::span<const std::byte>> parts, Clock::time_point until);
   /// Waits for the next frame and returns its header.  pre  The previous body was taken completely.
   FrameHead receive(Clock::time_point until);
-  /// Receives the next bytes of the body into these parts.
+  /// Receives the next bytes of the body into the parts, which they fill.
   void take(std::span<const std::span<std::byte>> parts, Clock::time_point until);
-  /// The descriptor that was sent with the last frame, if any.  pre  Its body was taken completely.
+  /// Returns the descriptor that came with the last frame, if any.  pre  Its body was taken completely.
   base::Descriptor descriptor();
-  /// True if the peer has closed the connection, as far as is known without blocking.
+  /// Returns true if the peer is known to have closed the connection.  Does not block.
   bool gone() const;
-  /// The descriptor that poll() waits for until something can be received.
+  /// Returns the descriptor of the socket, for poll().
   int number() const;
 
  private:

@@ -1,4 +1,4 @@
-/// What is left of parts of memory that go through a socket one after the other.
+/// The rest of a sequence of memory parts that are being sent or received.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 
 namespace plait::transport::native {
 
-/// The first part, and then the others, of which the system takes some at a time.
+/// The parts are `first`, followed by `others`.  A system call transfers as many as fit into one iovec array.
 template <typename Byte>
 class Parts {
  public:
@@ -22,11 +22,11 @@ class Parts {
     for (const auto& part : others_) sum += part.size();
     return sum;
   }
-  /// Puts what is next into a message.  Returns whether anything is left.
+  /// Sets a message to the next parts.  Returns false if none is left.
   bool fill(msghdr& message) {
     std::size_t count = 0;
     const auto add = [&](std::span<Byte> part) {
-      // The system only reads what is const.
+      // const_cast: memory of type const is only sent.
       if (!part.empty())
         vector_[count++] = {const_cast<std::byte*>(static_cast<const std::byte*>(part.data())), part.size()};
     };
@@ -36,7 +36,7 @@ class Parts {
     message.msg_iovlen = count;
     return count > 0;
   }
-  /// So many bytes more have gone.
+  /// Records that `bytes` more bytes have been transferred.
   void done(std::size_t bytes) {
     done_ += bytes;
     while (done_ >= first_.size() && !others_.empty()) {
@@ -49,8 +49,8 @@ class Parts {
  private:
   std::span<Byte> first_;
   std::span<const std::span<Byte>> others_;
-  std::size_t done_ = 0;            // of the first
-  std::array<iovec, 64> vector_{};  // of thousands of parts; a part is most often many bytes long
+  std::size_t done_ = 0;            // transferred bytes of first_
+  std::array<iovec, 64> vector_{};  // there may be thousands of parts, but most are long
 };
 
 }  // namespace plait::transport::native

@@ -1,4 +1,4 @@
-/// Bytes that nobody can guess.
+/// Random bytes for secrets.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,10 @@
 
 namespace plait::transport::native {
 
+/// Fills memory with bytes that are unpredictable (cryptographically secure).
 /// errors  kSystem: the system gives no random bytes.
 void fill_random(std::span<std::byte> bytes);
-/// Two digits a byte.
+/// Formats bytes with two hexadecimal digits each.
 std::string hexadecimal(std::span<const std::byte> bytes);
 
 }  // namespace plait::transport::native

@@ -1,11 +1,11 @@
-/// How long and how often a process tries to connect to another one.
+/// Limits of attempts to connect to another process.
 #pragma once
 
 #include <chrono>
 
 namespace plait::transport::native {
 
-/// A host that does not answer for this long is lost.  A shorter interruption of the network is survived.
+/// A host that does not answer for this long counts as lost.  Connections survive shorter interruptions of the network.
 inline constexpr std::chrono::seconds kLostAfter{9};
 
 /// Maximum number of attempts if the peer closes the connection before it accepts the handshake, and the delay added

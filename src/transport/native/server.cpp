@@ -23,7 +23,7 @@ class RunningServer final : public Server {
  public:
   RunningServer(Endpoints endpoints, std::shared_ptr<ServerLoop> loop)
       : endpoints_(std::move(endpoints)), loop_(std::move(loop)) {
-    // Signals belong to the program, so the thread starts with all of them blocked.
+    // Signals must be handled by threads of the program, so start the thread with all signals blocked.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -58,7 +58,7 @@ class RunningServer final : public Server {
   std::unique_ptr<std::thread> thread_;
 };
 
-/// Checks a range of ports; 0, 0: any.
+/// Checks a range of ports; 0 and 0 mean any port.
 void check_ports(const Server::Options& options) {
   if ((options.first_port == 0) != (options.last_port == 0) || options.first_port > options.last_port)
     base::throw_argument_error("no range of ports: ", options.first_port, " to ", options.last_port,
@@ -73,13 +73,13 @@ std::unique_ptr<Server> start_server(const Key& key, ServerLoop::Users users, co
   sockets.local = listen_locally();
   Endpoints endpoints = own_host();
   endpoints.addresses.push_back(Address{Address::Local{sockets.local.name}}.text());
-  // A host without a network is reached locally only.
+  // Without a network address, the server only has its local socket.
   if (!addresses.empty()) {
     sockets.tcp = listen_on_network(options.first_port, options.last_port);
     if (!options.network.empty()) sockets.network = addresses;
-    for (const auto& one : addresses)
-      if (sockets.tcp.ipv6 || base::host::is_ipv4(one))
-        endpoints.addresses.push_back(Address{Address::Tcp{one, sockets.tcp.port}}.text());
+    for (const auto& address : addresses)
+      if (sockets.tcp.ipv6 || base::host::is_ipv4(address))
+        endpoints.addresses.push_back(Address{Address::Tcp{address, sockets.tcp.port}}.text());
   }
   return std::make_unique<RunningServer>(
       std::move(endpoints), base::make_owned<ServerLoop>(key, std::move(users), options, std::move(sockets)));

@@ -22,11 +22,11 @@ namespace plait::transport::native {
 class Peer {
  public:
   virtual ~Peer() = default;
-  /// Number of the connection, from 1, unique in a server.
+  /// Returns the number of the connection, from 1, unique in a server.
   virtual std::uint64_t number() const = 0;
   virtual bool near() const = 0;
-  /// Queues a frame.  descriptor: sent along as a copy, to a peer on the same host; -1: none.  Does nothing if the
-  /// connection has ended.
+  /// Queues a copy of a frame.  descriptor: a copy of it is sent with the frame, to a peer on the same host; -1: none.
+  /// Does nothing if the connection has ended.
   virtual void send(FrameHead head, std::span<const std::byte> body, int descriptor = -1) = 0;
   /// Fills `into` with the bytes of a stream from `offset` on.  Called in order, on the server's thread, when the
   /// socket accepts data.  Returning false ends the connection.
@@ -35,33 +35,32 @@ class Peer {
   /// Frames of send() are sent between them; streams of one peer follow each other.  `ended`, if any, is called once,
   /// on the server's thread, with true if all bytes were sent.
   virtual void stream(FrameHead head, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) = 0;
-  /// Ends the connection when the queue is sent, after at most a second.
+  /// Closes the connection after the queue has been sent, but after at most a second.
   virtual void close() = 0;
 };
 
-/// Handles the frames of a server.  Its functions are called on the server's thread, one at a time; they throw nothing
-/// and do not block.
+/// Handles the frames of a server.  Its functions are called on the server's thread, one at a time; they must not throw
+/// or block.
 class Service {
  public:
   virtual ~Service() = default;
-  /// A connection has passed the handshake.
+  /// Called when a connection has passed the handshake.
   virtual void opened(const std::shared_ptr<Peer>& peer) = 0;
-  /// A whole frame has arrived.
+  /// Called for each frame that has arrived completely.
   virtual void received(const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte> body) = 0;
-  /// A connection has ended.  why: the reason, for messages.
+  /// Called when a connection has ended.  why: the reason, for messages.
   virtual void closed(const std::shared_ptr<Peer>& peer, const std::string& why) = 0;
 };
 
 /// Accepts connections by IPv4, IPv6 and local sockets from processes that know the key.
-///
-/// A connection that sends something else, half a hello or a wrong key is closed within `hello`; only a proof of fixed
-/// length is looked at before.  If `max_unauthenticated` connections wait for their handshake, further ones wait in the
-/// kernel.
+/// A connection that sends another protocol, an incomplete hello or a wrong proof is closed within the time
+/// Options::hello; before that, the server reads only a hello and a proof, which have fixed lengths.  If
+/// `max_unauthenticated` connections wait for their handshake, further ones wait in the kernel.
 /// memory   For each peer at most kMaxStream of streams, kMaxReceive of incoming frames, and its send queue.  If
 ///          the queue has `max_queued` entries, the server reads nothing more from the peer until half of them are
-///          sent.  So a peer that does not read its answers gets at most `max_queued` of them, and those to the last
+///          sent.  So the answers queued for a peer that does not read are at most `max_queued`, plus those to the last
 ///          64 KiB that were received.
-/// forks    The server does not exist in a child.
+/// forks    A child process has no server.
 class Server {
  public:
   struct Options {
@@ -77,7 +76,8 @@ class Server {
     std::chrono::milliseconds hello{2000};  ///< time limit of the handshake
   };
 
-  /// errors  kSystem: no socket can be had; kArgument: see Options.
+  /// Starts a server that passes frames to `service`.
+  /// errors  kSystem: no socket can be created; kArgument: see Options.
   static std::unique_ptr<Server> start(const Key& key, std::shared_ptr<Service> service, const Options& options);
   /// Starts a server that hands authenticated connections to `taker`, which reads the frames itself.
   static std::unique_ptr<Server> start(const Key& key, std::shared_ptr<ConnectionTaker> taker, const Options& options);
@@ -87,9 +87,10 @@ class Server {
   virtual const Endpoints& endpoints() const = 0;
   /// Calls a function on the server's thread.
   virtual void post(std::function<void()> body) = 0;
-  /// Number of rejected connections.
+  /// Returns the number of rejected connections.
   virtual std::int64_t rejected() const = 0;
-  /// The thread of the server.  Requests to it after the server has ended do nothing.
+  /// Returns the interface of the server's thread.  It remains usable after the server has ended, but then does
+  /// nothing.
   virtual std::shared_ptr<EventLoop> loop() const = 0;
 };
 

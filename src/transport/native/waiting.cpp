@@ -14,22 +14,23 @@
 namespace plait::transport::native {
 
 int wait_for(int socket, short events, Clock::time_point until) {
-  // A lost host is noticed between two polls, because it does not acknowledge what was sent.
-  pollfd one{socket, events, 0};
+  // Poll in slices: between them, check for interruptions, and for a lost host, which does not acknowledge what was
+  // sent.
+  pollfd state{socket, events, 0};
   while (true) {
     const auto rest = std::max(until - Clock::now(), Clock::duration::zero());
     const bool last = rest <= base::kBetweenInterruptions;
-    const auto now = last ? rest : std::chrono::duration_cast<Clock::duration>(base::kBetweenInterruptions);
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
+    const auto slice = last ? rest : std::chrono::duration_cast<Clock::duration>(base::kBetweenInterruptions);
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(slice);
     timespec left{};
     left.tv_sec = static_cast<time_t>(seconds.count());
-    left.tv_nsec = static_cast<long>(std::chrono::nanoseconds(now - seconds).count());
-    const int found = ::ppoll(&one, 1, &left, nullptr);
-    if (found > 0) return 0;
-    if (found < 0 && errno != EINTR) return errno;
+    left.tv_nsec = static_cast<long>(std::chrono::nanoseconds(slice - seconds).count());
+    const int ready = ::ppoll(&state, 1, &left, nullptr);
+    if (ready > 0) return 0;
+    if (ready < 0 && errno != EINTR) return errno;
     if (base::interrupted()) return EINTR;
-    if (found == 0 && last) return ETIMEDOUT;
-    if (found == 0 && base::host::is_silent(socket)) return EHOSTUNREACH;
+    if (ready == 0 && last) return ETIMEDOUT;
+    if (ready == 0 && base::host::is_silent(socket)) return EHOSTUNREACH;
   }
 }
 

@@ -1,4 +1,4 @@
-/// Sockets that do not block, and waiting for them up to a deadline.
+/// Waits for non-blocking sockets up to a deadline.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,11 @@
 
 namespace plait::transport::native {
 
-/// Waits until something of `events` (see poll()) is so.  Returns 0, ETIMEDOUT, EINTR where the program wants to get
-/// out of it (see base/wait/interruption.hpp), or the system's code.
+/// Waits until one of `events` (see poll()) occurs.  Returns 0; ETIMEDOUT; EINTR if a signal interrupts the wait
+/// (base/wait/interruption.hpp); EHOSTUNREACH if the peer's host does not answer; or the errno of poll().
 int wait_for(int socket, short events, Clock::time_point until);
-/// Both return 0, ETIMEDOUT, ECONNRESET at the other end's end, or the system's code.
+/// Send or receive all bytes.  Both return 0, a code of wait_for(), ECONNRESET if the peer has closed the connection,
+/// or another errno.
 int send_all(int socket, std::span<const std::byte> bytes, Clock::time_point until);
 int receive_all(int socket, std::span<std::byte> into, Clock::time_point until);
 

@@ -1,4 +1,4 @@
-/// Cuts what a server receives into frames.
+/// Divides the bytes that a server receives into frames.
 #pragma once
 
 #include <algorithm>
@@ -13,47 +13,47 @@
 
 namespace plait::transport::native {
 
-/// Frames that came whole are delivered from where they were received; of others the body is kept, at most
-/// kMaxReceive bytes.
+/// A frame that arrives in one piece is delivered from the receive buffer.  If only a part of a body has arrived,
+/// memory for the whole body is allocated, at most kMaxReceive bytes.
 class FrameReader {
  public:
   enum class Outcome : std::uint8_t {
-    kMore,     ///< all that came was taken
-    kTooLong,  ///< a frame is longer than may be sent: nothing behind it can be read
-    kStopped,  ///< deliver() said so
+    kMore,     ///< all bytes were processed
+    kTooLong,  ///< a frame is longer than kMaxReceive, so the frames after it cannot be read
+    kStopped,  ///< deliver() returned false
   };
 
-  /// Where the next bytes are to be put: `common`, or behind those of a body that has begun to come.
+  /// Returns memory for the next bytes: `common`, or the rest of a body of which a part has arrived.
   std::span<std::byte> input_space(std::span<std::byte> common) {
     return body_ ? std::span(body_.get() + filled_, head_.bytes - filled_) : common;
   }
-  /// `came` is the beginning of input_space().  Calls deliver(head, body) for each whole frame, and stops if that
-  /// returns false.
+  /// Processes received bytes, which are at the beginning of input_space().  Calls deliver(head, body) for each
+  /// complete frame, and stops if it returns false.
   template <typename Deliver>
-  Outcome took(std::span<const std::byte> came, Deliver&& deliver) {
+  Outcome took(std::span<const std::byte> received, Deliver&& deliver) {
     if (body_) {
-      filled_ += came.size();
+      filled_ += received.size();
       if (filled_ < head_.bytes) return Outcome::kMore;
       const auto body = std::move(body_);
       filled_ = 0;
       return deliver(head_, std::span<const std::byte>(body.get(), head_.bytes)) ? Outcome::kMore : Outcome::kStopped;
     }
-    while (!came.empty()) {
-      const std::size_t more = std::min(came.size(), sizeof head_ - filled_);
-      std::memcpy(reinterpret_cast<std::byte*>(&head_) + filled_, came.data(), more);
+    while (!received.empty()) {
+      const std::size_t more = std::min(received.size(), sizeof head_ - filled_);
+      std::memcpy(reinterpret_cast<std::byte*>(&head_) + filled_, received.data(), more);
       filled_ += more;
-      came = came.subspan(more);
+      received = received.subspan(more);
       if (filled_ < sizeof head_) return Outcome::kMore;
       if (head_.bytes > kMaxReceive) return Outcome::kTooLong;
-      if (came.size() < head_.bytes) {
+      if (received.size() < head_.bytes) {
         body_ = std::make_unique_for_overwrite<std::byte[]>(head_.bytes);
-        filled_ = came.size();
-        if (!came.empty()) std::memcpy(body_.get(), came.data(), came.size());
+        filled_ = received.size();
+        if (!received.empty()) std::memcpy(body_.get(), received.data(), received.size());
         return Outcome::kMore;
       }
       filled_ = 0;
-      const auto body = came.first(head_.bytes);
-      came = came.subspan(head_.bytes);
+      const auto body = received.first(head_.bytes);
+      received = received.subspan(head_.bytes);
       if (!deliver(head_, body)) return Outcome::kStopped;
     }
     return Outcome::kMore;
@@ -61,8 +61,8 @@ class FrameReader {
 
  private:
   FrameHead head_;
-  std::size_t filled_ = 0;             // of the body where there is one, else of the head
-  std::unique_ptr<std::byte[]> body_;  // of a frame that is not whole
+  std::size_t filled_ = 0;             // received bytes of body_ if it is allocated, else of head_
+  std::unique_ptr<std::byte[]> body_;  // body of an incomplete frame
 };
 
 }  // namespace plait::transport::native

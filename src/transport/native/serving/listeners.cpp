@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kNoIpv6 = EAFNOSUPPORT;
 
-/// Binds and listens.  Returns 0 or an errno.
+/// Creates the socket of a listener, binds it to a port of all addresses and listens.  Returns 0 or an errno.
 int listen_at(TcpListener& listener, std::uint16_t port) {
   const int family = listener.ipv6 ? AF_INET6 : AF_INET;
   base::Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -54,27 +54,27 @@ int listen_at(TcpListener& listener, std::uint16_t port) {
 LocalListener listen_locally() {
   std::array<std::byte, 16> random{};
   fill_random(random);
-  LocalListener made{base::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
-                     "plait-" + hexadecimal(random)};
-  const base::host::LocalAddress own(made.name);
-  const int socket = made.socket.number();
-  if (socket < 0 || ::bind(socket, own.name(), own.length) != 0 || ::listen(socket, SOMAXCONN) != 0) {
+  LocalListener listener{base::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+                         "plait-" + hexadecimal(random)};
+  const base::host::LocalAddress address(listener.name);
+  const int socket = listener.socket.number();
+  if (socket < 0 || ::bind(socket, address.name(), address.length) != 0 || ::listen(socket, SOMAXCONN) != 0) {
     const int code = errno;
     base::throw_system_error(code, "cannot make a local socket: ", std::strerror(code));
   }
-  return made;
+  return listener;
 }
 
 TcpListener listen_on_network(std::uint16_t first_port, std::uint16_t last_port) {
-  TcpListener made;
+  TcpListener listener;
   int code = 0;
   for (std::uint32_t port = first_port; port <= last_port; ++port) {
-    code = listen_at(made, static_cast<std::uint16_t>(port));
-    if (made.ipv6 && (code == kNoIpv6 || code == EADDRNOTAVAIL)) {
-      made.ipv6 = false;
-      code = listen_at(made, static_cast<std::uint16_t>(port));
+    code = listen_at(listener, static_cast<std::uint16_t>(port));
+    if (listener.ipv6 && (code == kNoIpv6 || code == EADDRNOTAVAIL)) {
+      listener.ipv6 = false;
+      code = listen_at(listener, static_cast<std::uint16_t>(port));
     }
-    if (code == 0) return made;
+    if (code == 0) return listener;
     if (code != EADDRINUSE) break;
   }
   if (code == EADDRINUSE && first_port != 0)

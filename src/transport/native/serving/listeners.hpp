@@ -1,4 +1,4 @@
-/// The sockets that others connect to.
+/// The sockets on which a server listens.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@ struct LocalListener {
   std::string name;
 };
 
-/// Under a random name.  errors  kSystem: there can be none.
+/// Listens on an abstract local socket with a random name.  errors  kSystem: it cannot be created.
 LocalListener listen_locally();
 
 struct TcpListener {
   base::Descriptor socket;
   std::uint16_t port = 0;
-  bool ipv6 = true;  ///< as well as IPv4
+  bool ipv6 = true;  ///< true: accepts IPv6 and IPv4; false: only IPv4
 };
 
-/// On a port of the range; 0, 0: any.  errors  kSystem: there can be none; EADDRINUSE: all are taken.
+/// Listens on the first free port of a range; 0 and 0 mean any port.  errors  kSystem: the socket cannot be created;
+/// EADDRINUSE: all ports are taken.
 TcpListener listen_on_network(std::uint16_t first_port, std::uint16_t last_port);
 
 }  // namespace plait::transport::native

@@ -12,9 +12,9 @@
 
 namespace plait::transport::native {
 
-Mailbox::Mailbox() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Mailbox::Mailbox() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   const int code = errno;
-  if (bell_.number() < 0) base::throw_system_error(code, "cannot make an eventfd: ", std::strerror(code));
+  if (event_.number() < 0) base::throw_system_error(code, "cannot make an eventfd: ", std::strerror(code));
 }
 
 void Mailbox::call(std::uint64_t peer) {
@@ -25,21 +25,21 @@ void Mailbox::call(std::uint64_t peer) {
   } catch (const std::bad_alloc&) {
     pending_.all = true;
   }
-  ring();
+  wake();
 }
 
 bool Mailbox::post(std::function<void()> body) {
   const std::scoped_lock lock(mutex_);
   if (closed_) return false;
   pending_.bodies.push_back(std::move(body));
-  ring();
+  wake();
   return true;
 }
 
 void Mailbox::stop() {
   const std::scoped_lock lock(mutex_);
   stopping_ = true;
-  ring();
+  wake();
 }
 
 bool Mailbox::stopping() {
@@ -48,17 +48,17 @@ bool Mailbox::stopping() {
 }
 
 /// The caller holds mutex_.
-void Mailbox::ring() {
-  if (std::exchange(rung_, true)) return;
+void Mailbox::wake() {
+  if (std::exchange(woken_, true)) return;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto put = ::write(bell_.number(), &one, sizeof one);
+  [[maybe_unused]] const auto put = ::write(event_.number(), &one, sizeof one);
 }
 
 Mailbox::Pending Mailbox::take() {
   const std::scoped_lock lock(mutex_);
   std::uint64_t count = 0;
-  [[maybe_unused]] const auto got = ::read(bell_.number(), &count, sizeof count);
-  rung_ = false;
+  [[maybe_unused]] const auto got = ::read(event_.number(), &count, sizeof count);
+  woken_ = false;
   return std::exchange(pending_, {});
 }
 

@@ -1,4 +1,4 @@
-/// Requests of other threads to the thread of a server.
+/// Passes requests of other threads to the thread of a server.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,28 @@ class Mailbox {
 
   /// errors  kSystem
   Mailbox();
-  /// The eventfd that epoll waits for.
-  int number() const { return bell_.number(); }
+  /// Returns the eventfd for which epoll waits.
+  int number() const { return event_.number(); }
   /// Requests a flush of a peer.
   void call(std::uint64_t peer);
-  /// Returns false if the body will not be called, because the server has ended.
+  /// Requests a call of `body`.  Returns false if the server has ended, so that it will not be called.
   bool post(std::function<void()> body);
   void stop();
   bool stopping();
   /// Returns the requests since the last call.
   Pending take();
-  /// Returns the remaining requests, and accepts none after them.
+  /// Returns the remaining requests; further ones are rejected.
   Pending close();
 
  private:
-  void ring();
+  /// Sets the eventfd, unless it is set already.
+  void wake();
 
-  base::Descriptor bell_;
+  base::Descriptor event_;
   std::mutex mutex_;
   bool stopping_ = false;
   bool closed_ = false;
-  bool rung_ = false;  // and not read yet
+  bool woken_ = false;  // the eventfd is set and has not been read yet
   Pending pending_;
 };
 

@@ -15,7 +15,7 @@ namespace plait::transport::native {
 
 namespace {
 
-/// The addresses with a common prefix.
+/// The addresses that agree with `begin` in the first `bits` bits.
 struct Network {
   base::host::NetworkAddress begin{};
   unsigned bits = 0;
@@ -34,14 +34,14 @@ std::optional<Network> parse_network(std::string_view text) {
   const std::size_t slash = text.find('/');
   const auto begin = parse_network_address(text.substr(0, slash));
   if (!begin) return std::nullopt;
-  const unsigned most = base::host::is_ipv4(*begin) ? 32 : 128;
-  unsigned bits = most;
+  const unsigned max_bits = base::host::is_ipv4(*begin) ? 32 : 128;
+  unsigned bits = max_bits;
   if (slash != std::string_view::npos) {
     const std::string_view number = text.substr(slash + 1);
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), bits);
-    if (error != std::errc{} || end != number.data() + number.size() || bits > most) return std::nullopt;
+    if (error != std::errc{} || end != number.data() + number.size() || bits > max_bits) return std::nullopt;
   }
-  return Network{*begin, bits + 128 - most};
+  return Network{*begin, bits + 128 - max_bits};
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -51,13 +51,13 @@ std::string_view trimmed(std::string_view text) {
 }
 
 [[noreturn]] void throw_unknown_network(std::string_view choice, const std::vector<base::host::Interface>& all) {
-  std::string there;
-  for (const base::host::Interface& one : all) {
-    if (!there.empty()) there += ", ";
-    there += one.name + ' ' + network_text(one.address);
+  std::string available;
+  for (const base::host::Interface& interface : all) {
+    if (!available.empty()) available += ", ";
+    available += interface.name + ' ' + network_text(interface.address);
   }
   base::throw_argument_error("'", choice, "' is no interface, network or address of this host; it has ",
-                             there.empty() ? "none" : there);
+                             available.empty() ? "none" : available);
 }
 
 }  // namespace
@@ -65,17 +65,17 @@ std::string_view trimmed(std::string_view text) {
 std::vector<base::host::NetworkAddress> choose_addresses(const std::vector<base::host::Interface>& all,
                                                          std::string_view choice) {
   std::vector<base::host::NetworkAddress> found;
-  const auto choose = [&](const auto& chosen) {
+  const auto add_all = [&](const auto& is_chosen) {
     bool any = false;
     for (const base::host::Interface& one : all) {
-      if (!chosen(one)) continue;
+      if (!is_chosen(one)) continue;
       any = true;
       if (std::find(found.begin(), found.end(), one.address) == found.end()) found.push_back(one.address);
     }
     return any;
   };
   if (trimmed(choice).empty()) {
-    choose([](const base::host::Interface& one) { return !one.loopback; });
+    add_all([](const base::host::Interface& one) { return !one.loopback; });
     return found;
   }
   for (std::size_t begin = 0; begin <= choice.size();) {
@@ -83,8 +83,8 @@ std::vector<base::host::NetworkAddress> choose_addresses(const std::vector<base:
     const std::string_view word = trimmed(choice.substr(begin, end - begin));
     begin = end + 1;
     const auto network = parse_network(word);
-    const bool any = network ? choose([&](const base::host::Interface& one) { return network->has(one.address); })
-                             : choose([&](const base::host::Interface& one) { return one.name == word; });
+    const bool any = network ? add_all([&](const base::host::Interface& one) { return network->has(one.address); })
+                             : add_all([&](const base::host::Interface& one) { return one.name == word; });
     if (!any) throw_unknown_network(word, all);
   }
   return found;

@@ -1,4 +1,4 @@
-/// On which addresses a server is to be reached.
+/// Chooses the addresses at which a server can be reached.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,9 @@
 
 namespace plait::transport::native {
 
-/// Those of `all` that are chosen: interface names, networks (`10.1.0.0/16`) or addresses, by commas; empty: all but
-/// loopback.  errors  kArgument: one of the choices chooses nothing; says which there are.
+/// Returns the addresses of the interfaces in `all` that match `choice`: interface names, networks (`10.1.0.0/16`) or
+/// addresses, separated by commas; empty: all but loopback.
+/// errors  kArgument: a part of `choice` matches nothing; the error lists the interfaces.
 std::vector<base::host::NetworkAddress> choose_addresses(const std::vector<base::host::Interface>& all,
                                                          std::string_view choice);
 

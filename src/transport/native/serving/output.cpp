@@ -1,3 +1,16 @@
+// The send queue of a connection: frames and streams, sent without blocking.
+//
+// Problem: any thread may send frames, and must not wait for the socket. Long streams must not delay short frames.
+//
+// Idea: send() writes directly if the queue is empty; what the socket does not accept becomes the current frame
+// (in_part_), and the server's thread continues with flush(). Only one thread at a time writes (writing_); it releases
+// the lock during system calls, so that others can queue frames. A stream is produced in pieces of kMaxStream bytes,
+// and queued frames are sent between two pieces.
+//
+// Example: send() of a frame of 100 KB, of which the socket accepts 60 KB. The frame is copied, and becomes current
+// with done = 60 KB. A second send() is queued. When the socket is writable, flush() sends the other 40 KB, and then
+// the second frame.
+
 #include "transport/native/serving/output.hpp"
 
 #include <fcntl.h>
@@ -15,7 +28,7 @@ namespace plait::transport::native {
 
 namespace {
 
-/// Bytes sent to one peer before others have their turn.
+/// Maximum bytes that one flush() sends, so that other peers do not wait for long.
 constexpr std::size_t kTurn = 8 * kMaxStream;
 
 /// The unsent part of a frame.
@@ -23,7 +36,7 @@ struct UnsentFrame {
   UnsentFrame(const FrameHead& head, std::span<const std::byte> body, std::size_t done) {
     const std::size_t of_head = std::min(done, sizeof head);
     const std::size_t of_body = done - of_head;
-    // sendmsg() only reads.
+    // const_cast: sendmsg() only reads.
     parts[0] = {const_cast<std::byte*>(reinterpret_cast<const std::byte*>(&head)) + of_head, sizeof head - of_head};
     parts[1] = {const_cast<std::byte*>(body.data()) + of_body, body.size() - of_body};
   }
@@ -32,19 +45,19 @@ struct UnsentFrame {
 
 }  // namespace
 
-Output::Frame Output::kept(const FrameHead& head, std::span<const std::byte> body, int descriptor) const {
+Output::Frame Output::copy_frame(const FrameHead& head, std::span<const std::byte> body, int descriptor) const {
   Frame frame;
   frame.head = head;
   if (!body.empty()) {
-    frame.own = std::make_unique_for_overwrite<std::byte[]>(body.size());
-    std::memcpy(frame.own.get(), body.data(), body.size());
-    frame.body = {frame.own.get(), body.size()};
+    frame.copy = std::make_unique_for_overwrite<std::byte[]>(body.size());
+    std::memcpy(frame.copy.get(), body.data(), body.size());
+    frame.body = {frame.copy.get(), body.size()};
   }
   if (descriptor >= 0 && descriptors_) frame.descriptor = base::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
   return frame;
 }
 
-std::ptrdiff_t Output::put(const Frame& frame, int descriptor) const {
+std::ptrdiff_t Output::write_some(const Frame& frame, int descriptor) const {
   UnsentFrame rest(frame.head, frame.body, frame.done);
   msghdr message{};
   message.msg_iov = rest.parts.data();
@@ -60,8 +73,8 @@ std::ptrdiff_t Output::put(const Frame& frame, int descriptor) const {
     std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
   }
   while (true) {
-    const ssize_t put = ::sendmsg(socket_.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (put >= 0) return put;
+    const ssize_t sent = ::sendmsg(socket_.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0) return sent;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
     if (errno == ETOOMANYREFS &&
         message.msg_control != nullptr) {  // too many descriptors are in flight: the frame is sent without one
@@ -85,16 +98,16 @@ Output::Outcome Output::send(const FrameHead& head, std::span<const std::byte> b
   whole.bytes = body.size();
   try {
     if (!writing_ && !in_part_ && frames_.empty()) return send_now(lock, whole, body, descriptor);
-    // The thread that writes, or flush(), continues with these.
-    frames_.push_back(kept(whole, body, descriptor));
+    // The thread that is writing, or flush(), continues with the queue.
+    frames_.push_back(copy_frame(whole, body, descriptor));
     return Outcome::kIdle;
   } catch (const std::bad_alloc&) {
-    return give_up();
+    return break_connection();
   }
 }
 
 /// The caller holds mutex_.  The shutdown of the socket also wakes the server's thread.
-Output::Outcome Output::give_up() {
+Output::Outcome Output::break_connection() {
   broken_ = true;
   ::shutdown(socket_.number(), SHUT_RDWR);
   return Outcome::kBroken;
@@ -106,15 +119,15 @@ Output::Outcome Output::send_now(Lock& lock, const FrameHead& head, std::span<co
   Frame frame;
   frame.head = head;
   frame.body = body;
-  const std::ptrdiff_t sent = put(frame, descriptor);
+  const std::ptrdiff_t sent = write_some(frame, descriptor);
   lock.lock();
   stop_writing();
   if (closed_) return Outcome::kIdle;
-  if (sent < 0) return give_up();
+  if (sent < 0) return break_connection();
   frame.done = static_cast<std::size_t>(sent);
   if (frame.done < frame.bytes()) {
     const std::size_t done = frame.done;
-    current_ = kept(head, body, done == 0 ? descriptor : -1);
+    current_ = copy_frame(head, body, done == 0 ? descriptor : -1);
     current_.done = done;
     in_part_ = true;
   }
@@ -152,16 +165,16 @@ Output::Outcome Output::flush_some(Lock& lock) {
     if (!in_part_ && !next_frame(lock)) return Outcome::kBroken;
     if (!in_part_) return Outcome::kIdle;
     lock.unlock();
-    const std::ptrdiff_t put_now = put(current_, current_.descriptor.number());
-    if (put_now > 0) current_.descriptor.close();
+    const std::ptrdiff_t written = write_some(current_, current_.descriptor.number());
+    if (written > 0) current_.descriptor.close();
     lock.lock();
-    if (put_now < 0) return Outcome::kBroken;
-    if (put_now == 0) return Outcome::kFull;
-    current_.done += static_cast<std::size_t>(put_now);
-    sent += static_cast<std::size_t>(put_now);
+    if (written < 0) return Outcome::kBroken;
+    if (written == 0) return Outcome::kFull;
+    current_.done += static_cast<std::size_t>(written);
+    sent += static_cast<std::size_t>(written);
     if (current_.done < current_.bytes()) continue;
     in_part_ = false;
-    const bool piece = current_.own == nullptr && !current_.body.empty();
+    const bool piece = current_.copy == nullptr && !current_.body.empty();
     current_ = {};
     if (piece && streams_.front().produced == streams_.front().bytes) end_stream(lock, true);
   }
@@ -186,9 +199,9 @@ bool Output::produce_piece(Lock& lock) {
   if (!piece_) piece_ = std::make_unique_for_overwrite<std::byte[]>(kMaxStream);
   const auto bytes = static_cast<std::size_t>(std::min(stream.bytes - stream.produced, kMaxStream));
   lock.unlock();
-  const bool made = stream.produce(stream.produced, {piece_.get(), bytes});
+  const bool produced_all = stream.produce(stream.produced, {piece_.get(), bytes});
   lock.lock();
-  if (!made) return false;
+  if (!produced_all) return false;
   stream.produced += bytes;
   current_ = {};
   current_.head = stream.head;
@@ -206,7 +219,8 @@ void Output::end_stream(Lock& lock, bool whole) {
   lock.lock();
 }
 
-/// Ends writing.  If the server has ended the connection meanwhile, the socket is closed here.
+/// Ends the writing of this thread.  If close() was called meanwhile, it has left the socket open for this thread,
+/// which closes it now.
 void Output::stop_writing() {
   writing_ = false;
   if (closed_) socket_.close();

@@ -38,12 +38,12 @@ class Output {
   /// Number of frames and streams that are not completely sent.
   std::size_t queued();
   Outcome send(const FrameHead& head, std::span<const std::byte> body, int descriptor);
-  /// Moves from both functions, unless it returns kBroken.
+  /// Queues a stream.  Moves from both functions, unless it returns kBroken.
   Outcome stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, EndCallback& ended);
   /// Sends from the queue until the socket accepts no more, but at most a few MiB, because other peers wait for this
   /// thread.
   Outcome flush();
-  /// Shuts the sending side down.
+  /// Shuts down the sending side of the socket.
   void finish();
   /// Closes the connection and calls `ended` of the streams.
   void close();
@@ -52,9 +52,9 @@ class Output {
   /// A frame that is queued or partly sent.
   struct Frame {
     FrameHead head;
-    std::unique_ptr<std::byte[]> own;
-    std::span<const std::byte> body;  // `own`, or what a stream has produced
-    base::Descriptor descriptor;      // sent with the first byte
+    std::unique_ptr<std::byte[]> copy;
+    std::span<const std::byte> body;  // `copy`, or what a stream has produced
+    base::Descriptor descriptor;      // is sent with the first byte
     std::size_t done = 0;
 
     std::size_t bytes() const { return sizeof head + body.size(); }
@@ -74,22 +74,22 @@ class Output {
   bool produce_piece(Lock& lock);
   void end_stream(Lock& lock, bool whole);
   void stop_writing();
-  Outcome give_up();
-  Frame kept(const FrameHead& head, std::span<const std::byte> body, int descriptor) const;
+  Outcome break_connection();
+  Frame copy_frame(const FrameHead& head, std::span<const std::byte> body, int descriptor) const;
   /// Returns the number of bytes that the socket accepted, or -1 if the connection failed.
-  std::ptrdiff_t put(const Frame& frame, int descriptor) const;
+  std::ptrdiff_t write_some(const Frame& frame, int descriptor) const;
   bool waiting() const { return in_part_ || !frames_.empty() || !streams_.empty(); }
 
   base::Descriptor socket_;
   const bool descriptors_;
 
-  std::mutex mutex_;  // of what follows, but for what belongs to the one who writes
+  std::mutex mutex_;  // protects the members below; current_ and piece_ belong to the thread that flushes
   bool closed_ = false;
   bool broken_ = false;
-  bool writing_ = false;  // a thread is at the socket: if it flushes, current_ and piece_ are its own
-  bool in_part_ = false;  // current_ is to be sent before all others
+  bool writing_ = false;  // a thread is writing to the socket, without the lock
+  bool in_part_ = false;  // current_ has been begun, and is sent before all other frames
   Frame current_;
-  std::unique_ptr<std::byte[]> piece_;  // of the first stream
+  std::unique_ptr<std::byte[]> piece_;  // memory for the current piece of the first stream
   std::deque<Frame> frames_;
   std::deque<Stream> streams_;
 };

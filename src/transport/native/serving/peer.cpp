@@ -11,7 +11,7 @@ namespace plait::transport::native {
 
 namespace {
 
-/// Number of reads from a peer before others have their turn.
+/// Maximum number of reads from a peer in one receive(), so that other peers do not wait for long.
 constexpr int kReadsATurn = 16;
 
 }  // namespace
@@ -26,7 +26,7 @@ void OpenPeer::stream(FrameHead head, std::uint64_t bytes, Produce produce, std:
   if (!closing_.load(std::memory_order_relaxed) &&
       output_.stream(head, bytes, produce, ended) != Output::Outcome::kBroken)
     return mailbox_->call(number_);
-  // If the server has ended, the function is called on this thread.
+  // Call it on the server's thread; if the server has ended, on this one.
   if (ended && !mailbox_->post([ended] { ended(false); })) ended(false);
 }
 
@@ -54,7 +54,8 @@ const char* OpenPeer::flush() {
 const char* OpenPeer::receive(Service& service, std::span<std::byte> common) try {
   for (int turn = 0; turn < kReadsATurn; ++turn) {
     const bool taken = state_ == State::kOpen && !closing_;
-    if (taken && (held_ || output_.queued() >= max_queued_)) return nullptr;  // until flush() has sent some of it
+    if (taken && (held_ || output_.queued() >= max_queued_))
+      return nullptr;  // read again when flush() has sent a part of the queue
     const auto buffer = taken ? reader_.input_space(common) : common;
     const ssize_t got = ::recv(socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;

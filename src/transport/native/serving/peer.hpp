@@ -49,19 +49,20 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
 
   State state() const { return state_; }
   int socket() const { return output_.number(); }
-  /// When a closing connection is closed even if frames are queued.
+  /// Returns the time when a closing connection is closed even if frames are still queued.
   Clock::time_point limit() const { return limit_; }
   /// Begins to close if close() was called, and sends from the queue.  Returns the reason if the connection has ended,
   /// otherwise nullptr.
   const char* flush();
-  /// True if flush() is to be called when the socket accepts data again.
+  /// Returns true if flush() must be called when the socket accepts data again.
   bool waits_for_socket() const { return waits_for_socket_; }
-  /// True while the server does not read from the peer because its send queue is full.  Updated by flush().
+  /// Returns true while the server does not read from the peer because its send queue is full.  Updated by flush().
   bool held() const { return held_; }
   /// Receives frames for a while, so that other peers have their turn.  Returns as flush() does.
   const char* receive(Service& service, std::span<std::byte> buffer);
+  /// Closes the socket.
   void end();
-  /// The events that the owner of the epoll set has registered.
+  /// Returns the events that the server loop has registered with epoll.
   std::uint32_t watched() const { return watched_; }
   void set_watched(std::uint32_t events) { watched_ = events; }
 

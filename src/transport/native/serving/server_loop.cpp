@@ -1,20 +1,21 @@
 // One thread serves all connections of a process, by epoll.
 //
 // Problem: any host may connect, before it has proved that it knows the key, and any peer may stop reading. Neither may
-// cost other peers their service, or this process its memory.
+// prevent the service of other peers, or exhaust the memory of this process.
 //
-// Idea: a connection passes through two tables. Until the handshake is done it has fixed memory and a deadline, and if
-// the table is full the oldest connection makes way (UnauthenticatedConnections). After it, the connection is an
-// OpenPeer with a bounded send queue: while the queue is full the loop does not read from that peer, so a peer that
-// asks without taking answers stops itself. Other threads never touch these tables; they post to the mailbox, which
-// wakes epoll by an eventfd.
+// Idea: a connection passes through two tables. Until its handshake is done, it has memory of fixed size and a
+// deadline; if the table is full, a new connection replaces the oldest one (UnauthenticatedConnections). After it, the
+// connection is an OpenPeer with a bounded send queue: while the queue is full the loop does not read from that peer,
+// so a peer that sends requests but does not read the answers only stops itself. Other threads never touch these
+// tables; they post to the mailbox, which wakes epoll by an eventfd.
 //
-// Order of one turn of run(): events of sockets and the mailbox, then deadlines (check_deadlines): handshakes that took
-// too long, a pause of accept() that is over, hosts that no longer answer, closing peers whose time is up.
-// longest_sleep() is the time to the next of these deadlines.
+// Order of one turn of run(): events of sockets and the mailbox, then deadlines (check_deadlines): handshakes that have
+// taken too long, the end of a pause of accept(), hosts that do not answer any more, and closing peers whose time is
+// over. longest_sleep() is the time to the next of these deadlines.
 //
-// Example: accept() fails with EMFILE. pause() takes the listening sockets out of the set for kLacking (100 ms), so
-// that epoll does not report them at once again; a handshake that ends meanwhile frees a descriptor and ends the pause.
+// Example: accept() fails with EMFILE. pause() takes the listening sockets out of the set for kResourcePause (100 ms),
+// so that epoll does not report them at once again; a handshake that ends meanwhile frees a descriptor and ends the
+// pause.
 
 #include "transport/native/serving/server_loop.hpp"
 
@@ -39,20 +40,20 @@ namespace plait::transport::native {
 
 namespace {
 
-constexpr std::uint64_t kMail = 0;
-constexpr std::uint64_t kLocal = 1;
-constexpr std::uint64_t kTcp = 2;
-/// Set in the epoll data of peers.
-constexpr std::uint64_t kPeer = std::uint64_t{1} << 63;
-/// Set in the epoll data of handlers.
-constexpr std::uint64_t kHandler = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMailboxId = 0;
+constexpr std::uint64_t kLocalId = 1;
+constexpr std::uint64_t kTcpId = 2;
+/// Bit that marks the epoll data of peers; the other bits are the number of the peer.
+constexpr std::uint64_t kPeerBit = std::uint64_t{1} << 63;
+/// Bit that marks the epoll data of handlers.
+constexpr std::uint64_t kHandlerBit = std::uint64_t{1} << 62;
 
-constexpr std::size_t kCommon = std::size_t{1} << 16;
-/// Pause after which descriptors and memory may be available again.
-constexpr std::chrono::milliseconds kLacking{100};
-constexpr int kAcceptedATurn = 16;
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+/// Pause of accept() when there are no descriptors or memory.
+constexpr std::chrono::milliseconds kResourcePause{100};
+constexpr int kMaxAccepts = 16;
 /// Interval of the checks for silent hosts.
-constexpr std::chrono::seconds kBetweenLooks{2};
+constexpr std::chrono::seconds kSilenceInterval{2};
 
 }  // namespace
 
@@ -63,11 +64,11 @@ ServerLoop::ServerLoop(const Key& key, Users users, const Server::Options& optio
       mailbox_(std::make_shared<Mailbox>()),
       set_(::epoll_create1(EPOLL_CLOEXEC)),
       unauthenticated_(key, static_cast<std::size_t>(std::max(1, options.max_unauthenticated)), options.hello),
-      last_handler_(kHandler),
-      common_(std::make_unique_for_overwrite<std::byte[]>(kCommon)) {
-  if (!watch(EPOLL_CTL_ADD, mailbox_->number(), kMail, EPOLLIN) ||
-      !watch(EPOLL_CTL_ADD, sockets_.local.socket.number(), kLocal, EPOLLIN) ||
-      !watch(EPOLL_CTL_ADD, sockets_.tcp.socket.number(), kTcp, EPOLLIN)) {
+      last_handler_(kHandlerBit),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(kBufferBytes)) {
+  if (!watch(EPOLL_CTL_ADD, mailbox_->number(), kMailboxId, EPOLLIN) ||
+      !watch(EPOLL_CTL_ADD, sockets_.local.socket.number(), kLocalId, EPOLLIN) ||
+      !watch(EPOLL_CTL_ADD, sockets_.tcp.socket.number(), kTcpId, EPOLLIN)) {
     const int code = errno;
     base::throw_system_error(code, "cannot wait for connections: ", std::strerror(code));
   }
@@ -86,7 +87,7 @@ int ServerLoop::longest_sleep() const {
   if (paused_) next = std::min(next, paused_until_);
   for (const std::uint64_t number : closing_)
     if (const auto found = peers_.find(number); found != peers_.end()) next = std::min(next, found->second->limit());
-  if (distant_ > 0) next = std::min(next, silent_hosts_checked_ + kBetweenLooks);
+  if (remote_peers_ > 0) next = std::min(next, silent_hosts_checked_ + kSilenceInterval);
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
@@ -106,11 +107,11 @@ void ServerLoop::run() {
 }
 
 void ServerLoop::handle(std::uint64_t id, std::uint32_t events) {
-  if (id == kMail) return read_mail();
-  if (id == kLocal) return accept_from(sockets_.local.socket.number(), true);
-  if (id == kTcp) return accept_from(sockets_.tcp.socket.number(), false);
-  if ((id & kPeer) != 0) return handle_peer(id & ~kPeer, events);
-  if ((id & kHandler) == 0) return receive_handshake(id);
+  if (id == kMailboxId) return read_mail();
+  if (id == kLocalId) return accept_from(sockets_.local.socket.number(), true);
+  if (id == kTcpId) return accept_from(sockets_.tcp.socket.number(), false);
+  if ((id & kPeerBit) != 0) return handle_peer(id & ~kPeerBit, events);
+  if ((id & kHandlerBit) == 0) return receive_handshake(id);
   const auto found = handlers_.find(id);
   if (found != handlers_.end()) std::shared_ptr(found->second)->on_event(events);
 }
@@ -133,7 +134,7 @@ void ServerLoop::read_mail() {
 }
 
 void ServerLoop::accept_from(int listener, bool local) {
-  for (int turn = 0; turn < kAcceptedATurn && !paused_; ++turn)
+  for (int turn = 0; turn < kMaxAccepts && !paused_; ++turn)
     if (!accept_one(listener, local)) return;
 }
 
@@ -147,28 +148,28 @@ bool ServerLoop::accept_one(int listener, bool local) {
   base::Descriptor socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (socket.number() < 0) {
     const int code = errno;
-    if (code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM) pause(now + kLacking);
+    if (code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM) pause(now + kResourcePause);
     return code == EINTR || code == ECONNABORTED;
   }
-  if (!local && !comes_in_rightly(socket.number())) {
+  if (!local && !is_on_accepted_network(socket.number())) {
     ++rejected_;
     return true;
   }
   local ? base::host::widen(socket.number(), 2 * kMaxStream) : base::host::keep_alive(socket.number());
   const std::uint64_t id = ++last_id_;
-  // A connection that cannot be registered is closed here.
+  // If the connection cannot be registered, the destructor of `socket` closes it.
   try {
     if (!watch(EPOLL_CTL_ADD, socket.number(), id, EPOLLIN)) return true;
     unauthenticated_.add(id, std::move(socket), local, now);
   } catch (const std::bad_alloc&) {
-    pause(now + kLacking);
+    pause(now + kResourcePause);
     return false;
   }
   return true;
 }
 
 /// Returns true if the connection arrived at one of the configured addresses.
-bool ServerLoop::comes_in_rightly(int socket) const {
+bool ServerLoop::is_on_accepted_network(int socket) const {
   if (sockets_.network.empty()) return true;
   sockaddr_storage own{};
   socklen_t length = sizeof own;
@@ -186,14 +187,14 @@ bool ServerLoop::comes_in_rightly(int socket) const {
 void ServerLoop::pause(Clock::time_point until) {
   paused_ = true;
   paused_until_ = until;
-  watch(EPOLL_CTL_MOD, sockets_.local.socket.number(), kLocal, 0);
-  watch(EPOLL_CTL_MOD, sockets_.tcp.socket.number(), kTcp, 0);
+  watch(EPOLL_CTL_MOD, sockets_.local.socket.number(), kLocalId, 0);
+  watch(EPOLL_CTL_MOD, sockets_.tcp.socket.number(), kTcpId, 0);
 }
 
 void ServerLoop::listen() {
   paused_ = false;
-  watch(EPOLL_CTL_MOD, sockets_.local.socket.number(), kLocal, EPOLLIN);
-  watch(EPOLL_CTL_MOD, sockets_.tcp.socket.number(), kTcp, EPOLLIN);
+  watch(EPOLL_CTL_MOD, sockets_.local.socket.number(), kLocalId, EPOLLIN);
+  watch(EPOLL_CTL_MOD, sockets_.tcp.socket.number(), kTcpId, EPOLLIN);
 }
 
 void ServerLoop::receive_handshake(std::uint64_t id) {
@@ -201,12 +202,12 @@ void ServerLoop::receive_handshake(std::uint64_t id) {
   UnauthenticatedConnections::Outcome outcome = UnauthenticatedConnections::Outcome::kRefused;
   try {
     outcome = unauthenticated_.receive(id);
-  } catch (const Error&) {  // there are no random bytes
+  } catch (const Error&) {  // the system gives no random bytes
     unauthenticated_.take(id);
     ++rejected_;
   }
   if (outcome == UnauthenticatedConnections::Outcome::kProved) open(unauthenticated_.take(id));
-  // The capacity of this connection is free for the next one.
+  // This connection has left the table, so accept() can continue.
   if (outcome != UnauthenticatedConnections::Outcome::kWaits && paused_)
     paused_until_ = std::min(paused_until_, Clock::now());
 }
@@ -221,17 +222,17 @@ void ServerLoop::open(UnauthenticatedConnections::Entry connection) {
   try {
     const auto peer = std::make_shared<OpenPeer>(std::move(connection), number, max_queued_, mailbox_);
     peer->set_watched(EPOLLIN);
-    // Capacity is reserved here, so that later operations on the peer need no memory.
+    // Reserve capacity for all peers now, so that later operations on the peer allocate no memory.
     closing_.reserve(peers_.size() + 1);
     flushing_.reserve(peers_.size() + 1);
     peers_.emplace(number, peer);
     users_.service->opened(peer);
-    if (!peer->near()) ++distant_;
+    if (!peer->near()) ++remote_peers_;
   } catch (const std::bad_alloc&) {
     peers_.erase(number);  // its socket is closed
     return;
   }
-  if (!watch(EPOLL_CTL_MOD, socket, kPeer | number, EPOLLIN)) end(number, "it cannot be waited for");
+  if (!watch(EPOLL_CTL_MOD, socket, kPeerBit | number, EPOLLIN)) end(number, "it cannot be waited for");
 }
 
 void ServerLoop::handle_peer(std::uint64_t number, std::uint32_t events) {
@@ -243,7 +244,7 @@ void ServerLoop::handle_peer(std::uint64_t number, std::uint32_t events) {
   // The loop does not read from a throttled peer, so epoll would report its end again and again.
   if (peer->held() && (events & (EPOLLHUP | EPOLLERR)) != 0)
     return end(number, "it has closed the connection, or ended");
-  if (const char* why = peer->receive(*users_.service, {common_.get(), kCommon})) end(number, why);
+  if (const char* why = peer->receive(*users_.service, {buffer_.get(), kBufferBytes})) end(number, why);
 }
 
 void ServerLoop::flush_peer(OpenPeer& peer) {
@@ -253,7 +254,7 @@ void ServerLoop::flush_peer(OpenPeer& peer) {
   const std::uint32_t events = (peer.held() ? 0U : EPOLLIN) | (peer.waits_for_socket() ? EPOLLOUT : 0U);
   if (events == peer.watched()) return;
   peer.set_watched(events);
-  watch(EPOLL_CTL_MOD, peer.socket(), kPeer | peer.number(), events);
+  watch(EPOLL_CTL_MOD, peer.socket(), kPeerBit | peer.number(), events);
 }
 
 void ServerLoop::end(std::uint64_t number, const char* why) {
@@ -262,11 +263,11 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
   const std::shared_ptr<OpenPeer> peer = std::move(found->second);
   peers_.erase(found);
   std::erase(closing_, number);
-  if (!peer->near()) --distant_;
+  if (!peer->near()) --remote_peers_;
   peer->end();
   try {
     users_.service->closed(peer, why);
-  } catch (const std::bad_alloc&) {  // for the text
+  } catch (const std::bad_alloc&) {  // there is no memory for the text of the reason
     users_.service->closed(peer, {});
   }
 }
@@ -285,7 +286,7 @@ void ServerLoop::check_deadlines() {
   unauthenticated_.expire(now);
   rejected_ += unauthenticated_.take_rejected();
   if (paused_ && paused_until_ <= now) listen();
-  if (distant_ > 0 && silent_hosts_checked_ + kBetweenLooks <= now) check_silent_hosts(now);
+  if (remote_peers_ > 0 && silent_hosts_checked_ + kSilenceInterval <= now) check_silent_hosts(now);
   if (taker_timer_ <= now) {
     taker_timer_ = Clock::time_point::max();
     set_timer(users_.taker->on_timer(now));
@@ -305,7 +306,7 @@ void ServerLoop::end_all() {
   if (users_.taker) users_.taker->end();
   handlers_.clear();
   sockets_ = {};
-  // The callbacks above may have posted more.  After close() nothing is accepted.
+  // The callbacks above may have posted more functions: call them too. close() rejects further ones.
   for (const auto& body : mailbox_->close().bodies) body();
 }
 

@@ -1,4 +1,4 @@
-/// What the thread of a server does.
+/// The loop that the thread of a server runs.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +22,18 @@
 
 namespace plait::transport::native {
 
-/// threads  One, that of run(), but for rejected(), post() and the mailbox.
+/// threads  Only the thread of run(), except for rejected(), post() and the mailbox.
 class ServerLoop : public EventLoop {
  public:
-  /// Whom connections are for: one of the two.
+  /// The user of the connections: exactly one of the two is set.
   struct Users {
     std::shared_ptr<Service> service;
     std::shared_ptr<ConnectionTaker> taker;
   };
   struct Sockets {
     LocalListener local;
-    TcpListener tcp;  ///< none: without a socket
-    /// On which connections of other hosts may come in; empty: all.
+    TcpListener tcp;  ///< without a socket if there is no network
+    /// Own addresses at which connections of other hosts are accepted; empty: all.
     std::vector<base::host::NetworkAddress> network;
   };
 
@@ -42,7 +42,7 @@ class ServerLoop : public EventLoop {
 
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
   std::int64_t rejected() const { return rejected_; }
-  /// Until the mailbox is told to stop.
+  /// Runs until Mailbox::stop() is called.
   void run();
 
   Watch handle(std::shared_ptr<EventHandler> handler) override;
@@ -59,8 +59,8 @@ class ServerLoop : public EventLoop {
   void read_mail();
   void accept_from(int listener, bool local);
   bool accept_one(int listener, bool local);
-  bool comes_in_rightly(int socket) const;
-  /// Until then, or until a stranger has gone.
+  bool is_on_accepted_network(int socket) const;
+  /// Accepts no connections until `until`, or until an unauthenticated connection has ended.
   void pause(Clock::time_point until);
   void listen();
   void receive_handshake(std::uint64_t id);
@@ -82,16 +82,16 @@ class ServerLoop : public EventLoop {
   std::unordered_map<std::uint64_t, std::shared_ptr<EventHandler>> handlers_;
   std::uint64_t last_handler_;
   Clock::time_point taker_timer_ = Clock::time_point::max();
-  std::vector<std::uint64_t> closing_;               // has room for all peers, as the next one
-  std::vector<std::shared_ptr<OpenPeer>> flushing_;  // used within one call
-  int distant_ = 0;                                  // peers of other hosts
-  Clock::time_point silent_hosts_checked_{};         // looked for last
-  std::uint64_t last_id_ = 15;                       // of strangers; those below are of listeners and the mailbox
+  std::vector<std::uint64_t> closing_;               // numbers of closing peers; has capacity for all peers
+  std::vector<std::shared_ptr<OpenPeer>> flushing_;  // used within one call; has capacity for all peers
+  int remote_peers_ = 0;                             // number of peers on other hosts
+  Clock::time_point silent_hosts_checked_{};         // time of the last check
+  std::uint64_t last_id_ = 15;  // of unauthenticated connections; smaller ids are those of listeners and the mailbox
   std::uint64_t last_number_ = 0;
   bool paused_ = false;
   Clock::time_point paused_until_{};
   std::atomic<std::int64_t> rejected_{0};
-  std::unique_ptr<std::byte[]> common_;  // what is received comes here first
+  std::unique_ptr<std::byte[]> buffer_;  // receive buffer that all peers share
 };
 
 }  // namespace plait::transport::native

@@ -9,8 +9,8 @@ namespace plait::transport::native {
 
 namespace {
 
-/// Every connection has at least this fraction of the time limit.
-constexpr int kSurePart = 8;
+/// A connection is not replaced before 1 / kMinTimeFraction of the time limit of its handshake.
+constexpr int kMinTimeFraction = 8;
 
 /// Sends to a socket whose send buffer is still empty.  Returns false on failure.
 bool answer(int socket, std::span<const std::byte> bytes) {
@@ -30,7 +30,7 @@ bool UnauthenticatedConnections::free_capacity(Clock::time_point now) {
 }
 
 Clock::time_point UnauthenticatedConnections::capacity_from() const {
-  return all_.size() < max_ ? Clock::time_point::min() : all_.begin()->second.since + hello_ / kSurePart;
+  return all_.size() < max_ ? Clock::time_point::min() : all_.begin()->second.since + hello_ / kMinTimeFraction;
 }
 
 void UnauthenticatedConnections::add(std::uint64_t id, base::Descriptor socket, bool near, Clock::time_point now) {
@@ -70,8 +70,8 @@ Clock::time_point UnauthenticatedConnections::limit() const {
   return all_.empty() ? Clock::time_point::max() : all_.begin()->second.since + hello_;
 }
 
-void UnauthenticatedConnections::reject(std::map<std::uint64_t, Entry>::iterator one) {
-  all_.erase(one);
+void UnauthenticatedConnections::reject(std::map<std::uint64_t, Entry>::iterator connection) {
+  all_.erase(connection);
   ++rejected_;
 }
 

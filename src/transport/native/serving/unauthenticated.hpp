@@ -14,7 +14,8 @@
 namespace plait::transport::native {
 
 /// Each connection has a deadline and memory of fixed size.  If the maximum is reached, a new connection replaces the
-/// oldest one, provided that this one has had time for a few round trips.  So idle connections cannot keep others out.
+/// oldest one, provided that the oldest one has had time for a few round trips.  So idle connections cannot block
+/// others.
 class UnauthenticatedConnections {
  public:
   enum class Outcome : std::uint8_t { kWaits, kRefused, kProved };
@@ -25,30 +26,30 @@ class UnauthenticatedConnections {
     ServerHandshake handshake;
   };
 
-  UnauthenticatedConnections(const Key& key, std::size_t most, Clock::duration hello)
-      : key_(key), max_(most), hello_(hello) {}
+  UnauthenticatedConnections(const Key& key, std::size_t max, Clock::duration hello)
+      : key_(key), max_(max), hello_(hello) {}
 
   bool has(std::uint64_t id) const { return all_.contains(id); }
   /// Returns true if one more connection may be accepted now.  Closes the oldest one if that is necessary.
   bool free_capacity(Clock::time_point now);
-  /// When free_capacity() may succeed.
+  /// Returns the earliest time at which free_capacity() can succeed.
   Clock::time_point capacity_from() const;
-  /// id: larger than all earlier ones.
+  /// Adds a connection.  id: larger than all earlier ones, so that the map is ordered by age.
   void add(std::uint64_t id, base::Descriptor socket, bool near, Clock::time_point now);
   /// Receives and answers a part of the handshake.  A rejected connection is closed.
   Outcome receive(std::uint64_t id);
-  /// Returns an authenticated connection.
+  /// Removes and returns a connection.
   Entry take(std::uint64_t id);
-  /// Closes the connections whose deadline is over.
+  /// Closes the connections whose deadline has passed.
   void expire(Clock::time_point now);
-  /// The next deadline.
+  /// Returns the next deadline.
   Clock::time_point limit() const;
   /// Returns the number of connections rejected since the last call.
   std::int64_t take_rejected();
   void clear() { all_.clear(); }
 
  private:
-  void reject(std::map<std::uint64_t, Entry>::iterator one);
+  void reject(std::map<std::uint64_t, Entry>::iterator connection);
 
   const Key key_;
   const std::size_t max_;
