@@ -11,11 +11,10 @@
 namespace plait::transport::native {
 
 struct Attempt {
-  base::Descriptor
-      socket;  ///< the connection after its handshake; if the attempt failed, `code` and `why` say why
-  int code = 0;
-  std::string why;
-  bool let_go = false;  ///< the connection was accepted and then closed
+  base::Descriptor socket;  ///< the connection after its handshake; none if the attempt failed
+  int code = 0;             ///< errno of a failure
+  std::string why;          ///< reason of a failure, for messages
+  bool let_go = false;      ///< the connection was accepted and then closed
 };
 
 /// Connects to an address and performs the handshake.  If the server closes the connection, tries again

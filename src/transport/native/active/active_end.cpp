@@ -21,16 +21,17 @@ namespace plait::transport::native {
 
 namespace {
 
-/// A waiting thread polls for the answer for this long.
-constexpr std::chrono::microseconds kLookFor{50};
-/// How long the end of the program waits for stopping threads.
-constexpr std::chrono::seconds kOthersStop{5};
-/// Usual maximum of calls to one rank that all its callers together have under way.
-constexpr int kCallsToOne = 1024;
-/// Maximum of unauthenticated connections.  If all ranks call one at once, further connections wait.
+/// Time for which a waiting thread polls for answers before it sleeps.
+constexpr std::chrono::microseconds kPollTime{50};
+/// Time for which the end of the program waits for other threads that are stopping an end.
+constexpr std::chrono::seconds kStopTimeout{5};
+/// Maximum number of calls to one rank that all callers together have under way, but at least 2 for each caller.
+constexpr int kMaxCallsToRank = 1024;
+/// Maximum number of unauthenticated connections of an end.  Further connections wait, even if all ranks connect at
+/// once.
 constexpr int kMaxUnauthenticated = 1024;
 
-/// The running ends, which the end of the program stops.
+/// The running ends of this process, which are stopped when the program ends.
 struct RunningEnds {
   std::mutex mutex;
   std::condition_variable changed;
@@ -49,17 +50,18 @@ void ActiveEnd::stop_all() {
   RunningEnds& ends = running_ends();
   std::unique_lock lock(ends.mutex);
   while (!ends.running.empty()) {
-    ActiveEnd* const one = *ends.running.begin();
-    one->claim();
+    ActiveEnd* const end = *ends.running.begin();
+    end->claim();
     lock.unlock();
-    one->finish();
+    end->finish();
     lock.lock();
   }
-  // Another thread may be stopping an end, and still be notifying the others.
-  ends.changed.wait_for(lock, kOthersStop, [&ends] { return ends.stopping == 0; });
+  // Wait for other threads that are stopping an end, and still notify other ranks.
+  ends.changed.wait_for(lock, kStopTimeout, [&ends] { return ends.stopping == 0; });
 }
 
-/// The caller holds the lock of all ends, so that another thread that stops this one waits.
+/// Makes the calling thread the one that stops this end; other threads then wait for it.  The caller holds the lock of
+/// RunningEnds.
 void ActiveEnd::claim() {
   running_ends().running.erase(this);
   stopping_ = true;
@@ -80,7 +82,7 @@ class ActiveEnd::Taker : public ConnectionTaker {
 class ActiveEnd::Answers : public EventHandler {
  public:
   explicit Answers(ActiveEnd& end) : end_(end) {}
-  void on_event(std::uint32_t) override { end_.look(true); }
+  void on_event(std::uint32_t) override { end_.poll_answers(true); }
 
  private:
   ActiveEnd& end_;
@@ -89,8 +91,8 @@ class ActiveEnd::Answers : public EventHandler {
 void ActiveEnd::start(Transport& transport) {
   rank_ = transport.rank();
   size_ = transport.size();
-  // Bounds the calls that all callers together have under way at one worker.
-  max_slots_ = std::clamp(kCallsToOne / size_, 2, Caller::kMaxSlots);
+  // Divide kMaxCallsToRank by the number of callers.
+  max_slots_ = std::clamp(kMaxCallsToRank / size_, 2, Caller::kMaxSlots);
   key_ = agree_on_key(transport);
   std::string trouble;
   try {
@@ -109,7 +111,7 @@ void ActiveEnd::start(Transport& transport) {
     });
     if (const int code = watched.get_future().get())
       base::throw_system_error(code, "cannot wait for answers: ", std::strerror(code));
-  } catch (const std::exception& error) {  // every rank is to get the error
+  } catch (const std::exception& error) {  // reported to all ranks by exchange_endpoints()
     trouble = error.what();
   }
   endpoints_ = exchange_endpoints(transport, server_ ? server_->endpoints() : Endpoints{}, trouble);
@@ -121,17 +123,17 @@ void ActiveEnd::start(Transport& transport) {
 }
 
 void ActiveEnd::cancel(const void* request, const CallFailure& why) noexcept {
-  std::vector<Caller*> calling;
+  std::vector<Caller*> callers;
   {
     const std::scoped_lock lock(mutex_);
     try {
-      for (const auto& [rank, of] : ranks_)
-        if (of.caller) calling.push_back(of.caller.get());
+      for (const auto& [rank, peer] : ranks_)
+        if (peer.caller) callers.push_back(peer.caller.get());
     } catch (const std::bad_alloc&) {
       return;
     }
   }
-  for (Caller* caller : calling) caller->cancel(request, why);
+  for (Caller* caller : callers) caller->cancel(request, why);
 }
 
 CallFailure ActiveEnd::stopped() {
@@ -187,22 +189,22 @@ void ActiveEnd::call(Call call) {
   if (!posted) caller->end(stopped());
 }
 
-void ActiveEnd::look(bool handler) {
+void ActiveEnd::poll_answers(bool handler) {
   std::array<epoll_event, 16> events;
-  const int found = ::epoll_wait(answers_.number(), events.data(), static_cast<int>(events.size()), 0);
-  for (int i = 0; i < found; ++i) {
+  const int count = ::epoll_wait(answers_.number(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (Caller* const caller = find_caller(static_cast<int>(event.data.u64))) caller->on_event(event.events, handler);
   }
 }
 
 void ActiveEnd::look_until(base::FunctionRef<bool()> done) {
-  const std::unique_lock lock(looking_, std::try_to_lock);
+  const std::unique_lock lock(polling_, std::try_to_lock);
   if (!lock || done()) return;
-  // Meanwhile, arriving answers do not wake the server's thread.
+  // While this thread polls, answers must not wake the server's thread.
   answers_watch_.change(answers_.number(), 0);
-  const auto limit = Clock::now() + kLookFor;
-  do look(false);
+  const auto limit = Clock::now() + kPollTime;
+  do poll_answers(false);
   while (!done() && Clock::now() < limit);
   answers_watch_.change(answers_.number(), EPOLLIN);
 }

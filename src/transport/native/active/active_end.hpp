@@ -1,4 +1,4 @@
-/// The active messages of one process: calls to other ranks, and the service of their calls.
+/// The active messages of one process: calls to other ranks, and the service of calls from them.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class ActiveEnd : public ActiveMessages, public PeerEvents {
   ActiveEnd(const ActiveEnd&) = delete;
   ActiveEnd& operator=(const ActiveEnd&) = delete;
 
-  /// Collective.
+  /// Starts the server, and exchanges addresses with all ranks.  Collective.
   void start(Transport& transport);
 
   void call(Call call) override;
@@ -55,9 +55,9 @@ class ActiveEnd : public ActiveMessages, public PeerEvents {
   class Answers;
   /// The connections to one rank, which may be this process.
   struct PeerConnections {
-    std::unique_ptr<Caller> caller;  // guarded by mutex_, as callee; never reset
+    std::unique_ptr<Caller> caller;  // protected by mutex_, as callee; never reset
     std::shared_ptr<Callee> callee;
-    PeerRecord record;  // used by the server's thread, as attempt
+    PeerRecord record;  // used only by the server's thread, as attempt
     std::shared_ptr<ConnectionAttempt> attempt;
   };
   /// The connections to all ranks.
@@ -71,7 +71,7 @@ class ActiveEnd : public ActiveMessages, public PeerEvents {
   static CallFailure stopped();
   Caller* find_caller(int rank);
   std::shared_ptr<Callee> find_callee(int rank);
-  void look(bool handler);
+  void poll_answers(bool handler);
 
   // The functions below run on the server's thread, except for on_loss().  Events:
   void taken(base::Descriptor socket, bool near);
@@ -101,7 +101,7 @@ class ActiveEnd : public ActiveMessages, public PeerEvents {
   std::vector<int> lost();
 
   const base::Owner owner_;
-  bool stopping_ = false;  // guarded by the lock of all running ends, as finished_
+  bool stopping_ = false;  // protected by the lock of RunningEnds, as finished_
   bool finished_ = false;
   const std::shared_ptr<CallService> service_;
   const std::shared_ptr<Losses> losses_;
@@ -110,21 +110,21 @@ class ActiveEnd : public ActiveMessages, public PeerEvents {
   int max_slots_ = Caller::kMaxSlots;
   Key key_;
   std::vector<Endpoints> endpoints_;
-  base::Descriptor answers_;  // an epoll set: the connections for the calls of this process
-  Watch answers_watch_;       // in the set of the server's thread
+  base::Descriptor answers_;  // an epoll set of the connections on which answers arrive
+  Watch answers_watch_;       // the registration of answers_ in the epoll set of the server's thread
   std::unique_ptr<Server> server_;
   std::shared_ptr<EventLoop> loop_;
-  std::mutex looking_;  // held by the thread that looks for answers
+  std::mutex polling_;  // held by the thread that polls for answers
 
-  std::mutex mutex_;  // guards stopped_ and ranks_; no callback is called under it
+  std::mutex mutex_;  // protects stopped_ and ranks_; not held while callbacks are called
   bool stopped_ = false;
   std::map<int, PeerConnections> ranks_;  // entries are never erased
 
-  // Used by the server's thread.
+  // Used only by the server's thread.
   bool over_ = false;
   std::set<std::shared_ptr<Callee>> unknown_;  // connections whose rank is not known yet
   bool led_away_ = false;                      // a socket of this process has reached another host
-  Clock::time_point silence_{};
+  Clock::time_point last_silence_check_{};
 };
 
 }  // namespace plait::transport::native

@@ -17,8 +17,8 @@ namespace plait::transport::native {
 namespace {
 
 /// Interval of the checks for silent hosts.
-constexpr std::chrono::milliseconds kBetweenSilences{500};
-/// Up to this many processes connect to all others while they wait for all.
+constexpr std::chrono::milliseconds kSilenceInterval{500};
+/// Maximum number of ranks that all watch each other while they wait; in larger jobs, each rank watches only some.
 constexpr int kMaxWatched = 64;
 
 CallFailure failure_gone(int rank) {
@@ -32,11 +32,11 @@ CallFailure failure_unreachable(int rank, const Endpoints& to, const std::string
                      to.near() ? "" : "; hosts have to let each other's TCP connections in")};
 }
 
-/// The event of a finished attempt.  here: its addresses are of this host.
-PeerEvent to_event(const ConnectionAttempt& attempt, bool here) {
+/// Returns the event of a finished attempt.  is_local: its addresses are on this host.
+PeerEvent to_event(const ConnectionAttempt& attempt, bool is_local) {
   switch (attempt.state()) {
     case ConnectionAttempt::State::kThere: return PeerEvent::kReached;
-    case ConnectionAttempt::State::kRefused: return here ? PeerEvent::kRefusedHere : PeerEvent::kRefused;
+    case ConnectionAttempt::State::kRefused: return is_local ? PeerEvent::kRefusedHere : PeerEvent::kRefused;
     case ConnectionAttempt::State::kUnanswered: return PeerEvent::kUnanswered;
     default: return PeerEvent::kUnable;
   }
@@ -60,7 +60,7 @@ std::vector<std::pair<int, ActiveEnd::PeerConnections*>> ActiveEnd::all_ranks() 
   std::vector<std::pair<int, PeerConnections*>> all;
   const std::scoped_lock lock(mutex_);
   base::retry_allocation("look at all ranks", [&] { all.reserve(ranks_.size()); });
-  for (auto& [rank, one] : ranks_) all.emplace_back(rank, &one);
+  for (auto& [rank, peer] : ranks_) all.emplace_back(rank, &peer);
   return all;
 }
 
@@ -71,9 +71,9 @@ ActiveEnd::Connections ActiveEnd::connections() {
     all.calling.reserve(ranks_.size());
     all.served.reserve(ranks_.size());
   });
-  for (const auto& [rank, one] : ranks_) {
-    if (one.caller) all.calling.push_back(one.caller.get());
-    if (one.callee) all.served.push_back(one.callee);
+  for (const auto& [rank, peer] : ranks_) {
+    if (peer.caller) all.calling.push_back(peer.caller.get());
+    if (peer.callee) all.served.push_back(peer.callee);
   }
   return all;
 }
@@ -81,19 +81,19 @@ ActiveEnd::Connections ActiveEnd::connections() {
 /// Returns the lost ranks.
 std::vector<int> ActiveEnd::lost() {
   std::vector<int> ranks;
-  for (const auto& [rank, one] : all_ranks())
-    if (one->record.lost) base::retry_allocation("tell of a loss", [&, number = rank] { ranks.push_back(number); });
+  for (const auto& [rank, peer] : all_ranks())
+    if (peer->record.lost) base::retry_allocation("tell of a loss", [&, number = rank] { ranks.push_back(number); });
   return ranks;
 }
 
 PeerTransition ActiveEnd::decide(int rank, PeerEvent event, Clock::time_point now) {
-  PeerConnections& one = rank_record(rank);
-  const PeerTransition transition = next_state(one.record, event, {now, led_away_, find_callee(rank) != nullptr});
-  one.record = transition.after;
+  PeerConnections& peer = rank_record(rank);
+  const PeerTransition transition = next_state(peer.record, event, {now, led_away_, find_callee(rank) != nullptr});
+  peer.record = transition.after;
   return transition;
 }
 
-/// Carries out an action that needs only the rank.  The caller carries out kTake, kFail and kServe.
+/// Carries out the actions that need only the rank.  The callers carry out kTake, kFail and kServe.
 void ActiveEnd::carry_out(int rank, const PeerTransition& transition) {
   if (transition.act == PeerAction::kConnect) connect(rank);
   if (transition.act == PeerAction::kWait) loop_->set_timer(transition.after.retry_at);
@@ -105,12 +105,12 @@ void ActiveEnd::taken(base::Descriptor socket, bool near) {
   std::shared_ptr<Callee> callee;
   try {
     callee = base::retry_allocation("take a connection in", [&] {
-      auto made = std::make_shared<Callee>(Callee::Common{*this, *this, *service_, *loop_});
-      unknown_.insert(made);
-      return made;
+      auto connected = std::make_shared<Callee>(Callee::Common{*this, *this, *service_, *loop_});
+      unknown_.insert(connected);
+      return connected;
     });
     base::retry_allocation("wait for a connection", [&] { callee->open(std::move(socket), near); });
-  } catch (const Error&) {  // the peer finds the connection closed
+  } catch (const Error&) {  // the peer sees that the connection is closed
     unknown_.erase(callee);
   }
 }
@@ -118,13 +118,13 @@ void ActiveEnd::taken(base::Descriptor socket, bool near) {
 bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
   if (rank < 0 || rank >= size_) return false;
   if (decide(rank, PeerEvent::kIntroduced, Clock::now()).act != PeerAction::kServe) return false;
-  PeerConnections& one = rank_record(rank);
+  PeerConnections& peer = rank_record(rank);
   {
     const std::scoped_lock lock(mutex_);
-    one.callee = callee;
+    peer.callee = callee;
   }
   unknown_.erase(callee);
-  if (callee->far()) loop_->set_timer(Clock::now() + kBetweenSilences);
+  if (callee->far()) loop_->set_timer(Clock::now() + kSilenceInterval);
   for (const int other : lost()) callee->report_loss(other);
   return true;
 }
@@ -135,28 +135,28 @@ void ActiveEnd::ended(const Callee* callee, int rank, bool took_leave) {
     if (caller != nullptr && caller->take_dropped()) return apply(rank, PeerEvent::kDropped);
     return apply(rank, took_leave ? PeerEvent::kLeft : PeerEvent::kBroken);
   }
-  for (auto one = unknown_.begin(); one != unknown_.end(); ++one) {
-    if (one->get() != callee) continue;
-    const auto kept = *one;
-    unknown_.erase(one);
-    return kept->end();
+  for (auto entry = unknown_.begin(); entry != unknown_.end(); ++entry) {
+    if (entry->get() != callee) continue;
+    const auto owner = *entry;  // keeps the callee alive until it has ended
+    unknown_.erase(entry);
+    return owner->end();
   }
 }
 
 void ActiveEnd::connect(int rank) {
   if (over_) return;
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
-  PeerConnections& one = rank_record(rank);
+  PeerConnections& peer = rank_record(rank);
   base::retry_allocation("connect to a rank", [&] {
     auto attempt = std::make_shared<ConnectionAttempt>(
         *loop_, leading_to(to), key_, [this, rank](ConnectionAttempt& changed) { attempted(rank, changed); });
-    one.attempt = attempt;
+    peer.attempt = attempt;
     attempt->go_on(Clock::now());
   });
 }
 
 void ActiveEnd::attempted(int rank, ConnectionAttempt& attempt) {
-  const auto kept = std::exchange(rank_record(rank).attempt, nullptr);
+  const auto owner = std::exchange(rank_record(rank).attempt, nullptr);  // keeps `attempt` alive in this function
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
   const PeerTransition transition = decide(rank, to_event(attempt, to.near()), Clock::now());
   if (transition.act == PeerAction::kTake) return call_by(rank, attempt);
@@ -173,7 +173,7 @@ void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
   auto socket = attempt.socket();
   if (!near) {
     led_away_ = true;
-    loop_->set_timer(Clock::now() + kBetweenSilences);
+    loop_->set_timer(Clock::now() + kSilenceInterval);
   }
   CallFailure why;
   try {
@@ -186,12 +186,12 @@ void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
     why = base::retry_allocation("tell that a rank cannot be reached",
                                  [&] { return CallFailure{error.kind(), error.system_code(), error.what()}; });
   }
-  // This comes first, because a notified caller may call again at once.
+  // Change the state first, because a caller whose call has failed may call again at once.
   decide(rank, PeerEvent::kUnusable, Clock::now());
   caller->unreachable(why);
 }
 
-/// Tries one connection to another host while all ranks exist, to learn if a firewall blocks them.
+/// Connects to one rank on another host while all ranks exist, to find out if a firewall blocks connections.
 void ActiveEnd::probe() {
   for (int distance = 1; distance < size_; ++distance) {
     const int rank = (rank_ + distance) % size_;
@@ -203,7 +203,8 @@ void ActiveEnd::probe() {
   }
 }
 
-/// Watches all other ranks if they are few, otherwise some of them, which pass reports on.
+/// Watches all other ranks if there are at most kMaxWatched.  Otherwise watches the neighbours in a hypercube (rank xor
+/// 1, 2, 4, ...), and all ranks forward reports of losses.
 void ActiveEnd::watch_others() {
   const auto watch = [this](int rank) {
     if (rank == rank_ || rank >= size_) return;
@@ -215,14 +216,14 @@ void ActiveEnd::watch_others() {
 }
 
 void ActiveEnd::end_peer(int rank) {
-  PeerConnections& one = rank_record(rank);
-  if (const auto attempt = std::exchange(one.attempt, nullptr)) attempt->end();
+  PeerConnections& peer = rank_record(rank);
+  if (const auto attempt = std::exchange(peer.attempt, nullptr)) attempt->end();
   if (Caller* const caller = get_caller(rank))
     caller->end(base::retry_allocation("tell that a rank has gone", [&] { return failure_gone(rank); }));
   std::shared_ptr<Callee> callee;
   {
     const std::scoped_lock lock(mutex_);
-    callee.swap(one.callee);
+    callee.swap(peer.callee);
   }
   if (callee) callee->end();
   service_->left(rank);
@@ -238,7 +239,8 @@ void ActiveEnd::report_loss_to_all(int lost) {
 void ActiveEnd::on_loss(int lost, int from) noexcept {
   base::retry_allocation("take the loss of a rank in", [&] {
     loop_->post([this, lost, from] {
-      // A rank that another one has lost no longer passes reports to all.
+      // Another rank considers this one lost, and does not forward its reports any more, so waits of this rank must
+      // fail.
       if (lost == rank_ && losses_) losses_->record(from);
       if (lost != rank_ && lost >= 0 && lost < size_) apply(lost, PeerEvent::kReportedLost);
     });
@@ -247,23 +249,23 @@ void ActiveEnd::on_loss(int lost, int from) noexcept {
 
 Clock::time_point ActiveEnd::on_timer(Clock::time_point now) {
   const auto all = all_ranks();
-  for (const auto& [rank, one] : all)
-    if (const auto attempt = one->attempt) attempt->go_on(now);
-  for (const auto& [rank, one] : all)
-    if (one->record.state == PeerState::kRetryWait) carry_out(rank, decide(rank, PeerEvent::kTime, now));
+  for (const auto& [rank, peer] : all)
+    if (const auto attempt = peer->attempt) attempt->go_on(now);
+  for (const auto& [rank, peer] : all)
+    if (peer->record.state == PeerState::kRetryWait) carry_out(rank, decide(rank, PeerEvent::kTime, now));
   Clock::time_point next = Clock::time_point::max();
-  for (const auto& [rank, one] : all) {
-    if (one->record.state == PeerState::kRetryWait) next = std::min(next, one->record.retry_at);
-    if (one->attempt) next = std::min(next, one->attempt->next());
+  for (const auto& [rank, peer] : all) {
+    if (peer->record.state == PeerState::kRetryWait) next = std::min(next, peer->record.retry_at);
+    if (peer->attempt) next = std::min(next, peer->attempt->next());
   }
-  if (silence_ + kBetweenSilences <= now) {
-    silence_ = now;
+  if (last_silence_check_ + kSilenceInterval <= now) {
+    last_silence_check_ = now;
     check_silent_hosts();
   }
   const Connections open = connections();
-  const auto is_far = [](const auto& one) { return one->far(); };
+  const auto is_far = [](const auto& connection) { return connection->far(); };
   const bool any_far = std::ranges::any_of(open.calling, is_far) || std::ranges::any_of(open.served, is_far);
-  return any_far ? std::min(next, silence_ + kBetweenSilences) : next;
+  return any_far ? std::min(next, last_silence_check_ + kSilenceInterval) : next;
 }
 
 void ActiveEnd::check_silent_hosts() {
@@ -271,8 +273,9 @@ void ActiveEnd::check_silent_hosts() {
   {
     const std::scoped_lock lock(mutex_);
     base::retry_allocation("look for silence", [&] { silent.reserve(ranks_.size()); });
-    for (const auto& [rank, one] : ranks_)
-      if ((one.caller && one.caller->is_silent()) || (one.callee && one.callee->is_silent())) silent.push_back(rank);
+    for (const auto& [rank, peer] : ranks_)
+      if ((peer.caller && peer.caller->is_silent()) || (peer.callee && peer.callee->is_silent()))
+        silent.push_back(rank);
   }
   for (const int rank : silent) apply(rank, PeerEvent::kBroken);
 }
@@ -284,10 +287,10 @@ void ActiveEnd::end_all() {
     stopped_ = true;
   }
   const Connections all = connections();
-  for (const auto& [rank, one] : all_ranks()) {
-    if (const auto attempt = std::exchange(one->attempt, nullptr)) attempt->end();
+  for (const auto& [rank, peer] : all_ranks()) {
+    if (const auto attempt = std::exchange(peer->attempt, nullptr)) attempt->end();
     const std::scoped_lock lock(mutex_);
-    one->callee.reset();  // `all` still owns it
+    peer->callee.reset();  // `all` still owns it
   }
   const FrameHead last = frame_head(ActiveFrame::kLeaving, 0);
   for (Caller* const caller : all.calling) caller->leave(last);

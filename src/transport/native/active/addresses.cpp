@@ -20,62 +20,63 @@ namespace {
 /// The description of a worker for its node.
 struct WorkerDescription {
   std::int32_t worker = 0;
-  std::int32_t trouble = 0;  // nonzero: the text explains why there are no endpoints
+  std::int32_t error = 0;  // nonzero: the text is an error instead of endpoints
   std::array<char, Transport::kNoteBytes - 2 * sizeof(std::int32_t)> text{};
 };
 static_assert(sizeof(WorkerDescription) <= Transport::kNoteBytes);
-constexpr std::size_t kCardsAtOnce = Transport::kMaxBroadcast / sizeof(WorkerDescription);
+constexpr std::size_t kMaxPerBroadcast = Transport::kMaxBroadcast / sizeof(WorkerDescription);
 
-WorkerDescription own_card(int rank, const Endpoints& own, const std::string& trouble) {
-  WorkerDescription card;
-  card.worker = rank;
-  card.trouble = trouble.empty() ? 0 : 1;
-  std::string text = trouble;
-  if (trouble.empty()) {
-    Endpoints fitting = own;
-    // A host with dozens of networks is reached by the first ones.
-    while ((text = fitting.text()).size() >= card.text.size() && !fitting.addresses.empty())
-      fitting.addresses.pop_back();
+WorkerDescription describe_self(int rank, const Endpoints& own, const std::string& error) {
+  WorkerDescription description;
+  description.worker = rank;
+  description.error = error.empty() ? 0 : 1;
+  std::string text = error;
+  if (error.empty()) {
+    Endpoints shortened = own;
+    // If the host has too many addresses for the note, leave out the last ones.
+    while ((text = shortened.text()).size() >= description.text.size() && !shortened.addresses.empty())
+      shortened.addresses.pop_back();
   }
-  text.copy(card.text.data(), card.text.size() - 1);
-  return card;
+  text.copy(description.text.data(), description.text.size() - 1);
+  return description;
 }
 
-std::int64_t least(Transport& transport, std::int64_t mine) {
-  transport.reduce_min(std::span(&mine, 1));
-  return mine;
+std::int64_t agree_on_min(Transport& transport, std::int64_t value) {
+  transport.reduce_min(std::span(&value, 1));
+  return value;
 }
 
-/// Gathers the cards of this node's workers.
-std::vector<WorkerDescription> cards_of_node(Transport& transport, const WorkerDescription& own) {
+/// Gathers the descriptions of this node's workers.
+std::vector<WorkerDescription> gather_node(Transport& transport, const WorkerDescription& own) {
   std::memcpy(transport.note(transport.node_rank()).data(), &own, sizeof own);
-  least(transport, 0);
-  std::vector<WorkerDescription> cards(static_cast<std::size_t>(transport.node_size()));
-  for (std::size_t i = 0; i < cards.size(); ++i)
-    std::memcpy(&cards[i], transport.note(static_cast<int>(i)).data(), sizeof(WorkerDescription));
-  least(transport, 0);  // after this the notes may change
-  return cards;
+  agree_on_min(transport, 0);
+  std::vector<WorkerDescription> descriptions(static_cast<std::size_t>(transport.node_size()));
+  for (std::size_t i = 0; i < descriptions.size(); ++i)
+    std::memcpy(&descriptions[i], transport.note(static_cast<int>(i)).data(), sizeof(WorkerDescription));
+  agree_on_min(transport, 0);  // a barrier: after it the notes may change
+  return descriptions;
 }
 
-/// Gathers the cards of all nodes, each from its first worker.
-std::vector<WorkerDescription> cards_of_all(Transport& transport, std::vector<WorkerDescription> mine) {
-  if (!transport.nodes_apart()) return mine;
+/// Gathers the descriptions of all workers.  The first worker of each node broadcasts those of its node, in the order
+/// of ranks.
+std::vector<WorkerDescription> gather_all(Transport& transport, std::vector<WorkerDescription> of_node) {
+  if (!transport.nodes_apart()) return of_node;
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   const std::int64_t first = transport.worker_on_node(0);
   std::vector<WorkerDescription> all;
-  for (std::int64_t speaker = -1; std::ssize(all) < transport.size();) {
-    const std::int64_t before = speaker;
-    speaker = least(transport, first > before ? first : kNone);
-    const bool own = speaker == first;
-    std::int64_t count = own ? std::ssize(mine) : 0;
-    transport.broadcast(std::as_writable_bytes(std::span(&count, 1)), static_cast<int>(speaker));
-    std::vector<WorkerDescription> theirs =
-        own ? mine : std::vector<WorkerDescription>(static_cast<std::size_t>(count));
-    for (std::size_t at = 0; at < theirs.size(); at += kCardsAtOnce) {
-      const auto some = std::span(theirs).subspan(at, std::min(kCardsAtOnce, theirs.size() - at));
-      transport.broadcast(std::as_writable_bytes(some), static_cast<int>(speaker));
+  for (std::int64_t sender = -1; std::ssize(all) < transport.size();) {
+    const std::int64_t before = sender;
+    sender = agree_on_min(transport, first > before ? first : kNone);
+    const bool own = sender == first;
+    std::int64_t count = own ? std::ssize(of_node) : 0;
+    transport.broadcast(std::as_writable_bytes(std::span(&count, 1)), static_cast<int>(sender));
+    std::vector<WorkerDescription> received =
+        own ? of_node : std::vector<WorkerDescription>(static_cast<std::size_t>(count));
+    for (std::size_t at = 0; at < received.size(); at += kMaxPerBroadcast) {
+      const auto some = std::span(received).subspan(at, std::min(kMaxPerBroadcast, received.size() - at));
+      transport.broadcast(std::as_writable_bytes(some), static_cast<int>(sender));
     }
-    all.insert(all.end(), theirs.begin(), theirs.end());
+    all.insert(all.end(), received.begin(), received.end());
   }
   return all;
 }
@@ -87,7 +88,7 @@ Key agree_on_key(Transport& transport) {
   if (transport.rank() == 0) {
     try {
       Key::random().text().copy(text.data(), text.size() - 1);
-    } catch (const Error&) {  // the others are to get the error
+    } catch (const Error&) {  // the empty text reports the error to all
     }
   }
   transport.broadcast(std::as_writable_bytes(std::span(text)), 0);
@@ -95,28 +96,29 @@ Key agree_on_key(Transport& transport) {
   return Key::parse(text.data());
 }
 
-std::vector<Endpoints> exchange_endpoints(Transport& transport, const Endpoints& own, const std::string& trouble) {
-  const WorkerDescription card = own_card(transport.rank(), own, trouble);
-  const auto cards = cards_of_all(transport, cards_of_node(transport, card));
+std::vector<Endpoints> exchange_endpoints(Transport& transport, const Endpoints& own, const std::string& error) {
+  const WorkerDescription description = describe_self(transport.rank(), own, error);
+  const auto descriptions = gather_all(transport, gather_node(transport, description));
   std::vector<Endpoints> all(static_cast<std::size_t>(transport.size()));
   const WorkerDescription* first = nullptr;
-  for (const WorkerDescription& one : cards)
-    if (one.trouble != 0 && (first == nullptr || one.worker < first->worker)) first = &one;
+  for (const WorkerDescription& worker : descriptions)
+    if (worker.error != 0 && (first == nullptr || worker.worker < first->worker)) first = &worker;
   if (first != nullptr) base::throw_system_error(0, "rank ", first->worker, ": ", first->text.data());
-  for (const WorkerDescription& one : cards)
-    all[static_cast<std::size_t>(one.worker)] = Endpoints::parse(one.text.data());
+  for (const WorkerDescription& worker : descriptions)
+    all[static_cast<std::size_t>(worker.worker)] = Endpoints::parse(worker.text.data());
   return all;
 }
 
 std::vector<Address> leading_to(const Endpoints& to) {
   const bool near = to.near();
-  const auto here = base::host::own_addresses();
+  const auto own_addresses = base::host::own_addresses();
   std::vector<Address> found;
   for (const std::string& text : to.addresses) {
     auto address = Address::parse(text);
     if (!address || address->local() != near) continue;
-    // Hosts may have private networks with equal addresses.
-    if (!near && std::find(here.begin(), here.end(), std::get<Address::Tcp>(address->where).host) != here.end())
+    // Skip an address that this host has too: private networks of several hosts may have equal addresses.
+    if (!near && std::find(own_addresses.begin(), own_addresses.end(), std::get<Address::Tcp>(address->where).host) !=
+                     own_addresses.end())
       continue;
     found.push_back(std::move(*address));
   }

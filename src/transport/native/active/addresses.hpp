@@ -1,4 +1,4 @@
-/// Where the processes of a transport may be reached, and the key that lets them in.
+/// Exchanges the key and the addresses of the processes of a transport.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@
 
 namespace plait::transport::native {
 
-/// The same random key on all.  Collective.  errors  kSystem, on all: worker 0 has no random bytes.
+/// Returns a random key, the same on all workers.  Collective.  errors  kSystem, on all: worker 0 has no random bytes.
 Key agree_on_key(Transport& transport);
 
-/// Those of all workers, by rank.  Collective; `trouble`, where it is not empty, is why this worker has none.
+/// Returns the endpoints of all workers, by rank.  Collective.  If `error` is not empty, this worker has none, and
+/// `error` is the reason.
 /// cost    Two agreements for each node, and its addresses once to all.
-/// errors  kSystem, on all: a worker has trouble; says which, and what.
-std::vector<Endpoints> exchange_endpoints(Transport& transport, const Endpoints& own, const std::string& trouble);
+/// errors  kSystem, on all: a worker has an error; the message has its rank and the error.
+std::vector<Endpoints> exchange_endpoints(Transport& transport, const Endpoints& own, const std::string& error);
 
-/// Those that lead from this process to another one.
+/// Returns the addresses by which this process can reach another one: local ones on the same host, otherwise TCP.
 std::vector<Address> leading_to(const Endpoints& to);
 
 }  // namespace plait::transport::native

@@ -39,17 +39,17 @@ void Callee::on_event(std::uint32_t events) {
   const auto self = shared_from_this();
   if ((events & EPOLLOUT) != 0) connection_->flush();
   {
-    // The frames after an awaited payload stay in the socket, unless the peer has gone.
+    // While a payload waits for memory, the frames stay in the socket; only the end of the connection is handled.
     const std::scoped_lock lock(mutex_);
-    if (gone_) return;
+    if (ended_) return;
     if (payload_ == Payload::kAwaited) events &= EPOLLRDHUP | EPOLLHUP | EPOLLERR;
   }
   if ((events & EPOLLIN) != 0) return received(connection_->receive(*this));
   if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) received(Connection::ReceiveResult::kEnded);
 }
 
-void Callee::received(Connection::ReceiveResult how) {
-  if (how == Connection::ReceiveResult::kEnded) common_.events.ended(this, rank_, took_leave_);
+void Callee::received(Connection::ReceiveResult result) {
+  if (result == Connection::ReceiveResult::kEnded) common_.events.ended(this, rank_, took_leave_);
 }
 
 std::optional<std::size_t> Callee::prefix_bytes(const FrameHead& head) {
@@ -92,28 +92,28 @@ std::optional<std::span<std::byte>> Callee::arrived(const FrameHead& head, std::
 }
 
 void Callee::take(std::span<std::byte> into, std::function<void(bool)> done) {
-  bool gone = false;
+  bool has_ended = false;
   {
     const std::scoped_lock lock(mutex_);
-    gone = gone_;
-    if (!gone) {
-      // This comes before any change, so that a caller without memory can try again.
-      const bool posts = payload_ == Payload::kAwaited;
-      if (posts && !common_.loop.post([self = shared_from_this()] { self->resume(); })) gone = true;
-      if (!gone) {
+    has_ended = ended_;
+    if (!has_ended) {
+      // Post before anything changes: post() may throw std::bad_alloc, and the caller then repeats the call.
+      const bool needs_resume = payload_ == Payload::kAwaited;
+      if (needs_resume && !common_.loop.post([self = shared_from_this()] { self->resume(); })) has_ended = true;
+      if (!has_ended) {
         payload_ = Payload::kTaken;
         into_ = into;
         done_.swap(done);
       }
     }
   }
-  if (gone) done(false);
+  if (has_ended) done(false);
 }
 
 void Callee::resume() {
   {
     const std::scoped_lock lock(mutex_);
-    if (gone_) return;
+    if (ended_) return;
   }
   received(connection_->resume(into_, *this));
 }
@@ -165,7 +165,7 @@ void Callee::end() noexcept {
   std::function<void(bool)> done;
   {
     const std::scoped_lock lock(mutex_);
-    if (std::exchange(gone_, true)) return;
+    if (std::exchange(ended_, true)) return;
     done.swap(done_);
   }
   common_.loop.forget(connection_->watch());

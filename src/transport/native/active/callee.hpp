@@ -1,4 +1,4 @@
-/// The calls of one rank to this process.
+/// Receives the calls of one rank to this process, and sends the answers.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@
 
 namespace plait::transport::native {
 
-/// The payload of a call is received when the service provides memory for it.  Until then later frames stay in the
-/// socket.
+/// The payload of a call is received only when the service provides memory for it.  Until then it and later frames stay
+/// in the socket.
 /// threads  Any, except where a function states otherwise.
 class Callee : public EventHandler, private FrameTaker, public std::enable_shared_from_this<Callee> {
  public:
-  /// Members that all callees of an end share.
+  /// References that all callees of an ActiveEnd share.
   struct Common {
     PeerEvents& events;
     ActiveMessages& active;
@@ -31,8 +31,8 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
 
   explicit Callee(const Common& common) : common_(common) {}
 
-  /// The four functions that follow are called on the server's thread.  errors  std::bad_alloc, Error: the socket
-  /// cannot be registered.
+  /// The four functions that follow are called on the server's thread.  open() registers the socket.
+  /// errors  std::bad_alloc, Error: the socket cannot be registered.
   void open(base::Descriptor socket, bool near);
   void on_event(std::uint32_t events) override;
   void end() noexcept;
@@ -49,16 +49,16 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
   /// State of the payload of a call.
   enum class Payload : std::uint8_t {
     kNone,
-    kOffered,  ///< the service knows of it
-    kAwaited,  ///< the service knows of it, and the connection waits for its memory
-    kTaken,    ///< it is being received into the service's memory
+    kOffered,  ///< the service has been called
+    kAwaited,  ///< the service has returned without memory, so receiving has stopped
+    kTaken,    ///< the service has provided memory, into which it is received
   };
 
   std::optional<std::size_t> prefix_bytes(const FrameHead& head) override;
   std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) override;
   void whole(const FrameHead& head) override;
   std::optional<std::span<std::byte>> arrived(const FrameHead& head, std::span<const std::byte> prefix);
-  void received(Connection::ReceiveResult how);
+  void received(Connection::ReceiveResult result);
   void resume();
   void report(ActiveFrame what, std::uint64_t tag);
 
@@ -67,8 +67,8 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
   int rank_ = -1;
   bool took_leave_ = false;
 
-  std::mutex mutex_;  // of what follows
-  bool gone_ = false;
+  std::mutex mutex_;  // protects the members below
+  bool ended_ = false;
   Payload payload_ = Payload::kNone;
   std::span<std::byte> into_;
   std::function<void(bool)> done_;

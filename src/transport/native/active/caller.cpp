@@ -1,3 +1,15 @@
+// Calls to one rank: a queue of waiting calls, and a bounded list of calls under way.
+//
+// A call waits until the connection exists and the peer has sent kWelcome. start_waiting() then moves it to under_way_
+// and sends its frame, up to max_slots_ calls at a time. A call ends when both its frame has been sent and its answer
+// has arrived (part_ended), because until then the connection uses the caller's memory.
+//
+// Example with max_slots_ = 2: calls 1, 2 and 3 arrive; 1 and 2 are sent with tags 1 and 2. The answer to tag 2 arrives
+// first: call 2 ends, and call 3 is sent with tag 3.
+//
+// Locks: receiving_ is held while bytes are received into callers' memory, and is locked before mutex_. mutex_ is not
+// held while frames are sent or `done` is called, because the callbacks lock it.
+
 #include "transport/native/active/caller.hpp"
 
 #include <sys/epoll.h>
@@ -17,45 +29,46 @@
 namespace plait::transport::native {
 
 bool Caller::call(Call call) {
-  Line one;
-  one.emplace_back(std::move(call));
+  CallList added;
+  added.emplace_back(std::move(call));
   FrameLine frames;
   std::shared_ptr<Connection> connection;
   bool connect = false;
   {
     const std::scoped_lock lock(mutex_);
     if (state_ != State::kGone) {
-      waiting_.splice(waiting_.end(), one);
+      waiting_.splice(waiting_.end(), added);
       connect = begin_connecting();
       start_waiting(frames);
       connection = connection_;
     }
   }
-  for (const Pending& failed : one) failed.call.done(&why_gone_);  // which does not change any more
+  for (const Pending& failed : added) failed.call.done(&why_gone_);  // not protected: it does not change after kGone
   if (!frames.empty()) connection->send(frames);
   return connect;
 }
 
 void Caller::cancel(const void* request, const CallFailure& why) noexcept {
-  Line failed;
+  CallList failed;
   {
     const std::scoped_lock receiving(receiving_);  // after this, nothing is received into a caller's memory
     const std::scoped_lock lock(mutex_);
-    for (auto one = waiting_.begin(); one != waiting_.end();) {
-      const auto next = std::next(one);
-      if (one->call.request == request) failed.splice(failed.end(), waiting_, one);
-      one = next;
+    for (auto pending = waiting_.begin(); pending != waiting_.end();) {
+      const auto next = std::next(pending);
+      if (pending->call.request == request) failed.splice(failed.end(), waiting_, pending);
+      pending = next;
     }
     for (Pending& pending : under_way_)
       if (pending.call.request == request) detach(pending, failed);
   }
-  for (const Pending& one : failed) one.call.done(&why);
+  for (const Pending& pending : failed) pending.call.done(&why);
 }
 
-/// Under both locks.  Moves a call that is under way to a line, and leaves one in its place that waits for the answer
-/// with memory of its own: the connection goes on with the frames that it has begun.
-bool Caller::detach(Pending& pending, Line& detached) noexcept {
-  Line moved;
+/// Moves a call that is under way to the list `detached`.  In its position it leaves a call with a copy of the payload
+/// and with other memory for the answer, so that the connection can finish the frames that it has begun.  The caller
+/// holds both locks.  Returns false, and changes nothing, if that is impossible now.
+bool Caller::detach(Pending& pending, CallList& detached) noexcept {
+  CallList moved;
   std::shared_ptr<std::vector<std::byte>> memory;
   const Call& call = pending.call;
   const std::size_t sending = pending.sent ? 0 : call.payload.size();
@@ -70,7 +83,7 @@ bool Caller::detach(Pending& pending, Line& detached) noexcept {
   const std::span<std::byte> payload = std::span(*memory).first(sending);
   const std::span<std::byte> output = std::span(*memory).subspan(sending);
   std::copy_n(call.payload.begin(), sending, payload.begin());
-  // A frame that is in no line is on its way into one, or has just been sent.
+  // If the queue of the connection does not have the frame, it is just being queued, or has just been sent.
   if (sending > 0 && !connection_->replace_body(pending.tag, payload)) return false;
   connection_->redirect(pending.tag, output);
   moved.front().call = std::exchange(pending.call, Call{call.to, call.head, payload, output, std::move(ended)});
@@ -83,7 +96,7 @@ bool Caller::watch() {
   return begin_connecting();
 }
 
-/// The caller holds mutex_.
+/// Returns true if the owner must begin an attempt.  The caller holds mutex_.
 bool Caller::begin_connecting() {
   if (state_ != State::kDisconnected) return false;
   state_ = State::kConnecting;
@@ -91,26 +104,26 @@ bool Caller::begin_connecting() {
 }
 
 void Caller::unreachable(const CallFailure& why) {
-  Line failed;
+  CallList failed;
   {
     const std::scoped_lock lock(mutex_);
     if (state_ != State::kConnecting) return;
     state_ = State::kDisconnected;
     failed.swap(waiting_);
   }
-  for (const Pending& one : failed) one.call.done(&why);
+  for (const Pending& pending : failed) pending.call.done(&why);
 }
 
-void Caller::connected(base::Descriptor socket, bool near, const Watch& watch, int own) {
+void Caller::connected(base::Descriptor socket, bool near, const Watch& watch, int own_rank) {
   FrameLine introduction(1);
-  introduction.front().head = frame_head(ActiveFrame::kIntroduction, static_cast<std::uint64_t>(own));
-  auto made = std::make_shared<Connection>(std::move(socket), near, watch);
+  introduction.front().head = frame_head(ActiveFrame::kIntroduction, static_cast<std::uint64_t>(own_rank));
+  auto connection = std::make_shared<Connection>(std::move(socket), near, watch);
   {
     const std::scoped_lock lock(mutex_);
     if (state_ == State::kGone) return;
-    connection_ = made;
+    connection_ = connection;
   }
-  made->send(introduction);
+  connection->send(introduction);
 }
 
 void Caller::welcomed() {
@@ -138,7 +151,8 @@ bool Caller::take_dropped() noexcept {
   return connection != nullptr;
 }
 
-/// The caller holds mutex_.  Sending happens without it, because the callbacks of sent frames take it.
+/// Moves waiting calls to under_way_, and their frames to `frames`.  The caller holds mutex_, and sends the frames
+/// after releasing it.
 void Caller::start_waiting(FrameLine& frames) {
   while (state_ == State::kConnected && !waiting_.empty() && std::ssize(under_way_) < max_slots_) {
     under_way_.splice(under_way_.end(), waiting_, waiting_.begin());
@@ -156,13 +170,15 @@ void Caller::start_waiting(FrameLine& frames) {
   }
 }
 
-/// The caller holds mutex_.  Tags ascend in the list, and the answer to an early call is found soon.
-Caller::Line::iterator Caller::find(std::uint64_t tag) {
-  return std::find_if(under_way_.begin(), under_way_.end(), [tag](const Pending& one) { return one.tag == tag; });
+/// Finds a call under way.  The caller holds mutex_.  A linear search is fast, because the oldest calls, which come
+/// first, are usually answered first.
+Caller::CallList::iterator Caller::find(std::uint64_t tag) {
+  return std::find_if(under_way_.begin(), under_way_.end(),
+                      [tag](const Pending& pending) { return pending.tag == tag; });
 }
 
 void Caller::part_ended(std::uint64_t tag, bool answer) {
-  Line ended;
+  CallList ended;
   FrameLine frames;
   std::shared_ptr<Connection> connection;
   {
@@ -176,8 +192,8 @@ void Caller::part_ended(std::uint64_t tag, bool answer) {
     connection = connection_;
   }
   if (!frames.empty()) connection->send(frames);
-  const Pending& one = ended.front();
-  one.call.done(one.failure ? &*one.failure : nullptr);
+  const Pending& pending = ended.front();
+  pending.call.done(pending.failure ? &*pending.failure : nullptr);
 }
 
 void Caller::on_event(std::uint32_t events, bool handler) {
@@ -193,7 +209,7 @@ void Caller::on_event(std::uint32_t events, bool handler) {
   const bool ended = open->receive(*this) == Connection::ReceiveResult::kEnded;
   const bool took_leave = took_leave_;
   receiving.unlock();
-  // On another thread the end is left to the server's thread, which finds it as well.
+  // Only the server's thread handles the end of the connection, which it also sees.
   if (ended && handler) events_.ended(nullptr, rank_, took_leave);
 }
 
@@ -245,7 +261,7 @@ void Caller::whole(const FrameHead& head) {
 
 void Caller::end(CallFailure why) noexcept {
   const std::scoped_lock receiving(receiving_);  // after this, nothing is received into a caller's memory
-  Line failed;
+  CallList failed;
   std::shared_ptr<Connection> connection;
   {
     const std::scoped_lock lock(mutex_);
@@ -257,7 +273,7 @@ void Caller::end(CallFailure why) noexcept {
     failed.splice(failed.end(), waiting_);
   }
   if (connection) connection->close();
-  for (const Pending& one : failed) one.call.done(&why_gone_);
+  for (const Pending& pending : failed) pending.call.done(&why_gone_);
 }
 
 void Caller::leave(const FrameHead& last) noexcept {

@@ -25,19 +25,19 @@ class Caller : private FrameTaker {
 
   /// Fails the calls of a request, as ActiveMessages::cancel.
   void cancel(const void* request, const CallFailure& why) noexcept;
-  /// Queues a call.  Returns true if the owner is to begin a connection.  errors  std::bad_alloc: nothing has changed.
+  /// Queues a call.  Returns true if the owner must begin to connect.  errors  std::bad_alloc: nothing has changed.
   bool call(Call call);
-  /// Requests a connection without a call, to notice the end of the rank.  Returns as call() does.
+  /// Requests a connection without a call, so that the end of the rank is noticed.  Returns the same as call().
   bool watch();
-  /// The attempt failed.  Queued calls fail, and a later call begins a new attempt.
+  /// Handles a failed attempt: queued calls fail, and a later call begins a new attempt.
   void unreachable(const CallFailure& why);
-  /// The attempt succeeded; `own` is the rank of this process.  Calls are sent when the peer has announced that it
-  /// serves them.  errors  std::bad_alloc, Error: the connection cannot be used.
-  void connected(base::Descriptor socket, bool near, const Watch& watch, int own);
-  /// Handles events of the connection.  handler: called on the server's thread, which also handles the end.
+  /// Handles a successful attempt; `own_rank` is the rank of this process.  Calls are sent after the peer has announced
+  /// that it serves them.  errors  std::bad_alloc, Error: the connection cannot be used.
+  void connected(base::Descriptor socket, bool near, const Watch& watch, int own_rank);
+  /// Handles events of the connection.  handler: true on the server's thread, which also handles the end.
   void on_event(std::uint32_t events, bool handler);
   /// Discards a connection that ended before the peer served it, so that no call was sent on it.  Returns true if there
-  /// was one and another is to be made.  Called on the server's thread.
+  /// was one and the owner must connect again.  Called on the server's thread.
   bool take_dropped() noexcept;
   /// Fails all calls, present and future.  Called on the server's thread.
   void end(CallFailure why) noexcept;
@@ -51,24 +51,24 @@ class Caller : private FrameTaker {
   enum class State : std::uint8_t { kDisconnected, kConnecting, kConnected, kGone };
   /// A call under way.
   struct Pending {
-    explicit Pending(Call of) : call(std::move(of)), frame(1) {}
+    explicit Pending(Call sent_call) : call(std::move(sent_call)), frame(1) {}
     Call call;
-    FrameLine frame;  // frames of the call that are not queued yet
+    FrameLine frame;  // the frame of the call, until start_waiting() takes it
     std::uint64_t tag = 0;
-    bool sent = false;  // by this process
+    bool sent = false;  // the frame has been sent
     bool answered = false;
     std::optional<CallFailure> failure;
   };
-  using Line = std::list<Pending>;
+  using CallList = std::list<Pending>;
 
   std::optional<std::size_t> prefix_bytes(const FrameHead& head) override;
   std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) override;
   void whole(const FrameHead& head) override;
 
-  bool detach(Pending& pending, Line& detached) noexcept;
+  bool detach(Pending& pending, CallList& detached) noexcept;
   bool begin_connecting();
   void start_waiting(FrameLine& frames);
-  Line::iterator find(std::uint64_t tag);
+  CallList::iterator find(std::uint64_t tag);
   void welcomed();
   void part_ended(std::uint64_t tag, bool answer);
   std::shared_ptr<Connection> connection() const;
@@ -77,16 +77,16 @@ class Caller : private FrameTaker {
   const int rank_;
   const int max_slots_;
 
-  std::mutex receiving_;  // locked before mutex_
+  std::mutex receiving_;  // held while bytes are received; locked before mutex_
   bool took_leave_ = false;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the members below
   State state_ = State::kDisconnected;
   CallFailure why_gone_;
   std::shared_ptr<Connection> connection_;
   std::uint64_t last_tag_ = 0;
-  Line waiting_;
-  Line under_way_;
+  CallList waiting_;
+  CallList under_way_;
 };
 
 }  // namespace plait::transport::native

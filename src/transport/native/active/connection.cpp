@@ -17,23 +17,23 @@ namespace plait::transport::native {
 
 namespace {
 
-/// Bytes sent, and reads done, before other connections have their turn.
+/// Maximum bytes sent, and maximum number of reads, in one call, so that other connections do not wait for long.
 constexpr std::size_t kTurnBytes = std::size_t{4} << 20;
 constexpr int kTurnReads = 16;
 /// Maximum number of segments in one system call.
 constexpr std::size_t kMaxParts = 24;
-/// Time limit for the send queue when this end leaves.
-constexpr std::chrono::milliseconds kLastFrames{100};
+/// Maximum time for which leave() sends the queue.
+constexpr std::chrono::milliseconds kLeaveTimeout{100};
 
-/// Returns the unsent parts of the first frames of a queue.
+/// The unsent parts of the first frames of a queue, for one sendmsg().
 struct FrameParts {
   explicit FrameParts(FrameLine& line) {
     for (auto frame = line.begin(); frame != line.end() && count + 3 <= kMaxParts; ++frame) {
       std::size_t skip = frame->done;
       const auto add = [&](const std::byte* data, std::size_t size) {
-        const std::size_t gone = std::min(skip, size);
-        skip -= gone;
-        if (size > gone) parts[count++] = {const_cast<std::byte*>(data) + gone, size - gone};  // only read
+        const std::size_t skipped = std::min(skip, size);
+        skip -= skipped;
+        if (size > skipped) parts[count++] = {const_cast<std::byte*>(data) + skipped, size - skipped};  // only read
       };
       add(reinterpret_cast<const std::byte*>(&frame->head), sizeof frame->head);
       add(frame->prefix.data(), frame->prefix_bytes);
@@ -87,13 +87,14 @@ bool Connection::replace_body(std::uint64_t tag, std::span<const std::byte> body
   return false;
 }
 
-/// The caller holds mutex_.  An error of the socket is handled by the receiving thread.
+/// Sends from the queue, and moves sent frames to `ended`.  The caller holds mutex_.  On an error it shuts the socket
+/// down, so that the receiving thread handles the end.
 void Connection::flush_into(FrameLine& ended) {
   for (std::size_t sent = 0; !line_.empty() && sent < kTurnBytes;) {
-    FrameParts gathered(line_);
+    FrameParts unsent(line_);
     msghdr message{};
-    message.msg_iov = gathered.parts.data();
-    message.msg_iovlen = gathered.count;
+    message.msg_iov = unsent.parts.data();
+    message.msg_iovlen = unsent.count;
     const ssize_t put = ::sendmsg(socket_.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) {
@@ -113,11 +114,11 @@ void Connection::flush_into(FrameLine& ended) {
   update();
 }
 
-/// The caller holds mutex_.
+/// Registers the events that are needed now.  The caller holds mutex_.
 void Connection::update() {
-  // EPOLLRDHUP reports that the peer has closed, even if no data is awaited.
-  const std::uint32_t wanted = (wants_input_ ? EPOLLIN : EPOLLRDHUP) | (line_.empty() ? 0U : EPOLLOUT);
-  if (wanted != watched_ && watch_.change(socket_.number(), wanted)) watched_ = wanted;
+  // Without input, EPOLLRDHUP still reports that the peer has closed.
+  const std::uint32_t events = (wants_input_ ? EPOLLIN : EPOLLRDHUP) | (line_.empty() ? 0U : EPOLLOUT);
+  if (events != watched_ && watch_.change(socket_.number(), events)) watched_ = events;
 }
 
 void Connection::report(FrameLine& ended) {
@@ -134,7 +135,7 @@ void Connection::await(bool input) {
 Connection::ReceiveResult Connection::receive(FrameTaker& taker) {
   for (int turn = 0; turn < kTurnReads; ++turn) {
     auto buffer = input_.input_space();
-    const std::size_t most = buffer[0].iov_len + buffer[1].iov_len;
+    const std::size_t capacity = buffer[0].iov_len + buffer[1].iov_len;
     msghdr message{};
     message.msg_iov = buffer.data();
     message.msg_iovlen = buffer.size();
@@ -147,7 +148,7 @@ Connection::ReceiveResult Connection::receive(FrameTaker& taker) {
       case FrameInput::Outcome::kStalled: await(false); return ReceiveResult::kAll;
       case FrameInput::Outcome::kMore: break;
     }
-    if (static_cast<std::size_t>(got) < most) return ReceiveResult::kAll;
+    if (static_cast<std::size_t>(got) < capacity) return ReceiveResult::kAll;
   }
   return ReceiveResult::kSome;
 }
@@ -168,14 +169,14 @@ bool Connection::is_silent() const {
 }
 
 void Connection::leave(const FrameHead& last) noexcept {
-  const auto limit = Clock::now() + kLastFrames;
-  const auto left = [&] {
+  const auto limit = Clock::now() + kLeaveTimeout;
+  const auto is_sent = [&] {
     const std::scoped_lock lock(mutex_);
     return line_.empty() || socket_.number() < 0;
   };
-  while (!left() && Clock::now() < limit) {
-    pollfd one{socket_.number(), POLLOUT, 0};
-    ::poll(&one, 1, 10);
+  while (!is_sent() && Clock::now() < limit) {
+    pollfd state{socket_.number(), POLLOUT, 0};
+    ::poll(&state, 1, 10);
     flush();
   }
   const std::scoped_lock lock(mutex_);

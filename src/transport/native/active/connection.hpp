@@ -1,4 +1,4 @@
-/// A connection after its handshake, which receives bodies directly into their destination.
+/// A connection after its handshake.  Bodies are received directly into their destination.
 #pragma once
 
 #include <array>
@@ -22,20 +22,20 @@ struct OutgoingFrame {
   std::array<std::byte, sizeof(WireCall)> prefix{};  // sent with the header
   std::size_t prefix_bytes = 0;
   std::span<const std::byte> body;  ///< must stay valid until `sent` is called
-  std::function<void()> sent;       ///< if any: called once, on any thread, when the bytes are sent or will never be
-  std::size_t done = 0;             // of all
+  std::function<void()> sent;  ///< if set: called once, on any thread, when the bytes have been sent or never will be
+  std::size_t done = 0;        // sent bytes of header, prefix and body
 
   std::size_t bytes() const { return sizeof head + prefix_bytes + body.size(); }
 };
 /// Frames in order.  Moving one into a queue allocates no memory.
 using FrameLine = std::list<OutgoingFrame>;
 
-/// threads  Any for send() and flush(); one at a time for receive(); the server's for the others.
+/// threads  Any for send() and flush(); one at a time for receive(); the server's thread for the others.
 class Connection {
  public:
   enum class ReceiveResult : std::uint8_t {
-    kAll,    ///< all that had arrived
-    kSome,   ///< a part; there may be more
+    kAll,    ///< all bytes that had arrived have been received
+    kSome,   ///< a part of them; there may be more
     kEnded,  ///< the peer has closed the connection or violated the protocol
   };
 
@@ -52,16 +52,19 @@ class Connection {
   /// Sends from the queue, as much as the socket accepts.
   void flush() noexcept;
   ReceiveResult receive(FrameTaker& taker);
-  /// For who receives: puts the rest of a body elsewhere, as FrameInput::redirect.
+  /// Receives the rest of a body into other memory, as FrameInput::redirect().  Must not run during receive().
   void redirect(std::uint64_t tag, std::span<std::byte> body) { input_.redirect(tag, body); }
-  /// Sends the body of a frame in line from other memory, which has the same bytes.  Returns whether it is in line.
+  /// Makes a queued frame send its body from other memory, which has the same bytes.  Returns false if no such frame is
+  /// queued.
   bool replace_body(std::uint64_t tag, std::span<const std::byte> body) noexcept;
-  /// Continues to receive a body for which the taker had no memory.  rest: memory for its remainder.
+  /// Continues to receive a body for which the FrameTaker had no memory.  rest: memory for the rest of the body.
   ReceiveResult resume(std::span<std::byte> rest, FrameTaker& taker);
-  /// True if the peer's host does not answer.
+  /// Returns true if the peer's host does not answer.
   bool is_silent() const;
-  /// Sends a last frame, after the queue if the socket accepts that at once, and closes.
+  /// Sends the queue for up to 0.1 s and then a last frame, if the socket accepts all of it.  The connection stays
+  /// open.
   void leave(const FrameHead& last) noexcept;
+  /// Closes the connection; the queue is discarded.
   void close() noexcept;
 
  private:
@@ -74,7 +77,7 @@ class Connection {
   const Watch watch_;
   FrameInput input_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the members below
   base::Descriptor socket_;
   FrameLine line_;
   bool wants_input_ = true;

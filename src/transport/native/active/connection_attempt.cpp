@@ -1,3 +1,17 @@
+// Connects to one of several addresses of a process, on the server's thread, without blocking.
+//
+// advance() is called by events of the socket and by timers. In each round it tries the addresses in order: begin() a
+// connection, check_connected(), then the handshake (greet, receive). It ends with
+//    kThere       the handshake is done
+//    kRefused     all addresses were tried in a round, one of them refused the connection, and none was busy
+//    kUnanswered  no address has answered for kLostAfter
+//    kUnable      there is no address, or no socket could be created
+//
+// Example: addresses A and B of another host. A does not answer: after kAttemptTimeout (4 s) B is tried, which does not
+// answer either. At 9 s (kLostAfter) the attempt ends as kUnanswered. If B had refused, it would have ended as
+// kRefused. If B had accepted the connection but not answered the hello, because its process was stopped, the attempt
+// would go on.
+
 #include "transport/native/active/connection_attempt.hpp"
 
 #include <poll.h>
@@ -19,33 +33,33 @@ namespace plait::transport::native {
 
 void ConnectionAttempt::go_on(Clock::time_point now) {
   const auto self = shared_from_this();
-  lacking_ = false;
+  lacks_memory_ = false;
   try {
-    try_on(now);
-  } catch (const std::bad_alloc&) {  // memory may be available again soon
-    lacking_ = true;
-    last_ = now;
+    advance(now);
+  } catch (const std::bad_alloc&) {  // try again later
+    lacks_memory_ = true;
+    memory_lack_time_ = now;
     loop_.set_timer(next());
   }
 }
 
-void ConnectionAttempt::try_on(Clock::time_point now) {
+void ConnectionAttempt::advance(Clock::time_point now) {
   if (state_ != State::kTrying) return;
-  if (found_.empty()) {
-    found_.resize(addresses_.size());
-    first_ = now;
+  if (results_.empty()) {
+    results_.resize(addresses_.size());
+    answer_time_ = now;
     begin_round(now);
   }
   while (true) {
-    if (socket_.number() < 0 && !taken_ && now - first_ >= kLostAfter)
-      return finish(refused_ ? State::kRefused : tried_ ? State::kUnanswered : State::kUnable);
-    if (socket_.number() < 0 && at_ == addresses_.size()) {
-      // An address of that host may belong to a different host here, so a refusal need not come from the process.
-      if ((refused_ && !taken_) || addresses_.empty()) return finish(refused_ ? State::kRefused : State::kUnable);
-      if (now - round_ < pause()) return loop_.set_timer(next());
+    if (socket_.number() < 0 && !is_busy_ && now - answer_time_ >= kLostAfter)
+      return finish(refused_ ? State::kRefused : socket_created_ ? State::kUnanswered : State::kUnable);
+    if (socket_.number() < 0 && address_index_ == addresses_.size()) {
+      // Try all addresses before a refusal counts: an address may belong to a different host in this network.
+      if ((refused_ && !is_busy_) || addresses_.empty()) return finish(refused_ ? State::kRefused : State::kUnable);
+      if (now - round_begin_ < pause()) return loop_.set_timer(next());
       begin_round(now);
     }
-    const Progress progress = socket_.number() < 0 ? begin(now) : handshake_ ? receive(now) : look(now);
+    const Progress progress = socket_.number() < 0 ? begin(now) : handshake_ ? receive(now) : check_connected(now);
     if (progress == Progress::kThere) return finish(State::kThere);
     if (progress == Progress::kWait) return loop_.set_timer(next());
   }
@@ -56,17 +70,17 @@ Clock::duration ConnectionAttempt::pause() const {
 }
 
 void ConnectionAttempt::begin_round(Clock::time_point now) {
-  round_ = now;
-  at_ = 0;
-  taken_ = false;
+  round_begin_ = now;
+  address_index_ = 0;
+  is_busy_ = false;
 }
 
 Clock::time_point ConnectionAttempt::next() const {
   if (state_ != State::kTrying) return Clock::time_point::max();
-  if (lacking_) return last_ + kRound;
-  if (socket_.number() < 0) return round_ + pause();
-  if (!handshake_) return std::min<Clock::time_point>(begun_ + kAttemptTimeout, first_ + kLostAfter);
-  return only() ? Clock::time_point::max() : begun_ + kAttemptTimeout;
+  if (lacks_memory_) return memory_lack_time_ + kRound;
+  if (socket_.number() < 0) return round_begin_ + pause();
+  if (!handshake_) return std::min<Clock::time_point>(address_begin_ + kAttemptTimeout, answer_time_ + kLostAfter);
+  return has_one_address() ? Clock::time_point::max() : address_begin_ + kAttemptTimeout;
 }
 
 void ConnectionAttempt::finish(State state) {
@@ -86,16 +100,16 @@ void ConnectionAttempt::end() {
 }
 
 ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
-  begun_ = now;
+  address_begin_ = now;
   if (!watch_) watch_ = loop_.handle(shared_from_this());
-  const Address& to = addresses_[at_];
+  const Address& to = addresses_[address_index_];
   const auto* tcp = std::get_if<Address::Tcp>(&to.where);
   const base::host::LocalAddress local(tcp == nullptr ? std::get<Address::Local>(to.where).name : std::string());
   const SystemAddress remote(tcp == nullptr ? Address::Tcp{} : *tcp);
   const int family = tcp == nullptr ? AF_UNIX : remote.storage.ss_family;
   socket_ = base::Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket_.number() < 0) return failed(errno, std::strerror(errno));
-  tried_ = true;
+  socket_created_ = true;
   tcp == nullptr ? base::host::widen(socket_.number(), 2 * kMaxStream) : base::host::keep_alive(socket_.number());
   const int code = tcp == nullptr ? ::connect(socket_.number(), local.name(), local.length)
                                   : ::connect(socket_.number(), remote.name(), remote.length);
@@ -108,11 +122,12 @@ ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
 }
 
 /// Checks if the connection is established.
-ConnectionAttempt::Progress ConnectionAttempt::look(Clock::time_point now) {
-  pollfd one{socket_.number(), POLLOUT, 0};
-  if (::poll(&one, 1, 0) <= 0)
-    return now < std::min(begun_ + kAttemptTimeout, first_ + kLostAfter) ? Progress::kWait
-                                                                         : failed(ETIMEDOUT, "no answer in time");
+ConnectionAttempt::Progress ConnectionAttempt::check_connected(Clock::time_point now) {
+  pollfd state{socket_.number(), POLLOUT, 0};
+  if (::poll(&state, 1, 0) <= 0)
+    return now < std::min(address_begin_ + kAttemptTimeout, answer_time_ + kLostAfter)
+               ? Progress::kWait
+               : failed(ETIMEDOUT, "no answer in time");
   int code = 0;
   socklen_t size = sizeof code;
   ::getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &code, &size);
@@ -139,17 +154,18 @@ ConnectionAttempt::Progress ConnectionAttempt::receive(Clock::time_point now) {
     const ssize_t got = ::recv(socket_.number(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      if (only() || now - begun_ < kAttemptTimeout) return Progress::kWait;
-      first_ = now;  // a stopped process does not count as lost, however many addresses it has
+      if (has_one_address() || now - address_begin_ < kAttemptTimeout) return Progress::kWait;
+      answer_time_ = now;  // it accepted the connection, so it is not lost; it may be stopped
       return failed(EAGAIN, "a program listens there, but did not answer as Plait does");
     }
-    // If the process ends while the attempt waits for it, the next round is refused.
-    if (now - begun_ >= kAttemptTimeout) first_ = now;
+    // The process answers after all: measure kLostAfter from now on. If it has ended meanwhile, the next round is
+    // refused.
+    if (now - address_begin_ >= kAttemptTimeout) answer_time_ = now;
     if (got < 0) return failed(ECONNRESET, std::strerror(errno));
     if (got == 0) return failed(ECONNRESET, "the connection was closed before both had proved who they are");
     const auto status = handshake_->took(static_cast<std::size_t>(got));
     if (status == ClientHandshake::Status::kMore) continue;
-    // Another program answers at an address that several hosts use.
+    // Another program has answered, for example at a private address that several hosts use: count it as a refusal.
     if (status == ClientHandshake::Status::kFailed) return failed(ECONNREFUSED, handshake_->why());
     if (status == ClientHandshake::Status::kAccepted) return Progress::kThere;
     const auto proof = handshake_->proof();
@@ -161,20 +177,20 @@ ConnectionAttempt::Progress ConnectionAttempt::receive(Clock::time_point now) {
 
 ConnectionAttempt::Progress ConnectionAttempt::failed(int code, const std::string& why) {
   refused_ = refused_ || code == ECONNREFUSED;
-  taken_ = taken_ || code == EAGAIN;
-  found_[at_] = why;
+  is_busy_ = is_busy_ || code == EAGAIN;
+  results_[address_index_] = why;
   if (watch_) loop_.forget(*std::exchange(watch_, std::nullopt));
   handshake_.reset();
   socket_.close();
-  ++at_;
+  ++address_index_;
   return Progress::kNext;
 }
 
 std::string ConnectionAttempt::story() const {
   std::string text;
-  for (std::size_t i = 0; i < found_.size(); ++i)
-    text +=
-        base::text(text.empty() ? "" : "; ", addresses_[i].text(), ": ", found_[i].empty() ? "not tried" : found_[i]);
+  for (std::size_t i = 0; i < results_.size(); ++i)
+    text += base::text(text.empty() ? "" : "; ", addresses_[i].text(), ": ",
+                       results_[i].empty() ? "not tried" : results_[i]);
   return text.empty() ? "it has no address that leads there from here" : text;
 }
 

@@ -1,4 +1,4 @@
-/// Cuts what comes on a connection into frames, whose bodies go straight to where they are wanted.
+/// Divides the bytes of a connection into frames, and receives their bodies directly into their destination.
 #pragma once
 
 #include <sys/uio.h>
@@ -14,16 +14,17 @@
 
 namespace plait::transport::native {
 
-/// Who takes frames.
+/// Receives the frames of a connection.
 class FrameTaker {
  public:
   virtual ~FrameTaker() = default;
-  /// How many bytes of a frame's body come in one piece, at most kMaxPrefix; none: there is no such frame.
+  /// Returns the number of bytes of a body that begun() needs as its prefix, at most kMaxPrefix; nothing if the frame
+  /// is invalid.
   virtual std::optional<std::size_t> prefix_bytes(const FrameHead& head) = 0;
-  /// A frame has begun to come.  Returns where the rest of its body is to be put, as long as that is; none: that is
-  /// told later, by FrameInput::resume.
+  /// Called when the head and the prefix of a frame have arrived.  Returns memory for the rest of the body, of exactly
+  /// its length; nothing if FrameInput::resume() will provide the memory later.
   virtual std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) = 0;
-  /// It is there as a whole.
+  /// Called when the frame has arrived completely.
   virtual void whole(const FrameHead& head) = 0;
 };
 
@@ -31,19 +32,20 @@ class FrameTaker {
 class FrameInput {
  public:
   enum class Outcome : std::uint8_t {
-    kMore,     ///< the next bytes may come
-    kStalled,  ///< resume() comes first
-    kWrong,    ///< these are no frames of active messages
+    kMore,     ///< more bytes can be received
+    kStalled,  ///< resume() must be called first
+    kWrong,    ///< the bytes are not valid frames
   };
 
-  /// Where the next bytes are to be put: first here, then there.
+  /// Returns memory for the next bytes: the first area is filled first.
   std::array<iovec, 2> input_space();
-  /// So many bytes of input_space() have been filled.
+  /// Processes `bytes` bytes that have been received into input_space().
   Outcome took(std::size_t bytes, FrameTaker& taker);
-  /// Where the rest of the body is to be put that was begun last.
+  /// Provides memory for the rest of the body for which begun() had none.
   Outcome resume(std::span<std::byte> rest, FrameTaker& taker);
 
-  /// Puts what is still to come of the body of the frame of this tag into other memory of the same size.
+  /// Receives the rest of the body of the frame with this tag into other memory of the same size, if that body is being
+  /// received.
   void redirect(std::uint64_t tag, std::span<std::byte> body) {
     if (state_ == State::kRest && head_.tag == tag) rest_ = body.last(rest_.size());
   }
@@ -51,17 +53,17 @@ class FrameInput {
  private:
   enum class State : std::uint8_t { kHead, kPrefix, kRest, kStalled };
 
-  Outcome go_on(FrameTaker& taker);
-  bool take_rest(std::span<std::byte> rest, FrameTaker& taker);
-  std::span<const std::byte> there() const { return std::span(scratch_).subspan(begin_, end_ - begin_); }
+  Outcome parse(FrameTaker& taker);
+  bool begin_rest(std::span<std::byte> rest, FrameTaker& taker);
+  std::span<const std::byte> buffered() const { return std::span(scratch_).subspan(begin_, end_ - begin_); }
 
   State state_ = State::kHead;
   FrameHead head_;
   std::size_t prefix_ = 0;
-  std::span<std::byte> rest_;  // what is to come of it
+  std::span<std::byte> rest_;  // destination of the bytes of the body that have not arrived
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::array<std::byte, 2 * kMaxPrefix> scratch_;  // what has come, and has nowhere to go yet
+  std::array<std::byte, 2 * kMaxPrefix> scratch_;  // received bytes without a destination: from begin_ to end_
 };
 
 }  // namespace plait::transport::native

@@ -9,9 +9,9 @@ namespace plait::transport::native {
 
 std::shared_ptr<ActiveMessages> make_native_active(Transport& transport, std::shared_ptr<CallService> service,
                                                    std::shared_ptr<Losses> losses) {
-  auto made = base::make_owned<ActiveEnd>(std::move(service), std::move(losses));
-  made->start(transport);
-  return made;
+  auto end = base::make_owned<ActiveEnd>(std::move(service), std::move(losses));
+  end->start(transport);
+  return end;
 }
 
 }  // namespace plait::transport::native

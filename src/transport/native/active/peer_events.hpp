@@ -12,11 +12,13 @@ class Callee;
 class PeerEvents {
  public:
   virtual ~PeerEvents() = default;
-  /// A rank has identified itself.  Returns false if it already has a connection for its calls.
+  /// Called when a rank has identified itself on a connection.  Returns false if it already has a connection for its
+  /// calls.
   virtual bool introduced(const std::shared_ptr<Callee>& callee, int rank) = 0;
-  /// A connection to a rank has ended.  rank: -1 if it had not identified itself.
+  /// Called when a connection has ended: `callee`, or that of the Caller if it is nullptr.  rank: -1 if the peer had
+  /// not identified itself.
   virtual void ended(const Callee* callee, int rank, bool took_leave) = 0;
-  /// A peer reports that a rank is lost.  threads  Any.
+  /// Called when the rank `from` reports that the rank `lost` is lost.  threads  Any.
   virtual void on_loss(int lost, int from) noexcept = 0;
 };
 

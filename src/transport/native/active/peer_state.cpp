@@ -1,3 +1,13 @@
+// The transitions of the state of a rank. docs/concepts/connections.md has the table.
+//
+// The difficult question is whether a rank that cannot be reached is lost, or only blocked by a firewall. On this host
+// a refused connection is certain: the process has ended. For other hosts the rank counts as lost if sockets of this
+// process have reached other hosts (led_away), because a firewall would block those too; otherwise only the calls fail.
+//
+// Example: rank 5 is on another host, and has its own connection to this process (calls). An attempt to connect to it
+// is not answered although led_away is true. The rank is not lost yet: `doubted` is set, and a second attempt begins.
+// If that is not answered either, the waiting calls fail. If the rank's own connection breaks first, the rank is lost.
+
 #include "transport/native/active/peer_state.hpp"
 
 #include "transport/native/retry_policy.hpp"
@@ -6,7 +16,7 @@ namespace plait::transport::native {
 
 namespace {
 
-PeerTransition moved(PeerRecord peer, PeerState to, PeerAction act) {
+PeerTransition with_state(PeerRecord peer, PeerState to, PeerAction act) {
   peer.state = to;
   return {peer, act};
 }
@@ -17,28 +27,29 @@ PeerTransition with_loss(PeerTransition transition) {
   return transition;
 }
 
-PeerTransition gone(const PeerRecord& peer) { return moved(peer, PeerState::kGone, PeerAction::kEnd); }
+PeerTransition gone(const PeerRecord& peer) { return with_state(peer, PeerState::kGone, PeerAction::kEnd); }
 
-PeerTransition after_failure(PeerRecord peer, PeerEvent how, const PeerFacts& facts) {
-  // On this host the result is certain.  Ranks that have a connection to it know if it left or was lost.
-  if (how == PeerEvent::kRefusedHere) return gone(peer);
-  // If sockets reach other hosts but not this one, a firewall is not the cause.
-  if (how != PeerEvent::kUnable && facts.led_away) {
+PeerTransition after_failure(PeerRecord peer, PeerEvent event, const PeerFacts& facts) {
+  // On this host a refusal is certain. It is not reported as a loss: ranks that have a connection to the rank know if
+  // it has left or was lost.
+  if (event == PeerEvent::kRefusedHere) return gone(peer);
+  // If sockets of this process reach other hosts but not this one, no firewall is the cause.
+  if (event != PeerEvent::kUnable && facts.led_away) {
     if (!facts.calls) return with_loss(gone(peer));
-    // The rank's own connection may be about to end as well, so a second attempt decides.
-    if (how == PeerEvent::kUnanswered && !peer.doubted) {
+    // The rank's own connection is still open, but may be about to end too: try once more.
+    if (event == PeerEvent::kUnanswered && !peer.doubted) {
       peer.doubted = true;
-      return moved(peer, PeerState::kConnecting, PeerAction::kConnect);
+      return with_state(peer, PeerState::kConnecting, PeerAction::kConnect);
     }
   }
   peer.doubted = false;
-  return moved(peer, PeerState::kDisconnected, PeerAction::kFail);
+  return with_state(peer, PeerState::kDisconnected, PeerAction::kFail);
 }
 
 PeerTransition after_unwelcome(PeerRecord peer, const PeerFacts& facts) {
   if (++peer.tries > kMaxTries) return with_loss(gone(peer));
   peer.retry_at = facts.now + peer.tries * kRetryDelay;
-  return moved(peer, PeerState::kRetryWait, PeerAction::kWait);
+  return with_state(peer, PeerState::kRetryWait, PeerAction::kWait);
 }
 
 /// The transition of a rank that is not gone.
@@ -48,17 +59,18 @@ PeerTransition transition(const PeerRecord& peer, PeerEvent event, const PeerFac
   const bool connected = state == PeerState::kConnected;
   const bool due = state == PeerState::kRetryWait && peer.retry_at <= facts.now;
   const PeerTransition nothing{peer};
-  const PeerTransition connects = moved(peer, PeerState::kConnecting, PeerAction::kConnect);
+  const PeerTransition begins_attempt = with_state(peer, PeerState::kConnecting, PeerAction::kConnect);
   switch (event) {
-    case PeerEvent::kWanted: return state == PeerState::kDisconnected ? connects : nothing;
-    case PeerEvent::kTime: return due ? connects : nothing;
+    case PeerEvent::kWanted: return state == PeerState::kDisconnected ? begins_attempt : nothing;
+    case PeerEvent::kTime: return due ? begins_attempt : nothing;
     case PeerEvent::kIntroduced: return facts.calls ? nothing : PeerTransition{peer, PeerAction::kServe};
-    case PeerEvent::kReached: return connecting ? moved(peer, PeerState::kConnected, PeerAction::kTake) : nothing;
+    case PeerEvent::kReached: return connecting ? with_state(peer, PeerState::kConnected, PeerAction::kTake) : nothing;
     case PeerEvent::kRefusedHere:
     case PeerEvent::kRefused:
     case PeerEvent::kUnanswered:
     case PeerEvent::kUnable: return connecting ? after_failure(peer, event, facts) : nothing;
-    case PeerEvent::kUnusable: return connected ? moved(peer, PeerState::kDisconnected, PeerAction::kFail) : nothing;
+    case PeerEvent::kUnusable:
+      return connected ? with_state(peer, PeerState::kDisconnected, PeerAction::kFail) : nothing;
     case PeerEvent::kDropped: return connected ? after_unwelcome(peer, facts) : nothing;
     case PeerEvent::kLeft: return gone(peer);
     case PeerEvent::kBroken: return with_loss(gone(peer));
@@ -70,7 +82,7 @@ PeerTransition transition(const PeerRecord& peer, PeerEvent event, const PeerFac
 }  // namespace
 
 PeerTransition next_state(const PeerRecord& before, PeerEvent event, const PeerFacts& facts) {
-  // This also applies to a rank that has announced its end, because a loss is the stronger report.
+  // A report of a loss also applies to a rank that has announced its end: waits for it must fail.
   if (event == PeerEvent::kReportedLost) return with_loss({before});
   if (before.state == PeerState::kGone) return {before};
   return transition(before, event, facts);

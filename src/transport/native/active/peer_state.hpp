@@ -46,10 +46,12 @@ struct PeerFacts {
 /// The stored state of a rank.
 struct PeerRecord {
   PeerState state = PeerState::kDisconnected;
-  bool doubted = false;          ///< it did not answer although its own connection is open; the second time it is lost
-  bool lost = false;             ///< all ranks were told; calls may still succeed if only another rank reports the loss
-  int tries = 0;                 ///< number of connections that it ended before it served them
-  Clock::time_point retry_at{};  ///< in kRetryWait
+  bool doubted =
+      false;  ///< an attempt was not answered although the rank's own connection is open; a second one is under way
+  bool lost =
+      false;      ///< the loss was reported to all ranks; calls may still succeed if only another rank has reported it
+  int tries = 0;  ///< number of connections that the rank has ended before it served them
+  Clock::time_point retry_at{};  ///< time of the next attempt in kRetryWait
   friend bool operator==(const PeerRecord&, const PeerRecord&) = default;
 };
 
@@ -66,7 +68,7 @@ enum class PeerAction : std::uint8_t {
 struct PeerTransition {
   PeerRecord after;
   PeerAction act = PeerAction::kNone;
-  bool reports_loss = false;  ///< afterwards all ranks are told that it is lost
+  bool reports_loss = false;  ///< the caller reports to all ranks that the rank is lost
   friend bool operator==(const PeerTransition&, const PeerTransition&) = default;
 };
 

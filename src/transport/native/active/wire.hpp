@@ -1,4 +1,4 @@
-/// What goes over the connections of active messages.
+/// The frames on the connections of active messages.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,16 @@
 
 namespace plait::transport::native {
 
-/// A connection carries the calls of who made it, and answers to them.
+/// A connection carries the calls of the process that has opened it (the caller), and the answers of the other one (the
+/// callee).
 enum class ActiveFrame : std::uint32_t {
-  kIntroduction = 1,  ///< first, of who made the connection; tag: its rank
-  kCall,              ///< tag: of the caller; a WireCall, then the payload
-  kAnswer,            ///< tag: the call's; what fills its room
-  kRefusal,           ///< tag: the call's; a WireRejection, then a text
-  kLeaving,           ///< the sender hangs up, and has not been lost
-  kWelcome,           ///< of who has been called: it serves the rank
-  kLost,              ///< tag: a rank that has ended without taking leave, by what the sender knows
+  kIntroduction = 1,  ///< the first frame of the caller; tag: its rank
+  kCall,              ///< tag: chosen by the caller; a WireCall, then the payload
+  kAnswer,            ///< tag: that of the call; the data, which fill its output
+  kRefusal,           ///< tag: that of the call; a WireRejection, then a text
+  kLeaving,           ///< the sender closes the connection on purpose, and is not lost
+  kWelcome,           ///< the callee serves the calls of this rank
+  kLost,              ///< tag: a rank that has ended without kLeaving, as far as the sender knows
 };
 
 struct WireCall {
@@ -30,7 +31,7 @@ struct WireRejection {
   std::int32_t code = 0;
 };
 
-/// What comes in one piece after the head of a frame, at most.
+/// Maximum bytes of the prefix of a body (frame_input.hpp).
 inline constexpr std::size_t kMaxPrefix = 2048;
 
 inline FrameHead frame_head(ActiveFrame kind, std::uint64_t tag, std::uint64_t bytes = 0) {

@@ -53,7 +53,7 @@ class Output {
   struct Frame {
     FrameHead head;
     std::unique_ptr<std::byte[]> copy;
-    std::span<const std::byte> body;  // `copy`, or what a stream has produced
+    std::span<const std::byte> body;  // `copy`, or a piece of a stream
     base::Descriptor descriptor;      // is sent with the first byte
     std::size_t done = 0;
 
