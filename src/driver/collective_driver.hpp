@@ -13,8 +13,8 @@ class CollectiveDriver : public Driver {
   std::unique_ptr<core::Source> open(Opening& opening) const final;
 
  protected:
-  /// Opens an existing store, or creates one of `bytes` bytes, which read as zero. Collective.  errors  The same on
-  /// every rank.
+  /// Opens an existing store, or creates one of `bytes` bytes, which read as zero. Collective.
+  /// errors  The same on every rank.
   virtual std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const = 0;
 };
 

@@ -53,8 +53,8 @@ void poll_until(base::FunctionRef<bool()> done, Liveness& liveness);
 struct Slot {
   std::atomic<std::uint32_t> filled{0};
   std::atomic<std::uint32_t> taken{0};
-  std::atomic<std::uint32_t> claimed{
-      0};  ///< number of uses of the slot that a worker has claimed, to fill or to flush its window
+  /// Number of uses of the slot that a worker has claimed, to fill or to flush its window.
+  std::atomic<std::uint32_t> claimed{0};
 };
 
 /// The slots of all workers of a node.

@@ -28,8 +28,8 @@ struct DeliveryRequest {
   const Region& region;
   bool fill_halo = false;
   std::vector<std::int64_t> ranks;  ///< ranks whose local arrays this process has
-  std::optional<copy::ElementCast> cast =
-      {};  ///< the conversion, if the arrays have another element type than the writer's
+  /// The conversion, if the arrays have another element type than the writer's.
+  std::optional<copy::ElementCast> cast = {};
 };
 
 /// Buffers that all deliveries of a reader use, one delivery at a time.

@@ -32,8 +32,8 @@ class WriterControl {
 
   // Called on the program's thread.
 
-  /// Waits until as many readers as the options state have attached.  errors  kSystem: ETIMEDOUT; a reader has failed
-  /// or is lost.
+  /// Waits until as many readers as the options state have attached.
+  /// errors  kSystem: ETIMEDOUT; a reader has failed or is lost.
   void wait_for_readers();
   /// Waits until a slot is free for the next step.
   /// errors  kSystem: a reader has failed or is lost; ETIMEDOUT: there is no reader.

@@ -24,8 +24,8 @@ namespace plait::pipe {
 /// sends it to readers on other hosts.  Processes synchronize only at the beginning and the end of each step.
 class Writer : public core::Channel {
  public:
-  /// Registers the name and waits for readers.  Collective.  errors  The same on every rank: as MeetingFile, Server and
-  /// WriterControl::wait_for_readers().
+  /// Registers the name and waits for readers.  Collective.
+  /// errors  The same on every rank: as MeetingFile, Server and WriterControl::wait_for_readers().
   Writer(collective::Collective& call, const std::string& shown, const Options& options, const ArrayType& type,
          bool alone);
   ~Writer() override;

@@ -149,8 +149,8 @@ Rendezvous::Rendezvous(const Job& job, Seconds timeout)
   const std::size_t head = (sizeof(Header) + 63) / 64 * 64 + sizeof(Entry) * static_cast<std::size_t>(job.size);
   bytes_ = head + static_cast<std::size_t>(shared_memory::control_bytes(job.size));
   try {
-    constexpr int kAttempts =
-        1000;  // an attempt is repeated if the other processes have just met or ended, and removed the file
+    // An attempt is repeated if the other processes have just met or ended, and removed the file.
+    constexpr int kAttempts = 1000;
     for (int attempt = 0; memory_ == nullptr; ++attempt) {
       if (attempt == kAttempts) fail_system(text("cannot enter ", path_), EAGAIN);
       file_ = base::Descriptor(::open(path_.c_str(), kOpenFlags | O_CREAT, 0600));

@@ -268,8 +268,8 @@ class CounterWindow {
   bool runs_ = false;
   bool ending_ = false;
   std::thread thread_;
-  InterruptibleCalls
-      calls_;  // the last member, so that its thread ends before the members that its calls use are destroyed
+  // The last member, so that its thread ends before the members that its calls use are destroyed.
+  InterruptibleCalls calls_;
 };
 
 namespace {

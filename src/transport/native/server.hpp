@@ -65,8 +65,8 @@ class Server {
  public:
   struct Options {
     /// Interface names (`eth1`), networks (`10.1.0.0/16`) or addresses, separated by commas, that accept connections of
-    /// other hosts; empty: all except loopback.  errors  kArgument: no such interface; the error lists those that
-    /// exist.
+    /// other hosts; empty: all except loopback.
+    /// errors  kArgument: no such interface; the error lists those that exist.
     std::string network;
     std::uint16_t first_port = 0;  ///< first port of a range, for firewalls; 0: any port
     std::uint16_t last_port = 0;

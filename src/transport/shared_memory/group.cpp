@@ -83,8 +83,8 @@ void Group::broadcast(std::span<std::byte> bytes, int root) {
 }
 
 std::vector<std::int64_t> Group::gather(std::int64_t value) {
-  std::vector<std::int64_t> values(
-      static_cast<std::size_t>(size_));  // allocated first: a failure must not leave the others waiting in the barrier
+  // Allocate first: a failure must not leave the others waiting in the barrier.
+  std::vector<std::int64_t> values(static_cast<std::size_t>(size_));
   std::memcpy(member(rank_).note.data(), &value, sizeof value);
   barrier();
   for (int peer = 0; peer < size_; ++peer)

@@ -46,11 +46,11 @@ struct PeerFacts {
 /// The stored state of a rank.
 struct PeerRecord {
   PeerState state = PeerState::kDisconnected;
-  bool doubted =
-      false;  ///< an attempt was not answered although the rank's own connection is open; a second one is under way
-  bool lost =
-      false;      ///< the loss was reported to all ranks; calls may still succeed if only another rank has reported it
-  int tries = 0;  ///< number of connections that the rank has ended before it served them
+  /// True after an attempt was not answered although the rank's own connection is open; a second one is then under way.
+  bool doubted = false;
+  /// True after the loss was reported to all ranks. Calls may still succeed if only another rank has reported it.
+  bool lost = false;
+  int tries = 0;                 ///< number of connections that the rank has ended before it served them
   Clock::time_point retry_at{};  ///< time of the next attempt in kRetryWait
   friend bool operator==(const PeerRecord&, const PeerRecord&) = default;
 };

@@ -22,8 +22,8 @@ struct TcpListener {
   bool ipv6 = true;  ///< true: accepts IPv6 and IPv4; false: only IPv4
 };
 
-/// Listens on the first free port of a range; 0 and 0 mean any port.  errors  kSystem: the socket cannot be created;
-/// EADDRINUSE: all ports are taken.
+/// Listens on the first free port of a range; 0 and 0 mean any port.
+/// errors  kSystem: the socket cannot be created; EADDRINUSE: all ports are taken.
 TcpListener listen_on_network(std::uint16_t first_port, std::uint16_t last_port);
 
 }  // namespace plait::transport::native
