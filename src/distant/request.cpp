@@ -56,9 +56,9 @@ void OutstandingRequests::cancel_all_and_wait() {
 
 void OutstandingRequests::cancel_all(std::unique_lock<std::mutex>& lock) {
   std::vector<std::shared_ptr<DistantRequest::Impl>> all;
-  for (DistantRequest::Impl* const one : requests_) all.push_back(one->shared_from_this());
+  for (DistantRequest::Impl* const request : requests_) all.push_back(request->shared_from_this());
   lock.unlock();
-  for (const auto& one : all) one->cancel();
+  for (const auto& request : all) request->cancel();
   all.clear();
   lock.lock();
 }

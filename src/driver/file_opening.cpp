@@ -128,13 +128,13 @@ void fields(Codec& codec, base::Record<Codec, FoundArray>& found) {
 /// errors  kArgument: it cannot store one of them.
 void check_attributes(const std::string& name, const Format& format, const FileOptions& options) {
   const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
-    for (const ArrayAttribute& one : attributes)
-      if (const base::Rejection rejection = format.attribute_rejection(name, one, of_group))
-        base::throw_argument_error(name, ": the attribute \"", one.name, "\" cannot be written: ", rejection.reason(),
-                                   "; leave it out");
+    for (const ArrayAttribute& attribute : attributes)
+      if (const base::Rejection rejection = format.attribute_rejection(name, attribute, of_group))
+        base::throw_argument_error(name, ": the attribute \"", attribute.name,
+                                   "\" cannot be written: ", rejection.reason(), "; leave it out");
   };
   check(options.attributes, false);
-  for (const ArrayDescription& one : options.arrays) check(one.attributes, false);
+  for (const ArrayDescription& array : options.arrays) check(array.attributes, false);
   for (const GroupAttributes& group : options.groups) check(group.attributes, true);
 }
 
@@ -157,7 +157,7 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
         ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
         "file of this name stores its array in one piece and states none of them; leave them out, or give a name "
         "that ends with .zarr");
-  const auto has_texts = [](const ArrayDescription& one) { return one.type.has_texts(); };
+  const auto has_texts = [](const ArrayDescription& array) { return array.type.has_texts(); };
   if (!format.traits().has_texts &&
       (options.dtype == ArrayType::kTexts || std::ranges::any_of(options.arrays, has_texts)))
     base::throw_argument_error(name,

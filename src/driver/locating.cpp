@@ -54,7 +54,8 @@ void count_objects(const std::string& file, std::vector<container::Member>& memb
     const std::shared_ptr<store::ObjectStore> objects = store::open_objects(location, store::Sharing::kPrivate);
     if (!objects->has_lists()) return;
     member.stored = 0;
-    objects->list({}, store::ListDepth::kAll, [&](const store::ListedObject& one) { member.stored += one.bytes; });
+    objects->list({}, store::ListDepth::kAll,
+                  [&](const store::ListedObject& object) { member.stored += object.bytes; });
   }
 }
 

@@ -82,9 +82,9 @@ bool is_durable(const FileOptions& options) {
 void check_options_of_new(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite || (mode == Mode::kAppend && options.shape)) return;
   const char* const property = container::given_property(options);
-  const char* const given = property == nullptr && !options.groups.empty() ? "attributes" : property;
-  if (given != nullptr)
-    base::throw_argument_error(path, ": ", given,
+  const char* const new_file_option = property == nullptr && !options.groups.empty() ? "attributes" : property;
+  if (new_file_option != nullptr)
+    base::throw_argument_error(path, ": ", new_file_option,
                                " was given, which only a new file takes; leave it out, or use mode \"w\"");
 }
 
@@ -97,9 +97,9 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   if (options.order) add(", order ", *options.order == Order::kC ? "C" : "F");
   if (options.several) add(", several arrays");
   if (options.durable) add(", durable ", *options.durable ? "true" : "false");
-  for (const ArrayDescription& one : options.arrays)
-    add(", array ", one.name, ' ', shape_to_string(one.type.shape), ' ', one.type.dtype, ' ', one.type.element_bytes,
-        ' ', static_cast<int>(one.type.order), container::properties_text(one));
+  for (const ArrayDescription& array : options.arrays)
+    add(", array ", array.name, ' ', shape_to_string(array.type.shape), ' ', array.type.dtype, ' ',
+        array.type.element_bytes, ' ', static_cast<int>(array.type.order), container::properties_text(array));
   add(container::properties_text(options));
   if (!options.groups.empty()) add(", groups ", options.groups.size());
   for (const auto& [name, new_name] : options.library_copies.arrays)

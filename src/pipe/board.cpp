@@ -23,7 +23,7 @@ std::unique_ptr<Board> Board::make(std::int64_t first) try {
   board->memory_.grow(kHeaderBytes + static_cast<std::int64_t>(sizeof(SharedBoard)));
   auto* const shared = new (board->memory_.data() + kHeaderBytes) SharedBoard{};
   // Relaxed order suffices, because no other process has mapped the memory yet.
-  for (Entry& unused : shared->entries) unused.step.store(-1, std::memory_order_relaxed);
+  for (Entry& slot : shared->entries) slot.step.store(-1, std::memory_order_relaxed);
   shared->reader.begun.store(first - 1, std::memory_order_relaxed);
   shared->reader.finished.store(first - 1, std::memory_order_relaxed);
   return board;

@@ -70,7 +70,7 @@ void check_pipe_name(std::string_view name, std::string_view shown) {
   if (name.find('/') != std::string_view::npos) fail("the name of a pipe has no / in it");
   if (name.front() == '.') fail("the name of a pipe does not begin with a dot");
   if (name.size() > NAME_MAX - kSuffix.size() - 32) fail(text("a name of ", name.size(), " bytes is too long"));
-  if (std::ranges::any_of(name, [](char one) { return static_cast<unsigned char>(one) < ' '; }))
+  if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
     fail("the name has control characters in it");
 }
 
@@ -140,8 +140,8 @@ std::vector<std::string> meeting_names() {
   const auto close = [](DIR* open) { ::closedir(open); };
   const std::unique_ptr<DIR, decltype(close)> all(::opendir(folder.c_str()), close);
   if (all == nullptr) fail_meeting(text("cannot list ", folder), errno);
-  while (const dirent* one = ::readdir(all.get())) {
-    const std::string_view name = one->d_name;
+  while (const dirent* entry = ::readdir(all.get())) {
+    const std::string_view name = entry->d_name;
     if (!name.ends_with(kSuffix)) continue;
     const std::string file = text(folder, '/', name);
     const base::Descriptor open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -155,7 +155,7 @@ std::vector<std::string> meeting_names() {
 std::string this_program() {
   std::string name;
   std::getline(std::ifstream("/proc/self/comm"), name);
-  std::ranges::replace_if(name, [](char one) { return static_cast<unsigned char>(one) < ' '; }, '?');
+  std::ranges::replace_if(name, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
   return text(name.empty() ? "a program" : name, " (process ", ::getpid(), " on ", transport::native::own_host().name,
               ')');
 }

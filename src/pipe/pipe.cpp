@@ -61,8 +61,8 @@ PipeStatus parse_status(const std::string& bytes) {
   if (!answer.newest) return status;
   status.newest = answer.newest->number;
   status.attributes = std::move(answer.newest->attributes);
-  for (pipe::Variable& one : answer.newest->variables)
-    status.variables.push_back({std::move(one.name), std::move(one.type), std::move(one.layout)});
+  for (pipe::Variable& variable : answer.newest->variables)
+    status.variables.push_back({std::move(variable.name), std::move(variable.type), std::move(variable.layout)});
   return status;
 }
 

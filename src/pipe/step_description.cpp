@@ -11,14 +11,14 @@ namespace plait::pipe {
 const base::EncodingSource kOtherEnd{"a message of the other end of a pipe", "use the same Plait at both ends", EPROTO};
 
 const Variable* StepDescription::find(const std::string& name) const {
-  for (const Variable& one : variables)
-    if (one.name == name) return &one;
+  for (const Variable& variable : variables)
+    if (variable.name == name) return &variable;
   return nullptr;
 }
 
 Step StepDescription::shown() const {
   Step step{number, attributes, {}};
-  for (const Variable& one : variables) step.variables.push_back(one.name);
+  for (const Variable& variable : variables) step.variables.push_back(variable.name);
   return step;
 }
 

@@ -76,15 +76,15 @@ void PeerMemory::read(int node_rank, std::span<const PeerCopy> copies) const {
     std::size_t targets = 0;
     std::int64_t bytes = 0;
     for (; count < std::min(copies.size(), kMaxCopies); ++count) {
-      const PeerCopy& one = copies[count];
-      if (count > 0 && bytes + one.bytes > kMaxPeerCopy) break;
-      from[count] = to_iovec(one.from, one.bytes);
-      if (count > 0 && copies[count - 1].to + copies[count - 1].bytes == one.to) {
-        to[targets - 1].iov_len += static_cast<std::size_t>(one.bytes);
+      const PeerCopy& piece = copies[count];
+      if (count > 0 && bytes + piece.bytes > kMaxPeerCopy) break;
+      from[count] = to_iovec(piece.from, piece.bytes);
+      if (count > 0 && copies[count - 1].to + copies[count - 1].bytes == piece.to) {
+        to[targets - 1].iov_len += static_cast<std::size_t>(piece.bytes);
       } else {
-        to[targets++] = to_iovec(one.to, one.bytes);
+        to[targets++] = to_iovec(piece.to, piece.bytes);
       }
-      bytes += one.bytes;
+      bytes += piece.bytes;
     }
     if (!copy_from(process, {from.data(), count}, {to.data(), targets}, bytes)) {
       const int code = errno;

@@ -150,9 +150,9 @@ bool NewStripedFile::adopt() {
   } catch (const Error&) {  // the description was incomplete when its program was killed
   }
   if (!leftover) return false;
-  const auto list_folders = [](const Description& one) {
+  const auto list_folders = [](const Description& description) {
     std::vector<fs::path> folders;
-    for (const std::string& component : one.components) folders.push_back(fs::path(component).parent_path());
+    for (const std::string& component : description.components) folders.push_back(fs::path(component).parent_path());
     return folders;
   };
   bool same = leftover->unit == description_.unit && leftover->bytes == description_.bytes &&

@@ -184,7 +184,8 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   placements_.clear();
   // Give the arrays' strides the dimensions of the writer's array.
   std::vector<copy::LocalArray> arrays;
-  for (const copy::LocalArray& one : given) arrays.push_back({one.rank, one.data, pairs_.with_dropped(one.strides, 0)});
+  for (const copy::LocalArray& array : given)
+    arrays.push_back({array.rank, array.data, pairs_.with_dropped(array.strides, 0)});
   // Send the first requests to all processes before receiving any answer, so that the processes send at the same time.
   ElementRequest element_request;
   element_request.step = step.number;
@@ -233,9 +234,9 @@ Delivery::Traffic Delivery::count_traffic(const Target& target, const Source& so
     for (std::size_t d = 0; d < product.size(); ++d) overlaps.push_back(plan::make_overlap(product[d], from[d], to[d]));
     std::vector<const plan::Overlap*> each;
     std::int64_t elements = 1;
-    for (const plan::Overlap& one : overlaps) {
-      each.push_back(&one);
-      elements *= one.elements;
+    for (const plan::Overlap& overlap : overlaps) {
+      each.push_back(&overlap);
+      elements *= overlap.elements;
     }
     all.elements += elements;
     all.runs += plan::count_product_runs(each, pairs_.source().order(), order);

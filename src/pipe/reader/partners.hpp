@@ -84,8 +84,8 @@ class Partners {
   transport::native::Key key_;
   std::int64_t processes_;
   std::vector<std::string> leaders_;  // the first process of each group; empty: not requested yet
-  std::map<std::int64_t, std::vector<std::string>>
-      groups_;  // endpoints of the processes of each group; requested so far
+  // The endpoints of the processes of each group that were requested so far.
+  std::map<std::int64_t, std::vector<std::string>> groups_;
   std::map<std::int64_t, std::unique_ptr<Partner>> partners_;
 };
 

@@ -248,8 +248,8 @@ void Reader::rethrow_lost(const Error& error) const {
 }
 
 Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& request) {
-  const auto known = std::ranges::find_if(deliveries_, [&](const Delivery& one) {
-    return one.serves(variable.layout, variable.type.element_bytes, request);
+  const auto known = std::ranges::find_if(deliveries_, [&](const Delivery& candidate) {
+    return candidate.serves(variable.layout, variable.type.element_bytes, request);
   });
   if (known != deliveries_.end()) {
     deliveries_.splice(deliveries_.begin(), deliveries_, known);

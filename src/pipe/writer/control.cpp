@@ -170,14 +170,14 @@ std::string WriterControl::make_frame(const StepDescription& step) { return base
 
 void WriterControl::publish(const StepDescription& step, std::string frame) {
   const std::scoped_lock lock(mutex_);
-  std::erase_if(steps_, [this](const auto& one) { return !schedule_.holds(one.first); });
+  std::erase_if(steps_, [this](const auto& entry) { return !schedule_.holds(entry.first); });
   const std::string& message = steps_[step.number] = std::move(frame);
   schedule_.publish();
   for (auto& [number, reader] : readers_)
     if (reader.board) reader.board->announce(step.number, message);
-  for (const Variable& one : step.variables) {
-    std::int64_t bytes = one.type.element_bytes;
-    for (const std::int64_t extent : one.type.shape) bytes *= extent;
+  for (const Variable& variable : step.variables) {
+    std::int64_t bytes = variable.type.element_bytes;
+    for (const std::int64_t extent : variable.type.shape) bytes *= extent;
     bytes_ += bytes;
   }
   serve_all();

@@ -19,13 +19,13 @@ Schedule::Schedule(int slots, FullQueuePolicy when_full) : slots_(slots), when_f
 }
 
 bool Schedule::is_read_now(const Step& step) const {
-  return std::ranges::any_of(readers_, [&](const auto& one) { return one.second.reading == step.number; });
+  return std::ranges::any_of(readers_, [&](const auto& entry) { return entry.second.reading == step.number; });
 }
 
 bool Schedule::is_needed(const Step& step) const {
   if (is_read_now(step)) return true;
   if (readers_.empty()) return !step.read;
-  return std::ranges::any_of(readers_, [&](const auto& one) { return one.second.position < step.number; });
+  return std::ranges::any_of(readers_, [&](const auto& entry) { return entry.second.position < step.number; });
 }
 
 void Schedule::release() {
@@ -39,7 +39,7 @@ void Schedule::release() {
 bool Schedule::may_be_read(const Step& step) const {
   if (when_full_ == FullQueuePolicy::kWait || is_read_now(step)) return true;
   // One slot must stay without readers, so that the writer can drop the step in it.
-  const auto busy = std::ranges::count_if(steps_, [this](const Step& one) { return is_read_now(one); });
+  const auto busy = std::ranges::count_if(steps_, [this](const Step& other) { return is_read_now(other); });
   return busy < slots_ - 1;
 }
 
@@ -120,7 +120,7 @@ bool Schedule::at_end(std::uint64_t reader) const {
 }
 
 bool Schedule::holds(std::int64_t step) const {
-  return std::ranges::any_of(steps_, [&](const Step& one) { return one.number == step; });
+  return std::ranges::any_of(steps_, [&](const Step& held_step) { return held_step.number == step; });
 }
 
 bool Schedule::drained() const {

@@ -66,7 +66,7 @@ std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& sou
   plan_request.step = plan_request.slot = 0;
   plan_request.variable = element_bytes;
   const std::string key = base::encode(plan_request, std::string_view(spelling(source)));
-  const auto known = std::ranges::find_if(plans_, [&](const CachedPlan& one) { return one.key == key; });
+  const auto known = std::ranges::find_if(plans_, [&](const CachedPlan& candidate) { return candidate.key == key; });
   if (known != plans_.end()) {
     plans_.splice(plans_.begin(), plans_, known);
     return plans_.front().packed;
@@ -83,8 +83,8 @@ std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& sou
 
 StepStore::StoredArray StepStore::find_array(const ElementRequest& request) const {
   const std::scoped_lock lock(mutex_);
-  const bool there = request.slot >= 0 && static_cast<std::size_t>(request.slot) < slots_.size();
-  const Slot* slot = there ? &slots_[static_cast<std::size_t>(request.slot)] : nullptr;
+  const bool exists = request.slot >= 0 && static_cast<std::size_t>(request.slot) < slots_.size();
+  const Slot* slot = exists ? &slots_[static_cast<std::size_t>(request.slot)] : nullptr;
   if (slot == nullptr || slot->memory.data() == nullptr || slot->step != request.step ||
       slot->memory.step() != request.step)
     base::throw_system_error(ESTALE, "the writer no longer holds step ", request.step);

@@ -53,8 +53,8 @@ class Writer : public core::Channel {
   std::unique_ptr<transport::native::Server> server_;
   std::unique_ptr<MeetingFile> meeting_;  // of rank 0
   StepDescription step_;
-  std::optional<std::pair<Layout, std::string>>
-      spelled_;  // the last written layout and its text, so that equal layouts are spelled once
+  // The last written layout and its text, so that equal layouts are formatted only once.
+  std::optional<std::pair<Layout, std::string>> spelled_;
   bool over_ = false;
 };
 

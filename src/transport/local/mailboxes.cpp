@@ -113,7 +113,7 @@ bool Mailboxes::push() {
       pushed = true;
       if (messages.front()->done) messages.pop_front();
     }
-  std::erase_if(outgoing_, [](const auto& one) { return one.second.empty(); });
+  std::erase_if(outgoing_, [](const auto& entry) { return entry.second.empty(); });
   return pushed;
 }
 

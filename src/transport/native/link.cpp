@@ -105,11 +105,12 @@ class Link::Impl {
     }
     const ssize_t got = ::recvmsg(usable(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0) return got;
-    for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
       int number = -1;
-      if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS || one->cmsg_len < CMSG_LEN(sizeof number))
+      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+          header->cmsg_len < CMSG_LEN(sizeof number))
         continue;
-      std::memcpy(&number, CMSG_DATA(one), sizeof number);
+      std::memcpy(&number, CMSG_DATA(header), sizeof number);
       descriptor_ = base::Descriptor(number);
     }
     return got;

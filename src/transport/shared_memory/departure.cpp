@@ -107,9 +107,9 @@ void Departure::read(DepartureRecord& departed) const noexcept {
 
 bool find_fewest(std::span<const Departure> departures, DepartureRecord& departed) noexcept {
   bool found = false;
-  for (const Departure& one : departures) {
+  for (const Departure& departure : departures) {
     DepartureRecord other;
-    if (!one.known(other) || (found && departed.calls <= other.calls)) continue;
+    if (!departure.known(other) || (found && departed.calls <= other.calls)) continue;
     departed = other;
     found = true;
   }

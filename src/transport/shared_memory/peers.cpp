@@ -21,16 +21,16 @@ std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const Pro
   const ProcessIdentity own_identity = this_process_identity();
   std::vector<std::shared_ptr<const base::ProcessWatch>> watches;
   watches.reserve(all.size());
-  for (const ProcessIdentity& one : all) {
-    const bool reachable = one.name_space == own_identity.name_space && one.number != own_identity.number;
-    watches.push_back(reachable ? base::ProcessWatch::find_or_open({one.number, one.started}) : nullptr);
+  for (const ProcessIdentity& process : all) {
+    const bool reachable = process.name_space == own_identity.name_space && process.number != own_identity.number;
+    watches.push_back(reachable ? base::ProcessWatch::find_or_open({process.number, process.started}) : nullptr);
   }
   return watches;
 }
 
 std::int64_t hash_numbers(std::span<const std::int64_t> numbers) {
   std::uint64_t hash = 14695981039346656037ULL;
-  for (const std::int64_t one : numbers) hash = (hash ^ static_cast<std::uint64_t>(one)) * 1099511628211ULL;
+  for (const std::int64_t number : numbers) hash = (hash ^ static_cast<std::uint64_t>(number)) * 1099511628211ULL;
   return static_cast<std::int64_t>(hash >> 2U);
 }
 

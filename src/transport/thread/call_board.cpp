@@ -86,7 +86,7 @@ class ThreadActive : public ActiveMessages {
   std::shared_ptr<Call> extract_own() {
     const std::scoped_lock lock(open_calls().mutex);
     auto& pending = open_calls().pending_calls;
-    const auto found = std::ranges::find_if(pending, [this](const auto& one) { return one.second->to == rank_; });
+    const auto found = std::ranges::find_if(pending, [this](const auto& entry) { return entry.second->to == rank_; });
     return found == pending.end() ? nullptr : pending.extract(found).mapped();
   }
   /// Passes a call to the worker that serves it.  Returns false if that worker has stopped.

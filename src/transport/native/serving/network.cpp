@@ -67,15 +67,15 @@ std::vector<base::host::NetworkAddress> choose_addresses(const std::vector<base:
   std::vector<base::host::NetworkAddress> found;
   const auto add_all = [&](const auto& is_chosen) {
     bool any = false;
-    for (const base::host::Interface& one : all) {
-      if (!is_chosen(one)) continue;
+    for (const base::host::Interface& interface : all) {
+      if (!is_chosen(interface)) continue;
       any = true;
-      if (std::find(found.begin(), found.end(), one.address) == found.end()) found.push_back(one.address);
+      if (std::find(found.begin(), found.end(), interface.address) == found.end()) found.push_back(interface.address);
     }
     return any;
   };
   if (trimmed(choice).empty()) {
-    add_all([](const base::host::Interface& one) { return !one.loopback; });
+    add_all([](const base::host::Interface& interface) { return !interface.loopback; });
     return found;
   }
   for (std::size_t begin = 0; begin <= choice.size();) {
@@ -83,8 +83,9 @@ std::vector<base::host::NetworkAddress> choose_addresses(const std::vector<base:
     const std::string_view word = trimmed(choice.substr(begin, end - begin));
     begin = end + 1;
     const auto network = parse_network(word);
-    const bool any = network ? add_all([&](const base::host::Interface& one) { return network->has(one.address); })
-                             : add_all([&](const base::host::Interface& one) { return one.name == word; });
+    const bool any =
+        network ? add_all([&](const base::host::Interface& interface) { return network->has(interface.address); })
+                : add_all([&](const base::host::Interface& interface) { return interface.name == word; });
     if (!any) throw_unknown_network(word, all);
   }
   return found;
