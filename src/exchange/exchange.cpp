@@ -43,7 +43,7 @@ struct Note {
   ArrayNote source;
   ArrayNote target;
   transport::PeerToken token;
-  std::int64_t may_pull = 0;  // nonzero if this worker may read others by system calls and be read
+  std::int64_t may_pull = 0;  // nonzero if system calls can read this worker's source and fill its target
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
@@ -138,7 +138,8 @@ void Exchange::announce(const copy::LocalArray* source, const copy::LocalArray* 
   std::memcpy(transport_.note(transport_.node_rank()).data(), &note, sizeof note);
 }
 
-/// Every worker of the node reads the same notes and computes the same result, even if it has no memory left.
+/// Returns the best reach that all workers of the node have. All of them read the same notes, so they compute the same
+/// result. Nothing is allocated, so a worker that has run out of memory does not differ.
 Reach Exchange::common_reach() const {
   bool sources = true;
   bool targets = true;
@@ -154,8 +155,8 @@ Reach Exchange::common_reach() const {
   return pulls ? Reach::kSystem : Reach::kNeither;
 }
 
-/// True if this worker could use system calls to read other workers. An earlier run has tried whether they work, so
-/// that all workers know the result when they read each other's notes.
+/// True if system calls can read this worker's source and fill its target faster than windows. An earlier run has
+/// tested the calls (try_peers()), so each worker knows the result before it writes its note.
 bool Exchange::may_pull(const copy::LocalArray* source, const copy::LocalArray* target) {
   if (!transport_.peer_memory().able() || transport_.node_size() == 1) return false;
   const Layout& longest = pairs_.target();
@@ -179,14 +180,14 @@ void Exchange::try_peers() {
   memory.try_all(tokens);
 }
 
-/// Returns the array of a rank without gaps, at an arbitrary address.
+/// Returns the array that a rank would have without gaps. Its address is a placeholder: callers use only the strides.
 copy::LocalArray Exchange::dense(const Layout& layout, std::int64_t rank) const {
   static std::byte somewhere;
   const Extents strides = plan::dense_strides(layout.padded_shape(rank), layout.order());
   return {rank, &somewhere, plan::in_bytes(strides, element_bytes_)};
 }
 
-void Exchange::look_around(Views& views) const {
+void Exchange::collect_views(Views& views) const {
   const bool sources = reach_ == Reach::kBoth || reach_ == Reach::kSources;
   const bool targets = reach_ == Reach::kBoth || reach_ == Reach::kTargets;
   const auto dimensions = static_cast<std::size_t>(pairs_.source().dimensions());
@@ -194,16 +195,17 @@ void Exchange::look_around(Views& views) const {
     const Note note = note_at(transport_, node_rank);
     const int worker = transport_.worker_on_node(node_rank);
     if (reach_ == Reach::kSystem && worker != transport_.rank()) {
-      copy::LocalArray there{worker, reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.source.own_address)),
-                             Extents(dimensions, 0)};
-      std::copy_n(note.source.strides.begin(), dimensions, there.strides.begin());
-      views.sources.push_back(std::move(there));
+      copy::LocalArray peer_source{worker,
+                                   reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.source.own_address)),
+                                   Extents(dimensions, 0)};
+      std::copy_n(note.source.strides.begin(), dimensions, peer_source.strides.begin());
+      views.sources.push_back(std::move(peer_source));
       views.targets.push_back({worker, nullptr, Extents(dimensions, 0)});
       continue;
     }
-    const auto view = [&](const ArrayNote& array, bool all) {
-      return all && array.kind == ArrayNote::kShared ? make_view(array, worker, dimensions, transport_)
-                                                     : copy::LocalArray{worker, nullptr, Extents(dimensions, 0)};
+    const auto view = [&](const ArrayNote& array, bool reachable) {
+      return reachable && array.kind == ArrayNote::kShared ? make_view(array, worker, dimensions, transport_)
+                                                           : copy::LocalArray{worker, nullptr, Extents(dimensions, 0)};
     };
     views.sources.push_back(view(note.source, sources));
     views.targets.push_back(view(note.target, targets));
@@ -216,7 +218,7 @@ void Exchange::run() {
   collective::FirstError error;
   reach_ = common_reach();
   if (*reach_ == Reach::kNeither) error.keep([&] { try_peers(); });
-  error.keep([&] { look_around(views); });
+  error.keep([&] { collect_views(views); });
   if (!error.any()) {
     error.keep([&] {
       if (*reach_ == Reach::kNeither) {
@@ -258,9 +260,9 @@ void Exchange::fill(Group& group, const Views& views, std::span<const copy::Loca
     stage = std::max(stage, group.gathers[i].stage_bytes());
   }
   if (!stage_ || stage_->bytes() < stage) stage_.emplace(stage);
-  const bool shared_out = &group == (whole_group_ ? &*whole_group_ : nullptr);
-  const WorkPart mine = shared_out ? WorkPart{group.part, static_cast<std::int64_t>(group.ranks.size())} : WorkPart{};
-  gather(gathers, sources, targets, stage_->data(), mine);
+  const bool is_divided = &group == (whole_group_ ? &*whole_group_ : nullptr);
+  const WorkPart part = is_divided ? WorkPart{group.part, static_cast<std::int64_t>(group.ranks.size())} : WorkPart{};
+  gather(gathers, sources, targets, stage_->data(), part);
 }
 
 bool Exchange::on_node(std::int64_t rank) const { return transport_.rank_on_node(static_cast<int>(rank)) >= 0; }
@@ -284,22 +286,22 @@ Gather Exchange::gather_for(std::int64_t target, const std::vector<std::int64_t>
           element_bytes_, std::move(shares)};
 }
 
-/// Returns the node's ranks whose targets read the same stretches of the sources as this worker's target. Each of them
-/// computes the same group.
+/// Returns the node's ranks whose targets read the same stretches of the sources as this worker's target, this worker
+/// included. All members of a group compute the same group.
 std::vector<std::int64_t> Exchange::neighbours() const {
   const DimensionOrder source_order = dimension_order(pairs_.source());
   const std::int64_t me = transport_.rank();
-  std::vector<std::int64_t> alike;
+  std::vector<std::int64_t> ranks;
   for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
     const std::int64_t rank = transport_.worker_on_node(node_rank);
     if (!pairs_.target().has_rank(rank)) continue;
     if (rank == me || (!source_order.empty() && side_by_side(pairs_.target(), rank, me, source_order)))
-      alike.push_back(rank);
+      ranks.push_back(rank);
   }
-  const auto at = static_cast<std::size_t>(std::find(alike.begin(), alike.end(), me) - alike.begin());
-  const std::size_t first = at / kMaxNeighbours * kMaxNeighbours;
-  const std::size_t last = std::min(first + kMaxNeighbours, alike.size());
-  return {alike.begin() + static_cast<std::ptrdiff_t>(first), alike.begin() + static_cast<std::ptrdiff_t>(last)};
+  const auto index = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), me) - ranks.begin());
+  const std::size_t first = index / kMaxNeighbours * kMaxNeighbours;
+  const std::size_t last = std::min(first + kMaxNeighbours, ranks.size());
+  return {ranks.begin() + static_cast<std::ptrdiff_t>(first), ranks.begin() + static_cast<std::ptrdiff_t>(last)};
 }
 
 Exchange::Group& Exchange::whole_group() {
@@ -369,13 +371,13 @@ std::string Exchange::explain() const {
     std::int64_t elements = 0;
     std::int64_t runs = 0;
     for (const plan::Product& product : pairs_.products(me, receiver)) {
-      std::int64_t here = 1;
+      std::int64_t product_elements = 1;
       std::int64_t pieces = 1;
       for (const plan::Pieces& dimension : product) {
-        here *= plan::elements(dimension);
+        product_elements *= plan::elements(dimension);
         pieces *= plan::runs(dimension);
       }
-      elements += here;
+      elements += product_elements;
       runs += pieces;
     }
     bytes += elements * element_bytes_;

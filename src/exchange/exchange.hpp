@@ -43,17 +43,17 @@ class Exchange {
 
   const plan::Pairs& pairs() const { return pairs_; }
 
-  /// Publishes the addresses of this worker's arrays on its node; nullptr for an array that it does not have.  Before
-  /// run() come collective::prepare(), announce() and an agreement, in this order.  Another agreement follows run();
-  /// until then no worker uses the arrays.
+  /// Publishes the addresses of this worker's arrays on its node; nullptr for an array that it does not have.  A run
+  /// consists of collective::prepare(), announce(), an agreement, run() and another agreement, in this order. Until the
+  /// last one, no worker uses the arrays for anything else.
   void announce(const copy::LocalArray* source, const copy::LocalArray* target);
   /// Moves the elements.
-  /// errors  The first error of this worker, thrown when no other worker waits for it.
+  /// errors  The first error of this worker, thrown only when no other worker waits for this one any more.
   void run();
 
   /// Returns the reach of the last run.
   std::optional<Reach> reach() const { return reach_; }
-  /// Describes the redistribution in lines for people.
+  /// Describes the redistribution as text for people, one fact per line.
   std::string explain() const;
 
  private:
@@ -64,24 +64,30 @@ class Exchange {
     std::int64_t part = 0;
   };
 
+  /// The arrays of the node as this worker reaches them.
   struct Views {
-    std::vector<copy::LocalArray>
-        sources;  // one for each worker of the node, by node rank; a worker without an array has an empty one
+    // One entry for each worker of the node, by node rank. Its data is nullptr if the worker has no array, or if this
+    // worker cannot reach it.
+    std::vector<copy::LocalArray> sources;
     std::vector<copy::LocalArray> targets;
   };
 
   Reach common_reach() const;
   bool may_pull(const copy::LocalArray* source, const copy::LocalArray* target);
   void try_peers();
-  void look_around(Views& views) const;
+  void collect_views(Views& views) const;
   void fill(Group& group, const Views& views, std::span<const copy::LocalArray> sources);
+  /// Returns the targets of this worker and its neighbours, filled from all sources of the node (Reach::kBoth).
   Group& whole_group();
+  /// Returns this worker's target, filled from all sources of the node (Reach::kSources).
   Group& own_target();
+  /// Returns the targets of the node that take elements from this worker's source (Reach::kTargets).
   Group& scattered();
+  /// Returns this worker's target with the elements that it takes from this worker's source.
   Group& own_message();
   Pull& pull();
   copy::LocalArray dense(const Layout& layout, std::int64_t rank) const;
-  Gather gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_position) const;
+  Gather gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_node_rank) const;
   std::vector<std::int64_t> neighbours() const;
   std::vector<std::int64_t> node_senders(std::int64_t target) const;
   bool on_node(std::int64_t rank) const;

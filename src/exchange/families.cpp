@@ -1,8 +1,8 @@
-// Pieces of one dimension as few nests of loops.
+// Converts the pieces of one dimension to few nests of loops.
 //
 // An intersection may have many pieces of equal length at equal distances, such as the 256 blocks of a nested
-// distribution. joined() replaces each sequence of equal families at equal distances on both sides by one family with
-// one more loop.  It is repeated until nothing changes, so that sequences of sequences become nested loops.
+// distribution. join_sequences() replaces each sequence of equal families at equal distances on both sides by one
+// family with one more loop.  It is repeated until nothing changes, so that sequences of sequences become nested loops.
 //
 // Example: pieces of length 1 at b = 0, 1, 3, 5 and 7, with a = b.  The pair (0, 1) is not joined, because 3 does not
 // continue it.  From 1 on four pieces are 2 apart: one family with the loop (count 4, a_stride 2, b_stride 2).  Joining
@@ -16,21 +16,21 @@ namespace plait::exchange {
 
 namespace {
 
-bool alike(const Family& x, const Family& y) {
+bool differ_only_in_offset(const Family& x, const Family& y) {
   return x.length == y.length && x.depth == y.depth && x.loops == y.loops;
 }
 
 /// Joins each sequence of equal families at equal distances.  Two of them make a loop only if a third one continues it
 /// or there are no others: pairs chosen greedily would hide longer sequences.
-Families joined(const Families& families) {
+Families join_sequences(const Families& families) {
   Families result;
   for (std::size_t i = 0; i < families.size();) {
     const Family& first = families[i];
     std::size_t end = i + 1;
-    if (first.depth < Family::kMaxLoops && end < families.size() && alike(first, families[end])) {
+    if (first.depth < Family::kMaxLoops && end < families.size() && differ_only_in_offset(first, families[end])) {
       const std::int64_t a_stride = families[end].a - first.a;
       const std::int64_t b_stride = families[end].b - first.b;
-      while (end < families.size() && alike(first, families[end]) &&
+      while (end < families.size() && differ_only_in_offset(first, families[end]) &&
              families[end].a - families[end - 1].a == a_stride && families[end].b - families[end - 1].b == b_stride)
         ++end;
       if (end - i > 2 || families.size() == 2) {
@@ -61,7 +61,7 @@ Families make_families(const plan::Pieces& pieces) {
   }
   for (std::size_t before = result.size() + 1; result.size() < before && result.size() > 1;) {
     before = result.size();
-    result = joined(result);
+    result = join_sequences(result);
   }
   // Copies advance first in the loop with the smallest target stride, so that writes are as contiguous as possible.
   for (Family& family : result)

@@ -1,4 +1,4 @@
-/// Pieces of one dimension as few nests of loops.
+/// Converts the pieces of one dimension to few nests of loops.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct Family {
   };
 
   std::int64_t length = 0;
-  std::int64_t a = 0;
-  std::int64_t b = 0;
+  std::int64_t a = 0;  // position of the first run in the source
+  std::int64_t b = 0;  // position of the first run in the target
   int depth = 0;
   std::array<Loop, kMaxLoops> loops{};
 
@@ -39,23 +39,23 @@ struct Family {
 
 using Families = std::vector<Family>;
 
-/// Returns the elements of the pieces in fewer families: pieces at equal distances become one more loop.
+/// Returns families with the elements of the pieces. Pieces at equal distances become one family with one more loop.
 Families make_families(const plan::Pieces& pieces);
 
-/// Calls visit(offset of the first run in the source, in the target, loops) for each combination of one family of each
-/// dimension, in the units of the strides.
+/// Calls visit(source offset of the first run, target offset of the first run, loops) for each combination of one
+/// family of each dimension. Offsets and loops are in the units of the strides.
 template <typename Visit>
 void for_each_nest(std::span<const Families* const> families, const Extents& a_strides, const Extents& b_strides,
                    Visit&& visit) {
   const std::size_t dimensions = families.size();
-  std::array<std::size_t, kMaxDimensions> chosen{};
+  std::array<std::size_t, kMaxDimensions> indices{};
   std::array<copy::Loop, (1 + Family::kMaxLoops) * kMaxDimensions> loops;
   while (true) {
     std::int64_t a = 0;
     std::int64_t b = 0;
     std::size_t depth = 0;
     for (std::size_t d = 0; d < dimensions; ++d) {
-      const Family& family = (*families[d])[chosen[d]];
+      const Family& family = (*families[d])[indices[d]];
       a += family.a * a_strides[d];
       b += family.b * b_strides[d];
       if (family.length > 1) loops[depth++] = {family.length, a_strides[d], b_strides[d]};
@@ -66,7 +66,7 @@ void for_each_nest(std::span<const Families* const> families, const Extents& a_s
     }
     visit(a, b, std::span<const copy::Loop>(loops.data(), depth));
     std::size_t d = dimensions;
-    while (d > 0 && ++chosen[d - 1] == families[d - 1]->size()) chosen[--d] = 0;
+    while (d > 0 && ++indices[d - 1] == families[d - 1]->size()) indices[--d] = 0;
     if (d == 0) return;
   }
 }

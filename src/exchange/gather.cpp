@@ -1,12 +1,12 @@
-// Several targets filled together from sources in reachable memory.
+// Fills several targets together from sources in reachable memory.
 //
 // Neighbouring targets read interleaved parts of the same source lines. If one worker filled them one after another,
 // each line would be loaded once for each target. Therefore gather() advances through all targets together, in as many
-// steps as the longest of them has units (rows or tiles), and a target with fewer units advances proportionally.
+// turns as the longest of them has units (rows or tiles). A target with fewer units advances proportionally.
 //
-// Example: targets with 10 and 4 units make 10 steps. In step 4 the first one runs unit [4, 5) and the second one [4 *
-// 4 / 10, 5 * 4 / 10) = [1, 2). In step 3 the second one runs [1, 1), that is, nothing. With two workers (WorkPart),
-// worker 0 does the steps 0 to 4 and worker 1 the steps 5 to 9.
+// Example: targets with 10 and 4 units take 10 turns. In turn 4 the first one runs the units [4, 5) and the second one
+// [4 * 4 / 10, 5 * 4 / 10) = [1, 2). In turn 3 the second one runs [1, 1), that is, nothing. With two workers
+// (WorkPart), worker 0 does the turns 0 to 4 and worker 1 the turns 5 to 9.
 
 #include "exchange/gather.hpp"
 
@@ -19,17 +19,18 @@ namespace plait::exchange {
 
 namespace {
 
-/// The units [begin, end) of a target that belong to a step.
+/// A range [begin, end) of units or turns.
 struct Range {
   std::int64_t begin;
   std::int64_t end;
 };
 
-// Returns units * step / steps, rounded down, without overflow.
+/// Returns units * turn / turns, rounded down, without overflow.
 std::int64_t scaled(std::int64_t units, std::int64_t turn, std::int64_t turns) {
   return units / turns * turn + units % turns * turn / turns;
 }
 
+/// Returns the units of a target that belong to a turn.
 Range share_range(std::int64_t units, std::int64_t turn, std::int64_t turns) {
   return {scaled(units, turn, turns), scaled(units, turn + 1, turns)};
 }
@@ -62,29 +63,29 @@ std::int64_t Gather::stage_bytes() const {
 void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
             std::span<const copy::LocalArray> targets, std::byte* stage, WorkPart part) {
   std::int64_t turns = 0;
-  for (const Gather* one : gathers) turns = std::max(turns, one->units());
-  const Range mine = share_range(turns, part.number, part.of);
+  for (const Gather* item : gathers) turns = std::max(turns, item->units());
+  const Range my_turns = share_range(turns, part.number, part.of);
   Prefetch prefetch;
-  for (std::int64_t turn = mine.begin; turn < mine.end; ++turn) {
-    // While the rows of one step are assembled, the memory that the next step reads is prefetched.
+  for (std::int64_t turn = my_turns.begin; turn < my_turns.end; ++turn) {
+    // While the rows of one turn are assembled, the memory that the next turn reads is prefetched.
     prefetch.clear();
-    std::int64_t pauses = 0;
-    for (const Gather* one : gathers) {
-      if (!one->by_rows_) continue;
-      const Range now = share_range(one->units(), turn, turns);
-      for (std::int64_t row = now.begin; row < now.end; ++row) pauses += one->rows_->ticks(row);
-      if (turn + 1 == mine.end) continue;
-      const Range next = share_range(one->units(), turn + 1, turns);
-      for (std::int64_t row = next.begin; row < next.end; ++row) one->rows_->reads(row, sources, prefetch);
+    std::int64_t ticks = 0;
+    for (const Gather* item : gathers) {
+      if (!item->by_rows_) continue;
+      const Range units = share_range(item->units(), turn, turns);
+      for (std::int64_t row = units.begin; row < units.end; ++row) ticks += item->rows_->ticks(row);
+      if (turn + 1 == my_turns.end) continue;
+      const Range next_units = share_range(item->units(), turn + 1, turns);
+      for (std::int64_t row = next_units.begin; row < next_units.end; ++row) item->rows_->reads(row, sources, prefetch);
     }
-    prefetch.spread(pauses);
+    prefetch.spread(ticks);
     for (std::size_t i = 0; i < gathers.size(); ++i) {
-      const Range now = share_range(gathers[i]->units(), turn, turns);
+      const Range units = share_range(gathers[i]->units(), turn, turns);
       if (!gathers[i]->by_rows_) {
-        gathers[i]->tiles_->run(sources, targets[i], stage, now.begin, now.end);
+        gathers[i]->tiles_->run(sources, targets[i], stage, units.begin, units.end);
         continue;
       }
-      for (std::int64_t row = now.begin; row < now.end; ++row)
+      for (std::int64_t row = units.begin; row < units.end; ++row)
         gathers[i]->rows_->run(row, sources, targets[i], stage, prefetch);
     }
   }

@@ -14,7 +14,7 @@
 
 namespace plait::exchange {
 
-/// One of several equal parts of the work.
+/// Part `number` (from 0) of `of` equal parts of the work.
 struct WorkPart {
   std::int64_t number = 0;
   std::int64_t of = 1;
@@ -26,13 +26,13 @@ class Gather {
   Gather(const Extents& target_shape, const DimensionOrder& source_order, const DimensionOrder& target_order,
          std::int64_t element_bytes, std::vector<Share> shares);
 
-  /// Prepares for arrays with these strides.  cost  Makes a plan of tiles when an array has gaps in its rows for the
-  /// first time.
+  /// Prepares for arrays with these strides.
+  /// cost  The first call with an array that has gaps in its rows also plans tiles.
   void fit(std::span<const copy::LocalArray> sources, const copy::LocalArray& target);
-  /// Returns the number of pieces of work.  They follow each other in the target's memory.
+  /// Returns the number of units of work, which are rows or tiles. They follow each other in the target's memory.
   std::int64_t units() const { return by_rows_ ? rows_->count() : tiles_ ? tiles_->count() : 0; }
   std::int64_t stage_bytes() const;
-  /// Returns the plan by rows, or nullptr if the work goes by tiles; and the shares of the sources.
+  /// Returns the plan by rows, or nullptr if the target is filled by tiles.
   const Rows* rows() const { return by_rows_ ? &*rows_ : nullptr; }
   const std::vector<Share>& shares() const { return shares_; }
   std::int64_t element_bytes() const { return element_bytes_; }

@@ -26,11 +26,11 @@ void gather_all(const plan::Pairs& pairs, std::span<const copy::LocalArray> from
       for (const std::int64_t sender : pairs.senders(targets[i]))
         for (plan::Product& product : pairs.products(sender, targets[i]))
           shares.push_back({find_index(sources, sender), std::move(product)});
-      Gather one(pairs.target().padded_shape(targets[i]), dimension_order(pairs.source()),
-                 dimension_order(pairs.target()), element_bytes, std::move(shares));
-      one.fit(from, to[i]);
-      Stage stage(one.stage_bytes());
-      const Gather* const gathers[] = {&one};
+      Gather target_gather(pairs.target().padded_shape(targets[i]), dimension_order(pairs.source()),
+                           dimension_order(pairs.target()), element_bytes, std::move(shares));
+      target_gather.fit(from, to[i]);
+      Stage stage(target_gather.stage_bytes());
+      const Gather* const gathers[] = {&target_gather};
       gather(gathers, from, to.subspan(i, 1), stage.data(), {});
     }
   });

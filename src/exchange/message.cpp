@@ -1,9 +1,9 @@
 // A message between two ranks, packed and unpacked in chunks.
 //
-// A message is longer than a window, so it is packed in ranges of its elements. Its order is that of the target, dense
-// within each product: the element count of each dimension makes a dense array, whose positions are the `common`
-// positions of the pieces. A range of that array is a few boxes (plan::cut_boxes), and each box clips the pieces of
-// every dimension.
+// A message may be longer than a window, so it is packed in ranges of its elements. The elements of each product form a
+// dense array in the target's order, with as many elements in each dimension as the product has there; the `common`
+// positions of the pieces are positions in this array. A range of the array is a few boxes (plan::cut_boxes), and the
+// pieces of every dimension are clipped to each box.
 //
 // Example: a product of 3x4 elements, packed 5 elements at a time. The chunk [5, 10) has the boxes [1,2) x [1,4) and
 // [2,3) x [0,2): clipping the pieces of the second dimension to [1,4) and [0,2) gives the positions in the source for
@@ -36,15 +36,15 @@ PackedMessage::PackedMessage(std::vector<plan::Product> products, const Dimensio
   }
 }
 
-/// Calls visit(offset in the array in bytes, offset in the packed range, loops from source to target) for each nest of
-/// the elements [begin, end).
+/// Calls visit(byte offset in the array, byte offset in the packed range, loops from source to target) for each nest of
+/// the elements [begin, end). The source is the array if `packing` is true, otherwise the packed range.
 template <typename Visit>
 void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& strides, bool packing,
                                      Visit&& visit) const {
   Extents array_strides;
   for (const std::size_t d : order_) array_strides.push_back(strides[d]);
   std::vector<Families> families(order_.size());
-  std::vector<const Families*> each(order_.size());
+  std::vector<const Families*> family_lists(order_.size());
   for (const Part& part : parts_) {
     const std::int64_t from = std::max(begin, part.first);
     const std::int64_t to = std::min(end, part.first + part.elements);
@@ -58,10 +58,10 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
           (packing ? piece.b_stride : piece.a_stride) = piece.common_stride;
         }
         families[d] = make_families(pieces);
-        each[d] = &families[d];
+        family_lists[d] = &families[d];
       }
       const std::int64_t offset = (box.position + from - begin) * element_bytes_;
-      for_each_nest(each, packing ? array_strides : packed_strides, packing ? packed_strides : array_strides,
+      for_each_nest(family_lists, packing ? array_strides : packed_strides, packing ? packed_strides : array_strides,
                     [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
                       visit(packing ? a : b, offset + (packing ? b : a), loops);
                     });

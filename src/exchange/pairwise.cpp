@@ -4,7 +4,8 @@
 // Inside a node a sender packs chunk after chunk into its own kSlots windows, and the receiver of the round unpacks
 // them. The counters of a slot hold stamps, which grow from chunk to chunk and from round to round: `filled` is the
 // stamp of the chunk in the window, `taken` that of the last chunk that was unpacked from it. Sender and receiver
-// compute the stamps alone. A sender waits until `taken` has reached the stamp that it last put into the slot.
+// compute the same stamps independently. Before a sender reuses a slot it waits until `taken` has reached the stamp
+// that it last stored in `filled`.
 //
 // Example: a message at distance 3 has 5 chunks. Chunk 0 has the stamp 3 * 2^19 + 1, chunk 2 the stamp 3 * 2^19 + 3,
 // and both use slot 0. Before the sender packs chunk 2 it waits for taken >= 3 * 2^19 + 1. With at most 4096 ranks on a
@@ -41,18 +42,18 @@ std::int64_t chunk_for(const plan::Pairs& pairs, std::int64_t element_bytes, std
                        const transport::Transport& transport) {
   const std::int64_t buffers =
       plan::kSlots + (transport.nodes_apart() ? 2 * plan::messages_in_flight(memory_bytes) : 0);
-  const std::int64_t most = memory_bytes / buffers / element_bytes;
+  const std::int64_t max_chunk = memory_bytes / buffers / element_bytes;
   // A halo that wraps around receives elements more than once, so the sender's array does not limit the message then.
   std::int64_t longest = longest_array(pairs.target());
   if (!pairs.fill_halo()) longest = std::min(longest, longest_array(pairs.source()));
   const std::int64_t needed = std::max<std::int64_t>(base::ceil_divide(longest, kMaxChunks), 1);
-  if (most < needed)
+  if (max_chunk < needed)
     base::throw_argument_error("memory=", memory_bytes, " bytes are too few for this redistribution; use at least ",
                                buffers * needed * element_bytes);
   if (transport.node_size() > kMaxNodeSize)
     base::throw_argument_error(transport.node_size(), " ranks on one node; at most ", kMaxNodeSize,
                                " can redistribute together");
-  return std::max(needed, std::min(most, std::max<std::int64_t>(plan::kWindowBytes / element_bytes, 1)));
+  return std::max(needed, std::min(max_chunk, std::max<std::int64_t>(plan::kWindowBytes / element_bytes, 1)));
 }
 
 /// Returns the stamp of a chunk. It grows from chunk to chunk and from round to round, and is equal at both ends of a
@@ -105,7 +106,7 @@ void Pairwise::run(const copy::LocalArray* from, const copy::LocalArray* to, boo
   target_ = to;
   error_.clear();
   last_put_ = {};
-  // Other nodes may need their windows, which are created collectively.
+  // Windows are created collectively, so this worker creates them if another node may need its own.
   if (inside || transport_.nodes_apart()) windows_ = &transport_.windows(plan::kSlots * chunk_ * element_bytes_);
   if (inside) run_inside();
   if (transport_.nodes_apart()) run_between_nodes();
@@ -115,13 +116,13 @@ void Pairwise::run(const copy::LocalArray* from, const copy::LocalArray* to, boo
 void Pairwise::run_inside() {
   auto next_to = to_.begin();
   auto next_from = from_.begin();
-  const auto left = [](auto next, const std::vector<Partner>& all) { return next != all.end() && !next->remote; };
-  while (left(next_to, to_) || left(next_from, from_)) {
+  const auto has_next = [](auto next, const std::vector<Partner>& all) { return next != all.end() && !next->remote; };
+  while (has_next(next_to, to_) || has_next(next_from, from_)) {
     std::int64_t distance = transport_.node_size();
-    if (left(next_to, to_)) distance = next_to->distance;
-    if (left(next_from, from_)) distance = std::min(distance, next_from->distance);
-    const bool sends = left(next_to, to_) && next_to->distance == distance;
-    const bool receives = left(next_from, from_) && next_from->distance == distance;
+    if (has_next(next_to, to_)) distance = next_to->distance;
+    if (has_next(next_from, from_)) distance = std::min(distance, next_from->distance);
+    const bool sends = has_next(next_to, to_) && next_to->distance == distance;
+    const bool receives = has_next(next_from, from_) && next_from->distance == distance;
     round(sends ? &*next_to++ : nullptr, receives ? &*next_from++ : nullptr);
   }
   wait_until_taken();
@@ -140,25 +141,25 @@ void Pairwise::round(const Partner* to, const Partner* from) {
 void Pairwise::put(const Partner& to, std::int64_t chunk) {
   const std::int64_t end = chunk_end(to.message, chunk);
   const int me = transport_.node_rank();
-  transport::Slot& own = slot(me, chunk);
+  transport::Slot& own_slot = slot(me, chunk);
   std::uint32_t& last = last_put_[static_cast<std::size_t>(chunk % plan::kSlots)];
-  transport_.gates().wait(own.taken, last);
+  transport_.gates().wait(own_slot.taken, last);
   error_.keep([&] { to.message.pack(chunk * chunk_, end, *source_, window(me, chunk)); });
   last = stamp(to.distance, chunk);
   // Release: the receiver sees the packed bytes when it sees the stamp.
-  own.filled.store(last, std::memory_order_release);
-  transport::wake_all(own.filled);
+  own_slot.filled.store(last, std::memory_order_release);
+  transport::wake_all(own_slot.filled);
 }
 
 void Pairwise::take(const Partner& from, std::int64_t chunk) {
   const std::int64_t end = chunk_end(from.message, chunk);
   const int peer = transport_.rank_on_node(from.worker);
-  transport::Slot& theirs = slot(peer, chunk);
-  transport_.gates().wait(theirs.filled, stamp(from.distance, chunk));
+  transport::Slot& peer_slot = slot(peer, chunk);
+  transport_.gates().wait(peer_slot.filled, stamp(from.distance, chunk));
   error_.keep([&] { from.message.unpack(chunk * chunk_, end, window(peer, chunk), *target_); });
   // Release: the sender may overwrite the window only after these reads.
-  theirs.taken.store(stamp(from.distance, chunk), std::memory_order_release);
-  transport::wake_all(theirs.taken);
+  peer_slot.taken.store(stamp(from.distance, chunk), std::memory_order_release);
+  transport::wake_all(peer_slot.taken);
 }
 
 Pairwise::Chunk Pairwise::first_between_nodes(const std::vector<Partner>& partners) const {
@@ -176,7 +177,7 @@ std::size_t Pairwise::bytes_in(const Chunk& chunk) const {
   return static_cast<std::size_t>((end - chunk.number * chunk_) * element_bytes_);
 }
 
-bool Pairwise::unpack_what_came() {
+bool Pairwise::unpack_arrived() {
   return incoming_.take([&](const Chunk& chunk, const std::byte* packed) {
     const PackedMessage& message = chunk.partner->message;
     error_.keep([&] { message.unpack(chunk.number * chunk_, chunk_end(message, chunk.number), packed, *target_); });
@@ -184,34 +185,34 @@ bool Pairwise::unpack_what_came() {
   });
 }
 
-bool Pairwise::receive(Chunk& next_one) {
-  if (next_one.partner == nullptr) return false;
-  const bool begun = incoming_.start(next_one, bytes_in(next_one), [&](std::span<std::byte> output) {
-    return reserve_.again(error_, [&] { return transport_.receive(next_one.partner->worker, output); });
+bool Pairwise::receive(Chunk& next_chunk) {
+  if (next_chunk.partner == nullptr) return false;
+  const bool begun = incoming_.start(next_chunk, bytes_in(next_chunk), [&](std::span<std::byte> output) {
+    return reserve_.again(error_, [&] { return transport_.receive(next_chunk.partner->worker, output); });
   });
-  if (begun) next_one = next(from_, next_one);
+  if (begun) next_chunk = next(from_, next_chunk);
   return begun;
 }
 
-bool Pairwise::send(Chunk& next_one) {
-  if (next_one.partner == nullptr) return false;
-  const bool begun = outgoing_.start(next_one, bytes_in(next_one), [&](std::span<std::byte> packed) {
-    const PackedMessage& message = next_one.partner->message;
-    const std::int64_t begin = next_one.number * chunk_;
-    error_.keep([&] { message.pack(begin, chunk_end(message, next_one.number), *source_, packed.data()); });
-    return reserve_.again(error_, [&] { return transport_.send(next_one.partner->worker, packed); });
+bool Pairwise::send(Chunk& next_chunk) {
+  if (next_chunk.partner == nullptr) return false;
+  const bool begun = outgoing_.start(next_chunk, bytes_in(next_chunk), [&](std::span<std::byte> packed) {
+    const PackedMessage& message = next_chunk.partner->message;
+    const std::int64_t begin = next_chunk.number * chunk_;
+    error_.keep([&] { message.pack(begin, chunk_end(message, next_chunk.number), *source_, packed.data()); });
+    return reserve_.again(error_, [&] { return transport_.send(next_chunk.partner->worker, packed); });
   });
-  if (begun) next_one = next(to_, next_one);
+  if (begun) next_chunk = next(to_, next_chunk);
   return begun;
 }
 
-/// Sends and receives in an order that all workers share, by rounds and chunks. The first message in this order that
-/// has not arrived can always proceed.
+/// Sends and receives in one order for all workers, by rounds and chunks. The first message in this order that has not
+/// arrived waits for no other one, so there is no deadlock.
 void Pairwise::run_between_nodes() {
   Chunk to = first_between_nodes(to_);
   Chunk from = first_between_nodes(from_);
-  const auto go_on = [&] {
-    bool moved = unpack_what_came();
+  const auto advance = [&] {
+    bool moved = unpack_arrived();
     moved = outgoing_.release() || moved;
     while (receive(from)) moved = true;
     while (send(to)) moved = true;
@@ -221,7 +222,7 @@ void Pairwise::run_between_nodes() {
     return to.partner == nullptr && from.partner == nullptr && !outgoing_.any() && !incoming_.any();
   };
   while (!done())
-    if (!go_on()) transport_.await([&] { return go_on() || done(); });
+    if (!advance()) transport_.await([&] { return advance() || done(); });
 }
 
 void Pairwise::wait_until_taken() {

@@ -29,9 +29,9 @@ class Pairwise {
   Pairwise(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
            transport::Transport& transport);
 
-  /// Return the number of messages from this worker to others, and the maximum number of staging bytes in use at a
-  /// time.
+  /// Returns the number of messages from this worker to others.
   std::int64_t messages() const { return static_cast<std::int64_t>(to_.size()); }
+  /// Returns the maximum number of staging bytes in use at a time.
   std::int64_t staging_bytes() const;
   std::int64_t chunk_bytes() const { return chunk_ * element_bytes_; }
   /// Returns the bytes of the buffers for messages between nodes.
@@ -45,8 +45,8 @@ class Pairwise {
 
  private:
   struct Partner {
-    bool remote = false;
-    std::int64_t distance = 0;
+    bool remote = false;        // on another node
+    std::int64_t distance = 0;  // round in which the pair exchanges its message
     int worker = 0;
     PackedMessage message;
     auto key() const { return std::pair(remote, distance); }
@@ -69,7 +69,7 @@ class Pairwise {
   std::int64_t chunk_end(const PackedMessage& message, std::int64_t chunk) const {
     return std::min((chunk + 1) * chunk_, message.elements());
   }
-  /// A chunk of a message: one under way, or the next one.
+  /// A chunk of a message, either under way or the next to start.
   struct Chunk {
     const Partner* partner = nullptr;
     std::int64_t number = 0;
@@ -79,9 +79,9 @@ class Pairwise {
   /// Returns the next chunk.  Its partner is nullptr after the last one.
   Chunk next(const std::vector<Partner>& partners, Chunk chunk) const;
   std::size_t bytes_in(const Chunk& chunk) const;
-  bool unpack_what_came();
-  bool receive(Chunk& next_one);
-  bool send(Chunk& next_one);
+  bool unpack_arrived();
+  bool receive(Chunk& next_chunk);
+  bool send(Chunk& next_chunk);
 
   std::int64_t element_bytes_;
   transport::Transport& transport_;
@@ -94,8 +94,8 @@ class Pairwise {
   const copy::LocalArray* source_ = nullptr;
   const copy::LocalArray* target_ = nullptr;
   transport::SharedWindows* windows_ = nullptr;
-  std::array<std::uint32_t, plan::kSlots> last_put_{};
-  collective::FirstError error_;  // lack of memory: this worker still does its part, because others wait for it
+  std::array<std::uint32_t, plan::kSlots> last_put_{};  // for each slot, the stamp of the chunk last packed into it
+  collective::FirstError error_;  // such as a lack of memory; this worker still exchanges all its messages
   collective::Reserve reserve_;
 };
 

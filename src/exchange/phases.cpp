@@ -1,6 +1,6 @@
-// Messages between all pairs of a node at once, through windows, in phases.
+// Exchanges the messages of all pairs of a node at once, through windows, in phases.
 //
-// Problem: with more ranks than cores each wait for another worker costs a change of process. Pairwise waits once per
+// Problem: with more ranks than cores, each wait for another worker costs a context switch. Pairwise waits once per
 // chunk and partner.
 //
 // Idea: a worker's window has a chunk for every worker of the node. In phase p a worker packs chunk p of all its
@@ -24,7 +24,7 @@ namespace plait::exchange {
 namespace {
 
 /// Bytes of a worker's window in one phase. Measured with 4 ranks on 2 cores that share 32 MiB of cache: smaller
-/// windows cause more changes of process, and larger ones leave the cache before they are read.
+/// windows cause more context switches, and larger ones are evicted from the cache before they are read.
 constexpr std::int64_t kSlotBytes = std::int64_t{4} << 20;
 
 }  // namespace
@@ -82,7 +82,7 @@ void Phases::run(const copy::LocalArray* from, const copy::LocalArray* to) {
     if (phase < puts) put(phase, *from);
     if (phase > 0 && phase <= takes) take(phase - 1, *to);
   }
-  // Waits until all chunks are taken, because the windows may be used again soon.
+  // Another user may overwrite the windows after this call, so all chunks must be taken before.
   for (std::int64_t i = 0; i < plan::kSlots; ++i)
     transport_.gates().wait(slot(transport_.node_rank(), i).taken, expected_[static_cast<std::size_t>(i)]);
   error_.rethrow();
@@ -90,9 +90,9 @@ void Phases::run(const copy::LocalArray* from, const copy::LocalArray* to) {
 
 void Phases::put(std::int64_t phase, const copy::LocalArray& from) {
   const int me = transport_.node_rank();
-  transport::Slot& own = slot(me, phase);
+  transport::Slot& own_slot = slot(me, phase);
   std::uint32_t& expected = expected_[static_cast<std::size_t>(phase % plan::kSlots)];
-  transport_.gates().wait(own.taken, expected);
+  transport_.gates().wait(own_slot.taken, expected);
   for (const Partner& partner : to_) {
     if (phase >= partner.phases) continue;
     ++expected;
@@ -102,20 +102,20 @@ void Phases::put(std::int64_t phase, const copy::LocalArray& from) {
     });
   }
   // Release: receivers see all chunks of the phase when they see its number.
-  own.filled.store(static_cast<std::uint32_t>(phase) + 1, std::memory_order_release);
-  transport::wake_all(own.filled);
+  own_slot.filled.store(static_cast<std::uint32_t>(phase) + 1, std::memory_order_release);
+  transport::wake_all(own_slot.filled);
 }
 
 void Phases::take(std::int64_t phase, const copy::LocalArray& to) {
   for (const Partner& partner : from_) {
     if (phase >= partner.phases) continue;
-    transport::Slot& theirs = slot(partner.node_rank, phase);
-    transport_.gates().wait(theirs.filled, static_cast<std::uint32_t>(phase) + 1);
+    transport::Slot& peer_slot = slot(partner.node_rank, phase);
+    transport_.gates().wait(peer_slot.filled, static_cast<std::uint32_t>(phase) + 1);
     error_.keep([&] {
       partner.message.unpack(phase_begin(phase), phase_end(partner, phase),
                              chunk(*windows_, partner.node_rank, transport_.node_rank(), phase), to);
     });
-    transport::Gates::raise(theirs.taken);
+    transport::Gates::raise(peer_slot.taken);
   }
 }
 

@@ -17,8 +17,8 @@ namespace plait::exchange {
 
 /// Messages of one worker, in phases.  In each phase it packs one chunk for each worker that it sends to, next to each
 /// other in one window, and then unpacks its chunks of the previous phase from the others' windows.  A worker has two
-/// windows, so that it does not wait for workers that are less than a phase behind: with more workers than cores each
-/// wait costs a change of process.
+/// windows, so that it waits only for workers that are more than one phase behind: with more workers than cores, each
+/// wait costs a context switch.
 class Phases {
  public:
   /// Minimum size of a chunk.  With less memory Pairwise is faster.
@@ -69,8 +69,8 @@ class Phases {
   std::vector<Partner> from_;
   // The state of one run.
   transport::SharedWindows* windows_ = nullptr;
-  std::array<std::uint32_t, plan::kSlots> expected_{};  // chunks of each slot that will have been taken
-  collective::FirstError error_;  // lack of memory: this worker still does its part, because others wait for it
+  std::array<std::uint32_t, plan::kSlots> expected_{};  // for each slot, the chunks packed into it so far
+  collective::FirstError error_;  // such as a lack of memory; this worker still exchanges all its messages
 };
 
 }  // namespace plait::exchange

@@ -13,32 +13,32 @@
 
 namespace plait::exchange {
 
-/// Smaller arrays do not justify the system calls.  Tests lower it.
+/// Minimum bytes of an array for which the system calls pay. Tests lower it.
 inline std::atomic<std::int64_t> min_pulled{std::int64_t{256} << 10};
 
 /// The elements that one target takes from the processes of its node.
 ///
 /// Long runs are read directly into the target.  For short runs, whole stretches of the sources are read into a small
-/// buffer, from which rows are assembled.  No process waits for another, and no memory is written that another core has
-/// in its caches, which costs windows twice the time.
+/// buffer, from which rows are assembled.  No process waits for another. No process writes memory that is in another
+/// core's caches either; such writes make windows take twice as long.
 class Pull {
  public:
   /// Plans the reads.
   /// gather The elements that the target takes; its sources are numbered by the node ranks of their processes.
-  /// mine This process's rank on the node.
+  /// node_rank This process's rank on the node.
   /// dense The sources' arrays without gaps, by node rank; their addresses are not used.
   /// memory Maximum number of bytes of the buffer.
-  Pull(Gather gather, std::size_t mine, std::span<const copy::LocalArray> dense, const copy::LocalArray& dense_target,
-       std::int64_t memory);
+  Pull(Gather gather, std::size_t node_rank, std::span<const copy::LocalArray> dense,
+       const copy::LocalArray& dense_target, std::int64_t memory);
 
   /// True if run() also fills the elements that come from this process.  Otherwise the caller fills them.
-  bool fills_own() const { return way_ == Method::kRows; }
+  bool fills_own() const { return method_ == Method::kRows; }
 
-  /// True if this is faster than windows for arrays without gaps.
-  bool pays() const { return way_ != Method::kNone; }
-  std::int64_t buffer_bytes() const { return way_ == Method::kRows ? buffer_bytes_ : 0; }
+  /// True if run() is faster than windows for arrays without gaps.
+  bool pays() const { return method_ != Method::kNone; }
+  std::int64_t buffer_bytes() const { return method_ == Method::kRows ? buffer_bytes_ : 0; }
 
-  /// Fills the target.  Sources have no gaps and the addresses that are valid in their processes.
+  /// Fills the target. The sources have no gaps, and their addresses are those in their own processes.
   /// errors  kSystem: a process has ended, or its array is gone.
   void run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
            const transport::PeerMemory& memory);
@@ -55,11 +55,11 @@ class Pull {
                  const transport::PeerMemory& memory) const;
 
   Gather gather_;
-  std::size_t mine_;
+  std::size_t node_rank_;
   std::int64_t element_bytes_;
-  std::vector<std::size_t> peers_;  // processes that give elements, without this one
+  std::vector<std::size_t> peers_;  // processes from which elements come, without this one
   std::int64_t buffer_bytes_ = 0;
-  Method way_ = Method::kNone;
+  Method method_ = Method::kNone;
 };
 
 }  // namespace plait::exchange

@@ -1,4 +1,4 @@
-// Programs that assemble rows from short runs.
+// Assembles rows from short runs, by programs that are compiled once for all rows of a kind.
 //
 // Problem: in a redistribution from cyclic(1) to block every element of a target row comes from another source than its
 // neighbour. A nest of loops per source writes the row once per source, with gaps, and computes addresses for each
@@ -6,8 +6,8 @@
 //
 // Idea: rows whose slower dimensions come from the same coordinates repeat the same runs. classify() finds these
 // classes, and compile() lists the runs of a class in the order of the target, as offsets into the sources' rows. A row
-// is then one walk over that list. Runs that alternate without gaps become one zip (up to 16 ways), which vector
-// shuffles interleave, and rows are made in parts of about kPartBytes in a stage from which they are written past the
+// is then one pass over that list. Runs that alternate without gaps become one zip (up to 16 ways), which vector
+// shuffles interleave. Rows are assembled in parts of about kPartBytes in a stage, from which they are written past the
 // caches.
 //
 // Example: 4 sources hold cyclic(1) of rows of 1,000 doubles, and the target holds whole rows. Source s gives the run
@@ -52,7 +52,7 @@ std::int64_t find_period(const std::vector<Share>& shares, std::size_t fast) {
   return period;
 }
 
-/// Returns the repeats of a zip between two calls of Prefetch::tick(), which make whole lines.
+/// Returns the number of repeats of a zip between two calls of Prefetch::tick(). Together they fill whole cache lines.
 std::int64_t zipped_at_once(std::int64_t stride) {
   const std::int64_t whole = kLine / std::gcd(kLine, stride);
   return base::ceil_divide(kZippedBytes, stride * whole) * whole;
@@ -83,7 +83,7 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   }
   if (rows.count_ < kMinRows || runs == 0) return std::nullopt;
   if (elements * element_bytes >= runs * kLongRun || elements * element_bytes < runs * 4) return std::nullopt;
-  // The origins of all positions of the slower dimensions must be small compared with the rows themselves.
+  // The list of origins of all positions of the slower dimensions must be small compared with the rows themselves.
   std::int64_t positions = 0;
   for (const std::size_t d : rows.slow_) positions += target_shape[d];
   if (positions * static_cast<std::int64_t>(sizeof(Origin)) >
@@ -110,8 +110,8 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   return rows;
 }
 
-/// Finds the origin of each position of the slower dimensions. Returns false if a position has several classes of
-/// shares.
+/// Finds the origin of each position of the slower dimensions, and the class (`kinds`) of each share in each of them:
+/// shares with equal pieces are in one class. Returns false if a position belongs to several classes.
 bool Rows::classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds) {
   kinds.assign(shares.size(), Extents(slow_.size()));
   origins_.resize(shape.size());
@@ -181,7 +181,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   program.parts.push_back(std::move(part));
 }
 
-/// Replaces repeated runs by single ones.
+/// Replaces each run that is repeated `count` times by `count` single runs.
 void Rows::write_out(std::vector<Run>& runs) {
   std::vector<Run> each;
   for (Run run : runs) {
@@ -220,8 +220,8 @@ void Rows::find_zips(std::vector<Run>& runs) {
 }
 
 Rows::RowLocation Rows::find(std::int64_t row, const Extents* target_strides) const {
-  RowLocation found;
-  found.a.resize(origins_.size());
+  RowLocation location;
+  location.a.resize(origins_.size());
   Extents kind(slow_.size());
   for (std::size_t i = slow_.size(); i-- > 0;) {
     const std::size_t d = slow_[i];
@@ -230,33 +230,33 @@ Rows::RowLocation Rows::find(std::int64_t row, const Extents* target_strides) co
     row /= extent;
     const Origin& origin = origins_[d][static_cast<std::size_t>(position)];
     kind[i] = origin.kind;
-    found.a[d] = origin.a;
-    if (target_strides != nullptr) found.offset += position * (*target_strides)[d];
+    location.a[d] = origin.a;
+    if (target_strides != nullptr) location.offset += position * (*target_strides)[d];
   }
   const auto program = programs_.find(kind);
-  if (program != programs_.end()) found.program = &program->second;
-  return found;
+  if (program != programs_.end()) location.program = &program->second;
+  return location;
 }
 
 std::int64_t Rows::ticks(std::int64_t row) const {
-  const RowLocation found = find(row, nullptr);
-  return found.program == nullptr ? 0 : found.program->ticks;
+  const RowLocation location = find(row, nullptr);
+  return location.program == nullptr ? 0 : location.program->ticks;
 }
 
 std::int64_t Rows::max_read() const {
-  std::int64_t most = 0;
+  std::int64_t max_bytes = 0;
   for (const auto& [kind, program] : programs_) {
-    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> of_sources;
+    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> stretches;
     for (const Slot& slot : program.slots) {
       if (slot.lo >= slot.hi) continue;
-      const auto [found, is_new] = of_sources.try_emplace(slot.source, slot.lo, slot.hi);
-      if (!is_new) found->second = {std::min(found->second.first, slot.lo), std::max(found->second.second, slot.hi)};
+      const auto [entry, is_new] = stretches.try_emplace(slot.source, slot.lo, slot.hi);
+      if (!is_new) entry->second = {std::min(entry->second.first, slot.lo), std::max(entry->second.second, slot.hi)};
     }
     std::int64_t bytes = 0;
-    for (const auto& [source, stretch] : of_sources) bytes += stretch.second - stretch.first;
-    most = std::max(most, bytes);
+    for (const auto& [source, stretch] : stretches) bytes += stretch.second - stretch.first;
+    max_bytes = std::max(max_bytes, bytes);
   }
-  return most;
+  return max_bytes;
 }
 
 void Rows::reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const {
@@ -266,20 +266,21 @@ void Rows::reads(std::int64_t row, std::span<const copy::LocalArray> sources, Pr
 
 void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                std::byte* stage, Prefetch& prefetch) const {
-  const RowLocation found = find(row, &target.strides);
-  if (found.program == nullptr) return;
-  std::array<const std::byte*, 64> few;
-  std::vector<const std::byte*> many;
-  const std::size_t slots = found.program->slots.size();
-  if (slots > few.size()) many.resize(slots);
-  const std::span<const std::byte*> bases = slots > few.size() ? std::span(many) : std::span(few).first(slots);
+  const RowLocation location = find(row, &target.strides);
+  if (location.program == nullptr) return;
+  std::array<const std::byte*, 64> inline_bases;
+  std::vector<const std::byte*> heap_bases;
+  const std::size_t slots = location.program->slots.size();
+  if (slots > inline_bases.size()) heap_bases.resize(slots);
+  const std::span<const std::byte*> bases =
+      slots > inline_bases.size() ? std::span(heap_bases) : std::span(inline_bases).first(slots);
   for (std::size_t k = 0; k < slots; ++k) {
-    const copy::LocalArray& source = sources[found.program->slots[k].source];
+    const copy::LocalArray& source = sources[location.program->slots[k].source];
     bases[k] = source.data;
-    for (const std::size_t d : slow_) bases[k] += found.a[d] * source.strides[d];
+    for (const std::size_t d : slow_) bases[k] += location.a[d] * source.strides[d];
   }
-  for (const Part& part : found.program->parts) {
-    std::byte* const to = target.data + found.offset + part.lo;
+  for (const Part& part : location.program->parts) {
+    std::byte* const to = target.data + location.offset + part.lo;
     if (!streamed_ || !part.whole) {
       move(part, bases, to, prefetch);
       continue;
@@ -336,10 +337,10 @@ void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases,
   for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.runs[i].ways)) {
     const Run& run = part.runs[i];
     Sources sources = find_sources(part, i, bases);
-    const std::int64_t once = zipped_at_once(run.b_stride);
-    for (std::int64_t k = 0; k < run.count; k += once) {
+    const std::int64_t repeats = zipped_at_once(run.b_stride);
+    for (std::int64_t k = 0; k < run.count; k += repeats) {
       prefetch.tick();
-      const std::int64_t count = std::min(once, run.count - k);
+      const std::int64_t count = std::min(repeats, run.count - k);
       copy::zip(to + run.b + k * run.b_stride, sources.data(), run.ways, run.bytes, count,
                 copy::Destination::kUnsettled);
       for (std::int32_t way = 0; way < run.ways; ++way) sources[static_cast<std::size_t>(way)] += count * run.bytes;

@@ -24,8 +24,9 @@ namespace plait::exchange {
 /// threads  Several threads may call run() at once, each for its own rows.
 class Rows {
  public:
-  /// Makes a plan, or returns nothing if tiles are faster: runs that are long or of single bytes, few rows, steps with
-  /// gaps.
+  /// Makes a plan. Returns nullopt if rows cannot be planned or tiles are faster: sources and target are contiguous in
+  /// different dimensions, there are few rows, runs are long or shorter than 4 bytes on average, or a position of a
+  /// slower dimension belongs to shares with different pieces.
   /// cost    O(runs of a row for each set of coordinates + positions of the slower dimensions).
   static std::optional<Rows> make(const Extents& target_shape, const DimensionOrder& source_order,
                                   const DimensionOrder& target_order, std::int64_t element_bytes,
@@ -37,8 +38,8 @@ class Rows {
   bool fits(const Extents& strides) const { return strides[fast_] == element_bytes_; }
 
   std::int64_t row_bytes() const { return row_bytes_; }
-  /// Returns the maximum number of bytes that a row reads, including everything between the first and the last one of
-  /// each source.
+  /// Returns the maximum number of bytes that a row reads, if each source is read from the first byte that the row
+  /// needs to the last one.
   std::int64_t max_read() const;
   /// Calls visit(source, first byte, bytes) for each stretch that a row reads, at the addresses of `sources`.
   template <typename Visit>
@@ -62,7 +63,8 @@ class Rows {
            std::byte* stage, Prefetch& prefetch) const;
 
  private:
-  /// `count` runs of `bytes` bytes.  If `ways` > 1, the first one of `ways` runs that alternate in the target.
+  /// `count` runs of `bytes` bytes from offset `a` of the source row to offset `b` of the target row. If `ways` > 1,
+  /// this is the first of `ways` entries whose runs alternate in the target.
   struct Run {
     std::int64_t a = 0;
     std::int64_t b = 0;
@@ -76,9 +78,9 @@ class Rows {
   struct Part {
     std::int64_t lo = 0;  // offset in the row, in bytes
     std::int64_t bytes = 0;
-    bool whole = false;   // True if the runs leave no gaps
-    bool lines = false;   // True if zips make whole lines
-    bool joined = false;  // True if the runs follow each other
+    bool whole = false;   // true if the runs leave no gaps
+    bool lines = false;   // true if zips fill whole cache lines, so that no stage is needed
+    bool joined = false;  // true if the runs are long enough to be joined without a stage
     std::vector<Run> runs;
   };
   /// The bytes that a row takes from one source.
@@ -92,7 +94,7 @@ class Rows {
     std::vector<Part> parts;
     std::int64_t ticks = 0;  // calls of Prefetch::tick() for the next row
   };
-  /// The origin of a position of a slower dimension: the shares of one class, at their position `a`.
+  /// The origin of a position of a slower dimension: position `a` of the sources whose shares are in class `kind`.
   struct Origin {
     std::int64_t kind = -1;
     std::int64_t a = 0;

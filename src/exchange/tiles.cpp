@@ -1,11 +1,11 @@
-// A target filled tile by tile.
+// Fills a target tile by tile.
 //
 // Problem: if source and target are contiguous in different dimensions, or rows consist of pieces of several sources, a
 // copy in the order of either array uses one element of a cache line and evicts the rest before it is needed.
 //
-// Idea: the target is divided into boxes of about kTileBytes, which stay in a core's cache together with what they are
-// made of. Each dimension is divided into intervals once, and the pieces of every share are clipped to each interval,
-// so that a tile only combines prepared lists.
+// Idea: the target is divided into boxes of about kTileBytes, which stay in a core's cache together with the source
+// elements that they take. Each dimension is divided into intervals once, and the pieces of every share are clipped to
+// each interval, so that a tile only combines prepared lists.
 //
 // Example: 4096x4096 doubles, transposed in memory (C order from Fortran order). The target's fastest dimension gets
 // 2048 / 8 = 256 positions and the source's 1024 / 8 = 128, so that a tile has 128x256 doubles or 256 KiB. If both
@@ -23,7 +23,7 @@ namespace plait::exchange {
 
 namespace {
 
-// Measured on Zen 4 with 1 MiB of L2 cache. The sources of a tile take as much again.
+// Measured on Zen 4 with 1 MiB of L2 cache. The source elements of a tile need as much again.
 constexpr std::int64_t kTileBytes = 256 << 10;
 constexpr std::int64_t kRowBytes = 16 << 10;
 // Contiguous bytes of a tile in the target and in the source, if the two are contiguous in different dimensions.
@@ -64,19 +64,19 @@ Tiles::Tiles(const Extents& target_shape, const DimensionOrder& source_order, co
 void Tiles::choose_intervals(const DimensionOrder& source_order) {
   std::int64_t bytes = element_bytes_;
   const auto extent = [&](std::size_t d) { return dimensions_[d].hi - dimensions_[d].lo; };
-  const auto widen = [&](std::size_t d, std::int64_t wanted) {
+  const auto widen = [&](std::size_t d, std::int64_t positions) {
     Dimension& dimension = dimensions_[d];
-    wanted = std::min(wanted, extent(d));
-    if (wanted <= dimension.interval) return;
-    bytes = bytes / dimension.interval * wanted;
-    dimension.interval = wanted;
+    positions = std::min(positions, extent(d));
+    if (positions <= dimension.interval) return;
+    bytes = bytes / dimension.interval * positions;
+    dimension.interval = positions;
   };
-  // Widens dimensions until stretches of `least` bytes are contiguous in an array of this order.
-  const auto stretch = [&](const DimensionOrder& order, std::int64_t least) {
+  // Widens dimensions until stretches of `min_bytes` bytes are contiguous in an array of this order.
+  const auto stretch = [&](const DimensionOrder& order, std::int64_t min_bytes) {
     std::int64_t run = element_bytes_;
-    for (std::size_t i = order.size(); i-- > 0 && run < least;) {
+    for (std::size_t i = order.size(); i-- > 0 && run < min_bytes;) {
       const std::int64_t other = bytes / dimensions_[order[i]].interval;
-      widen(order[i], std::min(base::ceil_divide(least, run), std::max<std::int64_t>(kTileBytes / other, 1)));
+      widen(order[i], std::min(base::ceil_divide(min_bytes, run), std::max<std::int64_t>(kTileBytes / other, 1)));
       if (dimensions_[order[i]].interval < extent(order[i])) return;
       run *= dimensions_[order[i]].interval;
     }
@@ -111,9 +111,9 @@ void Tiles::cut_shares() {
 }
 
 /// Returns the shares that have elements in a tile. Sets `elements` to the number of all these elements.
-std::vector<Tiles::Piece> Tiles::find_pieces(const Extents& at, std::int64_t& elements) const {
+std::vector<Tiles::Piece> Tiles::find_pieces(const Extents& tile, std::int64_t& elements) const {
   const auto parts = [&](std::size_t d) -> const std::vector<Part>& {
-    return dimensions_[d].parts[static_cast<std::size_t>(at[d])];
+    return dimensions_[d].parts[static_cast<std::size_t>(tile[d])];
   };
   std::vector<Piece> result;
   elements = 0;
@@ -139,32 +139,32 @@ std::vector<Tiles::Piece> Tiles::find_pieces(const Extents& at, std::int64_t& el
   return result;
 }
 
-void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
+void Tiles::run_tile(const Extents& tile, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                      std::byte* stage) const {
   const std::size_t dimensions = dimensions_.size();
   std::int64_t elements = 0;
-  const std::vector<Piece> pieces = find_pieces(at, elements);
+  const std::vector<Piece> pieces = find_pieces(tile, elements);
   if (pieces.empty()) return;
   std::int64_t volume = 1;
   std::byte* position = target.data;
   for (std::size_t d = 0; d < dimensions; ++d) {
-    volume *= dimensions_[d].size(at[d]);
-    position += (dimensions_[d].lo + at[d] * dimensions_[d].interval) * target.strides[d];
+    volume *= dimensions_[d].size(tile[d]);
+    position += (dimensions_[d].lo + tile[d] * dimensions_[d].interval) * target.strides[d];
   }
   // A stage writes whole lines past the caches. It needs a tile without gaps. A single nest of loops is copied
   // directly.
   bool staged = streamed_ && elements == volume && target.strides[order_.back()] == element_bytes_;
   if (staged && pieces.size() == 1) {
-    const bool one = std::all_of(pieces[0].families.begin(), pieces[0].families.end(),
-                                 [](const Families* families) { return families->size() == 1; });
-    staged = !one || sources[shares_[pieces[0].share].source].strides[order_.back()] != element_bytes_;
+    const bool single_nest = std::all_of(pieces[0].families.begin(), pieces[0].families.end(),
+                                         [](const Families* families) { return families->size() == 1; });
+    staged = !single_nest || sources[shares_[pieces[0].share].source].strides[order_.back()] != element_bytes_;
   }
   Extents strides = target.strides;
   if (staged) {
     std::int64_t stride = element_bytes_;
     for (std::size_t i = dimensions; i-- > 0;) {
       strides[order_[i]] = stride;
-      stride *= dimensions_[order_[i]].size(at[order_[i]]);
+      stride *= dimensions_[order_[i]].size(tile[order_[i]]);
     }
   }
   std::byte* const to = staged ? stage : position;
@@ -178,7 +178,7 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
   }
   if (!staged) return;
   std::array<copy::Loop, kMaxDimensions> loops;
-  for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(at[d]), strides[d], target.strides[d]};
+  for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(tile[d]), strides[d], target.strides[d]};
   copy::strided_copy(position, stage, element_bytes_, {loops.data(), dimensions}, copy::Destination::kUnsettled);
 }
 
