@@ -1,4 +1,4 @@
-// Direct accesses: each rank reads or writes its own elements, without windows and messages.
+// Direct accesses: each rank reads or writes the elements that it owns, without windows or messages.
 //
 // Problem: a rank's elements are products of strided loops. Listing each run as a segment of a request costs the system
 // about 20 ns per run, which dominates if runs are a few bytes long.
@@ -107,7 +107,7 @@ class DirectPart {
 };
 
 /// True if this worker moves the array: workers that see all arrays divide them among themselves by rank.
-bool is_mine(const Access& access, const copy::LocalArray& array) {
+bool is_assigned(const Access& access, const copy::LocalArray& array) {
   return !access.sees_all_arrays || array.rank % access.transport.size() == access.transport.rank();
 }
 
@@ -118,7 +118,7 @@ class DirectMove : public Move {
   void run() override {
     const collective::Stopwatch watch(access_.times.io);
     for (const copy::LocalArray& array : access_.arrays)
-      if (is_mine(access_, array)) DirectPart<Direction>(access_, array).move();
+      if (is_assigned(access_, array)) DirectPart<Direction>(access_, array).move();
   }
 
  private:

@@ -6,8 +6,8 @@
 // Idea: all messages have one order, by window number (`window_number`) and then by distance. At distance d each worker
 // sends to worker (own + d) mod P and receives from (own - d) mod P, so each worker has one sender and one receiver at
 // a time. Sends and receives are two queues that are started in this order, independently, in_flight() messages at a
-// time. The first message in this order that has not arrived never waits for another one, so some message can always
-// proceed.
+// time. The first message in this order that has not arrived never waits for another one, so the exchange cannot
+// deadlock.
 //
 // Example: 4 workers on 4 nodes. At distance 1 the pairs are 0->1, 1->2, 2->3, 3->0; at distance 2 they are 0->2, 1->3,
 // 2->0, 3->1. If rank 1 owns no element of worker 0's window, both sides skip the pair 0->1, because each side derives
@@ -30,7 +30,7 @@ NodeExchange::NodeExchange(const Access& access)
     : access_(access), outgoing_(access.transport), incoming_(access.transport) {
   if (!access.transport.nodes_apart() || access.plan.each_node()) return;
   window_count_ = access.plan.windows();
-  if (!access.arrays.empty()) mine_.emplace_back(access.plan, access.arrays[0].rank);
+  if (!access.arrays.empty()) own_copiers_.emplace_back(access.plan, access.arrays[0].rank);
   const auto bytes = static_cast<std::size_t>(access.plan.window_elements() * access.plan.owners().max_positions() *
                                               access.plan.element_bytes());
   outgoing_.allocate(access.plan.staging().in_flight(), bytes);
@@ -51,7 +51,7 @@ NodeExchange::Range NodeExchange::worker_window(int worker, std::int64_t window_
   return access_.plan.window(access_.plan.reader_ranks().reader_at(worker), window_number);
 }
 
-bool NodeExchange::elsewhere(std::int64_t worker) const {
+bool NodeExchange::is_remote(std::int64_t worker) const {
   return access_.transport.rank_on_node(static_cast<int>(worker)) < 0;
 }
 
@@ -60,15 +60,15 @@ std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t w
   std::vector<Peer> result;
   if (range.empty()) return result;
   for (const plan::RankPart& part : access_.plan.owners().parts(range))
-    if (elsewhere(part.rank)) result.push_back(peer(static_cast<int>(part.rank), part.elements, reversed));
+    if (is_remote(part.rank)) result.push_back(peer(static_cast<int>(part.rank), part.elements, reversed));
   return result;
 }
 
 std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t window_number, bool reversed) const {
   std::vector<Peer> result;
-  if (mine_.empty()) return result;
+  if (own_copiers_.empty()) return result;
   for (const plan::RankPart& part : access_.plan.find_readers(
-           mine_[0].holdings(), window_number, [this](std::int64_t worker) { return elsewhere(worker); }))
+           own_copiers_[0].holdings(), window_number, [this](std::int64_t worker) { return is_remote(worker); }))
     result.push_back(peer(static_cast<int>(part.rank), part.elements, reversed));
   return result;
 }
@@ -118,7 +118,7 @@ bool NodeExchange::deliver(OwnWindow own, collective::FirstError& error) {
   const plan::AccessPlan& plan = access_.plan;
   bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
     unpacked(error, [&] {
-      mine_[0].unpack_to_array(worker_window(message.worker, message.window_number), packed, access_.arrays[0]);
+      own_copiers_[0].unpack_to_array(worker_window(message.worker, message.window_number), packed, access_.arrays[0]);
     });
     return true;
   });
@@ -157,20 +157,22 @@ bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
   const auto owners = [&](std::int64_t window_number) { return owners_of_my_window(window_number, false); };
   const Peer* from = next(receives_, error, owners);
   for (; from != nullptr && receives_.window_number < windows_done_ + kAhead; from = next(receives_, error, owners)) {
-    // missing_ has kAhead counters, so receives of a step start only when the step kAhead before it is complete.
-    // Without this limit a slow window would let two steps share a counter.
+    // missing_ has kAhead counters, so receives of a window start only when the window kAhead before it is complete.
+    // Otherwise two incomplete windows would share a counter.
     const auto slot = static_cast<std::size_t>(receives_.window_number % kAhead);
     if (!receive(*from, error)) break;
     ++missing_[slot];
     moved = true;
   }
   while (windows_done_ < receives_.window_number && missing_[static_cast<std::size_t>(windows_done_ % kAhead)] == 0)
-    // A window is complete if all its receives were started (receives_ is at a later step) and none of them is missing.
+    // A window is complete if all its receives were started (receives_ is at a later window) and none of them is
+    // missing.
     ++windows_done_;
   const auto readers = [&](std::int64_t window_number) { return readers_of_my_part(window_number, true); };
   for (const Peer* to = next(sends_, error, readers); to != nullptr; to = next(sends_, error, readers)) {
     const Range range = worker_window(to->worker, sends_.window_number);
-    if (!send(*to, error, [&](std::byte* packed) { mine_[0].pack_from_array(range, access_.arrays[0], packed); }))
+    if (!send(*to, error,
+              [&](std::byte* packed) { own_copiers_[0].pack_from_array(range, access_.arrays[0], packed); }))
       break;
     moved = true;
   }

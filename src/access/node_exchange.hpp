@@ -16,13 +16,13 @@ namespace plait::access {
 /// Sends and receives the packed messages of one worker. src/access/node_exchange.cpp explains the order of messages:
 /// by windows, then by distance (the pairwise exchange of Bordawekar 1993, figure 16, for any number of workers).
 /// Pairs without common elements are skipped.  A worker starts its sends in this order and its receives in this order.
-/// Neither waits for the other, and up to Staging::in_flight() of each are under way.  No worker receives from all
-/// others at once, links carry data in both directions, and the first message in this order that has not arrived can
-/// always proceed.
+/// Neither waits for the other, and up to Staging::in_flight() of each are under way.  Therefore no worker receives
+/// from all others at once, links carry data in both directions, and the first message in this order that has not
+/// arrived can always proceed.
 /// pre     If there are several nodes, each worker holds the one rank of its own number.
 class NodeExchange {
  public:
-  /// Returns this worker's window of a step if messages may be packed from it or unpacked to it now, else nullptr.
+  /// Returns this worker's window of that number if messages may be packed from it or unpacked to it now, else nullptr.
   using OwnWindow = base::FunctionRef<std::byte*(std::int64_t window_number)>;
 
   explicit NodeExchange(const Access& access);
@@ -55,8 +55,8 @@ class NodeExchange {
   };
   /// The messages in one direction that have not been started.
   struct Queue {
-    std::int64_t window_number = 0;  // step of the next message
-    std::vector<Peer> peers;         // peers of that step, once `listed`
+    std::int64_t window_number = 0;  // window of the next message
+    std::vector<Peer> peers;         // the peers that exchange a message for that window; valid if `listed`
     std::size_t next = 0;
     bool listed = false;
   };
@@ -67,13 +67,13 @@ class NodeExchange {
 
   Range worker_window(int worker, std::int64_t window_number) const;
   /// True if a worker is on another node.
-  bool elsewhere(std::int64_t worker) const;
+  bool is_remote(std::int64_t worker) const;
   std::vector<Peer> owners_of_my_window(std::int64_t window_number, bool reversed) const;
   std::vector<Peer> readers_of_my_part(std::int64_t window_number, bool reversed) const;
   Peer peer(int worker, std::int64_t elements, bool reversed) const;
   std::size_t bytes(const Peer& peer) const;
   /// Returns the peer of the next message, or nullptr after the last one.  `list(window_number)` returns the peers of a
-  /// step.
+  /// window.
   template <typename List>
   const Peer* next(Queue& queue, collective::FirstError& error, List&& list);
   template <typename Pack>
@@ -87,13 +87,13 @@ class NodeExchange {
 
   const Access& access_;
   std::int64_t window_count_ = 0;
-  std::vector<WindowCopier> mine_;
+  std::vector<WindowCopier> own_copiers_;  // of this worker's rank; empty if it has none
   collective::MessagesInFlight<Message, plan::kInFlight> outgoing_;
   collective::MessagesInFlight<Message, plan::kInFlight> incoming_;
   Queue sends_;
   Queue receives_;
   std::int64_t windows_done_ = 0;
-  std::array<std::int64_t, kAhead> missing_{};  // writing: messages not unpacked, by step modulo kAhead
+  std::array<std::int64_t, kAhead> missing_{};  // writing: messages not unpacked, by window number modulo kAhead
   collective::Reserve reserve_;
 };
 

@@ -1,8 +1,8 @@
-// The choice between filling a window as it is and dropping it from the caches first.
+// Chooses whether to drop a window from the caches before it is filled.
 //
-// Each way has a moving average of its processor time per byte, in which the newest measurement counts kNewest = 1/2.
-// The way in use is measured by every fill.  The other one is measured again after 64 (plain) or 16 (dropping) fills,
-// because cores of a virtual machine move.
+// Each method, plain or dropping, has a moving average of its processor time per byte, in which the newest measurement
+// has the weight kNewest = 1/2. Every fill measures the method that it uses. The other one is measured again after 64
+// (plain) or 16 (dropping) fills, because a virtual machine may move its cores to other processors.
 //
 // Example: the first fill is plain and takes 0.5 ns per byte, the second one drops and takes 0.2.  As 0.2 * 1.5 < 0.5,
 // fills 3 to 65 drop; fill 66 is plain again, for a new measurement.  Had the second fill taken 0.4 ns, fills 3 to 18
@@ -20,11 +20,12 @@ namespace {
 
 /// Smaller windows do not justify the two system calls that measure a fill.
 constexpr std::int64_t kMinBytes = std::int64_t{64} << 10;
-/// Fills after which the unused way is measured again.  A trial of dropping costs little if dropping does not pay.  A
-/// trial without dropping costs much if it does.
+/// Fills after which the unused method is measured again.  A trial of dropping costs little if dropping does not pay.
+/// A trial without dropping costs much if it does.
 constexpr std::int64_t kTryDropping = 16;
 constexpr std::int64_t kTryPlain = 64;
-/// Weight of the newest measurement.  It is large because cores of a virtual machine move within milliseconds.
+/// Weight of the newest measurement.  It is large because the cores of a virtual machine may move to other processors
+/// within milliseconds.
 constexpr double kNewest = 0.5;
 /// Dropping must be faster by this factor.  The filler saves time, but the readers of the window then load it from
 /// memory instead of a cache.
@@ -47,9 +48,9 @@ bool Refill::drops() const {
 }
 
 void Refill::learn(bool dropped, double seconds_per_byte) {
-  FillMethod& way = dropped ? dropped_ : plain_;
-  way.cost = way.last == 0 ? seconds_per_byte : (1 - kNewest) * way.cost + kNewest * seconds_per_byte;
-  way.last = ++fills_;
+  FillMethod& method = dropped ? dropped_ : plain_;
+  method.cost = method.last == 0 ? seconds_per_byte : (1 - kNewest) * method.cost + kNewest * seconds_per_byte;
+  method.last = ++fills_;
 }
 
 void Refill::fill(std::byte* window, std::int64_t bytes, base::FunctionRef<void()> body) {
@@ -62,8 +63,8 @@ void Refill::fill(std::byte* window, std::int64_t bytes, base::FunctionRef<void(
 }
 
 Refill& refill() {
-  thread_local Refill mine;
-  return mine;
+  thread_local Refill instance;
+  return instance;
 }
 
 }  // namespace plait::access

@@ -1,4 +1,4 @@
-/// The faster of two ways to fill a window again, chosen by measurement.
+/// Fills windows again by the faster of two methods, chosen by measurement.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,10 @@ namespace plait::access {
 /// Fills windows, and drops them from the caches first if that is faster.
 ///
 /// A window that other cores have read is still in their caches when it is filled again.  If the filler does not share
-/// these caches, as with two processor dies or a virtual machine whose cores move, each line must be fetched back,
-/// which takes five times as long as copying from the file.  Dropping the whole window first always takes half as long
-/// as the copy.  Therefore the processor time of both ways is measured continuously, and the faster one is used.
+/// these caches, as on a processor of two dies or in a virtual machine whose cores move, each line must be fetched
+/// back, which takes five times as long as copying from the file.  Dropping the whole window first always takes half as
+/// long as the copy.  Therefore the processor time of both methods is measured continuously, and the faster one is
+/// used.
 /// threads  One thread for each object.
 class Refill {
  public:
@@ -21,14 +22,14 @@ class Refill {
   /// errors  The exceptions of `body`.
   void fill(std::byte* window, std::int64_t bytes, base::FunctionRef<void()> body);
 
-  /// True if the next fill drops the window first: the faster way, or from time to time the other one, to measure it
-  /// again.
+  /// True if the next fill drops the window first. The result selects the faster method, or from time to time the other
+  /// one, to measure it again.
   bool drops() const;
   /// Records the processor time of a fill.
   void learn(bool dropped, double seconds_per_byte);
 
  private:
-  /// One way of filling, with its average time in seconds per byte.
+  /// The measurements of one method: its average time in seconds per byte.
   struct FillMethod {
     double cost = 0;
     std::int64_t last = 0;  ///< number of the fill that was measured last; 0: none

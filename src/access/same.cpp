@@ -1,4 +1,4 @@
-// One read of a segment by worker 0, pipelined through two shared windows to all workers.
+// Reads a segment once, by worker 0, and passes it through two shared windows to all workers.
 //
 // Problem: if P ranks read the same bytes, the store would serve them P times.  If one rank read them and broadcast
 // them as a whole, the others would wait for the read, and memory would be needed for a second copy.
@@ -51,19 +51,21 @@ class SharedRead {
         // forever.
         if (transport_.rank() == 0 && !error)
           error = collective::caught([&] { store.read({{offset + done, window, part}}); });
-        const std::exception_ptr lost =
+        const std::exception_ptr broadcast_error =
             collective::caught([&] { transport_.broadcast_to_nodes({window, static_cast<std::size_t>(part)}); });
-        if (!error) error = lost;
+        if (!error) error = broadcast_error;
         transport::Gates::raise(slot.filled);
         std::memcpy(data + done, window, static_cast<std::size_t>(part));
       } else {
         transport_.gates().wait(slot.filled, uses + 1);
         std::memcpy(data + done, window, static_cast<std::size_t>(part));
+        // Release: the owner of the window may overwrite it only after these reads.
         if (slot.taken.fetch_add(1, std::memory_order_acq_rel) + 1 == (uses + 1) * others())
           transport::wake_all(slot.taken);
       }
     }
-    // The agreement that follows keeps every worker here until the others no longer use its windows.
+    // The other workers of the node may still copy from this worker's windows. The agreement that follows this call
+    // waits for them.
     if (error) std::rethrow_exception(error);
   }
 

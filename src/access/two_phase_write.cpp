@@ -5,7 +5,7 @@ namespace plait::access {
 
 namespace {
 
-/// Writes: all workers copy their elements into windows, which are flushed then.
+/// Writes: all workers copy their elements into windows, which are then flushed.
 class Writer : public WindowMove {
  public:
   explicit Writer(const Access& access) : WindowMove(access) {}
@@ -16,7 +16,7 @@ class Writer : public WindowMove {
     return transport::reached(slot.filled, all_visits(window_number));
   }
   bool can_visit(const transport::Slot& slot, std::int64_t window_number) const override {
-    // The window that used the slot before, step - kSlots, has been flushed.
+    // Window window_number - kSlots, which used the slot before, has been flushed.
     return transport::reached(slot.taken, uses(window_number) - 1);
   }
   std::atomic<std::uint32_t>& moves(transport::Slot& slot) const override { return slot.taken; }
@@ -27,8 +27,7 @@ class Writer : public WindowMove {
   }
 
   void visit(Range range, std::byte* window) override {
-    // A worker copies even after an error of its own: other workers flush these windows, which must contain its
-    // elements.
+    // A worker copies even after an error: other workers flush these windows, which must contain its elements.
     keep_error(access_.times.copy, [&] {
       for (std::size_t i = 0; i < copiers_.size(); ++i) copiers_[i].array_to_window(range, access_.arrays[i], window);
     });

@@ -81,13 +81,13 @@ template <typename Visit>
 void WindowCopier::for_each_product(Range range, const Extents& array_strides, Visit&& visit) const {
   std::vector<plan::Pieces> pieces(plan_.section().shape.size());
   const std::vector<plan::Box> boxes = plan_.section().boxes(range.begin, range.end);
-  for (const plan::RankElements& own : holdings_) {
+  for (const plan::RankElements& owned_sets : holdings_) {
     std::int64_t position = 0;
-    for (std::size_t d = 0; d < pieces.size(); ++d) position += own.positions[d] * array_strides[d];
+    for (std::size_t d = 0; d < pieces.size(); ++d) position += owned_sets.positions[d] * array_strides[d];
     for (const plan::Box& box : boxes) {
       bool empty = false;
       for (std::size_t d = 0; d < pieces.size() && !empty; ++d) {
-        pieces[d] = plan::intersect(IndexSet::range(box.lo[d], box.hi[d]), own.sets[d]);
+        pieces[d] = plan::intersect(IndexSet::range(box.lo[d], box.hi[d]), owned_sets.sets[d]);
         empty = pieces[d].empty();
       }
       if (empty) continue;
@@ -124,9 +124,9 @@ std::byte* WindowCopier::find_in_array(Range range, const copy::LocalArray& arra
   std::int64_t done = 0;
   bool contiguous = true;
   for_each_product(range, plan_.owners().local_strides(array.strides), [&](std::int64_t offset, plan::Nest& nest) {
-    std::byte* const found = array.data + nest.b;
-    if (done == 0) begin = found;
-    contiguous = contiguous && offset + nest.a == done && found == begin + done;
+    std::byte* const address = array.data + nest.b;
+    if (done == 0) begin = address;
+    contiguous = contiguous && offset + nest.a == done && address == begin + done;
     done += plan::take_run(nest, plan_.element_bytes());
     contiguous = contiguous && nest.loops.empty();
   });

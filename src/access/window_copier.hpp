@@ -11,9 +11,9 @@
 
 namespace plait::access {
 
-/// The part of one rank in any range of an access; empty for a rank that the layout does not have.  A range is cut into
-/// boxes.  The intersections of a box with the rank's index sets are products of pieces, which the copy kernels execute
-/// as loops.  No list of elements or offsets exists.
+/// Copies the elements that one rank owns in any range of an access; there are none if the layout does not have the
+/// rank. A range is cut into boxes.  The intersections of a box with the rank's index sets are products of pieces,
+/// which the copy kernels execute as loops, without a list of elements or offsets.
 /// cost    24 bytes per index set; a call costs O(boxes * products of pieces) in addition to the bytes.
 /// threads  Const calls from any thread.
 class WindowCopier {
@@ -24,8 +24,8 @@ class WindowCopier {
   void window_to_array(plan::PositionRange range, const std::byte* window, const copy::LocalArray& array) const;
   void array_to_window(plan::PositionRange range, const copy::LocalArray& array, std::byte* window) const;
 
-  /// Returns where the array holds a range that its rank owns as a whole, if it holds it contiguously and in order of
-  /// positions, as a window does; otherwise nullptr.
+  /// Returns the address of a range within the array, if the rank owns the whole range and the array holds it
+  /// contiguously and in order of positions, as a window does; otherwise nullptr.
   std::byte* find_in_array(plan::PositionRange range, const copy::LocalArray& array) const;
 
   /// Copy between a packed message and a window or an array.  A message holds only the rank's elements of the range, in
@@ -48,8 +48,8 @@ class WindowCopier {
   copy::Destination array_landing_ = copy::Destination::kCaches;
 };
 
-/// Returns where one of the arrays holds a range as a window would hold it, if no other rank owns any of its elements;
-/// otherwise nullptr.  `copiers` and `arrays` are those of the same ranks.
+/// Returns the address of a range within one of the arrays, if that array holds it as a window would and no other rank
+/// owns any of its elements; otherwise nullptr. `copiers[i]` and `arrays[i]` belong to the same rank.
 std::byte* find_in_arrays(const plan::AccessPlan& plan, std::span<const WindowCopier> copiers,
                           std::span<const copy::LocalArray> arrays, plan::PositionRange range);
 

@@ -1,4 +1,4 @@
-// The requests that fill a window from a store, or flush it.
+// Makes the requests that fill a window from a store or flush it.
 //
 // A contiguous range is one request, submitted ahead. Other ranges consist of runs (plan::for_each_file_run). Long runs
 // are read directly into the window, kBatch = 1024 of them in one request. All runs of a window are one request if
@@ -8,8 +8,8 @@
 // Example: the region [:, 0:500] of 1000x1000 doubles has runs of 4000 bytes with gaps of 4000 bytes. The first window
 // of 1 MiB has 131,072 elements in 263 runs, the last of them cut. A read of 256 KiB covers 33 runs, as 32 * 8000 +
 // 4000 = 260,000 bytes, so that 8 reads fill the window. The region [:, 0:600] has runs of 4800 bytes, longer than
-// kSieveGap = 4096, and is read in batches. The region [:, 0:100] has gaps of 7200 bytes, so each of its runs is a read
-// of its own.
+// kSieveGap = 4096, and is read in batches. The region [:, 0:100] has gaps of 7200 bytes, so each of its runs is read
+// separately.
 //
 // Writes never use a sieve, because it would rewrite bytes of other ranks in the gaps.
 
@@ -31,10 +31,12 @@ using Range = plan::PositionRange;
 /// A list of segments takes at most 1/kWriteShare of the memory of its window: if runs are short, the list would need
 /// more memory than the data.
 constexpr std::size_t kWriteShare = 2;
-/// Remote stores derive further lists from that of a read, such as those of chunks and of requests.
+/// The share is smaller for remote stores, because they derive further lists from that of a read, such as those of
+/// chunks and of requests.
 constexpr std::size_t kRemoteShare = 8;
 
-/// Returns the maximum size of a list of segments that takes 1/share of the memory of its window.
+/// Returns the maximum number of segments in a list that takes 1/share of the memory of its window, but at least
+/// kBatch.
 std::size_t max_segments(Range range, std::int64_t element_bytes, std::size_t share) {
   const auto bytes = static_cast<std::size_t>(range.size() * element_bytes);
   return std::max(plan::kBatch, bytes / share / sizeof(store::ReadSegment));
@@ -69,7 +71,8 @@ void WindowIo::finish_read() {
 
 void WindowIo::read_in_batches(Range range, std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
-  const std::size_t most = plan_.options().window_bytes > 0 ? max_segments(range, bytes, kRemoteShare) : plan::kBatch;
+  const std::size_t max_batch =
+      plan_.options().window_bytes > 0 ? max_segments(range, bytes, kRemoteShare) : plan::kBatch;
   const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
   std::vector<store::ReadSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
@@ -81,7 +84,7 @@ void WindowIo::read_in_batches(Range range, std::byte* window) {
       batch.back().bytes += next.bytes;
       return;
     }
-    if (batch.size() == most) store_.read(std::exchange(batch, {}));
+    if (batch.size() == max_batch) store_.read(std::exchange(batch, {}));
     batch.push_back(next);
   });
   if (!batch.empty()) store_.read(std::move(batch));
@@ -104,13 +107,14 @@ void WindowIo::write(Range range, const std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
   // The runs of one chunk go into one write, because the store may have to compress the chunk as a whole.
   const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
-  const std::size_t most = max_segments(range, bytes, kWriteShare);
-  std::int64_t last = -1;
+  const std::size_t max_batch = max_segments(range, bytes, kWriteShare);
+  std::int64_t last_chunk = -1;
   std::vector<store::WriteSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
-    const std::int64_t own = chunk > 0 ? run.file / chunk : 0;
-    if (batch.size() >= (own != last || chunk == 0 ? plan::kBatch : most)) store_.write(std::exchange(batch, {}));
-    last = own;
+    const std::int64_t run_chunk = chunk > 0 ? run.file / chunk : 0;
+    if (batch.size() >= (run_chunk != last_chunk || chunk == 0 ? plan::kBatch : max_batch))
+      store_.write(std::exchange(batch, {}));
+    last_chunk = run_chunk;
     batch.push_back(
         {data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes, run.elements * bytes});
   });

@@ -4,11 +4,11 @@
 // are copied out (reading), or hold all elements before it is flushed (writing). Each reader has kSlots windows at a
 // time. With more ranks than cores, a fixed order of tasks would make every rank wait for the scheduler.
 //
-// Idea: no worker has a fixed task. Each slot has three counters that only grow: `claimed`, and one each for finished
-// moves (a window filled or flushed) and visits (a worker has copied its elements). A worker repeats: send or receive
-// messages, else copy its elements of a window that is ready, else claim and move a window, else sleep until a counter
-// that it waits for changes. uses(window_number) is the value of a counter of moves when window `window_number` is
-// complete, so counters are never reset.
+// Idea: no worker has a fixed task. A *move* fills or flushes a window; a *visit* is one worker's copy of its elements
+// of a window. Each slot has three counters that only grow: `claimed`, and one each for finished moves and visits. A
+// worker repeats: send or receive messages, else visit a window that is ready, else claim and move a window, else sleep
+// until a counter that it waits for changes. uses(window_number) is the value of a counter of moves when window
+// `window_number` is complete, so counters are never reset.
 //
 // Example: reading with 2 workers, kSlots = 2. Worker 0 claims window 0 of its share (claimed 0 -> 1), fills it and
 // raises moves to 1. Both workers copy their elements: visits becomes 1, then 2 = all_visits(0). Window 2 uses the same
@@ -39,11 +39,12 @@ WindowMove::WindowMove(const Access& access)
     std::int64_t window_count = plan_.windows();
     while (window_count > 0 && peer_window(i, window_count - 1).empty()) --window_count;
     progress(i).window_count = window_count;
-    if (plan_.each_node()) wanting_.push_back(plan_.owners().holdings(transport_.worker_on_node(i)));
+    if (plan_.each_node()) node_holdings_.push_back(plan_.owners().holdings(transport_.worker_on_node(i)));
   }
 }
 
-/// If each node reads for itself, the first workers of each node are its readers, equally many on each node.
+/// Returns the reader whose share the windows of a peer cover. If each node reads for itself, the first workers of each
+/// node are its readers, the same number on each node.
 std::int64_t WindowMove::peer_reader(int peer) const {
   return plan_.each_node() ? std::min<std::int64_t>(peer, plan_.readers())
                            : plan_.reader_ranks().reader_at(transport_.worker_on_node(peer));
@@ -56,12 +57,13 @@ int WindowMove::served_peers() const {
 }
 
 bool WindowMove::wanted(Range range) const {
-  const auto owns_some = [&](const plan::RankElements& one) {
-    return plan_.owners().next_owned(one.sets, range.begin) < range.end;
+  const auto owns_some = [&](const plan::RankElements& elements) {
+    return plan_.owners().next_owned(elements.sets, range.begin) < range.end;
   };
-  return !plan_.each_node() || std::ranges::any_of(wanting_, [&](const std::vector<plan::RankElements>& own) {
-    return std::ranges::any_of(own, owns_some);
-  });
+  return !plan_.each_node() ||
+         std::ranges::any_of(node_holdings_, [&](const std::vector<plan::RankElements>& holdings) {
+           return std::ranges::any_of(holdings, owns_some);
+         });
 }
 
 void WindowMove::run() {
@@ -71,7 +73,7 @@ void WindowMove::run() {
     return error_.rethrow();
   }
   work_until([&] {
-    return all([](const Progress& one) { return one.visited == one.window_count; }) && nothing_left_to_move() &&
+    return all([](const Progress& peer) { return peer.visited == peer.window_count; }) && nothing_left_to_move() &&
            remote_.done();
   });
   error_.rethrow();
@@ -89,10 +91,10 @@ transport::Slot& WindowMove::slot(int peer, std::int64_t window_number) const {
 /// elements as the window would, otherwise in this worker's own window memory.
 void WindowMove::work_alone() {
   for (int i = 0; i < served_; ++i) {
-    Progress& theirs = progress(peer(i));
-    for (; theirs.claimed < theirs.window_count; ++theirs.claimed) {
+    Progress& peer_progress = progress(peer(i));
+    for (; peer_progress.claimed < peer_progress.window_count; ++peer_progress.claimed) {
       if (failed()) return;
-      const Range range = peer_window(peer(i), theirs.claimed);
+      const Range range = peer_window(peer(i), peer_progress.claimed);
       if (!claim(peer(i))) continue;
       if (std::byte* const in_array = find_in_arrays(plan_, copiers_, access_.arrays, range)) {
         move(range, in_array);
@@ -116,19 +118,20 @@ void WindowMove::work_until(base::FunctionRef<bool()> done) {
     // Messages come first, so that links are busy while this worker copies or waits for its disk.
     if (exchange_some() || visit_one() || move_one()) continue;
     const double copied = access_.times.copy;
-    const auto goes_on = [&] { return something_to_do() || exchange_some() || done(); };
+    const auto can_continue = [&] { return something_to_do() || exchange_some() || done(); };
     {
       const collective::Stopwatch watch(access_.times.wait);
       if (remote_.under_way())
-        transport_.await(goes_on);
+        transport_.await(can_continue);
       else
-        transport::wait_until(goes_on, awaited(), transport_.gates().liveness());
+        transport::wait_until(can_continue, awaited(), transport_.gates().liveness());
     }
     access_.times.wait -= access_.times.copy - copied;
   }
 }
 
-/// Sends and receives messages. Returns true if any moved, or if one of this worker's windows is complete now.
+/// Sends and receives messages. Returns true if a message was started or completed, or if one of this worker's windows
+/// is now complete.
 bool WindowMove::exchange_some() {
   if (!apart()) return false;
   const bool moved = exchange([this](std::int64_t window_number) -> std::byte* {
@@ -152,20 +155,22 @@ bool WindowMove::something_to_do() {
 }
 
 bool WindowMove::visitable(int peer) {
-  const Progress& theirs = progress(peer);
-  return theirs.visited < theirs.window_count && can_visit(slot(peer, theirs.visited), theirs.visited);
+  const Progress& peer_progress = progress(peer);
+  return peer_progress.visited < peer_progress.window_count &&
+         can_visit(slot(peer, peer_progress.visited), peer_progress.visited);
 }
 
 /// True if the next unclaimed window of a peer may be moved. Skips windows that other workers have claimed meanwhile.
 bool WindowMove::movable(int peer) {
-  Progress& theirs = progress(peer);
-  while (theirs.claimed < theirs.window_count &&
-         transport::reached(slot(peer, theirs.claimed).claimed, uses(theirs.claimed)))
-    ++theirs.claimed;
-  return theirs.claimed < theirs.window_count && can_move(slot(peer, theirs.claimed), theirs.claimed);
+  Progress& peer_progress = progress(peer);
+  while (peer_progress.claimed < peer_progress.window_count &&
+         transport::reached(slot(peer, peer_progress.claimed).claimed, uses(peer_progress.claimed)))
+    ++peer_progress.claimed;
+  return peer_progress.claimed < peer_progress.window_count &&
+         can_move(slot(peer, peer_progress.claimed), peer_progress.claimed);
 }
 
-/// Claims the next window of a peer. Returns false if another worker was faster.
+/// Claims the next window of a peer. Returns false if another worker has claimed it.
 bool WindowMove::claim(int peer) {
   const std::int64_t window_number = progress(peer).claimed;
   std::uint32_t before = uses(window_number) - 1;
@@ -175,14 +180,14 @@ bool WindowMove::claim(int peer) {
 
 bool WindowMove::visit_one() {
   for (int i = 0; i < transport_.node_size(); ++i) {
-    const int one = peer(i);
-    if (!visitable(one)) continue;
-    const std::int64_t window_number = progress(one).visited++;
-    visit(peer_window(one, window_number), window(one, window_number));
-    if (one == me() && apart())
+    const int owner = peer(i);
+    if (!visitable(owner)) continue;
+    const std::int64_t window_number = progress(owner).visited++;
+    visit(peer_window(owner, window_number), window(owner, window_number));
+    if (owner == me() && apart())
       count_own();
     else
-      count_visit(one, window_number);
+      count_visit(owner, window_number);
     return true;
   }
   return false;
@@ -190,12 +195,12 @@ bool WindowMove::visit_one() {
 
 bool WindowMove::move_one() {
   for (int i = 0; i < served_; ++i) {
-    const int one = peer(i);
-    if (!movable(one)) continue;
-    const std::int64_t window_number = progress(one).claimed;
-    if (!claim(one)) continue;
-    move(peer_window(one, window_number), window(one, window_number));
-    transport::Gates::raise(moves(slot(one, window_number)));
+    const int owner = peer(i);
+    if (!movable(owner)) continue;
+    const std::int64_t window_number = progress(owner).claimed;
+    if (!claim(owner)) continue;
+    move(peer_window(owner, window_number), window(owner, window_number));
+    transport::Gates::raise(moves(slot(owner, window_number)));
     return true;
   }
   return false;
@@ -205,12 +210,12 @@ bool WindowMove::move_one() {
 /// first, wait_until() notices it because it tests its condition from time to time.
 std::atomic<std::uint32_t>& WindowMove::awaited() {
   for (int i = 0; i < transport_.node_size(); ++i) {
-    const Progress& theirs = progress(peer(i));
-    if (theirs.visited < theirs.window_count) return moves(slot(peer(i), theirs.visited));
+    const Progress& peer_progress = progress(peer(i));
+    if (peer_progress.visited < peer_progress.window_count) return moves(slot(peer(i), peer_progress.visited));
   }
   for (int i = 0; i < transport_.node_size(); ++i) {
-    const Progress& theirs = progress(peer(i));
-    if (theirs.claimed < theirs.window_count) return visits(slot(peer(i), theirs.claimed));
+    const Progress& peer_progress = progress(peer(i));
+    if (peer_progress.claimed < peer_progress.window_count) return visits(slot(peer(i), peer_progress.claimed));
   }
   return moves(slot(me(), 0));
 }

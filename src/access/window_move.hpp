@@ -34,24 +34,25 @@ class WindowMove : public Move {
 
   explicit WindowMove(const Access& access);
 
-  /// True if this worker can copy its elements of a window now, and true if a worker can move the window now.
+  /// Return true if this worker can copy its elements of a window now, or if a worker can move the window now.
   virtual bool can_visit(const transport::Slot& slot, std::int64_t window_number) const = 0;
   virtual bool can_move(const transport::Slot& slot, std::int64_t window_number) const = 0;
-  /// The counter of a slot's visits, and the counter of its moves, on which workers wait before they visit a window.
+  /// Return the counter of a slot's visits and the counter of its moves. Workers wait on the latter before they visit a
+  /// window.
   virtual std::atomic<std::uint32_t>& visits(transport::Slot& slot) const = 0;
   virtual std::atomic<std::uint32_t>& moves(transport::Slot& slot) const = 0;
   virtual void visit(Range range, std::byte* window) = 0;
   virtual void move(Range range, std::byte* window) = 0;
-  /// Sends and receives messages for the ranks of other nodes.  Returns true if any moved.
+  /// Sends and receives messages for the ranks of other nodes. Returns true if any was started or completed.
   virtual bool exchange(NodeExchange::OwnWindow own) = 0;
   /// True if windows are moved before they are visited.
   virtual bool moves_first() const = 0;
 
-  /// Returns how often the slot of a step has been used when this step is complete.
+  /// Returns how often the slot of a window has been used when this window is complete.
   static std::uint32_t uses(std::int64_t window_number) {
     return static_cast<std::uint32_t>(window_number / plan::kSlots + 1);
   }
-  /// Returns the visits of the slot of a step when this step is complete.
+  /// Returns the value of the visits counter of a window's slot when this window is complete.
   std::uint32_t all_visits(std::int64_t window_number) const {
     return static_cast<std::uint32_t>(sharers_) * uses(window_number);
   }
@@ -120,10 +121,10 @@ class WindowMove : public Move {
   transport::Transport& transport_;
   int sharers_;  // workers that use one window: all of the node, or 1 if workers see all arrays
   std::int64_t slot_bytes_;
-  int served_;                                            // peers, in the order of peer(), whose windows it may move
-  std::vector<Progress> progress_;                        // indexed by node rank
-  std::vector<std::vector<plan::RankElements>> wanting_;  // of the node's ranks, if each node reads for itself
-  std::int64_t counted_ = 0;                              // counted visits of own windows, if nodes are apart
+  int served_;                      // this worker may move the windows of peer(0) to peer(served_ - 1)
+  std::vector<Progress> progress_;  // indexed by node rank
+  std::vector<std::vector<plan::RankElements>> node_holdings_;  // of the node's ranks, if each node reads for itself
+  std::int64_t counted_ = 0;  // own windows whose visit by this worker is counted, if nodes are apart
   transport::SharedWindows* windows_ = nullptr;
 };
 

@@ -46,9 +46,9 @@ bool Layout::has_halo() const {
 
 Extents Layout::coordinates(std::int64_t rank) const {
   if (!has_rank(rank)) {
-    const bool first_ones = ranks_end() == size();
+    const bool are_consecutive = ranks_end() == size();
     base::throw_argument_error("rank ", rank, " is not in the layout ", spelling(*this), "; ",
-                               first_ones
+                               are_consecutive
                                    ? text("its ranks are 0 to ", size() - 1)
                                    : text("it has ", size(), " ranks, of which the largest is ", ranks_end() - 1));
   }
@@ -61,7 +61,7 @@ Extents Layout::coordinates(std::int64_t rank) const {
 
 namespace {
 
-/// Splits a number into the coordinates of several axes, the last one the fastest.
+/// Splits a number into the coordinates of several axes, of which the last one varies fastest.
 void set_axes(Extents& on_axes, const std::vector<int>& axes, std::int64_t number, const Extents& grid) {
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     on_axes[at(*axis)] = number % grid[at(*axis)];
@@ -69,8 +69,8 @@ void set_axes(Extents& on_axes, const std::vector<int>& axes, std::int64_t numbe
   }
 }
 
-/// Returns the ranks of a listed map at a position, in ascending order.
-std::vector<std::int64_t> listed_copies(const layout::ResolvedLayout& layout, Extents on_axes) {
+/// Returns the ranks of all replicas at a grid position of a listed map, in ascending order.
+std::vector<std::int64_t> find_listed_copies(const layout::ResolvedLayout& layout, Extents on_axes) {
   std::vector<std::int64_t> ranks;
   for (std::int64_t copy = 0; copy < layout.replicas; ++copy) {
     set_axes(on_axes, layout.copied, copy, layout.map.grid());
@@ -86,7 +86,7 @@ std::int64_t Layout::rank_at(std::span<const std::int64_t> coordinates, std::int
   Extents on_axes(grid().size(), 0);
   for (std::size_t d = 0; d < shape().size(); ++d) set_axes(on_axes, resolved_->axes[d], coordinates[d], grid());
   if (resolved_->map.listed() && resolved_->replicas > 1)
-    return listed_copies(*resolved_, std::move(on_axes))[static_cast<std::size_t>(replica)];
+    return find_listed_copies(*resolved_, std::move(on_axes))[static_cast<std::size_t>(replica)];
   set_axes(on_axes, resolved_->copied, replica, grid());
   return resolved_->map.rank_at(on_axes);
 }
@@ -95,7 +95,7 @@ std::int64_t Layout::replica(std::int64_t rank) const {
   if (resolved_->replicas == 1) return 0;
   const Extents on_axes = resolved_->map.coordinates(rank);
   if (resolved_->map.listed()) {
-    const std::vector<std::int64_t> ranks = listed_copies(*resolved_, on_axes);
+    const std::vector<std::int64_t> ranks = find_listed_copies(*resolved_, on_axes);
     return std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
   }
   std::int64_t replica = 0;
@@ -178,10 +178,10 @@ std::int64_t Layout::owner(std::span<const std::int64_t> index) const {
 }
 
 Extents Layout::to_local(std::span<const std::int64_t> index, std::int64_t rank) const {
-  const Extents wanted = element_coordinates(*this, index);
-  if (coordinates(rank) != wanted)
+  const Extents owner_coordinates = element_coordinates(*this, index);
+  if (coordinates(rank) != owner_coordinates)
     base::throw_argument_error("rank ", rank, " does not own the element ", base::tuple_text(index), "; rank ",
-                               rank_at(wanted), " does");
+                               rank_at(owner_coordinates), " does");
   const std::vector<IndexSet> sets = index_sets(rank);
   Extents local(sets.size());
   for (std::size_t d = 0; d < sets.size(); ++d) local[d] = sets[d].count_below(index[d]);
@@ -208,7 +208,7 @@ bool Layout::spelled_like(const Layout& other) const {
           a.ranks == b.ranks && a.order == b.order && a.options == b.options);
 }
 
-/// Access of the function below to the internals of a Layout.
+/// Gives get_owner_map() access to the private members of a Layout.
 struct layout::LayoutInternals {
   static const ResolvedLayout& resolved(const Layout& layout) { return *layout.resolved_; }
 };

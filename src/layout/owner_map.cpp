@@ -1,11 +1,11 @@
 // The formulas of the distributions: from a coordinate to its indices, and from an index to its coordinate.
 //
 // Problem: `set` and `owner` are called for millions of ranks and for arrays of 10^12 elements, so neither may list
-// indices. Every distribution is therefore reduced to arithmetic on blocks, and set() returns five numbers (IndexSet).
+// indices. Every distribution is therefore arithmetic on blocks, and set() returns five numbers (IndexSet).
 //
 // Example: 10 indices on 3 coordinates.
 //   block              blocks of ceil(10/3) = 4:    0..3 | 4..7 | 8..9
-//   balanced           10 mod 3 = 1 one is longer:  0..3 | 4..6 | 7..9
+// balanced           10 mod 3 = 1 block is longer:  0..3 | 4..6 | 7..9
 //   cyclic(2)          block b goes to b mod 3:     0,1,6,7 | 2,3,8,9 | 4,5
 //   gen_block(5,0,5)   from prefix sums 0 5 5 10:   0..4 | nothing | 5..9
 //   indirect           from the runs of the map, by binary search in one period
@@ -95,9 +95,9 @@ void check(const Distribution& distribution, std::int64_t size, std::int64_t ext
 }  // namespace
 
 std::int64_t OwnerMap::longest() const {
-  std::int64_t most = 0;
-  for (std::int64_t c = 0; c < extent(); ++c) most = std::max(most, set(c).size());
-  return most;
+  std::int64_t longest_set = 0;
+  for (std::int64_t c = 0; c < extent(); ++c) longest_set = std::max(longest_set, set(c).size());
+  return longest_set;
 }
 
 BlockOwnerMap::BlockOwnerMap(const Distribution& distribution, std::int64_t size, std::int64_t extent, Turn turn,
@@ -120,9 +120,9 @@ IndexSet BlockOwnerMap::blocks_from(std::int64_t first) const {
   switch (kind_) {
     case Kind::kBalanced: {
       const std::int64_t share = size / extent();
-      const std::int64_t more = size % extent();
-      const std::int64_t start = first * share + std::min(first, more);
-      return IndexSet::range(start, start + share + (first < more ? 1 : 0));
+      const std::int64_t larger_blocks = size % extent();
+      const std::int64_t start = first * share + std::min(first, larger_blocks);
+      return IndexSet::range(start, start + share + (first < larger_blocks ? 1 : 0));
     }
     case Kind::kGenBlock: return IndexSet::range((*starts_)[at(first)], (*starts_)[at(first) + 1]);
     case Kind::kBlock:
@@ -139,8 +139,8 @@ IndexSet BlockOwnerMap::blocks_from(std::int64_t first) const {
 }
 
 IndexSet BlockOwnerMap::set(std::int64_t coordinate) const {
-  const std::int64_t ahead = turn_.reverse ? turn_.source - coordinate : coordinate - turn_.source;
-  const IndexSet blocks = blocks_from(ahead < 0 ? ahead + extent() : ahead);
+  const std::int64_t blocks_after_source = turn_.reverse ? turn_.source - coordinate : coordinate - turn_.source;
+  const IndexSet blocks = blocks_from(blocks_after_source < 0 ? blocks_after_source + extent() : blocks_after_source);
   return offset_ == 0 ? blocks : blocks.translate(-offset_).clip(0, size());
 }
 
@@ -150,9 +150,9 @@ std::int64_t BlockOwnerMap::block_at(std::int64_t position) const {
     case Kind::kCyclic: return position / block_ % extent();
     case Kind::kBalanced: {
       const std::int64_t share = template_size() / extent();
-      const std::int64_t more = template_size() % extent();
-      const std::int64_t boundary = more * (share + 1);
-      return position < boundary ? position / (share + 1) : more + (position - boundary) / share;
+      const std::int64_t larger_blocks = template_size() % extent();
+      const std::int64_t boundary = larger_blocks * (share + 1);
+      return position < boundary ? position / (share + 1) : larger_blocks + (position - boundary) / share;
     }
     case Kind::kGenBlock: return std::upper_bound(starts_->begin(), starts_->end(), position) - starts_->begin() - 1;
     default: return 0;
@@ -194,9 +194,10 @@ std::vector<std::int64_t> BlockOwnerMap::owners_in(std::int64_t begin, std::int6
 std::int64_t BlockOwnerMap::longest() const {
   if (offset_ > 0) return OwnerMap::longest();
   if (!starts_) return blocks_from(0).size();  // no block is longer than the first one
-  std::int64_t most = 0;
-  for (std::size_t b = 1; b < starts_->size(); ++b) most = std::max(most, (*starts_)[b] - (*starts_)[b - 1]);
-  return most;
+  std::int64_t longest_block = 0;
+  for (std::size_t b = 1; b < starts_->size(); ++b)
+    longest_block = std::max(longest_block, (*starts_)[b] - (*starts_)[b - 1]);
+  return longest_block;
 }
 
 IndirectOwnerMap::IndirectOwnerMap(const Distribution& distribution, std::int64_t size, std::int64_t extent)
@@ -214,9 +215,10 @@ IndirectOwnerMap::IndirectOwnerMap(const Distribution& distribution, std::int64_
     begin += count;
   }
   period_ = std::max<std::int64_t>(begin, 1);
-  std::vector<std::vector<Run>> owned(at(extent));
-  for (std::size_t i = 0; i < runs_.size(); ++i) owned[at(runs_[i].owner)].push_back({starts_[i], runs_[i].count});
-  for (std::vector<Run>& runs : owned)
+  std::vector<std::vector<Run>> runs_by_owner(at(extent));
+  for (std::size_t i = 0; i < runs_.size(); ++i)
+    runs_by_owner[at(runs_[i].owner)].push_back({starts_[i], runs_[i].count});
+  for (std::vector<Run>& runs : runs_by_owner)
     sets_.push_back(runs.empty() ? IndexSet::range(size, size)
                                  : IndexSet::periodic(0, period_, std::move(runs), 0, size));
 }
@@ -304,8 +306,8 @@ std::vector<std::int64_t> AlignedOwnerMap::owners_in(std::int64_t begin, std::in
   return base_->owners_in(std::min(a, b), std::max(a, b) + 1);
 }
 
-OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& of, Turn turn, int dimension) {
-  const auto& [size, extents, offset] = of;
+OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& sizes, Turn turn, int dimension) {
+  const auto& [size, extents, offset] = sizes;
   using Kind = Distribution::Kind;
   const bool indirect = distribution.kind == Kind::kIndirect;
   if (indirect && !turn.plain())
@@ -326,7 +328,8 @@ OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize&
   }
   for (std::size_t level = 0; level < distribution.inner.size(); ++level) {
     const Distribution& inner = distribution.inner[level];
-    // Only these depend on the number of positions, which differs between coordinates.
+    // Only these distributions have parameters that must fit the number of positions, which differs between
+    // coordinates.
     const bool depends = inner.kind == Kind::kGenBlock || inner.kind == Kind::kIndirect || inner.block != 0;
     for (std::int64_t c = 0; c < (depends ? owner_map->extent() : 1); ++c)
       check(inner, owner_map->set(c).size(), extents[level + 1], dimension);

@@ -19,7 +19,7 @@ class OwnerMap {
   virtual ~OwnerMap() = default;
 
   std::int64_t size() const { return size_; }
-  /// Number of coordinates.
+  /// Returns the number of coordinates.
   std::int64_t extent() const { return extent_; }
 
   virtual IndexSet set(std::int64_t coordinate) const = 0;
@@ -27,7 +27,7 @@ class OwnerMap {
   /// Returns the coordinates that own an index of [begin, end), in ascending order without repetitions. The result
   /// may contain coordinates that own none of them.
   virtual std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const = 0;
-  /// Largest number of indices that one coordinate owns.
+  /// Returns the largest number of indices that one coordinate owns.
   virtual std::int64_t longest() const;
 
  private:
@@ -45,8 +45,8 @@ struct Turn {
   bool plain() const { return source == 0 && !reverse; }
 };
 
-/// `block`, `block(m)`, `balanced`, `cyclic(k)`, `gen_block(sizes)` and `*`. Index i is index i + offset of the
-/// template [0, n + offset).
+/// The distributions `block`, `block(m)`, `balanced`, `cyclic(k)`, `gen_block(sizes)` and `*`. Index i of the array is
+/// index i + offset of the template [0, n + offset).
 class BlockOwnerMap : public OwnerMap {
  public:
   using Kind = Distribution::Kind;
@@ -57,7 +57,7 @@ class BlockOwnerMap : public OwnerMap {
   Kind kind() const { return kind_; }
   const Turn& turn() const { return turn_; }
   std::int64_t offset() const { return offset_; }
-  /// Length of the blocks of `block` and `cyclic`, 0 for the others.
+  /// Returns the length of the blocks of `block` and `cyclic`, 0 for the others.
   std::int64_t block() const { return block_; }
   /// Returns the coordinate that owns block number `block` < p.
   std::int64_t block_owner(std::int64_t block) const;
@@ -79,7 +79,7 @@ class BlockOwnerMap : public OwnerMap {
   std::shared_ptr<const Extents> starts_;  // gen_block: p+1 prefix sums
 };
 
-/// `indirect(map)`.
+/// The distribution `indirect(map)`.
 class IndirectOwnerMap : public OwnerMap {
  public:
   /// pre  make_owner_map() has checked the owners.
@@ -137,9 +137,9 @@ struct OwnerMapSize {
   std::int64_t offset = 0;  ///< offset of the dimension in its template
 };
 
-/// Makes the owner map of a distribution, including its nested ones. dimension: for errors.
+/// Makes the owner map of a distribution, including its nested ones. Errors name `dimension`.
 /// errors  kArgument, naming the dimension: invalid parameters, such as a block(m) that is too small.
-OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& of, Turn turn, int dimension);
+OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& sizes, Turn turn, int dimension);
 
 /// Returns the owner map of a dimension of a layout. It exists as long as a copy of the layout.
 const OwnerMap& get_owner_map(const Layout& layout, int dimension);

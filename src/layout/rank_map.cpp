@@ -34,19 +34,19 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
     if (static_cast<std::int64_t>(list.size()) != positions_)
       base::throw_argument_error("ranks lists ", list.size(), " ranks, but the grid ", base::tuple_text(grid_), " has ",
                                  positions_, " positions; give one rank for each");
-    auto made = std::make_shared<List>();
+    auto ranks_list = std::make_shared<List>();
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i] < 0) base::throw_argument_error("ranks lists the negative rank ", list[i]);
       if (list[i] == INT64_MAX) base::throw_argument_error("ranks lists the rank ", list[i], "; use ranks below it");
-      made->at.emplace_back(list[i], static_cast<std::int64_t>(i));
+      ranks_list->at.emplace_back(list[i], static_cast<std::int64_t>(i));
     }
-    std::sort(made->at.begin(), made->at.end());
-    for (std::size_t i = 1; i < made->at.size(); ++i)
-      if (made->at[i].first == made->at[i - 1].first)
-        base::throw_argument_error("ranks lists the rank ", made->at[i].first, " twice, at positions ",
-                                   made->at[i - 1].second, " and ", made->at[i].second);
-    made->ranks = std::move(list);
-    list_ = std::move(made);
+    std::sort(ranks_list->at.begin(), ranks_list->at.end());
+    for (std::size_t i = 1; i < ranks_list->at.size(); ++i)
+      if (ranks_list->at[i].first == ranks_list->at[i - 1].first)
+        base::throw_argument_error("ranks lists the rank ", ranks_list->at[i].first, " twice, at positions ",
+                                   ranks_list->at[i - 1].second, " and ", ranks_list->at[i].second);
+    ranks_list->ranks = std::move(list);
+    list_ = std::move(ranks_list);
   }
   ranks_end_ = positions_;
   if (size_ != positions_ || list_) {

@@ -11,7 +11,7 @@ namespace plait::layout {
 
 /// A one-to-one map between ranks and the coordinates on grid axes. If an axis is pinned to one coordinate, only the
 /// ranks at that coordinate belong to the map.
-/// cost  O(axes); with an explicit list of ranks 16 bytes a rank, and O(log ranks) to find one.
+/// cost  O(axes); with an explicit list of ranks 16 bytes per rank, and O(log ranks) to find one.
 class RankMap {
  public:
   RankMap() = default;
@@ -21,9 +21,9 @@ class RankMap {
   RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned);
 
   const Extents& grid() const { return grid_; }
-  /// Number of ranks.
+  /// Returns the number of ranks.
   std::int64_t size() const { return size_; }
-  /// One more than the largest rank.
+  /// Returns one more than the largest rank.
   std::int64_t ranks_end() const { return ranks_end_; }
   bool has(std::int64_t rank) const { return find_position(rank) >= 0; }
   /// Returns the coordinate on each axis; pre: has(rank).

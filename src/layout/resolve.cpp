@@ -1,4 +1,4 @@
-// Converts the arguments of a layout to its meaning: checks, and the owner map of each dimension.
+// Resolves the arguments of a layout: checks them, and makes the owner map of each dimension.
 //
 // The arguments leave much open: `(block, *, cyclic) onto (4, 2)` does not say which grid axis belongs to which
 // dimension, and an aligned array has the distributions of its template. resolve() proceeds in this order:
@@ -69,12 +69,12 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
     }
   }
   const auto named = std::count_if(levels.begin(), levels.end(), [](auto* level) { return !level->axes.empty(); });
-  const std::int64_t free = std::count(replicated.begin(), replicated.end(), false);
+  const std::int64_t unreplicated_axes = std::count(replicated.begin(), replicated.end(), false);
   if (named == 0) {
-    if (free != static_cast<std::int64_t>(levels.size()))
+    if (unreplicated_axes != static_cast<std::int64_t>(levels.size()))
       base::throw_argument_error(
-          "the grid ", base::tuple_text(grid), " has ", free, free == 1 ? " axis" : " axes",
-          free == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated",
+          "the grid ", base::tuple_text(grid), " has ", unreplicated_axes, unreplicated_axes == 1 ? " axis" : " axes",
+          unreplicated_axes == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated",
           ", but the number of distributed dimensions is ", levels.size(),
           "; give one grid extent for each dimension that is not *, and name the axes that hold copies, as in "
           "replicate=(1)");
@@ -123,20 +123,20 @@ Extents level_extents(const AxesOfLevels& levels, const Extents& grid) {
   return result;
 }
 
-/// Returns one entry for each dimension, from one for each dimension or, if that is allowed, one for each distributed
-/// dimension.
-Extents spread(const Extents& given, const std::vector<Distribution>& distributions, const char* what,
+/// Returns one entry for each dimension. `entries` has one for each dimension or, if `distributed_only`, may have one
+/// for each distributed dimension.
+Extents spread(const Extents& entries, const std::vector<Distribution>& distributions, const char* what,
                bool distributed_only) {
-  if (given.empty()) return Extents(distributions.size(), 0);
-  if (given.size() == distributions.size()) return given;
+  if (entries.empty()) return Extents(distributions.size(), 0);
+  if (entries.size() == distributions.size()) return entries;
   const auto distributed = std::count_if(distributions.begin(), distributions.end(), is_distributed);
-  if (!distributed_only || static_cast<std::int64_t>(given.size()) != distributed)
-    base::throw_argument_error(what, '=', base::tuple_text(given), " has length ", given.size(),
+  if (!distributed_only || static_cast<std::int64_t>(entries.size()) != distributed)
+    base::throw_argument_error(what, '=', base::tuple_text(entries), " has length ", entries.size(),
                                "; give one entry for each of the ", distributions.size(), " dimensions");
   Extents result(distributions.size(), 0);
   std::size_t next = 0;
   for (std::size_t d = 0; d < distributions.size(); ++d)
-    if (is_distributed(distributions[d])) result[d] = given[next++];
+    if (is_distributed(distributions[d])) result[d] = entries[next++];
   return result;
 }
 
@@ -146,10 +146,10 @@ struct AlignedDimension {
   const Alignment& alignment;
 };
 
-OwnerMapPtr aligned_map(const Distribution& distribution, const OwnerMapSize& of_template, Turn turn, int dimension,
+OwnerMapPtr aligned_map(const Distribution& distribution, const OwnerMapSize& template_sizes, Turn turn, int dimension,
                         const AlignedDimension& aligned) {
-  const std::int64_t template_size = of_template.size;
-  const Extents& extents = of_template.extents;
+  const std::int64_t template_size = template_sizes.size;
+  const Extents& extents = template_sizes.extents;
   const auto& [size, alignment] = aligned;
   const bool blocks = distribution.inner.empty() && (distribution.kind == Distribution::Kind::kBlock ||
                                                      distribution.kind == Distribution::Kind::kCyclic);
@@ -166,7 +166,7 @@ OwnerMapPtr aligned_map(const Distribution& distribution, const OwnerMapSize& of
 }
 
 void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, std::int64_t extent) {
-  const auto leaves = [&](std::int64_t index, const std::string& image) {
+  const auto throw_outside = [&](std::int64_t index, const std::string& image) {
     base::throw_argument_error("alignment, template dimension ", d, ": index ", index, " of dimension ",
                                alignment.dimension, " lies at ", image, ", outside the template's 0 to ", extent - 1);
   };
@@ -175,8 +175,8 @@ void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, 
     std::int64_t image = 0;
     if (__builtin_mul_overflow(alignment.scale, index, &image) ||
         __builtin_add_overflow(image, alignment.offset, &image))
-      leaves(index, "a position past 2^63");
-    if (image < 0 || image >= extent) leaves(index, text(image));
+      throw_outside(index, "a position past 2^63");
+    if (image < 0 || image >= extent) throw_outside(index, text(image));
   }
 }
 
@@ -217,7 +217,7 @@ void check_halo(const ResolvedLayout& layout, std::size_t d) {
   base::checked_add(base::checked_add(longest, halo.lo, "padded extent"), halo.hi, "padded extent");
 }
 
-/// Sets the owner maps of an array that is its own template.
+/// Sets the owner maps of an array that is not aligned with a template.
 void set_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
                     const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
@@ -232,7 +232,8 @@ void set_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axe
   }
 }
 
-/// Sets the owner maps of an array in a template. Returns the pinned coordinate of each axis, -1 for the others.
+/// Sets the owner maps of an array that is aligned with a template. Returns the pinned coordinate of each axis, -1 for
+/// the others.
 Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axes,
                                const std::vector<Turn>& turns, std::vector<bool>& replicated, const Extents& grid) {
   const LayoutOptions& options = layout.options;
@@ -271,7 +272,8 @@ Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfL
                                    " lies outside the template's 0 to ", extent - 1);
       coordinate = owner_map->owner(alignment.offset);
     }
-    // The axes of a dimension are digits of its coordinate, the last one the least significant.
+    // The positions on the axes of a dimension are the digits of its coordinate; the last axis is the least significant
+    // one.
     for (auto level = axes[t].rbegin(); level != axes[t].rend(); ++level)
       for (auto axis = level->rbegin(); axis != level->rend(); ++axis) {
         if (alignment.kind == Alignment::Kind::kCopies) {

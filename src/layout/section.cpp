@@ -1,4 +1,4 @@
-// The layout of a part of an array.
+// Makes the layout of a part of an array.
 //
 // A section is an array that is aligned with the whole one: its index i is index start + stride * i. Example: 8
 // elements `(block) onto (2)`, the section of 4 elements from index 3 on. It has the template 8 and the alignment
@@ -37,10 +37,11 @@ Layout section(const Layout& whole, const Region& region) {
   options.periodic.clear();
   align(options, whole);
   Extents shape;
-  std::vector<int> kept(region.size(), -1);
+  // The dimension of the section that each dimension of the whole array becomes; -1 if it is omitted.
+  std::vector<int> new_dimension(region.size(), -1);
   for (std::size_t d = 0; d < region.size(); ++d) {
     if (region[d].single) continue;
-    kept[d] = static_cast<int>(shape.size());
+    new_dimension[d] = static_cast<int>(shape.size());
     shape.push_back(region[d].count);
   }
   for (Alignment& alignment : options.align) {
@@ -48,12 +49,13 @@ Layout section(const Layout& whole, const Region& region) {
     const auto d = static_cast<std::size_t>(alignment.dimension);
     alignment.offset += alignment.scale * region[d].start;
     alignment.scale *= region[d].stride;
-    if (kept[d] < 0) alignment.kind = Alignment::Kind::kConstant;
-    alignment.dimension = kept[d] < 0 ? 0 : kept[d];
+    if (new_dimension[d] < 0) alignment.kind = Alignment::Kind::kConstant;
+    alignment.dimension = new_dimension[d] < 0 ? 0 : new_dimension[d];
   }
   options.order.clear();
   for (const int d : whole.order())
-    if (kept[static_cast<std::size_t>(d)] >= 0) options.order.push_back(kept[static_cast<std::size_t>(d)]);
+    if (new_dimension[static_cast<std::size_t>(d)] >= 0)
+      options.order.push_back(new_dimension[static_cast<std::size_t>(d)]);
   return Layout(std::move(shape), whole.distributions(), whole.grid(), whole.ranks(), Order::kC, std::move(options));
 }
 

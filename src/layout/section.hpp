@@ -1,4 +1,4 @@
-/// A part of an array as an array of its own.
+/// Layouts of parts of arrays.
 #pragma once
 
 #include "plait/layout.hpp"
@@ -6,10 +6,10 @@
 
 namespace plait::layout {
 
-/// Returns the layout of the box of `shape` elements from `origin` on: the same ranks, each with its elements of the
-/// box, relative to the first one of the box; without a halo.
+/// Returns the layout of the box of `shape` elements that begins at `origin`. Each rank has those of its elements that
+/// are in the box, and indices count from the origin. The layout has no halo.
 /// pre   The box is inside the array.
-/// cost  That of making the layout.
+/// cost  As the constructor of Layout.
 Layout section(const Layout& whole, const Extents& origin, const Extents& shape);
 
 /// Returns the layout of a region. Its indices count only the indices in the region, and dimensions with a single

@@ -1,7 +1,7 @@
 // The overlaps of two periodic index sets.
 //
-// Problem: the common period of strides such as 10^6 and 10^6 + 1 is 10^12 indices, so the overlaps cannot be found
-// by visiting the period.
+// Problem: the common period of strides such as 10^6 and 10^6 + 1 is 10^12 indices, so the overlaps cannot be found by
+// enumerating the period.
 //
 // Idea: run i of a and run j of b overlap if b's run begins at a distance d from a's with -length_b < d < length_a.
 // Such a pair exists if and only if the gcd g of the strides divides d minus the offset of both origins, and then i
@@ -12,7 +12,8 @@
 // 12 and g = 2, so the distances in -2 .. 1 to examine are -2 and 0. d = 0: 4i = 0 modulo 6, i = 0, overlap 0,1. d =
 // -2: 4i = 2 modulo 6, i = 2, a's run 8,9 and b's run 6,7,8, overlap 8. One period thus has the overlaps 0,1 and 8.
 //
-// If both sets have few runs in the range, visiting these is cheaper; find() estimates the steps of both methods.
+// If both sets have few runs in the range, walking over these is cheaper; find() estimates the operations of both
+// methods.
 
 #include "layout/index_set/common_runs.hpp"
 
@@ -42,37 +43,38 @@ CommonRuns::CommonRuns(const IndexSet& a, const IndexSet& b)
 }
 
 std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
-  std::vector<Run> found;
-  if (from >= to) return found;
+  std::vector<Run> overlaps;
+  if (from >= to) return overlaps;
   const IndexSet& a = side_a_.set;
   const IndexSet& b = side_b_.set;
   if (a.contains(from) && b.contains(from)) {
     // The run that contains `from` is handled separately, so that every other overlap begins after `from`.
     const std::int64_t stop = std::min({a.run_end(from), b.run_end(from), to});
-    found.push_back({from, stop - from});
+    overlaps.push_back({from, stop - from});
     from = stop;
-    if (from >= to) return found;
+    if (from >= to) return overlaps;
   }
   // If one set is contiguous, all runs of the other one in the range are overlaps.
-  const bool walks = side_a_.stride == 1 || side_b_.stride == 1 ||
-                     std::min(operations_of_walk(side_a_, side_b_, from, to),
-                              operations_of_walk(side_b_, side_a_, from, to)) <= operations_of_solution();
-  if (walks) {
-    walk(from, to, found);
+  const bool by_walk = side_a_.stride == 1 || side_b_.stride == 1 ||
+                       std::min(operations_of_walk(side_a_, side_b_, from, to),
+                                operations_of_walk(side_b_, side_a_, from, to)) <= operations_of_solution();
+  if (by_walk) {
+    walk(from, to, overlaps);
   } else {
-    solve(from, to, found);
+    solve(from, to, overlaps);
   }
-  return found;
+  return overlaps;
 }
 
-/// Estimates the number of runs of the outer set, and of runs of the inner one that can begin within them.
+/// Returns the estimated number of runs of the outer set in the range, plus that of the runs of the inner set that
+/// begin within them.
 double CommonRuns::operations_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
   const std::int64_t periods = (to - from) / outer.stride;
   const auto runs = static_cast<double>(outer.runs().size());
-  // A pattern longer than the range has at most as many runs as there are in the range.
-  const bool part = periods == 0 && outer.set.pattern;
+  // If the period is longer than the range, the runs in the range are counted exactly.
+  const bool is_partial = periods == 0 && outer.set.pattern;
   const double outer_runs =
-      part ? static_cast<double>(outer.set.clip(from, to).runs()) : (static_cast<double>(periods) + 1) * runs;
+      is_partial ? static_cast<double>(outer.set.clip(from, to).runs()) : (static_cast<double>(periods) + 1) * runs;
   const double inner_runs = static_cast<double>(inner.runs().size()) / static_cast<double>(inner.stride);
   return outer_runs * (1 + static_cast<double>(outer.length) / runs * inner_runs);
 }
@@ -85,8 +87,8 @@ double CommonRuns::operations_of_solution() const {
   return runs_a * runs_b + (runs_a * length_b + runs_b * length_a) / static_cast<double>(congruence_.divisor);
 }
 
-/// Each set in turn proceeds to its first member at or after that of the other one.
-void CommonRuns::walk(std::int64_t from, std::int64_t to, std::vector<Run>& found) const {
+/// Advances each set in turn to its first member at or after the current member of the other one.
+void CommonRuns::walk(std::int64_t from, std::int64_t to, std::vector<Run>& overlaps) const {
   const IndexSet& a = side_a_.set;
   const IndexSet& b = side_b_.set;
   std::int64_t x = a.next(from);
@@ -98,18 +100,18 @@ void CommonRuns::walk(std::int64_t from, std::int64_t to, std::vector<Run>& foun
       if (x != y) continue;
     }
     const std::int64_t stop = std::min({a.run_end(x), b.run_end(x), to});
-    found.push_back({x, stop - x});
+    overlaps.push_back({x, stop - x});
     x = a.next(stop);
   }
 }
 
 /// Runs i of a and j of b overlap if b's run begins at a distance d of -length_b < d < length_a from a's.
-void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& found) const {
+void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& overlaps) const {
   const std::int64_t g = congruence_.divisor;
   const Int128 modulus = side_b_.stride / g;
   const Int128 full_period = Int128{side_a_.stride} * modulus;
-  const Int128 back = Int128{congruence_.inverse} * side_a_.stride;
-  const auto sorted = static_cast<std::ptrdiff_t>(found.size());
+  const Int128 shift = Int128{congruence_.inverse} * side_a_.stride;
+  const auto sorted = static_cast<std::ptrdiff_t>(overlaps.size());
   for (const IndexSet::PatternRun& run_a : side_a_.runs()) {
     const Int128 origin_a = Int128{side_a_.set.origin} + run_a.begin;
     for (const IndexSet::PatternRun& run_b : side_b_.runs()) {
@@ -123,16 +125,16 @@ void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& fou
       // period.
       const Int128 i = base::modulo((offset - d) / g, modulus) * congruence_.inverse % modulus;
       Int128 start = base::modulo(origin_a + i * side_a_.stride - from, full_period);
-      for (; d < run_a.length; d += g, start = start < back ? start - back + full_period : start - back) {
+      for (; d < run_a.length; d += g, start = start < shift ? start - shift + full_period : start - shift) {
         const Int128 ahead = start + std::max<Int128>(d, 0);
         const Int128 x = from + (ahead >= full_period ? ahead - full_period : ahead);
         if (x >= to) continue;
         const Int128 length = std::min<Int128>(run_a.length, d + run_b.length) - std::max<Int128>(d, 0);
-        found.push_back({static_cast<std::int64_t>(x), static_cast<std::int64_t>(std::min(length, to - x))});
+        overlaps.push_back({static_cast<std::int64_t>(x), static_cast<std::int64_t>(std::min(length, to - x))});
       }
     }
   }
-  std::sort(found.begin() + sorted, found.end(), [](const Run& s, const Run& t) { return s.begin < t.begin; });
+  std::sort(overlaps.begin() + sorted, overlaps.end(), [](const Run& s, const Run& t) { return s.begin < t.begin; });
 }
 
 }  // namespace plait::layout

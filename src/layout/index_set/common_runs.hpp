@@ -14,13 +14,13 @@ namespace plait::layout {
 ///
 /// Two periodic sets repeat after L = lcm of their strides. The overlaps of one such period are found by solving
 /// i*stride_a - j*stride_b = d for each possible distance d of two overlapping runs (multiples of the gcd), for each
-/// pair of runs, or by visiting the runs if that takes fewer steps.
+/// pair of runs, or by walking over the runs if that takes fewer operations.
 class CommonRuns {
  public:
   /// Stores references to both sets.
   CommonRuns(const IndexSet& a, const IndexSet& b);
 
-  /// The range of indices that is in the ranges of both sets.
+  /// Return the bounds of the indices that are in the ranges of both sets.
   std::int64_t begin() const { return begin_; }
   std::int64_t end() const { return end_; }
   /// True if a common period fits into [begin, end). The three functions below are meaningful only then.
@@ -42,13 +42,13 @@ class CommonRuns {
     const IndexSet& set;
     std::int64_t length;
     std::int64_t stride;
-    IndexSet::PatternRun only;  // run of a set without a pattern
+    IndexSet::PatternRun only;  // the single run of a period without a pattern
   };
 
   static double operations_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);
   double operations_of_solution() const;
-  void walk(std::int64_t from, std::int64_t to, std::vector<Run>& found) const;
-  void solve(std::int64_t from, std::int64_t to, std::vector<Run>& found) const;
+  void walk(std::int64_t from, std::int64_t to, std::vector<Run>& overlaps) const;
+  void solve(std::int64_t from, std::int64_t to, std::vector<Run>& overlaps) const;
 
   Side side_a_;
   Side side_b_;

@@ -1,7 +1,7 @@
 // The extended Euclidean algorithm.
 //
-// Each step keeps the invariant previous = previous_x * a modulo b. Example: a = 4, b = 6 gives g = 2 and x = 2,
-// because 4 * 2 = 8 = 2 modulo 6.
+// Each iteration preserves the invariants previous = previous_x * a and current = current_x * a, both modulo b.
+// Example: a = 4, b = 6 gives g = 2 and x = 2, because 4 * 2 = 8 = 2 modulo 6.
 
 #include "layout/index_set/congruence.hpp"
 

@@ -42,34 +42,34 @@ struct PeriodPosition {
   std::int64_t phase = 0;
 };
 
-PeriodPosition find_spot(const IndexSet& set, std::int64_t x) {
-  const std::uint64_t away = distance(set, x);
-  return {away / u(set.stride), static_cast<std::int64_t>(away % u(set.stride))};
+PeriodPosition find_position(const IndexSet& set, std::int64_t x) {
+  const std::uint64_t offset = distance(set, x);
+  return {offset / u(set.stride), static_cast<std::int64_t>(offset % u(set.stride))};
 }
 
 /// Returns the number of members of the endless pattern in [origin, x).
 std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
   if (x == set.origin) return 0;
-  const PeriodPosition spot = find_spot(set, x);
+  const PeriodPosition position = find_position(set, x);
   std::int64_t within = 0;
   if (set.pattern) {
-    const PatternRun& run = run_at(set, spot.phase);
-    within = run.before + std::min(spot.phase - run.begin, run.length);
+    const PatternRun& run = run_at(set, position.phase);
+    within = run.before + std::min(position.phase - run.begin, run.length);
   } else {
-    within = std::min(spot.phase, set.length);
+    within = std::min(position.phase, set.length);
   }
-  return spot.period * u(set.length) + u(within);
+  return position.period * u(set.length) + u(within);
 }
 
 /// Returns the number of the run of the endless pattern that begins at or before x.
 std::uint64_t run_number(const IndexSet& set, std::int64_t x) {
-  const PeriodPosition spot = find_spot(set, x);
-  if (!set.pattern) return spot.period;
-  return spot.period * set.pattern->size() + u(&run_at(set, spot.phase) - set.pattern->data());
+  const PeriodPosition position = find_position(set, x);
+  if (!set.pattern) return position.period;
+  return position.period * set.pattern->size() + u(&run_at(set, position.phase) - set.pattern->data());
 }
 
 /// Returns the set as a range if it has at most one run.
-IndexSet without_needless_pattern(IndexSet set) {
+IndexSet simplified(IndexSet set) {
   // A member and the one a period later are in different runs.
   if ((set.end - set.begin) / 2 >= set.stride) return set;
   const std::int64_t first = set.next(set.begin);
@@ -105,7 +105,7 @@ std::int64_t IndexSet::count_below(std::int64_t x) const {
 bool IndexSet::contains(std::int64_t x) const {
   if (x < begin || x >= end) return false;
   if (contiguous()) return true;
-  const std::int64_t phase = find_spot(*this, x).phase;
+  const std::int64_t phase = find_position(*this, x).phase;
   if (!pattern) return phase < length;
   const PatternRun& run = run_at(*this, phase);
   return phase - run.begin < run.length;
@@ -130,7 +130,7 @@ std::int64_t IndexSet::next(std::int64_t x) const {
   x = std::max(x, begin);
   if (x >= end) return end;
   if (contiguous()) return x;
-  const std::int64_t phase = find_spot(*this, x).phase;
+  const std::int64_t phase = find_position(*this, x).phase;
   std::int64_t gap = 0;
   if (pattern) {
     const PatternRun* run = &run_at(*this, phase);
@@ -145,7 +145,7 @@ std::int64_t IndexSet::next(std::int64_t x) const {
 
 std::int64_t IndexSet::run_end(std::int64_t x) const {
   if (contiguous()) return end;
-  const std::int64_t phase = find_spot(*this, x).phase;
+  const std::int64_t phase = find_position(*this, x).phase;
   std::int64_t left = length - phase;
   if (pattern) {
     const PatternRun& run = run_at(*this, phase);
@@ -161,18 +161,18 @@ IndexSet IndexSet::clip(std::int64_t lo, std::int64_t hi) const {
   IndexSet result = *this;
   result.begin = lo;
   result.end = hi;
-  return without_needless_pattern(std::move(result));
+  return simplified(std::move(result));
 }
 
 IndexSet IndexSet::translate(std::int64_t by) const {
   IndexSet result = *this;
   result.begin += by;
   result.end += by;
-  base::Int128 moved = base::Int128{origin} + by;
+  base::Int128 new_origin = base::Int128{origin} + by;
   // Only begin and end must fit into 64 bits after the translation. An origin that would be too small moves up by
   // whole periods.
-  if (moved < INT64_MIN) moved += (result.begin - moved) / stride * stride;
-  result.origin = static_cast<std::int64_t>(moved);
+  if (new_origin < INT64_MIN) new_origin += (result.begin - new_origin) / stride * stride;
+  result.origin = static_cast<std::int64_t>(new_origin);
   return result;
 }
 
@@ -185,10 +185,10 @@ std::int64_t IndexSet::runs() const {
 
 std::int64_t IndexSet::longest_run() const {
   if (contiguous()) return end - begin;
-  // The first run may be cut off. The k runs after it are all that exist.
+  // The first run may be cut off. The k runs of a period after it include every length that occurs.
   std::int64_t longest = 0;
   std::int64_t x = next(begin);
-  for (std::int64_t seen = 0; seen <= pattern_runs() && x < end; ++seen) {
+  for (std::int64_t visited = 0; visited <= pattern_runs() && x < end; ++visited) {
     const std::int64_t stop = run_end(x);
     longest = std::max(longest, stop - x);
     x = next(stop);

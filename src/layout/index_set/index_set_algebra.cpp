@@ -1,10 +1,10 @@
 // Preimages, compositions, intersections and complements of index sets.
 //
-// Every operation computes the runs of one period of its result and leaves the rest to periodic(), so that its cost
-// does not depend on the number of indices.
+// Every operation computes the runs of one period of its result and calls periodic() with them, so that its cost does
+// not depend on the number of indices.
 //
 // Example of a preimage: the set 0, 1, 6, 7, 12, 13, ... (length 2, stride 6) and the map i -> 2i + 1, whose images
-// are 1, 3, 5, 7, 9, 11, 13. Images repeat modulo the stride after 6 / gcd(2, 6) = 3 indices. Of i = 0, 1, 2 only 0
+// are 1, 3, 5, 7, 9, 11, 13. Images repeat modulo the stride after 6 / gcd(2, 6) = 3 indices. Among i = 0, 1, 2, only 0
 // has an image in the set, so the preimage is 0, 3, 6, ... (length 1, stride 3).
 //
 // Example of nest(): the same outer set and the inner set 1, 2 (positions). Positions 1 and 2 of the outer set are
@@ -38,7 +38,8 @@ IndexSet reversed(const IndexSet& set, std::int64_t n) {
   return layout::periodic(Int128{n} - set.origin, set.stride, std::move(runs), n - set.end, n - set.begin);
 }
 
-/// The i in [lo, hi) with scale*i + offset in the set. All of these images are in the range of the set.
+/// Finds the i in [lo, hi) whose image scale*i + offset is in the set. All images of [lo, hi) are in the range of the
+/// set.
 class Preimage {
  public:
   Preimage(const IndexSet& set, Int128 scale, Int128 offset, std::int64_t lo, std::int64_t hi)
@@ -50,9 +51,10 @@ class Preimage {
     const Congruence congruence = solve_congruence(residue == 0 ? set_.stride : residue, set_.stride);
     const std::int64_t period = set_.stride / congruence.divisor;
     const std::int64_t count = std::min(hi_ - lo_, period);
-    const std::int64_t passed = set_.clip(image(lo_), image(lo_ + count - 1) + 1).runs();
-    const std::int64_t solved = set_.length / congruence.divisor + set_.pattern_runs();
-    std::vector<Run> runs = solved < std::min(passed, count) ? solve(congruence, period, count) : walk(count);
+    const std::int64_t walk_operations = set_.clip(image(lo_), image(lo_ + count - 1) + 1).runs();
+    const std::int64_t solve_operations = set_.length / congruence.divisor + set_.pattern_runs();
+    std::vector<Run> runs =
+        solve_operations < std::min(walk_operations, count) ? solve(congruence, period, count) : walk(count);
     if (count == period) return layout::periodic(lo_, period, std::move(runs), lo_, hi_);
     for (Run& run : runs) run.begin += lo_;
     return IndexSet::of_runs(std::move(runs));
@@ -61,9 +63,9 @@ class Preimage {
  private:
   std::int64_t image(std::int64_t i) const { return static_cast<std::int64_t>(scale_ * i + offset_); }
   /// Returns the first i whose image is at or after x.
-  std::int64_t reaching(std::int64_t x) const { return base::saturate(ceil_divide(x - offset_, scale_)); }
+  std::int64_t first_at_or_after(std::int64_t x) const { return base::saturate(ceil_divide(x - offset_, scale_)); }
 
-  /// Visits the runs of the set for the first `count` i. The runs returned are relative to lo.
+  /// Walks over the runs of the set for the first `count` values of i. Returns runs relative to lo.
   std::vector<Run> walk(std::int64_t count) const {
     std::vector<Run> runs;
     for (std::int64_t i = lo_; i < lo_ + count;) {
@@ -71,10 +73,10 @@ class Preimage {
       const std::int64_t member = set_.next(x);
       if (member >= set_.end) break;
       if (member != x) {
-        i = reaching(member);
+        i = first_at_or_after(member);
         continue;
       }
-      const std::int64_t stop = std::min(reaching(set_.run_end(x)), lo_ + count);
+      const std::int64_t stop = std::min(first_at_or_after(set_.run_end(x)), lo_ + count);
       runs.push_back({i - lo_, stop - i});
       i = stop;
     }
@@ -104,7 +106,7 @@ class Preimage {
   std::int64_t hi_;
 };
 
-/// Returns the preimage for a scale above zero.
+/// Returns the preimage for a positive scale.
 IndexSet rising_preimage(const IndexSet& set, Int128 scale, Int128 offset, std::int64_t n) {
   const auto bound = [&](std::int64_t x) { return std::clamp<Int128>(ceil_divide(x - offset, scale), 0, n); };
   const auto lo = static_cast<std::int64_t>(bound(set.begin));
@@ -176,19 +178,20 @@ IndexSet complement(const IndexSet& set, std::int64_t n) {
   const std::int64_t last = inside.at(members - 1);
   if (inside.contiguous()) return IndexSet::of_runs({{0, first}, {last + 1, n - last - 1}});
   std::vector<Run> runs = layout::period_runs(inside);
+  // The complement is periodic only if the set contains all members of its endless pattern in [0, n).
   const IndexSet endless = layout::periodic(inside.origin, inside.stride, runs, 0, n);
-  const bool all = endless.size() == members;
-  if (!all) runs = layout::all_runs(inside);
+  const bool whole_period = endless.size() == members;
+  if (!whole_period) runs = layout::all_runs(inside);
   // The gap after each run ends at the next one; after the last one it ends at the end of the period, or of the
   // indices.
   std::vector<Run> gaps;
-  if (!all) gaps.push_back({0, first});
+  if (!whole_period) gaps.push_back({0, first});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::int64_t stop = runs[i].begin + runs[i].length;
-    const std::int64_t next = i + 1 < runs.size() ? runs[i + 1].begin : all ? inside.stride : n;
+    const std::int64_t next = i + 1 < runs.size() ? runs[i + 1].begin : whole_period ? inside.stride : n;
     gaps.push_back({stop, next - stop});
   }
-  if (!all) return IndexSet::of_runs(std::move(gaps));
+  if (!whole_period) return IndexSet::of_runs(std::move(gaps));
   return layout::periodic(inside.origin, inside.stride, std::move(gaps), 0, n);
 }
 

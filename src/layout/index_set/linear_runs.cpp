@@ -1,12 +1,12 @@
 // The contiguous runs of a local array within the linear order of the whole array.
 //
-// Idea: the dimensions are added from the fastest to the slowest one. The state is the number and length of runs of
-// the faster dimensions, and the lengths of the runs that touch the begin (`head`) and the end (`tail`) of their
-// positions, because a tail and the head of the next index are one run.
+// Idea: the dimensions are added from the fastest to the slowest one. The state is the number and maximum length of the
+// runs of the faster dimensions, and the lengths of the runs that touch the beginning (`head`) and the end (`tail`) of
+// their positions: the tail at one index and the head at the next index form one run.
 //
 // Example: shape (4, 6) in C order, rows 0, 1 and columns 0, 5. The columns alone have 2 runs of 1, head = 1 and tail
 // = 1. The two rows have 2 * 2 runs, of which one pair joins: the element at 5 and the one at 6. So there are 3 runs,
-// and the longest has 2 elements.
+// and the longest one has 2 elements.
 
 #include "layout/index_set/linear_runs.hpp"
 
@@ -16,7 +16,7 @@ namespace plait::layout {
 
 namespace {
 
-/// Returns the begin of the run that ends with the last member.
+/// Returns the first index of the run that ends with the last member.
 std::int64_t last_run_begin(const IndexSet& set) {
   // In that run the distance of members from the last one equals the distance of their positions.
   const std::int64_t members = set.size();
@@ -37,7 +37,8 @@ std::int64_t last_run_begin(const IndexSet& set) {
 }  // namespace
 
 LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order) {
-  // State of the faster dimensions: all their positions, the owned ones at their begin and end, and the runs.
+  // State of the faster dimensions: the number of their positions, the owned positions at the beginning and at the end,
+  // and the runs.
   std::int64_t positions = 1;
   std::int64_t head = 1;
   std::int64_t tail = 1;
@@ -51,10 +52,10 @@ LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std
     const std::int64_t last = set.at(members - 1);
     if (head == positions) {  // each index is a contiguous run
       const std::int64_t first_length = first == 0 ? set.run_end(0) : 0;
-      const std::int64_t back = last == extent - 1 ? last + 1 - last_run_begin(set) : 0;
+      const std::int64_t last_length = last == extent - 1 ? last + 1 - last_run_begin(set) : 0;
       runs = {set.runs(), positions * set.longest_run()};
       head = positions * first_length;
-      tail = positions * back;
+      tail = positions * last_length;
     } else {
       const bool joins = head > 0 && tail > 0;
       runs.count = members * runs.count - (joins ? members - set.runs() : 0);

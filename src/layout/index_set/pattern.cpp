@@ -1,11 +1,11 @@
-// Index sets from lists of runs, in their simplest form.
+// Makes index sets from lists of runs, in their simplest form.
 //
 // Problem: the same members can be described with several periods and origins, but equal sets must have equal
 // numbers.
 //
-// Idea: runs that touch are joined, and the origin is moved to the begin of a run. A list of runs is a word over the
-// pairs (length, distance to the next begin). Its shortest period comes from its longest border, a proper suffix that
-// is also a prefix (Knuth, Morris and Pratt): period = length - border.
+// Idea: runs that touch are joined, and the origin is moved to the first index of a run. A list of runs is a string of
+// pairs (length, distance to the beginning of the next run). Its shortest period comes from its longest border, a
+// proper suffix that is also a prefix (Knuth, Morris and Pratt): period = length - border.
 //
 // Example: the runs 0,1 and 6,7 and 12 of [0, 13). The pairs are (2, 6) and (2, 6), the longest border has length 1,
 // and the period is one run: length 2, stride 6. The last run has only one index, which is accepted because it is a
@@ -26,21 +26,21 @@ namespace {
 using base::Int128;
 
 /// Joins runs that touch, and removes empty ones.
-std::vector<Run> joined(std::vector<Run> runs) {
-  std::size_t kept = 0;
+std::vector<Run> join_touching(std::vector<Run> runs) {
+  std::size_t count = 0;
   for (const Run& run : runs) {
     if (run.length <= 0) continue;
-    if (kept > 0 && runs[kept - 1].begin + runs[kept - 1].length == run.begin) {
-      runs[kept - 1].length += run.length;
+    if (count > 0 && runs[count - 1].begin + runs[count - 1].length == run.begin) {
+      runs[count - 1].length += run.length;
     } else {
-      runs[kept++] = run;
+      runs[count++] = run;
     }
   }
-  runs.resize(kept);
+  runs.resize(count);
   return runs;
 }
 
-/// The length of a run and the distance from its begin to that of the next one.
+/// The length of a run and the distance from its first index to that of the next run.
 struct Interval {
   std::int64_t length = 0;
   std::int64_t distance = 0;
@@ -83,8 +83,8 @@ IndexSet assemble(std::int64_t origin, std::int64_t stride, std::span<const Run>
   return set;
 }
 
-/// Converts the runs of one period to those from a member's begin on, such that no run touches the end of the period,
-/// and to the shortest period.
+/// Moves the origin to the first index of a run, so that no run touches the end of the period, and shortens the period
+/// as far as possible.
 void normalize(Int128& origin, std::int64_t& stride, std::vector<Run>& runs) {
   if (runs.size() > 1 && runs.front().begin == 0 && runs.back().begin + runs.back().length == stride) {
     runs.front() = {runs.back().begin - stride, runs.back().length + runs.front().length};
@@ -106,7 +106,7 @@ void normalize(Int128& origin, std::int64_t& stride, std::vector<Run>& runs) {
 
 IndexSet periodic(Int128 origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin, std::int64_t end) {
   if (end <= begin) return IndexSet::range(begin, begin);
-  runs = joined(std::move(runs));
+  runs = join_touching(std::move(runs));
   if (runs.empty()) return IndexSet::range(begin, begin);
   if (runs.front().length == stride) return IndexSet::range(begin, end);
   normalize(origin, stride, runs);
@@ -138,12 +138,12 @@ std::vector<Run> all_runs(const IndexSet& set) {
 }  // namespace layout
 
 IndexSet IndexSet::of_runs(std::vector<Run> runs) {
-  runs = layout::joined(std::move(runs));
+  runs = layout::join_touching(std::move(runs));
   if (runs.empty()) return range(0, 0);
   const std::int64_t begin = runs.front().begin;
   const std::int64_t end = runs.back().begin + runs.back().length;
   if (runs.size() == 1) return range(begin, end);
-  // The last run may be a cut-off one of a period. All runs before it must repeat exactly.
+  // The last run may be the cut-off part of a run of the period. All runs before it must repeat exactly.
   const std::vector<layout::Interval> intervals = layout::intervals_between(runs);
   const std::vector<std::size_t> borders = layout::compute_borders(intervals);
   const std::size_t last = runs.size() - 1;

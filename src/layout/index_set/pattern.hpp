@@ -1,4 +1,4 @@
-/// Index sets from lists of runs, in their simplest form.
+/// Makes index sets from lists of runs, in their simplest form.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace plait::layout {
 
-/// Same as IndexSet::periodic, for any origin.
+/// Does the same as IndexSet::periodic(), for origins of any size.
 IndexSet periodic(base::Int128 origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin,
                   std::int64_t end);
 
@@ -17,7 +17,7 @@ IndexSet periodic(base::Int128 origin, std::int64_t stride, std::vector<Run> run
 std::vector<Run> period_runs(const IndexSet& set);
 
 /// Returns all runs of the set.
-/// cost  O(log k) each.
+/// cost  O(log k) for each run, if a period has k runs.
 std::vector<Run> all_runs(const IndexSet& set);
 
 }  // namespace plait::layout

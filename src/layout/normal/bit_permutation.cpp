@@ -1,4 +1,4 @@
-// Permutations of the bits of an element's number.
+// Permutes the bits of an element's number.
 //
 // `unit_` and `position_` name the bit of the source for each bit of the target, most significant first. Example:
 // unit {1} and position {2, 0}, from a source of 3 bits without a unit. Number 6 = 110 in binary has bit 1 = 1, so
@@ -62,12 +62,12 @@ int BitPermutation::source_position_bits() const {
 BitPermutation BitPermutation::inverse() const {
   const std::size_t bits = unit_.size() + position_.size();
   std::vector<int> target_bits(bits);  // for each bit of the source, its bit in the target
-  const auto note = [&](const std::vector<int>& part, std::size_t lowest) {
+  const auto record_bits = [&](const std::vector<int>& part, std::size_t lowest) {
     for (std::size_t i = 0; i < part.size(); ++i)
       target_bits[static_cast<std::size_t>(part[i])] = static_cast<int>(lowest + part.size() - 1 - i);
   };
-  note(position_, 0);
-  note(unit_, position_.size());
+  record_bits(position_, 0);
+  record_bits(unit_, position_.size());
   std::reverse(target_bits.begin(), target_bits.end());
   const auto split = target_bits.begin() + source_unit_bits_;
   return {{target_bits.begin(), split}, {split, target_bits.end()}, static_cast<int>(unit_.size())};
@@ -115,9 +115,9 @@ UnitPattern BitPermutation::trace(const UnitPattern& from) const {
 }
 
 std::int64_t BitPermutation::block() const {
-  const auto most = std::min(position_.size(), static_cast<std::size_t>(source_position_bits()));
+  const auto max_bits = std::min(position_.size(), static_cast<std::size_t>(source_position_bits()));
   std::size_t same = 0;
-  while (same < most && position_[position_.size() - 1 - same] == static_cast<int>(same)) ++same;
+  while (same < max_bits && position_[position_.size() - 1 - same] == static_cast<int>(same)) ++same;
   return std::int64_t{1} << same;
 }
 

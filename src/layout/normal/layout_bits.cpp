@@ -31,8 +31,8 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 int exact_log2(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
 
-[[noreturn]] void throw_no_permutation(const Layout& layout, const std::string& why) {
-  base::throw_argument_error("the layout ", to_string(layout), " is not a permutation of bits: ", why);
+[[noreturn]] void throw_no_permutation(const Layout& layout, const std::string& reason) {
+  base::throw_argument_error("the layout ", to_string(layout), " is not a permutation of bits: ", reason);
 }
 
 /// One bit of an index.
@@ -80,9 +80,9 @@ UnitPosition find_position(const Layout& layout, const Extents& index) {
   return {rank, local_position};
 }
 
-/// Writes the layout that distributes the given bits of indices, most significant first, to the ranks. `cyclic(2^b)`
-/// onto 2^w coordinates distributes the w bits from b on, and the local positions consist of the other bits.
-std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
+/// Spells the layout that distributes these bits of indices, most significant first, to the ranks. `cyclic(2^b)` onto
+/// 2^w coordinates distributes the w bits from b on, and the local positions consist of the other bits.
+std::string spell(const Layout& layout, const std::vector<IndexBit>& unit) {
   struct Axis {
     int dimension;
     int lowest;
@@ -100,8 +100,8 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
   }
   std::string grid;
   for (const Axis& axis : axes) grid += text(grid.empty() ? "" : ", ", std::int64_t{1} << axis.width);
-  // A distribution of upper bits comes before one of lower bits in the same dimension, so that the lower ones keep
-  // their numbers.
+  // A distribution of upper bits comes before one of lower bits in the same dimension, so that the lower bits do not
+  // change their numbers.
   std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
     return a.dimension != b.dimension ? a.dimension < b.dimension : a.lowest > b.lowest;
   });
@@ -120,22 +120,23 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
   return text("(", dist, ")", grid.empty() ? "" : text(" onto (", grid, ")"), order_text(layout));
 }
 
-/// Names an index that violates the permutation, among those that are examined.
-[[noreturn]] void throw_different(const Layout& layout, const Layout& wanted) {
+/// Throws an error that names an index at which both layouts differ, if one of the first kMaxInspected indices of a
+/// dimension does.
+[[noreturn]] void throw_different(const Layout& layout, const Layout& candidate) {
   for (int d = 0; d < layout.dimensions(); ++d) {
     Extents index(at(layout.dimensions()), 0);
     const std::int64_t size = layout.shape()[at(d)];
     for (std::int64_t i = 0; i < std::min(size, kMaxInspected); ++i) {
       index[at(d)] = i;
-      const std::int64_t found = layout.owner(index);
-      const std::int64_t expected = wanted.owner(index);
-      if (found != expected)
-        throw_no_permutation(layout, text("in dimension ", d, " of size ", size, ", index ", i, " lies on rank ", found,
-                                          ", but by its bits it would lie on rank ", expected));
+      const std::int64_t actual = layout.owner(index);
+      const std::int64_t expected = candidate.owner(index);
+      if (actual != expected)
+        throw_no_permutation(layout, text("in dimension ", d, " of size ", size, ", index ", i, " lies on rank ",
+                                          actual, ", but by its bits it would lie on rank ", expected));
     }
   }
   throw_no_permutation(
-      layout, text("its ranks do not lie as in ", to_string(wanted), ", where the elements of single bits agree"));
+      layout, text("its ranks do not lie as in ", to_string(candidate), ", where the elements of single bits agree"));
 }
 
 }  // namespace
@@ -158,17 +159,17 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
   for (std::size_t k = 0; k < bits.size(); ++k) {
     const auto [d, b] = bits[k];
     index[at(d)] = std::int64_t{1} << b;
-    const UnitPosition found = find_position(layout, index);
+    const UnitPosition location = find_position(layout, index);
     index[at(d)] = 0;
-    std::vector<int>& part = found.unit != 0 ? unit : position;
-    const std::int64_t number = found.unit != 0 ? found.unit : found.position;
-    const bool single = power_of_two(number) && (found.unit == 0 || found.position == 0);
-    const bool fresh =
-        single && at(exact_log2(number)) < part.size() && part[part.size() - 1 - at(exact_log2(number))] < 0;
-    if (!fresh)
+    std::vector<int>& part = location.unit != 0 ? unit : position;
+    const std::int64_t number = location.unit != 0 ? location.unit : location.position;
+    const bool is_single_bit = power_of_two(number) && (location.unit == 0 || location.position == 0);
+    const bool is_unused =
+        is_single_bit && at(exact_log2(number)) < part.size() && part[part.size() - 1 - at(exact_log2(number))] < 0;
+    if (!is_unused)
       throw_no_permutation(
           layout, text("in dimension ", d, " of size ", layout.shape()[at(d)], ", index ", std::int64_t{1} << b,
-                       " lies at position ", found.position, " of rank ", found.unit,
+                       " lies at position ", location.position, " of rank ", location.unit,
                        ", but it must be one bit of the rank or the position, and another one for each such index"));
     part[part.size() - 1 - at(exact_log2(number))] = static_cast<int>(k);
   }
@@ -177,8 +178,8 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
         layout, text("it has ", layout.size(), " ranks for ", layout.elements(), " elements, so some ranks are empty"));
   std::vector<IndexBit> distributed;
   for (const int k : unit) distributed.push_back(bits[at(k)]);
-  const Layout wanted = Layout::parse(spelled(layout, distributed), layout.shape());
-  if (wanted != layout) throw_different(layout, wanted);
+  const Layout candidate = Layout::parse(spell(layout, distributed), layout.shape());
+  if (candidate != layout) throw_different(layout, candidate);
   return {std::move(unit), std::move(position)};
 }
 

@@ -1,8 +1,8 @@
-// The pattern of one distributed dimension, and its spelling.
+// Finds and spells the pattern of one distributed dimension.
 //
-// Idea: coordinates are replaced by labels 0, 1, ... in the order of their first index. What remains is a word over
-// labels, for which the simplest of five patterns is chosen. Plain distributions are converted by arithmetic; others
-// by comparing the runs of owners in one or two periods.
+// Idea: coordinates are replaced by labels 0, 1, ... in the order of their first index. The result is a sequence of
+// labels (a word), for which the simplest of five patterns is chosen. Plain distributions are converted by arithmetic;
+// others by comparing the runs of owners in one or two periods.
 //
 // Example: 8 indices on 4 coordinates. `block`, `cyclic(2)`, `balanced` and `gen_block(2, 2, 2, 2)` all become
 // UniformBlocks{2, 2, 4}. `cyclic(1)` on 2 coordinates becomes RoundRobin{1, 1}.
@@ -52,10 +52,11 @@ Pattern block_pattern(const BlockOwnerMap& owner_map) {
     return UniformBlocks{first, block, count};
   }
   if (owner_map.kind() == Kind::kBalanced && owner_map.offset() == 0) {
-    const std::int64_t most = (size - 1) / extent + 1;
+    const std::int64_t ceiling = (size - 1) / extent + 1;
     if (size <= extent) return UniformBlocks{1, 1, size};
-    if (size % extent == 0 || size % extent == extent - 1) return UniformBlocks{most, most, extent};
-    // The second of two blocks may be shorter, so only larger grids get here.
+    if (size % extent == 0 || size % extent == extent - 1) return UniformBlocks{ceiling, ceiling, extent};
+    // Two blocks are uniform in any case, because the second one may be shorter; so there are at least three blocks
+    // here.
     return BalancedBlocks{};
   }
   Extents sizes;
@@ -77,7 +78,7 @@ std::optional<std::vector<OwnerRun>> runs_below(const OwnerMap& owner_map, std::
   return runs;
 }
 
-/// Returns a period of all index sets, or the size if there is no shorter one.
+/// Returns a common period of all index sets, or the size if there is no shorter period.
 std::int64_t common_period(const OwnerMap& owner_map) {
   std::int64_t period = 1;
   for (std::int64_t c = 0; c < owner_map.extent(); ++c) {
@@ -101,11 +102,11 @@ std::int64_t common_period(const OwnerMap& owner_map) {
 /// Returns the length of the shortest prefix whose repetition is the word, by the Z function of its runs.
 std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t size) {
   const std::size_t count = runs.size();
-  std::vector<std::size_t> same(count, 0);  // number of runs from here on that equal those from run 1 on
+  std::vector<std::size_t> matches(count, 0);  // number of runs from run k on that equal those from run 1 on
   for (std::size_t k = 2, from = 0, to = 0; k < count; ++k) {
-    if (k < to) same[k] = std::min(to - k, same[k - from + 1]);
-    while (k + same[k] < count && runs[1 + same[k]] == runs[k + same[k]]) ++same[k];
-    if (k + same[k] > to) from = k, to = k + same[k];
+    if (k < to) matches[k] = std::min(to - k, matches[k - from + 1]);
+    while (k + matches[k] < count && runs[1 + matches[k]] == runs[k + matches[k]]) ++matches[k];
+    if (k + matches[k] > to) from = k, to = k + matches[k];
   }
   std::int64_t end = runs.empty() ? 0 : runs[0].count;
   for (std::size_t j = 1; j < count; ++j) {
@@ -115,10 +116,10 @@ std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t siz
     if (j + 1 == count) return std::max(start, size - runs[0].count);
     if (runs[j].count < runs[0].count) continue;
     // All runs after this one equal those after the first one, except the last, which may be cut off.
-    const std::size_t opposite = count - 1 - j;
-    const bool whole = same[j + 1] >= opposite;
-    const bool cut = same[j + 1] + 1 >= opposite && runs[opposite].owner == runs[count - 1].owner &&
-                     runs[opposite].count >= runs[count - 1].count;
+    const std::size_t remaining = count - 1 - j;
+    const bool whole = matches[j + 1] >= remaining;
+    const bool cut = matches[j + 1] + 1 >= remaining && runs[remaining].owner == runs[count - 1].owner &&
+                     runs[remaining].count >= runs[count - 1].count;
     if (whole || cut) return end - runs[0].count;
   }
   return size;
@@ -127,33 +128,33 @@ std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t siz
 std::optional<Pattern> run_pattern(const OwnerMap& owner_map) {
   const std::int64_t size = owner_map.size();
   std::int64_t period = common_period(owner_map);
-  // Two periods show how the blocks of a repeated word are cut.
-  const std::int64_t seen = period == 1 || period > size / 2 ? size : 2 * period;
-  std::optional<std::vector<OwnerRun>> found = runs_below(owner_map, seen);
+  // Runs of two periods suffice to see how the period cuts the blocks at its ends.
+  const std::int64_t examined = period == 1 || period > size / 2 ? size : 2 * period;
+  std::optional<std::vector<OwnerRun>> found = runs_below(owner_map, examined);
   if (!found) return std::nullopt;
   std::vector<OwnerRun> runs = std::move(*found);
 
   std::vector<std::int64_t> label(static_cast<std::size_t>(owner_map.extent()), -1);
   std::int64_t labels = 0;
   for (OwnerRun& run : runs) {
-    std::int64_t& known = label[static_cast<std::size_t>(run.owner)];
-    if (known < 0) known = labels++;
-    run.owner = known;
+    std::int64_t& run_label = label[static_cast<std::size_t>(run.owner)];
+    if (run_label < 0) run_label = labels++;
+    run.owner = run_label;
   }
-  if (static_cast<std::int64_t>(runs.size()) == labels && seen == size) {
+  if (static_cast<std::int64_t>(runs.size()) == labels && examined == size) {
     Extents sizes;
     for (const OwnerRun& run : runs) sizes.push_back(run.count);
     return consecutive(std::move(sizes), size, owner_map.extent());
   }
   if (labels == owner_map.extent() && runs.size() >= 3) {
     const std::int64_t block = runs[1].count;
-    bool round = runs[0].count <= block && runs.back().count <= block;
-    for (std::size_t j = 0; round && j < runs.size(); ++j)
-      round = runs[j].owner == static_cast<std::int64_t>(j) % labels &&
-              (j == 0 || j + 1 == runs.size() || runs[j].count == block);
-    if (round) return RoundRobin{runs[0].count, block};
+    bool round_robin = runs[0].count <= block && runs.back().count <= block;
+    for (std::size_t j = 0; round_robin && j < runs.size(); ++j)
+      round_robin = runs[j].owner == static_cast<std::int64_t>(j) % labels &&
+                    (j == 0 || j + 1 == runs.size() || runs[j].count == block);
+    if (round_robin) return RoundRobin{runs[0].count, block};
   }
-  period = shortest_period(runs, seen);
+  period = shortest_period(runs, examined);
   Word word;
   std::int64_t length = 0;
   for (const OwnerRun& run : runs) {
@@ -177,27 +178,27 @@ std::optional<Pattern> find_pattern(const OwnerMap& owner_map) {
 }
 
 std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> found;
+  std::vector<std::pair<std::int64_t, std::int64_t>> first_indices;
   for (std::int64_t c = 0; c < owner_map.extent(); ++c) {
     const IndexSet set = owner_map.set(c);
-    if (!set.empty()) found.emplace_back(set.at(0), c);
+    if (!set.empty()) first_indices.emplace_back(set.at(0), c);
   }
-  std::sort(found.begin(), found.end());
+  std::sort(first_indices.begin(), first_indices.end());
   std::vector<std::int64_t> result;
-  for (const auto& [first, coordinate] : found) result.push_back(coordinate);
+  for (const auto& [first, coordinate] : first_indices) result.push_back(coordinate);
   return result;
 }
 
 Turn find_turn(const BlockOwnerMap& owner_map) {
   const std::int64_t first = owner_map.owner(0);
-  const bool one = owner_map.set(first).size() == owner_map.size();
-  return {first, owner_map.turn().reverse && owner_map.extent() > 2 && !one};
+  const bool single_owner = owner_map.set(first).size() == owner_map.size();
+  return {first, owner_map.turn().reverse && owner_map.extent() > 2 && !single_owner};
 }
 
 namespace {
 
-/// Returns the turn that produces the labels, if any.
-std::optional<Turn> turn_in(std::span<const std::int64_t> labels, std::int64_t extent, bool reverse) {
+/// Returns the turn for which label l is labels[l], if there is one.
+std::optional<Turn> find_turn_of_labels(std::span<const std::int64_t> labels, std::int64_t extent, bool reverse) {
   const std::int64_t increment = reverse ? extent - 1 : 1;
   for (std::size_t l = 1; l < labels.size(); ++l)
     if (labels[l] != (labels[l - 1] + increment) % extent) return std::nullopt;
@@ -209,7 +210,7 @@ std::optional<Turn> turn_in(std::span<const std::int64_t> labels, std::int64_t e
 std::optional<DimensionSpelling> spell_labels(const Pattern& pattern, std::int64_t size, std::int64_t extent,
                                               std::span<const std::int64_t> labels) {
   if (std::holds_alternative<Word>(pattern)) return spell(pattern, size, extent, labels);
-  const std::optional<Turn> forward = turn_in(labels, extent, false);
+  const std::optional<Turn> forward = find_turn_of_labels(labels, extent, false);
   const bool ascending = std::is_sorted(labels.begin(), labels.end());
   const bool blocks = std::holds_alternative<UniformBlocks>(pattern) || std::holds_alternative<UnequalBlocks>(pattern);
   const auto* uniform = std::get_if<UniformBlocks>(&pattern);
@@ -221,7 +222,8 @@ std::optional<DimensionSpelling> spell_labels(const Pattern& pattern, std::int64
   if (ascending && !from_first && blocks && (unequal || extent <= kMaxGaps))
     return spell(pattern, size, extent, labels);
   if (forward) return spell(pattern, size, extent, *forward);
-  if (const std::optional<Turn> back = turn_in(labels, extent, true)) return spell(pattern, size, extent, *back);
+  if (const std::optional<Turn> back = find_turn_of_labels(labels, extent, true))
+    return spell(pattern, size, extent, *back);
   return std::nullopt;
 }
 
@@ -245,7 +247,7 @@ DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t 
     result.distribution = Distribution::cyclic(round->block);
     result.offset = round->block - round->first;
   } else {
-    // A map names the coordinates itself.
+    // An indirect map states the coordinates itself, so it needs no turn.
     result.turn = {};
     std::vector<OwnerRun> runs = std::get<Word>(pattern).runs;
     std::int64_t length = 0;

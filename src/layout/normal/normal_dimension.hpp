@@ -30,7 +30,7 @@ struct RoundRobin {
   std::int64_t first = 0;
   std::int64_t block = 0;
 };
-/// Any other pattern: the label of each index as runs, repeated to the end.
+/// Any other pattern: the labels of the indices of one period, as runs. The period is repeated to the end.
 struct Word {
   std::vector<OwnerRun> runs;
 };
@@ -55,7 +55,8 @@ struct DimensionSpelling {
   std::int64_t offset = 0;
 };
 
-/// Maximum number of coordinates for which gaps are spelled if a source and a direction are equivalent.
+/// Maximum number of coordinates for which blocks are spelled by sizes, with 0 for coordinates without indices,
+/// although a source and a direction would be equivalent.
 inline constexpr std::int64_t kMaxGaps = 4096;
 
 /// Spells a pattern of `size` indices whose labels are the coordinates (source + l) or (source - l) modulo `extent`.
@@ -63,7 +64,7 @@ DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t 
 /// Spells a pattern whose label l is the coordinate labels[l]: any coordinates for a word, ascending ones for blocks.
 DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t extent,
                         std::span<const std::int64_t> labels);
-/// Returns the canonical spelling for these labels; nullopt if no source, direction or gaps give blocks such labels.
+/// Returns the canonical spelling for these labels; nullopt if blocks cannot get them by any source, direction or gaps.
 std::optional<DimensionSpelling> spell_labels(const Pattern& pattern, std::int64_t size, std::int64_t extent,
                                               std::span<const std::int64_t> labels);
 

@@ -4,18 +4,18 @@
 // grids, sources and rank orders multiply that. Caches of plans and comparisons need one spelling per meaning, without
 // comparing owners element by element.
 //
-// Idea: separate what a dimension looks like from the names of its coordinates. The coordinates that own anything get
+// Idea: separate the pattern of a dimension from the names of its coordinates. The coordinates that own anything get
 // labels 0, 1, ... by their first index. A Pattern says how labels alternate (UniformBlocks, BalancedBlocks,
 // RoundRobin, ...), and the ranks of the labels are written as digits of the rank number: rank = base + sum of digit *
 // stride.
 //
 // Example: `8x6 (block@1, block@0) onto (3, 2)`. Dimension 0 has 2 labels in blocks of 4, and dimension 1 has 3 labels
 // in blocks of 2. Rank r has the grid position (r div 2, r mod 2); so dimension 0 has a digit of extent 2 and stride 1,
-// and dimension 1 one of extent 3 and stride 2. Both distributions are `block`, and the digits fall in reverse order of
-// the dimensions, which a grid of Fortran order says: `8x6 (block, block) onto (2, 3) ranks=F`.
+// and dimension 1 one of extent 3 and stride 2. Both distributions are `block`, and the larger stride belongs to the
+// later dimension, which a grid in Fortran order expresses: `8x6 (block, block) onto (2, 3) ranks=F`.
 //
-// Ranks that are no sums of digits are listed one by one. With more than kFewRanks ranks the digits are taken from the
-// grid if possible, which costs O(axes) instead of O(ranks).
+// Ranks that are not sums of digits are listed individually. With more than kFewRanks ranks the digits are taken from
+// the grid if possible, which costs O(axes) instead of O(ranks).
 
 #include <algorithm>
 #include <numeric>
@@ -56,7 +56,8 @@ struct Ranks {
   Extents list;
 };
 
-/// Finds the names of coordinates without examining each rank. Returns false if that is impossible.
+/// Spells the dimensions and finds the digits of ranks from the grid axes, without examining each rank. Returns false
+/// if that is impossible.
 bool spell_by_axes(const ResolvedLayout& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
   const std::optional<DigitGrid> grid = layout::axis_digits(resolved);
   if (!grid) return false;
@@ -77,6 +78,7 @@ bool spell_by_axes(const ResolvedLayout& resolved, std::vector<Dimension>& dimen
   return true;
 }
 
+/// Spells the dimensions and finds the digits or the list of ranks by examining each rank.
 void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::vector<Dimension>& dimensions,
                     Ranks& ranks) {
   std::vector<Labels> labels;
@@ -139,9 +141,9 @@ std::vector<int> normal_order(const Layout& layout) {
   std::iota(ascending.begin(), ascending.end(), 0);
   std::vector<int> longer;
   for (const int d : layout.order()) {
-    const std::int64_t most = layout.longest_local(d) + layout.halo(d).lo + layout.halo(d).hi;
-    if (most == 0) return ascending;
-    if (most > 1) longer.push_back(d);
+    const std::int64_t max_positions = layout.longest_local(d) + layout.halo(d).lo + layout.halo(d).hi;
+    if (max_positions == 0) return ascending;
+    if (max_positions > 1) longer.push_back(d);
   }
   if (std::is_sorted(longer.begin(), longer.end())) return ascending;
   if (std::is_sorted(longer.rbegin(), longer.rend())) return {ascending.rbegin(), ascending.rend()};
@@ -182,23 +184,23 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
     if (spelled.turn.reverse) options.reverse.push_back(static_cast<int>(d));
     std::sort(axes[d].rbegin(), axes[d].rend());
   }
-  const bool once =
+  const bool ascending =
       std::adjacent_find(distributed.begin(), distributed.end(), std::greater_equal<>()) == distributed.end();
-  const bool backwards =
+  const bool descending =
       std::adjacent_find(distributed.begin(), distributed.end(), std::less_equal<>()) == distributed.end();
   Order order = Order::kC;
-  if (!once && backwards && options.replicate.empty() && ranks.list.empty()) {
+  if (!ascending && descending && options.replicate.empty() && ranks.list.empty()) {
     std::reverse(grid.begin(), grid.end());
     order = Order::kFortran;
-  } else if (!once) {
+  } else if (!ascending) {
     for (std::size_t d = 0; d < count; ++d)
       for (const auto& [weight, axis] : axes[d]) distributions[d].axes.push_back(axis);
   }
-  const auto none = [](const Extents& values) {
+  const auto all_zero = [](const Extents& values) {
     return std::all_of(values.begin(), values.end(), [](std::int64_t value) { return value == 0; });
   };
-  if (none(options.source)) options.source.clear();
-  if (none(options.offset)) options.offset.clear();
+  if (all_zero(options.source)) options.source.clear();
+  if (all_zero(options.offset)) options.offset.clear();
   options.rank_list = ranks.list;
   const std::vector<int> local = normal_order(layout);
   Order local_order = Order::kC;
@@ -215,7 +217,7 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
   return Layout(layout.shape(), std::move(distributions), std::move(grid), order, local_order, std::move(options));
 }
 
-/// True if a dimension is too irregular for a text.
+/// True if a dimension is too irregular for a pattern and thus for a canonical text.
 bool irregular(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
     if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !find_pattern(layout::get_owner_map(layout, d))) return true;
@@ -226,10 +228,10 @@ bool irregular(const Layout& layout) {
 bool same_sets(const Layout& a, const Layout& b) {
   for (const std::int64_t rank : a.rank_numbers()) {
     if (!b.has_rank(rank)) return false;
-    const std::vector<IndexSet> mine = a.index_sets(rank);
-    const std::vector<IndexSet> others = b.index_sets(rank);
-    for (std::size_t d = 0; d < mine.size(); ++d)
-      if (!mine[d].same_members(others[d])) return false;
+    const std::vector<IndexSet> sets_a = a.index_sets(rank);
+    const std::vector<IndexSet> sets_b = b.index_sets(rank);
+    for (std::size_t d = 0; d < sets_a.size(); ++d)
+      if (!sets_a[d].same_members(sets_b[d])) return false;
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// Ranks as digits of mixed radix.
+// Expresses ranks as sums of digits of a mixed radix.
 //
 // Problem: the ranks of a layout's grid positions may come from a grid in any order, from axes that are split or
 // joined, or from a list. Equal assignments must have one description.
@@ -25,17 +25,17 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 /// the fastest. `values` begins with 0.
 std::optional<std::vector<Digit>> find_digits(const std::vector<std::int64_t>& values, int dimension) {
   std::vector<Digit> digits;
-  std::size_t known = 1;
-  while (known < values.size()) {
-    const std::int64_t stride = values[known];
+  std::size_t product = 1;
+  while (product < values.size()) {
+    const std::int64_t stride = values[product];
     std::size_t extent = 1;
-    while (extent * known < values.size() && values[extent * known] == static_cast<std::int64_t>(extent) * stride)
+    while (extent * product < values.size() && values[extent * product] == static_cast<std::int64_t>(extent) * stride)
       ++extent;
-    if (stride <= 0 || values.size() % (known * extent) != 0) return std::nullopt;
-    for (std::size_t i = known; i < known * extent; ++i)
-      if (values[i] != values[i % known] + static_cast<std::int64_t>(i / known) * stride) return std::nullopt;
-    digits.push_back({dimension, static_cast<std::int64_t>(known), static_cast<std::int64_t>(extent), stride});
-    known *= extent;
+    if (stride <= 0 || values.size() % (product * extent) != 0) return std::nullopt;
+    for (std::size_t i = product; i < product * extent; ++i)
+      if (values[i] != values[i % product] + static_cast<std::int64_t>(i / product) * stride) return std::nullopt;
+    digits.push_back({dimension, static_cast<std::int64_t>(product), static_cast<std::int64_t>(extent), stride});
+    product *= extent;
   }
   return digits;
 }
@@ -65,13 +65,13 @@ std::optional<DigitGrid> axis_digits(const ResolvedLayout& layout) {
     bool found = std::find(layout.copied.begin(), layout.copied.end(), static_cast<int>(axis)) != layout.copied.end();
     for (std::size_t d = 0; d < layout.axes.size(); ++d) {
       std::int64_t weight = 1;
-      for (auto own = layout.axes[d].rbegin(); own != layout.axes[d].rend(); ++own) {
-        if (*own == static_cast<int>(axis)) {
+      for (auto dimension_axis = layout.axes[d].rbegin(); dimension_axis != layout.axes[d].rend(); ++dimension_axis) {
+        if (*dimension_axis == static_cast<int>(axis)) {
           found = true;
           digit.dimension = layout.shape[d] == 0 ? -1 : static_cast<int>(d);
           digit.weight = weight;
         }
-        weight *= map.grid()[static_cast<std::size_t>(*own)];
+        weight *= map.grid()[static_cast<std::size_t>(*dimension_axis)];
       }
     }
     if (!found) return std::nullopt;  // pinned: only a part of the ranks belongs to the layout
@@ -117,55 +117,55 @@ RankTable::RankTable(const Layout& layout, const ResolvedLayout& resolved, std::
 
 std::optional<DigitGrid> RankTable::digits() const {
   // Ranks whose labels are 0 in all dimensions but one give the distances between that dimension's coordinates.
-  std::vector<std::vector<std::vector<std::int64_t>>> along(labels_.size());
-  std::vector<std::vector<std::int64_t>> without(labels_.size());
+  std::vector<std::vector<std::vector<std::int64_t>>> ranks_by_label(labels_.size());
+  std::vector<std::vector<std::int64_t>> unlabelled(labels_.size());
   for (std::size_t d = 0; d < labels_.size(); ++d)
-    along[d].resize(std::max<std::size_t>(labels_[d].coordinates.size(), 1));
-  std::vector<std::int64_t> leading;
+    ranks_by_label[d].resize(std::max<std::size_t>(labels_[d].coordinates.size(), 1));
+  std::vector<std::int64_t> first_ranks;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    std::size_t others = 0;
-    std::size_t other = 0;
-    for (std::size_t d = 0; d < labels_.size() && others < 2; ++d)
-      if (label_at(r, d) != 0) ++others, other = d;
-    if (others == 0) leading.push_back(ranks_[r]);
-    if (others != 1) continue;
-    const std::int64_t label = label_at(r, other);
-    (label < 0 ? without[other] : along[other][at(label)]).push_back(ranks_[r]);
+    std::size_t nonzero_labels = 0;
+    std::size_t nonzero_dimension = 0;
+    for (std::size_t d = 0; d < labels_.size() && nonzero_labels < 2; ++d)
+      if (label_at(r, d) != 0) ++nonzero_labels, nonzero_dimension = d;
+    if (nonzero_labels == 0) first_ranks.push_back(ranks_[r]);
+    if (nonzero_labels != 1) continue;
+    const std::int64_t label = label_at(r, nonzero_dimension);
+    (label < 0 ? unlabelled[nonzero_dimension] : ranks_by_label[nonzero_dimension][at(label)]).push_back(ranks_[r]);
   }
-  const std::int64_t first = leading.front();
+  const std::int64_t first = first_ranks.front();
   DigitGrid result;
   result.base = first;
   std::vector<std::int64_t> copies;
-  for (const std::int64_t rank : leading) copies.push_back(rank - first);
+  for (const std::int64_t rank : first_ranks) copies.push_back(rank - first);
   std::optional<std::vector<Digit>> found = find_digits(copies, -1);
   if (!found) return std::nullopt;
   result.digits = *found;
   for (std::size_t d = 0; d < labels_.size(); ++d) {
     std::vector<std::int64_t> values{0};
-    for (std::size_t l = 1; l < along[d].size(); ++l) values.push_back(along[d][l].front() - first);
+    for (std::size_t l = 1; l < ranks_by_label[d].size(); ++l) values.push_back(ranks_by_label[d][l].front() - first);
     const std::vector<std::int64_t> labelled = values;
-    std::vector<std::int64_t>& rest = without[d];
+    std::vector<std::int64_t>& rest = unlabelled[d];
     if (copies.size() == 1) {
       for (const std::int64_t rank : rest) values.push_back(rank - first);
       rest.clear();
     }
     while (!rest.empty()) {
-      const std::int64_t least = rest.front();
-      values.push_back(least - first);
+      const std::int64_t smallest = rest.front();
+      values.push_back(smallest - first);
       for (const std::int64_t copy : copies) {
-        const auto copied = std::lower_bound(rest.begin(), rest.end(), least + copy);
-        if (copied == rest.end() || *copied != least + copy) return std::nullopt;
-        rest.erase(copied);
+        const auto matching_copy = std::lower_bound(rest.begin(), rest.end(), smallest + copy);
+        if (matching_copy == rest.end() || *matching_copy != smallest + copy) return std::nullopt;
+        rest.erase(matching_copy);
       }
     }
     if (static_cast<std::int64_t>(values.size()) != labels_[d].extent) return std::nullopt;
     std::sort(values.begin(), values.end());
-    const std::int64_t least = values.front();
+    const std::int64_t smallest = values.front();
     result.labels.emplace_back();
     for (const std::int64_t value : labelled)
       result.labels.back().push_back(std::lower_bound(values.begin(), values.end(), value) - values.begin());
-    for (std::int64_t& value : values) value -= least;
-    result.base += least;
+    for (std::int64_t& value : values) value -= smallest;
+    result.base += smallest;
     found = find_digits(values, static_cast<int>(d));
     if (!found) return std::nullopt;
     result.digits.insert(result.digits.end(), found->begin(), found->end());
@@ -199,16 +199,16 @@ bool RankTable::holds(const DigitGrid& grid) const {
 std::optional<std::vector<Digit>> RankTable::natural_digits(int dimension) const {
   const auto d = static_cast<std::size_t>(dimension);
   if (static_cast<std::int64_t>(labels_[d].coordinates.size()) != labels_[d].extent) return std::nullopt;
-  std::vector<std::int64_t> least(labels_[d].coordinates.size(), -1);
+  std::vector<std::int64_t> first_ranks(labels_[d].coordinates.size(), -1);
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     bool others = false;
     for (std::size_t e = 0; e < labels_.size(); ++e) others = others || (e != d && label_at(r, e) != 0);
-    std::int64_t& value = least[at(label_at(r, d))];
+    std::int64_t& value = first_ranks[at(label_at(r, d))];
     if (!others && value < 0) value = ranks_[r];
   }
-  const std::int64_t first = least[0];
-  for (std::int64_t& value : least) value -= first;
-  return find_digits(least, dimension);
+  const std::int64_t first = first_ranks[0];
+  for (std::int64_t& value : first_ranks) value -= first;
+  return find_digits(first_ranks, dimension);
 }
 
 Extents RankTable::list() const {
@@ -218,7 +218,7 @@ Extents RankTable::list() const {
     for (std::size_t d = 0; d < key.size(); ++d) key[d] = label_at(r, d);
     classes[key].push_back(ranks_[r]);
   }
-  std::map<std::vector<std::int64_t>, std::size_t> taken;
+  std::map<std::vector<std::int64_t>, std::size_t> next_copy;
   Extents result;
   std::vector<std::int64_t> coordinates(labels_.size(), 0);
   const std::int64_t positions = static_cast<std::int64_t>(ranks_.size()) / copies_;
@@ -227,7 +227,7 @@ Extents RankTable::list() const {
     for (std::size_t d = 0; d < key.size(); ++d)
       if (!labels_[d].coordinates.empty() && key[d] >= static_cast<std::int64_t>(labels_[d].coordinates.size()))
         key[d] = -1;
-    for (std::int64_t copy = 0; copy < copies_; ++copy) result.push_back(classes.at(key)[taken[key]++]);
+    for (std::int64_t copy = 0; copy < copies_; ++copy) result.push_back(classes.at(key)[next_copy[key]++]);
     for (std::size_t d = coordinates.size(); d-- > 0;) {
       if (++coordinates[d] < labels_[d].extent) break;
       coordinates[d] = 0;

@@ -24,8 +24,8 @@ struct Labels {
   std::vector<std::int64_t> coordinates;
 };
 
-/// Ranks as digits. `labels[d][l]` is the coordinate of label l if the coordinates of dimension d are the values of
-/// its digits.
+/// The digits of all ranks. `labels[d][l]` is the coordinate of label l of dimension d, if coordinates are numbered by
+/// the values of the dimension's digits.
 struct DigitGrid {
   std::int64_t base = 0;
   std::vector<Digit> digits;
@@ -56,6 +56,7 @@ class RankTable {
   std::int64_t label_at(std::size_t rank, std::size_t dimension) const {
     return table_[rank * labels_.size() + dimension];
   }
+  /// True if the digits describe every rank.
   bool holds(const DigitGrid& grid) const;
 
   std::vector<Labels> labels_;

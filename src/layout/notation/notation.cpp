@@ -1,4 +1,4 @@
-// The parser of layouts. Its grammar, in which * repeats and [ ] is optional:
+// The parser of layouts. In its grammar, * after a part means any number of repetitions, and [ ] an optional part:
 //
 //   layout        [shape] ( distribution, ... ) option *
 //   shape         scalar, or sizes separated by x
@@ -26,7 +26,7 @@ namespace {
 constexpr const char* kOptions =
     "onto (grid), ranks=, order=, replicate=, source=, offset=, reverse=, halo=, periodic=, template= or align=, each "
     "at most once";
-/// Limit for a range of ranks. A larger one is a typing error, and would exhaust the memory.
+/// Maximum length of a range of ranks. A longer range is probably a typing error and would exhaust the memory.
 constexpr std::int64_t kMaxListed = std::int64_t{1} << 28;
 
 Halo halo_entry(Scanner& scanner) {
@@ -111,11 +111,11 @@ class Parser {
 
   std::vector<int> numbers(std::string_view what) {
     std::vector<int> result;
-    const auto one = [&] { result.push_back(in_.small_integer(what)); };
+    const auto read_number = [&] { result.push_back(in_.small_integer(what)); };
     if (in_.peek() == '(') {
-      in_.list(what, one);
+      in_.list(what, read_number);
     } else {
-      one();
+      read_number();
     }
     return result;
   }

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Distribution::Kind;
 
-/// Appends `(1, 2)`, with a function that prints one value.
+/// Appends a list such as `(1, 2)`; `print` appends one value.
 template <typename Values, typename Print>
 void list(std::string& out, const Values& values, Print&& print) {
   out += '(';
@@ -59,7 +59,7 @@ void print_level(std::string& out, const Distribution& distribution) {
   }
 }
 
-/// Appends `(4:8, 0)`: runs of at least three ranks become ranges.
+/// Appends a list of ranks such as `(4:8, 0)`, in which runs of at least three ranks are ranges.
 void print_ranks(std::string& out, const Extents& ranks) {
   out += '(';
   for (std::size_t i = 0; i < ranks.size();) {

@@ -27,22 +27,22 @@ char Scanner::peek() {
   return at_end() ? '\0' : text_[position_];
 }
 
-bool Scanner::accept(std::string_view wanted) {
+bool Scanner::accept(std::string_view token) {
   skip();
-  if (text_.substr(position_, wanted.size()) != wanted) return false;
-  position_ += wanted.size();
+  if (text_.substr(position_, token.size()) != token) return false;
+  position_ += token.size();
   return true;
 }
 
-void Scanner::expect(std::string_view wanted, std::string_view what) {
-  if (!accept(wanted)) fail(position_, what);
+void Scanner::expect(std::string_view token, std::string_view what) {
+  if (!accept(token)) fail(position_, what);
 }
 
 void Scanner::fail(std::size_t position, std::string_view expected) const {
   std::string found = "the end of the text";
   if (position < text_.size()) {
     std::size_t end = position;
-    // Includes characters outside ASCII as a whole.
+    // Bytes from 0x80 on are parts of multi-byte UTF-8 characters, which must not be cut.
     while (end < text_.size() && (is_word(text_[end]) || static_cast<unsigned char>(text_[end]) >= 0x80)) ++end;
     found = base::text('"', text_.substr(position, std::max<std::size_t>(end - position, 1)), '"');
   }

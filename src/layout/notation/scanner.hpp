@@ -15,16 +15,18 @@ class Scanner {
   /// what  names the text in errors: `layout`
   Scanner(std::string_view text, std::string_view what) : text_(text), what_(what) {}
 
+  /// Skips blanks.
   void skip();
   bool at_end() const { return position_ >= text_.size(); }
   std::size_t position() const { return position_; }
   void back_to(std::size_t position) { position_ = position; }
-  /// Returns the next character after blanks, '\0' at the end.
+  /// Skips blanks and returns the next character without consuming it, or '\0' at the end.
   char peek();
 
-  bool accept(std::string_view wanted);
+  /// Skips blanks. If `wanted` follows, consumes it and returns true.
+  bool accept(std::string_view token);
   /// errors  kArgument: the text, the position in it (from 1), what was found there and what was expected.
-  void expect(std::string_view wanted, std::string_view what);
+  void expect(std::string_view token, std::string_view what);
   [[noreturn]] void fail(std::size_t position, std::string_view expected) const;
 
   /// Reads letters and underscores, in lower case; empty if there are none.
@@ -33,7 +35,7 @@ class Scanner {
   std::int64_t integer(std::string_view what);
   int small_integer(std::string_view what);
 
-  /// Reads `(a, b)`, each entry by `read()`; an empty list is `()`.
+  /// Reads a list such as `(a, b)`, whose entries `read()` reads; an empty list is `()`.
   template <typename Read>
   void list(std::string_view what, Read&& read) {
     expect("(", "'(' before " + std::string(what));
