@@ -36,10 +36,10 @@ struct ArrayAttribute {
 
 using ArrayAttributes = std::vector<ArrayAttribute>;
 
-/// New values of attributes, by their names; without a value the attribute is removed.
+/// New values of attributes by name. An attribute without a value is removed.
 using AttributeChanges = std::map<std::string, std::optional<ArrayAttribute>>;
 
-/// A dimension that a group of an HDF5 or netCDF file defines, or of Zarr that netCDF's library has written.
+/// A dimension that a group defines, in an HDF5 or netCDF file or in a Zarr store that netCDF's library has written.
 struct GroupDimension {
   std::string name;
   std::int64_t length = 0;

@@ -32,8 +32,8 @@ struct UnitPattern {
 /// itself has a position only, and no bits of a unit.
 class BitPermutation {
  public:
-  /// `unit` and `position` list, for each bit of the target, most significant first, the bit of the source that it is.
-  /// The bits of the source count from 0, the least significant one: first those of its position, then the
+  /// `unit` and `position` list, for each bit of the target, most significant first, the number of the source bit that
+  /// it equals. The bits of the source count from 0, the least significant one: first those of its position, then the
   /// `source_unit_bits` of its unit.
   /// errors  kArgument: more than 62 bits, or a bit that is named twice or that the source does not have.
   BitPermutation(std::vector<int> unit, std::vector<int> position, int source_unit_bits = 0);
@@ -69,8 +69,8 @@ class BitPermutation {
   int source_unit_bits_;
 };
 
-/// Returns three rows: the bits of the source, and below each of them the bit of the target's unit or position that it
-/// is.
+/// Returns three rows: the bits of the source, and below each of them the bit of the target's unit or position that
+/// equals it.
 std::string to_string(const BitPermutation& permutation);
 
 /// Returns a layout as a permutation from the number of an element, in `order` of the whole array, to rank and position
@@ -78,7 +78,7 @@ std::string to_string(const BitPermutation& permutation);
 /// cost    one look-up in the layout for each bit, and one comparison of layouts; independent of the number of
 ///         elements.
 /// errors  kArgument naming the dimension and the size: a size, a number of ranks or a block that is not a power of
-///         two; copies; a halo; ranks that do not go up from 0; an element 0 that is not the first one of rank 0.
+/// two; copies; a halo; ranks other than 0, 1, 2, ...; an element 0 that is not the first one of rank 0.
 BitPermutation bit_permutation(const Layout& layout, Order order = Order::kC);
 
 }  // namespace plait

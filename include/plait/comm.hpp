@@ -42,8 +42,8 @@ class Comm {
   /// errors  kSystem: a rank has ended, or left the program.
   void barrier() const;
   /// Returns the texts of all ranks, by rank.  Collective.
-  /// cost    All texts go through rank 0: for small ones.
-  /// errors  As barrier(); no memory.
+  /// cost    All texts go through rank 0, so they should be small.
+  /// errors  As barrier(); out of memory.
   std::vector<std::string> allgather(const std::string& text) const;
 
  private:

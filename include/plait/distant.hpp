@@ -9,7 +9,7 @@
 ///
 /// Consistency (docs/guides/distant-io.md has the details):
 /// - Once wait() of a write has returned, every read that begins later, by any rank, sees it.
-/// - Accesses that have not been waited for are unordered, also those of one rank.  If they overlap, each byte comes
+/// - Accesses that have not been waited for are unordered, even those of one rank.  If they overlap, each byte comes
 ///   from one of them; a request is carried out in pieces, so nothing larger than a byte is atomic.
 /// - Once wait() of a sync has returned, writes that were complete when it began survive a power failure of the owner.
 /// - A buffer must not be touched until its request has been waited for, or test() has returned true.
@@ -65,7 +65,8 @@ void wait_all(std::span<DistantRequest> requests);
 class DistantFile {
  public:
   /// Opens or creates this rank's file and registers it.  Collective, with the same mode on all ranks.
-  /// errors  The same on every rank.  kSystem: a file cannot be opened; a rank has no socket to be called by.
+  /// errors  The same on every rank.  kSystem: a file cannot be opened; a rank cannot open a socket at which other
+  /// ranks reach it.
   static DistantFile open(const DistantOptions& options, const Comm& comm = Comm());
   /// Makes the open() that the other ranks call fail with an error of this rank.  errors  As File::fail_open.
   [[noreturn]] static void fail_open(const std::string& message, const Comm& comm, int system_code = 0);
@@ -74,7 +75,7 @@ class DistantFile {
   /// must have been opened on the communicator before.
   /// errors  kArgument: the name is taken, there is no path.  kSystem: the file cannot be opened.
   static DistantFile offer(const std::string& name, const DistantOptions& options, const Comm& comm);
-  /// Returns the file that a rank offers under a name.  Not collective, as offer().
+  /// Returns the file that a rank has registered by offer() under this name.  Not collective, like offer().
   /// errors  kArgument: no rank offers it now.
   static DistantFile find(const std::string& name, const Comm& comm);
 

@@ -7,7 +7,7 @@
 
 namespace plait {
 
-/// The kind of mistake that an Error reports.
+/// The kind of failure that an Error reports.
 enum class ErrorKind : std::uint8_t {
   kArgument,  ///< the arguments of the call are wrong (Python: also a ValueError)
   kSystem,    ///< a file, a disk, the network or a peer failed (Python: also an OSError)

@@ -76,7 +76,8 @@ class File {
   ///   - a file striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see plait/disks.hpp);
   ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which stores its shape
   ///     and type as a .npy file does;
-  ///   - an array in memory, `memory:NAME`, which stores them too, and exists until the process ends or replaces it.
+  ///   - an array in memory, `memory:NAME`, which also stores its shape and type, and exists until the process ends
+  ///     or replaces it.
   ///     All ranks that open it must be on one node;
   ///   - a pipe to another program, `pipe:NAME` (docs/guides/pipes.md).
   ///
@@ -120,14 +121,14 @@ class File {
   void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
 
   /// Extends the array along dimension `axis` by a block of the layout's shape, which is equal to that of the array in
-  /// all other dimensions, and writes it.  Mode `a`; for new Zarr arrays also `w`.  Other programs find the array as
-  /// it was until the File is closed, and then with all that was appended.
+  /// all other dimensions, and writes it.  Mode `a`; for new Zarr arrays also `w`.  Until the File is closed, other
+  /// programs see the array as it was; afterwards they see all that was appended.
   /// cost    That of write().  Chunks that the end of the array crosses are read and written as a whole.
   /// errors  kArgument: the block does not fit; the array cannot grow.  kSystem: as write(); the array has its former
   ///         shape then.
   void append(const Layout& layout, std::span<const ConstPart> parts, std::int64_t axis = 0);
-  /// Changes the shape of the array.  New elements have the fill value, and other programs find them when the File is
-  /// closed.  Where the new shape is smaller, the file changes at once: its elements outside are discarded.
+  /// Changes the shape of the array.  New elements have the fill value, and other programs see them when the File is
+  /// closed.  If a dimension becomes smaller, the file changes at once: elements outside the new shape are discarded.
   /// cost    The names of all chunks are listed.
   /// errors  As append().
   void resize(const Extents& shape);
@@ -139,16 +140,16 @@ class File {
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
 
   /// Makes the following accesses refer to the array `type` at byte `offset` of a raw file that was opened with
-  /// `several`, with at most `memory` bytes of staging memory a rank (0: as when the file was opened).  Of a pipe only
-  /// the type counts.  The ranks compare what they selected in the next access.
+  /// `several`, with at most `memory` bytes of staging memory a rank (0: as when the file was opened).  For a pipe only
+  /// the type matters. The next access checks that all ranks have selected the same array.
   /// cost    No communication; the plans of the last few arrays are cached.
   /// errors  kArgument, on this rank alone: the file was not opened with `several`, or the array is invalid.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
 
-  /// Begins a step of a pipe, a file opened as `pipe:NAME` (DeBenedictis & del Rosario 1993, section 8).  A writer: all
-  /// that it writes until end_step() reaches the readers together, with these attributes; returns true.  A reader:
-  /// waits for the next step, and returns false if no more steps will come.  Without begin_step() each write() is a
-  /// step, and each read() reads one.  Collective.
+  /// Begins a step of a pipe, a file opened as `pipe:NAME` (DeBenedictis & del Rosario 1993, section 8).  In a writer,
+  /// all that it writes until end_step() reaches the readers together, with these attributes; the call returns true. In
+  /// a reader, the call waits for the next step, and returns false if no more steps will come.  Without begin_step()
+  /// each write() is a step, and each read() reads one.  Collective.
   ///
   /// Files that are not pipes have one step: later writes replace it, and attributes are not stored.
   /// errors  kArgument: a step has begun already.  kSystem: the other end of the pipe has failed or is lost.
@@ -179,7 +180,8 @@ class File {
   /// compressed chunks.
   void cache_chunks(std::int64_t bytes);
 
-  /// Makes what was written so far durable, also under its temporary name.  Collective.  errors  kSystem.
+  /// Makes what was written so far durable, even while a new file still has its temporary name.  Collective.  errors
+  /// kSystem.
   void sync();
   /// Returns true on rank 0 if this File, in mode `w`, continues an unfinished file of an earlier program.
   bool continued() const;

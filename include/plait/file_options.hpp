@@ -20,7 +20,7 @@ enum class Mode : std::uint8_t {
   /// `r+`: changes parts of an existing array in place.  Compressed HDF5 datasets change when the File is closed.
   kReadWrite,
   /// `a`: extends an existing array, which File::append() and File::resize() change, and changes parts of it as `r+`
-  /// does.  Other programs find the new shape when the File is closed.  An array that does not exist is created as in
+  /// does.  Other programs see the new shape when the File is closed.  An array that does not exist is created as in
   /// mode `w`, which is then the mode of the File.  An existing HDF5 or netCDF-4 file gets the array when the File is
   /// closed.
   kAppend
@@ -43,8 +43,8 @@ struct FileOptions : ArrayProperties {
   std::optional<Extents> shape;
   /// The type of an element as .npy files spell it.
   std::optional<std::string> dtype;
-  /// The bytes of an element; 0 derives them from dtype.  A dtype that is no simple .npy spelling needs them.  They
-  /// must agree with a file that states them.
+  /// The bytes of an element; 0 derives them from dtype.  They are required if dtype is not a simple .npy spelling.
+  /// They must agree with a file that states them.
   std::int64_t element_bytes = 0;
   /// The order of the array in the file, C by default.  A .npy file states its own.
   std::optional<Order> order;
@@ -57,7 +57,8 @@ struct FileOptions : ArrayProperties {
   /// and order describe.  The file is opened with the first one; File::select_variable() selects another.
   std::vector<ArrayDescription> arrays{};
   /// True if a new file stays under a temporary name next to `path` when the File is not closed or the program is
-  /// killed.  No other program may write the same name meanwhile.  Ordinary files, folders and striped files can stay.
+  /// killed.  No other program may write the same name meanwhile.  This is supported for ordinary files, folders and
+  /// striped files.
   bool keeps_unfinished = false;
   /// True if a new file continues the unfinished file of an earlier program under the temporary name, if that has the
   /// same size and header.  Elements that were being written when that program ended have arbitrary values, and their
@@ -66,7 +67,7 @@ struct FileOptions : ArrayProperties {
   /// True if close() returns only when the file survives a loss of power.  If false, a new file still appears as a
   /// whole or not at all when the program is killed, but nothing is synced: after a crash of the host the file may be
   /// empty or lack elements.  Without a value it takes PLAIT_DURABLE from the environment, or else true.
-  /// docs/concepts/collectives.md says what survives.
+  /// docs/concepts/collectives.md lists what survives.
   std::optional<bool> durable;
   /// The groups of a new file with their attributes, for formats that have groups.  Groups that do not exist are made.
   std::vector<GroupAttributes> groups{};

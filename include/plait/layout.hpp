@@ -63,7 +63,7 @@ struct LayoutOptions {
   bool operator==(const LayoutOptions&) const = default;
 };
 
-/// The distribution of an array of a given shape over ranks.
+/// The distribution of an array of a certain shape over ranks.
 ///
 /// Each rank has a product of index sets, one for each dimension.  Its local array holds them in ascending order, in C
 /// or Fortran order or any other order of the dimensions, with a halo around it if the layout has one.
@@ -93,7 +93,7 @@ class Layout {
   const Extents& grid() const;
   Order ranks() const;
   const LayoutOptions& options() const;
-  /// The dimensions of local arrays, slowest first.
+  /// Returns the dimensions of local arrays, slowest first.
   const std::vector<int>& order() const;
   /// Returns the number of ranks that hold a part of the array.  With replicas, each of them holds a copy.
   std::int64_t size() const;
@@ -163,8 +163,8 @@ class Layout {
   bool spelled_like(const Layout& other) const;
 
   /// Returns the normal form of this layout, which equal layouts share.
-  /// cost    O(ranks) for up to a few thousand ranks, and if ranks are listed or dimensions distributed in turns; else
-  ///         O(dimensions).  Irregular dimensions add O(runs of one period).
+  /// cost    O(ranks) for up to a few thousand ranks, and if ranks are listed or a dimension has an indirect, nested or
+  /// aligned distribution; else O(dimensions).  Irregular dimensions add O(runs of one period).
   Layout normal_form() const;
 
  private:

@@ -1,4 +1,4 @@
-/// Collectives over MPI.  Link with plait::mpi.
+/// Communicators over MPI.  Link with plait::mpi.
 #pragma once
 
 #include <mpi.h>

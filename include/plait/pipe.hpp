@@ -49,8 +49,8 @@ struct PipeStatus {
 };
 
 /// Asks the writer of the pipe `url`, `pipe:NAME`, for its state, without becoming a reader.  Not collective.  Waits
-/// for the answer for the time of timeout= in the name, at most ten seconds; does not wait for a writer to open the
-/// pipe.
+/// for the answer as long as timeout= in the name states, at most ten seconds, but does not wait for a writer to open
+/// the pipe.
 /// errors  kSystem: no program writes to the pipe (ENOENT); the writer cannot be reached or does not answer.
 ///         kArgument: the name is not that of a pipe.
 PipeStatus pipe_status(const std::string& url);

@@ -34,7 +34,7 @@ struct RedistributionOptions {
 /// Copies the elements of the source parts into the target parts.  With an MPI Comm each process passes its own part of
 /// each layout, and none for a layout in which it has no rank; every rank of both layouts must be a rank of the Comm.
 /// Without MPI the process passes the parts of all ranks of each layout, by ascending rank.  Dense parts (without
-/// steps) have the layout's padded shape.  Collective.
+/// strides) have the layout's padded shape.  Collective.
 /// cost    Plans anew each time; a Redistribution plans once.
 /// errors  kArgument on every rank: different shapes, ranks beyond the Comm, too little memory, calls that differ
 ///         between ranks.  kSystem: no shared memory, a process has ended.

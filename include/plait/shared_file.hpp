@@ -58,8 +58,8 @@ struct SharedFileOptions {
 /// threads  Any number at once, except for close() and resize().
 class SharedFile {
  public:
-  /// Collective, with the same options on all ranks.  A file can be opened by another number of ranks than wrote it, as
-  /// long as some rank sees each of its component files.
+  /// Collective, with the same options on all ranks.  A file can be opened by a different number of ranks than wrote
+  /// it, if each of its component files is visible to some rank.
   /// cost    A few agreements, and two messages of each rank to rank 0.  Reopening: each rank reads the descriptions of
   ///         the components in its folder, and there are as many further agreements as one rank has components.
   /// errors  The same on every rank.  kArgument: options that differ or are invalid.
@@ -75,13 +75,14 @@ class SharedFile {
   ~SharedFile();
 
   bool is_open() const;
-  /// True if it is one file that all ranks see.
+  /// True if the bytes are in one file that all ranks see.
   bool one() const;
-  /// The number of component files; 1 for one file.
+  /// Returns the number of component files; 1 for one file.
   int components() const;
-  /// Bytes of a stripe; 0 for one file.
+  /// Returns the bytes of a stripe; 0 for one file.
   std::int64_t unit() const;
-  /// The rank that has a component on its disk; for one file the calling rank.  errors  kArgument: no such component.
+  /// Returns the rank that has a component on its disk; for one file the calling rank.
+  /// errors  kArgument: no such component.
   int home(int component) const;
 
   /// Reads or writes `bytes` bytes at `offset`.  The start_... calls return at once.
@@ -95,7 +96,7 @@ class SharedFile {
   DistantRequest start_read(std::int64_t offset, void* buffer, std::int64_t bytes);
   DistantRequest start_write(std::int64_t offset, const void* buffer, std::int64_t bytes);
 
-  /// The size in bytes, as far as writes have been waited for.  cost  A request to every component.
+  /// Returns the size in bytes, as far as writes have been waited for.  cost  A request to every component.
   std::int64_t size();
   /// Sets the size; new bytes read as zero.  Waits for this rank's requests.  Collective.
   /// errors  The same on every rank.  kArgument: negative, past `limit`, a file open only for reading on some rank.

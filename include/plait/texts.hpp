@@ -36,7 +36,7 @@ class Texts {
   std::vector<std::byte> add_block(const TextBlock& texts);
 
  private:
-  /// The calls above. What allocates memory on one rank is done where ranks agree on errors.
+  /// Implement the calls above. They call `convert` and `make`, which allocate memory, where the ranks agree on errors.
   TextBlock read_and_convert(std::span<const std::byte> elements, const std::function<void(const TextBlock&)>& convert);
   std::vector<std::byte> make_and_add(const TextBlock& texts, const std::function<void()>& make);
 

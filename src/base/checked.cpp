@@ -8,7 +8,7 @@ namespace plait::base {
 
 namespace {
 
-[[noreturn]] void overflow(std::string_view what, std::int64_t a, char sign, std::int64_t b) {
+[[noreturn]] void throw_overflow(std::string_view what, std::int64_t a, char sign, std::int64_t b) {
   throw_argument_error(what, ": ", a, ' ', sign, ' ', b, " passes 2^63 - 1; use a smaller size");
 }
 
@@ -16,13 +16,13 @@ namespace {
 
 std::int64_t checked_multiply(std::int64_t a, std::int64_t b, std::string_view what) {
   std::int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) overflow(what, a, '*', b);
+  if (__builtin_mul_overflow(a, b, &result)) throw_overflow(what, a, '*', b);
   return result;
 }
 
 std::int64_t checked_add(std::int64_t a, std::int64_t b, std::string_view what) {
   std::int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) overflow(what, a, '+', b);
+  if (__builtin_add_overflow(a, b, &result)) throw_overflow(what, a, '+', b);
   return result;
 }
 

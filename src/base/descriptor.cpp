@@ -1,4 +1,4 @@
-// Descriptors that do not survive a fork.
+// Closes descriptors in the child of a fork.
 //
 // All open Descriptors form a doubly linked list under one mutex. A handler of pthread_atfork closes every one of
 // them in the child. The mutex is locked across the fork, so that the child finds a complete list: without the lock,
@@ -35,12 +35,12 @@ struct OpenDescriptors {
 
 namespace {
 
-[[maybe_unused]] const bool watching =
+[[maybe_unused]] const bool has_fork_handler =
     ::pthread_atfork(OpenDescriptors::before_fork, OpenDescriptors::in_parent, OpenDescriptors::in_child) == 0;
 
 }  // namespace
 
-// Both are called with the mutex locked.
+// The mutex is locked when either of the next two functions is called.
 
 void Descriptor::take(int number) {
   number_ = number;
@@ -87,13 +87,13 @@ void Descriptor::close() {
   if (number >= 0) ::close(number);
 }
 
-std::int64_t allow_descriptors(std::int64_t wanted) noexcept {
+std::int64_t allow_descriptors(std::int64_t count) noexcept {
   // Larger than any limit, including RLIM_INFINITY.
   constexpr rlim_t kMax = std::numeric_limits<std::int64_t>::max();
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return count;
   const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = std::max(before, std::min(static_cast<rlim_t>(wanted), limit.rlim_max));
+  limit.rlim_cur = std::max(before, std::min(static_cast<rlim_t>(count), limit.rlim_max));
   if (limit.rlim_cur != before && ::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
   return static_cast<std::int64_t>(std::min(limit.rlim_cur, kMax));
 }

@@ -1,4 +1,4 @@
-/// Functions that throw an Error whose message consists of several parts, and reasons for such errors.
+/// Functions that throw an Error whose message is composed of parts, and the reasons of such errors.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ template <typename... Parts>
   throw Error(ErrorKind::kSystem, text(parts...), code);
 }
 
-/// Throws an error of the same kind and system code with another message, that of the parts.  errors  Always.
+/// Throws an error of the same kind and system code with another message, which consists of the parts.  errors  Always.
 template <typename... Parts>
 [[noreturn]] void rethrow(const Error& error, const Parts&... parts) {
   throw Error(error.kind(), text(parts...), error.system_code());
@@ -40,19 +40,20 @@ template <typename... Parts>
 class [[nodiscard]] Rejection {
  public:
   Rejection() = default;
-  /// Rejects for a reason, a clause that completes an error, or allows if the reason is empty.
+  /// Rejects for a reason, which is a clause that completes an error. An empty reason rejects nothing.
   explicit Rejection(std::string reason) : reason_(std::move(reason)) {}
-  /// Rejects for the reason that text() makes of the parts.
+  /// Rejects for a reason that consists of the parts.
   template <typename... Parts>
   static Rejection because(const Parts&... parts) {
     return Rejection(text(parts...));
   }
 
-  /// True if it rejects.
+  /// True if something is rejected.
   explicit operator bool() const { return !reason_.empty(); }
-  /// The reason; empty if it does not reject.
+  /// Returns the reason; empty if nothing is rejected.
   const std::string& reason() const { return reason_; }
-  /// Throws the reason after a prefix, of whose parts text() makes one.  errors  kArgument, always.
+  /// Throws an error whose message is the prefix, which consists of the parts, followed by the reason.  errors
+  /// kArgument, always.
   template <typename... Parts>
   [[noreturn]] void raise(const Parts&... prefix) const {
     throw_argument_error(prefix..., reason_);

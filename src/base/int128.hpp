@@ -7,7 +7,7 @@ namespace plait::base {
 
 __extension__ typedef __int128 Int128;
 
-/// Return a / b rounded down, a / b rounded up, and the remainder of rounding down; b > 0.
+/// Return a / b rounded down, a / b rounded up, and the non-negative remainder a - b * floor(a / b); b > 0.
 constexpr Int128 floor_divide(Int128 a, Int128 b) { return a / b - (a % b < 0 ? 1 : 0); }
 constexpr Int128 ceil_divide(Int128 a, Int128 b) { return a / b + (a % b > 0 ? 1 : 0); }
 constexpr Int128 modulo(Int128 a, Int128 b) { return a % b < 0 ? a % b + b : a % b; }

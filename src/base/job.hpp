@@ -8,7 +8,8 @@ namespace plait::base {
 
 /// The rank of a process in a job of several processes.
 struct JobRank {
-  /// Identifies the launch: equal for all its processes, at least on this host, and different for other launches.
+  /// Identifies the launch. It is equal for all processes of a launch, at least on this host, and differs between
+  /// launches.
   std::string job;
   int rank = 0;
 };

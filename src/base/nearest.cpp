@@ -12,9 +12,9 @@ std::size_t distance(std::string_view one, std::string_view other) {
   for (std::size_t i = 0; i < one.size(); ++i) {
     std::size_t diagonal = row[0]++;
     for (std::size_t j = 0; j < other.size(); ++j) {
-      const std::size_t changed = diagonal + (one[i] == other[j] ? 0 : 1);
+      const std::size_t replaced = diagonal + (one[i] == other[j] ? 0 : 1);
       diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, changed});
+      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, replaced});
     }
   }
   return row.back();
@@ -22,9 +22,9 @@ std::size_t distance(std::string_view one, std::string_view other) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   if (word.empty() || known.empty()) return {};
-  const auto far = [&](std::string_view other) { return distance(word, other); };
-  const std::string_view found = *std::ranges::min_element(known, {}, far);
-  return far(found) <= std::min<std::size_t>(2, word.size() - 1) ? found : std::string_view();
+  const auto distance_to = [&](std::string_view other) { return distance(word, other); };
+  const std::string_view closest = *std::ranges::min_element(known, {}, distance_to);
+  return distance_to(closest) <= std::min<std::size_t>(2, word.size() - 1) ? closest : std::string_view();
 }
 
 std::string list_text(std::span<const std::string_view> words) {

@@ -1,12 +1,13 @@
-// Overlap of strided boxes in memory, as a problem of sums.
+// Detects overlap of strided boxes in memory, as a problem of sums.
 //
 // Problem: two boxes share a byte if two combinations of their indices give the same address. Trying all pairs of
 // elements is too slow.
 //
 // Idea: let a's low end be A and b's high end B. A position of a is A + (a sum of multiples of its strides), one of b
-// is B - (a sum of multiples of its strides). They meet if the multiples of all strides, each bounded by its dimension,
-// add up to B - A, up to `slack` bytes within the elements. reaches() searches with the largest stride first, and
-// prunes by the sum that the remaining strides can reach and by their greatest common divisor.
+// is B - (a sum of multiples of its strides). The two share a byte if the multiples of all strides, each bounded by its
+// dimension, add up to B - A, or to up to `slack` bytes less, because elements have several bytes. reaches() searches
+// with the largest stride first, and prunes by the sum that the remaining strides can reach and by their greatest
+// common divisor.
 //
 // Example: elements of 1 byte. a has the positions 0, 4, 8 and b the positions 2, 6. A = 0 and B = 6: 4x + 4y = 6
 // with x <= 2 and y <= 1. The divisor 4 does not divide 6, so the boxes share no byte.
@@ -25,32 +26,32 @@ namespace {
 
 constexpr int kMaxTries = 100'000;
 
-/// A multiple of `stride`, from 0 to `most` times.
+/// The multiples of `stride`, from 0 to `max_times` times.
 struct Term {
   std::int64_t stride = 0;
-  Int128 most = 0;
+  Int128 max_times = 0;
 };
 
-/// Decides if bounded multiples of all strides and a number from 0 to `slack` add up to a target.
+/// Decides whether bounded multiples of all strides and a number from 0 to `slack` can add up to a target.
 class Sum {
  public:
   Sum(std::vector<Term> terms, Int128 slack) : terms_(std::move(terms)), slack_(slack) {
-    std::erase_if(terms_, [](const Term& term) { return term.stride == 0 || term.most == 0; });
+    std::erase_if(terms_, [](const Term& term) { return term.stride == 0 || term.max_times == 0; });
     std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.stride > b.stride; });
-    std::size_t kept = 0;
+    std::size_t count = 0;
     for (const Term& term : terms_) {
-      if (kept > 0 && terms_[kept - 1].stride == term.stride) {
-        terms_[kept - 1].most += term.most;
+      if (count > 0 && terms_[count - 1].stride == term.stride) {
+        terms_[count - 1].max_times += term.max_times;
       } else {
-        terms_[kept++] = term;
+        terms_[count++] = term;
       }
     }
-    terms_.resize(kept);
-    rest_.resize(kept + 1);
-    divisor_.resize(kept + 1);
-    rest_[kept] = slack_;
-    for (std::size_t i = kept; i-- > 0;) {
-      rest_[i] = rest_[i + 1] + terms_[i].stride * terms_[i].most;
+    terms_.resize(count);
+    rest_.resize(count + 1);
+    divisor_.resize(count + 1);
+    rest_[count] = slack_;
+    for (std::size_t i = count; i-- > 0;) {
+      rest_[i] = rest_[i + 1] + terms_[i].stride * terms_[i].max_times;
       divisor_[i] = std::gcd(divisor_[i + 1], terms_[i].stride);
     }
   }
@@ -61,8 +62,8 @@ class Sum {
     if (target <= slack_) return true;
     if (from == terms_.size() || target % divisor_[from] > slack_) return false;
     const Term& term = terms_[from];
-    const Int128 least = std::max<Int128>(ceil_divide(target - rest_[from + 1], term.stride), 0);
-    for (Int128 times = std::min(term.most, target / term.stride); times >= least; --times)
+    const Int128 min_times = std::max<Int128>(ceil_divide(target - rest_[from + 1], term.stride), 0);
+    for (Int128 times = std::min(term.max_times, target / term.stride); times >= min_times; --times)
       if (++tries_ > kMaxTries || reaches(target - times * term.stride, from + 1)) return true;
     return false;
   }
@@ -78,13 +79,13 @@ class Sum {
 
 std::int64_t magnitude(std::int64_t stride) { return stride < 0 ? -std::max(stride, -INT64_MAX) : stride; }
 
-bool nothing_in(const MemoryBox& box) {
+bool is_empty(const MemoryBox& box) {
   return box.element_bytes < 1 || std::any_of(box.shape.begin(), box.shape.end(), [](auto size) { return size < 1; });
 }
 
 /// True if the stride of each dimension exceeds the extent of all dimensions with smaller strides, as in slices of
 /// dense arrays.
-bool nested(const MemoryBox& box) {
+bool is_nested(const MemoryBox& box) {
   std::vector<std::size_t> order;
   for (std::size_t d = 0; d < box.shape.size(); ++d)
     if (box.shape[d] > 1) order.push_back(d);
@@ -101,23 +102,23 @@ bool nested(const MemoryBox& box) {
 }  // namespace
 
 Bounds find_bounds(const MemoryBox& box) {
-  if (nothing_in(box)) return {};
+  if (is_empty(box)) return {};
   Int128 low = reinterpret_cast<std::uintptr_t>(box.first);
   Int128 high = low + box.element_bytes;
   for (std::size_t d = 0; d < box.shape.size(); ++d)
     (box.strides[d] < 0 ? low : high) += Int128{box.strides[d]} * (box.shape[d] - 1);
-  const auto inside = [](Int128 position) {
+  const auto clamp_address = [](Int128 position) {
     return position < 0             ? std::uintptr_t{0}
            : position > UINTPTR_MAX ? UINTPTR_MAX
                                     : static_cast<std::uintptr_t>(position);
   };
-  return {inside(low), inside(high)};
+  return {clamp_address(low), clamp_address(high)};
 }
 
 bool share_memory(const MemoryBox& a, const MemoryBox& b) {
-  const Bounds one = find_bounds(a);
-  const Bounds other = find_bounds(b);
-  if (one.empty() || other.empty() || !one.meets(other)) return false;
+  const Bounds bounds_a = find_bounds(a);
+  const Bounds bounds_b = find_bounds(b);
+  if (bounds_a.empty() || bounds_b.empty() || !bounds_a.meets(bounds_b)) return false;
   // Positions of a start at its low end and ascend, positions of b start at its high end and descend. They meet if
   // their sums equal the distance of both ends.
   std::vector<Term> terms;
@@ -125,11 +126,11 @@ bool share_memory(const MemoryBox& a, const MemoryBox& b) {
     for (std::size_t d = 0; d < box->shape.size(); ++d)
       terms.push_back({magnitude(box->strides[d]), box->shape[d] - 1});
   const Int128 slack = Int128{a.element_bytes} + b.element_bytes - 2;
-  return Sum(std::move(terms), slack).reaches(Int128{other.high} - 1 - Int128{one.low});
+  return Sum(std::move(terms), slack).reaches(Int128{bounds_b.high} - 1 - Int128{bounds_a.low});
 }
 
 bool overlaps_itself(const MemoryBox& box) {
-  if (nothing_in(box) || nested(box)) return false;
+  if (is_empty(box) || is_nested(box)) return false;
   // Two different elements have a first dimension k in which they differ, by 1 to n - 1 positions. In the later
   // dimensions they differ by any number of positions.
   for (std::size_t k = 0; k < box.shape.size(); ++k) {

@@ -1,4 +1,4 @@
-/// Detection of elements in memory that share bytes.
+/// Detects elements in memory that share bytes.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,14 @@ struct Bounds {
   bool empty() const { return low >= high; }
   bool meets(const Bounds& other) const { return low < other.high && other.low < high; }
 };
+/// Returns the range of bytes that a box covers.
 Bounds find_bounds(const MemoryBox& box);
 
-/// True if an element of one box and an element of the other share a byte. Also true if the answer would take too
-/// long, which never happens for slices of dense arrays.
+/// True if an element of one box and an element of the other share a byte. Also true if the search would take too long,
+/// which never happens for slices of dense arrays.
 bool share_memory(const MemoryBox& a, const MemoryBox& b);
 
-/// True if two elements of a box share a byte, or if the answer would take too long.
+/// True if two elements of a box share a byte, or if the search would take too long.
 bool overlaps_itself(const MemoryBox& box);
 
 }  // namespace plait::base

@@ -15,38 +15,38 @@ namespace {
 /// each time, and repeat in nested name spaces. Relaxed order suffices, because it only changes while no other thread
 /// exists.
 std::atomic<unsigned> generation{0};
-std::atomic<int> number{0};
+std::atomic<int> process_id{0};
 
 void in_child() {
   generation.fetch_add(1, std::memory_order_relaxed);
-  number.store(::getpid(), std::memory_order_relaxed);
+  process_id.store(::getpid(), std::memory_order_relaxed);
 }
 
 /// Runs when the library is loaded, so that no fork is missed.
-[[maybe_unused]] const bool watching = [] {
-  number.store(::getpid(), std::memory_order_relaxed);
+[[maybe_unused]] const bool has_fork_handler = [] {
+  process_id.store(::getpid(), std::memory_order_relaxed);
   return ::pthread_atfork(nullptr, nullptr, in_child) == 0;
 }();
 
 struct LeakedObject {
-  const void* thing;
+  const void* object;
   const LeakedObject* before;
 };
 std::atomic<const LeakedObject*> leaked{nullptr};
 
 }  // namespace
 
-void keep(const void* thing) noexcept {
+void keep(const void* object) noexcept {
   // Only leak detectors read this list, so no memory order is needed. Without memory, a leak is reported and nothing
   // else happens.
-  auto* const made = new (std::nothrow) LeakedObject{thing, leaked.load(std::memory_order_relaxed)};
-  if (made == nullptr) return;
-  while (!leaked.compare_exchange_weak(made->before, made, std::memory_order_relaxed)) {
+  auto* const entry = new (std::nothrow) LeakedObject{object, leaked.load(std::memory_order_relaxed)};
+  if (entry == nullptr) return;
+  while (!leaked.compare_exchange_weak(entry->before, entry, std::memory_order_relaxed)) {
   }
 }
 
 Owner::Owner() noexcept
-    : generation_(generation.load(std::memory_order_relaxed)), process_(number.load(std::memory_order_relaxed)) {}
+    : generation_(generation.load(std::memory_order_relaxed)), process_(process_id.load(std::memory_order_relaxed)) {}
 
 bool Owner::here() const noexcept { return generation_ == generation.load(std::memory_order_relaxed); }
 

@@ -1,8 +1,8 @@
-/// Ownership of objects by processes: the child of a fork is another process.
+/// Records which process owns an object, because the child of a fork is another process.
 ///
-/// A child has a copy of its parent's memory, but neither its threads nor a part in its communication. So it owns
-/// nothing that the parent made. It leaves files, threads, locks and sockets as they are, does not destroy objects
-/// for which threads of the parent may wait, and calls on the parent's handles are errors.
+/// A child has a copy of its parent's memory, but neither the parent's threads nor a part in its communication. So it
+/// owns nothing that the parent created: it leaves files, threads, locks and sockets as they are, and does not destroy
+/// objects for which threads of the parent may wait. Calls on the parent's handles are errors.
 #pragma once
 
 #include <atomic>
@@ -27,33 +27,33 @@ class Owner {
   int process_;
 };
 
-/// Registers an object that stays in memory for the rest of a child, so that leak detectors find a reference to it.
-void keep(const void* thing) noexcept;
+/// Registers an object that stays allocated until the process ends, so that leak detectors find a reference to it.
+void keep(const void* object) noexcept;
 
-/// Deletes an object in the process that made it, and leaks it in others.
+/// Deletes an object in the process that created this deleter, and leaks it in others.
 template <typename Type>
 class OwnerDelete {
  public:
-  void operator()(Type* thing) const noexcept { owner_.here() ? delete thing : keep(thing); }
+  void operator()(Type* object) const noexcept { owner_.here() ? delete object : keep(object); }
 
  private:
   Owner owner_;
 };
 
-/// Makes a shared object with threads, locks or files of its own, which the children of this process do not destroy.
+/// Makes a shared object that owns threads, locks or files. Children of this process do not destroy it.
 template <typename Type, typename... Arguments>
 std::shared_ptr<Type> make_owned(Arguments&&... arguments) {
-  std::unique_ptr<Type> made(new Type(std::forward<Arguments>(arguments)...));
-  return std::shared_ptr<Type>(made.release(), OwnerDelete<Type>());
+  std::unique_ptr<Type> created(new Type(std::forward<Arguments>(arguments)...));
+  return std::shared_ptr<Type>(created.release(), OwnerDelete<Type>());
 }
 
 /// Destroys an object in the process of its owner, and leaks it in a child.
 template <typename Type>
-void let_go(std::unique_ptr<Type>& thing, const Owner& owner) noexcept {
+void let_go(std::unique_ptr<Type>& object, const Owner& owner) noexcept {
   if (owner.here()) {
-    thing.reset();
+    object.reset();
   } else {
-    keep(thing.release());
+    keep(object.release());
   }
 }
 
@@ -64,9 +64,10 @@ class PerProcess {
   Type& get() {
     Instance* known = instance_.load(std::memory_order_acquire);
     if (known != nullptr && known->owner.here()) return known->value;
-    auto made = std::make_unique<Instance>();
-    made->of_parent = known;
-    if (instance_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return made.release()->value;
+    auto created = std::make_unique<Instance>();
+    created->of_parent = known;
+    if (instance_.compare_exchange_strong(known, created.get(), std::memory_order_acq_rel))
+      return created.release()->value;
     return known->value;  // another thread was faster
   }
 

@@ -1,10 +1,10 @@
-// Watching other processes by descriptors (pidfd_open).
+// Watches other processes by descriptors (pidfd_open).
 //
-// Problem: the number of a process is reused after its end, so a test of the number may find another process.
+// Problem: the number of a process is reused after its end, so the number may refer to another process by now.
 //
-// Idea: a descriptor refers to one process for ever and becomes readable at its end. It is opened first, and the
-// start time is compared afterwards. Example: process 100 started at tick 5,000 is to be watched. The descriptor of
-// 100 is opened, and its status states 9,000: process 100 has ended, and the number was reused.
+// Idea: a process descriptor always refers to the same process and becomes readable when the process ends. It is opened
+// first, and the start time is compared afterwards. Example: process 100 started at tick 5,000 is to be watched. The
+// descriptor of 100 is opened, and its status states 9,000: process 100 has ended, and the number was reused.
 
 #include "base/process_watch.hpp"
 
@@ -55,23 +55,25 @@ Watches& watches() {
 }
 
 [[maybe_unused]] bool allow_more_descriptors() {
-  constexpr std::int64_t kMore = 1024;
+  constexpr std::int64_t kAdditional = 1024;
   const std::int64_t before = allow_descriptors(0);
-  return before < std::numeric_limits<std::int64_t>::max() - kMore && allow_descriptors(before + kMore) > before;
+  return before < std::numeric_limits<std::int64_t>::max() - kAdditional &&
+         allow_descriptors(before + kAdditional) > before;
 }
 
-std::shared_ptr<const ProcessWatch> made([[maybe_unused]] const ProcessId& process) {
+std::shared_ptr<const ProcessWatch> open_watch([[maybe_unused]] const ProcessId& process) {
 #ifdef SYS_pidfd_open
   const auto open = [&process] {
     return static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.number), 0));
   };
   int number = open();
   if (number < 0 && errno == EMFILE && allow_more_descriptors()) number = open();
-  // ESRCH: the process has ended. Any other error, for example of an old kernel, means that nothing is known.
+  // ESRCH: the process has ended. After any other error, for example with an old kernel, nothing is known about the
+  // process.
   if (number < 0 && errno != ESRCH) return nullptr;
   Descriptor descriptor = number < 0 ? Descriptor() : Descriptor(number);
-  // The start is read after the descriptor was opened. If it is the expected one, the descriptor refers to the
-  // expected process; otherwise that process has ended, and its number was reused.
+  // The start time is read after the descriptor was opened. If it is the expected one, the descriptor refers to the
+  // expected process; otherwise that process has ended and its number was reused.
   const std::int64_t started = process.started == 0 ? 0 : read_start_time(process.number);
   const bool ended = number < 0 || (started != 0 && started != process.started);
   return std::make_shared<const ProcessWatch>(std::move(descriptor), ended);
@@ -89,8 +91,8 @@ std::shared_ptr<const ProcessWatch> ProcessWatch::find_or_open(const ProcessId& 
   auto& known = watches().known;
   if (const auto found = known.find(process); found != known.end())
     if (auto watch = found->second.lock()) return watch;
-  std::erase_if(known, [](const auto& one) { return one.second.expired(); });
-  auto watch = made(process);
+  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+  auto watch = open_watch(process);
   if (watch) known[process] = watch;
   return watch;
 }

@@ -1,4 +1,4 @@
-/// Detection of the end of other processes on this system.
+/// Detects the end of other processes on this system.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-/// Random numbers that are equal on every machine: splitmix64 by S. Vigna.
+/// Pseudo-random numbers that are the same on every machine: splitmix64 by S. Vigna.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class RandomBits {
  public:
   explicit RandomBits(std::uint64_t seed) : state_(seed) {}
   std::uint64_t next() { return mixed(state_ += kRandomIncrement); }
-  /// Returns a number from 0 to below `limit`, which is above 0.
+  /// Returns a number that is at least 0 and below `limit`; `limit` is at least 1.
   std::int64_t below(std::int64_t limit) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(limit));
   }

@@ -15,7 +15,8 @@ namespace plait::base {
 
 namespace {
 
-// First numbers of files and operations. Those of the library that records foreign programs begin at 1.
+// First numbers of files and operations. They are large, because the library that records foreign programs counts from
+// 1 in the same process.
 constexpr std::uint32_t kFirstFile = 0x40000000;
 constexpr std::uint64_t kFirstOperation = std::uint64_t{1} << 40U;
 
@@ -27,8 +28,9 @@ std::string command() {
   return line;
 }
 
-/// True, after a search for the library that records foreign programs, which is loaded before this one if it exists.
-[[maybe_unused]] const bool looked_for_a_recorder = [] {
+/// Initialized by a search for the library that records foreign programs. If that library is used, it is loaded before
+/// this one.
+[[maybe_unused]] const bool has_searched_recorder = [] {
   plait_events_pause = reinterpret_cast<void (*)(int)>(::dlsym(RTLD_DEFAULT, "plait_capture_pause"));
   return true;
 }();
@@ -54,8 +56,9 @@ void begin(int rank) {
   }
 }
 
-/// Records an event that has its start and its operation, and ends now.
-void keep(plait_event event, plait_event_interface interface, plait_event_kind kind, const RecordedAccess& access) {
+/// Completes and records an event, whose start and operation are set and which ends now.
+void put_event(plait_event event, plait_event_interface interface, plait_event_kind kind,
+               const RecordedAccess& access) {
   event.duration = plait_events_now() - event.start;
   event.offset = access.offset;
   event.length = access.length;
@@ -88,7 +91,7 @@ void RecordedCall::end(plait_event_kind kind, const RecordedAccess& access, unsi
   event.start = start_;
   event.operation = operation_;
   event.flags = static_cast<std::uint16_t>(flags | PLAIT_EVENT_LOGICAL);
-  keep(event, PLAIT_INTERFACE_PLAIT, kind, access);
+  put_event(event, PLAIT_INTERFACE_PLAIT, kind, access);
 }
 
 void RecordedRequest::begin() noexcept {
@@ -106,7 +109,7 @@ void RecordedRequest::end(const RecordedAccess& access) const noexcept {
   plait_event event{};
   event.start = start_;
   event.operation = OperationScope::operation();
-  keep(event, PLAIT_INTERFACE_POSIX, kind_, access);
+  put_event(event, PLAIT_INTERFACE_POSIX, kind_, access);
   errno = saved;
 }
 
@@ -116,7 +119,7 @@ void record_http(const DetachedRequest& request, const RecordedAccess& access) {
   event.start = request.start;
   event.operation = request.operation;
   event.flags = PLAIT_EVENT_ASYNCHRONOUS;  // one thread has many such requests in flight
-  keep(event, PLAIT_INTERFACE_HTTP, request.kind, access);
+  put_event(event, PLAIT_INTERFACE_HTTP, request.kind, access);
 }
 
 }  // namespace plait::base

@@ -1,7 +1,7 @@
-/// Records Plait's own input and output as events of a trace: the requests of programs, and the requests that reach
-/// the system.
+/// Records Plait's own input and output as events of a trace: the requests of programs to Plait, and Plait's requests
+/// to the system.
 ///
-/// PLAIT_TRACE names the trace. Without it every call here costs one load. docs/reference/settings.md
+/// PLAIT_TRACE names the trace (docs/reference/settings.md). Without it every call here costs one load.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct RecordedAccess {
   std::int64_t result = 0;  ///< bytes, or -errno
 };
 
-/// A request of the program, from its begin.
+/// A request of the program to Plait, from its start on.
 class RecordedCall {
  public:
   /// Begins the request now.
@@ -51,7 +51,7 @@ class RecordedCall {
 /// Makes requests of this thread belong to an operation during its lifetime.
 class OperationScope {
  public:
-  explicit OperationScope(const RecordedCall& asked) noexcept : before_(current_) { current_ = asked.operation(); }
+  explicit OperationScope(const RecordedCall& call) noexcept : before_(current_) { current_ = call.operation(); }
   ~OperationScope() { current_ = before_; }
   OperationScope(const OperationScope&) = delete;
   OperationScope& operator=(const OperationScope&) = delete;
@@ -87,11 +87,11 @@ class RecordedRequest {
   std::int64_t start_ = 0;
 };
 
-/// A request that one thread has made and another one has carried out, such as one to an object store.
+/// A request that one thread makes and another one carries out, such as one to an object store.
 struct DetachedRequest {
   plait_event_kind kind = PLAIT_EVENT_READ;
   std::int64_t start = 0;       ///< plait_events_now() when it was sent
-  std::uint64_t operation = 0;  ///< OperationScope::operation() of the thread that has made it
+  std::uint64_t operation = 0;  ///< OperationScope::operation() of the thread that made the request
 };
 /// Records that such a request has ended now.
 void record_http(const DetachedRequest& request, const RecordedAccess& access);

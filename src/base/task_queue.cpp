@@ -21,7 +21,8 @@ void TaskQueue::run() {
     changed_.wait(lock, [this] { return closed_ || !tasks_.empty(); });
     --idle_;
     if (tasks_.empty()) return;
-    // The task is destroyed before the lock is taken, because the destructors of its captures may need time or locks.
+    // The task is destroyed before the mutex is locked again, because the destructors of its captures may take long or
+    // lock other mutexes.
     {
       const auto task = std::move(tasks_.front());
       tasks_.pop_front();

@@ -14,7 +14,8 @@ class TaskQueue {
  public:
   /// Adds a task, which must not throw. Returns false and adds nothing if the queue is closed.
   bool put(std::function<void()> task);
-  /// Runs tasks, one at a time, in their order; after close() the remaining ones.
+  /// Runs tasks one after another, in the order in which they were added. Returns after close(), when the queue is
+  /// empty.
   void run();
   void close();
   /// True if a task waits for a thread.

@@ -12,7 +12,7 @@ namespace {
 
 template <typename Number>
 void append_digits(std::string& out, Number number) {
-  std::array<char, 20> digits;  // length of the longest ones: -2^63, and 2^64 - 1
+  std::array<char, 20> digits;  // digits of the longest numbers: -2^63 and 2^64 - 1
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
@@ -70,9 +70,9 @@ std::string bytes_text(std::int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  const bool whole = unit == 0 || value == static_cast<double>(static_cast<std::int64_t>(value));
+  const bool is_integral = unit == 0 || value == static_cast<double>(static_cast<std::int64_t>(value));
   std::array<char, 32> shown;
-  std::snprintf(shown.data(), shown.size(), "%.*f %s", whole ? 0 : 1, value, kUnits[unit]);
+  std::snprintf(shown.data(), shown.size(), "%.*f %s", is_integral ? 0 : 1, value, kUnits[unit]);
   return shown.data();
 }
 

@@ -1,4 +1,4 @@
-/// Parsing of texts.
+/// Parses texts.
 #pragma once
 
 #include <ios>

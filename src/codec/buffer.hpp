@@ -1,4 +1,4 @@
-/// Buffers that are not zeroed and are returned to the system.
+/// Reusable buffers whose memory is mapped directly from the system.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,8 +9,9 @@
 
 namespace plait::codec {
 
-/// A buffer that grows and is used again; growing discards its content. It is mapped directly: threads come and go
-/// with each access, and the allocator would keep freed memory in an arena for each of them.
+/// A buffer that grows and is reused; growing discards its content. It is mapped directly, so that its memory returns
+/// to the system: each access starts and ends threads, and the allocator would hold freed memory in an arena for each
+/// of them.
 class Buffer {
  public:
   Buffer() = default;
@@ -18,6 +19,7 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
+  /// Returns the first `bytes` bytes, with any content.
   std::span<std::byte> acquire(std::size_t bytes) {
     if (bytes > bytes_) {
       release();  // before the new mapping, so that only one exists at a time

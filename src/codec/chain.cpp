@@ -1,4 +1,4 @@
-// Chains of codecs with two alternating buffers.
+// Runs chains of codecs with two alternating buffers.
 //
 // Codec i writes into buffer i mod 2 and reads the output of codec i - 1 from the other one, so that two buffers
 // suffice for any number of codecs. Example: shuffle, zstd, crc32c. Encoding writes buffer 0 (shuffled), buffer 1
@@ -29,13 +29,13 @@ std::array<Buffer, 2>& buffers() {
 std::string Chain::describe() const {
   if (codecs_.empty()) return "not packed";
   std::string out;
-  for (const auto& one : codecs_) base::append_parts(out, out.empty() ? "" : ", ", one->describe());
+  for (const auto& codec : codecs_) base::append_parts(out, out.empty() ? "" : ", ", codec->describe());
   return out;
 }
 
 base::Rejection Chain::missing_library() const {
-  for (const auto& one : codecs_)
-    if (base::Rejection missing = one->missing_library()) return missing;
+  for (const auto& codec : codecs_)
+    if (base::Rejection missing = codec->missing_library()) return missing;
   return {};
 }
 
@@ -45,10 +45,10 @@ std::size_t Chain::max_encoded(std::size_t bytes, std::size_t count) const {
 }
 
 std::optional<std::size_t> Chain::always_encoded(std::size_t bytes) const {
-  for (const auto& one : codecs_) {
-    const std::optional<std::size_t> made = one->always_encoded(bytes);
-    if (!made) return std::nullopt;
-    bytes = *made;
+  for (const auto& codec : codecs_) {
+    const std::optional<std::size_t> encoded = codec->always_encoded(bytes);
+    if (!encoded) return std::nullopt;
+    bytes = *encoded;
   }
   return bytes;
 }
@@ -61,41 +61,42 @@ std::span<const std::byte> Chain::encode(std::span<const std::byte> plain) const
   return plain;
 }
 
-std::size_t Chain::decode_into(std::span<const std::byte> packed, std::span<std::byte> chunk,
+std::size_t Chain::decode_into(std::span<const std::byte> encoded, std::span<std::byte> chunk,
                                const std::string& what) const {
-  std::size_t made = packed.size();
+  std::size_t decoded_bytes = encoded.size();
   if (codecs_.empty()) {
-    std::copy_n(packed.begin(), std::min(made, chunk.size()), chunk.begin());
+    std::copy_n(encoded.begin(), std::min(decoded_bytes, chunk.size()), chunk.begin());
   }
   for (std::size_t i = codecs_.size(); i-- > 0;) {
-    // No encoder produces more than this.
+    // The first i codecs never encode a chunk to more than this.
     const std::span<std::byte> output = i == 0 ? chunk : buffers()[i % 2].acquire(max_encoded(chunk.size(), i));
-    made = codecs_[i]->decode(packed, output, what);
-    packed = output.first(made);
+    decoded_bytes = codecs_[i]->decode(encoded, output, what);
+    encoded = output.first(decoded_bytes);
   }
-  return made;
+  return decoded_bytes;
 }
 
-std::vector<std::byte> Chain::decode(std::span<const std::byte> packed, std::size_t max_bytes,
+std::vector<std::byte> Chain::decode(std::span<const std::byte> encoded, std::size_t max_bytes,
                                      const std::string& what) const {
-  if (codecs_.empty()) return {packed.begin(), packed.end()};
-  // Codecs do not distinguish damaged data from data that the output cannot hold, so that both are tried again.
+  if (codecs_.empty()) return {encoded.begin(), encoded.end()};
+  // Codecs do not distinguish damaged data from data that exceeds the output, so both are decoded again with a larger
+  // output.
   constexpr std::size_t kGrowth = 8;
-  for (std::size_t bytes = std::min(std::max<std::size_t>(kGrowth * packed.size(), 1U << 16U), max_bytes);;
+  for (std::size_t bytes = std::min(std::max<std::size_t>(kGrowth * encoded.size(), 1U << 16U), max_bytes);;
        bytes = std::min(kGrowth * bytes, max_bytes)) {
     const auto output = std::make_unique_for_overwrite<std::byte[]>(bytes);
     try {
-      const std::size_t made = decode_into(packed, {output.get(), bytes}, what);
-      return {output.get(), output.get() + made};
+      const std::size_t decoded_bytes = decode_into(encoded, {output.get(), bytes}, what);
+      return {output.get(), output.get() + decoded_bytes};
     } catch (const Error&) {
       if (bytes == max_bytes) throw;
     }
   }
 }
 
-void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk, const std::string& what) const {
-  const std::size_t made = decode_into(packed, chunk, what);
-  if (made != chunk.size()) damaged(what, "it has ", made, " bytes, but a chunk has ", chunk.size());
+void Chain::decode(std::span<const std::byte> encoded, std::span<std::byte> chunk, const std::string& what) const {
+  const std::size_t decoded_bytes = decode_into(encoded, chunk, what);
+  if (decoded_bytes != chunk.size()) damaged(what, "it has ", decoded_bytes, " bytes, but a chunk has ", chunk.size());
 }
 
 }  // namespace plait::codec

@@ -13,8 +13,8 @@
 
 namespace plait::codec {
 
-/// The chunks that reads have decompressed last, for further reads of parts of them. `Chunk` has a member `number`.
-/// The cache holds at least one chunk, and drops the least recently used ones if it is full.
+/// Holds the chunks that reads have decompressed last, for further reads of parts of them. `Chunk` has a member
+/// `number`. The cache holds at least one chunk, and drops the least recently used ones if it is full.
 ///
 /// Example: rows of 1000x1000 doubles in chunks of 100x100 are read one after another. Each row needs a part of 10
 /// chunks of 80 KB. A cache of 800 KB decompresses each chunk once for 100 rows, a smaller one once for each row.
@@ -44,7 +44,7 @@ class ChunkCache {
     entries_.splice(entries_.begin(), entries_, entry->second);
     return entries_.front().chunk;
   }
-  /// Adds a chunk. It replaces the one of the same number.
+  /// Adds a chunk, which replaces a chunk of the same number.
   void insert(std::shared_ptr<const Chunk> chunk) { insert(std::move(chunk), chunk_bytes_); }
   /// Adds a chunk of `bytes` bytes.
   void insert(std::shared_ptr<const Chunk> chunk, std::int64_t bytes) {

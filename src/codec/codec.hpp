@@ -20,9 +20,9 @@ class Codec {
   virtual std::string describe() const = 0;
   /// Names the library that the codec needs if it is not installed, with advice.
   virtual base::Rejection missing_library() const { return {}; }
-  /// Returns the maximum number of bytes that encode() makes of `bytes`.
+  /// Returns the maximum number of bytes to which encode() encodes `bytes` bytes.
   virtual std::size_t max_encoded(std::size_t bytes) const = 0;
-  /// Returns the number of bytes that encode() makes of `bytes`, if it depends on nothing else.
+  /// Returns the number of bytes to which encode() encodes any `bytes` bytes; nullopt if it depends on their values.
   virtual std::optional<std::size_t> always_encoded(std::size_t /*bytes*/) const { return std::nullopt; }
   /// Encodes `plain` into `output`, which has max_encoded() bytes. Returns the number of encoded bytes.
   /// errors  kArgument: the codec can only decode. kSystem: its library is not installed; std::bad_alloc.
@@ -30,13 +30,13 @@ class Codec {
   /// Decodes into `output` and returns the number of decoded bytes, which is at most the size of `output`.
   /// what    names the encoded data in errors, such as `the chunk a.zarr/c/0`
   /// errors  kSystem: damaged data, or more than `output` can hold; the codec's library is not installed.
-  virtual std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
+  virtual std::size_t decode(std::span<const std::byte> encoded, std::span<std::byte> output,
                              const std::string& what) const = 0;
 };
 
 /// A sequence of codecs: the first one encodes the input, the next one the output of the first. Decoding goes in the
 /// other direction. An empty chain does not change the bytes.
-/// threads  Any number at once. Each thread keeps buffers of the size of its largest chunk until it ends.
+/// threads  Any number at once. Each thread holds buffers of the size of its largest chunk until it ends.
 class Chain {
  public:
   Chain() = default;
@@ -51,23 +51,23 @@ class Chain {
   /// Returns the maximum number of encoded bytes, of the whole chain or of its first `count` codecs.
   std::size_t max_encoded(std::size_t bytes) const { return max_encoded(bytes, codecs_.size()); }
   std::size_t max_encoded(std::size_t bytes, std::size_t count) const;
-  /// Returns the number of encoded bytes, if it depends on nothing else.
+  /// Returns the number of encoded bytes of any `bytes` bytes; nullopt if it depends on their values.
   std::optional<std::size_t> always_encoded(std::size_t bytes) const;
 
   /// Returns the encoded bytes. They are in a buffer of the calling thread until its next encode() or decode(), or
   /// are `plain` itself.
   std::span<const std::byte> encode(std::span<const std::byte> plain) const;
-  /// Decodes `packed` into `chunk`, which it fills. what: see Codec::decode().
+  /// Decodes `encoded` into `chunk` and fills it. what: see Codec::decode().
   /// errors  kSystem: damaged data, or data of another size.
-  void decode(std::span<const std::byte> packed, std::span<std::byte> chunk, const std::string& what) const;
-  /// Decodes `packed`, whose decoded size is unknown, but at most `max_bytes`.
+  void decode(std::span<const std::byte> encoded, std::span<std::byte> chunk, const std::string& what) const;
+  /// Decodes `encoded`, whose decoded size is not known but is at most `max_bytes`.
   /// errors  kSystem: damaged data, or more than max_bytes.
-  std::vector<std::byte> decode(std::span<const std::byte> packed, std::size_t max_bytes,
+  std::vector<std::byte> decode(std::span<const std::byte> encoded, std::size_t max_bytes,
                                 const std::string& what) const;
 
  private:
   /// Decodes into `output`. Returns the number of decoded bytes.
-  std::size_t decode_into(std::span<const std::byte> packed, std::span<std::byte> output,
+  std::size_t decode_into(std::span<const std::byte> encoded, std::span<std::byte> output,
                           const std::string& what) const;
 
   std::vector<std::shared_ptr<const Codec>> codecs_;

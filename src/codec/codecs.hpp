@@ -12,15 +12,16 @@
 
 namespace plait::codec {
 
-/// RFC 1952 and RFC 1950, by zlib.  level: 0 to 9.
+/// The formats gzip (RFC 1952) and zlib (RFC 1950).  level: 0 to 9.
 std::shared_ptr<const Codec> gzip(int level);
 std::shared_ptr<const Codec> zlib(int level);
 /// Decodes data without a frame (RFC 1951) into `output`, and returns the number of decoded bytes.
 /// errors  Those of Codec::decode().
-std::size_t inflate_raw(std::span<const std::byte> packed, std::span<std::byte> output, const std::string& what);
-/// RFC 8878, by libzstd. level: between ZSTD_minCLevel() and ZSTD_maxCLevel(); 0 is the library's default, 3.
+std::size_t inflate_raw(std::span<const std::byte> encoded, std::span<std::byte> output, const std::string& what);
+/// The format zstd (RFC 8878), by libzstd.  level: between ZSTD_minCLevel() and ZSTD_maxCLevel(); 0 is the library's
+/// default, 3.
 std::shared_ptr<const Codec> zstd(int level, bool checksum = false);
-/// Appends the CRC-32C (RFC 3720) of the bytes as four bytes, lowest first.
+/// Appends the CRC-32C (RFC 3720) of the bytes as four bytes, least significant first.
 std::shared_ptr<const Codec> crc32c();
 
 /// The options of c-blosc, which reorders the bytes of each block before it compresses them.
@@ -33,7 +34,7 @@ struct BloscOptions {
 /// Uses the library libblosc.so.1 of the system, which is loaded at its first use.
 std::shared_ptr<const Codec> blosc(const BloscOptions& options);
 
-/// A compressor in the spelling of the user: `none`, `gzip`, `gzip:9`, `zlib:5`, `zstd:3`, `blosc:5`, `blosc-zstd`.
+/// A compressor as users spell it: `none`, `gzip`, `gzip:9`, `zlib:5`, `zstd:3`, `blosc:5`, `blosc-zstd`.
 struct Spec {
   std::string name;
   int level = 0;

@@ -1,4 +1,4 @@
-// CRC-32C with the processor's instruction, or by a table.
+// Computes CRC-32C by the processor's instruction, or by a table.
 //
 // The checksum is the remainder of a division of polynomials over bits. One byte changes a remainder s to (s >> 8) ^
 // table[(s ^ byte) & 0xff], with bits in reflected order; the instruction does this for 8 bytes. The remainder starts
@@ -34,13 +34,14 @@ constexpr std::array<std::uint32_t, 256> kTable = [] {
   return table;
 }();
 
-std::uint32_t by_table(std::uint32_t sum, std::span<const std::byte> bytes) {
+std::uint32_t update_by_table(std::uint32_t sum, std::span<const std::byte> bytes) {
   for (const std::byte byte : bytes) sum = (sum >> 8) ^ kTable[(sum ^ static_cast<std::uint32_t>(byte)) & 0xff];
   return sum;
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t sum, std::span<const std::byte> bytes) {
+__attribute__((target("sse4.2"))) std::uint32_t update_by_instruction(std::uint32_t sum,
+                                                                      std::span<const std::byte> bytes) {
   std::uint64_t wide = sum;
   while (bytes.size() >= sizeof wide) {
     std::uint64_t word = 0;
@@ -48,7 +49,7 @@ __attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t sum
     wide = _mm_crc32_u64(wide, word);
     bytes = bytes.subspan(sizeof wide);
   }
-  return by_table(static_cast<std::uint32_t>(wide), bytes);
+  return update_by_table(static_cast<std::uint32_t>(wide), bytes);
 }
 #endif
 
@@ -63,14 +64,14 @@ class Crc32c : public Codec {
     for (std::size_t i = 0; i < kSum; ++i) output[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i) & 0xff);
     return plain.size() + kSum;
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
+  std::size_t decode(std::span<const std::byte> encoded, std::span<std::byte> output,
                      const std::string& what) const override {
-    if (packed.size() < kSum) damaged(what, "it has ", packed.size(), " bytes, less than its check sum");
-    const std::span<const std::byte> plain = packed.first(packed.size() - kSum);
+    if (encoded.size() < kSum) damaged(what, "it has ", encoded.size(), " bytes, less than its check sum");
+    const std::span<const std::byte> plain = encoded.first(encoded.size() - kSum);
     if (plain.size() > output.size())
       damaged(what, "it has ", plain.size(), " bytes in front of its check sum, more than ", output.size());
     std::uint32_t stored = 0;
-    for (std::size_t i = 0; i < kSum; ++i) stored |= static_cast<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
+    for (std::size_t i = 0; i < kSum; ++i) stored |= static_cast<std::uint32_t>(encoded[plain.size() + i]) << (8 * i);
     if (const std::uint32_t sum = compute_crc32c(plain); sum != stored)
       damaged(what, "its check sum is ", base::hexadecimal_text(stored), ", but its bytes have ",
               base::hexadecimal_text(sum));
@@ -87,9 +88,9 @@ class Crc32c : public Codec {
 std::uint32_t compute_crc32c(std::span<const std::byte> bytes) {
   constexpr std::uint32_t kOnes = 0xffffffff;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sse4.2") != 0) return by_instruction(kOnes, bytes) ^ kOnes;
+  if (__builtin_cpu_supports("sse4.2") != 0) return update_by_instruction(kOnes, bytes) ^ kOnes;
 #endif
-  return by_table(kOnes, bytes) ^ kOnes;
+  return update_by_table(kOnes, bytes) ^ kOnes;
 }
 
 std::shared_ptr<const Codec> crc32c() { return std::make_shared<Crc32c>(); }

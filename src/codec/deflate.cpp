@@ -28,29 +28,29 @@ class Inflation {
   Inflation(const Inflation&) = delete;
   Inflation& operator=(const Inflation&) = delete;
 
-  std::size_t run(std::span<const std::byte> packed, std::span<std::byte> output, const std::string& what) {
-    std::size_t taken = 0;
-    std::size_t made = 0;
-    std::byte past_end{};  // destination of a byte too many
+  std::size_t run(std::span<const std::byte> encoded, std::span<std::byte> output, const std::string& what) {
+    std::size_t consumed = 0;
+    std::size_t produced = 0;
+    std::byte past_end{};  // receives a byte that exceeds the output
     for (int result = Z_OK; result != Z_STREAM_END;) {
-      const std::size_t in = std::min(packed.size() - taken, kMaxAtOnce);
-      const std::size_t out = std::min(output.size() - made, kMaxAtOnce);
-      zlib_.next_in = to_bytef(packed.data() + taken);
+      const std::size_t in = std::min(encoded.size() - consumed, kMaxAtOnce);
+      const std::size_t out = std::min(output.size() - produced, kMaxAtOnce);
+      zlib_.next_in = to_bytef(encoded.data() + consumed);
       zlib_.avail_in = static_cast<uInt>(in);
-      zlib_.next_out = to_bytef(out > 0 ? output.data() + made : &past_end);
+      zlib_.next_out = to_bytef(out > 0 ? output.data() + produced : &past_end);
       zlib_.avail_out = out > 0 ? static_cast<uInt>(out) : 1;
       result = inflate(&zlib_, Z_NO_FLUSH);
-      const std::size_t now = (out > 0 ? out : 1) - zlib_.avail_out;
-      taken += in - zlib_.avail_in;
+      const std::size_t written = (out > 0 ? out : 1) - zlib_.avail_out;
+      consumed += in - zlib_.avail_in;
       if (result == Z_MEM_ERROR) throw std::bad_alloc();
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-        damaged(what, "it is damaged at byte ", taken, " (", zlib_.msg == nullptr ? "no such data" : zlib_.msg, ')');
-      if (out == 0 && now > 0) damaged(what, "it has more than the ", output.size(), " bytes of a chunk");
-      made += out > 0 ? now : 0;
-      if (result == Z_BUF_ERROR || (taken == packed.size() && now == 0 && result != Z_STREAM_END))
-        damaged(what, "it ends at byte ", packed.size(), " after ", made, " bytes of ", output.size());
+        damaged(what, "it is damaged at byte ", consumed, " (", zlib_.msg == nullptr ? "no such data" : zlib_.msg, ')');
+      if (out == 0 && written > 0) damaged(what, "it has more than the ", output.size(), " bytes of a chunk");
+      produced += out > 0 ? written : 0;
+      if (result == Z_BUF_ERROR || (consumed == encoded.size() && written == 0 && result != Z_STREAM_END))
+        damaged(what, "it ends at byte ", encoded.size(), " after ", produced, " bytes of ", output.size());
     }
-    return made;
+    return produced;
   }
 
  private:
@@ -60,8 +60,8 @@ class Inflation {
 class Deflation {
  public:
   Deflation(int level, int window_bits) {
-    constexpr int kMemory = 8;  // the value of deflateInit()
-    if (deflateInit2(&zlib_, level, Z_DEFLATED, window_bits, kMemory, Z_DEFAULT_STRATEGY) != Z_OK)
+    constexpr int kMemoryLevel = 8;  // the value that deflateInit() uses
+    if (deflateInit2(&zlib_, level, Z_DEFLATED, window_bits, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK)
       throw std::bad_alloc();
   }
   ~Deflation() { deflateEnd(&zlib_); }
@@ -69,21 +69,21 @@ class Deflation {
   Deflation& operator=(const Deflation&) = delete;
 
   std::size_t run(std::span<const std::byte> plain, std::span<std::byte> output) {
-    std::size_t taken = 0;
-    std::size_t made = 0;
+    std::size_t consumed = 0;
+    std::size_t produced = 0;
     for (int result = Z_OK; result != Z_STREAM_END;) {
-      const std::size_t in = std::min(plain.size() - taken, kMaxAtOnce);
-      const std::size_t out = std::min(output.size() - made, kMaxAtOnce);
-      zlib_.next_in = to_bytef(plain.data() + taken);
+      const std::size_t in = std::min(plain.size() - consumed, kMaxAtOnce);
+      const std::size_t out = std::min(output.size() - produced, kMaxAtOnce);
+      zlib_.next_in = to_bytef(plain.data() + consumed);
       zlib_.avail_in = static_cast<uInt>(in);
-      zlib_.next_out = to_bytef(output.data() + made);
+      zlib_.next_out = to_bytef(output.data() + produced);
       zlib_.avail_out = static_cast<uInt>(out);
-      result = deflate(&zlib_, taken + in == plain.size() ? Z_FINISH : Z_NO_FLUSH);
-      taken += in - zlib_.avail_in;
-      made += out - zlib_.avail_out;
+      result = deflate(&zlib_, consumed + in == plain.size() ? Z_FINISH : Z_NO_FLUSH);
+      consumed += in - zlib_.avail_in;
+      produced += out - zlib_.avail_out;
       if (result != Z_OK && result != Z_STREAM_END) throw std::bad_alloc();  // the buffer is large enough
     }
-    return made;
+    return produced;
   }
 
  private:
@@ -95,34 +95,36 @@ class Deflate : public Codec {
   Deflate(bool gzip, int level) : gzip_(gzip), level_(level) {}
   std::string describe() const override { return gzip_ ? "gzip" : "zlib"; }
   std::size_t max_encoded(std::size_t bytes) const override {
-    // Frame of gzip, which is larger than that of zlib.
+    // Bytes of the gzip frame, which is larger than the zlib frame.
     constexpr std::size_t kFrame = 32;
     return bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + kFrame;  // same bound as compressBound()
   }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     if (const LibDeflate* const fast = libdeflate()) {
-      const std::unique_ptr<void, void (*)(void*)> own(fast->make_packer(level_), fast->free_packer);
-      if (!own) throw std::bad_alloc();
+      const std::unique_ptr<void, void (*)(void*)> context(fast->make_packer(level_), fast->free_packer);
+      if (!context) throw std::bad_alloc();
       const auto pack = gzip_ ? fast->gzip_pack : fast->zlib_pack;
       // libdeflate may need a larger buffer than zlib for incompressible data. It returns 0 then.
-      if (const std::size_t made = pack(own.get(), plain.data(), plain.size(), output.data(), output.size()); made > 0)
-        return made;
+      if (const std::size_t produced = pack(context.get(), plain.data(), plain.size(), output.data(), output.size());
+          produced > 0)
+        return produced;
     }
     return Deflation(level_, window_bits()).run(plain, output);
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
+  std::size_t decode(std::span<const std::byte> encoded, std::span<std::byte> output,
                      const std::string& what) const override {
     if (const LibDeflate* const fast = libdeflate()) {
-      const std::unique_ptr<void, void (*)(void*)> own(fast->make_unpacker(), fast->free_unpacker);
-      if (!own) throw std::bad_alloc();
+      const std::unique_ptr<void, void (*)(void*)> context(fast->make_unpacker(), fast->free_unpacker);
+      if (!context) throw std::bad_alloc();
       const auto unpack = gzip_ ? fast->gzip_unpack : fast->zlib_unpack;
-      std::size_t taken = 0;
-      std::size_t made = 0;
-      if (unpack(own.get(), packed.data(), packed.size(), output.data(), output.size(), &taken, &made) == 0)
-        return made;
+      std::size_t consumed = 0;
+      std::size_t produced = 0;
+      if (unpack(context.get(), encoded.data(), encoded.size(), output.data(), output.size(), &consumed, &produced) ==
+          0)
+        return produced;
     }
     // libdeflate does not report the kind and position of damage. zlib decodes the data again and reports both.
-    return Inflation(window_bits()).run(packed, output, what);
+    return Inflation(window_bits()).run(encoded, output, what);
   }
 
  private:
@@ -136,8 +138,8 @@ class Deflate : public Codec {
 std::shared_ptr<const Codec> gzip(int level) { return std::make_shared<Deflate>(true, level); }
 std::shared_ptr<const Codec> zlib(int level) { return std::make_shared<Deflate>(false, level); }
 
-std::size_t inflate_raw(std::span<const std::byte> packed, std::span<std::byte> output, const std::string& what) {
-  return Inflation(-MAX_WBITS).run(packed, output, what);
+std::size_t inflate_raw(std::span<const std::byte> encoded, std::span<std::byte> output, const std::string& what) {
+  return Inflation(-MAX_WBITS).run(encoded, output, what);
 }
 
 }  // namespace plait::codec

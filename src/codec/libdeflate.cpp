@@ -7,26 +7,26 @@
 namespace plait::codec {
 
 const LibDeflate* libdeflate() {
-  static const LibDeflate* const found = []() -> const LibDeflate* {
+  static const LibDeflate* const loaded = []() -> const LibDeflate* {
     void* const library = ::dlopen("libdeflate.so.0", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return nullptr;
     static LibDeflate functions{};
-    bool whole = true;
-    const auto take = [&](auto& function, const char* name) {
+    bool is_complete = true;
+    const auto find_function = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      whole = whole && function != nullptr;
+      is_complete = is_complete && function != nullptr;
     };
-    take(functions.make_packer, "libdeflate_alloc_compressor");
-    take(functions.free_packer, "libdeflate_free_compressor");
-    take(functions.zlib_pack, "libdeflate_zlib_compress");
-    take(functions.gzip_pack, "libdeflate_gzip_compress");
-    take(functions.make_unpacker, "libdeflate_alloc_decompressor");
-    take(functions.free_unpacker, "libdeflate_free_decompressor");
-    take(functions.zlib_unpack, "libdeflate_zlib_decompress_ex");
-    take(functions.gzip_unpack, "libdeflate_gzip_decompress_ex");
-    return whole ? &functions : nullptr;
+    find_function(functions.make_packer, "libdeflate_alloc_compressor");
+    find_function(functions.free_packer, "libdeflate_free_compressor");
+    find_function(functions.zlib_pack, "libdeflate_zlib_compress");
+    find_function(functions.gzip_pack, "libdeflate_gzip_compress");
+    find_function(functions.make_unpacker, "libdeflate_alloc_decompressor");
+    find_function(functions.free_unpacker, "libdeflate_free_decompressor");
+    find_function(functions.zlib_unpack, "libdeflate_zlib_decompress_ex");
+    find_function(functions.gzip_unpack, "libdeflate_gzip_decompress_ex");
+    return is_complete ? &functions : nullptr;
   }();
-  return found;
+  return loaded;
 }
 
 }  // namespace plait::codec

@@ -6,8 +6,8 @@
 
 namespace plait::codec {
 
-/// The functions that Plait uses, as libdeflate.h declares them. One thread at a time may use an object that they
-/// make.
+/// The functions that Plait uses, as libdeflate.h declares them. Only one thread at a time may use an object that these
+/// functions make.
 struct LibDeflate {
   void* (*make_packer)(int level);  ///< 0 to 12; null: no memory
   void (*free_packer)(void*);
@@ -16,7 +16,8 @@ struct LibDeflate {
   std::size_t (*gzip_pack)(void*, const void*, std::size_t, void*, std::size_t);
   void* (*make_unpacker)();
   void (*free_unpacker)(void*);
-  /// Return 0 for success, with the bytes read and written; otherwise the data is damaged or exceeds the buffer.
+  /// Return 0 and set the numbers of bytes read and written; any other result means that the data is damaged or exceeds
+  /// the buffer.
   int (*zlib_unpack)(void*, const void*, std::size_t, void*, std::size_t, std::size_t*, std::size_t*);
   int (*gzip_unpack)(void*, const void*, std::size_t, void*, std::size_t, std::size_t*, std::size_t*);
 };

@@ -9,43 +9,43 @@
 
 namespace plait::codec {
 
-/// The pool grows to the largest number of objects in use at the same time. It is not bound to threads, because these
-/// come and go with each access.
+/// A pool, which grows to the largest number of objects in use at the same time. Objects are not bound to threads,
+/// because each access starts and ends threads.
 template <typename Type>
 class Pool {
  public:
-  /// An object that is borrowed from the pool until this is destroyed.
+  /// Holds an object of the pool. The destructor returns the object to the pool.
   class Lease {
    public:
-    Lease(Pool& pool, std::unique_ptr<Type> thing) : pool_(pool), thing_(std::move(thing)) {}
-    ~Lease() { pool_.give(std::move(thing_)); }
+    Lease(Pool& pool, std::unique_ptr<Type> object) : pool_(pool), object_(std::move(object)) {}
+    ~Lease() { pool_.put_back(std::move(object_)); }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    Type& operator*() const { return *thing_; }
-    Type* operator->() const { return thing_.get(); }
+    Type& operator*() const { return *object_; }
+    Type* operator->() const { return object_.get(); }
 
    private:
     Pool& pool_;
-    std::unique_ptr<Type> thing_;
+    std::unique_ptr<Type> object_;
   };
 
   Lease borrow() {
     {
       const std::scoped_lock lock(mutex_);
       if (!idle_.empty()) {
-        std::unique_ptr<Type> thing = std::move(idle_.back());
+        std::unique_ptr<Type> object = std::move(idle_.back());
         idle_.pop_back();
-        return {*this, std::move(thing)};
+        return {*this, std::move(object)};
       }
-      idle_.reserve(++made_);  // so that give() never allocates
+      idle_.reserve(++made_);  // so that put_back() never allocates
     }
     return {*this, std::make_unique<Type>()};
   }
 
  private:
-  void give(std::unique_ptr<Type> thing) noexcept {
+  void put_back(std::unique_ptr<Type> object) noexcept {
     const std::scoped_lock lock(mutex_);
-    idle_.push_back(std::move(thing));
+    idle_.push_back(std::move(object));
   }
 
   std::mutex mutex_;

@@ -37,17 +37,17 @@ std::array<CodecLevels, 5> codec_levels() {
 Spec parse_spec(std::string_view text) {
   if (text == "none") return {std::string(text), 0};
   const std::string_view name = text.substr(0, text.find(':'));
-  const auto all = codec_levels();
-  const auto* found = std::ranges::find(all, name, &CodecLevels::name);
-  if (found == all.end()) throw_unknown_codec(text);
-  Spec spec{std::string(name), found->default_level};
+  const auto levels = codec_levels();
+  const auto* entry = std::ranges::find(levels, name, &CodecLevels::name);
+  if (entry == levels.end()) throw_unknown_codec(text);
+  Spec spec{std::string(name), entry->default_level};
   if (name.size() == text.size()) return spec;
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data() + name.size() + 1, last, spec.level);
   if (error != std::errc() || end != last) throw_unknown_codec(text);
-  if (spec.level < found->min_level || spec.level > found->max_level)
-    base::throw_argument_error("codec \"", text, "\": the level of ", name, " is from ", found->min_level, " to ",
-                               found->max_level, "; give one of these");
+  if (spec.level < entry->min_level || spec.level > entry->max_level)
+    base::throw_argument_error("codec \"", text, "\": the level of ", name, " is from ", entry->min_level, " to ",
+                               entry->max_level, "; give one of these");
   return spec;
 }
 

@@ -11,10 +11,10 @@ namespace plait::codec {
 
 namespace {
 
-/// zstd's contexts. Making one takes as long as compressing 100 KB, and uses some MiB.
+/// The contexts of zstd. Creating one takes as long as compressing 100 KB, and each occupies some MiB.
 struct Contexts {
-  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> packing{nullptr, &ZSTD_freeCCtx};
-  std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> unpacking{nullptr, &ZSTD_freeDCtx};
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compression{nullptr, &ZSTD_freeCCtx};
+  std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decompression{nullptr, &ZSTD_freeDCtx};
 };
 
 Pool<Contexts>::Lease contexts() {
@@ -28,27 +28,28 @@ class Zstd : public Codec {
   std::string describe() const override { return "zstd"; }
   std::size_t max_encoded(std::size_t bytes) const override { return ZSTD_compressBound(bytes); }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
-    const auto held = contexts();
-    auto& context = held->packing;
+    const auto lease = contexts();
+    auto& context = lease->compression;
     if (!context) context.reset(ZSTD_createCCtx());
     if (!context) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0);
-    const std::size_t made = ZSTD_compress2(context.get(), output.data(), output.size(), plain.data(), plain.size());
-    if (ZSTD_isError(made) != 0) throw std::bad_alloc();  // the buffer is large enough
-    return made;
+    const std::size_t result_bytes =
+        ZSTD_compress2(context.get(), output.data(), output.size(), plain.data(), plain.size());
+    if (ZSTD_isError(result_bytes) != 0) throw std::bad_alloc();  // the buffer is large enough
+    return result_bytes;
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
+  std::size_t decode(std::span<const std::byte> encoded, std::span<std::byte> output,
                      const std::string& what) const override {
-    const auto held = contexts();
-    auto& context = held->unpacking;
+    const auto lease = contexts();
+    auto& context = lease->decompression;
     if (!context) context.reset(ZSTD_createDCtx());
     if (!context) throw std::bad_alloc();
-    const std::size_t made =
-        ZSTD_decompressDCtx(context.get(), output.data(), output.size(), packed.data(), packed.size());
-    if (ZSTD_isError(made) != 0)
-      damaged(what, "it is no zstd data of ", output.size(), " bytes (", ZSTD_getErrorName(made), ')');
-    return made;
+    const std::size_t result_bytes =
+        ZSTD_decompressDCtx(context.get(), output.data(), output.size(), encoded.data(), encoded.size());
+    if (ZSTD_isError(result_bytes) != 0)
+      damaged(what, "it is no zstd data of ", output.size(), " bytes (", ZSTD_getErrorName(result_bytes), ')');
+    return result_bytes;
   }
 
  private:

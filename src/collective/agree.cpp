@@ -1,16 +1,16 @@
-// Agreement: all workers compare a call and their errors in one reduction.
+// Agreements: all workers compare a call and their errors in one reduction.
 //
 // Problem: if one rank's arguments are wrong, or the ranks make different calls, every rank must throw the same Error,
 // and none may wait forever.  An agreement without errors must be cheap.
 //
-// Idea: each worker contributes eight numbers, of which all get the minimum.  A hash h of the call is contributed as h
-// and -h, so that the minima are h and -h only if all are equal.  A worker with an error contributes its rank, others
-// the largest number.  Only after a failure the text of the first failing rank, or of two different calls, is
-// broadcast.  All agreements have this form, so a worker that fails between two of them joins the next one, whichever
-// it is.
+// Idea: each worker contributes eight numbers, and all workers get the minimum of each.  A hash h of the call is
+// contributed as h and -h, so that the minima are h and -h only if all are equal.  A worker with an error contributes
+// its rank, the others the largest number.  Only after a failure is the error text of the first failing rank broadcast,
+// or the texts of two different calls.  All agreements have this form, so a worker that fails between two of them can
+// join the next one, of whatever kind.
 //
 // Example: three ranks have the hashes 5, 7 and 5, and rank 2 has an error.  The minima are 5 and -7, so the calls
-// differ; the failing rank is 2; and the flag that is 1 for a worker with an error has the minimum 0, so not all have
+// differ; The failing rank is 2. The flag that is 1 for a worker with an error has the minimum 0, so not all have
 // failed.  All ranks throw the error of rank 2 with "(on rank 2)" appended.  If ranks give up the numbers 4 and 9, the
 // minima of x and -x are 4 and -9, so one agreement reports two numbers.
 
@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
-/// An error, or a text, as bytes that fit into one broadcast.
+/// An error or a text as bytes that fit into one broadcast.
 struct Wire {
   std::int32_t kind = 0;
   std::int32_t code = 0;
@@ -89,7 +89,7 @@ std::int64_t hash_text(std::string_view text) {
   return static_cast<std::int64_t>(hash >> 2U);
 }
 
-/// Runs `body`, and once more if it lacked memory: memory that the first attempt allocated is free again.
+/// Runs `body`, and once more if the first attempt ran out of memory: its own allocations are free again then.
 template <typename Body>
 void with_memory(Body&& body) {
   try {
@@ -101,27 +101,27 @@ void with_memory(Body&& body) {
 
 /// Thrown by a worker that lacks memory for the text of an error that all workers throw.  Created when the library is
 /// loaded, because such a worker could not create it either.
-const std::exception_ptr kWithoutWords = std::make_exception_ptr(
+const std::exception_ptr kErrorWithoutText = std::make_exception_ptr(
     Error(ErrorKind::kSystem, "out of memory, also for the text of the error that all ranks raise", ENOMEM));
 
-/// Throws the Error that `make` returns, after all workers have received its parts.  Throws an Error in any case: after
-/// any other exception the worker would join another agreement.
+/// Throws the Error that `make` returns. The other workers throw it as well, so an Error is thrown in any case: after
+/// any other exception this worker would join another agreement.
 template <typename Make>
-[[noreturn]] void throw_made(Make&& make) {
+[[noreturn]] void throw_composed(Make&& make) {
   try {
     with_memory([&] { throw make(); });
   } catch (const std::bad_alloc&) {
-    std::rethrow_exception(kWithoutWords);
+    std::rethrow_exception(kErrorWithoutText);
   }
   std::abort();  // not reached
 }
 
-[[noreturn]] void throw_failure(transport::Transport& transport, const std::exception_ptr& mine, int rank,
-                                bool everyone) {
-  const Wire wire = broadcast(transport, mine ? describe(mine) : Wire{}, rank);
-  throw_made([&] {
+[[noreturn]] void throw_failure(transport::Transport& transport, const std::exception_ptr& error, int rank,
+                                bool all_failed) {
+  const Wire wire = broadcast(transport, error ? describe(error) : Wire{}, rank);
+  throw_composed([&] {
     std::string message = wire.get();
-    if (!everyone) message += base::text(" (on rank ", rank, ")");
+    if (!all_failed) message += base::text(" (on rank ", rank, ")");
     return Error(static_cast<ErrorKind>(wire.kind), message, wire.code);
   });
 }
@@ -134,7 +134,7 @@ template <typename Make>
   transport.reduce_min(different);
   const auto other = static_cast<int>(different[0] == kNone ? 0 : different[0]);
   const Wire second = broadcast(transport, wire, other);
-  throw_made([&] {
+  throw_composed([&] {
     if (first.view() == second.view())
       return Error(ErrorKind::kArgument,
                    base::text("the ranks of a collective call differ after the first ", first.length, " characters of ",
@@ -149,65 +149,67 @@ template <typename Make>
 struct Contribution {
   const std::string& call;
   std::exception_ptr error;
-  std::int64_t given_up = kNone;                   // number of what it gives up
+  std::int64_t given_up = kNone;                   // number of the object that the worker gives up
   std::array<std::int64_t, 2>* numbers = nullptr;  // becomes that of worker 0
   std::int64_t* smallest = nullptr;                // becomes the smallest of all
 };
 
-/// Makes one reduction of the same form for all agreements, so that a worker that fails between two of them joins the
-/// next.
-void agree_on(transport::Transport& transport, const Contribution& brought) {
-  std::exception_ptr mine = brought.error;
-  // Memory that must be available after the others know of this worker is allocated first.
-  const std::exception_ptr unready = caught([&] {
+/// Makes the reduction, which has one form for all agreements, so that a worker that fails between two of them can join
+/// the next one.
+void agree_on(transport::Transport& transport, const Contribution& contribution) {
+  std::exception_ptr error = contribution.error;
+  // given_up() needs memory after the reduction, when this worker can no longer report a lack of it. So it is allocated
+  // first.
+  const std::exception_ptr preparation_error = caught([&] {
     if (transport.size() > 1) transport.given_up().prepare();
   });
-  if (!mine) mine = unready;
+  if (!error) error = preparation_error;
   if (transport.size() == 1) {
-    if (mine) throw_failure(transport, mine, 0, true);
+    if (error) throw_failure(transport, error, 0, true);
     return;
   }
-  const std::int64_t hash = hash_text(brought.call);
-  const std::int64_t number = brought.given_up;
-  std::array<std::int64_t, 8> values{hash,         -hash,  mine ? transport.rank() : kNone,
-                                     mine ? 1 : 0, number, number == kNone ? kNone : -number,
-                                     kNone,        kNone};
+  const std::int64_t hash = hash_text(contribution.call);
+  const std::int64_t number = contribution.given_up;
+  std::array<std::int64_t, 8> values{hash,          -hash,  error ? transport.rank() : kNone,
+                                     error ? 1 : 0, number, number == kNone ? kNone : -number,
+                                     kNone,         kNone};
   static_assert(values.size() <= transport::Transport::kMaxValues);
   const std::span<std::int64_t, 2> numbers = std::span(values).last<2>();
-  if (brought.numbers != nullptr && transport.rank() == 0) std::ranges::copy(*brought.numbers, numbers.begin());
-  if (brought.smallest != nullptr) numbers[0] = *brought.smallest;
+  if (contribution.numbers != nullptr && transport.rank() == 0)
+    std::ranges::copy(*contribution.numbers, numbers.begin());
+  if (contribution.smallest != nullptr) numbers[0] = *contribution.smallest;
   transport.reduce_min(values);
   if (values[2] != kNone || values[0] != -values[1]) transport.count_failure();
   if (values[4] != kNone)
     for (const std::int64_t given_up : {values[4], -values[5]}) transport.given_up().insert(given_up);
   // An error has priority over a difference of calls: a rank that failed before it could describe its call contributes
   // an empty text, which differs from the others'.
-  if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
-  if (values[0] != -values[1]) throw_difference(transport, brought.call);
-  if (brought.numbers != nullptr) std::ranges::copy(numbers, brought.numbers->begin());
-  if (brought.smallest != nullptr) *brought.smallest = numbers[0];
+  if (values[2] != kNone) throw_failure(transport, error, static_cast<int>(values[2]), values[3] == 1);
+  if (values[0] != -values[1]) throw_difference(transport, contribution.call);
+  if (contribution.numbers != nullptr) std::ranges::copy(numbers, contribution.numbers->begin());
+  if (contribution.smallest != nullptr) *contribution.smallest = numbers[0];
 }
 
 }  // namespace
 
-void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine) {
-  agree_on(transport, {call, mine});
+void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& error) {
+  agree_on(transport, {call, error});
 }
 
-void agree(transport::Transport& transport, const std::exception_ptr& mine) { agree(transport, std::string(), mine); }
+void agree(transport::Transport& transport, const std::exception_ptr& error) { agree(transport, std::string(), error); }
 
-void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& mine,
+void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& error,
                        std::array<std::int64_t, 2>& numbers) {
-  agree_on(transport, {std::string(), mine, kNone, &numbers});
+  agree_on(transport, {std::string(), error, kNone, &numbers});
 }
 
-void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine,
+void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& error,
                     std::int64_t& number) {
-  agree_on(transport, {call, mine, kNone, nullptr, &number});
+  agree_on(transport, {call, error, kNone, nullptr, &number});
 }
 
-void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine) {
-  agree_on(transport, {"give up", mine, number});
+void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& error) {
+  agree_on(transport, {"give up", error, number});
 }
 
 }  // namespace plait::collective

@@ -12,37 +12,39 @@
 
 namespace plait::collective {
 
-/// Returns after all workers have called it with the same text and without an error.  Otherwise every worker throws the
+/// Returns after all workers have called this function with the same text and without an error.  Otherwise every worker
+/// throws the
 /// same Error.  `call` describes what the worker is about to do; if ranks differ, the Error shows two of their texts.
 /// Collective.
 /// cost    One reduction if there is no error.
-void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine);
+void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& error);
 
-/// Agrees on a text that is made only if there are other workers.  A worker that lacks memory for it contributes that
-/// error.
+/// Agrees on a text that is composed only if there are other workers. A worker that lacks memory for the text
+/// contributes that error.
 template <typename MakeText>
   requires std::is_invocable_r_v<std::string, MakeText>
-void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr mine);
+void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr error);
 
-/// Agrees on results, without a text to compare.
-void agree(transport::Transport& transport, const std::exception_ptr& mine);
+/// Agrees on errors alone, without a text to compare.
+void agree(transport::Transport& transport, const std::exception_ptr& error);
 
-/// Agrees, and sets the number to the smallest one of all workers.
+/// Agrees, and sets `number` to the smallest number of all workers.
 /// errors  As agree(); the number is undefined then.
-void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine,
+void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& error,
                     std::int64_t& number);
 
-/// Sets two numbers, below the largest one, to those of worker 0.  The values of the others are ignored.  Collective.
+/// Agrees, and sets `numbers`, which must be below the largest std::int64_t, to those of worker 0. The values of the
+/// others are ignored. Collective.
 /// errors  As agree(); the numbers are undefined then.
 /// cost    One reduction.
-void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& mine,
+void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& error,
                        std::array<std::int64_t, 2>& numbers);
 
-/// Contributes the error `mine` of a worker that gives up the object with the number `number`, and records that
+/// Contributes the error `error` of a worker that gives up the object with the number `number`, and records that
 /// everywhere.
-void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine);
+void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& error);
 
-/// Runs `body` and returns its exception, to agree on, or nullptr.
+/// Runs `body` and returns its exception for an agreement, or nullptr.
 template <typename Body>
 std::exception_ptr caught(Body&& body) {
   try {
@@ -55,11 +57,11 @@ std::exception_ptr caught(Body&& body) {
 
 template <typename MakeText>
   requires std::is_invocable_r_v<std::string, MakeText>
-void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr mine) {
-  if (transport.size() == 1) return agree(transport, mine);
+void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr error) {
+  if (transport.size() == 1) return agree(transport, error);
   std::string call;
-  const std::exception_ptr unspoken = caught([&] { call = make_text(); });
-  agree(transport, call, mine ? mine : unspoken);
+  const std::exception_ptr text_error = caught([&] { call = make_text(); });
+  agree(transport, call, error ? error : text_error);
 }
 
 /// Runs a collective call of this worker, which agrees on its errors.  Any other exception, such as a lack of memory
@@ -73,7 +75,7 @@ auto together(transport::Transport& transport, Body&& body) {
     throw;
   } catch (...) {
     agree(transport, std::current_exception());
-    throw;  // not reached: an error of this worker's own is thrown by agree()
+    throw;  // not reached: agree() throws, because this worker contributes an error
   }
 }
 

@@ -17,51 +17,51 @@ namespace plait::collective {
 
 namespace {
 
-/// The length that stands for an error of worker 0.
+/// The length that represents an error of worker 0.
 constexpr std::int64_t kFailed = -1;
 
-/// Broadcasts a text, or nothing if worker 0 has failed.
-std::optional<std::string> broadcast(transport::Transport& transport, const std::string& mine, bool failed) {
+/// Broadcasts the text of worker 0. Returns nullopt if worker 0 has failed.
+std::optional<std::string> broadcast(transport::Transport& transport, const std::string& text, bool failed) {
   // The beginning of the text is sent with the length, so that short texts need one broadcast.
   constexpr std::size_t kFirst = 504;
-  std::int64_t length = failed ? kFailed : static_cast<std::int64_t>(mine.size());
+  std::int64_t length = failed ? kFailed : static_cast<std::int64_t>(text.size());
   std::array<std::byte, sizeof length + kFirst> head{};
   std::memcpy(head.data(), &length, sizeof length);
-  std::memcpy(head.data() + sizeof length, mine.data(), std::min(mine.size(), kFirst));
+  std::memcpy(head.data() + sizeof length, text.data(), std::min(text.size(), kFirst));
   transport.broadcast(head, 0);
   std::memcpy(&length, head.data(), sizeof length);
   if (length == kFailed) return std::nullopt;
-  const auto whole = static_cast<std::size_t>(length);
+  const auto total_bytes = static_cast<std::size_t>(length);
   std::string result;
-  FirstError lacking;  // of memory: this worker still takes part in all broadcasts
-  const auto take = [&](const void* chunk, std::size_t bytes) {
-    lacking.keep([&] { result.append(static_cast<const char*>(chunk), bytes); });
+  FirstError memory_error;  // thrown at the end: this worker still takes part in all broadcasts
+  const auto append_chunk = [&](const void* chunk, std::size_t bytes) {
+    memory_error.keep([&] { result.append(static_cast<const char*>(chunk), bytes); });
   };
-  take(head.data() + sizeof length, std::min(whole, kFirst));
+  append_chunk(head.data() + sizeof length, std::min(total_bytes, kFirst));
   std::array<char, transport::Transport::kMaxBroadcast> chunk{};
-  for (std::size_t done = kFirst; done < whole; done += chunk.size()) {
-    const std::span part(chunk.data(), std::min(chunk.size(), whole - done));
-    if (transport.rank() == 0) std::copy_n(mine.data() + done, part.size(), part.data());
+  for (std::size_t done = kFirst; done < total_bytes; done += chunk.size()) {
+    const std::span part(chunk.data(), std::min(chunk.size(), total_bytes - done));
+    if (transport.rank() == 0) std::copy_n(text.data() + done, part.size(), part.data());
     transport.broadcast(std::as_writable_bytes(part), 0);
-    take(part.data(), part.size());
+    append_chunk(part.data(), part.size());
   }
-  lacking.rethrow();
+  memory_error.rethrow();
   return result;
 }
 
 }  // namespace
 
-std::string broadcast_text(transport::Transport& transport, const std::string& mine) {
-  return transport.size() == 1 ? mine : *broadcast(transport, mine, false);
+std::string broadcast_text(transport::Transport& transport, const std::string& text) {
+  return transport.size() == 1 ? text : *broadcast(transport, text, false);
 }
 
-std::string broadcast_result(transport::Transport& transport, const std::string& mine,
+std::string broadcast_result(transport::Transport& transport, const std::string& text,
                              const std::exception_ptr& failure) {
   if (transport.size() > 1)
-    if (std::optional<std::string> text = broadcast(transport, mine, transport.rank() == 0 && failure != nullptr))
-      return *std::move(text);
+    if (std::optional<std::string> result = broadcast(transport, text, transport.rank() == 0 && failure != nullptr))
+      return *std::move(result);
   agree(transport, failure);
-  return mine;
+  return text;
 }
 
 }  // namespace plait::collective

@@ -18,13 +18,12 @@ void prepare(transport::Transport& transport);
 /// A call that all workers of a transport make together, in phases.
 ///
 /// Its construction is the first phase, which succeeds only if all workers make the same call and none has an error.
-/// After each phase all workers know whether all have completed it.  If one failed, every worker throws the same Error.
-/// Windows and gates of the transport are ready for the next phases; no worker uses them between the last phase of a
-/// call and the next call.
+/// After each phase every worker knows whether all workers have completed it.  If one has failed, every worker throws
+/// the same Error. Windows and gates of the transport are ready for the next phases; no worker uses them between the
+/// last phase of a call and the next call.
 class Collective {
  public:
-  /// make_text: Returns what the worker is about to do, in words for people; if ranks differ, the Error shows two
-  /// texts.
+  /// make_text: Returns a description of the call for people. If ranks differ, the Error shows two of these texts.
   /// check: Throws if an argument of this worker is wrong.
   template <typename MakeText, typename Check>
     requires std::is_invocable_r_v<std::string, MakeText> && std::is_invocable_v<Check>
@@ -33,13 +32,13 @@ class Collective {
     agree(transport, std::forward<MakeText>(make_text), caught(check));
   }
   /// Begins a call with an existing text, and the error of this worker, if any.
-  Collective(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine)
+  Collective(transport::Transport& transport, const std::string& call, const std::exception_ptr& error)
       : transport_(transport) {
     prepare(transport);
-    agree(transport, call, mine);
+    agree(transport, call, error);
   }
 
-  /// Begins a call and sets its number to the smallest one of all workers.
+  /// Begins a call and sets `number` to the smallest number of all workers.
   Collective(transport::Transport& transport, const std::string& call, std::int64_t& number) : transport_(transport) {
     prepare(transport);
     agree_smallest(transport, call, nullptr, number);
@@ -52,14 +51,14 @@ class Collective {
   void run_phase(Body&& body) {
     agree(transport_, caught(body));
   }
-  /// Runs a phase whose body sets a number, which becomes the smallest one of all workers.
+  /// Runs a phase whose body sets `number`, and sets it to the smallest number of all workers.
   template <typename Body>
   void run_phase(Body&& body, std::int64_t& number) {
-    const std::exception_ptr mine = caught(body);
-    agree_smallest(transport_, std::string(), mine, number);
+    const std::exception_ptr error = caught(body);
+    agree_smallest(transport_, std::string(), error, number);
   }
-  /// Ends a phase that this worker has completed, or failed with an error.
-  void end_phase(const std::exception_ptr& mine) { agree(transport_, mine); }
+  /// Ends a phase that this worker has completed (nullptr), or in which it failed with `error`.
+  void end_phase(const std::exception_ptr& error) { agree(transport_, error); }
 
   /// Contributes the error of a worker that gives up the object with the number `number`, and records that on every
   /// worker.
@@ -67,7 +66,7 @@ class Collective {
     prepare(transport);
     collective::give_up(transport, number, error);
   }
-  /// Contributes an error of this worker to the call that the others make, whichever it is.
+  /// Contributes an error of this worker to the call that the others make, whichever call that is.
   static void fail(transport::Transport& transport, const std::exception_ptr& error) {
     prepare(transport);
     agree(transport, error);

@@ -1,4 +1,4 @@
-/// The first error of operations that are all carried out.
+/// The first error of a series of operations that are all carried out.
 #pragma once
 
 #include <exception>
@@ -7,7 +7,8 @@
 
 namespace plait::collective {
 
-/// Records the first error of a worker that others wait for: it continues after an error, and throws at the end.
+/// Records the first error of a worker that other workers wait for. Such a worker continues after an error, and throws
+/// it at the end.
 /// threads  One at a time.
 class FirstError {
  public:

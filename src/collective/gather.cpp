@@ -1,9 +1,9 @@
-// Exchanges of texts of different lengths, in which a lack of memory on one rank is an error of all.
+// Exchanges texts of different lengths. A lack of memory on one rank becomes an error of all ranks.
 //
-// Order: (1) each rank makes its text, and all agree. (2) All get the length of the longest text, as the minimum of the
-// negative lengths. (3) Each rank allocates its message and the results, and all agree. (4) The messages are sent, all
-// of one length, with their own length before each text. After (3) only the transport allocates, for which there is a
-// Reserve.
+// Order: (1) each rank makes its text, and all agree. (2) A reduction computes the length of the longest text, as the
+// minimum of the negative lengths. (3) Each rank allocates its message and the results, and all agree. (4) The messages
+// are sent, all of one length, with their own length before each text. After (3) only the transport allocates, for
+// which there is a Reserve.
 //
 // Example: texts of 5, 12 and 0 bytes. The minimum of -5, -12 and 0 is -12, so all messages have 8 + 12 = 20 bytes.
 
@@ -42,18 +42,19 @@ void take(const std::byte* message, std::string& text) {
 
 }  // namespace
 
-// All memory is allocated before the first message, because a rank that left out a message would make the others wait.
+// All memory is allocated before the first message, because a rank that omitted a message would make the others wait
+// forever.
 std::vector<std::string> gather(transport::Transport& transport, MakeText make, RankGroups groups) {
   const int me = transport.rank();
   const bool member = groups.has(me);
   const int first = member ? groups.first(me) : -1;
   const std::int64_t next = std::min<std::int64_t>(first + std::int64_t{groups.stride} * groups.members,
                                                    transport.size());  // the first rank of the next group
-  std::string mine;
+  std::string text;
   agree(transport, caught([&] {
-          if (member) mine = make();
+          if (member) text = make();
         }));
-  auto longest = -static_cast<std::int64_t>(mine.size());
+  auto longest = -static_cast<std::int64_t>(text.size());
   transport.reduce_min({&longest, 1});
   const auto capacity = static_cast<std::size_t>(-longest);
   std::vector<std::string> all;
@@ -68,16 +69,16 @@ std::vector<std::string> gather(transport::Transport& transport, MakeText make, 
         }));
   if (!member) return all;
   const std::span bytes = message.first(message.size());
-  FirstError made_good;  // errors that a later attempt resolved are not reported
+  FirstError resolved;  // errors that a later attempt resolved are not reported
   if (me != first) {
-    put(mine, bytes.data());
-    reserve->again(made_good, [&] { return transport.send(first, bytes); })->complete();
+    put(text, bytes.data());
+    reserve->again(resolved, [&] { return transport.send(first, bytes); })->complete();
     return all;
   }
-  all[0].assign(mine);
+  all[0].assign(text);
   for (std::size_t i = 1; i < all.size(); ++i) {
     const int rank = first + static_cast<int>(i) * groups.stride;
-    reserve->again(made_good, [&] { return transport.receive(rank, bytes); })->complete();
+    reserve->again(resolved, [&] { return transport.receive(rank, bytes); })->complete();
     take(bytes.data(), all[i]);
   }
   return all;
@@ -96,8 +97,8 @@ std::string agree_on_text(transport::Transport& transport, MakeText make) {
 }
 
 std::vector<std::string> gather_to_all(transport::Transport& transport, MakeText make) {
-  const std::vector<std::string> each = gather(transport, make);
-  const std::string all = agree_on_text(transport, [&] { return base::encode(each); });
+  const std::vector<std::string> texts = gather(transport, make);
+  const std::string all = agree_on_text(transport, [&] { return base::encode(texts); });
   std::vector<std::string> decoded;
   agree(transport, caught([&] { base::decode(all, base::kAnotherRank, decoded); }));
   return decoded;

@@ -11,7 +11,7 @@
 
 namespace plait::collective {
 
-/// Makes the text of a rank.  It is called inside the exchange, so that its error becomes an error of all ranks.
+/// Composes the text of a rank.  It is called inside the exchange, so that its error becomes an error of all ranks.
 using MakeText = base::FunctionRef<std::string()>;
 
 /// Groups of `members` consecutive ranks, among the ranks that are multiples of `stride`.
@@ -23,8 +23,8 @@ struct RankGroups {
   int first(int rank) const { return static_cast<int>(rank - rank % (std::int64_t{stride} * members)); }
 };
 
-/// Returns, on the first rank of each group, the texts of its ranks, ascending; empty on all others.  Collective over
-/// all ranks.
+/// Returns, on the first rank of each group, the texts of the group's ranks in ascending order of ranks; on all other
+/// ranks an empty list.  Collective over all ranks.
 /// cost    One message per rank, all to the first one of its group, and three reductions.
 /// errors  The same on all ranks.
 std::vector<std::string> gather(transport::Transport& transport, MakeText make, RankGroups groups = {});

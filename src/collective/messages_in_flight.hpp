@@ -13,8 +13,8 @@
 
 namespace plait::collective {
 
-/// Buffers of messages with their tickets, and with a note of the caller about each.
-/// Note  A value that can be copied.
+/// Buffers of messages, each with the ticket of its message and a note that the caller attaches to it. Note  A value
+/// that can be copied.
 template <typename Note, int kMax>
 class MessagesInFlight {
  public:
@@ -22,15 +22,16 @@ class MessagesInFlight {
     for (auto& slot : slots_) slot.emplace(transport);
   }
 
-  /// Allocates `most` buffers of this size.  Called once, before any message. pre most <= kMax
-  void allocate(int most, std::size_t bytes) {
-    max_ = static_cast<std::size_t>(most);
+  /// Allocates `count` buffers of this size.  Called once, before any message.
+  /// pre     count <= kMax.
+  void allocate(int count, std::size_t bytes) {
+    max_ = static_cast<std::size_t>(count);
     for (std::size_t i = 0; i < max_; ++i) slots_[i]->buffer.allocate(bytes);
   }
   std::size_t size() const { return max_ * slots_[0]->buffer.size(); }
   bool any() const {
     for (const auto& slot : slots_)
-      if (slot->ticket || slot->come) return true;
+      if (slot->ticket || slot->arrived) return true;
     return false;
   }
 
@@ -39,7 +40,7 @@ class MessagesInFlight {
   bool start(const Note& note, std::size_t bytes, Start&& start) {
     for (std::size_t i = 0; i < max_; ++i) {
       auto& slot = slots_[i];
-      if (slot->ticket || slot->come) continue;
+      if (slot->ticket || slot->arrived) continue;
       slot->ticket = start(slot->buffer.first(bytes));
       slot->note = note;
       return true;
@@ -55,10 +56,10 @@ class MessagesInFlight {
     for (auto& slot : slots_) {
       if (slot->ticket && slot->ticket->test()) {
         slot->ticket = nullptr;
-        slot->come = true;
+        slot->arrived = true;
       }
-      if (!slot->come || !end(slot->note, slot->buffer.data())) continue;
-      slot->come = false;
+      if (!slot->arrived || !end(slot->note, slot->buffer.data())) continue;
+      slot->arrived = false;
       taken = true;
     }
     return taken;
@@ -74,7 +75,7 @@ class MessagesInFlight {
     explicit Slot(const transport::Transport& transport) : buffer(transport) {}
     MessageBuffer buffer;  // keeps its memory if the ticket is destroyed before its message has arrived
     std::unique_ptr<transport::Ticket> ticket;
-    bool come = false;  // arrived and not taken
+    bool arrived = false;  // the message has arrived and was not taken
     Note note{};
   };
   std::array<std::optional<Slot>, kMax> slots_;

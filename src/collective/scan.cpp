@@ -1,8 +1,8 @@
-// Prefix sums over the workers.
+// Computes prefix sums over the workers.
 //
 // On one node each worker reads the values of all others from shared notes. Between nodes the sums are built in log2(P)
-// rounds: in the round of distance d each worker sends the sum of the d values that end with its own to the worker d
-// after it. The last worker then broadcasts the sum of all.
+// rounds: in the round of distance d each worker sends the sum of the d values up to and including its own to the
+// worker d positions after it. The last worker then broadcasts the total.
 //
 // Example: 4 workers with the values 3, 1, 4, 1. At distance 1 the workers 1, 2 and 3 receive 3, 1 and 4, so that their
 // sums are 4, 5 and 5. At distance 2 worker 2 receives 3 of worker 0, and worker 3 receives 4 of worker 1, so that
@@ -46,7 +46,7 @@ Scan::Scan(transport::Transport& transport) : transport_(transport), words_(tran
 }
 
 void Scan::announce(std::int64_t value) {
-  mine_ = value;
+  value_ = value;
   if (transport_.nodes_apart()) return;
   std::memcpy(transport_.note(transport_.node_rank()).data(), &value, sizeof value);
 }
@@ -68,11 +68,11 @@ ScanResult Scan::sum_of_messages(FirstError& error) {
   ScanResult sums;
   const int me = transport_.rank();
   const int workers = transport_.size();
-  std::int64_t stretch = mine_;  // the sum of this worker's value and the distance - 1 values before it
+  std::int64_t partial_sum = value_;  // the sum of this worker's value and the distance - 1 values before it
   for (int distance = 1; distance < workers; distance *= 2) {
     const std::span out = words_.first(sizeof(Word));
     const std::span in(words_.data() + sizeof(Word), sizeof(Word));
-    std::memcpy(out.data(), &stretch, sizeof stretch);
+    std::memcpy(out.data(), &partial_sum, sizeof partial_sum);
     std::unique_ptr<transport::Ticket> sent;
     std::unique_ptr<transport::Ticket> received;
     // The receive is started first, and both before a wait, so that no two workers wait for each other.
@@ -83,11 +83,11 @@ ScanResult Scan::sum_of_messages(FirstError& error) {
       std::int64_t before = 0;
       std::memcpy(&before, in.data(), sizeof before);
       sums.before = add(sums.before, before);
-      stretch = add(stretch, before);
+      partial_sum = add(partial_sum, before);
     }
     if (sent) sent->complete();
   }
-  Word all = encode_word(stretch);
+  Word all = encode_word(partial_sum);
   transport_.broadcast(all, workers - 1);
   sums.all = decode_word(all);
   return sums;

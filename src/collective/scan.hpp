@@ -1,4 +1,4 @@
-/// Prefix sums over the workers.
+/// Computes prefix sums over the workers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ScanResult {
   std::int64_t all = 0;
 };
 
-/// Adds numbers that are not negative. Sums beyond 2^63 - 1 are limited to that number.
+/// Adds non-negative numbers. Sums above 2^63 - 1 become 2^63 - 1.
 ///
 /// Every worker calls announce() before an agreement and sum() after it. The next announcement follows another
 /// agreement.
@@ -25,7 +25,8 @@ class Scan {
   /// Allocates memory, so it is constructed before an agreement.
   explicit Scan(transport::Transport& transport);
   void announce(std::int64_t value);
-  /// Returns the sums. Collective. error: Receives the lack of memory of a worker that has still done its part.
+  /// Returns the sums. Collective. A worker that lacks memory still does its part and records std::bad_alloc in
+  /// `error`.
   ScanResult sum(FirstError& error);
 
  private:
@@ -33,7 +34,7 @@ class Scan {
   ScanResult sum_of_messages(FirstError& error);
 
   transport::Transport& transport_;
-  std::int64_t mine_ = 0;
+  std::int64_t value_ = 0;
   MessageBuffer words_;  // if there are several nodes: one word to send, one to receive
   Reserve reserve_;
 };

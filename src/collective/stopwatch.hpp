@@ -1,4 +1,4 @@
-/// Measurements of the time of a worker.
+/// Measures how a worker spends its time.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace plait::collective {
 
-/// Seconds that one worker spent, for people and benchmarks.
+/// Seconds that one worker spent, for reports to users and benchmarks.
 struct Times {
   double io = 0;    ///< calls of the store
   double copy = 0;  ///< copying, packing and unpacking
@@ -27,7 +27,7 @@ class ElapsedTime {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Adds its lifetime to one of the sums of Times.
+/// Adds the seconds of its lifetime to a sum, such as a member of Times.
 class Stopwatch {
  public:
   explicit Stopwatch(double& sum) : sum_(sum), start_(Clock::now()) {}

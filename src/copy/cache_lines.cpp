@@ -25,9 +25,9 @@ bool has_clflushopt() {
 __attribute__((target("clflushopt"))) void flush(const std::byte* memory, std::int64_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(memory) / kLine * kLine;
   const auto end = reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(bytes);
-  // The instruction takes the address of memory that is not const, but does not change it.
+  // The intrinsic takes a pointer to non-const memory, but the instruction does not change the memory.
   for (std::uintptr_t line = first; line < end; line += kLine) _mm_clflushopt(reinterpret_cast<void*>(line));
-  _mm_sfence();
+  _mm_sfence();  // clflushopt is not ordered with later stores otherwise
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ struct InstructionSet {
   /// without a final fence (see strided_copy.hpp).
   void (*copy)(std::byte* target, const std::byte* source, std::int64_t run_bytes, const Loop* loops, int depth,
                bool streamed);
-  /// Implements zip(), see zip.hpp.
+  /// Implements zip() (see zip.hpp).
   bool (*zip)(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes,
               std::int64_t count, bool streamed);
-  /// Implements join(), see join.hpp.
+  /// Implements join() (see join.hpp).
   void (*join)(std::byte* target, const Run* runs, std::int64_t count);
 };
 
@@ -35,7 +35,7 @@ bool use_instruction_set(std::string_view name);
 /// Returns the set in use.
 const InstructionSet& current_instruction_set();
 
-// Defined in one translation unit each; nullptr if the compiler was not configured for that set.
+// Defined in one translation unit each; nullptr if the translation unit was not compiled for that set.
 extern const InstructionSet* const kBaselineKernels;
 extern const InstructionSet* const kAvx2Kernels;
 extern const InstructionSet* const kAvx512Kernels;

@@ -1,4 +1,4 @@
-/// Concatenation of runs.
+/// Concatenates runs.
 #pragma once
 
 #include <cstddef>

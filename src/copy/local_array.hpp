@@ -8,8 +8,8 @@
 
 namespace plait::copy {
 
-/// The local array of one rank: its first element, and the distance of neighbours in each layout dimension in bytes,
-/// of any sign.
+/// The local array of one rank: the address of its first element, and for each layout dimension the distance in bytes
+/// between neighbouring elements, which may be negative.
 struct LocalArray {
   std::int64_t rank = 0;
   std::byte* data = nullptr;

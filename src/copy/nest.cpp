@@ -1,7 +1,7 @@
-// The normal form of a copy: as few loops as possible around a run as long as possible.
+// Converts a copy to normal form: as few loops as possible around a run that is as long as possible.
 //
 // Two rules are applied until neither matches. A loop whose stride is the run's length on both sides lengthens the run.
-// A loop whose stride on both sides is the whole extent of another one multiplies its count.
+// Two loops become one if the strides of the outer one are, on both sides, the whole extent of the inner one.
 //
 // Example: elements of 8 bytes, a dense array of 3 x 4 elements copied into a dense one. The loop (count 4, strides 8,
 // 8) lengthens the run to 32 bytes, and the loop (3, 32, 32) to 96 bytes: one memcpy. If the target's rows are 64
@@ -22,7 +22,7 @@ void remove_loop(Nest& nest, int position) {
 }
 
 /// Lengthens the run by a loop that continues it on both sides.
-bool absorb_one(Nest& nest) {
+bool absorb_loop(Nest& nest) {
   for (int i = 0; i < nest.depth; ++i) {
     const Loop& loop = nest.loops[i];
     if (loop.source_stride == nest.run_bytes && loop.target_stride == nest.run_bytes) {
@@ -35,7 +35,7 @@ bool absorb_one(Nest& nest) {
 }
 
 /// Joins two loops if the outer one continues the inner one on both sides.
-bool fuse_one(Nest& nest) {
+bool fuse_loops(Nest& nest) {
   for (int i = 0; i < nest.depth; ++i) {
     for (int j = 0; j < nest.depth; ++j) {
       Loop& inner = nest.loops[i];
@@ -74,7 +74,7 @@ Nest normalise(std::byte* target, const std::byte* source, std::int64_t element_
     }
     nest.loops[nest.depth++] = loop;
   }
-  while (absorb_one(nest) || fuse_one(nest)) {
+  while (absorb_loop(nest) || fuse_loops(nest)) {
   }
   std::sort(nest.loops, nest.loops + nest.depth,
             [](const Loop& a, const Loop& b) { return a.target_stride < b.target_stride; });

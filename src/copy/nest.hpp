@@ -9,8 +9,8 @@
 
 namespace plait::copy {
 
-/// Each loop has a count of at least 2 and thus at least doubles the number of elements, so no memory can hold a
-/// deeper nest.
+/// Maximum number of loops. Each loop has a count of at least 2 and thus at least doubles the number of elements, so no
+/// memory can hold a deeper nest.
 inline constexpr int kMaximumLoops = 64;
 
 /// A copy in normal form: no count below 2, every target stride positive, loops sorted by target stride, loops that

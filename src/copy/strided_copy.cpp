@@ -11,7 +11,7 @@ namespace plait::copy {
 
 namespace {
 
-/// A target of this size does not fit into the caches.
+/// Targets of this size or more do not fit into the caches.
 constexpr std::int64_t kStreamedBytes = 16 << 20;
 
 bool is_large(const Nest& nest) {

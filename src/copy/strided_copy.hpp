@@ -14,9 +14,9 @@ struct Loop {
   std::int64_t target_stride = 0;
 };
 
-/// The destination of a target's bytes. Non-temporal stores make dense copies up to 1.6 times as fast, because no
-/// line is read before it is written; but reading the target soon afterwards is slower. This is a hint: transposes
-/// always use the caches.
+/// Where a copy puts the bytes of its target: in the caches, or past them in memory by non-temporal stores.
+/// Non-temporal stores make dense copies up to 1.6 times as fast, because no line is read before it is written; but
+/// reading the target soon afterwards is slower. This is a hint: transposes always use the caches.
 enum class Destination : std::uint8_t {
   kAutomatic,  ///< kMemory for copies of at least 16 MiB
   kCaches,     ///< for a target that is small or read soon, such as a window or a message
@@ -26,17 +26,17 @@ enum class Destination : std::uint8_t {
 
 /// Copies elements of `element_bytes` bytes over a nest of loops in any order.
 ///
-/// pre      The views do not overlap, and the nest reaches no target element twice. Steps may be negative and need
+/// pre      The views do not overlap, and the nest reaches no target element twice. Strides may be negative and need
 /// not be multiples of anything. A count of 0 copies nothing; no loops copy one element.
-/// touches  Writes bytes of target elements only, so other threads may write those in between at the same time. May
-/// read any byte between the first and the last one of the source, including bytes of no element.
+/// touches  Writes bytes of target elements only, so other threads may write the bytes between them at the same time.
+/// May read any byte between the first and the last one of the source, including bytes that belong to no element.
 /// cost     O(loops) set-up, below a microsecond; no allocation. tests/cpp/copy/copy_bench.cpp prints the rates.
 /// threads  Any; no shared state.
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
                   Destination landing = Destination::kAutomatic);
 
 /// Fence: makes all kUnsettled copies of this thread visible before its later stores.
-/// cost  It waits for the lines in progress: after each KiB it would slow a copy down by half.
+/// cost  Waits for the stores in progress. A call after each KiB would halve the speed of a copy.
 void settle();
 
 /// Returns the instruction set of the kernels in this process: "avx512", "avx2", "neon" or "baseline".

@@ -1,4 +1,4 @@
-/// Decoding of values that an Encoder encoded (encoder.hpp).
+/// Decodes values that an Encoder has encoded (encoder.hpp).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace plait::base {
 
-/// The origin of encoded bytes, for errors.
+/// Describes the origin of encoded bytes in errors.
 struct EncodingSource {
   const char* content;  ///< names the bytes: `a message from another rank`
   const char* advice;   ///< advice if they are damaged
@@ -39,15 +39,16 @@ class Decoder {
       : Decoder(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), source) {}
 
   /// Decodes values. A std::string_view becomes a view of the encoded bytes.
-  /// errors  The source's code: no Encoder made these bytes from such values.
+  /// errors  The source's code: no Encoder encodes such values to these bytes.
   template <class... Values>
   Decoder& operator()(Values&... values) {
     (get(values), ...);
     return *this;
   }
 
-  /// Decodes a length; `count` is the Encoder's argument and unused.
-  std::size_t length(std::size_t /*count*/, std::size_t least) { return get_length(least); }
+  /// Decodes a length. `count` is an argument for Encoders and not used; an element has at least `min_bytes` bytes.
+  std::size_t length(std::size_t /*count*/, std::size_t min_bytes) { return get_length(min_bytes); }
+  /// Decodes an integer that Encoder::compact() has encoded.
   template <class Integer>
   void compact(Integer& value) {
     const std::uint64_t bits = get_compact();
@@ -62,7 +63,7 @@ class Decoder {
   }
 
   /// Throws the error of damaged bytes. fields() of records call it for combinations of values that are not valid.
-  [[noreturn]] void fail(std::string_view why) const;
+  [[noreturn]] void fail(std::string_view reason) const;
 
  private:
   std::string_view take(std::uint64_t count) {
@@ -73,8 +74,8 @@ class Decoder {
   }
 
   std::uint64_t get_compact();
-  /// Least: minimum number of bytes of one element.
-  std::size_t get_length(std::size_t least);
+  /// min_bytes: minimum number of bytes of one element.
+  std::size_t get_length(std::size_t min_bytes);
 
   std::uint8_t get_byte(std::uint8_t last) {
     const auto byte = static_cast<std::uint8_t>(take(1)[0]);
@@ -164,7 +165,7 @@ class Decoder {
 };
 
 /// Decodes all values that the bytes contain.
-/// errors  The source's code: no encode() made them from such values; bytes are left.
+/// errors  The source's code: encode() does not encode such values to these bytes; bytes are left.
 template <class Bytes, class... Values>
 void decode(const Bytes& bytes, const EncodingSource& source, Values&... values) {
   Decoder decoder(bytes, source);

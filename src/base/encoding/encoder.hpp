@@ -1,4 +1,4 @@
-/// Values as bytes, for messages between processes and for files.
+/// Encodes values as bytes, for messages between processes and for files.
 ///
 /// Each record lists its fields once, for both directions, in a function that argument-dependent lookup finds:
 ///
@@ -52,13 +52,14 @@ class Encoder {
     return *this;
   }
 
-  /// For fields() that list the elements of a sequence themselves: encodes the length and returns it. An element
-  /// takes at least `least` bytes.
-  std::size_t length(std::size_t count, std::size_t /*least*/) {
+  /// For fields() functions that encode the elements of a sequence themselves: encodes the length and returns it. The
+  /// second argument, the minimum number of bytes of an element, is for Decoders.
+  std::size_t length(std::size_t count, std::size_t /*min_bytes*/) {
     put_compact(count);
     return count;
   }
-  /// Encodes an integer like a length, so that small ones take one byte. Signed ones alternate: 0, -1, 1, -2, ...
+  /// Encodes an integer like a length, so that small ones take one byte. Signed integers 0, -1, 1, -2, ... are encoded
+  /// as 0, 1, 2, 3, ...
   template <class Integer>
   void compact(Integer value) {
     put_compact(encoding::folded(value));

@@ -1,4 +1,4 @@
-/// Classes of types that encoders and decoders treat alike.
+/// Concepts for the classes of types that encoders and decoders distinguish.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace plait::base {
 
-/// The argument of fields(): decoders change the record, encoders do not.
+/// The type of the argument of fields(): const for encoders, because only decoders change the record.
 template <class Codec, class T>
 using Record = std::conditional_t<Codec::kDecodes, T, const T>;
 
@@ -53,6 +53,7 @@ concept Variant = requires { std::variant_size<T>::value; };
 template <class T>
 concept Tuple = requires { std::tuple_size<T>::value; };
 
+/// Maps signed integers to unsigned ones, those of small magnitude to small ones: 0, -1, 1, -2 to 0, 1, 2, 3.
 template <class Integer>
 constexpr std::uint64_t folded(Integer value) {
   const auto bits = static_cast<std::uint64_t>(value);
@@ -60,20 +61,22 @@ constexpr std::uint64_t folded(Integer value) {
   return (bits << 1) ^ (value < 0 ? ~std::uint64_t{0} : 0);
 }
 
+/// The inverse of folded().
 template <class Integer>
 constexpr Integer unfolded(std::uint64_t bits) {
   if constexpr (std::is_unsigned_v<Integer>) return static_cast<Integer>(bits);
   return static_cast<Integer>((bits >> 1) ^ (0 - (bits & 1)));
 }
 
-/// Number of alternatives of a variant, whose first byte is the number of its alternative.
+/// Returns the number of alternatives of a variant, which is encoded in one byte.
 template <class T>
 constexpr std::size_t alternatives() {
   static_assert(std::variant_size_v<T> <= 256);
   return std::variant_size_v<T>;
 }
 
-/// The largest value of an enumeration. Its namespace has `constexpr E last_value(E)`, and its values count from 0.
+/// Returns the largest value of an enumeration, whose namespace has `constexpr E last_value(E)`. The values count from
+/// 0.
 template <class E>
 constexpr std::uint8_t last_enumerator() {
   constexpr auto kLast = static_cast<std::uint64_t>(last_value(E{}));

@@ -5,7 +5,7 @@
  *
  * Idea: if the kernel itself keeps time by the processor's counter (x86-64, clock source "tsc"), each thread asks the
  * kernel once a millisecond and computes times in between from the counter, with a rate measured in this process.
- * Times equal CLOCK_MONOTONIC within some ten ns, in all processes and threads.
+ * Times equal CLOCK_MONOTONIC within a few tens of ns, in all processes and threads.
  *
  * Example: a counter of 2 GHz has a rate of 0.5 ns a count, stored as 0.5 * 2^32 = 2^31. 10,000 counts after a moment
  * at which the time was T, the time is T + (10,000 * 2^31 >> 32) = T + 5,000 ns.
@@ -23,7 +23,7 @@ extern "C" {
 /* The clock of a thread: the time at one moment, and the rate from there. */
 struct plait_clock {
   uint64_t counter; /* value at that moment */
-  uint64_t window;  /* counts for which the rate is valid from then on; 0: ask */
+  uint64_t window;  /* counts for which the rate is valid from then on; 0: ask the kernel */
   uint64_t rate;    /* ns a count, times 2^32 */
   int64_t time;
   int64_t least; /* lower bound of returned times: a thread's clock never runs backwards */
@@ -31,7 +31,7 @@ struct plait_clock {
 };
 extern __thread struct plait_clock plait_clock __attribute__((tls_model("initial-exec")));
 
-/* Asks the kernel for the time, and restarts the thread's clock there. */
+/* Asks the kernel for the time, and restarts the thread's clock from it. */
 int64_t plait_clock_ask(void);
 /* Determines if the counter is reliable; called once a process, before the first event. */
 void plait_clock_begin(void);

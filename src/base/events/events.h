@@ -50,7 +50,7 @@ struct plait_event {
   uint16_t flags;
 };
 
-/* Reasons for which events are missing from a trace. */
+/* Reasons why events are missing from a trace. */
 enum plait_missed {
   PLAIT_MISSED_MEMORY = 0, /* no memory or disk for a chunk; events */
   PLAIT_MISSED_KERNEL = 1, /* bytes that the kernel counted and no event has (/proc/PID/io), at the end of a process */
@@ -61,20 +61,20 @@ enum plait_missed {
   PLAIT_MISSED_REASONS = 6
 };
 
-/* Called with 1 and 0 around calls of this thread that a recording of the program by others must ignore. NULL: no
- * library records it. Set it before any other call. */
+/* Called with 1 before and with 0 after calls of this thread that a library that records the program must ignore.
+ * NULL: no library records the program. Set it before any other call. */
 extern void (*plait_events_pause)(int paused);
 
-/* Joins (or makes) the trace at `path` and begins to record this process's events there.
+/* Joins or creates the trace at `path` and begins to record this process's events there.
  * command  the running program, for the user; rank: in the MPI job, -1 without a job. first_file, first_operation
  * the first numbers of plait_events_name and plait_events_operation. Two writers in one process must not share
  * numbers.
- * returns  0, or an errno; then every later call does nothing.
+ * returns  0, or an errno, after which every other call does nothing.
  * threads  One call a process. */
 int plait_events_begin(const char* path, const char* command, int rank, uint32_t first_file, uint64_t first_operation);
 /* True if events are recorded.  cost: one load. */
 int plait_events_active(void);
-/* Records an event of the calling thread.  cost: some tens of ns, now and then a new chunk.
+/* Records an event of the calling thread.  cost: tens of ns, and occasionally a new chunk.
  * threads  Any. Safe in signal handlers: an event put while this thread is in the writer is counted as missed. */
 void plait_events_put(const struct plait_event* event);
 /* Returns the next number of an open, and records its name (for a stream or socket a description such as

@@ -35,8 +35,8 @@ _Static_assert(sizeof(struct plait_process_block) == 264, "the block's fields li
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "traces are little-endian, as every machine that Plait knows");
 
-/* The file is identified by its path and opened again for each chunk: a program may close descriptors that it did not
- * open. */
+/* The file is opened by its path for each chunk and not held open, because a program may close descriptors that it did
+ * not open. */
 static char trace_path[PLAIT_PATH_BYTES];
 static dev_t trace_device;
 static ino_t trace_inode;
@@ -72,7 +72,7 @@ static void sys_unmap(void* pages, size_t bytes) {
 #endif
 }
 
-/* In a recorded program, the calls of Plait's own writer are not the program's. */
+/* Pauses a library that records this program: the calls of Plait's own writer are not the program's. */
 void (*plait_events_pause)(int paused);
 static void pause_capture(int paused) {
   if (plait_events_pause != NULL) plait_events_pause(paused);
@@ -84,10 +84,10 @@ int plait_thread_id(void) { return (int)syscall(SYS_gettid); }
 long plait_file_read(const char* path, char* buffer, size_t bytes) {
   pause_capture(1);
   const int file = sys_open(path, O_RDONLY);
-  const long got = file < 0 ? -1 : (long)syscall(SYS_read, file, buffer, bytes);
+  const long bytes_read = file < 0 ? -1 : (long)syscall(SYS_read, file, buffer, bytes);
   if (file >= 0) sys_close(file);
   pause_capture(0);
-  return got;
+  return bytes_read;
 }
 
 void* plait_file_memory(size_t bytes) {
@@ -97,9 +97,10 @@ void* plait_file_memory(size_t bytes) {
 
 /* Reads the header of a file that is a trace.  returns  0 or an errno. */
 static int read_header(int file, struct plait_trace_header* header) {
-  const long got = (long)syscall(SYS_pread64, file, header, sizeof *header, 0L);
-  if (got < 0) return errno;
-  if (got < (long)sizeof *header || memcmp(header->magic, PLAIT_TRACE_MAGIC, sizeof header->magic) != 0) return EEXIST;
+  const long bytes_read = (long)syscall(SYS_pread64, file, header, sizeof *header, 0L);
+  if (bytes_read < 0) return errno;
+  if (bytes_read < (long)sizeof *header || memcmp(header->magic, PLAIT_TRACE_MAGIC, sizeof header->magic) != 0)
+    return EEXIST;
   return header->version == PLAIT_TRACE_VERSION && (header->flags & PLAIT_TRACE_WRITTEN) == 0 ? 0 : EEXIST;
 }
 
@@ -116,38 +117,40 @@ static int write_zeros(int file, uint64_t from, uint64_t bytes) {
   return 0;
 }
 
-/* Makes an empty trace under a unique name and links it to `path` unless another process was faster. Every process
+/* Makes an empty trace under a unique name and links it to `path` unless another process has created it. Every process
  * that opens `path` thus finds a complete header, even if this process is killed. */
 static int make(const char* path, const struct plait_trace_header* header) {
-  char own[PLAIT_PATH_BYTES + 64];
-  snprintf(own, sizeof own, "%s.%d-%llx", path, plait_process_id(), (unsigned long long)plait_events_now());
-  const int file = sys_open(own, O_RDWR | O_CREAT | O_EXCL);
+  char temporary_path[PLAIT_PATH_BYTES + 64];
+  snprintf(temporary_path, sizeof temporary_path, "%s.%d-%llx", path, plait_process_id(),
+           (unsigned long long)plait_events_now());
+  const int file = sys_open(temporary_path, O_RDWR | O_CREAT | O_EXCL);
   if (file < 0) return errno;
   int error = write_zeros(file, 0, PLAIT_TRACE_HEADER);
   if (error == 0 && syscall(SYS_pwrite64, file, header, sizeof *header, 0L) != (long)sizeof *header) error = EIO;
   sys_close(file);
-  if (error == 0 && syscall(SYS_linkat, AT_FDCWD, own, AT_FDCWD, path, 0) != 0) {
+  if (error == 0 && syscall(SYS_linkat, AT_FDCWD, temporary_path, AT_FDCWD, path, 0) != 0) {
     error = errno;
     if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS) /* a file system without links */
-      error = syscall(SYS_renameat2, AT_FDCWD, own, AT_FDCWD, path, 1 /* RENAME_NOREPLACE */) == 0 ? 0 : errno;
+      error =
+          syscall(SYS_renameat2, AT_FDCWD, temporary_path, AT_FDCWD, path, 1 /* RENAME_NOREPLACE */) == 0 ? 0 : errno;
   }
-  (void)syscall(SYS_unlinkat, AT_FDCWD, own, 0);
+  (void)syscall(SYS_unlinkat, AT_FDCWD, temporary_path, 0);
   return error == EEXIST ? 0 : error;
 }
 
 /* Opens the trace, and makes it if it is missing. */
-static int open_or_make(const char* path, const struct plait_trace_header* wanted, struct plait_trace_header* found,
-                        int* opened) {
+static int open_or_make(const char* path, const struct plait_trace_header* new_header,
+                        struct plait_trace_header* header, int* opened) {
   /* O_NONBLOCK avoids waiting for a file that is not a regular one; such files are rejected below. */
   int file = sys_open(path, O_RDWR | O_NONBLOCK);
   if (file < 0 && errno == ENOENT) {
-    const int error = make(path, wanted);
+    const int error = make(path, new_header);
     if (error != 0) return error;
     file = sys_open(path, O_RDWR | O_NONBLOCK);
   }
   if (file < 0) return errno;
   struct stat status;
-  int error = fstat(file, &status) != 0 ? errno : S_ISREG(status.st_mode) ? read_header(file, found) : EEXIST;
+  int error = fstat(file, &status) != 0 ? errno : S_ISREG(status.st_mode) ? read_header(file, header) : EEXIST;
   if (error == 0) {
     trace_device = status.st_dev;
     trace_inode = status.st_ino;
@@ -170,17 +173,17 @@ static void describe(struct plait_trace_header* header) {
   header->real = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec;
   struct utsname name;
   if (uname(&name) == 0) snprintf(header->host, sizeof header->host, "%s", name.nodename);
-  const long got = plait_file_read("/proc/sys/kernel/random/boot_id", header->boot, sizeof header->boot - 1);
-  header->boot[got > 0 ? got : 0] = 0;
+  const long bytes_read = plait_file_read("/proc/sys/kernel/random/boot_id", header->boot, sizeof header->boot - 1);
+  header->boot[bytes_read > 0 ? bytes_read : 0] = 0;
   for (char* at = header->boot; *at != 0; ++at)
     if (*at == '\n') *at = 0;
   header->family = (uint64_t)header->real * 0x9e3779b97f4a7c15u ^ (uint64_t)plait_process_id() << 40;
   header->family |= 1;
 }
 
-static int same_host(const struct plait_trace_header* one, const struct plait_trace_header* other) {
-  return strncmp(one->boot, other->boot, sizeof one->boot) == 0 &&
-         (one->boot[0] != 0 || strncmp(one->host, other->host, sizeof one->host) == 0);
+static int same_host(const struct plait_trace_header* a, const struct plait_trace_header* b) {
+  return strncmp(a->boot, b->boot, sizeof a->boot) == 0 &&
+         (a->boot[0] != 0 || strncmp(a->host, b->host, sizeof a->host) == 0);
 }
 
 static int join(const char* path) {
@@ -193,17 +196,17 @@ static int join(const char* path) {
     length = snprintf(trace_path, sizeof trace_path, "%s/%s", folder, path);
   }
   if (length < 0 || (size_t)length >= sizeof trace_path - 256) return ENAMETOOLONG; /* a host may follow */
-  struct plait_trace_header own;
-  struct plait_trace_header found;
-  describe(&own);
+  struct plait_trace_header own_header;
+  struct plait_trace_header trace_file_header;
+  describe(&own_header);
   int file = -1;
-  int error = open_or_make(trace_path, &own, &found, &file);
-  if (error == 0 && !same_host(&own, &found)) { /* another clock: this host uses a second file */
+  int error = open_or_make(trace_path, &own_header, &trace_file_header, &file);
+  if (error == 0 && !same_host(&own_header, &trace_file_header)) { /* another clock: this host uses a second file */
     sys_close(file);
-    own.family = found.family;
-    snprintf(trace_path + length, sizeof trace_path - (size_t)length, ".%s", own.host);
-    error = open_or_make(trace_path, &own, &found, &file);
-    if (error == 0 && !same_host(&own, &found)) {
+    own_header.family = trace_file_header.family;
+    snprintf(trace_path + length, sizeof trace_path - (size_t)length, ".%s", own_header.host);
+    error = open_or_make(trace_path, &own_header, &trace_file_header, &file);
+    if (error == 0 && !same_host(&own_header, &trace_file_header)) {
       sys_close(file);
       error = EEXIST;
     }

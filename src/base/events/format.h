@@ -39,11 +39,11 @@ enum {
   PLAIT_TRACE_UNIT = 1024,       /* offsets and sizes of chunks are multiples */
   PLAIT_TRACE_LARGEST = 1 << 20, /* maximum bytes of a chunk */
   PLAIT_TRACE_CONTEXTS = 1024,   /* maximum contexts of a chunk */
-  PLAIT_TRACE_WRITTEN = 1,       /* header flag: made by one writer at once; chunks in order, an index at the end */
-  PLAIT_TRACE_LONGEST = 96,      /* maximum bytes of an event's record, contexts included */
-  PLAIT_TRACE_MISSED = 8,        /* capacity of a process block, in reasons */
-  PLAIT_ACCOUNT_CHUNK = 1024,    /* bytes of a chunk of sums */
-  PLAIT_ACCOUNT_SLOTS = 14       /* number of threads with separate sums */
+  PLAIT_TRACE_WRITTEN = 1,    /* header flag: written as a whole by one writer; chunks in order, an index at the end */
+  PLAIT_TRACE_LONGEST = 96,   /* maximum bytes of an event's record, contexts included */
+  PLAIT_TRACE_MISSED = 8,     /* number of reasons for which a process block has counters */
+  PLAIT_ACCOUNT_CHUNK = 1024, /* bytes of a chunk of sums */
+  PLAIT_ACCOUNT_SLOTS = 14    /* number of threads with separate sums */
 };
 
 struct plait_trace_header {
@@ -71,13 +71,13 @@ enum plait_chunk_kind {
 struct plait_chunk {
   char magic[4];
   uint32_t kind;
-  uint64_t position; /* position in the file, by which other data is not mistaken for a chunk */
+  uint64_t position; /* position in the file, so that other data is not mistaken for a chunk */
   uint32_t size;     /* bytes, including this header */
   uint32_t used;     /* valid bytes after this header; grows with release order */
   uint32_t process;  /* id in the system; 0 in a written trace */
   uint32_t thread;
   uint64_t image; /* identifies the writer, together with process; 0 in a written trace */
-  int64_t base;   /* base of the first start */
+  int64_t base;   /* time relative to which the first start is encoded */
   int64_t first;  /* smallest and largest start of its events */
   int64_t last;
   uint64_t back; /* maximum difference of a start to the largest one before it */
@@ -85,7 +85,7 @@ struct plait_chunk {
   uint32_t reserved;
 };
 
-/* The begin of a process chunk's content. An image is one writer in one program; exec begins another. */
+/* The first part of a process chunk's content. An image is one writer in one program; exec begins another. */
 struct plait_process_block {
   uint64_t started;      /* start time in the system's unit: distinguishes reused ids */
   uint64_t parent_image; /* image whose names the child of a fork inherits; else 0 */

@@ -36,7 +36,7 @@ struct plait_thread {
   struct plait_thread* next_idle; /* in the list of states without a thread */
   uint32_t generation;
   uint32_t thread;
-  int fresh; /* the next event begins a context of its own */
+  int fresh; /* the next event begins a new context */
   struct plait_mapping mapping;
   struct plait_reservation reserved;
   uint32_t next_size;

@@ -1,11 +1,11 @@
 /*
- * The recording of a process: its begin and end, its names, and its children.
+ * The recording of a process: its beginning and end, its names, and its children.
  *
  * A process has a chunk with its properties and the names of its files. Names are written under plait_lock(); the
  * numbers of files and operations come from atomic counters.
  *
  * `plait_live` is a page that the kernel clears in the child of a fork (MADV_WIPEONFORK). A child thus finds generation
- * 0 at its first event and begins a recording of its own, however it was forked. Example: generation 3 of the parent
+ * 0 at its first event and begins its own recording, however it was forked. Example: generation 3 of the parent
  * stays 3 there and is 0 in the child, which sets it to a new number after it has made its own process chunk.
  */
 #define _GNU_SOURCE
@@ -62,9 +62,9 @@ void plait_unlock(void) {
 /* Returns the start time of this process: field 22 of its status, which follows the command in parentheses. */
 static uint64_t started(void) {
   char text[1024];
-  const long got = plait_file_read("/proc/self/stat", text, sizeof text - 1);
-  if (got <= 0) return 0;
-  text[got] = 0;
+  const long bytes_read = plait_file_read("/proc/self/stat", text, sizeof text - 1);
+  if (bytes_read <= 0) return 0;
+  text[bytes_read] = 0;
   const char* at = strrchr(text, ')');
   for (int field = 2; at != NULL && field < 22; ++field) {
     at = strchr(at, ' ');
@@ -107,10 +107,10 @@ static int enter(uint64_t parent_image) {
 static int make_live(void) {
   if (plait_live != NULL) return 0;
   const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-  struct plait_live* made = plait_file_memory(bytes);
-  if (made == NULL) return ENOMEM;
-  (void)madvise(made, bytes, MADV_WIPEONFORK); /* an old kernel: plait_events_forked must be called */
-  plait_live = made;
+  struct plait_live* live = plait_file_memory(bytes);
+  if (live == NULL) return ENOMEM;
+  (void)madvise(live, bytes, MADV_WIPEONFORK); /* an old kernel: plait_events_forked must be called */
+  plait_live = live;
   return 0;
 }
 
@@ -206,15 +206,15 @@ void plait_events_rank(int rank) {
 }
 
 /* Records a name; the lock is held. */
-static void keep_name(uint32_t number, const char* name) {
+static void record_name(uint32_t number, const char* name) {
   struct plait_process* self = &plait_this_process;
   size_t bytes = strnlen(name, 4096);
   struct plait_mapping* mapping = self->names.chunk != NULL ? &self->names : &self->mapping;
-  const size_t most = bytes + 16;
-  if ((size_t)(mapping->end - mapping->at) < most) {
+  const size_t needed = bytes + 16;
+  if ((size_t)(mapping->end - mapping->at) < needed) {
     if (mapping == &self->names) plait_file_release(mapping);
     mapping = &self->names;
-    while (self->names_size < most + sizeof(struct plait_chunk)) self->names_size *= 2;
+    while (self->names_size < needed + sizeof(struct plait_chunk)) self->names_size *= 2;
     if (plait_file_chunk(mapping, &self->names_reserved, self->names_size, PLAIT_CHUNK_NAMES, self->id) != 0) {
       __atomic_fetch_add(&self->block->missed[PLAIT_MISSED_MEMORY][0], 1, __ATOMIC_RELAXED);
       return;
@@ -234,7 +234,7 @@ uint32_t plait_events_name(const char* name) {
   const uint32_t number = __atomic_fetch_add(&next_file, 1, __ATOMIC_RELAXED);
   if (plait_events_active()) {
     plait_lock();
-    keep_name(number, name);
+    record_name(number, name);
     plait_unlock();
   }
   plait_local.inside = 0;

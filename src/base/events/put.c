@@ -1,5 +1,5 @@
 /*
- * Recording of one event.
+ * Records one event.
  *
  * A thread writes into a chunk of its own, so it needs no lock. A signal handler that interrupts the writer must not
  * write into the same chunk: `inside` holds the stack frame that has entered, and an event put meanwhile is counted as
@@ -41,7 +41,7 @@ static int renew(struct plait_thread* state, int64_t base) {
   return 1;
 }
 
-/* Samples the CPU time only now and then, because it costs a system call. */
+/* Samples the CPU time. The caller does so at intervals, because it costs a system call. */
 static void sample(struct plait_thread* state, int64_t now) {
   struct timespec used;
   state->sampled = now;
@@ -49,7 +49,8 @@ static void sample(struct plait_thread* state, int64_t now) {
     state->cpu = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-static void keep(struct plait_thread* state, const struct plait_event* event) {
+/* Writes an event into the thread's chunk, or counts it as missed if there is none. */
+static void write_event(struct plait_thread* state, const struct plait_event* event) {
   const int64_t end = event->duration > 0 ? event->start + event->duration : event->start;
   if (end - state->sampled >= SAMPLE_INTERVAL) sample(state, end);
   struct plait_mapping* mapping = &state->mapping;
@@ -92,7 +93,7 @@ void plait_events_put(const struct plait_event* event) {
   /* Another generation: this is the child of a fork, or recording has begun again. */
   if (state == NULL || state->generation != plait_live->generation) state = plait_thread_state();
   if (state != NULL)
-    keep(state, event);
+    write_event(state, event);
   else
     count_missed(PLAIT_MISSED_MEMORY, event);
   __atomic_signal_fence(__ATOMIC_SEQ_CST); /* completes the event before a handler may enter */

@@ -2,7 +2,7 @@
  * The states of threads.
  *
  * A state owns a chunk of the file that is partly filled. When its thread ends, the state waits in the list `idle`, and
- * the next new thread continues in the same chunk with a context of its own. Example: a program that starts 1000
+ * the next new thread continues in the same chunk with a new context. Example: a program that starts 1000
  * threads one after the other needs two states, one for the main thread and one for the others, and not 1000 chunks.
  *
  * The lists are protected by plait_lock(), which blocks signals. In the child of a fork only the forking thread exists,

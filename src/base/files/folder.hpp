@@ -7,7 +7,8 @@
 
 namespace plait::base {
 
-/// Returns the names in a folder, in no order, without `.` and `..`. error: why it could not be read, or cleared.
+/// Returns the names in a folder, in arbitrary order, without `.` and `..`. Sets `error` if the folder cannot be read,
+/// otherwise clears it.
 /// errors  std::bad_alloc; the iterators of std::filesystem would end the program instead.
 std::vector<std::string> names_in(const std::string& folder, std::error_code& error);
 

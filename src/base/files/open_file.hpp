@@ -1,4 +1,4 @@
-/// Opening files, and the errors of the system calls on them.
+/// Opens files, and composes the errors of system calls on files.
 #pragma once
 
 #include <cstdint>

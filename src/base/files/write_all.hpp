@@ -1,4 +1,4 @@
-/// Complete writes to files.
+/// Writes to files completely.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace plait::base {
 
-/// Writes all bytes at an offset, with as many calls as necessary. Returns an errno, 0 for success. ENOSPC: a call
-/// has written nothing.
+/// Writes all bytes at an offset, with as many calls as necessary. Returns an errno, 0 for success. ENOSPC also if a
+/// call wrote nothing and reported no error.
 int write_all(int file, std::span<const std::byte> bytes, std::int64_t offset) noexcept;
 
 }  // namespace plait::base

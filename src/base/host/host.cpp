@@ -17,41 +17,41 @@ bool is_ipv4(const NetworkAddress& address) {
 }
 
 std::vector<Interface> interfaces() {
-  std::vector<Interface> found;
+  std::vector<Interface> result;
   ifaddrs* all = nullptr;
-  if (::getifaddrs(&all) != 0) return found;
-  auto networks = std::ptrdiff_t{0};  // number of IPv4 addresses, which come first
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
-    Interface interface{one->ifa_name, {}, false};
-    if (one->ifa_addr->sa_family == AF_INET) {
-      const auto* v4 = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+  if (::getifaddrs(&all) != 0) return result;
+  auto ipv4_count = std::ptrdiff_t{0};  // IPv4 addresses are inserted before all others
+  for (const ifaddrs* entry = all; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_UP) == 0) continue;
+    Interface interface{entry->ifa_name, {}, false};
+    if (entry->ifa_addr->sa_family == AF_INET) {
+      const auto* v4 = reinterpret_cast<const sockaddr_in*>(entry->ifa_addr);
       interface.loopback = (ntohl(v4->sin_addr.s_addr) >> 24U) == 127;
       interface.address[10] = interface.address[11] = 0xff;
       std::memcpy(interface.address.data() + 12, &v4->sin_addr, 4);
-      found.insert(found.begin() + networks++, std::move(interface));
-    } else if (one->ifa_addr->sa_family == AF_INET6) {
-      const auto* v6 = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr);
+      result.insert(result.begin() + ipv4_count++, std::move(interface));
+    } else if (entry->ifa_addr->sa_family == AF_INET6) {
+      const auto* v6 = reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr);
       if (IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr)) continue;
       interface.loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
       std::memcpy(interface.address.data(), &v6->sin6_addr, 16);
-      found.push_back(std::move(interface));
+      result.push_back(std::move(interface));
     }
   }
   ::freeifaddrs(all);
-  return found;
+  return result;
 }
 
 std::vector<NetworkAddress> own_addresses() {
-  std::vector<NetworkAddress> found;
-  for (const Interface& one : interfaces())
-    if (!one.loopback) found.push_back(one.address);
-  return found;
+  std::vector<NetworkAddress> result;
+  for (const Interface& interface : interfaces())
+    if (!interface.loopback) result.push_back(interface.address);
+  return result;
 }
 
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
-  file.exceptions(std::ios::badbit);  // a lack of memory is not an end of the file
+  file.exceptions(std::ios::badbit);  // otherwise a lack of memory would look like the end of the file
   std::string id;
   std::getline(file, id);
   return id;

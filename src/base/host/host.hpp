@@ -25,10 +25,10 @@ std::vector<Interface> interfaces();
 /// Returns the addresses at which others may reach this host, IPv4 first.
 std::vector<NetworkAddress> own_addresses();
 
-/// Returns a text that differs between hosts, and between starts of one host; empty if the system does not provide it.
+/// Returns a text that differs between hosts, and between boots of one host; empty if the system does not provide it.
 std::string boot_id();
-/// Returns the identity of the network namespace of this process, beyond which local sockets do not reach; 0 if the
-/// system does not provide it.
+/// Returns the identity of the network namespace of this process, within which abstract local sockets are visible; 0 if
+/// the system does not provide it.
 std::uint64_t network_space();
 
 }  // namespace plait::base::host

@@ -33,28 +33,28 @@ struct flock make_lock(short kind, LockRange range) {
 }  // namespace
 
 std::string meeting_folder() {
-  const char* named = std::getenv("PLAIT_MEET");
-  const bool own = named == nullptr || *named == '\0';
+  const char* path_from_environment = std::getenv("PLAIT_MEET");
+  const bool is_default = path_from_environment == nullptr || *path_from_environment == '\0';
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const std::string folder = !own                                    ? std::string(named)
+  const std::string folder = !is_default                             ? std::string(path_from_environment)
                              : runtime != nullptr && *runtime == '/' ? text(runtime, "/plait")
                                                                      : text("/tmp/plait-", ::getuid());
   const auto advice = [&](const char* what) {
     return text("; ", what, ", or name another folder that both programs see by PLAIT_MEET");
   };
-  if (own && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+  if (is_default && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     fail(text("cannot make the folder ", folder, " in which programs meet"), errno, advice("make it"));
-  struct stat found{};
+  struct stat status{};
   // In /tmp, any user may have created a link under this predictable name. A folder that the user names may be a link.
-  if ((own ? ::lstat : ::stat)(folder.c_str(), &found) != 0)
+  if ((is_default ? ::lstat : ::stat)(folder.c_str(), &status) != 0)
     fail(text("the folder ", folder, " in which programs are to meet"), errno, advice("make it"));
-  if (S_ISLNK(found.st_mode))
+  if (S_ISLNK(status.st_mode))
     fail(text("the folder ", folder, " in which programs are to meet is a symbolic link"), ELOOP, advice("remove it"));
-  if (!S_ISDIR(found.st_mode))
+  if (!S_ISDIR(status.st_mode))
     fail(text("the folder ", folder, " in which programs are to meet"), ENOTDIR, advice("make it"));
-  if (found.st_uid != ::getuid())
+  if (status.st_uid != ::getuid())
     fail(text("the folder ", folder, " in which programs meet belongs to another user"), EPERM, advice("use your own"));
-  if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     fail(text("the folder ", folder, " in which programs meet can be seen by other users"), EPERM,
          advice(text("say chmod 700 ", folder).c_str()));
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
@@ -86,10 +86,10 @@ void give_lock(int file, LockRange range) {
 }
 
 bool leads_to(const std::string& path, int file) {
-  struct stat named{};
-  struct stat open{};
-  return ::stat(path.c_str(), &named) == 0 && ::fstat(file, &open) == 0 && named.st_dev == open.st_dev &&
-         named.st_ino == open.st_ino;
+  struct stat path_status{};
+  struct stat file_status{};
+  return ::stat(path.c_str(), &path_status) == 0 && ::fstat(file, &file_status) == 0 &&
+         path_status.st_dev == file_status.st_dev && path_status.st_ino == file_status.st_ino;
 }
 
 }  // namespace plait::base::host

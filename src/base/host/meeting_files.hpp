@@ -1,4 +1,4 @@
-/// Files by which the processes of one user find each other, and their locks, which last as long as the process.
+/// Files through which the processes of one user find each other, and locks on them, which end with the process.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 
 namespace plait::base::host {
 
-/// Returns the folder named by PLAIT_MEET; else one of the user on this host, which is created if it is missing.
+/// Returns the folder named by PLAIT_MEET, or without it a folder of this user on this host, which is created if it is
+/// missing.
 /// errors  kSystem, kArgument: it cannot be created or written, or others may read or write in it; the user's own
 ///         folder on this host is a link
 std::string meeting_folder();

@@ -10,7 +10,7 @@ namespace plait::base::host {
 
 namespace {
 
-constexpr unsigned kSilence = 9000;  // ms
+constexpr unsigned kMaxSilence = 9000;  // ms
 
 }  // namespace
 
@@ -36,14 +36,14 @@ bool is_silent(int socket) {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
-  // Probes of a full window follow each other at growing intervals: the second one is sent if the first was not
+  // The kernel probes a full window at growing intervals. It sends a second probe only if the first one was not
   // answered.
-  return info.tcpi_last_ack_recv >= kSilence && (info.tcpi_retransmits >= 2 || info.tcpi_probes >= 2);
+  return info.tcpi_last_ack_recv >= kMaxSilence && (info.tcpi_retransmits >= 2 || info.tcpi_probes >= 2);
 }
 
 void widen(int socket, std::size_t bytes) {
-  const int wanted = static_cast<int>(bytes);
-  ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted);
+  const int size = static_cast<int>(bytes);
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
 }  // namespace plait::base::host

@@ -1,4 +1,4 @@
-// Redirection of imported functions by changing the tables of the dynamic linker.
+// Redirects imported functions by changing the tables of the dynamic linker.
 //
 // Each loaded object has tables of relocations: a symbol, and the location that holds its address. redirect() finds
 // the relocations whose symbol has the requested name and whose location holds the original's address (or an
@@ -53,14 +53,14 @@ class Object {
       if (segment.p_type == PT_DYNAMIC) read(reinterpret_cast<const ElfW(Dyn)*>(base_ + segment.p_vaddr));
   }
 
-  int redirect(const Redirection& wanted) const {
+  int redirect(const Redirection& redirection) const {
     if (symbols_ == nullptr || names_ == nullptr) return 0;
     int count = 0;
     for (const auto table : {calls_, others_})
       for (const auto& entry : table)
         if (is_address(ELF64_R_TYPE(entry.r_info)) && entry.r_addend == 0 &&
-            leads_to(symbols_[ELF64_R_SYM(entry.r_info)], base_ + entry.r_offset, wanted) &&
-            write(base_ + entry.r_offset, wanted.replacement))
+            is_redirectable(symbols_[ELF64_R_SYM(entry.r_info)], base_ + entry.r_offset, redirection) &&
+            write(base_ + entry.r_offset, redirection.replacement))
           ++count;
     return count;
   }
@@ -90,16 +90,16 @@ class Object {
   }
 
   /// True if the address stored at `location` is that of the original, or one that the linker has not resolved yet:
-  /// such an address is in this object. A tool may have stored another address, and a program any address in its own
-  /// variables.
+  /// such an address is in this object. Any other address must stay: a tool may have stored it, or it may be the value
+  /// of a variable of the program.
   ///
   /// A program that is not position-independent and takes the address of the function has a stub that represents the
   /// function in all objects (an undefined symbol with a value). The stub must continue to call the original.
-  bool leads_to(const ElfW(Sym) & symbol, std::uint64_t location, const Redirection& wanted) const {
-    if (std::strcmp(names_ + symbol.st_name, wanted.name) != 0) return false;
+  bool is_redirectable(const ElfW(Sym) & symbol, std::uint64_t location, const Redirection& redirection) const {
+    if (std::strcmp(names_ + symbol.st_name, redirection.name) != 0) return false;
     if (symbol.st_shndx == SHN_UNDEF && symbol.st_value != 0) return false;
     const std::uint64_t stored = *reinterpret_cast<const std::uint64_t*>(location);
-    return stored == reinterpret_cast<std::uint64_t>(wanted.original) ||
+    return stored == reinterpret_cast<std::uint64_t>(redirection.original) ||
            std::ranges::any_of(segments_, [&](const auto& segment) {
              return segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && contains(segment, stored);
            });
@@ -110,8 +110,8 @@ class Object {
     return begin <= address && address < begin + segment.p_memsz;
   }
 
-  /// Overwrites one address.  RELRO makes all whole pages of a segment read-only once the dynamic linker has filled
-  /// them; this function makes such a page writable during the write.
+  /// Overwrites one address.  RELRO makes the whole pages of a segment read-only after relocation by the dynamic
+  /// linker; this function makes such a page writable during the write.
   bool write(std::uint64_t address, void (*replacement)()) const {
     const auto page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     bool writable = false;

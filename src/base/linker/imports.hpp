@@ -1,4 +1,4 @@
-/// Redirection of functions that loaded objects import from other objects.
+/// Redirects functions that loaded objects import from other objects.
 #pragma once
 
 namespace plait::base {
@@ -14,7 +14,8 @@ namespace plait::base {
 /// threads  One at a time.
 int redirect_imports(const char* name, void (*original)(), void (*replacement)());
 
-/// Number of objects that this process has loaded so far.  It grows whenever an object is loaded.
+/// Returns the number of objects that this process has loaded so far, including those unloaded since. It grows whenever
+/// an object is loaded.
 unsigned long long loaded_objects();
 
 }  // namespace plait::base

@@ -2,10 +2,10 @@
 //
 // Problem: the kernel clears fresh memory at its first use, which takes as long as a copy.
 //
-// Idea: a released block is kept in a list and marked with MADV_FREE, so that the kernel may take its pages if memory
-// is short, but leaves them otherwise. A new block of the same rounded size takes it from the list. Sizes are rounded
-// up to 8 values per power of two. Example: 17 MiB are rounded up to a multiple of 16/8 = 2 MiB, to 18 MiB, so that a
-// later block of 17.5 MiB can use the same memory.
+// Idea: a released block stays in a list and is marked with MADV_FREE, so that the kernel takes its pages only if
+// memory is short. A new block of the same rounded size reuses a block of the list. Sizes are rounded up to 8 values
+// per power of two. Example: 17 MiB are rounded up to a multiple of 16/8 = 2 MiB, to 18 MiB, so that a later block of
+// 17.5 MiB can use the same memory.
 
 #include "base/memory/recycled.hpp"
 
@@ -32,11 +32,11 @@ namespace plait::base {
 namespace {
 
 constexpr std::int64_t kLargePage = std::int64_t{2} << 20;
-/// No system has more addresses, and the sums of larger sizes could overflow.
+/// Larger sizes exceed any address space, and sums of them could overflow.
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 60;
 
 /// Rounds up to one of few sizes, so that blocks of almost the same size can be reused for each other.
-std::int64_t rounded(std::int64_t bytes) {
+std::int64_t round_up(std::int64_t bytes) {
   if (bytes > kMaxBytes) throw std::bad_alloc();
   bytes = std::max(bytes, kMinRecycled);
   const auto granule = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes))) / 8;
@@ -44,20 +44,20 @@ std::int64_t rounded(std::int64_t bytes) {
 }
 
 /// Maps fresh memory. A block that can contain a large page begins at one.
-std::byte* mapped(std::int64_t bytes) {
+std::byte* map_memory(std::int64_t bytes) {
   const std::int64_t spare = bytes >= kLargePage ? kLargePage : 0;
   void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes + spare), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(memory);
   const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory));
-  const std::int64_t before = spare == 0 ? 0 : ceil_divide(address, kLargePage) * kLargePage - address;
-  if (before > 0) ::munmap(begin, static_cast<std::size_t>(before));
-  if (spare > before) ::munmap(begin + before + bytes, static_cast<std::size_t>(spare - before));
+  const std::int64_t leading = spare == 0 ? 0 : ceil_divide(address, kLargePage) * kLargePage - address;
+  if (leading > 0) ::munmap(begin, static_cast<std::size_t>(leading));
+  if (spare > leading) ::munmap(begin + leading + bytes, static_cast<std::size_t>(spare - leading));
 #if defined(MADV_HUGEPAGE)
-  if (spare > 0) ::madvise(begin + before, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
+  if (spare > 0) ::madvise(begin + leading, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
 #endif
-  return begin + before;
+  return begin + leading;
 }
 
 struct Memory {
@@ -65,8 +65,8 @@ struct Memory {
   std::int64_t bytes = 0;
 
   void release() const { ::munmap(data, static_cast<std::size_t>(bytes)); }
-  /// Allows the system to take the pages. Returns false if the system does not support this.
-  bool lend() const {
+  /// Allows the system to reclaim the pages. Returns false if the system does not support this.
+  bool mark_reclaimable() const {
 #if defined(MADV_FREE) && defined(MADV_DONTFORK)
     return ::madvise(data, static_cast<std::size_t>(bytes), MADV_DONTFORK) == 0 &&
            ::madvise(data, static_cast<std::size_t>(bytes), MADV_FREE) == 0;
@@ -74,8 +74,8 @@ struct Memory {
     return false;
 #endif
   }
-  /// Makes the block visible to children of a fork again. Returns false if this failed.
-  bool take_back() const {
+  /// Makes children of a fork inherit the block again. Returns false if this fails.
+  bool make_inheritable() const {
 #if defined(MADV_FREE) && defined(MADV_DONTFORK)
     return ::madvise(data, static_cast<std::size_t>(bytes), MADV_DOFORK) == 0;
 #else
@@ -84,8 +84,8 @@ struct Memory {
   }
 };
 
-/// True if the addresses of the process are limited: cached blocks keep their addresses, which would then be missing
-/// elsewhere.
+/// True if the address space of the process is limited. Cached blocks occupy addresses, which would then be missing for
+/// other allocations.
 bool addresses_are_limited() {
   for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
     rlimit limit{};
@@ -95,18 +95,19 @@ bool addresses_are_limited() {
 }
 
 constexpr std::int64_t kUnknown = -1;
-std::atomic<std::int64_t> most{kUnknown};
+std::atomic<std::int64_t> max_cached{kUnknown};
 
 /// The cached blocks, oldest first. Adding a block allocates nothing.
 class BlockCache {
  public:
-  /// Returns a block of exactly `bytes`, the youngest one, because it may still be in the caches of the processor.
+  /// Returns the most recently cached block of exactly `bytes` bytes, because it may still be in the caches of the
+  /// processor; nullptr: none.
   std::byte* take(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = count_; i-- > 0;) {
       if (blocks_[i].bytes != bytes) continue;
       const Memory block = remove(i);
-      if (block.take_back()) return block.data;
+      if (block.make_inheritable()) return block.data;
       block.release();
     }
     return nullptr;
@@ -114,21 +115,22 @@ class BlockCache {
 
   void add(const Memory& block) {
     const bool limited = addresses_are_limited();
-    const bool lent = !limited && block.bytes <= most.load() && block.lend();
+    const bool reclaimable = !limited && block.bytes <= max_cached.load() && block.mark_reclaimable();
     const std::lock_guard lock(mutex_);
-    const std::int64_t bound = limited ? 0 : most.load();  // read again: it may have changed
-    if (!lent || block.bytes > bound) {
+    // Loaded again under the lock, because set_max_recycled() may have changed it.
+    const std::int64_t limit = limited ? 0 : max_cached.load();
+    if (!reclaimable || block.bytes > limit) {
       block.release();
       if (limited) shrink(0);
       return;
     }
-    shrink(bound - block.bytes);
+    shrink(limit - block.bytes);
     if (count_ == blocks_.size()) remove(0).release();
     blocks_[count_++] = block;
     bytes_ += block.bytes;
   }
 
-  void keep(std::int64_t bytes) {
+  void shrink_to(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     shrink(bytes);
   }
@@ -159,18 +161,18 @@ class BlockCache {
 
 /// The cached blocks of this process. A child begins with none, because the blocks of its parent are not mapped
 /// there.
-BlockCache& waiting() {
+BlockCache& block_cache() {
   static PerProcess<BlockCache> all;
   return all.get();
 }
 
 std::int64_t max_by_default() {
-  if (const char* given = std::getenv("PLAIT_RECYCLED_MEMORY"); given != nullptr && *given != '\0') {
+  if (const char* setting = std::getenv("PLAIT_RECYCLED_MEMORY"); setting != nullptr && *setting != '\0') {
     char* end = nullptr;
     errno = 0;
-    const std::int64_t bytes = std::strtoll(given, &end, 10);
+    const std::int64_t bytes = std::strtoll(setting, &end, 10);
     if (*end != '\0' || bytes < 0 || errno != 0)
-      throw_argument_error("PLAIT_RECYCLED_MEMORY=", given,
+      throw_argument_error("PLAIT_RECYCLED_MEMORY=", setting,
                            " is not a number of bytes; use one such as 268435456, 0 for none, or unset it");
     return bytes;
   }
@@ -180,32 +182,32 @@ std::int64_t max_by_default() {
 
 }  // namespace
 
-RecycledBlock::RecycledBlock(std::int64_t bytes) : bytes_(rounded(bytes)), data_(nullptr) {
-  if (max_recycled() > 0) data_ = waiting().take(bytes_);
-  if (data_ == nullptr) data_ = mapped(bytes_);
+RecycledBlock::RecycledBlock(std::int64_t bytes) : bytes_(round_up(bytes)), data_(nullptr) {
+  if (max_recycled() > 0) data_ = block_cache().take(bytes_);
+  if (data_ == nullptr) data_ = map_memory(bytes_);
   if (data_ != nullptr) return;
-  waiting().keep(0);
-  data_ = mapped(bytes_);
+  block_cache().shrink_to(0);
+  data_ = map_memory(bytes_);
   if (data_ == nullptr) throw std::bad_alloc();
 }
 
-RecycledBlock::~RecycledBlock() { waiting().add({data_, bytes_}); }
+RecycledBlock::~RecycledBlock() { block_cache().add({data_, bytes_}); }
 
 std::int64_t max_recycled() {
-  std::int64_t known = most.load();
-  if (known != kUnknown) return known;
-  const std::int64_t found = max_by_default();
-  return most.compare_exchange_strong(known, found) ? found : known;
+  std::int64_t current = max_cached.load();
+  if (current != kUnknown) return current;
+  const std::int64_t default_max = max_by_default();
+  return max_cached.compare_exchange_strong(current, default_max) ? default_max : current;
 }
 
 std::int64_t set_max_recycled(std::int64_t bytes) {
   if (bytes < 0) throw_argument_error(bytes, " bytes of recycled memory are too few; use 0 for none");
   const std::int64_t before = max_recycled();
-  most.store(bytes);
-  waiting().keep(bytes);
+  max_cached.store(bytes);
+  block_cache().shrink_to(bytes);
   return before;
 }
 
-std::int64_t waiting_recycled() { return waiting().bytes(); }
+std::int64_t waiting_recycled() { return block_cache().bytes(); }
 
 }  // namespace plait::base

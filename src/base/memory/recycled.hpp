@@ -9,13 +9,14 @@ namespace plait::base {
 /// Smaller results use the ordinary allocator, which caches memory of that size anyway.
 inline constexpr std::int64_t kMinRecycled = std::int64_t{1} << 20;
 
-/// Memory of at least `bytes`, with any content, from the begin of a page; in large pages if the system has them.
+/// Memory of at least `bytes` bytes with arbitrary content. It begins at a page boundary, and consists of large pages
+/// if the system has them.
 ///
 /// The system clears fresh memory at its first use, which takes as long as a copy of it. A destroyed block is
-/// therefore cached for the next one of its size. The system may take the memory of cached blocks at any time,
-/// without a notice or a write to a disk, when memory is short (MADV_FREE). Children of a fork do not get them.
-/// set_max_recycled() limits their total size, and the oldest ones are released first. Cached blocks keep their
-/// addresses, so nothing is cached if RLIMIT_AS or RLIMIT_DATA limits these.
+/// therefore cached for the next one of its size. When memory is short, the system may reclaim the memory of cached
+/// blocks at any time, without a notice or a write to a disk (MADV_FREE). Children of a fork do not inherit them.
+/// set_max_recycled() limits their total size, and the oldest ones are released first. Cached blocks occupy address
+/// space, so nothing is cached if RLIMIT_AS or RLIMIT_DATA limits it.
 /// threads  Any. A child of a fork may destroy its copies of blocks that its parent made.
 class RecycledBlock {
  public:

@@ -1,4 +1,4 @@
-// Signals as records in a pipe.
+// Delivers signals as records in a pipe.
 //
 // A signal handler may only call a few functions, so it writes a record into a pipe, which a loop reads. The pipe is
 // never closed: a handler that runs on another thread could otherwise write into a file that got the same number.
@@ -23,21 +23,21 @@ namespace plait::base {
 namespace {
 
 /// The state that the handler uses. The pipe stays open, because a handler may run on another thread at any time.
-std::atomic<int> written_to{-1};
-std::atomic<pid_t> watching{0};
-int read_from = -1;
-std::vector<std::pair<int, struct sigaction>>& before() {
+std::atomic<int> write_end{-1};
+std::atomic<pid_t> owner_process{0};
+int read_end = -1;
+std::vector<std::pair<int, struct sigaction>>& previous_actions() {
   static auto* const instance = new std::vector<std::pair<int, struct sigaction>>;
   return *instance;
 }
 
-void hand_on(int number, siginfo_t* info, void* /*context*/) {
-  // A forked child inherits the handler and the pipe, but its signals are not its parent's.
-  if (::getpid() != watching.load(std::memory_order_relaxed)) return;
+void write_record(int number, siginfo_t* info, void* /*context*/) {
+  // A forked child inherits the handler and the pipe, but its parent must not handle its signals.
+  if (::getpid() != owner_process.load(std::memory_order_relaxed)) return;
   const int saved = errno;
-  const SignalRecord seen{number, info->si_code};
+  const SignalRecord record{number, info->si_code};
   // A full pipe already contains thousands of records, so one more adds nothing.
-  [[maybe_unused]] const ssize_t put = ::write(written_to.load(std::memory_order_relaxed), &seen, sizeof seen);
+  [[maybe_unused]] const ssize_t written = ::write(write_end.load(std::memory_order_relaxed), &record, sizeof record);
   errno = saved;
 }
 
@@ -50,15 +50,15 @@ void hand_on(int number, siginfo_t* info, void* /*context*/) {
 void make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) fail("make a pipe for signals");
-  read_from = ends[0];
-  written_to = ends[1];
-  watching = ::getpid();  // stored last: the handler reads this before it uses the pipe
+  read_end = ends[0];
+  write_end = ends[1];
+  owner_process = ::getpid();  // stored last: the handler reads this before it uses the pipe
 }
 
 /// Discards the records of earlier watches.
 void empty_pipe() {
-  std::array<SignalRecord, 64> seen{};
-  while (::read(read_from, seen.data(), sizeof seen) > 0) {
+  std::array<SignalRecord, 64> records{};
+  while (::read(read_end, records.data(), sizeof records) > 0) {
   }
 }
 
@@ -66,24 +66,24 @@ void empty_pipe() {
 
 int watch_signals(std::span<const int> numbers) {
   leave_signals();
-  if (watching != ::getpid()) make_pipe();
+  if (owner_process != ::getpid()) make_pipe();
   empty_pipe();
-  before().reserve(numbers.size());
+  previous_actions().reserve(numbers.size());
   struct sigaction action{};
-  action.sa_sigaction = hand_on;
+  action.sa_sigaction = write_record;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
   for (const int number : numbers) {
     struct sigaction old{};
     if (::sigaction(number, &action, &old) != 0) fail("handle a signal");
-    before().emplace_back(number, old);
+    previous_actions().emplace_back(number, old);
   }
-  return read_from;
+  return read_end;
 }
 
 void leave_signals() noexcept {
-  for (const auto& [number, action] : before()) ::sigaction(number, &action, nullptr);
-  before().clear();
+  for (const auto& [number, action] : previous_actions()) ::sigaction(number, &action, nullptr);
+  previous_actions().clear();
 }
 
 }  // namespace plait::base

@@ -1,4 +1,4 @@
-/// Signals that a loop handles, on whichever thread they arrive.
+/// Passes signals to a loop through a pipe, on whichever thread they arrive.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ BlockingHooks& hooks() noexcept {
 
 }  // namespace
 
-void set_blocking_hooks(BlockingHooks wanted) noexcept { hooks() = wanted; }
+void set_blocking_hooks(BlockingHooks new_hooks) noexcept { hooks() = new_hooks; }
 
 BlockingWait::BlockingWait() noexcept : released_(hooks().begin != nullptr ? hooks().begin() : nullptr) {}
 

@@ -1,18 +1,19 @@
-/// Waits for other threads of this process.
+/// Releases the locks of a program while a thread waits for other threads of the process.
 #pragma once
 
 namespace plait::base {
 
 /// Hooks around waits, for programs with a lock that threads hold while they call Plait, such as the interpreter lock
-/// of Python. The thread that is awaited may need that lock.
+/// of Python. The other thread, for which Plait waits, may need that lock.
 struct BlockingHooks {
   void* (*begin)() = nullptr;    ///< releases the lock if this thread holds it; nullptr: there is nothing to reacquire
   void (*end)(void*) = nullptr;  ///< reacquires the lock; called with the result of begin() unless that is nullptr
 };
-/// threads  Called before the first wait.
+/// threads  Call it before the first wait.
 void set_blocking_hooks(BlockingHooks hooks) noexcept;
 
-/// Exists during a wait for another thread. It is constructed before the mutex of the wait is locked.
+/// Calls the hooks around a wait for another thread, during which it exists. It is constructed before the mutex of the
+/// wait is locked.
 class BlockingWait {
  public:
   BlockingWait() noexcept;

@@ -24,12 +24,13 @@ bool can_be_interrupted() noexcept { return interruption_check.load() != nullptr
 bool interrupted() {
   if (uninterrupted_scopes > 0) return false;
   for (const InterruptionScope* scope = current_scope; scope != nullptr; scope = scope->outer_)
-    if (scope->wanted_()) return true;
+    if (scope->is_interrupted_()) return true;
   const InterruptionCheck check = interruption_check;
   return check != nullptr && check();
 }
 
-InterruptionScope::InterruptionScope(FunctionRef<bool()> wanted) noexcept : wanted_(wanted), outer_(current_scope) {
+InterruptionScope::InterruptionScope(FunctionRef<bool()> is_interrupted) noexcept
+    : is_interrupted_(is_interrupted), outer_(current_scope) {
   current_scope = this;
 }
 

@@ -10,29 +10,29 @@
 
 namespace plait::base {
 
-/// Returns true if a wait is to end, as in Python after Ctrl-C. Called on the waiting thread.
+/// Returns true if a wait must end, as in Python after Ctrl-C. It is called on the waiting thread.
 using InterruptionCheck = bool (*)();
 
-/// Called before other threads wait; nullptr: no wait can be interrupted.
+/// Sets the check. Call it before other threads wait. nullptr: no wait can be interrupted.
 void set_interruption_check(InterruptionCheck check) noexcept;
 
 /// True if waits of this program can be interrupted.
 bool can_be_interrupted() noexcept;
 
-/// True if the wait is to end.
+/// True if the wait must end.
 bool interrupted();
 
-/// While it exists, waits of this thread also end when `wanted` returns true, because the thread that waits for this
-/// one may receive the signal.
+/// While it exists, waits of this thread also end when `is_interrupted` returns true. A thread that waits for this one
+/// passes it, because it may be the thread that receives the signal.
 class InterruptionScope {
  public:
-  explicit InterruptionScope(FunctionRef<bool()> wanted) noexcept;
+  explicit InterruptionScope(FunctionRef<bool()> is_interrupted) noexcept;
   ~InterruptionScope();
   InterruptionScope(const InterruptionScope&) = delete;
   InterruptionScope& operator=(const InterruptionScope&) = delete;
 
  private:
-  FunctionRef<bool()> wanted_;
+  FunctionRef<bool()> is_interrupted_;
   const InterruptionScope* outer_;
   friend bool interrupted();
 };
@@ -49,48 +49,49 @@ class UninterruptedScope {
 /// The interval between two checks in waits that a signal does not end by itself.
 inline constexpr std::chrono::milliseconds kBetweenInterruptions{100};
 
-/// errors  kSystem, EINTR: the wait is to end.
+/// Throws an error if the wait must end.
+/// errors  kSystem, EINTR: the wait must end.
 void check_interruption();
 
-/// Limits how often a polling wait checks for an interruption. A poll costs a comparison of times; only one in
-/// kBetweenInterruptions costs a call of interrupted(), which may have to wait for Python's lock.
+/// Limits how often a polling wait checks for an interruption. Each poll costs a comparison of times. Only once in
+/// kBetweenInterruptions does it cost a call of interrupted(), which may have to wait for Python's lock.
 class InterruptionTimer {
  public:
   using Clock = std::chrono::steady_clock;
   /// Returns true once in kBetweenInterruptions.
   bool is_due(Clock::time_point now = Clock::now()) {
-    if (now - asked_ < kBetweenInterruptions) return false;
-    asked_ = now;
+    if (now - last_check_ < kBetweenInterruptions) return false;
+    last_check_ = now;
     return true;
   }
 
  private:
-  Clock::time_point asked_ = Clock::now();
+  Clock::time_point last_check_ = Clock::now();
 };
 
-/// Waits on a condition variable until `done`.  If the wait is to end before that, calls `interrupt` under the lock,
-/// which makes what is waited for end soon, and calls it again now and then until it has ended.  Returns whether it was
-/// called.
+/// Waits on a condition variable until `done` returns true. If the wait is interrupted before that, calls `interrupt`
+/// under the lock, which must make the awaited work end soon, and calls it repeatedly until the work has ended. Returns
+/// true if it was interrupted.
 template <typename Done, typename Interrupt>
 bool wait_or_interrupt(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, const Done& done,
                        const Interrupt& interrupt) {
-  // Twice as often as other waits, as what is waited for may itself have to ask; and soon at first: of many waits after
-  // an interruption each one is short.
+  // Checks twice as often as other waits, because the awaited work may itself have to check for the interruption. The
+  // first intervals are short, so that many waits in succession all end soon after an interruption.
   std::chrono::milliseconds between{2};
-  bool called = false;
+  bool is_interrupted = false;
   for (; !changed.wait_for(lock, between, done); between = std::min(2 * between, kBetweenInterruptions / 2)) {
-    if (!called) {
-      lock.unlock();  // a signal's handler may use what the lock protects
-      called = interrupted();
+    if (!is_interrupted) {
+      lock.unlock();  // a signal handler may use the data that the lock protects
+      is_interrupted = interrupted();
       lock.lock();
     }
-    if (called && !done()) interrupt();
+    if (is_interrupted && !done()) interrupt();
   }
-  return called;
+  return is_interrupted;
 }
 
 /// Sleeps for `time`.
-/// errors  kSystem, EINTR: the wait is to end.
+/// errors  kSystem, EINTR: the wait must end.
 void sleep_for(std::chrono::steady_clock::duration time);
 
 }  // namespace plait::base

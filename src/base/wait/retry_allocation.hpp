@@ -1,4 +1,4 @@
-/// Work that must be done even if memory is short.
+/// Retries work that must be done even if memory is short.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@
 
 namespace plait::base {
 
-/// Returns the result of `body`, which is called again if it has no memory. It must change nothing before it throws
-/// std::bad_alloc; other exceptions pass through. `lacking` is called before each further attempt. Ends the process
-/// with a message about `what` if there is no memory for a second. The launcher, or the liveness check of other
-/// processes, then reports its end.
+/// Returns the result of `body`, which is called again if it throws std::bad_alloc. It must change nothing before it
+/// throws that; other exceptions pass through. `lacking` is called before each further attempt. If memory is still
+/// lacking after about a second, ends the process with a message that names `what`. The launcher, or the liveness check
+/// of other processes, then reports its end.
 template <typename Body, typename Lacking>
 decltype(auto) retry_allocation(const char* what, Body&& body, Lacking&& lacking) {
   constexpr int kMaxAttempts = 100;

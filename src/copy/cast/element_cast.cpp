@@ -1,7 +1,8 @@
-// Conversions between numeric types.
+// Converts elements between numeric types.
 //
 // Idea: one loop is instantiated for each pair of types (13 x 13, without the pairs that no rule allows), and a table
-// selects it by the numbers of both types. Other byte orders are handled by reversing bytes before or after the loop.
+// is indexed by the positions of both types in Types. Other byte orders are handled by reversing bytes before or after
+// the loop.
 //
 // Example: ">i2" to "<f8" on a little-endian machine. The two bytes of each element are reversed in the source
 // buffer, then the loop int16 to double writes the target. ">f8" to "<f8" only reverses bytes.
@@ -100,13 +101,13 @@ constexpr std::array<std::array<Body, kTypes>, kTypes> all_bodies(std::index_seq
 
 template <std::size_t... kAll>
 std::size_t type_index(const Element& element, std::index_sequence<kAll...> /*all*/) {
-  std::size_t found = kTypes;
+  std::size_t index = kTypes;
   ((element_kind<std::tuple_element_t<kAll, Types>>() == element.kind &&
             sizeof(std::tuple_element_t<kAll, Types>) == static_cast<std::size_t>(element.bytes)
-        ? void(found = kAll)
+        ? void(index = kAll)
         : void()),
    ...);
-  return found;
+  return index;
 }
 
 std::optional<Element> parse(std::string_view dtype) {
@@ -125,7 +126,7 @@ std::optional<Element> parse(std::string_view dtype) {
   return element;
 }
 
-/// True if each value of one type is a value of the other.
+/// True if the type `to` can represent each value of the type `from`.
 bool is_safe(const Element& from, const Element& to) {
   const std::int64_t part = to.part();
   if (from.kind > to.kind) return false;
@@ -141,15 +142,15 @@ bool is_safe(const Element& from, const Element& to) {
   return from.bytes < part || part == 8;
 }
 
-void turn_round(std::byte* data, std::size_t bytes, std::int64_t count) {
+void reverse_bytes(std::byte* data, std::size_t bytes, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i, data += bytes) std::reverse(data, data + bytes);
 }
 
 }  // namespace
 
 std::optional<Casting> parse_casting(std::string_view word) {
-  for (const Casting one : {Casting::kNo, Casting::kSafe, Casting::kSameKind})
-    if (word == to_string(one)) return one;
+  for (const Casting casting : {Casting::kNo, Casting::kSafe, Casting::kSameKind})
+    if (word == to_string(casting)) return casting;
   return std::nullopt;
 }
 
@@ -169,17 +170,18 @@ std::optional<ElementCast> ElementCast::find(std::string_view from, std::string_
   if (!source || !target || casting == Casting::kNo) return std::nullopt;
   if (casting == Casting::kSafe && !is_safe(*source, *target)) return std::nullopt;
   constexpr auto kAll = std::make_index_sequence<kTypes>();
-  const std::size_t a = type_index(*source, kAll);
-  const std::size_t b = type_index(*target, kAll);
-  // The byte order of types without arithmetic here can still be changed.
+  const std::size_t source_index = type_index(*source, kAll);
+  const std::size_t target_index = type_index(*target, kAll);
+  // Types for which no loop exists, such as 16-byte real numbers, can still change their byte order.
   const bool same = source->kind == target->kind && source->bytes == target->bytes;
-  if (!same && (a == kTypes || b == kTypes || kBodies[a][b] == nullptr)) return std::nullopt;
+  if (!same && (source_index == kTypes || target_index == kTypes || kBodies[source_index][target_index] == nullptr))
+    return std::nullopt;
   ElementCast cast;
   cast.source_bytes_ = source->bytes;
   cast.target_bytes_ = target->bytes;
   cast.swap_source_ = source->swapped ? static_cast<std::size_t>(source->part()) : 1;
   cast.swap_target_ = target->swapped ? static_cast<std::size_t>(target->part()) : 1;
-  cast.body_ = a == kTypes || b == kTypes ? nullptr : kBodies[a][b];
+  cast.body_ = source_index == kTypes || target_index == kTypes ? nullptr : kBodies[source_index][target_index];
   return cast;
 }
 
@@ -187,13 +189,13 @@ void ElementCast::run(std::byte* from, std::byte* to, std::int64_t count) const 
   const auto parts = [count](std::int64_t bytes, std::size_t part) {
     return count * (bytes / static_cast<std::int64_t>(part));
   };
-  if (swap_source_ > 1) turn_round(from, swap_source_, parts(source_bytes_, swap_source_));
+  if (swap_source_ > 1) reverse_bytes(from, swap_source_, parts(source_bytes_, swap_source_));
   if (body_ != nullptr) {
     body_(from, to, count);
   } else {
     std::memcpy(to, from, static_cast<std::size_t>(count * source_bytes_));
   }
-  if (swap_target_ > 1) turn_round(to, swap_target_, parts(target_bytes_, swap_target_));
+  if (swap_target_ > 1) reverse_bytes(to, swap_target_, parts(target_bytes_, swap_target_));
 }
 
 }  // namespace plait::copy

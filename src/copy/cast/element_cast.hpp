@@ -1,4 +1,4 @@
-/// Conversion of elements between numeric types.
+/// Converts elements between numeric types.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace plait::copy {
 enum class Casting : std::uint8_t {
   kNo,    ///< none
   kSafe,  ///< conversions that preserve every value, and changes of the byte order
-  /// Narrower types of the same kind too, and a later kind in the order bool, unsigned, signed, real, complex.
+  /// In addition, conversions to narrower types of the same kind, and to a later kind in the order bool, unsigned,
+  /// signed, real, complex.
   kSameKind
 };
 constexpr Casting last_value(Casting /*any*/) { return Casting::kSameKind; }
@@ -23,9 +24,9 @@ std::optional<Casting> parse_casting(std::string_view word);
 const char* to_string(Casting casting);
 
 /// Converts elements of the dtype `from` to the dtype `to`, spelled as in .npy files: bool, whole numbers of 1 to 8
-/// bytes, real and complex numbers of 4 and 8 bytes a part, in either byte order; and other real and complex numbers
-/// if only the byte order differs. As in C, a narrower whole number gets the lower bits of a wider one, and a
-/// narrower real number is rounded.
+/// bytes, real and complex numbers with parts of 4 or 8 bytes, in either byte order; and other real and complex numbers
+/// if only the byte order differs. As in C, a narrower whole number gets the lower bits of a wider one, and a narrower
+/// real number is rounded.
 /// threads  Any.
 class ElementCast {
  public:

@@ -1,4 +1,4 @@
-// The choice of kernels for a nest in normal form, and the loops around them.
+// Chooses the kernels for a nest in normal form and runs the loops around them.
 //
 // Problem: the fastest kernel depends on the length of the runs and on which loop is the innermost one of each side.
 //
@@ -18,7 +18,7 @@ constexpr std::int64_t kShuffleRuns = 2 * 1024;  ///< minimum number of runs tha
 constexpr std::int64_t kColumnStrip = 512;       ///< rows of a block of two crossing loops
 constexpr std::int64_t kShortLoop = 8;           ///< shorter loops cost more than their work
 
-/// A nest whose loops run in their order, innermost first.
+/// A nest whose loops are listed in the order in which they run, innermost first.
 struct Ordered {
   std::byte* target;
   const std::byte* source;
@@ -29,11 +29,12 @@ struct Ordered {
 };
 
 inline void exchange(KernelLoop& a, KernelLoop& b) {
-  const KernelLoop kept = a;
+  const KernelLoop saved = a;
   a = b;
-  b = kept;
+  b = saved;
 }
 
+/// Calls function(target, source) for each combination of iterations of the loops `level` down to `lowest`.
 template <typename Function>
 void walk(const Ordered& nest, int level, int lowest, std::byte* target, const std::byte* source,
           const Function& function) {
@@ -47,7 +48,8 @@ void walk(const Ordered& nest, int level, int lowest, std::byte* target, const s
   }
 }
 
-KernelLoop loop_or_once(const Ordered& nest, int level) {
+/// Returns a loop of the nest, or a loop of one iteration if the nest has no such loop.
+KernelLoop loop_or_single(const Ordered& nest, int level) {
   return level < nest.depth ? nest.loops[level] : KernelLoop{1, 0, 0};
 }
 
@@ -57,7 +59,7 @@ bool has_periods(const Ordered& nest) {
 }
 
 bool lay_out_shuffle(Shuffle& shuffle, const Ordered& nest) {
-  return lay_out_shuffle(shuffle, nest.run_bytes, nest.loops[0], loop_or_once(nest, 1), has_periods(nest));
+  return lay_out_shuffle(shuffle, nest.run_bytes, nest.loops[0], loop_or_single(nest, 1), has_periods(nest));
 }
 
 void run_shuffle(const Ordered& nest, const Shuffle& shuffle) {
@@ -67,7 +69,7 @@ void run_shuffle(const Ordered& nest, const Shuffle& shuffle) {
 
 void run_rows(const Ordered& nest) {
   const RowsFunction rows = choose_rows(nest.run_bytes);
-  const KernelLoop inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
+  const KernelLoop inner = loop_or_single(nest, 0), outer = loop_or_single(nest, 1);
   walk(nest, nest.depth - 1, 2, nest.target, nest.source,
        [&](std::byte* target, const std::byte* source) { rows(target, source, nest.run_bytes, inner, outer); });
 }
@@ -82,10 +84,10 @@ void run_strips(Ordered nest, int level, int outside, std::int64_t length, const
     next(nest);
     return;
   }
-  const std::int64_t left = loop.count - strips * length;
-  if (left > 0) {
+  const std::int64_t remaining = loop.count - strips * length;
+  if (remaining > 0) {
     Ordered rest = nest;
-    rest.loops[level].count = left;
+    rest.loops[level].count = remaining;
     rest.target += strips * length * loop.target;
     rest.source += strips * length * loop.source;
     next(rest);
@@ -105,9 +107,9 @@ std::int64_t strip_length(const KernelLoop& loop) {
 /// Copies a nest whose loops cross: loop 0 is the target's innermost and loop `column` the source's. Blocks of both
 /// loops keep the lines that a row shares with the next one in cache.
 void run_across(Ordered nest, int column, bool shuffled) {
-  const KernelLoop kept = nest.loops[column];
+  const KernelLoop column_loop = nest.loops[column];
   for (int i = column; i > 1; --i) nest.loops[i] = nest.loops[i - 1];
-  nest.loops[1] = kept;
+  nest.loops[1] = column_loop;
   run_strips(nest, 1, 1, kColumnStrip, [&](const Ordered& columns) {
     run_strips(columns, 0, 1, strip_length(columns.loops[0]), [&](const Ordered& blocks) {
       Shuffle shuffle;
@@ -129,10 +131,10 @@ void run_short(Ordered nest) {
     run_rows(nest);
     return;
   }
-  const KernelLoop kept = nest.loops[row];
+  const KernelLoop row_loop = nest.loops[row];
   for (int i = row; i > 0; --i) nest.loops[i] = nest.loops[i - 1];
-  nest.loops[0] = kept;
-  run_strips(nest, 0, row, strip_length(kept), [](const Ordered& strips) { run_rows(strips); });
+  nest.loops[0] = row_loop;
+  run_strips(nest, 0, row, strip_length(row_loop), [](const Ordered& strips) { run_rows(strips); });
 }
 
 /// Returns the loop with the smallest source stride.
@@ -161,7 +163,8 @@ void run_one_way(const Ordered& nest, const Shuffle* shuffle) {
   }
 }
 
-/// The innermost loops of a nest, cut to `count` iterations of the last of them, with the best kernel.
+/// A part of a nest that fills a stage: the innermost loops, of which the outermost is cut to `count` iterations, with
+/// the best kernel for them.
 class StagedPart {
  public:
   void prepare(const Ordered& whole, int level, std::int64_t count, bool shuffling) {
@@ -179,7 +182,7 @@ class StagedPart {
     stage.end(bytes_);
   }
 
-  /// Number of bytes that one run streams.
+  /// Returns the number of bytes that one call of run() streams.
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -189,12 +192,12 @@ class StagedPart {
   bool shuffled_;
 };
 
-/// Streams a nest whose innermost loops fill the target without gaps. Returns false and does nothing if the ranges
-/// without gaps are short.
+/// Streams a nest whose innermost loops fill the target without gaps. Returns false and does nothing if the contiguous
+/// ranges of the target are short.
 bool run_streamed(const Ordered& nest) {
-  const bool goes_on = nest.depth > 0 && nest.loops[0].target == nest.run_bytes;
-  if (nest.run_bytes > kStageBytes || (nest.run_bytes >= kStreamedRun && !goes_on)) {
-    const KernelLoop inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
+  const bool is_dense = nest.depth > 0 && nest.loops[0].target == nest.run_bytes;
+  if (nest.run_bytes > kStageBytes || (nest.run_bytes >= kStreamedRun && !is_dense)) {
+    const KernelLoop inner = loop_or_single(nest, 0), outer = loop_or_single(nest, 1);
     walk(nest, nest.depth - 1, 2, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
       streamed_rows(target, source, nest.run_bytes, inner, outer);
     });

@@ -1,4 +1,4 @@
-// Joins: runs of any length are concatenated, and whole lines are written by non-temporal stores.
+// Joins concatenate runs of any length and write whole lines by non-temporal stores.
 //
 // Example: the target begins at byte 60 of a line, and two runs have 10 and 100 bytes. The first line gets 4 bytes of
 // run 0 and is stored in part. The second line consists of 6 bytes of run 0 and 58 of run 1 and is streamed. The last
@@ -12,8 +12,8 @@ class JoinedLine {
   bool empty() const { return filled_ == 0; }
   std::int64_t free_bytes() const { return kLine - filled_; }
 
-  /// Appends 1 to room() bytes. A full line is written.
-  void take(const std::byte* from, std::int64_t bytes) {
+  /// Appends 1 to free_bytes() bytes. Writes the line when it is full.
+  void append(const std::byte* from, std::int64_t bytes) {
 #if defined(__AVX512VBMI__)
     const __mmask64 mask = (~std::uint64_t{0} >> (kLine - bytes)) << filled_;
     line_ = _mm512_mask_loadu_epi8(line_, mask, from - filled_);
@@ -35,8 +35,8 @@ class JoinedLine {
     first_ = filled_ = 0;
   }
 
-  /// Writes a whole line; the current one must be empty.
-  void pass(const std::byte* from) {
+  /// Writes a whole line of a run directly. The current line must be empty.
+  void write_line(const std::byte* from) {
     stream_line(to_, from);
     to_ += kLine;
   }
@@ -58,8 +58,8 @@ class JoinedLine {
 #else
   alignas(64) std::byte line_[kLine];
 #endif
-  std::int64_t first_;   // begin of the target in the line
-  std::int64_t filled_;  // end of the bytes in the line
+  std::int64_t first_;   // offset in the line at which the target begins
+  std::int64_t filled_;  // offset in the line after the last appended byte
   std::byte* to_;
 };
 
@@ -70,11 +70,11 @@ void join(std::byte* target, const Run* runs, std::int64_t count) {
     const std::byte* const end = from + runs[i].bytes;
     if (!line.empty()) {
       const std::int64_t head = smaller(line.free_bytes(), end - from);
-      line.take(from, head);
+      line.append(from, head);
       from += head;
     }
-    for (; end - from >= kLine; from += kLine) line.pass(from);
-    if (from < end) line.take(from, end - from);
+    for (; end - from >= kLine; from += kLine) line.write_line(from);
+    if (from < end) line.append(from, end - from);
   }
   line.flush();
 }

@@ -1,7 +1,7 @@
-// Copies of one run after another at constant strides: two nested loops, without any set-up.
+// Copies one run after another at constant strides: two nested loops, without any set-up.
 //
-// A run that is not a power of two is copied by two overlapping moves. Example: 13 bytes are copied by 8 bytes from
-// offset 0 and 8 bytes from offset 5; bytes 5 to 7 are written twice with the same values.
+// A run whose length is not a power of two is copied by two overlapping moves. Example: 13 bytes are copied by 8 bytes
+// from offset 0 and 8 bytes from offset 5; bytes 5 to 7 are written twice with the same values.
 
 using RowsFunction = void (*)(std::byte* target, const std::byte* source, std::int64_t run_bytes, KernelLoop inner,
                               KernelLoop outer);
@@ -24,8 +24,8 @@ void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Kernel
   for (std::int64_t j = 0; j < outer.count; ++j) {
     const std::byte* from = source + j * outer.source;
     std::byte* to = target + j * outer.target;
-    std::int64_t left = inner.count;
-    for (; left >= 4; left -= 4) {
+    std::int64_t remaining = inner.count;
+    for (; remaining >= 4; remaining -= 4) {
       move_run<kBytes>(to, from);
       move_run<kBytes>(to + inner.target, from + inner.source);
       move_run<kBytes>(to + 2 * inner.target, from + 2 * inner.source);
@@ -33,7 +33,7 @@ void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Kernel
       from += 4 * inner.source;
       to += 4 * inner.target;
     }
-    for (; left > 0; --left) {
+    for (; remaining > 0; --remaining) {
       move_run<kBytes>(to, from);
       from += inner.source;
       to += inner.target;

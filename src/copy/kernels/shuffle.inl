@@ -1,8 +1,8 @@
-// Shuffles: many short runs moved at once.
+// Shuffles move many short runs at once.
 //
 // A block is up to 64 bytes of elements. It is assembled in a register from a few loads, each permuted into its
-// position, and written by a few permuted, masked stores. The permutations are computed once a copy, for any run,
-// strides and order; all blocks of a row have the same ones.
+// position, and written by a few permuted, masked stores. The permutations are computed once for each copy, for any run
+// length, strides and order; all blocks of a row share them.
 //
 // Loads may include bytes between the first and the last source byte of the whole copy that belong to no element.
 // Stores write bytes of elements only.
@@ -25,7 +25,7 @@ struct Piece {
       64) std::uint8_t index[kBlockBytes];  ///< load: byte of memory for each position; store: position for each byte
 };
 
-/// A block with the elements of `inner.count` iterations of a loop, `outer.count` times.
+/// The loads and stores that move one block.
 struct Block {
   int bytes, loads, stores;
   Piece load[kMaximumPieces], store[kMaximumPieces];
@@ -58,10 +58,10 @@ int cover(const Positions& positions, std::int64_t run_bytes, bool loading, Piec
     const std::int64_t offset = positions.offset[element];
     if (count == 0 || offset + run_bytes > end) {
       if (count == kMaximumPieces) return 0;
-      Piece& fresh = pieces[count++];
-      fresh.offset = offset;
-      fresh.memory = fresh.positions = 0;
-      __builtin_memset(fresh.index, 0, sizeof fresh.index);
+      Piece& new_piece = pieces[count++];
+      new_piece.offset = offset;
+      new_piece.memory = new_piece.positions = 0;
+      __builtin_memset(new_piece.index, 0, sizeof new_piece.index);
       end = offset + kBlockBytes;
     }
     Piece& piece = pieces[count - 1];
@@ -99,7 +99,7 @@ bool lay_out(Block& block, std::int64_t run_bytes, KernelLoop inner, KernelLoop 
   return block.loads > 0 && block.stores > 0;
 }
 
-/// Moves any block. Accesses no byte outside of its elements.
+/// Moves any block with masked loads, so that it accesses no byte outside of its elements.
 void move_block(std::byte* target, const std::byte* source, const Block& block) {
   __m512i all = _mm512_setzero_si512();
   for (int i = 0; i < block.loads; ++i) {
@@ -117,8 +117,8 @@ void move_block(std::byte* target, const std::byte* source, const Block& block) 
 /// Moves `row.count` blocks with kLoads whole loads and one store.
 template <int kLoads>
 void gather_blocks(std::byte* target, const std::byte* source, const Block& block, KernelLoop row) {
-  // Registers hold all values of the block: the compiler must assume that a store to the target could change the
-  // block.
+  // Copies all values of the block to local variables, so that they stay in registers: the compiler must assume that a
+  // store to the target could change the block.
   __m512i index[kLoads];
   std::int64_t offset[kLoads];
   __mmask64 positions[kLoads];
@@ -237,7 +237,7 @@ BlocksFunction choose_blocks(const Block& block, bool words) {
 
 /// True if a block of `runs` runs costs less than as many single moves. Measured on Zen 4 with both sides in L2: a
 /// run takes 0.24 ns, a load or store of a block 0.75 ns.
-bool repays(const Block& block, std::int64_t run_bytes) {
+bool is_faster(const Block& block, std::int64_t run_bytes) {
   const bool one_move = run_bytes == 1 || run_bytes == 2 || run_bytes == 4 || run_bytes == 8 || run_bytes >= 16;
   const std::int64_t runs = block.bytes / run_bytes;
   return (block.loads + block.stores) * 75 < runs * (one_move ? 24 : 48);
@@ -256,20 +256,20 @@ struct Shuffle {
 /// so short that a block contains all of it, so rows are along the outer loop.
 bool lay_out_shuffle(Shuffle& shuffle, std::int64_t run_bytes, KernelLoop inner, KernelLoop outer, bool periods) {
   const std::int64_t fitting = kBlockBytes / run_bytes;
-  const KernelLoop along = periods ? outer : inner;
+  const KernelLoop row_loop = periods ? outer : inner;
   const std::int64_t width = periods ? fitting / inner.count : fitting;
-  if (width == 0 || along.count < width || along.source < 0) return false;
-  const KernelLoop once{1, 0, 0};
-  const KernelLoop block_along{width, along.source, along.target};
-  const KernelLoop rest_along{along.count % width, along.source, along.target};
-  if (!lay_out(shuffle.block, run_bytes, periods ? inner : block_along, periods ? block_along : once)) return false;
-  if (!repays(shuffle.block, run_bytes)) return false;
+  if (width == 0 || row_loop.count < width || row_loop.source < 0) return false;
+  const KernelLoop single{1, 0, 0};
+  const KernelLoop block_along{width, row_loop.source, row_loop.target};
+  const KernelLoop rest_along{row_loop.count % width, row_loop.source, row_loop.target};
+  if (!lay_out(shuffle.block, run_bytes, periods ? inner : block_along, periods ? block_along : single)) return false;
+  if (!is_faster(shuffle.block, run_bytes)) return false;
   shuffle.has_rest = rest_along.count > 0;
   if (shuffle.has_rest) {
-    if (!lay_out(shuffle.rest, run_bytes, periods ? inner : rest_along, periods ? rest_along : once)) return false;
+    if (!lay_out(shuffle.rest, run_bytes, periods ? inner : rest_along, periods ? rest_along : single)) return false;
   }
   shuffle.move = choose_blocks(shuffle.block, (run_bytes | inner.target | outer.target) % 4 == 0);
-  shuffle.row = KernelLoop{along.count / width, width * along.source, width * along.target};
+  shuffle.row = KernelLoop{row_loop.count / width, width * row_loop.source, width * row_loop.target};
   shuffle.reach = shuffle.block.load[shuffle.block.loads - 1].offset + kBlockBytes;
   return true;
 }

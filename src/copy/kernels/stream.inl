@@ -53,10 +53,11 @@ void streamed_rows(std::byte* target, const std::byte* source, std::int64_t run_
   }
 }
 
-/// Pieces of the target that are about to be streamed. The last, partial line of a piece waits for the piece that
-/// continues it.
+/// Collects pieces of the target that are then streamed. The last, partial line of a piece waits in the stage for the
+/// piece that continues it.
 class Stage {
  public:
+  /// Stores the waiting bytes.
   void flush() {
     if (waiting_bytes_ > 0) {
       __builtin_memcpy(waiting_, bytes_ + offset_in_line(waiting_), static_cast<std::size_t>(waiting_bytes_));
@@ -80,8 +81,8 @@ class Stage {
     stream_bytes(waiting_, bytes_ + first, whole);
     waiting_ += whole;
     waiting_bytes_ -= whole;
-    const std::byte* left = bytes_ + first + whole;
-    for (std::int64_t i = 0; i < waiting_bytes_; i += 16) __builtin_memcpy(bytes_ + i, left + i, 16);
+    const std::byte* rest = bytes_ + first + whole;
+    for (std::int64_t i = 0; i < waiting_bytes_; i += 16) __builtin_memcpy(bytes_ + i, rest + i, 16);
   }
 
  private:

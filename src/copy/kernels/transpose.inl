@@ -1,4 +1,4 @@
-// Transposes: the target is contiguous along another loop than the source.
+// Transposes copy between sides that are contiguous along different loops.
 //
 // A tile is transposed in registers. Example: 4 rows of 4 units of 4 bytes in the registers a0 to a3. Round 1
 // interleaves a0 with a2 and a1 with a3: (00 20 01 21), (02 22 03 23), (10 30 11 31), (12 32 13 33). Round 2

@@ -1,4 +1,4 @@
-// Zips: runs of several sources alternate in a target without gaps.
+// Zips interleave runs of several sources in a target without gaps.
 
 #if defined(__AVX512VBMI__)
 template <bool kStreamed>
