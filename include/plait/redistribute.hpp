@@ -35,7 +35,7 @@ struct RedistributionOptions {
 /// each layout, and none for a layout in which it has no rank; every rank of both layouts must be a rank of the Comm.
 /// Without MPI the process passes the parts of all ranks of each layout, by ascending rank.  Dense parts (without
 /// strides) have the layout's padded shape.  Collective.
-/// cost    Plans anew each time; a Redistribution plans once.
+/// cost    Plans in each call; a Redistribution plans once.
 /// errors  kArgument on every rank: different shapes, ranks beyond the Comm, too little memory, calls that differ
 ///         between ranks.  kSystem: no shared memory, a process has ended.
 /// pre     Source and target parts do not overlap.

@@ -81,7 +81,7 @@ class Stream {
 
   /// Reads up to `elements` elements into `data` and returns their number, which is smaller only at the end of the
   /// array, and 0 there.  In kOrdered and kEqual each rank gets its own number.
-  /// cost    kOwn, kShared, kOrdered, kEqual: one request to the store and no memory of its own.  kShared: one atomic
+  /// cost    kOwn, kShared, kOrdered, kEqual: one request to the store, without additional memory.  kShared: one atomic
   ///         addition.  kOrdered: log2(ranks) small messages between nodes.  kSame: rank 0 reads in windows of at most
   ///         1 MiB, two of them within the File's `memory`; the other ranks of its node copy from there, and each
   ///         window is broadcast to the other nodes.
@@ -108,7 +108,7 @@ class Stream {
   std::int64_t tell() const;
 
   /// Moves the position to `element`, 0 to the number of elements. kOwn: the position of this rank. kShared: the common
-  /// position, at once; requests that were made before have their range already.  Other modes: collective, with equal
+  /// position, at once; requests that were made before already have their range.  Other modes: collective, with equal
   /// arguments.
   /// errors  kArgument: outside the array; a stream or File that is closed.
   void seek(std::int64_t element);

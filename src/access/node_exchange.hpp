@@ -19,7 +19,7 @@ namespace plait::access {
 /// Neither waits for the other, and up to Staging::in_flight() of each are under way.  Therefore no worker receives
 /// from all others at once, links carry data in both directions, and the first message in this order that has not
 /// arrived can always proceed.
-/// pre     If there are several nodes, each worker holds the one rank of its own number.
+/// pre     If there are several nodes, worker r holds rank r and no other rank.
 class NodeExchange {
  public:
   /// Returns this worker's window of that number if messages may be packed from it or unpacked to it now, else nullptr.

@@ -62,13 +62,13 @@ template <typename Type>
 class PerProcess {
  public:
   Type& get() {
-    Instance* known = instance_.load(std::memory_order_acquire);
-    if (known != nullptr && known->owner.here()) return known->value;
+    Instance* current = instance_.load(std::memory_order_acquire);
+    if (current != nullptr && current->owner.here()) return current->value;
     auto created = std::make_unique<Instance>();
-    created->of_parent = known;
-    if (instance_.compare_exchange_strong(known, created.get(), std::memory_order_acq_rel))
+    created->of_parent = current;
+    if (instance_.compare_exchange_strong(current, created.get(), std::memory_order_acq_rel))
       return created.release()->value;
-    return known->value;  // another thread was faster
+    return current->value;  // another thread was faster
   }
 
  private:

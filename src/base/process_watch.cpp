@@ -46,7 +46,7 @@ std::int64_t read_start_time(std::int64_t number) {
 
 struct Watches {
   std::mutex mutex;
-  std::map<ProcessId, std::weak_ptr<const ProcessWatch>> known;
+  std::map<ProcessId, std::weak_ptr<const ProcessWatch>> by_process;
 };
 
 Watches& watches() {
@@ -88,12 +88,12 @@ ProcessId this_process() { return {::getpid(), read_start_time(::getpid())}; }
 
 std::shared_ptr<const ProcessWatch> ProcessWatch::find_or_open(const ProcessId& process) {
   const std::scoped_lock lock(watches().mutex);
-  auto& known = watches().known;
-  if (const auto found = known.find(process); found != known.end())
+  auto& by_process = watches().by_process;
+  if (const auto found = by_process.find(process); found != by_process.end())
     if (auto watch = found->second.lock()) return watch;
-  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+  std::erase_if(by_process, [](const auto& entry) { return entry.second.expired(); });
   auto watch = open_watch(process);
-  if (watch) known[process] = watch;
+  if (watch) by_process[process] = watch;
   return watch;
 }
 

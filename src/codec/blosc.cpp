@@ -19,7 +19,7 @@ struct Blosc {
 };
 
 const Blosc* find_library() {
-  static const Blosc* const found = []() -> const Blosc* {
+  static const Blosc* const loaded = []() -> const Blosc* {
     void* const library = ::dlopen("libblosc.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return nullptr;
     static Blosc functions{};
@@ -30,7 +30,7 @@ const Blosc* find_library() {
         functions.compress != nullptr && functions.decompress != nullptr && functions.validate != nullptr;
     return is_complete ? &functions : nullptr;
   }();
-  return found;
+  return loaded;
 }
 
 constexpr const char* kMissing =

@@ -1,4 +1,4 @@
-/// A pool of objects that are expensive to make and are used by one thread at a time.
+/// A pool of objects that are expensive to create and are used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class Pool {
         idle_.pop_back();
         return {*this, std::move(object)};
       }
-      idle_.reserve(++made_);  // so that put_back() never allocates
+      idle_.reserve(++created_);  // so that put_back() never allocates
     }
     return {*this, std::make_unique<Type>()};
   }
@@ -49,7 +49,7 @@ class Pool {
   }
 
   std::mutex mutex_;
-  std::size_t made_ = 0;
+  std::size_t created_ = 0;
   std::vector<std::unique_ptr<Type>> idle_;
 };
 

@@ -1,4 +1,4 @@
-// One run of a redistribution inside a node: which worker copies which bytes.
+// Runs a redistribution inside a node: decides which worker copies which bytes.
 //
 // Every worker writes a note with the addresses of its arrays into shared memory (announce). After an agreement all
 // workers read all notes and compute the same Reach from them, so no further message is needed. If all arrays are in

@@ -88,12 +88,13 @@ std::vector<Pairwise::Partner> Pairwise::plan(const plan::Pairs& pairs, const st
     if (worker == me) continue;
     const int position = transport_.rank_on_node(worker);
     const int size = position < 0 ? transport_.size() : transport_.node_size();
-    const int own = position < 0 ? me : transport_.node_rank();
-    const int other = position < 0 ? worker : position;
-    result.push_back({position < 0, transport::ring_distance(sending ? own : other, sending ? other : own, size),
-                      worker,
-                      PackedMessage(sending ? pairs.products(me, rank) : pairs.products(rank, me),
-                                    dimension_order(pairs.target()), element_bytes_)});
+    const int my_number = position < 0 ? me : transport_.node_rank();
+    const int peer_number = position < 0 ? worker : position;
+    result.push_back(
+        {position < 0,
+         transport::ring_distance(sending ? my_number : peer_number, sending ? peer_number : my_number, size), worker,
+         PackedMessage(sending ? pairs.products(me, rank) : pairs.products(rank, me), dimension_order(pairs.target()),
+                       element_bytes_)});
   }
   std::sort(result.begin(), result.end(), [](const Partner& a, const Partner& b) { return a.key() < b.key(); });
   return result;

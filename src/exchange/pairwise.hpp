@@ -1,4 +1,5 @@
-/// Messages between pairs of workers, in rounds: through windows inside a node, by the transport between nodes.
+/// Exchanges messages between pairs of workers, in rounds: through windows inside a node, by the transport between
+/// nodes.
 #pragma once
 
 #include <array>
@@ -16,11 +17,11 @@
 
 namespace plait::exchange {
 
-/// Messages of one worker, in rounds.  In round d each worker sends to the worker d positions after it and receives
-/// from the one d positions before it (the pairwise exchange of Bordawekar 1993, figure 16), first within the node.
-/// Pairs without common elements are skipped.  Messages are cut into chunks.  Inside a node one chunk in each direction
-/// is under way at a time.  Between nodes there are up to plan::kInFlight, and neither direction waits for the other,
-/// so that links carry both at once.
+/// The messages of one worker, exchanged in rounds. In round d each worker sends to the worker d positions after it and
+/// receives from the one d positions before it (the pairwise exchange of Bordawekar 1993, figure 16), first within the
+/// node. Pairs without common elements are skipped.  Messages are cut into chunks.  Inside a node one chunk in each
+/// direction is under way at a time.  Between nodes there are up to plan::kInFlight, and neither direction waits for
+/// the other, so that links carry both at once.
 class Pairwise {
  public:
   /// Plans the messages of this worker and allocates buffers.  Not collective, but all workers compute the same chunk
@@ -53,8 +54,11 @@ class Pairwise {
   };
 
   std::vector<Partner> plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks, bool sending) const;
+  /// Exchanges the messages of one round inside a node; nullptr: this worker has none in that direction.
   void round(const Partner* to, const Partner* from);
+  /// Packs a chunk into a window of this worker.
   void put(const Partner& to, std::int64_t chunk);
+  /// Unpacks a chunk from a window of its sender.
   void take(const Partner& from, std::int64_t chunk);
   void run_inside();
   void run_between_nodes();

@@ -55,11 +55,12 @@ std::vector<Phases::Partner> Phases::plan(const plan::Pairs& pairs, const std::v
   for (const std::int64_t rank : ranks) {
     const int node_rank = transport_.rank_on_node(static_cast<int>(rank));
     if (node_rank < 0 || rank == me) continue;
-    const int own = transport_.node_rank();
+    const int my_node_rank = transport_.node_rank();
     PackedMessage message(sending ? pairs.products(me, rank) : pairs.products(rank, me),
                           dimension_order(pairs.target()), element_bytes_);
     const std::int64_t phases = base::ceil_divide(message.elements(), chunk_);
-    const int distance = transport::ring_distance(sending ? own : node_rank, sending ? node_rank : own, size);
+    const int distance =
+        transport::ring_distance(sending ? my_node_rank : node_rank, sending ? node_rank : my_node_rank, size);
     result.push_back({node_rank, distance, std::move(message), phases});
   }
   std::sort(result.begin(), result.end(), [](const Partner& a, const Partner& b) { return a.distance < b.distance; });

@@ -1,4 +1,4 @@
-/// Messages between all pairs of workers of a node at once, through windows.
+/// Exchanges messages between all pairs of workers of a node at once, through windows.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace plait::exchange {
 
-/// Messages of one worker, in phases.  In each phase it packs one chunk for each worker that it sends to, next to each
-/// other in one window, and then unpacks its chunks of the previous phase from the others' windows.  A worker has two
-/// windows, so that it waits only for workers that are more than one phase behind: with more workers than cores, each
-/// wait costs a context switch.
+/// The messages of one worker, exchanged in phases. In each phase it packs one chunk for each worker that it sends to,
+/// next to each other in one window, and then unpacks its chunks of the previous phase from the others' windows.  A
+/// worker has two windows, so that it waits only for workers that are more than one phase behind: with more workers
+/// than cores, each wait costs a context switch.
 class Phases {
  public:
   /// Minimum size of a chunk.  With less memory Pairwise is faster.
@@ -50,7 +50,9 @@ class Phases {
     std::int64_t phases = 0;
   };
   std::vector<Partner> plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks, bool sending) const;
+  /// Packs the chunks of a phase into a window of this worker.
   void put(std::int64_t phase, const copy::LocalArray& from);
+  /// Unpacks the chunks of a phase from the windows of their senders.
   void take(std::int64_t phase, const copy::LocalArray& to);
   std::int64_t phase_begin(std::int64_t phase) const { return phase * chunk_; }
   std::int64_t phase_end(const Partner& partner, std::int64_t phase) const;

@@ -125,10 +125,10 @@ std::vector<Tiles::Piece> Tiles::find_pieces(const Extents& tile, std::int64_t& 
     Piece piece{first.share, {&first.families}};
     std::int64_t product = first.elements;
     for (std::size_t d = 1; d < dimensions_.size() && piece.families.size() == d; ++d) {
-      const std::vector<Part>& others = parts(d);
-      const auto found = std::lower_bound(others.begin(), others.end(), first.share,
+      const std::vector<Part>& candidates = parts(d);
+      const auto found = std::lower_bound(candidates.begin(), candidates.end(), first.share,
                                           [](const Part& part, std::size_t share) { return part.share < share; });
-      if (found == others.end() || found->share != first.share) break;
+      if (found == candidates.end() || found->share != first.share) break;
       piece.families.push_back(&found->families);
       product *= found->elements;
     }

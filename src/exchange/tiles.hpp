@@ -55,8 +55,8 @@ class Tiles {
 
   void choose_intervals(const DimensionOrder& source_order);
   void cut_shares();
-  std::vector<Piece> find_pieces(const Extents& at, std::int64_t& elements) const;
-  void run_tile(const Extents& at, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
+  std::vector<Piece> find_pieces(const Extents& tile, std::int64_t& elements) const;
+  void run_tile(const Extents& tile, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                 std::byte* stage) const;
 
   std::int64_t element_bytes_;

@@ -91,7 +91,7 @@ class IndirectOwnerMap : public OwnerMap {
  private:
   std::int64_t period_ = 1;
   std::vector<OwnerRun> runs_;        // runs of one period, cut off at the size
-  std::vector<std::int64_t> starts_;  // begin of each run
+  std::vector<std::int64_t> starts_;  // first index of each run
   std::vector<IndexSet> sets_;
 };
 

@@ -96,7 +96,7 @@ int64_t plait_clock_ask(void) {
   const uint64_t valid_counts = passed < clock->window ? passed : clock->window;
   const int64_t bound = clock->time + (int64_t)(valid_counts * clock->rate >> 32);
   clock->window = 0; /* first: a handler that reads the clock meanwhile asks the kernel */
-  clock->least = bound;
+  clock->min_time = bound;
   if (query_counts <= MAX_QUERY_COUNTS) {
     measure(before + query_counts / 2, time);
     clock->counter = before + query_counts / 2;

@@ -26,8 +26,8 @@ struct plait_clock {
   uint64_t window;  /* counts for which the rate is valid from then on; 0: ask the kernel */
   uint64_t rate;    /* ns a count, times 2^32 */
   int64_t time;
-  int64_t least; /* lower bound of returned times: a thread's clock never runs backwards */
-  int busy;      /* set while the fields above are written: a signal handler may interrupt */
+  int64_t min_time; /* lower bound of returned times: a thread's clock never runs backwards */
+  int busy;         /* set while the fields above are written: a signal handler may interrupt */
 };
 extern __thread struct plait_clock plait_clock __attribute__((tls_model("initial-exec")));
 
@@ -53,10 +53,10 @@ static inline int64_t plait_clock_now(void) {
   const uint64_t passed = plait_clock_counter() - begin;
   if (__builtin_expect(passed < window, 1)) {
     const int64_t time = clock->time + (int64_t)(passed * clock->rate >> 32);
-    const int64_t least = clock->least;
+    const int64_t min_time = clock->min_time;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     /* If the counter differs, a signal handler has restarted the clock in between. */
-    if (__builtin_expect(clock->counter == begin, 1)) return time > least ? time : least;
+    if (__builtin_expect(clock->counter == begin, 1)) return time > min_time ? time : min_time;
   }
 #endif
   return plait_clock_ask();

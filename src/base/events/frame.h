@@ -10,7 +10,7 @@
 #define PLAIT_FRAME() ((uintptr_t)__builtin_frame_address(0))
 
 /* Returns nonzero if the frame at `frame` of this thread was abandoned without a return, as seen from the frame at
- * `here`. No frame deeper than `here` is alive, unless a handler runs on a stack of its own. Zero: it is alive, or
+ * `here`. No frame deeper than `here` is alive, unless a handler runs on a separate stack. Zero: it is alive, or
  * this is unknown. cost: nothing, or one system call if the answer may be yes. */
 static inline int plait_frame_gone(uintptr_t frame, uintptr_t here) {
   stack_t stack;

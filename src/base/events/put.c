@@ -1,7 +1,7 @@
 /*
  * Records one event.
  *
- * A thread writes into a chunk of its own, so it needs no lock. A signal handler that interrupts the writer must not
+ * A thread writes into its own chunk, so it needs no lock. A signal handler that interrupts the writer must not
  * write into the same chunk: `inside` holds the stack frame that has entered, and an event put meanwhile is counted as
  * missed.
  *

@@ -82,7 +82,7 @@ UnitPosition find_position(const Layout& layout, const Extents& index) {
 
 /// Spells the layout that distributes these bits of indices, most significant first, to the ranks. `cyclic(2^b)` onto
 /// 2^w coordinates distributes the w bits from b on, and the local positions consist of the other bits.
-std::string spell(const Layout& layout, const std::vector<IndexBit>& unit) {
+std::string spell_bits(const Layout& layout, const std::vector<IndexBit>& unit) {
   struct Axis {
     int dimension;
     int lowest;
@@ -178,7 +178,7 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
         layout, text("it has ", layout.size(), " ranks for ", layout.elements(), " elements, so some ranks are empty"));
   std::vector<IndexBit> distributed;
   for (const int k : unit) distributed.push_back(bits[at(k)]);
-  const Layout candidate = Layout::parse(spell(layout, distributed), layout.shape());
+  const Layout candidate = Layout::parse(spell_bits(layout, distributed), layout.shape());
   if (candidate != layout) throw_different(layout, candidate);
   return {std::move(unit), std::move(position)};
 }

@@ -201,10 +201,11 @@ std::optional<std::vector<Digit>> RankTable::natural_digits(int dimension) const
   if (static_cast<std::int64_t>(labels_[d].coordinates.size()) != labels_[d].extent) return std::nullopt;
   std::vector<std::int64_t> first_ranks(labels_[d].coordinates.size(), -1);
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    bool others = false;
-    for (std::size_t e = 0; e < labels_.size(); ++e) others = others || (e != d && label_at(r, e) != 0);
+    bool has_other_labels = false;
+    for (std::size_t e = 0; e < labels_.size(); ++e)
+      has_other_labels = has_other_labels || (e != d && label_at(r, e) != 0);
     std::int64_t& value = first_ranks[at(label_at(r, d))];
-    if (!others && value < 0) value = ranks_[r];
+    if (!has_other_labels && value < 0) value = ranks_[r];
   }
   const std::int64_t first = first_ranks[0];
   for (std::int64_t& value : first_ranks) value -= first;
