@@ -78,7 +78,7 @@ std::string to_string(const BitPermutation& permutation);
 /// cost    one look-up in the layout for each bit, and one comparison of layouts; independent of the number of
 ///         elements.
 /// errors  kArgument naming the dimension and the size: a size, a number of ranks or a block that is not a power of
-/// two; copies; a halo; ranks other than 0, 1, 2, ...; an element 0 that is not the first one of rank 0.
+///         two; copies; a halo; ranks other than 0, 1, 2, ...; an element 0 that is not the first one of rank 0.
 BitPermutation bit_permutation(const Layout& layout, Order order = Order::kC);
 
 }  // namespace plait

@@ -77,8 +77,7 @@ class File {
   ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which stores its shape
   ///     and type as a .npy file does;
   ///   - an array in memory, `memory:NAME`, which also stores its shape and type, and exists until the process ends
-  ///     or replaces it.
-  ///     All ranks that open it must be on one node;
+  ///     or replaces it.  All ranks that open it must be on one node;
   ///   - a pipe to another program, `pipe:NAME` (docs/guides/pipes.md).
   ///
   /// An array on the ranks' own disks is a shared file (plait/shared_file.hpp; Nieplocha, Foster and Dachsel 1998,
@@ -180,8 +179,8 @@ class File {
   /// compressed chunks.
   void cache_chunks(std::int64_t bytes);
 
-  /// Makes what was written so far durable, even while a new file still has its temporary name.  Collective.  errors
-  /// kSystem.
+  /// Makes what was written so far durable, even while a new file still has its temporary name.  Collective.
+  /// errors  kSystem.
   void sync();
   /// Returns true on rank 0 if this File, in mode `w`, continues an unfinished file of an earlier program.
   bool continued() const;

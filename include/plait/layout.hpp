@@ -164,7 +164,7 @@ class Layout {
 
   /// Returns the normal form of this layout, which equal layouts share.
   /// cost    O(ranks) for up to a few thousand ranks, and if ranks are listed or a dimension has an indirect, nested or
-  /// aligned distribution; else O(dimensions).  Irregular dimensions add O(runs of one period).
+  ///         aligned distribution; else O(dimensions).  Irregular dimensions add O(runs of one period).
   Layout normal_form() const;
 
  private:

@@ -10,7 +10,7 @@
 // join the next one, of whatever kind.
 //
 // Example: three ranks have the hashes 5, 7 and 5, and rank 2 has an error.  The minima are 5 and -7, so the calls
-// differ; The failing rank is 2. The flag that is 1 for a worker with an error has the minimum 0, so not all have
+// differ. The failing rank is 2. The flag that is 1 for a worker with an error has the minimum 0, so not all have
 // failed.  All ranks throw the error of rank 2 with "(on rank 2)" appended.  A rank that gives up an object, such as a
 // file that it can no longer use, contributes the number x of the object and -x. If ranks give up the objects 4 and 9,
 // the minima are 4 and -9, so one agreement reports two objects.

@@ -13,9 +13,8 @@
 namespace plait::collective {
 
 /// Returns after all workers have called this function with the same text and without an error.  Otherwise every worker
-/// throws the
-/// same Error.  `call` describes what the worker is about to do; if ranks differ, the Error shows two of their texts.
-/// Collective.
+/// throws the same Error.  `call` describes what the worker is about to do; if ranks differ, the Error shows two of
+/// their texts.  Collective.
 /// cost    One reduction if there is no error.
 void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& error);
 
@@ -40,8 +39,8 @@ void agree_smallest(transport::Transport& transport, const std::string& call, co
 void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& error,
                        std::array<std::int64_t, 2>& numbers);
 
-/// Contributes the error `error` of a worker that gives up the object with the number `number`, and records that
-/// everywhere.
+/// Agrees on the error of a worker that gives up an object, such as a file that it can no longer use.  All workers
+/// record the object's `number` in transport.given_up().
 void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& error);
 
 /// Runs `body` and returns its exception for an agreement, or nullptr.
