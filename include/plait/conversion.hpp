@@ -21,12 +21,12 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-/// The conversion of arrays with the layout `source` into arrays with the layout `target`.  Stored symbolically: its
-/// size depends neither on the number of elements nor on the number of ranks.
+/// The conversion of arrays with the layout `source` into arrays with the layout `target`.  It is stored symbolically:
+/// its size depends neither on the number of elements nor on the number of ranks.
 ///
-/// If the source has copies, a rank that has one of them takes all its elements from that replica, and any other rank r
-/// from replica r mod their number.  Each copy of the target gets its elements.  With `fill_halo` the halo of the
-/// target is filled as well.
+/// If the source has replicas, a rank that holds one of them takes all its elements from that replica, and any other
+/// rank r takes them from replica r mod the number of replicas.  Each copy of the target gets its elements.  With
+/// `fill_halo` the halo of the target is filled as well.
 class Conversion {
  public:
   /// errors  kArgument: the layouts are of different shapes.

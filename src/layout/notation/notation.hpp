@@ -24,10 +24,10 @@ struct Notation {
 Notation parse_notation(std::string_view text);
 
 /// Parses `(2*d1+1, *, 3)`, the content of each template dimension.
-/// errors  as above.
+/// errors  As parse_notation().
 std::vector<Alignment> parse_alignment(std::string_view text);
 /// Parses `(1, 2:0)`.
-/// errors  as above.
+/// errors  As parse_notation().
 std::vector<Halo> parse_halo(std::string_view text);
 
 /// Makes the layout, with defaults for omitted parts: ranks and order C, the grid `()` if no dimension is
