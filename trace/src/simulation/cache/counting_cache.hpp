@@ -76,11 +76,11 @@ constexpr PolicyKind policy_kind(std::string_view name, std::string_view about, 
       .about = about,
       .parameters = parameters,
       .foresight = foresight,
-      .make = [](const CacheShape& shape, const Parameters& parameters) -> std::unique_ptr<Policy> {
-        return std::make_unique<OnePolicy>(shape, parameters);
+      .make = [](const CacheShape& shape, const Parameters& values) -> std::unique_ptr<Policy> {
+        return std::make_unique<OnePolicy>(shape, values);
       },
-      .count = [](const CacheShape& shape, const Parameters& parameters) -> std::unique_ptr<Counter> {
-        return std::make_unique<CountingCache<OnePolicy>>(shape, parameters);
+      .count = [](const CacheShape& shape, const Parameters& values) -> std::unique_ptr<Counter> {
+        return std::make_unique<CountingCache<OnePolicy>>(shape, values);
       },
   };
 }

@@ -60,8 +60,8 @@ static void look_at_registered(struct uring* ring, unsigned operation, const voi
       break;
     case RINGS_ALL:
       for (unsigned i = 0; i < count; ++i) {
-        const struct io_uring_files_update* update = (const struct io_uring_files_update*)argument + i;
-        if (update->offset < 16) registered_rings[update->offset] = (int)update->fds + 1;
+        const struct io_uring_files_update* ring_update = (const struct io_uring_files_update*)argument + i;
+        if (ring_update->offset < 16) registered_rings[ring_update->offset] = (int)ring_update->fds + 1;
       }
       break;
     default: break;

@@ -192,24 +192,33 @@ void uring_add(int fd, const struct io_uring_params* p) {
   unlock(ring);
 }
 
-void uring_register_files(struct uring* ring, uint32_t first, const int* files, uint32_t count, bool all) {
-  if (all) {
-    uint32_t* numbers = map(-1, (count > 0 ? count : 1) * sizeof *numbers, 0);
-    if (numbers == NULL) return;
-    if (!lock(ring)) {
-      unmap(numbers, (count > 0 ? count : 1) * sizeof *numbers);
-      return;
-    }
-    unmap(ring->files, ring->files_count * sizeof *ring->files);
-    ring->files = numbers;
-    ring->files_count = count;
-    unlock(ring);
-  }
-  for (uint32_t i = 0; files != NULL && i < count && first + i < ring->files_count; ++i) {
-    if (files[i] < -1) continue;  // unchanged
+// Stores the file numbers of descriptors; a descriptor of -1 has none, and a smaller one leaves the entry unchanged.
+static void find_files(uint32_t* numbers, const int* files, uint32_t count) {
+  for (uint32_t i = 0; files != NULL && i < count; ++i) {
+    if (files[i] < -1) continue;
     const struct description* description = files[i] < 0 ? NULL : table_find(files[i]);
-    ring->files[first + i] = description == NULL ? 0 : atomic_load(&description->file);
+    numbers[i] = description == NULL ? 0 : atomic_load(&description->file);
   }
+}
+
+void uring_register_files(struct uring* ring, uint32_t first, const int* files, uint32_t count, bool all) {
+  // A new table is filled before the lock is taken, because the kernel is asked for the name of each file.
+  const size_t bytes = count * sizeof *ring->files;
+  uint32_t* numbers = all && count > 0 ? map(-1, bytes, 0) : NULL;
+  if (numbers != NULL) find_files(numbers, files, count);
+  if (!lock(ring)) {
+    unmap(numbers, bytes);
+    return;
+  }
+  if (all) {
+    RELEASE_MAPPING(ring->files, ring->files_count * sizeof *ring->files);
+    ring->files_count = numbers == NULL ? 0 : count;
+    ring->files = numbers;
+  } else if (first < ring->files_count) {
+    const uint32_t rest = ring->files_count - first;
+    find_files(ring->files + first, files, count < rest ? count : rest);
+  }
+  unlock(ring);
 }
 
 // Pending requests form a list in the order of their submission. Slots are numbered from 1; 0 ends the list.

@@ -85,8 +85,8 @@ void Stream::fill() {
     chunk_.used = static_cast<std::uint32_t>(read_);
   }
   at_ = window_.data();
-  end_ = at_ + rest + got;
-  std::memset(window_.data() + rest + got, 0, kSlack);
+  end_ = at_ + rest + received;
+  std::memset(window_.data() + rest + received, 0, kSlack);
 }
 
 bool Stream::control(unsigned tag) {
