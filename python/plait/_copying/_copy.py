@@ -1,4 +1,4 @@
-"""Copying arrays from any store to any other, by all ranks, in little memory."""
+"""Copies arrays from any store to any other, with all ranks and a bounded amount of memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CopyResult:
     steps: int = 1
     """The number of steps that were copied."""
     resumed: int = 0
-    """Bytes of them that an earlier copy had left."""
+    """Bytes that were not copied again, because an earlier, interrupted copy had copied them."""
     plan: tuple[ArrayPlan, ...] = ()
     """The planned work of ``dry_run``, array by array."""
     skipped: tuple[SkippedArray, ...] = ()
@@ -143,15 +143,15 @@ def copy(
               pipe are written in ``order``
     layout    how the ranks hold each window of the array, such as ``"(block, cyclic) onto (2, 2)"``; by default each
               rank holds one contiguous part of the window
-    memory    most bytes that all ranks together use for windows, staging and the buffers of compressed chunks, or a
-              text such as ``"64M"``; 256 MiB by default. Each rank buffers three chunks of the source and two of the
-              target if they are compressed, and needs a window of one chunk beside them; a copy with less memory
-              warns, and takes more. A process that copies alone buffers two more chunks for each further thread, if the
-              memory suffices. The libraries and 64 KiB for each file add some MiB. Arrays that go to a pipe are held
-              whole, one at a time
+    memory    the limit, in bytes, of the memory that all ranks together use for windows, staging and the buffers of
+              compressed chunks, or a text such as ``"64M"``; 256 MiB by default. Each rank buffers three chunks of the
+              source and two of the target if they are compressed, and needs a window of one more chunk; if the limit is
+              smaller, the copy warns and exceeds it. A process that copies alone buffers two more chunks for each
+              further thread, if the memory suffices. The libraries and 64 KiB for each file add some MiB. Arrays that
+              go to a pipe are held whole, one at a time
     variable  the name of the array to copy from each step of a pipe, or a list of names; by default all arrays
     steps     the number of steps to copy; by default all
-    raw       whether the binary stream at one end has elements without ``.npy`` headers
+    raw       True if the binary stream at one end has elements without ``.npy`` headers
     target_order  the order of the elements in the target, "C" or "F"; by default that in the source
     chunks    the shape of the chunks in a target that has them, such as ``.zarr``: one size for each dimension, or a
               mapping of dimension names to sizes, where the others are whole; -1 is a whole dimension.
@@ -169,21 +169,21 @@ def copy(
               stands for the default. A pattern that matches no array is an error
     unlimited  the dimensions that can be extended in an HDF5 or netCDF-4 target, by names or numbers; all others are
               fixed, so that ``()`` fixes all. By default those of the source
-    consolidated  whether a Zarr hierarchy in a folder gets consolidated metadata; by default it does
+    consolidated  False to write no consolidated metadata of a Zarr hierarchy in a folder; by default it is written
     region    the part of each array to copy: slices, one for each dimension or by the names of dimensions, or a text
               such as ``"time=0:100,lat=10:20"`` or ``"0:100,:"``; steps above 1 are taken. By default all of it
-    axes      the axes in a new order, as :func:`numpy.transpose` takes them, or the names of the dimensions in theirs;
-              by default they stay
+    axes      the axes in a new order, as for :func:`numpy.transpose`, or the names of the dimensions in a new order; by
+              default the order stays
     target_dtype  the type of the elements in the target, byte order included; by default that in the source
     cast      which conversions to it are permitted: "safe" (default), "same_kind" or "unsafe", as for
               :func:`numpy.can_cast`. With ``cast`` and no ``target_dtype``, ``dtype`` is the type in the target
-    dry_run   write nothing: the result's ``plan`` says what would be done
+    dry_run   write nothing: the result's ``plan`` states the work that the copy would do
     verify    read the target back before it gets its name, and compare each element with the source, which is read
               again; NaN equals NaN. A difference is a plait.StoreError that states its position, and there is no target
-    resume    if the copy is interrupted, keep what is done next to the target, under temporary names, and continue an
-              earlier copy of the same source and arguments. Copies into targets that cannot be continued, such as HDF5
-              files, start over
-    durable   False to end without waiting for the disk, as in :func:`plait.open`; not with ``resume``
+    resume    continue an earlier, interrupted copy with the same source and arguments; if this copy is interrupted,
+              leave the completed work next to the target, under temporary names. Copies into targets that cannot be
+              continued, such as HDF5 files, start over
+    durable   False to return without waiting for the disk, as in :func:`plait.open`; not with ``resume``
     concat    the dimension along which the sources are joined: its number or its name. Sources that name whole files,
               as in ``"run-*.nc"``, are joined as by :func:`plait.open_many`: all arrays that have the dimension; the
               others must be equal in all files. Other sources are arrays that are joined as by :func:`plait.concat`

@@ -25,7 +25,7 @@ class TargetAttributes:
         self._lost: dict[str, list[str]] = {}
 
     def of_array(self, target: str, array: StepArray) -> list[ArrayAttribute]:
-        """Return those of an array that the target can store."""
+        """Return the attributes of an array that the target can store."""
         return self._storable(target, array.content.attributes, array.name, of_group=False)
 
     def of_groups(self, target: str, groups: Iterable[GroupInfo], arrays: Sequence[str]) -> list[GroupAttributes]:
@@ -33,31 +33,31 @@ class TargetAttributes:
 
         arrays  names of arrays that are copied with them
         """
-        # An array that is a whole hierarchy of folders has its metadata at the path of the root group.
-        found = locate_new(target)
-        alone = found.adds_arrays and BETWEEN not in target
-        made = []
+        # A target that is a single Zarr array has its metadata where a hierarchy has the metadata of its root group.
+        resolved = locate_new(target)
+        is_single_array = resolved.adds_arrays and BETWEEN not in target
+        results = []
         for group in groups:
-            if alone:
+            if is_single_array:
                 why = dict.fromkeys(group.attributes, "the target is an array and no group")
                 self._remember(f"group /{group.name}", why)
                 continue
-            if group.name and not found.keeps_chunks:
+            if group.name and not resolved.keeps_chunks:
                 self._remember(f"group /{group.name}", dict.fromkeys(group.attributes, "the target has no groups"))
                 continue
-            its = self._storable(target, group.attributes.stored, f"group /{group.name}", of_group=True)
-            if its or any(name.startswith(f"{group.name}/") for name in arrays) or found.keeps_chunks:
-                made.append(GroupAttributes(group.name.strip("/"), its))
-        return made if found.keeps_chunks or any(group.attributes for group in made) else []
+            attributes = self._storable(target, group.attributes.stored, f"group /{group.name}", of_group=True)
+            if attributes or any(name.startswith(f"{group.name}/") for name in arrays) or resolved.keeps_chunks:
+                results.append(GroupAttributes(group.name.strip("/"), attributes))
+        return results if resolved.keeps_chunks or any(group.attributes for group in results) else []
 
     def compare(self, array: UnreadableArray, copied: Content) -> None:
         """Record the attributes of an array that the library of its format has not copied."""
-        there = {one.name for one in copied.attributes}
-        missing = [one.name for one in array.described.attributes if one.name not in there]
+        copied_names = {attribute.name for attribute in copied.attributes}
+        missing = [attribute.name for attribute in array.described.attributes if attribute.name not in copied_names]
         if {*array.described.dimension_names} - {"", *copied.dimension_names}:
             missing.append("DIMENSION_LIST")
-        why = "the target lacks objects to which they refer, or their references are those of HDF5 1.12"
-        self._remember(array.name, dict.fromkeys(missing, why))
+        reason = "the target lacks objects to which they refer, or their references are those of HDF5 1.12"
+        self._remember(array.name, dict.fromkeys(missing, reason))
 
     def warn(self) -> None:
         """Warn about attributes that are not copied."""
@@ -69,23 +69,25 @@ class TargetAttributes:
         self._lost.clear()
 
     def _storable(
-        self, target: str, stored: list[ArrayAttribute], whose: str, *, of_group: bool
+        self, target: str, stored: list[ArrayAttribute], owner: str, *, of_group: bool
     ) -> list[ArrayAttribute]:
         if not stored:
             return stored
-        refused = _core.rejected_attributes(target, stored, of_group)
-        self._remember(whose, {one.name: why for one, why in zip(stored, refused, strict=True) if why})
-        return [one for one, why in zip(stored, refused, strict=True) if not why]
+        reasons = _core.rejected_attributes(target, stored, of_group)
+        self._remember(
+            owner, {attribute.name: reason for attribute, reason in zip(stored, reasons, strict=True) if reason}
+        )
+        return [attribute for attribute, reason in zip(stored, reasons, strict=True) if not reason]
 
-    def _remember(self, whose: str, why: dict[str, str]) -> None:
-        for name, one in why.items():
-            names = self._lost.setdefault(one, [])
-            if (shown := f"{name} of {whose}") not in names:
+    def _remember(self, owner: str, reasons: dict[str, str]) -> None:
+        for name, reason in reasons.items():
+            names = self._lost.setdefault(reason, [])
+            if (shown := f"{name} of {owner}") not in names:
                 names.append(shown)
 
 
 def cast_fill(content: Content, source: np.dtype[Any], target: np.dtype[Any]) -> bytes:
-    """Return the fill value of an array as an element of another type; empty if that has no such value."""
+    """Return the fill value of an array as an element of another type; empty if that type cannot represent it."""
     value = decode_fill_value(content, source)
     if value is None or "V" in (source.kind, target.kind):
         return b""

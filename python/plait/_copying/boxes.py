@@ -3,6 +3,11 @@
 A unit is the part that an end reads or writes as a whole: a chunk. The cost of a part of a chunk depends on its
 compression. If elements are stored uncompressed in one piece, every stretch of the file is a request. The sizes of
 windows that are tried are the whole dimension and multiples of the units, of both ends and of their common multiples.
+
+Example: an array of 1000 x 1000 doubles has compressed chunks of 100 x 1000 in the source and of 250 x 250 in the
+target, and the memory for windows has 4,000,000 bytes. Windows of 500 x 1000 consist of whole chunks of both ends:
+10 source chunks are decoded once, and 16 target chunks are encoded once. With windows of 250 x 1000, two source chunks
+extend over two windows each, and 12 chunks are decoded.
 """
 
 from __future__ import annotations
@@ -22,18 +27,18 @@ from .windows import Window
 _Seconds = npt.NDArray[np.float64]
 
 # Rates of a copy with a warm cache, within a factor of two of `plait bench copy`; only their ratios matter. They are
-# the same on all ranks, which choose windows and passes each for itself.
+# constants, because each rank chooses windows and passes by itself and all ranks must choose the same.
 _DECODED = 1.0e9  # bytes per second of decompressed chunks
-_ENCODED = 0.35e9
-_MOVED = 2.5e9
+_ENCODED = 0.35e9  # bytes per second of chunks to compress
+_MOVED = 2.5e9  # bytes per second of elements that are not compressed
 _REQUEST = 4e-6  # seconds per contiguous stretch of a file
 _OPENING = 40e-6  # seconds per chunk
-_CHUNKED = 1e-3  # seconds per end in chunks
-_WINDOW = 1e-3
-_MAX_TRIED = {1: 4096, 2: 160, 3: 40, 4: 16}
-_FEWEST_TRIED = 6
+_CHUNKED = 1e-3  # seconds for each end whose array has chunks
+_WINDOW = 1e-3  # seconds per window
+_MAX_TRIED = {1: 4096, 2: 160, 3: 40, 4: 16}  # number of dimensions: sizes to try along each
+_FEWEST_TRIED = 6  # sizes to try along each of more dimensions
 _MAX_COMBINATIONS = 200_000
-_MAX_COUNTED = 1 << 16
+_MAX_COUNTED = 1 << 16  # windows along a dimension up to which touched units are counted exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +76,7 @@ class Storage:
 
 
 def make_storage(order: str, chunks: tuple[int, ...] | None = None, packed: bool = False) -> Storage:
-    """Return the storage of an array of which only the order and the chunks matter."""
+    """Return a storage with the given properties, for comparisons in which the other properties do not matter."""
     return Storage(Content(order=order, chunks=chunks, packed=packed))
 
 
@@ -109,9 +114,9 @@ def boxes(array: Content, source: Storage, target: Storage, memory: int) -> Boxe
         raise ArgumentError(
             f"the memory for windows, {memory} bytes, holds no element of {itemsize} bytes; give more with memory="
         )
-    most = _MAX_TRIED.get(len(shape), _FEWEST_TRIED)
+    max_tried = _MAX_TRIED.get(len(shape), _FEWEST_TRIED)
     tried = [
-        _sizes(size, [end.chunks[d] for end in (source, target) if end.chunks], most, memory // itemsize)
+        _sizes(size, [end.chunks[d] for end in (source, target) if end.chunks], max_tried, memory // itemsize)
         for d, size in enumerate(shape)
     ]
     _bound(tried, order=source.order)
@@ -145,42 +150,46 @@ def _grids(tried: list[list[int]]) -> list[_Seconds]:
 
 
 def touches(shape: tuple[int, ...], unit: tuple[int, ...], window: tuple[int, ...]) -> int:
-    """Return how often windows touch units of one shape, counted for each window."""
+    """Return how many units of one shape the windows touch, counted for each window."""
     return math.prod(_touched(*sizes) for sizes in zip(shape, unit, window, strict=True))
 
 
 def stretches(shape: tuple[int, ...], stored: Storage, window: tuple[int, ...]) -> int:
-    """Return in how many contiguous pieces an end has the elements of all windows."""
+    """Return the number of contiguous pieces in which one end of the copy stores the elements of all windows."""
     elements = math.prod(shape)
     if elements == 0 or not shape:
         return min(elements, 1)
     whole = stored.chunks or shape
-    parts = [np.array(min(size, most), np.float64) for size, most in zip(window, whole, strict=True)]
+    parts = [np.array(min(size, unit), np.float64) for size, unit in zip(window, whole, strict=True)]
     return max(round(elements / float(_run(stored.fastest_first(len(shape)), list(whole), parts))), 1)
 
 
-def _sizes(size: int, units: list[int], most: int, elements: int) -> list[int]:
+def _sizes(size: int, units: list[int], limit: int, elements: int) -> list[int]:
     """Return sizes of windows along a dimension, ascending, with 1 among them."""
     bases = {1, *units}
     if len(units) > 1:
         bases.add(math.lcm(*units))
-    found = {1} | ({size} if size <= elements else set())
+    candidates = {1} | ({size} if size <= elements else set())
     for base in bases:
         step = base
         while step < size and step <= elements:
-            found.add(step)
+            candidates.add(step)
             step *= 2
         if base <= elements and base > 1:  # as many units as fit
-            found.add(min(size, elements // base * base))
-    ordered = sorted(one for one in found if one <= size)
-    if len(ordered) <= most:
+            candidates.add(min(size, elements // base * base))
+    ordered = sorted(candidate for candidate in candidates if candidate <= size)
+    if len(ordered) <= limit:
         return ordered
-    kept = {1, ordered[-1], *(unit for unit in units if unit <= size)}
-    return sorted(kept | set(ordered[:: -(-len(ordered) // max(most - len(kept), 1))]))
+    selected = {1, ordered[-1], *(unit for unit in units if unit <= size)}
+    return sorted(selected | set(ordered[:: -(-len(ordered) // max(limit - len(selected), 1))]))
 
 
 def _bound(tried: list[list[int]], order: str) -> None:
-    """Leave out sizes until all combinations can be tried: with many dimensions there are too many."""
+    """Leave out sizes until their combinations are few enough to try; with many dimensions there are too many.
+
+    Every second size of the longest list is removed. If no list has more than two sizes, the slowest dimension keeps
+    only the smallest.
+    """
     while math.prod(map(len, tried)) > _MAX_COMBINATIONS:
         longest = max(tried, key=len)
         if len(longest) > 2:
@@ -198,7 +207,11 @@ def _product(parts: list[_Seconds]) -> _Seconds:
 
 
 def _seconds(stored: Storage, writes: bool, array: Content, tried: list[list[int]], grids: list[_Seconds]) -> _Seconds:
-    """Return the time of one end, for each combination of sizes."""
+    """Return the predicted seconds at one end, for each combination of window sizes.
+
+    A compressed chunk costs as much as a whole one each time that a window touches it. When it is written in pieces,
+    each time but the first also decodes it.
+    """
     shape, itemsize = array.shape, array.type.element_bytes
     total = math.prod(shape) * itemsize
     fastest = stored.fastest_first(len(shape))
@@ -207,7 +220,7 @@ def _seconds(stored: Storage, writes: bool, array: Content, tried: list[list[int
         return runs * _REQUEST + total / _MOVED
     touched = []
     for d, sizes in enumerate(tried):
-        row = np.array([_touched(shape[d], stored.chunks[d], one) for one in sizes], np.float64)
+        row = np.array([_touched(shape[d], stored.chunks[d], candidate) for candidate in sizes], np.float64)
         touched.append(row.reshape(grids[d].shape))
     chunks = _product(touched)
     if not stored.packed:
@@ -217,12 +230,12 @@ def _seconds(stored: Storage, writes: bool, array: Content, tried: list[list[int
     size = math.prod(stored.chunks) * itemsize
     if not writes:
         return _CHUNKED + chunks * (size / _DECODED + _OPENING)
-    once = math.prod(-(-extent // unit) for extent, unit in zip(shape, stored.chunks, strict=True))
-    return _CHUNKED + chunks * (size / _ENCODED + _OPENING) + (chunks - once) * size / _DECODED
+    chunk_count = math.prod(-(-extent // unit) for extent, unit in zip(shape, stored.chunks, strict=True))
+    return _CHUNKED + chunks * (size / _ENCODED + _OPENING) + (chunks - chunk_count) * size / _DECODED
 
 
 def _run(fastest: list[int], whole: list[int], parts: list[_Seconds]) -> _Seconds:
-    """Return the elements of boxes of `parts` that are contiguous in an array of shape `whole`."""
+    """Return how many elements of a box of shape `parts` are contiguous in an array of shape `whole`."""
     run = np.ones(())
     full = np.ones((), bool)
     for d in fastest:
@@ -232,7 +245,7 @@ def _run(fastest: list[int], whole: list[int], parts: list[_Seconds]) -> _Second
 
 
 def _touched(size: int, unit: int, window: int) -> int:
-    """Return how often windows along a dimension touch a unit, counted for each of them."""
+    """Return how many units the windows along a dimension touch, counted for each window."""
     count = -(-size // window)
     if count > _MAX_COUNTED:
         return count + size // unit

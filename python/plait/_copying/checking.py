@@ -27,19 +27,20 @@ class Checks:
     skipped: list[SkippedArray] = field(default_factory=list)
     """All arrays that were left out."""
     copies_objects: bool = False
-    """True if the library of the target's format copies what Plait does not read, from a source of that format."""
+    """True if the library of the target's format can copy arrays that Plait does not read from a source of that format.
+    """
     library_copied: tuple[UnreadableArray, ...] = ()
-    """The arrays of the last step that it copies."""
+    """The arrays of the last step that the library copies."""
 
     def arrays(self, step: SourceStep, source: Source, target: Target) -> tuple[StepArray, ...]:
         """Return the arrays of a step that are copied.
 
-        errors  ArgumentError: some arrays cannot be copied and are not to be left out, or no array remains; lists them
+        errors  ArgumentError: some arrays cannot be copied and `skip` is False, or no array remains; lists the arrays
         """
         readable = _with_coordinates(self.chosen.readable(step, self.source))
         self.library_copied = self._find_library_copied(step, source)
-        names = {one.name for one in self.library_copied}
-        unreadable = tuple(one for one in self.chosen.unreadable(step) if one.name not in names)
+        names = {array.name for array in self.library_copied}
+        unreadable = tuple(array for array in self.chosen.unreadable(step) if array.name not in names)
         without_elements = [array for array in unreadable if not array.has_elements and self.chosen.variables is None]
         failing: list[SkippedArray] = [array for array in unreadable if array not in without_elements]
         copied = []
@@ -53,10 +54,10 @@ class Checks:
                 copied.append(array)
             except ArgumentError as error:
                 failing.append(SkippedArray(array.name, str(error)))
-        has_some = bool(copied or self.library_copied)
-        if failing and (not self.skip or not has_some):
+        is_anything_copied = bool(copied or self.library_copied)
+        if failing and (not self.skip or not is_anything_copied):
             raise ArgumentError(self._error(failing, len(readable) + len(unreadable) + len(self.library_copied)))
-        if not has_some and without_elements:
+        if not is_anything_copied and without_elements:
             raise ArgumentError(f"{self.source} has only arrays without elements; nothing was copied")
         self.skipped += [SkippedArray(array.name, _bare_reason(array)) for array in (*without_elements, *failing)]
         return tuple(copied)
@@ -68,7 +69,9 @@ class Checks:
         """
         if not self.copies_objects or not step.file or isinstance(source, ShapedSource):
             return ()
-        return tuple(replace(one, is_optional=self.skip) for one in self.chosen.unreadable(step) if one.copy_reason)
+        return tuple(
+            replace(array, is_optional=self.skip) for array in self.chosen.unreadable(step) if array.copy_reason
+        )
 
     def warn(self) -> None:
         """Issue a warning that lists the arrays that were left out."""
@@ -89,7 +92,7 @@ class Checks:
 
 
 def _with_coordinates(arrays: tuple[StepArray, ...]) -> tuple[StepArray, ...]:
-    """Mark the arrays of array dimension along which other arrays extend."""
+    """Mark the arrays with one dimension along which other arrays with more dimensions extend."""
     shared = {name for array in arrays if len(array.shape) > 1 for name in array.content.dimension_names}
     return tuple(
         replace(array, is_coordinate=True)

@@ -53,14 +53,14 @@ class JobResult:
 
 @dataclass
 class Job:
-    """The arguments of a copy, except for the communicator."""
+    """The arguments of a copy, except the communicator."""
 
     sources: Sequence[Any]
     target: Any
     name: TargetName | None
     """The name of the target; None for a stream."""
     options: SourceOptions
-    """The options of the source. Their memory is that of the whole copy."""
+    """The options of the source. Their `memory` is the limit of the whole copy, not only of the source."""
     storage: StorageRequest
     join: JoinRequest | None = None
     """How the sources are joined; None if they are not."""
@@ -87,7 +87,7 @@ class Job:
     def check(self, *, dry_run: bool, verify: bool, resume: bool, durable: bool | None = None) -> None:
         """Set the mode of execution.
 
-        errors  ArgumentError: the ends do not support the mode
+        errors  ArgumentError: the source or the target does not support the mode
         """
         self.dry_run, self.verify, self.resume, self.durable = dry_run, verify, resume, durable
         if resume and durable is False:
@@ -95,7 +95,7 @@ class Job:
                 "resume=True (--resume) continues from what is durable, but durable=False (--no-sync) was given; leave "
                 "either out"
             )
-        steps_come = [is_stream(end) or comes_in_steps(end) for end in (self.sources[0], self.target)]
+        is_sequential = [is_stream(end) or comes_in_steps(end) for end in (self.sources[0], self.target)]
         if self.shaping.axes is not None and self.layout is not None:
             raise ArgumentError("layout and axes cannot go together; leave layout out")
         if self.shaping.moves and any(is_stream(end) for end in (self.sources[0], self.target)):
@@ -103,11 +103,11 @@ class Job:
                 "region and axes choose elements of an array in a file, and a stream has them one after the other; "
                 "copy it into a file first"
             )
-        for name, given in (("dry_run", dry_run), ("verify", verify), ("resume", resume)):
-            if given and any(steps_come):
+        for name, is_set in (("dry_run", dry_run), ("verify", verify), ("resume", resume)):
+            if is_set and any(is_sequential):
                 raise ArgumentError(
                     f"{name} needs a source and a target that can be read again, but "
-                    f"{'the source' if steps_come[0] else 'the target'} comes and goes; leave {name} out"
+                    f"{'the source' if is_sequential[0] else 'the target'} comes and goes; leave {name} out"
                 )
 
     @property
@@ -117,18 +117,18 @@ class Job:
         )
 
     def make_mover(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> tuple[Mover, int]:
-        """Return a mover for the copy, and the bytes for the staging of each file."""
+        """Return a mover for the copy, and the number of staging bytes of each file."""
         alone = self.options.comm is None
-        # The windows take at most half. The staging of each file takes a quarter with several ranks. A process alone
-        # uses its staging only while it reads or writes; if a window were smaller than a chunk, it would decode chunks
-        # repeatedly.
+        # Windows take at most half of the memory. With several ranks, the staging buffers of the source and of the
+        # target take a quarter each. A single process reads and writes in turn, so each of its two staging buffers may
+        # take half: with less, a window could be smaller than a chunk, which would then be decoded repeatedly.
         staging = max(self.options.memory // (2 if alone else 4) // comm.size, _MIN_STAGING)
         threads = 1 if self._alone else min(os.cpu_count() or 1, _MAX_THREADS)
         ranks = Ranks(comm, alone, threads if alone else comm.size, fail)
         return Mover(ranks, self.layout, self.options.memory, progress), staging
 
     def run(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> JobResult:
-        """Carry it out.  Collective."""
+        """Run the copy.  Collective."""
         begin = time.perf_counter()
         mover, staging = self.make_mover(comm, fail, progress)
         text = self.name.text if self.name else ""
@@ -138,7 +138,7 @@ class Job:
             first = run.all(replace(self.options, memory=staging))
         except BaseException:
             if mover.journal is not None:
-                # A journal that no later copy would resume from is removed.
+                # Keep the journal only if a later copy can resume from it.
                 (mover.journal.leave if mover.journal.has_work and not mover.differs else mover.journal.remove)()
             raise
         if mover.journal is not None:
@@ -148,10 +148,10 @@ class Job:
 
 
 class Run:
-    """A copy that is being carried out."""
+    """A copy in progress."""
 
     def __init__(self, job: Job, mover: Mover, scratch: Scratch, fail: Reporter) -> None:
-        """Refer to the arguments of a job and to its mover."""
+        """Store the job and its mover."""
         self._job, self._mover, self._scratch, self._fail = job, mover, scratch, fail
         self.plan: list[ArrayPlan] = []
         """The planned work of `dry_run`."""
@@ -161,36 +161,36 @@ class Run:
         """The arrays that were left out."""
 
     def all(self, options: SourceOptions) -> StepArray:
-        """Copy all steps.  Returns the first array."""
+        """Copy all steps, and return the first array."""
         job = self._job
         with self._make_source(options) as opened:
             source = self._changed(opened)
-            found = Checks(job.chosen, job.skip, source.name, _shown_target(job))
+            checker = Checks(job.chosen, job.skip, source.name, _shown_target(job))
             with self._make_target(opened, options) as target:
-                found.copies_objects = isinstance(target, FileTarget) and target.copies_objects
+                checker.copies_objects = isinstance(target, FileTarget) and target.copies_objects
                 for step in source.steps():
                     with checks(self._fail):
-                        arrays = found.arrays(step, source, target)
+                        arrays = checker.arrays(step, source, target)
                         if isinstance(source, ShapedSource):
                             source.check(arrays)
                         target.check(step, arrays)
-                    step = replace(step, library_copied=found.library_copied)
+                    step = replace(step, library_copied=checker.library_copied)
                     self._step(step, arrays, source, target)
                     self.steps += 1
                     if self.steps == job.chosen.steps:
                         break
                 target.finish()
-                found.skipped += target.left_out if isinstance(target, FileTarget) else []
-            self.skipped = found.skipped
+                checker.skipped += target.left_out if isinstance(target, FileTarget) else []
+            self.skipped = checker.skipped
             if to_core_comm(job.options.comm).rank == 0:
-                found.warn()
+                checker.warn()
             first = self._mover.first or (opened.opened if isinstance(opened, PipeSource) else None)
         assert first is not None  # files and streams have an array in each step
         return first
 
     @contextlib.contextmanager
     def open_source(self, options: SourceOptions) -> Iterator[Source]:
-        """Open the source, with the requested changes of its arrays."""
+        """Open the source; its arrays appear with the requested region, axes and type."""
         with self._make_source(options) as opened:
             yield self._changed(opened)
 
@@ -212,7 +212,7 @@ class Run:
         job = self._job
         journal = self._mover.journal
         stages = journal is None and not job.dry_run
-        making = (DryRunFactory if job.dry_run else TargetFactory)(
+        factory = (DryRunFactory if job.dry_run else TargetFactory)(
             options.comm, options.memory, job.storage, journal, stages, job.durable
         )
         if job.name is None:
@@ -220,18 +220,18 @@ class Run:
         job.storage.check_target(job.name.text)
         if comes_in_steps(job.name.text):
             first = opened.opened if isinstance(opened, PipeSource) and job.chosen.variables is None else None
-            return PipeTarget(job.name.text, making, first)
-        return FileTarget(job.name, making, OverlapCheck(job.sources if not is_stream(job.sources[0]) else []))
+            return PipeTarget(job.name.text, factory, first)
+        return FileTarget(job.name, factory, OverlapCheck(job.sources if not is_stream(job.sources[0]) else []))
 
     def _step(self, step: SourceStep, arrays: tuple[StepArray, ...], source: Source, target: Target) -> None:
         mover, journal = self._mover, self._mover.journal
         mover.begin(arrays, step.library_copied)
         keys = {array.name: journal_key(step.number, array) for array in arrays}
-        there = {name for name, key in keys.items() if journal is not None and journal.finished(key)}
-        if there != set(keys) or not keys:
+        finished = {name for name, key in keys.items() if journal is not None and journal.finished(key)}
+        if finished != set(keys) or not keys:
             target.begin(step, arrays)
         for array in arrays:
-            if array.name in there:
+            if array.name in finished:
                 mover.pass_over(array)
                 continue
             stored = target.begin_array(array)
@@ -242,7 +242,7 @@ class Run:
             if self._job.verify and isinstance(target, FileTarget):  # only files are verified
                 mover.verify(array, source, target, stored)
         if self._job.dry_run:
-            self.plan += [library_plan(step.number, one) for one in step.library_copied]
+            self.plan += [library_plan(step.number, array) for array in step.library_copied]
         target.end()
 
 

@@ -36,7 +36,7 @@ class JoinedSource:
         options: SourceOptions,
         fail: Reporter,
     ) -> None:
-        """Open all files.  known: the arrays of the first file; empty if it does not name them"""
+        """Open all files.  known: the arrays of the first file; empty if its format has no names"""
         self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
         self._joined = concat(
             names,
@@ -50,10 +50,10 @@ class JoinedSource:
             unpack=request.unpack,
         )
         whole = self._joined
-        one = known[0] if len(known) == 1 else Content()
-        content = replace_type(one, array_type(whole.shape, whole.dtype, whole.order))
+        member = known[0] if len(known) == 1 else Content()
+        content = replace_type(member, array_type(whole.shape, whole.dtype, whole.order))
         content.attributes = whole.attrs.stored
-        self._array = StepArray(content, extra_bytes=whole._stored_bytes, named=bool(one.name))
+        self._array = StepArray(content, extra_bytes=whole._stored_bytes, named=bool(member.name))
 
     def __enter__(self) -> JoinedSource:
         """Return itself."""
@@ -66,11 +66,11 @@ class JoinedSource:
         self._joined.close()
 
     def steps(self) -> Iterator[SourceStep]:
-        """Return the whole."""
+        """Yield the only step, with the joined array."""
         yield SourceStep(0, (self._array,), is_all=True)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
-        """Read it, or a window of it."""
+        """Read the joined array, or a window of it."""
         self._joined.read(layout, out, region=region)
 
 
@@ -82,14 +82,14 @@ class JoinedFilesSource(WrappedSource):
 
     def __init__(self, names: Sequence[str], request: JoinRequest, options: SourceOptions, fail: Reporter) -> None:
         """Compare all files."""
-        given = {
+        described = {
             "shape": options.shape,
             "dtype": options.dtype,
             "order": options.order,
             "offset": options.offset or None,
         }
         with checks(fail):
-            for name, value in given.items():
+            for name, value in described.items():
                 if value is not None:
                     raise ArgumentError(f"{name}={value} was given, but {names[0]} states it itself; leave it out")
         self._files: JoinedFiles = join_files(names, request, options.comm, options.memory)
@@ -107,10 +107,10 @@ class JoinedFilesSource(WrappedSource):
         self._files.close()
 
     def steps(self) -> Iterator[SourceStep]:
-        """Return the step of the first file, with the arrays as they are joined."""
+        """Yield the step of the first file, with the joined arrays."""
         for step in self._source.steps():
             yield replace(
-                step, file="", arrays=tuple(self._joined(one) for one in step.arrays if one.name in self._files)
+                step, file="", arrays=tuple(self._joined(array) for array in step.arrays if array.name in self._files)
             )
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -136,7 +136,7 @@ class JoinedFilesSource(WrappedSource):
 def make_join_request(
     concat: int | str | None, chosen: Selection, *, first: bool, sort: bool, unpack: bool
 ) -> JoinRequest | None:
-    """Return how the sources of a copy are joined; None if they are not.  errors  ArgumentError"""
+    """Return the request to join the sources of a copy; None if `concat` is None.  errors  ArgumentError"""
     flags = {name: check_flag(given, name) for name, given in (("first", first), ("sort", sort), ("unpack", unpack))}
     if concat is not None:
         return JoinRequest(concat, variables=chosen.variables, **flags)
@@ -154,7 +154,7 @@ def make_joined_source(names: Sequence[str], request: JoinRequest, options: Sour
     with checks(fail):
         has_names = holds_arrays(names[0])
         known = members_in(names[0]) if has_names else []
-        is_whole = BETWEEN not in names[0] and has_names and [one.name for one in known] != [""]
+        is_whole = BETWEEN not in names[0] and has_names and [array.name for array in known] != [""]
         for name, given in (("first", request.first), ("sort", request.sort)):
             if given and not is_whole:
                 raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Moving one array after the other, by windows."""
+"""Copies the arrays of a step one after the other, window by window."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ class Mover:
         """The first array."""
         self.windows = 0
         self.done = 0
-        """Bytes that are there."""
+        """Bytes that have been copied, by this copy or by the one that it resumes."""
         self.total = 0
         """Bytes of all steps that have begun."""
         self.resumed = 0
-        """Bytes that were there from an earlier copy."""
+        """Bytes that an earlier, interrupted copy had copied."""
         self.journal: Journal | None = None
         self.differs = False
-        """True if the verification found a difference between target and source."""
+        """True if the verification found a difference between target and source, here or on another rank."""
         self._share = (0, 1)  # the number of the pass, and the number of passes
 
     def begin(self, arrays: tuple[StepArray, ...], library_copied: tuple[UnreadableArray, ...] = ()) -> None:
-        """Begin a step with these arrays, and others that a library copies."""
+        """Begin a step with `arrays`, and with `library_copied`, which the library of their format copies."""
         stored = sum(array.stored for array in library_copied)
         self.total += sum(array.bytes for array in arrays) + stored
         self.done += stored
@@ -94,8 +94,8 @@ class Mover:
     ) -> None:
         """Copy an array.
 
-        stored  how the target stores it, None where the target has no choice
-        key     its name in the journal
+        stored  the storage of the array in the target; None if only one is possible
+        key     the name of the array in the journal
         """
         source, target = ends
         route = self._route(array, ends, stored, scratch)
@@ -125,7 +125,7 @@ class Mover:
         self._count(array.bytes, resumed=True)
 
     def verify(self, array: StepArray, source: Reads, target: Reads, stored: Storage | None) -> None:
-        """Read an array back from the target, which has no name yet, and compare it with the source once more.
+        """Read an array back from the target, before it gets its final name, and compare it with the source.
 
         errors  StoreError: an element differs
         """
@@ -133,20 +133,20 @@ class Mover:
 
         with checks(self._ranks.fail):
             ends = (array, stored or make_storage(array.order))
-            # Two windows are held at once.
+            # Memory holds two windows at once: one of the source and one of the target.
             parts = passes(array.in_memory(2), *ends, self._window_bytes(array, ends), False).passes[0]
-        self._held.clear()
+        self._held.clear()  # free the arrays of the copy before others are made
         for window in parts.windows():
             layout = self._plain_layout(array, window.shape, self._dimension(array, window))
-            found = {}
+            held = {}
             for name, end in (("source", source), ("target", target)):
-                arrays = found[name] = self._window_arrays(name, layout, array.dtype)
+                arrays = held[name] = self._window_arrays(name, layout, array.dtype)
                 end.read(array, layout, self._given(arrays), window.region)
-            self.differs = True  # unless this returns: another rank may have found it
+            self.differs = True  # reset below: if another rank finds a difference, checks() raises here, too
             with checks(self._ranks.fail):
                 ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
-                for rank, one, other in zip(ranks, found["source"], found["target"], strict=True):
-                    compare(array, (one, other), partial(_to_global, layout, rank), window)
+                for rank, source_part, target_part in zip(ranks, held["source"], held["target"], strict=True):
+                    compare(array, (source_part, target_part), partial(_to_global, layout, rank), window)
         self._held.clear()
         self.differs = False
 
@@ -184,30 +184,33 @@ class Mover:
         return Route((Boxes(array.shape, shape, array.order, seconds),), dimension=parts.dimension)
 
     def _window_bytes(self, array: StepArray, ends: tuple[Storage, Storage]) -> int:
-        """Return the memory for windows; warns once if the chunks of both ends need more than the limit."""
+        """Return the bytes for windows; warn once if the compressed chunks of both ends need more than the limit."""
         cores = os.cpu_count() or 1 if self._ranks.alone else 1
-        found = buffers(array.dtype.itemsize, ends, self._ranks.comm.size, self._memory, cores)
-        if found.minimum > self._memory and not self._has_warned and self._ranks.comm.rank == 0:
+        needed = buffers(array.dtype.itemsize, ends, self._ranks.comm.size, self._memory, cores)
+        if needed.minimum > self._memory and not self._has_warned and self._ranks.comm.rank == 0:
             self._has_warned = True
             warnings.warn(
                 f"copy: memory={self._memory} bytes are too few for the compressed chunks of "
-                f"{array.name or 'the array'}, so the copy takes more; expected at least {found.minimum}: "
-                f"{found.chunks} for chunks and {found.largest} for a window; give memory={found.minimum} or more, "
+                f"{array.name or 'the array'}, so the copy takes more; expected at least {needed.minimum}: "
+                f"{needed.chunks} for chunks and {needed.largest} for a window; give memory={needed.minimum} or more, "
                 "or choose smaller chunks",
                 UserWarning,
                 stacklevel=2,
             )
-        return found.window_bytes(self._memory)
+        return needed.window_bytes(self._memory)
 
     def _check_memory(self, array: StepArray, route: Route) -> None:
-        """Check that the memory suffices for the windows, which an earlier copy has chosen."""
-        most = max(int(np.prod(parts.window, dtype=np.int64)) for parts in route.passes)
-        needed = most * (array.dtype.itemsize + array.extra_bytes)
+        """Check that the memory suffices for the windows that the interrupted copy chose.
+
+        errors  ArgumentError: it does not
+        """
+        max_elements = max(int(np.prod(parts.window, dtype=np.int64)) for parts in route.passes)
+        window_bytes = max_elements * (array.dtype.itemsize + array.extra_bytes)
         with checks(self._ranks.fail):
-            if 2 * needed > self._memory:
+            if 2 * window_bytes > self._memory:
                 raise ArgumentError(
                     f"memory={self._memory} bytes are less than the copy that is resumed was begun with, which has "
-                    f"windows of {needed} bytes; give memory={2 * needed} or more"
+                    f"windows of {window_bytes} bytes; give memory={2 * window_bytes} or more"
                 )
 
     def _move_boxes(
@@ -230,21 +233,21 @@ class Mover:
                 windows.note(number)
 
     def _dimension(self, array: StepArray, window: Window) -> int:
-        """Return the slowest dimension that each rank can have a part of, if there is one."""
+        """Return the slowest dimension with an index for each rank; if there is none, the longest dimension."""
         slowest = range(len(window.shape)) if array.order == "C" else reversed(range(len(window.shape)))
-        many = [d for d in slowest if window.shape[d] >= self._ranks.count]
-        return many[0] if many else int(np.argmax(window.shape)) if window.shape else 0
+        divisible = [d for d in slowest if window.shape[d] >= self._ranks.count]
+        return divisible[0] if divisible else int(np.argmax(window.shape)) if window.shape else 0
 
     def _move(
         self, array: StepArray, layout: Layout, source: Reads, target: Writes, region: tuple[slice, ...] | None
     ) -> None:
-        given = self._given(self._window_arrays("moved", layout, array.dtype))
-        source.read(array, layout, given, region)
-        target.write(array, layout, given, region)
+        held = self._given(self._window_arrays("moved", layout, array.dtype))
+        source.read(array, layout, held, region)
+        target.write(array, layout, held, region)
         self.windows += 1
 
     def _count(self, moved: int, *, resumed: bool = False) -> None:
-        # With two passes, each counts half.
+        # With two passes, each element is moved twice; each pass counts half of the bytes.
         number, count = self._share
         done = moved if count == 1 else moved // 2 if number == 0 else moved - moved // 2
         self.done += done
@@ -262,7 +265,7 @@ class Mover:
         return held[2]
 
     def _given(self, arrays: list[Array]) -> Any:
-        """Return them as accesses take them: None on a rank that has no part."""
+        """Return arrays as read() and write() accept them: a list, or with a communicator this rank's array or None."""
         return arrays if self._ranks.alone else next(iter(arrays), None)
 
     def _window_layout(self, array: StepArray, shape: tuple[int, ...], dimension: int) -> Layout:

@@ -17,7 +17,7 @@ _WIDTH = re.compile(r"0?\d{0,2}d?")
 
 
 def array_part(name: str) -> str:
-    """Return the name of an array in a file as a part of the name of another file; empty where there is none."""
+    """Return the name of an array in a file, escaped for use in a file name; empty if `name` names no array."""
     array = name.partition(BETWEEN)[2].strip("/")
     return array.replace("%", "%25").replace("/", "%2F")
 
@@ -28,7 +28,7 @@ class TargetName:
     def __init__(self, name: str | os.PathLike[str]) -> None:
         """Parse a name.
 
-        errors  ArgumentError: a format that is not one of numbers
+        errors  ArgumentError: a field has a format that is not one of numbers
         """
         self.text = os.fsdecode(name)
         fields = _FIELD.findall(self.text)
@@ -66,7 +66,7 @@ def _is_inside(url: str, other: str) -> bool:
 
 
 class OverlapCheck:
-    """Sees to it that no target is one of the sources, or a part of one."""
+    """Checks that no target is a source or a part of a source."""
 
     def __init__(self, sources: Iterable[str | os.PathLike[str]]) -> None:
         """Collect the files of the sources."""

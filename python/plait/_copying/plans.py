@@ -90,19 +90,19 @@ def planned(step: int, array: StepArray, route: Route, target: Storage) -> Array
     names = ["source", *["scratch"] * (len(ends) - 2), "target"]
     passes = []
     for number, parts in enumerate(route.passes):
-        one, other = ends[number], ends[number + 1]
+        read_end, write_end = ends[number], ends[number + 1]
         passes.append(
             PassPlan(
                 names[number],
                 names[number + 1],
                 parts.window,
                 math.prod(-(-size // step) for size, step in zip(array.shape, parts.window, strict=True)),
-                _end(array.content, one, parts.window, False),
-                _end(array.content, other, parts.window, True),
-                None if route.whole else predicted(array.content, one, other, parts.window),
+                _end(array.content, read_end, parts.window, False),
+                _end(array.content, write_end, parts.window, True),
+                None if route.whole else predicted(array.content, read_end, write_end, parts.window),
             )
         )
-    most = max((math.prod(one.window) for one in passes), default=0)
+    max_elements = max((math.prod(pass_plan.window) for pass_plan in passes), default=0)
     return ArrayPlan(
         step,
         array.name,
@@ -110,7 +110,7 @@ def planned(step: int, array: StepArray, route: Route, target: Storage) -> Array
         array.dtype,
         tuple(passes),
         array.bytes if route.between is not None else 0,
-        most * (array.dtype.itemsize + array.extra_bytes),
+        max_elements * (array.dtype.itemsize + array.extra_bytes),
         "" if target.content.codec == "none" else target.content.codec,
         _unlimited_names(array, target),
         array.library,
@@ -135,9 +135,9 @@ def _end(array: Content, stored: Storage, window: tuple[int, ...], writes: bool)
         count = stretches(shape, stored, window)
         return EndPlan("stretches", None, count, count, total)
     unit = stored.chunks if stored.shards is None or not writes else stored.shards
-    once = math.prod(-(-size // one) for size, one in zip(shape, unit, strict=True))
-    times = touches(shape, unit, window)
-    moved = total
+    unit_count = math.prod(-(-size // extent) for size, extent in zip(shape, unit, strict=True))
+    touch_count = touches(shape, unit, window)
+    byte_count = total
     if stored.packed:
-        moved = touches(shape, stored.chunks, window) * math.prod(stored.chunks) * itemsize
-    return EndPlan("chunks" if unit is stored.chunks else "shards", unit, once, times, moved)
+        byte_count = touches(shape, stored.chunks, window) * math.prod(stored.chunks) * itemsize
+    return EndPlan("chunks" if unit is stored.chunks else "shards", unit, unit_count, touch_count, byte_count)

@@ -20,7 +20,7 @@ from .steps import Region, StepArray
 
 
 class IntermediateFile:
-    """It, as the target of the first pass and the source of the second one."""
+    """The intermediate array, which is the target of the first pass and the source of the second one."""
 
     def __init__(self, file: File) -> None:
         """Wrap the file of the array."""
@@ -44,14 +44,15 @@ class Scratch:
     target: str
 
     def possible(self, array: StepArray) -> bool:
-        """Return True if the target is a file in a folder, and the elements are numbers."""
+        """Return True if an array can have an intermediate one: a local file as the target, and numbers as elements."""
         return array.dtype.kind in "biufc" and local_path(self.target) is not None
 
     @contextmanager
     def open(self, array: StepArray, chunks: tuple[int, ...], entry: Entry | None = None) -> Iterator[IntermediateFile]:
-        """Make an intermediate array. It never gets a visible name: the next copy removes what a killed process leaves.
+        """Make an intermediate array under a temporary name only: the next copy removes it if this process is killed.
 
-        entry  entry in the journal of a resumable copy, which leaves the array to the next one
+        entry  the array's entry in the journal of a resumable copy; if that copy is interrupted, the intermediate array
+               stays for the next copy. None if the copy cannot be resumed
         """
         path = local_path(self.target)
         assert path is not None
@@ -73,12 +74,12 @@ class Scratch:
             )
 
         if entry is not None:
-            kept = entry.journal.enter_scratch(entry.key, name, make)
+            file = entry.journal.enter_scratch(entry.key, name, make)
             try:
-                yield IntermediateFile(kept)
+                yield IntermediateFile(file)
             except BaseException:
                 with suppress(Error):
-                    kept._core.abandon("the copy was interrupted")
+                    file._core.abandon("the copy was interrupted")
                 raise
             entry.journal.forget(scratch_key(entry.key))
             return
@@ -86,5 +87,5 @@ class Scratch:
         try:
             yield IntermediateFile(file)
         finally:
-            with suppress(Error):  # it has failed on another rank, and is removed
+            with suppress(Error):  # the file has failed on another rank, which removes it
                 file._core.abandon("it was no longer needed")

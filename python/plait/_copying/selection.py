@@ -24,12 +24,12 @@ class Selection:
 
     def unreadable(self, step: SourceStep) -> tuple[UnreadableArray, ...]:
         """Return the selected arrays that cannot be read."""
-        return tuple(one for one in step.unreadable if self.has(one.name))
+        return tuple(array for array in step.unreadable if self.has(array.name))
 
     def readable(self, step: SourceStep, source: str) -> tuple[StepArray, ...]:
         """Return the selected arrays of a step that can be read.  errors  ArgumentError"""
         arrays = {array.name: array for array in step.arrays}
-        known = {*arrays, *(one.name for one in step.unreadable)}
+        known = {*arrays, *(array.name for array in step.unreadable)}
         for name in self.variables or ():
             if name not in known:
                 raise ArgumentError(
@@ -49,7 +49,7 @@ class Selection:
 
 def copied_names(step: SourceStep, arrays: tuple[StepArray, ...]) -> list[str]:
     """Return the names of these arrays of a step and of those that the library copies."""
-    return [array.name for array in arrays] + [one.name for one in step.library_copied]
+    return [array.name for array in arrays] + [array.name for array in step.library_copied]
 
 
 def select_groups(step: SourceStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:

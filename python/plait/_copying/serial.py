@@ -39,7 +39,7 @@ def is_stream(end: Any) -> bool:
 
 
 def stream_name(stream: Any) -> str:
-    """Return how messages call it."""
+    """Return the name of a stream for messages."""
     name = getattr(stream, "name", None)
     if name in (0, "<stdin>"):
         return "the standard input"
@@ -71,10 +71,10 @@ class SerialSource:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the stream, which is the caller's, open."""
+        """Leave the stream open, because it belongs to the caller."""
 
     def steps(self) -> Iterator[SourceStep]:
-        """Return the arrays, until the stream ends where one begins."""
+        """Yield the arrays, until the stream ends after one of them."""
         while (array := self._next()) is not None:
             yield SourceStep(self._number, (array,))
             self._number += 1
@@ -92,36 +92,37 @@ class SerialSource:
         done = 0
         while done < len(memory):
             with _said(self.name):
-                got = self._read_some(memory[done : done + _PIECE])
-            if got == 0:
+                count = self._read_some(memory[done : done + _PIECE])
+            if count == 0:
                 break
-            done += got
+            done += count
         return done
 
     def _read_some(self, memory: memoryview) -> int:
         if not hasattr(self._stream, "readinto"):
-            found = self._stream.read(len(memory))
-            memory[: len(found)] = found
-            return len(found)
-        while (got := self._stream.readinto(memory)) is None:  # a pipe that does not wait by itself
+            data = self._stream.read(len(memory))
+            memory[: len(data)] = data
+            return len(data)
+        while (count := self._stream.readinto(memory)) is None:  # a non-blocking stream without data
             select.select([self._stream], [], [])
-        return int(got)
+        return int(count)
 
     def _take(self, count: int, what: str) -> bytes:
         memory = bytearray(count)
-        got = self._fill(memoryview(memory))
-        if got < count:
+        filled = self._fill(memoryview(memory))
+        if filled < count:
             raise store_error(f"{self.name} ends within {what} of array {self._number}")
         return bytes(memory)
 
     def _next(self) -> StepArray | None:
         memory = bytearray(len(_MAGIC) + 2)
-        got = self._fill(memoryview(memory))
-        if got == 0:
+        filled = self._fill(memoryview(memory))
+        if filled == 0:
             return None
-        if not memory.startswith(_MAGIC) or got < len(memory):
+        if not memory.startswith(_MAGIC) or filled < len(memory):
+            begin = bytes(memory[:filled])
             raise store_error(
-                f"{self.name}: array {self._number} does not begin like a .npy file, but with {bytes(memory[:got])!r}; "
+                f"{self.name}: array {self._number} does not begin like a .npy file, but with {begin!r}; "
                 "write .npy files there, or pass raw, shape and dtype if it has elements without headers"
             )
         major = memory[len(_MAGIC)]
@@ -152,16 +153,16 @@ class SerialSource:
         return shape, fortran, dtype
 
     def _check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        wanted = (shape if self._shape is None else self._shape, dtype if self._dtype is None else self._dtype)
-        if wanted != (shape, dtype):
+        expected = (shape if self._shape is None else self._shape, dtype if self._dtype is None else self._dtype)
+        if expected != (shape, dtype):
             raise ArgumentError(
-                f"{self.name}: array {self._number} has shape {shape} and type {dtype}, but {wanted[0]} and "
-                f"{wanted[1]} were given; leave shape and dtype out, or correct them"
+                f"{self.name}: array {self._number} has shape {shape} and type {dtype}, but {expected[0]} and "
+                f"{expected[1]} were given; leave shape and dtype out, or correct them"
             )
 
 
 class RawSource(SerialSource):
-    """Raw elements, which are divided into arrays of one shape and type."""
+    """A stream of raw elements, which are divided into arrays of one shape and type."""
 
     _first = b""  # bytes that were read to detect the end of the stream
 
@@ -194,7 +195,7 @@ class SerialTarget:
     several = False
 
     def __init__(self, stream: BinaryIO, raw: bool) -> None:
-        """Wrap a stream. Its buffer is bypassed, because it would retain data after a failed write."""
+        """Wrap a stream. The stream's own buffer is bypassed, because it would retain data after a failed write."""
         self.name = stream_name(stream)
         self._number = 0
         with self._reported():
@@ -226,7 +227,7 @@ class SerialTarget:
         self._number = step.number
 
     def begin_array(self, array: StepArray) -> Storage | None:
-        """Write its header."""
+        """Write the header of the array."""
         self._begun = _end_of_file(self._stream)
         if not self._raw:
             header = io.BytesIO()
@@ -234,7 +235,7 @@ class SerialTarget:
             header_fields = {"descr": descr, "fortran_order": array.order == "F", "shape": array.shape}
             try:
                 np.lib.format.write_array_header_1_0(header, header_fields)
-            except ValueError:  # of a type with many fields
+            except ValueError:  # version 1.0 limits the header to 65,535 bytes; a type with many fields needs more
                 np.lib.format.write_array_header_2_0(header, header_fields)
             self._put(header.getbuffer())
         return None
@@ -255,10 +256,10 @@ class SerialTarget:
     def _put(self, memory: memoryview) -> None:
         with self._reported():
             while memory:
-                done = self._stream.write(memory[:_PIECE])
-                if done is None:  # a pipe that does not wait by itself
+                written = self._stream.write(memory[:_PIECE])
+                if written is None:  # a non-blocking stream that is full
                     select.select([], [self._stream], [])
-                memory = memory[done or 0 :]
+                memory = memory[written or 0 :]
 
     @contextlib.contextmanager
     def _reported(self) -> Iterator[None]:
@@ -283,7 +284,7 @@ def _said(name: str) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise store_error(f"{name}: {reason}", error.errno) from None
-    except ValueError as error:  # as of one that is closed
+    except ValueError as error:  # raised by closed streams
         raise store_error(f"{name}: {error}", errno.EBADF) from None
 
 
@@ -293,10 +294,10 @@ def _view_bytes(array: np.ndarray[Any, Any]) -> memoryview:
 
 
 def _end_of_file(stream: BinaryIO) -> int | None:
-    """Return the position in an ordinary file if that is its end, else None."""
+    """Return the position in an ordinary file if it is the end of the file, else None."""
     try:
-        at = os.fstat(stream.fileno())
+        status = os.fstat(stream.fileno())
         position = stream.tell()
     except (OSError, ValueError):
         return None
-    return position if stat.S_ISREG(at.st_mode) and position == at.st_size else None
+    return position if stat.S_ISREG(status.st_mode) and position == status.st_size else None

@@ -23,7 +23,7 @@ from .selection import Selection
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 
 _MEASURED = 16 << 20
-"""Bytes of the windows in which texts are measured."""
+"""Bytes of the windows that are read to find the longest text of an array."""
 
 Cast = Literal["safe", "same_kind", "unsafe"]
 RegionLike = str | Mapping[str, slice | str] | Sequence[slice]
@@ -33,7 +33,7 @@ Axes = str | Sequence[int] | Sequence[str]
 
 @dataclass(frozen=True)
 class ArrayTransform:
-    """The request of the caller, checked as far as possible without an array."""
+    """The region, axes and type that a caller requests, checked as far as possible without an array."""
 
     region: Mapping[str, slice] | Sequence[slice] | None = None
     axes: tuple[int, ...] | tuple[str, ...] | None = None
@@ -70,64 +70,66 @@ class ArrayTransform:
         return self.region is not None or self.axes is not None
 
 
-def _parse_region(given: RegionLike) -> Mapping[str, slice] | Sequence[slice]:
-    if isinstance(given, str):
-        parts = [part.rpartition("=") for part in given.split(",")]
+def _parse_region(requested: RegionLike) -> Mapping[str, slice] | Sequence[slice]:
+    if isinstance(requested, str):
+        parts = [part.rpartition("=") for part in requested.split(",")]
         named = {name.strip(): _parse_slice(text) for name, _, text in parts if name.strip()}
         if not named:
             return tuple(_parse_slice(text) for _, _, text in parts)
         if len(named) < len(parts):
             raise ArgumentError(
-                f"region={shown(given)} names some dimensions and not others, or one twice; name each once, or none"
+                f"region={shown(requested)} names some dimensions and not others, or one twice; name each once, or none"
             )
         return named
-    if isinstance(given, Mapping):
-        return {str(name): _parse_slice(part) for name, part in given.items()}
-    if isinstance(given, Sequence) and not isinstance(given, bytes):
-        return tuple(_parse_slice(part) for part in given)
+    if isinstance(requested, Mapping):
+        return {str(name): _parse_slice(part) for name, part in requested.items()}
+    if isinstance(requested, Sequence) and not isinstance(requested, bytes):
+        return tuple(_parse_slice(part) for part in requested)
     raise ArgumentError(
-        f"region={shown(given)} is not a region; give a text such as 'time=0:100' or '0:100,:', or slices"
+        f"region={shown(requested)} is not a region; give a text such as 'time=0:100' or '0:100,:', or slices"
     )
 
 
-def _parse_slice(given: object) -> slice:
-    if isinstance(given, slice):
-        bounds = [given.start, given.stop, given.step]
-    elif isinstance(given, str):
-        texts = [text.strip() for text in given.split(":")]
+def _parse_slice(requested: object) -> slice:
+    if isinstance(requested, slice):
+        bounds = [requested.start, requested.stop, requested.step]
+    elif isinstance(requested, str):
+        texts = [text.strip() for text in requested.split(":")]
         try:
             bounds = [int(text) if text else None for text in texts]
         except ValueError:
             bounds = []
         if not 2 <= len(bounds) <= 3:
-            raise ArgumentError(f"{shown(given)} is not a range of indices; write BEGIN:END or BEGIN:END:STEP")
+            raise ArgumentError(f"{shown(requested)} is not a range of indices; write BEGIN:END or BEGIN:END:STEP")
         bounds += [None] * (3 - len(bounds))
     else:
-        raise ArgumentError(f"{shown(given)} is not a range of indices; give a slice")
+        raise ArgumentError(f"{shown(requested)} is not a range of indices; give a slice")
     try:
-        found = slice(*(None if one is None else operator.index(one) for one in bounds))
+        result = slice(*(None if bound is None else operator.index(bound) for bound in bounds))
     except TypeError:
-        raise ArgumentError(f"{shown(given)} has bounds that are no whole numbers; give whole numbers") from None
-    if found.step is not None and found.step < 1:
-        raise ArgumentError(f"{shown(given)} goes backwards; give a step of 1 or more")
-    return found
+        raise ArgumentError(f"{shown(requested)} has bounds that are no whole numbers; give whole numbers") from None
+    if result.step is not None and result.step < 1:
+        raise ArgumentError(f"{shown(requested)} goes backwards; give a step of 1 or more")
+    return result
 
 
-def _parse_axes(given: Axes) -> tuple[int, ...] | tuple[str, ...]:
-    parts: Sequence[Any] = [part.strip() for part in given.split(",")] if isinstance(given, str) else given
+def _parse_axes(requested: Axes) -> tuple[int, ...] | tuple[str, ...]:
+    parts: Sequence[Any] = [part.strip() for part in requested.split(",")] if isinstance(requested, str) else requested
     if not isinstance(parts, Sequence) or not parts:
-        raise ArgumentError(f"axes={shown(given)} are no axes; give their numbers or names in their new order")
+        raise ArgumentError(f"axes={shown(requested)} are no axes; give their numbers or names in their new order")
     if all(isinstance(part, str) and not part.isdecimal() for part in parts):
         names = tuple(str(part) for part in parts)
         if len(set(names)) < len(names) or not all(names):
-            raise ArgumentError(f"axes={shown(given)} names an axis twice, or none; name each once")
+            raise ArgumentError(f"axes={shown(requested)} names an axis twice, or none; name each once")
         return names
     try:
         numbers = tuple(int(part) if isinstance(part, str) else operator.index(part) for part in parts)
     except (TypeError, ValueError):
-        raise ArgumentError(f"axes={shown(given)} are neither all numbers nor all names; give either") from None
+        raise ArgumentError(f"axes={shown(requested)} are neither all numbers nor all names; give either") from None
     if sorted(numbers) != list(range(len(numbers))):
-        raise ArgumentError(f"axes={shown(given)} are not each of 0 to {len(numbers) - 1} once; give each of them once")
+        raise ArgumentError(
+            f"axes={shown(requested)} are not each of 0 to {len(numbers) - 1} once; give each of them once"
+        )
     return numbers
 
 
@@ -144,7 +146,7 @@ class _View:
 
 
 class ShapedSource(WrappedSource):
-    """A source of which something is taken."""
+    """A source whose arrays are cut to a region, transposed or cast."""
 
     def __init__(
         self, source: Source, shaping: ArrayTransform, chosen: Selection, fail: Reporter, ranks: int = 1
@@ -156,7 +158,7 @@ class ShapedSource(WrappedSource):
         self._read: list[np.ndarray[Any, Any]] = []  # the elements before the cast
 
     def steps(self) -> Iterator[SourceStep]:
-        """Return the steps, with the arrays as they are copied."""
+        """Yield the steps, with the arrays as they are copied."""
         for step in self._source.steps():
             self._views = {array.name: self._view(array) for array in step.arrays}
             yield replace(step, arrays=tuple(view.shown for view in self._views.values()))
@@ -167,10 +169,10 @@ class ShapedSource(WrappedSource):
         errors  ArgumentError
         """
         names = {name for array in arrays for name in self._views[array.name].source.content.dimension_names}
-        wanted = [*self._shaping.region] if isinstance(self._shaping.region, Mapping) else []
+        requested = [*self._shaping.region] if isinstance(self._shaping.region, Mapping) else []
         if self._shaping.axes is not None and isinstance(self._shaping.axes[0], str):
-            wanted += [str(name) for name in self._shaping.axes]
-        for name in wanted:
+            requested += [str(name) for name in self._shaping.axes]
+        for name in requested:
             if name not in names:
                 has = ", ".join(map(shown, sorted(names - {""})))
                 raise ArgumentError(
@@ -207,7 +209,7 @@ class ShapedSource(WrappedSource):
             names = array.content.dimension_names
             has = [name in axes for name in names]
             if any(has) and not all(has):
-                missing = next(name for name, there in zip(names, has, strict=True) if not there)
+                missing = next(name for name, is_named in zip(names, has, strict=True) if not is_named)
                 raise ArgumentError(
                     f"axes leaves out the dimension {shown(missing)} of {array.name}; name all dimensions of it"
                 )
@@ -228,31 +230,31 @@ class ShapedSource(WrappedSource):
         for at, d in enumerate(view.axes):
             parts[d] = _compose(view.slices[d], window[at])
         back = tuple(int(at) for at in np.argsort(view.axes))
-        turned = self._turned(layout, back)
+        source_layout = self._turned(layout, back)
         if out is not None:
             out = [one.transpose(back) for one in out] if isinstance(out, list) else out.transpose(back)
-        self._read_cast(view, turned, out, tuple(parts))
+        self._read_cast(view, source_layout, out, tuple(parts))
 
     def _read_cast(self, view: _View, layout: Layout, out: Any, region: Region) -> None:
         array = view.source
         if view.shown.dtype == array.dtype:
             self._source.read(array, layout, out, region)
             return
-        given = [] if out is None else out if isinstance(out, list) else [out]
+        targets = [] if out is None else out if isinstance(out, list) else [out]
         with checks(self._fail):
-            if [(one.shape, one.strides, one.dtype) for one in self._read] != [
-                (*_dense(one, array.dtype), array.dtype) for one in given
+            if [(target.shape, target.strides, target.dtype) for target in self._read] != [
+                (*_dense(target, array.dtype), array.dtype) for target in targets
             ]:
                 self._read = []  # free the old arrays before new ones are made
-                self._read = [np.empty_like(one, dtype=array.dtype) for one in given]
-        taken: Any = None if out is None else self._read if isinstance(out, list) else self._read[0]
-        self._source.read(array, layout, taken, region)
-        # Texts may spell no number.
+                self._read = [np.empty_like(target, dtype=array.dtype) for target in targets]
+        read_into: Any = None if out is None else self._read if isinstance(out, list) else self._read[0]
+        self._source.read(array, layout, read_into, region)
+        # A text that does not spell a number raises an error here.
         with checks(self._fail), np.errstate(all="ignore"):
-            for one, other in zip(given, self._read, strict=True):
+            for target, elements in zip(targets, self._read, strict=True):
                 # NumPy would warn about complex numbers that become real ones.
-                real = other.dtype.kind == "c" and one.dtype.kind not in "cb"
-                np.copyto(one, other.real if real else other, casting="unsafe")
+                real = elements.dtype.kind == "c" and target.dtype.kind not in "cb"
+                np.copyto(target, elements.real if real else elements, casting="unsafe")
 
     def _view(self, array: StepArray) -> _View:
         region, axes = self._shaping.region, self._shaping.axes
@@ -292,8 +294,8 @@ class ShapedSource(WrappedSource):
     def _target_dtype(self, array: StepArray, slices: Sequence[slice]) -> np.dtype[Any]:
         """Return the type of the copied elements.
 
-        For texts of any length, U stands for the length of the longest text in the slices. It is 1 for arrays that are
-        not selected, which are not read.
+        If texts of any length are cast to ``U`` without a length, the type gets the length of the longest text in the
+        slices. For arrays that are not selected the length is 1, because they are not read.
         """
         dtype = self._shaping.dtype
         if dtype is None or dtype != np.dtype("U") or not is_text(array.dtype):
@@ -307,7 +309,7 @@ class ShapedSource(WrappedSource):
             windows = list(boxes(copied, array, array, _MEASURED).windows())
         for window in windows:
             out = np.empty(window.shape, array.dtype)
-            # Each rank reads all texts, so that all find the same length.
+            # Each rank reads all texts, so that all ranks find the same length.
             copies: dict[str, Any] = {"grid": (self._ranks,), "replicate": (0,)} if self._ranks > 1 else {}
             region = tuple(map(_compose, slices, window.region))
             self._source.read(array, Layout(window.shape, ["*"] * out.ndim, **copies), out, region)
@@ -315,7 +317,7 @@ class ShapedSource(WrappedSource):
         return np.dtype(f"U{longest}")
 
     def _turned(self, layout: Layout, back: tuple[int, ...]) -> Layout:
-        """Return how the source's elements are distributed: by the one dimension that a window is cut along."""
+        """Return the layout of a window with the dimensions in the order of the source; `back` gives that order."""
         if back == tuple(sorted(back)):
             return layout
         shape, dist = layout.shape, layout.dist
@@ -324,7 +326,7 @@ class ShapedSource(WrappedSource):
 
 
 def _compose(part: slice, window: slice) -> slice:
-    """Return the slice that takes from a dimension what a window takes from a slice of it.
+    """Return the slice of a dimension that contains the elements of a window of a slice of that dimension.
 
     Example: the window 2:4 of the slice 10:20:3 takes the indices 16 and 19, which are the slice 16:20:3.
     """
@@ -334,16 +336,16 @@ def _compose(part: slice, window: slice) -> slice:
 
 
 def _dense(like: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the shape, and the strides that `np.empty_like` gives."""
-    made = np.empty_like(like, dtype=np.dtype("V1"))
-    return made.shape, tuple(step * dtype.itemsize for step in made.strides)
+    """Return the shape and the strides of `np.empty_like(like, dtype)`, without allocating as much memory."""
+    array = np.empty_like(like, dtype=np.dtype("V1"))
+    return array.shape, tuple(step * dtype.itemsize for step in array.strides)
 
 
 def _slowest_first(array: StepArray, order: list[int]) -> tuple[int, ...]:
     """Return the dimensions that are copied, from that which is slowest in the source to the fastest."""
     dimensions = range(len(order))
-    kept = dimensions if array.order == "C" else reversed(dimensions)
-    return tuple(order.index(d) for d in kept)
+    ordered = dimensions if array.order == "C" else reversed(dimensions)
+    return tuple(order.index(d) for d in ordered)
 
 
 def _other_rule(source: np.dtype[Any], target: np.dtype[Any]) -> str:

@@ -1,4 +1,4 @@
-"""The sources of a copy: files, each of which is a step, and pipes."""
+"""The sources of a copy: pipes, and files, each of which is a step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .steps import Region, SourceStep, StepArray, UnreadableArray
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """The arguments that describe the source, and how it is opened."""
+    """The arguments of the caller with which a source is opened."""
 
     comm: CommLike
     shape: Sequence[int] | int | None
@@ -53,7 +53,7 @@ class SourceOptions:
 
 
 class FileSource:
-    """Files, one a step."""
+    """Files, each of which is a step."""
 
     whole = False
     serial = False
@@ -66,15 +66,15 @@ class FileSource:
         self._file: File | None = None
 
     def __enter__(self) -> FileSource:
-        """Check all files first if there are several, so that an unsuitable file is found before anything is copied."""
+        """Check several files in advance, so that an unsuitable one is reported before anything is copied."""
         first: StepArray | None = None
         for name in self._names if len(self._names) > 1 else []:
             with self._options.open(name) as file:
-                found = _describe_array(file, VARIABLE)
-            first = first or found
-            if (found.shape, found.dtype) != (first.shape, first.dtype):
+                array = _describe_array(file, VARIABLE)
+            first = first or array
+            if (array.shape, array.dtype) != (first.shape, first.dtype):
                 raise ArgumentError(
-                    f"{os.fsdecode(name)} has {_label(found)}, but {self.name} has {_label(first)}; the steps of one "
+                    f"{os.fsdecode(name)} has {_label(array)}, but {self.name} has {_label(first)}; the steps of one "
                     "copy must have the same shape and type; copy files that differ one by one"
                 )
         return self
@@ -86,7 +86,7 @@ class FileSource:
         self._stack.__exit__(kind, error, trace)
 
     def steps(self) -> Iterator[SourceStep]:
-        """Open one after the other."""
+        """Yield a step for each file, which is open until the next step is requested."""
         for number, name in enumerate(self._names):
             self._file = self._stack.enter_context(self._options.open(name))
             yield SourceStep(number, (_describe_array(self._file, VARIABLE),), is_all=len(self._names) == 1)
@@ -99,14 +99,14 @@ class FileSource:
 
 
 def holds_arrays(name: str | os.PathLike[str]) -> bool:
-    """Return True if a name is that of a file with named arrays, or of one of its arrays."""
+    """Return True if a name denotes a file with named arrays, or one of its arrays."""
     with contextlib.suppress(ArgumentError, TypeError):  # opening it raises the error
         return locate(name).names_arrays
     return False
 
 
 class NamedSource:
-    """A file that holds arrays under names, or one of them, as the only step."""
+    """A file with named arrays, or one of these arrays, as the only step."""
 
     whole = False
     serial = False
@@ -118,13 +118,14 @@ class NamedSource:
         self._file: File | None = None
         self._opened = ""
         with checks(fail):
-            found = locate(self.name)
-            self._path, self._on_disk = found.file, found.path
+            resolved = locate(self.name)
+            self._path, self._on_disk = resolved.file, resolved.path
             source_format = format_at(self._path)
             self._is_netcdf = source_format == "netcdf"
-            # Each object of Zarr has an identity of its own.
+            # The arrays of Zarr are many objects, each with its own identity, so there is no single one to check.
             self._is_object = not self._on_disk and not source_format.startswith("zarr")
-            for _ in range(2):  # the first listing may complete the changes of a killed program
+            # The first listing may change the file by completing the changes of a killed program: try twice.
+            for _ in range(2):
                 self._state = self._find_state()
                 self._arrays = members_in(self.name)
                 # A single named array is copied without its groups.
@@ -148,22 +149,22 @@ class NamedSource:
             self._file.__exit__(kind, error, trace)
 
     def steps(self) -> Iterator[SourceStep]:
-        """Return all of it."""
+        """Yield the only step, with all arrays."""
         arrays, unreadable = [], []
-        for one in self._arrays:
-            name, (dtype, reason) = one.name or VARIABLE, element_type(one)
+        for array in self._arrays:
+            name, (dtype, reason) = array.name or VARIABLE, element_type(array)
             if dtype is None or reason:
-                reason = reason or f"elements of type {one.element} cannot be read"
-                reason = f"{self._path}{BETWEEN if one.name else ''}{one.name}: {reason}"
-                stored = one.stored or 0
+                reason = reason or f"elements of type {array.element} cannot be read"
+                reason = f"{self._path}{BETWEEN if array.name else ''}{array.name}: {reason}"
+                stored = array.stored or 0
                 unreadable.append(
-                    UnreadableArray(name, reason, one.has_elements, one.copy_reason, described=one, stored=stored)
+                    UnreadableArray(name, reason, array.has_elements, array.copy_reason, described=array, stored=stored)
                 )
             else:
-                described = replace_type(one, array_type(one.shape, dtype, one.order))
+                described = replace_type(array, array_type(array.shape, dtype, array.order))
                 is_default = self._is_netcdf and has_default_fill(described)
                 arrays.append(
-                    StepArray(described, named=bool(one.name), library=one.library, has_default_fill=is_default)
+                    StepArray(described, named=bool(array.name), library=array.library, has_default_fill=is_default)
                 )
         yield SourceStep(
             0,
@@ -197,19 +198,19 @@ class NamedSource:
 
 
 def _file_state(path: str) -> tuple[int, ...]:
-    """Return values that change if a file is replaced, written or removed; for a folder, only its identity; for no
-    path, nothing.
+    """Return values that change if a file is replaced, written or removed; for a folder, only its identity; empty if
+    the path cannot be examined.
     """
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:  # opening it raises the error
         return ()
-    which = (found.st_dev, found.st_ino)
-    return which if stat.S_ISDIR(found.st_mode) else (*which, found.st_size, found.st_mtime_ns)
+    identity = (status.st_dev, status.st_ino)
+    return identity if stat.S_ISDIR(status.st_mode) else (*identity, status.st_size, status.st_mtime_ns)
 
 
 class PipeSource:
-    """A pipe."""
+    """A pipe, whose steps are copied as they arrive."""
 
     whole = False
     serial = False
@@ -227,10 +228,10 @@ class PipeSource:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the pipe, or report to the writer that its reader has failed.
+        """Leave the pipe, or report to the writer that this reader has failed.
 
-        A wrong argument, and a later program that needs no more data, are not failures that would stop the writer:
-        other readers may continue.
+        A wrong argument is not reported as a failure, nor is a program that reads the copy's output and ends early: a
+        failure would stop the writer, and other readers may continue.
         """
         if kind is None or issubclass(kind, (ArgumentError, NoReaderError)):
             with contextlib.suppress(Error) if kind else contextlib.nullcontext():
@@ -242,7 +243,7 @@ class PipeSource:
 
     @property
     def opened(self) -> StepArray:
-        """The array for which the pipe was opened."""
+        """The array with the pipe's default name, with the shape and type that the pipe states."""
         return StepArray.make(VARIABLE, self._file.shape, self._file.dtype, self._order)
 
     def steps(self) -> Iterator[SourceStep]:

@@ -1,4 +1,4 @@
-"""The interfaces of a copy: steps, each with one array or several, go from a source to a target."""
+"""The interfaces of a copy: steps, each with one or more arrays, go from a source to a target."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .boxes import Storage
 
 _Wrapped = TypeVar("_Wrapped", bound="WrappedSource")
 _TEXT_BYTES = 112
-"""Bytes that are assumed for a text of any length, in addition to its element."""
+"""Assumed memory of a text of any length, in bytes, in addition to its array element."""
 
 Region = tuple[slice, ...] | None
 """A window of an array, or all of it."""
@@ -35,11 +35,11 @@ class StepArray(Storage):
     extra_bytes: int = 0
     """Additional bytes per element that reading it needs."""
     is_coordinate: bool = False
-    """True if it has one dimension, and arrays with more dimensions that are copied with it have that dimension too."""
+    """True if it has one dimension, which other copied arrays with more dimensions have, too."""
     library: str = ""
-    """The reason why the library of the source's format reads it; empty if Plait does."""
+    """The reason why the library of the source's format reads the array; empty if Plait reads it."""
     named: bool = False
-    """True if the source has this name for it, so that a target uses the name."""
+    """True if the name is from the source, so that the target uses it; False for a default name."""
     has_default_fill: bool = False
     """True if its fill value is netCDF's default, which the source does not state."""
 
@@ -52,12 +52,12 @@ class StepArray(Storage):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the array."""
         return self.content.name
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Its shape."""
+        """The shape of the array."""
         return self.content.shape
 
     @cached_property
@@ -78,7 +78,10 @@ class StepArray(Storage):
         return content
 
     def in_memory(self, copies: int = 1) -> Content:
-        """Return an array of this shape whose elements are as large as the memory for copying one element."""
+        """Return the description of an array of this shape whose element size is the memory for copying one element.
+
+        copies  the number of windows in memory at once
+        """
         texts = _TEXT_BYTES if is_text(self.dtype) else 0
         return Content(self.shape, self.order, copies * (self.dtype.itemsize + texts) + self.extra_bytes)
 
@@ -96,7 +99,7 @@ class UnreadableArray(SkippedArray):
     """An array of a source that Plait does not read."""
 
     has_elements: bool = True
-    """False for one with a null dataspace, which has no elements that could be copied."""
+    """False for an array with a null dataspace (HDF5), which has no elements."""
     copy_reason: str = ""
     """The reason why only the library of the source's format copies it, into files of that format; empty if nothing
     copies it.
@@ -104,7 +107,7 @@ class UnreadableArray(SkippedArray):
     described: Content = field(default_factory=Content)
     """Its description, as far as it can be read."""
     stored: int = 0
-    """The bytes that it takes in the source."""
+    """The number of bytes that the array occupies in the source."""
     is_optional: bool = False
     """True if a copy by the library leaves it out when it refers to an array that is not copied."""
 
@@ -119,18 +122,18 @@ class SourceStep:
     groups: tuple[GroupInfo, ...] = ()
     """The groups of the arrays, if the source has any."""
     unreadable: tuple[UnreadableArray, ...] = ()
-    """Arrays that the source has besides `arrays`."""
+    """Further arrays of the source, which Plait cannot read."""
     library_copied: tuple[UnreadableArray, ...] = ()
-    """Those of `unreadable` that the library of the target's format copies."""
+    """The arrays of `unreadable` that the library of the target's format copies."""
     file: str = ""
-    """The file that has `unreadable`, if its library can copy them."""
+    """The file that contains `unreadable`, if the library of its format can copy them."""
     check_file: Callable[[], None] = lambda: None
-    """Raises an error if that file is not the one any more whose arrays the step has."""
+    """Raises an error if that file has been changed or replaced since its arrays were listed."""
     is_all: bool = False
-    """True if the source has no steps, but arrays that are copied at once."""
+    """True if the source has no steps, only arrays that are copied at once."""
 
     def describe(self, source: str) -> str:
-        """Return what messages call the step of a source: by its number if the source has steps."""
+        """Return the text for this step in messages: the source, and the number of the step if the source has steps."""
         return source if self.is_all else f"step {self.number} of {source}"
 
 
@@ -144,12 +147,12 @@ class WindowEnd(Protocol):
 
 
 class CopyEnd(WindowEnd, Protocol):
-    """An end of a copy, usable in ``with``: an exception discards what has not been written completely."""
+    """An end of a copy, usable in ``with``: an exception discards output that is not complete."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it."""
+        """Close the end of the copy."""
 
 
 class Reads(Protocol):
@@ -181,7 +184,7 @@ class Source(CopyEnd, ReadableEnd, Protocol):
     """The name for messages."""
 
     def __enter__(self) -> Source:
-        """Open it."""
+        """Open the source."""
 
     def steps(self) -> Iterator[SourceStep]:
         """Yield the steps one after the other; the arrays of a step are read before the next step is requested."""
@@ -217,7 +220,7 @@ class Target(CopyEnd, WritableEnd, Protocol):
     """True if it accepts several arrays per step."""
 
     def __enter__(self) -> Target:
-        """Open it as far as possible without a step."""
+        """Open the target as far as possible without a step."""
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Check that these arrays of a step can be written, before any rank begins.  errors  ArgumentError"""
@@ -238,7 +241,7 @@ class Target(CopyEnd, WritableEnd, Protocol):
         """
 
     def end(self) -> None:
-        """End the step; it becomes visible, unless that has to wait for `finish`."""
+        """End the step; it becomes visible now if further steps can follow, else in `finish`."""
 
     def finish(self) -> None:
         """End the target: no more steps follow."""

@@ -1,4 +1,4 @@
-"""The storage of arrays in the target, as far as it has a choice: their order, chunks, compression and limits."""
+"""The storage that a caller requests for arrays in the target: their order, chunks, compression and limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .storage.chunk_shapes import ChunkUnits, choose_chunks, choose_coordinate
 from .storage.patterns import PatternValues, is_name, matches
 
 Extents = Mapping[str, int] | Sequence[int]
-"""Sizes, one for each dimension or by the names of dimensions; -1 is all of one."""
+"""Sizes, one for each dimension or by the names of dimensions; -1 is the whole dimension."""
 ShardsLike = Extents | Mapping[str, Extents | None]
 """Sizes for all arrays, or by patterns of array names."""
 ChunksLike = Extents | str | Mapping[str, Extents | str | None]
@@ -50,7 +50,7 @@ class StorageRequest:
     """Whether a Zarr hierarchy gets consolidated metadata; None if it is possible."""
 
     def __post_init__(self) -> None:
-        """Check it as far as no array is needed.
+        """Check the request as far as possible without an array.
 
         errors  ArgumentError
         """
@@ -73,17 +73,19 @@ class StorageRequest:
 
     @cached_property
     def _values(self) -> dict[str, PatternValues]:
-        given = {"chunks": self.chunks, "shards": self.shards, "codec": self.codec}
-        return {name: PatternValues.parse(name, value) for name, value in given.items()}
+        arguments = {"chunks": self.chunks, "shards": self.shards, "codec": self.codec}
+        return {name: PatternValues.parse(name, value) for name, value in arguments.items()}
 
     @cached_property
     def _dimensions(self) -> tuple[str | int, ...] | None:
         """The unlimited dimensions.  errors  ArgumentError"""
         if self.unlimited is None:
             return None
-        given = [self.unlimited] if isinstance(self.unlimited, (str, int)) else self.unlimited
+        dimensions = [self.unlimited] if isinstance(self.unlimited, (str, int)) else self.unlimited
         try:
-            return tuple(one if isinstance(one, str) else operator.index(one) for one in given)
+            return tuple(
+                dimension if isinstance(dimension, str) else operator.index(dimension) for dimension in dimensions
+            )
         except TypeError:
             raise ArgumentError(
                 f"unlimited={shown(self.unlimited)} is not a list of dimensions; give their names or numbers, or "
@@ -96,7 +98,7 @@ class StorageRequest:
 
     @property
     def chunked(self) -> bool:
-        """True if a property is requested that only arrays in chunks have."""
+        """True if chunks, shards or a codec is requested, which only arrays in chunks have."""
         return not all(values.is_empty for values in self._values.values())
 
     def check_names(self, arrays: Sequence[StepArray]) -> None:
@@ -106,17 +108,17 @@ class StorageRequest:
         """
         for what, values in self._values.items():
             values.check(what, [array.name for array in arrays])
-            for pattern, given in values.values.items() if what != "codec" else ():
-                if given is not None and not isinstance(given, str):
-                    _check_sizes(what, given, [one for one in arrays if matches(pattern, one.name)])
+            for pattern, sizes in values.values.items() if what != "codec" else ():
+                if sizes is not None and not isinstance(sizes, str):
+                    _check_sizes(what, sizes, [array for array in arrays if matches(pattern, array.name)])
         has = dict.fromkeys(name for array in arrays for name in array.content.dimension_names)
-        most = max((len(array.shape) for array in arrays), default=0)
-        for one in self._dimensions or ():
-            if one not in has if isinstance(one, str) else not 0 <= one < most:
+        max_dimensions = max((len(array.shape) for array in arrays), default=0)
+        for dimension in self._dimensions or ():
+            if dimension not in has if isinstance(dimension, str) else not 0 <= dimension < max_dimensions:
                 raise ArgumentError(
-                    f"unlimited was given for the dimension {shown(one)}, but those of the arrays are "
+                    f"unlimited was given for the dimension {shown(dimension)}, but those of the arrays are "
                     f"{', '.join(map(shown, has)) or 'without names'}; give names of these, or numbers from 0 to "
-                    f"{most - 1}"
+                    f"{max_dimensions - 1}"
                 )
 
     def describe(self, target: str | os.PathLike[str], array: StepArray) -> ArrayDescription:
@@ -124,17 +126,20 @@ class StorageRequest:
 
         errors  ArgumentError: the target does not support the request
         """
-        found = locate_new(target)
-        order = found.only_order or self.order or array.order
+        resolved = locate_new(target)
+        order = resolved.only_order or self.order or array.order
         if self.order not in (None, order):
             raise ArgumentError(
                 f"{os.fsdecode(target)} has its arrays in order {order}, but target_order={self.order} was given; "
                 "leave it out, or give another kind of target"
             )
-        described = ArrayDescription(array.content) if found.keeps_chunks else ArrayDescription()
-        its = array.content.type
-        described.name, described.type = array.name, ArrayType(its.shape, its.dtype, its.element_bytes, order)
-        if not found.keeps_chunks:
+        described = ArrayDescription(array.content) if resolved.keeps_chunks else ArrayDescription()
+        source_type = array.content.type
+        described.name, described.type = (
+            array.name,
+            ArrayType(source_type.shape, source_type.dtype, source_type.element_bytes, order),
+        )
+        if not resolved.keeps_chunks:
             if self.chunked:
                 raise ArgumentError(
                     f"chunks, shards or a codec were given, but {os.fsdecode(target)} keeps its arrays in one piece; "
@@ -143,10 +148,10 @@ class StorageRequest:
             return described
         described.codec = described.fill_value = ""
         described.attributes = []
-        self._describe_chunks(described, array, found)
+        self._describe_chunks(described, array, resolved)
         fill = array.content.fill
         # xarray interprets a fill value of Zarr's version 2 as that of missing elements.
-        if fill and not (array.has_default_fill and found.format == "zarr2"):
+        if fill and not (array.has_default_fill and resolved.format == "zarr2"):
             uninterpreted = array.dtype.kind in "SUVMm"
             described.fill_value = fill_text(fill if uninterpreted else np.frombuffer(fill, array.dtype)[0])
         return described
@@ -156,32 +161,32 @@ class StorageRequest:
 
         errors  ArgumentError
         """
-        found = locate_new(target)
+        resolved = locate_new(target)
         name = os.fsdecode(target)
-        if self._dimensions is not None and (found.adds_arrays or not found.keeps_chunks):
+        if self._dimensions is not None and (resolved.adds_arrays or not resolved.keeps_chunks):
             why = (
                 "has arrays that can be extended along every dimension"
-                if found.adds_arrays
+                if resolved.adds_arrays
                 else "has arrays of fixed sizes"
             )
             raise ArgumentError(
                 f"unlimited or fixed dimensions were given, but {name} {why}; leave them out, or give a target that "
                 "ends with .nc or .h5"
             )
-        if self.consolidated is not None and not found.adds_arrays:
+        if self.consolidated is not None and not resolved.adds_arrays:
             raise ArgumentError(
                 f"consolidated={self.consolidated} was given, but {name} has no metadata of Zarr; leave it out, or "
                 "give a target that ends with .zarr"
             )
 
-    def _describe_chunks(self, described: ArrayDescription, array: StepArray, found: ResolvedName) -> None:
+    def _describe_chunks(self, described: ArrayDescription, array: StepArray, resolved: ResolvedName) -> None:
         names = array.content.dimension_names
         if self._dimensions is not None:
             described.unlimited = [
                 d for d in range(len(array.shape)) if d in self._dimensions or (names and names[d] in self._dimensions)
             ]
         unlimited = tuple(described.unlimited)
-        if found.adds_arrays:
+        if resolved.adds_arrays:
             described.unlimited = []  # in Zarr every dimension can be extended
         described.chunks = described.shards = None
         shards = _find_sizes(self._values["shards"], array)
@@ -197,25 +202,25 @@ class StorageRequest:
             if is_free and array.is_coordinate and (unlimited or array.chunks):
                 chunks = choose_coordinate(array, unlimited)
         codec = self._values["codec"].find(array.name)[1]
-        set_properties(described, {"chunks": chunks, "shards": shards, "codec": _to_codec(codec, found)})
-        if not described.unlimited and not found.adds_arrays and chunks is None and not self.packs(array):
+        set_properties(described, {"chunks": chunks, "shards": shards, "codec": _to_codec(codec, resolved)})
+        if not described.unlimited and not resolved.adds_arrays and chunks is None and not self.packs(array):
             described.chunks = ()  # in one piece, as in the source
 
 
-def _check_sizes(what: str, given: Extents, arrays: Sequence[StepArray]) -> None:
+def _check_sizes(what: str, sizes: Extents, arrays: Sequence[StepArray]) -> None:
     """Check that sizes are for dimensions that an array has.  errors  ArgumentError"""
-    if isinstance(given, Mapping):
-        has = dict.fromkeys(name for array in arrays for name in array.content.dimension_names)
-        unknown = [name for name in given if name not in has]
+    if isinstance(sizes, Mapping):
+        names = dict.fromkeys(name for array in arrays for name in array.content.dimension_names)
+        unknown = [name for name in sizes if name not in names]
         if unknown:
             raise ArgumentError(
                 f"{what} were given for the dimension {shown(unknown[0])}, but those of "
-                f"{', '.join(array.name for array in arrays)} are {', '.join(map(shown, has)) or 'without names'}; "
+                f"{', '.join(array.name for array in arrays)} are {', '.join(map(shown, names)) or 'without names'}; "
                 "give one size for each dimension"
             )
-    elif len(given) not in [len(array.shape) for array in arrays]:
+    elif len(sizes) not in [len(array.shape) for array in arrays]:
         raise ArgumentError(
-            f"{what} has {len(given)} sizes, but "
+            f"{what} has {len(sizes)} sizes, but "
             + ", ".join(f"{array.name} has {count(len(array.shape), 'dimension')}" for array in arrays[:8])
             + "; give one for each dimension of an array"
         )
@@ -227,22 +232,25 @@ def _find_sizes(values: PatternValues, array: StepArray) -> tuple[int, ...] | No
     Sizes by the names of dimensions do not apply to coordinates, which programs read whole, unless the pattern is the
     name of the coordinate. Sizes by numbers apply to arrays with as many dimensions.
     """
-    pattern, given = values.find(array.name)
-    if given is None:
+    pattern, requested = values.find(array.name)
+    if requested is None:
         return None
-    if isinstance(given, Mapping):
+    if isinstance(requested, Mapping):
         names = array.content.dimension_names
-        if (array.is_coordinate and not is_name(pattern)) or not any(one in names for one in given):
+        if (array.is_coordinate and not is_name(pattern)) or not any(name in names for name in requested):
             return None
-        sizes = [given.get(one, -1) for one in names]
+        sizes = [requested.get(name, -1) for name in names]
     else:
-        sizes = list(given)
+        sizes = list(requested)
     if len(sizes) != len(array.shape):
         return None
-    return tuple(max(size, 1) if one == -1 else one for one, size in zip(sizes, array.shape, strict=True))
+    return tuple(
+        max(size, 1) if requested_size == -1 else requested_size
+        for requested_size, size in zip(sizes, array.shape, strict=True)
+    )
 
 
-def _to_codec(codec: str | None, found: ResolvedName) -> str | None:
+def _to_codec(codec: str | None, resolved: ResolvedName) -> str | None:
     """Return a codec in the spelling of the target's format.
 
     zlib and deflate are HDF5's and netCDF's names of the compression that Zarr has as gzip.
@@ -250,4 +258,4 @@ def _to_codec(codec: str | None, found: ResolvedName) -> str | None:
     name, colon, level = (codec or "").partition(":")
     if name not in _DEFLATE:
         return codec
-    return f"{'gzip' if found.adds_arrays else 'zlib'}{colon}{level}"
+    return f"{'gzip' if resolved.adds_arrays else 'zlib'}{colon}{level}"

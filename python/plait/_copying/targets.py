@@ -1,4 +1,4 @@
-"""The targets of a copy: files, one for all or one for each step and array, and pipes."""
+"""The targets of a copy: pipes, and files, either one for all arrays or one for each step and array."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class TargetFactory:
     journal: Journal | None = None
     """The journal of a resumable copy."""
     stages: bool = True
-    """True if new hierarchies appear as a whole; in resumable copies, they grow array by array."""
+    """True if new hierarchies appear as a whole; False in resumable copies, where they grow array by array."""
     durable: bool | None = None
-    """As in :func:`plait.open`."""
+    """The argument `durable` of :func:`plait.open`."""
     writes: ClassVar[bool] = True
     attributes: TargetAttributes = field(default_factory=TargetAttributes)
 
@@ -68,12 +68,12 @@ class TargetFactory:
     def options_of_all(
         self, name: str, step: SourceStep, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]
     ) -> FileOptions:
-        """Return the options that make a target for arrays of a step under names, and for those of the library."""
+        """Return the options that make a target for named arrays of a step, and for those that the library copies."""
         options = FileOptions()
         options.arrays = [self._described(name, array) for array in arrays]
         options.groups = self.attributes.of_groups(name, groups, copied_names(step, arrays))
-        options.library_copies = (step.file, [(one.name, one.name) for one in step.library_copied])
-        options.skips_library_copies = any(one.is_optional for one in step.library_copied)
+        options.library_copies = (step.file, [(array.name, array.name) for array in step.library_copied])
+        options.skips_library_copies = any(array.is_optional for array in step.library_copied)
         return options
 
     def _described(self, name: str, array: StepArray) -> ArrayDescription:
@@ -93,7 +93,7 @@ class TargetFactory:
 
     def stored(self, file: File, array: StepArray) -> Storage:
         """Return how a target stores an array."""
-        if array.name in file._types:  # one of several
+        if array.name in file._types:  # the file has several arrays
             file._select(array.name, fail=fail_here)
         described = self.storage.describe(file.url, array)
         content = Content(array.shape, described.order, 0, file._core.chunk, self.storage.packs(array))
@@ -107,29 +107,31 @@ def journal_key(step: int, array: StepArray) -> str:
 
 
 def holds_names(name: str) -> bool:
-    """Return True if a name is that of a file with named arrays, and not of one of its arrays."""
+    """Return True if a name denotes a file with named arrays, and not one of its arrays."""
     with contextlib.suppress(ArgumentError, TypeError):  # opening it raises the error
-        found = locate_new(name)
-        return found.names_arrays and found.file == found.name
+        resolved = locate_new(name)
+        return resolved.names_arrays and resolved.file == resolved.name
     return False
 
 
 def _find_hierarchy(name: str) -> str:
-    """Return the hierarchy that an array is added to, by the name of the array; empty if there is none."""
+    """Return the hierarchy to which an array with this name is added; empty if the name contains no hierarchy."""
     file, between, array = name.partition(BETWEEN)
     return file if between and array.strip("/") and locate_new(file).adds_arrays else ""
 
 
 def _reject_fields_of_arrays(name: TargetName) -> None:
-    """Reject a name that gives each step or array its own name in the same file, which each of them would replace.
+    """Reject a name with a field only after ``::``: each step or array would replace the whole file.
+
+    Example: ``out.h5::{variable}``
 
     errors  ArgumentError
     """
     file, between, array = name.text.partition(BETWEEN)
     fields, file_fields = TargetName(array), TargetName(file)
-    apart = file_fields.has_step >= fields.has_step and file_fields.has_variable >= fields.has_variable
-    found = locate_new(file)
-    if between and not apart and found.names_arrays and not found.adds_arrays:
+    is_distinct = file_fields.has_step >= fields.has_step and file_fields.has_variable >= fields.has_variable
+    resolved = locate_new(file)
+    if between and not is_distinct and resolved.names_arrays and not resolved.adds_arrays:
         raise ArgumentError(
             f"{name.text}: each array would replace the file {file} with those before it; copy all arrays at once into "
             f"{file}, or put {{step}} or {{variable}} into the name of the file"
@@ -137,7 +139,7 @@ def _reject_fields_of_arrays(name: TargetName) -> None:
 
 
 class FileTarget:
-    """Files, which appear whole at the end of their step; one that is for all steps, at the end of the only one.
+    """Files, which appear whole: at the end of their step, or of the copy if the name has no field for the step.
 
     The arrays of a new hierarchy of folders appear together; in an existing hierarchy each appears when it is complete.
     """
@@ -163,7 +165,7 @@ class FileTarget:
         self._additions: ObjectAdditions | None = None  # to a hierarchy in an object store
         self._groups_given: tuple[GroupInfo, ...] = ()
         self._number = 0
-        self._keys: list[str] = []  # of arrays that are not there yet
+        self._keys: list[str] = []  # journal keys of arrays that are not visible yet
         self._library_copies = LibraryCopies(to_core_comm(making.comm), making.attributes)
 
     def __enter__(self) -> FileTarget:
@@ -194,7 +196,7 @@ class FileTarget:
         return self._holds and not self._name.has_variable and locate_new(self._name.text).copies_objects
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
-        """Reject names that lead to a source, or two names that lead to one file."""
+        """Reject targets that are sources, and two arrays with the same target."""
         self._making.storage.check_names(arrays)
         names = [self._name.expand(step.number, array.name) for array in arrays]
         for name in dict.fromkeys(names):
@@ -209,14 +211,14 @@ class FileTarget:
 
     def _check_consolidation(self) -> None:
         """Apply the caller's choice of consolidated metadata.  errors  ArgumentError: it cannot be written"""
-        chosen = self._making.storage.consolidated
-        if chosen and not (self._consolidated and all(map(local_path, self._consolidated))):
+        requested = self._making.storage.consolidated
+        if requested and not (self._consolidated and all(map(local_path, self._consolidated))):
             raise ArgumentError(
                 f"consolidated=True was given, but {self._name.text} "
                 + ("is in an object store" if self._consolidated else "becomes an array without a group around it")
                 + ", for which Plait writes no consolidated metadata; leave it out"
             )
-        if chosen is False:
+        if requested is False:
             self._consolidated = []
 
     def check_array(self, step: SourceStep, array: StepArray) -> None:
@@ -245,7 +247,7 @@ class FileTarget:
                 self._stage = Stage(self._root, comm, consolidates=self._making.storage.consolidated is not False)
             else:
                 self._additions = ObjectAdditions(self._root)
-        # An array without a name of its own gets the default name of the format.
+        # A single array that the source does not name is not opened by name, so that the format names it.
         if (
             self._holds
             and not self._groups
@@ -260,7 +262,7 @@ class FileTarget:
                 self._library_copies.begin(name, step)
 
     def begin_array(self, array: StepArray) -> Storage | None:
-        """Make its file."""
+        """Make the file of an array."""
         if self._all is not None:
             return self._making.stored(self._all, array)
         name = self._name.expand(self._number, array.name)
@@ -333,7 +335,7 @@ class FileTarget:
 
 
 class PipeTarget:
-    """A pipe, whose steps are those of the source."""
+    """A pipe that gets each step of the source."""
 
     whole = True
     serial = False
@@ -366,7 +368,7 @@ class PipeTarget:
         """Accept every array: pipes have all types."""
 
     def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
-        """Begin the same step; its number is this pipe's own."""
+        """Begin a step with the same attributes; the pipe numbers its steps itself."""
         if self._file is None:
             first = self._types[VARIABLE] = self._opened or arrays[0]
             name = os.fsdecode(self._name)
@@ -393,6 +395,6 @@ class PipeTarget:
         self._file.end_step()
 
     def finish(self) -> None:
-        """Wait until the readers have had everything."""
+        """Wait until the readers have received all steps."""
         if self._file is not None:
             self._file.close()

@@ -27,7 +27,7 @@ class UnpackedSource(WrappedSource):
         self._packed: dict[str, tuple[StepArray, Packing]] = {}
 
     def steps(self) -> Iterator[SourceStep]:
-        """Yield the steps, with their arrays as they are after decoding."""
+        """Yield the steps; their arrays have the type and attributes of the decoded elements."""
         for step in self._source.steps():
             self._packed = {}
             with checks(self._fail):

@@ -13,19 +13,22 @@ from .windows import Window
 
 
 def compare(
-    array: StepArray, both: tuple[Array, Array], to_global: Callable[[Sequence[int]], tuple[int, ...]], window: Window
+    array: StepArray,
+    elements: tuple[Array, Array],
+    to_global: Callable[[Sequence[int]], tuple[int, ...]],
+    window: Window,
 ) -> None:
     """Compare a part of a window of the source with that of the target; NaN equals NaN.
 
-    to_global  gives the index in the window of an index in the part
+    to_global  converts an index in the part to the index in the window
     errors     StoreError: an element differs
     """
-    found = find_difference(*both)
-    if found is None:
+    position = find_difference(*elements)
+    if position is None:
         return
-    at = to_global([int(one) for one in found])
-    index = tuple(int(one) + part.start for one, part in zip(at, window.region, strict=True))
-    expected, read = (element_text(one[found]) for one in both)
+    at = to_global([int(index) for index in position])
+    index = tuple(int(offset) + part.start for offset, part in zip(at, window.region, strict=True))
+    expected, read = (element_text(part[position]) for part in elements)
     raise store_error(
         f"the array {array.name} differs at index {index} after the copy: the source has {expected}, and the target "
         f"{read}; so the target was given up: look whether "

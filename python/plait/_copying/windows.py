@@ -1,4 +1,11 @@
-"""The windows of a copy: stretches of the file that fit the memory."""
+"""The windows of a copy whose elements are read or written in the order of the file: stretches that fit the memory.
+
+A window has one index of each slow dimension, some indices of one dimension, which is cut, and all of the faster ones.
+
+Example: an array of 10 x 1000 x 1000 bytes in C order, 4 ranks, and a memory of 300,000 bytes. No index of the first
+dimension fits, because it has 1,000,000 bytes. 300 of 1000 indices of the second dimension fit, so a window has
+1 x 300 x 1000 bytes, 75 rows for each rank.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +19,7 @@ from .._core import Content, Layout
 _SMALL = 1 << 20  # bytes that are not worth distributing over all ranks
 
 MakeLayout = Callable[[tuple[int, ...], int], Layout]
-"""Called with the shape of a window and the dimension that is cut: how the ranks hold the window."""
+"""Returns the layout of a window from its shape and the dimension that is cut."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,7 @@ class Window:
 
     @property
     def elements(self) -> int:
-        """The number of its elements."""
+        """The number of elements of the window."""
         return math.prod(self.shape)
 
 
@@ -63,49 +70,56 @@ class Cut:
 
 
 def cut(array: Content, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
-    """Choose the longest windows of which the ranks' parts fit `memory`, and that each of `ranks` has a part of.
+    """Choose the longest windows whose parts, with padding, fit `memory`, and in which each of `ranks` has a part.
 
-    Raises plait.ArgumentError where not even one element fits.
+    If no window has a part for each rank, the windows with the most indices of one dimension are chosen.
+
+    errors  ArgumentError: not even one element fits
     """
     shape, itemsize, chunks = array.shape, array.type.element_bytes, array.chunks
     dimensions = list(range(len(shape))) if array.order == "C" else list(reversed(range(len(shape))))
     if math.prod(shape) == 0 or not dimensions:
         return Cut(shape, (), 0, 1)
-    found: Cut | None = None
+    best: Cut | None = None
     for position, dimension in enumerate(dimensions):
         slow, size = tuple(dimensions[:position]), shape[dimension]
         slab = math.prod(shape[d] for d in dimensions[position + 1 :]) * itemsize
-        most = Cut(shape, slow, dimension, min(size, memory // max(slab, 1)))
-        count = _longest(most, memory // itemsize, make_layout)
+        longest = Cut(shape, slow, dimension, min(size, memory // max(slab, 1)))
+        count = _longest(longest, memory // itemsize, make_layout)
         if count == 0:
             continue
         if size > count > ranks:
             count -= count % ranks
-        if found is None or (found.count < ranks and count > found.count):
-            found = Cut(shape, slow, dimension, count)
-        if found.count >= ranks or slab * size <= _SMALL:
-            return _of_whole_chunks(found, chunks)
-    if found is None:
+        if best is None or (best.count < ranks and count > best.count):
+            best = Cut(shape, slow, dimension, count)
+        if best.count >= ranks or slab * size <= _SMALL:
+            return _of_whole_chunks(best, chunks)
+    if best is None:
         raise ArgumentError(
             f"the memory for windows, {memory} bytes, holds no element of {itemsize} bytes; give more with memory="
         )
-    return _of_whole_chunks(found, chunks)
+    return _of_whole_chunks(best, chunks)
 
 
-def _of_whole_chunks(found: Cut, chunks: tuple[int, ...] | None) -> Cut:
-    """Shorten windows to whole chunks where they have one at least, so that fewer chunks are in two windows."""
-    if not chunks or chunks[found.dimension] >= found.count:
-        return found
-    return Cut(found.shape, found.slow, found.dimension, found.count - found.count % chunks[found.dimension])
+def _of_whole_chunks(cut_windows: Cut, chunks: tuple[int, ...] | None) -> Cut:
+    """Shorten windows of a chunk or more to whole chunks, so that fewer chunks extend over two windows."""
+    if not chunks or chunks[cut_windows.dimension] >= cut_windows.count:
+        return cut_windows
+    return Cut(
+        cut_windows.shape,
+        cut_windows.slow,
+        cut_windows.dimension,
+        cut_windows.count - cut_windows.count % chunks[cut_windows.dimension],
+    )
 
 
-def _longest(most: Cut, elements: int, make_layout: MakeLayout) -> int:
-    """Return about how many indices fit a memory of `elements`, at most those of `most`; 0 where one does not."""
-    count = most.count
+def _longest(limit: Cut, elements: int, make_layout: MakeLayout) -> int:
+    """Return the count of `limit`, halved until the parts of all ranks fit `elements`; 0 if one index does not fit."""
+    count = limit.count
     while count > 0:
-        window = [1 if d in most.slow else size for d, size in enumerate(most.shape)]
-        window[most.dimension] = count
-        layout = make_layout(tuple(window), most.dimension)
+        window = [1 if d in limit.slow else size for d, size in enumerate(limit.shape)]
+        window[limit.dimension] = count
+        layout = make_layout(tuple(window), limit.dimension)
         if sum(math.prod(layout.padded_shape(rank)) for rank in layout.rank_numbers) <= elements:
             break
         count //= 2

@@ -1,6 +1,6 @@
-"""Arrays that a copy has put into a hierarchy that exists, so that a copy that fails can remove them.
+"""Records the arrays that a copy puts into an existing hierarchy, so that a failed copy can remove them.
 
-The folder of an array is renamed when the array is complete, and keeps its inode then. A copy records the inodes while
+The folder of an array is renamed when the array is complete, and keeps its inode. A copy records the inodes while
 the folders still have temporary names. A path is removed only if it leads to a recorded inode. Example: a copy writes
 ``b`` as inode 17, and another program creates ``b`` as inode 23 first. The copy fails because the name is taken, finds
 23 at ``b``, and leaves it alone.
@@ -19,7 +19,7 @@ from .consolidating import GROUP_FILES_2, METADATA, consolidate_here, is_consoli
 Inode = tuple[str, int, int]
 """The path that a folder gets, and the device and number of its inode."""
 active: list[Additions] = []
-"""Additions of the copies of this process that have not ended."""
+"""The additions of all copies of this process that are still running."""
 
 
 @dataclass
@@ -29,11 +29,11 @@ class Additions:
     target: str
     """The hierarchy as the caller names it."""
     root: str
-    """Its path."""
+    """The path of the hierarchy."""
     consolidated: bool = False
     """True if it had consolidated metadata when the copy began."""
     added: list[list[Inode]] = field(default_factory=list)
-    """Folders of each new array: its own, then those of the new groups above it, innermost first."""
+    """For each new array: its folder, then the folders of the new groups that contain it, innermost first."""
     replaced: list[Inode] = field(default_factory=list)
     """Folders that take the place of existing ones."""
 
@@ -90,7 +90,7 @@ class Additions:
 
 
 def holds_entries(folder: Path, besides: tuple[str, ...] = ()) -> bool:
-    """Return whether a folder holds anything but files with the given names."""
+    """Return True if a folder contains anything but files with the given names."""
     return any(entry.name not in besides for entry in folder.iterdir())
 
 

@@ -1,12 +1,12 @@
 """Appending the arrays of a source to those of an existing target, along a dimension.
 
 Arrays with the dimension grow; all others must be equal in source and target. Arrays that the target does not have are
-added (:mod:`.new_arrays`). All elements are written before the first
-array gets its new length. The arrays of an HDF5 or netCDF file get their new lengths together. Those of a Zarr folder
-get them one after the other, the coordinate of the dimension last. If a copy is killed between two of them, some are
-longer than the coordinate: the next copy begins where the shortest array ends, and so replaces what is after that.
-Example: temp and time have 365 days, and a killed copy has given temp 366. The next copy of one day writes day 365 of
-temp again, and day 365 of time.
+added (:mod:`.new_arrays`). All elements are written before the first array gets its new length. The arrays of an HDF5
+or netCDF file get their new lengths together. The arrays of a Zarr folder get them one after the other, the coordinate
+of the dimension last. If a copy is killed between two arrays, some are longer than the coordinate: the next copy begins
+where the shortest array ends, and so replaces the elements after that index. Example: temp and time have 365 days, and
+a killed copy has extended only temp, to 366 days. The next copy of one day writes day 365 of temp again, and day 365 of
+time.
 """
 
 from __future__ import annotations
@@ -65,47 +65,47 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
         steps = opened.steps()
         step = next(steps)
         with checks(fail):
-            pairs, new = _find_pairs(step, opened.name, target, along)
+            pairs, new_arrays = _find_pairs(step, opened.name, target, along)
             changing = [pair for pair in pairs if pair.axis is not None or pair.is_new]
             growing = [pair for pair in changing if not pair.is_new]
         converted = ConvertedSource(opened, pairs, comm, fail)
         growth = GrowingTarget(min(pair.length for pair in growing))
-        moved = tuple(_in_target(pair) for pair in changing)
-        in_turn = _grows_in_turn(target, growing)
+        target_arrays = tuple(_in_target(pair) for pair in changing)
+        opens_one_by_one = _opens_one_by_one(target, growing)
         with checks(fail):
-            if in_turn and to_core_comm(comm).rank == 0:
+            if opens_one_by_one and to_core_comm(comm).rank == 0:
                 group = GrowthGroup(str(local_path(target)), len(changing))
                 stack.callback(group.end)
-        begun = False
+        has_begun = False
         files: list[File] = []
         with checks(fail):
-            new.begin(comm)
-        for some in [[pair] for pair in changing] if in_turn else [changing]:
-            files = [stack.enter_context(_open(pair, new, comm, staging)) for pair in some]
+            new_arrays.begin(comm)
+        for group in [[pair] for pair in changing] if opens_one_by_one else [changing]:
+            files = [stack.enter_context(_open(pair, new_arrays, comm, staging)) for pair in group]
             with checks(fail):
-                _check_unchanged(some, files)
-            if not begun:
+                _check_unchanged(group, files)
+            if not has_begun:
                 _check_others(pairs, converted, comm, fail)
-                mover.begin(moved)
-                begun = True
-            for pair, file in zip(some, files, strict=True):
+                mover.begin(target_arrays)
+                has_begun = True
+            for pair, file in zip(group, files, strict=True):
                 growth.add(pair, file)
-                array = moved[changing.index(pair)]
+                array = target_arrays[changing.index(pair)]
                 ends: Any = (converted, growth)
                 mover.move(array, ends, Storage(_storage(pair, array)), scratch, array.name)
             for file in files:
                 file.close()
-        new.finish(comm)
+        new_arrays.finish(comm)
         del steps
     seconds = time.perf_counter() - started
     assert mover.first is not None
     return JobResult(mover.first, mover.done, seconds, mover.windows, 1, 0, [], [])
 
 
-def _grows_in_turn(target: str, pairs: Sequence[ArrayPair]) -> bool:
-    """Return True if the arrays are opened one after the other: those in one file of HDF5.
+def _opens_one_by_one(target: str, pairs: Sequence[ArrayPair]) -> bool:
+    """Return True if each array is opened when the previous one is closed: arrays of the same HDF5 file.
 
-    Their changes take effect together.
+    A GrowthGroup makes the changes of all of them take effect together.
     """
     path = local_path(target)
     return path is not None and path.is_file() and any(pair.content.chunks for pair in pairs)
@@ -123,19 +123,20 @@ def _check_others(pairs: Sequence[ArrayPair], source: ConvertedSource, comm: Com
 
 
 def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) -> tuple[list[ArrayPair], NewArrays]:
-    """Pair the arrays of the source with those of the target: the coordinate of the dimension is the last one.
+    """Pair the arrays of the source with those of the target, in the order in which they are written.
 
-    New coordinates come first, because other arrays of netCDF refer to them.
+    New coordinates come first, because other arrays of netCDF refer to them; the coordinate of the dimension that grows
+    comes last.
 
     errors  ArgumentError
     """
-    for one in step.unreadable:
-        if one.has_elements:
-            raise ArgumentError(f"append: {one.reason}; append a file whose arrays can all be read")
-    there: dict[str, Any] = {member.name: member for member in _members_in(target)}
+    for skipped in step.unreadable:
+        if skipped.has_elements:
+            raise ArgumentError(f"append: {skipped.reason}; append a file whose arrays can all be read")
+    existing: dict[str, Any] = {member.name: member for member in _members_in(target)}
     arrays = {_name(array): array for array in step.arrays}
-    if len(arrays) == 1 and len(there) == 1 and (isinstance(along, int) or "" in (*arrays, *there)):
-        arrays = dict(zip(there, arrays.values(), strict=True))
+    if len(arrays) == 1 and len(existing) == 1 and (isinstance(along, int) or "" in (*arrays, *existing)):
+        arrays = dict(zip(existing, arrays.values(), strict=True))
     if isinstance(along, int) and len(arrays) > 1:
         raise ArgumentError(
             f"append={along} is the number of a dimension, but {source} has {len(arrays)} arrays; give the name of the "
@@ -143,19 +144,21 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
         )
     if isinstance(along, str) and not any(along in array.content.dimension_names for array in arrays.values()):
         raise ArgumentError(f"append={shown(along)} is no dimension of an array of {source}; nothing was appended")
-    new = NewArrays(target, there, along)
+    new = NewArrays(target, existing, along)
     for name, array in arrays.items():
-        if name not in there:
+        if name not in existing:
             new.check(array, name, source)
     pairs = [
-        _make_pair(array, name, there[name], (source, target), along) for name, array in arrays.items() if name in there
+        _make_pair(array, name, existing[name], (source, target), along)
+        for name, array in arrays.items()
+        if name in existing
     ]
     growing = [pair for pair in pairs if pair.axis is not None]
     if not growing:
         raise ArgumentError(f"append: no array of {target} has the dimension {shown(along)}; nothing was appended")
     _check_lengths(growing)
-    pairs += [_make_new(array, name, new, target, growing) for name, array in arrays.items() if name not in there]
-    for name, member in there.items():
+    pairs += [_make_new(array, name, new, target, growing) for name, array in arrays.items() if name not in existing]
+    for name, member in existing.items():
         if name not in arrays and along in member.dimension_names:
             raise ArgumentError(
                 f"append: {target} has the array {shown(name)} with the dimension {shown(along)}, but {source} has no "
@@ -165,7 +168,7 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
 
 
 def _members_in(target: str) -> list[Any]:
-    """Return the arrays of the target; a file whose format names none has one without a name."""
+    """Return the arrays of the target; a file whose format has no names contains one array without a name."""
     if locate(target).names_arrays:
         return list(members_in(target))
     with open(target) as file:
@@ -179,7 +182,7 @@ def _name(array: StepArray) -> str:
 
 
 def _order(pair: ArrayPair, along: int | str) -> int:
-    """Return the position of an array among those that change."""
+    """Return the sort key of an array for writing: 0 new coordinate, 1 other array, 2 the coordinate that grows."""
     names = list(pair.array.content.dimension_names)
     if pair.axis is not None and len(pair.array.shape) == 1 and posixpath.basename(pair.array.name) == along:
         return 2
@@ -187,7 +190,7 @@ def _order(pair: ArrayPair, along: int | str) -> int:
 
 
 def _make_new(array: StepArray, name: str, new: NewArrays, target: str, growing: Sequence[ArrayPair]) -> ArrayPair:
-    """Describe an array that the target gets.  growing: the arrays that are extended
+    """Describe an array that is added to the target.  growing: the existing arrays that are extended
 
     errors  ArgumentError
     """
@@ -225,7 +228,7 @@ def _make_pair(array: StepArray, name: str, member: Any, ends: tuple[str, str], 
     if axis is not None and len(shapes[1]) == len(shapes[0]):
         for shape in shapes:
             del shape[axis]
-    names = [list(one.dimension_names) for one in (array.content, member)]
+    names = [list(content.dimension_names) for content in (array.content, member)]
     if shapes[0] != shapes[1] or (all(names) and names[0] != names[1]):
         raise ArgumentError(
             f"{source} has shape {shape_text(array.shape)} and dimensions {_labels(names[0])}, but {target} has "
@@ -261,7 +264,10 @@ def _find_axis(array: StepArray, along: int | str) -> int | None:
 
 
 def _check_lengths(pairs: list[ArrayPair]) -> None:
-    """Check that all arrays end at the same index, or have what a killed append has added already."""
+    """Check that all arrays end at the same index, apart from the elements that a killed append has added already.
+
+    errors  ArgumentError
+    """
     begin = min((pair.length for pair in pairs), default=0)
     added = {pair.array.shape[pair.dimension] for pair in pairs}
     if len(added) > 1 or any(pair.length not in (begin, *(begin + count for count in added)) for pair in pairs):
@@ -276,11 +282,11 @@ def _check_unchanged(pairs: list[ArrayPair], files: list[File]) -> None:
     for pair, file in zip(pairs, files, strict=True):
         if pair.is_new:
             continue
-        described, found = (list(map(int, shape)) for shape in (pair.content.shape, file.shape))
+        expected, actual = (list(map(int, shape)) for shape in (pair.content.shape, file.shape))
         # An array in a netCDF file may be shorter than its unlimited dimension.
-        if found[pair.dimension] < described[pair.dimension] and pair.content.chunks and pair.content.unlimited:
-            found[pair.dimension] = described[pair.dimension]
-        if found != described:
+        if actual[pair.dimension] < expected[pair.dimension] and pair.content.chunks and pair.content.unlimited:
+            actual[pair.dimension] = expected[pair.dimension]
+        if actual != expected:
             raise ArgumentError(
                 f"{pair.url} had shape {shape_text(tuple(pair.content.shape))} when the copy began, and now has "
                 f"{shape_text(file.shape)}, because another program has changed it; append again"
@@ -288,7 +294,7 @@ def _check_unchanged(pairs: list[ArrayPair], files: list[File]) -> None:
 
 
 def _in_target(pair: ArrayPair) -> StepArray:
-    """Describe an array of the source with the elements of the target."""
+    """Describe an array of the source with the element type of the target."""
     content = Content(pair.array.content)
     content.type = array_type(pair.array.shape, pair.decoding.dtype, pair.array.order)
     extra = 0 if pair.decoding.is_identity else pair.decoding.stored.itemsize
@@ -303,7 +309,7 @@ def _storage(pair: ArrayPair, array: StepArray) -> Content:
 
 
 def _check_equal(pair: ArrayPair, source: Source | ConvertedSource, comm: CommLike, fail: Reporter) -> None:
-    """Check that source and target have the same elements. One rank compares them, in pieces.
+    """Check that source and target have the same elements.  Rank 0 compares them, in pieces.
 
     errors  ArgumentError
     """
@@ -318,12 +324,12 @@ def _check_equal(pair: ArrayPair, source: Source | ConvertedSource, comm: CommLi
             shape = (end - begin, *array.shape[1:]) if array.shape else ()
             layout = Layout(shape, ["*"] * len(shape), order=array.order)
             holds = alone or layout.has_rank(to_core_comm(comm).rank)
-            both = [np.empty(shape, array.dtype) for _ in range(2)] if holds else []
-            given: list[Any] = [[one] if alone else one for one in both] or [None, None]
-            source.read(array, layout, given[0], region)
-            target.read(layout, given[1], region=region)
+            source_and_target = [np.empty(shape, array.dtype) for _ in range(2)] if holds else []
+            read_into: list[Any] = [[array] if alone else array for array in source_and_target] or [None, None]
+            source.read(array, layout, read_into[0], region)
+            target.read(layout, read_into[1], region=region)
             with checks(fail):
-                if both and find_difference(*both) is not None:
+                if source_and_target and find_difference(*source_and_target) is not None:
                     raise ArgumentError(
                         f"append: the array {shown(pair.array.name)} differs between the source and {pair.url}; arrays "
                         "without the dimension that grows must be equal; copy both into a new target instead"

@@ -27,9 +27,9 @@ class ArrayPair:
     axis: int | None
     """The dimension that grows; None if the arrays must be equal."""
     decoding: PartDecoding
-    """The conversion of the elements to those of the target."""
+    """The conversion of the source's elements to the type of the target."""
     is_new: bool = False
-    """True if the target gets the array."""
+    """True if the target does not have the array yet, so that it is added."""
 
     @property
     def dimension(self) -> int:
@@ -61,12 +61,14 @@ class ConvertedSource:
             self._source.read(pair.array, layout, out, region)
             return
         arrays = out if self._alone else [] if out is None else [out]
-        stored = [pair.decoding.new_stored(one) for one in arrays]
+        stored = [pair.decoding.new_stored(target_part) for target_part in arrays]
         self._source.read(pair.array, layout, stored if self._alone else next(iter(stored), None), region)
         with checks(self._fail):
-            for rank, one, made in zip(ranks_held(layout, self._comm, self._alone), stored, arrays, strict=True):
+            for rank, stored_part, target_part in zip(
+                ranks_held(layout, self._comm, self._alone), stored, arrays, strict=True
+            ):
                 inner = owned(layout, rank)
-                pair.decoding.decode(one[inner], made[inner])
+                pair.decoding.decode(stored_part[inner], target_part[inner])
 
 
 class GrowingTarget:

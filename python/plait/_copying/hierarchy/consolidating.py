@@ -1,9 +1,9 @@
-"""Consolidated metadata of Zarr: the metadata of all arrays and groups of a hierarchy in that of its root.
+"""Writes the consolidated metadata of Zarr: a copy of the metadata of all arrays and groups in that of the root.
 
-zarr-python and xarray look for it first. Plait removes it from a hierarchy that gets another array, which it would
-lack, and adds it when a copy has written its last array. Both happen under the lock of the root's metadata file
-(lock_name() in src/store/posix/byte_lock.hpp). Therefore an array of another program is either among those that a
-copy finds, or that program removes the consolidated metadata afterwards.
+zarr-python and xarray look for it first. When a hierarchy gets another array, its consolidated metadata lacks that
+array. Plait removes it then, and writes it anew when a copy has written its last array. Both happen under the lock of
+the root's metadata file (lock_name() in src/store/posix/byte_lock.hpp). Therefore, if another program adds an array
+meanwhile, either the copy finds that array, or the other program removes the consolidated metadata afterwards.
 """
 
 from __future__ import annotations
@@ -30,26 +30,28 @@ GROUP_FILES_2 = (".zgroup", ".zattrs")
 CONSOLIDATED_2 = ".zmetadata"
 """The consolidated metadata of a group of version 2."""
 _MAX_NESTING = 250
-"""Maximum nesting of metadata that is inserted into that of the root, which Plait reads up to a nesting of 256."""
+"""Maximum nesting of metadata that is inserted into that of the root. Plait reads JSON with a nesting of at most 256,
+and the insertion adds some levels.
+"""
 _LOCKED_BYTE = (1 << 63) - 1
 
 
-def consolidate(target: str, comm: _core.Comm, *, wanted: bool = True) -> None:
+def consolidate(target: str, comm: _core.Comm, *, is_requested: bool = True) -> None:
     """Consolidate the metadata of a hierarchy in a folder; nothing is done in an object store.  Collective.
 
-    wanted  False on rank 0 to do nothing
+    is_requested  False on rank 0 to do nothing; other ranks ignore it
     """
     if local_path(target) is None:
         return
     with checks(partial(_core.fail, comm=comm)):
-        if comm.rank == 0 and wanted:
+        if comm.rank == 0 and is_requested:
             consolidate_here(Path(locate(target).path))
         with agreed_errors():
             _core.broadcast_text(f"finish {target}", "", 0, comm)
 
 
 def is_consolidated(root: Path) -> bool:
-    """Return whether a hierarchy has consolidated metadata."""
+    """Return True if a hierarchy has consolidated metadata."""
     if (root / CONSOLIDATED_2).exists():
         return True
     with contextlib.suppress(OSError, ValueError, RecursionError):
@@ -61,18 +63,18 @@ def is_consolidated(root: Path) -> bool:
 def consolidate_here(root: Path) -> None:
     """Consolidate the metadata of a hierarchy, by this process.
 
-    The hierarchy is complete without consolidated metadata. It stays without if attributes are nested so deep that the
-    root could not be read any more, if a file in it has unexpected content, or if the system fails to read or write a
-    file: arrays that have been copied are no reason for an error then.
+    Does nothing if attributes are nested so deep that the root could not be read any more, if a file of the hierarchy
+    has unexpected content, or if the system fails to read or write a file. None of these is an error, because the
+    hierarchy is complete without consolidated metadata.
     """
     if (root / GROUP_FILES_2[0]).is_file():
         _consolidate_2(root)
         return
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError), _locked(root / METADATA):
         metadata = {folder.relative_to(root).as_posix(): content for folder, content in _metadata_below(root)}
-        for one in metadata.values():
-            if one["node_type"] == "group":
-                one["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
+        for member in metadata.values():
+            if member["node_type"] == "group":
+                member["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
         if "." in metadata and _nesting([*metadata.values()]) <= _MAX_NESTING:
             content = metadata.pop(".")
             content["consolidated_metadata"]["metadata"] = metadata
@@ -88,7 +90,7 @@ def _consolidate_2(root: Path) -> None:
 
 
 def _files_below_2(folder: Path) -> Iterator[Path]:
-    """Return the metadata files of a group or array of version 2, and of all groups and arrays in it."""
+    """Yield the metadata files of a group or array of version 2, and of all groups and arrays in it."""
     yield from (file for name in (".zarray", *GROUP_FILES_2) if (file := folder / name).is_file())
     if (folder / GROUP_FILES_2[0]).is_file():
         for entry in sorted(folder.iterdir()):
@@ -97,7 +99,10 @@ def _files_below_2(folder: Path) -> Iterator[Path]:
 
 
 def _metadata_below(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Return a group and all groups and arrays in it; the folders of arrays hold chunks alone."""
+    """Yield the folder and metadata of a group, and of all groups and arrays in it.
+
+    The folders of arrays are not searched: they contain only chunks.
+    """
     if not (folder / METADATA).is_file():
         return
     content = json.loads((folder / METADATA).read_bytes())
@@ -109,7 +114,7 @@ def _metadata_below(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def _is_set_aside(folder: Path) -> bool:
-    """Return whether a folder is unfinished, or has the data of a copy whose name was taken (``NAME.kept-1``)."""
+    """Return True if a folder is unfinished, or has the data of a copy whose name was taken (``NAME.kept-1``)."""
     name, mark, number = folder.name.rpartition(".kept-")
     has_owner = bool(mark) and number.isdecimal() and folder.with_name(name or number).exists()
     return has_owner or (folder.name.startswith(".") and ".plait-" in folder.name)
@@ -123,7 +128,7 @@ def _nesting(value: Any) -> int:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of the file that has a name, where the file system keeps locks."""
+    """Hold the lock of the file at a path; without the lock if the file cannot be written or cannot be locked."""
     request = struct.pack("hhqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, _LOCKED_BYTE, 1, 0)
     while True:
         try:
@@ -134,7 +139,8 @@ def _locked(path: Path) -> Iterator[None]:
         try:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(file, fcntl.F_OFD_SETLKW, request)
-            if os.path.samestat(os.fstat(file), path.stat()):  # the one before may have replaced the file
+            # The previous owner of the lock may have replaced the file: then lock the new one.
+            if os.path.samestat(os.fstat(file), path.stat()):
                 yield
                 return
         finally:

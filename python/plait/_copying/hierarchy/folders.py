@@ -1,6 +1,4 @@
-"""The folders of new hierarchies: reports which cannot be made, and gives a new one the owner and mode of an existing
-one.
-"""
+"""Checks that the folder of a new hierarchy can be made, and gives it the owner and mode of the folder it replaces."""
 
 from __future__ import annotations
 
@@ -14,15 +12,15 @@ from ..._file.location import locate_new
 
 
 def check_mount_point(target: str) -> None:
-    """Reject a hierarchy that is a mount point: its folders are made next to it, which is another file system.
+    """Reject a hierarchy that is a mount point: a new folder is made next to it, so on another file system.
 
     errors  StoreError: EBUSY
     """
-    found = locate_new(target)
+    resolved = locate_new(target)
     if (
-        not found.adds_arrays
-        or not found.path
-        or not os.path.ismount(os.path.realpath(path := locate_new(found.file).path))
+        not resolved.adds_arrays
+        or not resolved.path
+        or not os.path.ismount(os.path.realpath(path := locate_new(resolved.file).path))
     ):
         return
     raise store_error(
@@ -42,9 +40,9 @@ def advise(path: Path, error: OSError) -> str:
 
 
 def take_owner_and_mode(folder: Path, existing: Path) -> None:
-    """Give a folder the owner, the group and the permissions of an existing one, as far as this is permitted.
+    """Give a folder the owner, the group and the permissions of an existing one, as far as the system permits.
 
-    If the group cannot be set, the new group gets no more rights than all other users have.
+    If the group cannot be set, the folder's group gets no more rights than all other users have.
     """
     status = existing.stat()
     mode = stat.S_IMODE(status.st_mode)

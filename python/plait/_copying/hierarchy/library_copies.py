@@ -1,4 +1,4 @@
-"""What the library of the target's format has copied, and what it has left out."""
+"""Finds the arrays that the library of the target's format has copied, and those that it has left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..steps import SkippedArray, SourceStep, UnreadableArray
 
 
 class LibraryCopies:
-    """Compares the arrays that the library copies with those in the targets, which it has made on rank 0."""
+    """Compares the arrays that the library should copy with those in the targets; the library copies on rank 0."""
 
     def __init__(self, comm: _core.Comm, attributes: TargetAttributes) -> None:
         """Begin without arrays."""
@@ -36,7 +36,7 @@ class LibraryCopies:
             self._copied[target] = step.library_copied
 
     def finish(self) -> None:
-        """Find what is not in the targets, which are visible now.  Collective."""
+        """Find the arrays that are missing in the targets, which are visible now.  Collective."""
         for target, arrays in self._copied.items():
             missing = self._find_missing(target, arrays) if self._comm.rank == 0 else []
             missing = json.loads(_core.broadcast_text(f"finish {target}", json.dumps(missing), 0, self._comm))
@@ -45,10 +45,10 @@ class LibraryCopies:
 
     def _find_missing(self, target: str, arrays: tuple[UnreadableArray, ...]) -> list[str]:
         missing = []
-        with contextlib.suppress(Error):  # the copy is complete, even if the target cannot be listed where it is
-            found = {one.name or VARIABLE: one for one in members_in(target)}
-            missing = [array.name for array in arrays if array.name not in found]
+        with contextlib.suppress(Error):  # the copy is complete, even if its target cannot be listed
+            copied = {member.name or VARIABLE: member for member in members_in(target)}
+            missing = [array.name for array in arrays if array.name not in copied]
             for array in arrays:
-                if array.name in found:
-                    self._attributes.compare(array, found[array.name])
+                if array.name in copied:
+                    self._attributes.compare(array, copied[array.name])
         return missing

@@ -1,9 +1,9 @@
-"""Arrays of a part that the target of an append does not have yet.
+"""Adds arrays of the source of an append that the target does not have yet.
 
-They are opened with mode ``a``, as all others, and appear with the new lengths: in an HDF5 or netCDF file together
-with them, in a Zarr hierarchy one after the other. An array with the dimension that grows gets the whole length of that
-dimension; its elements before those of the part have the fill value. Example: all.nc has 10 days, and a part of 2 days
-brings the variable rain. rain gets 12 days, of which the first 10 have its fill value.
+They are opened with mode ``a``, as all others, and appear together with the new lengths in an HDF5 or netCDF file, one
+after the other in a Zarr hierarchy. An array with the dimension that grows gets the whole length of that dimension; its
+elements before the appended ones have the fill value. Example: all.nc has 10 days, and a source of 2 days has another
+variable, rain. rain gets 12 days, of which the first 10 have its fill value.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from .consolidating import consolidate, is_consolidated
 
 
 class NewArrays:
-    """The arrays that a target gets, and how they are made."""
+    """Makes the arrays that are added to a target."""
 
-    def __init__(self, target: str, there: Mapping[str, Any], axis: int | str) -> None:
-        """Refer to a target.
+    def __init__(self, target: str, existing: Mapping[str, Any], axis: int | str) -> None:
+        """Store the target.
 
-        there  the arrays in the target, by their names
-        axis   the dimension that grows
+        existing  the arrays in the target, by their names
+        axis      the dimension that grows
         """
-        self._target, self._there, self._axis = target, there, axis
+        self._target, self._existing, self._axis = target, existing, axis
         self._attributes = TargetAttributes()
         self._storage = StorageRequest()
         self._options: dict[str, FileOptions] = {}
         self._consolidated = False
 
     def check(self, array: StepArray, name: str, source: str) -> None:
-        """Check that the target can get an array.  errors  ArgumentError"""
-        found = locate(self._target)
+        """Check that an array can be added to the target.  errors  ArgumentError"""
+        resolved = locate(self._target)
         is_named = isinstance(self._axis, str) and BETWEEN not in self._target
-        if is_named and (found.adds_arrays or (found.names_arrays and found.keeps_chunks)):
+        if is_named and (resolved.adds_arrays or (resolved.names_arrays and resolved.keeps_chunks)):
             for size, dimension in zip(array.shape, array.content.dimension_names, strict=False):
                 lengths = self._lengths(name, dimension) if dimension != self._axis else set()
                 if lengths and size not in lengths:
@@ -59,12 +59,14 @@ class NewArrays:
             return
         raise ArgumentError(
             f"append: {source} has the array {shown(name)}, but {self._target} has no array of that name, and takes no "
-            f"new one; its arrays are {', '.join(map(shown, self._there)) or 'none'}; leave it out of the source, or "
-            "copy all data into a new target that ends with .zarr, .h5 or .nc"
+            f"new one; its arrays are {', '.join(map(shown, self._existing)) or 'none'}; leave it out of the source, "
+            "or copy all data into a new target that ends with .zarr, .h5 or .nc"
         )
 
     def _lengths(self, name: str, dimension: str) -> set[int]:
-        """Return the lengths of a dimension in the arrays of the target that share it with an array of that name."""
+        """Return the lengths of a dimension in those arrays of the target that share it with the array `name`: the
+        arrays in its group and in the groups above.
+        """
         groups = {""}
         group = posixpath.dirname(name.strip("/"))
         while group:
@@ -72,10 +74,10 @@ class NewArrays:
             group = posixpath.dirname(group)
         return {
             int(size)
-            for other, member in self._there.items()
+            for other, member in self._existing.items()
             if posixpath.dirname(other.strip("/")) in groups
-            for size, one in zip(member.shape, member.dimension_names, strict=False)
-            if dimension and one == dimension
+            for size, other_dimension in zip(member.shape, member.dimension_names, strict=False)
+            if dimension and other_dimension == dimension
         }
 
     def describe(self, array: StepArray, url: str, shape: tuple[int, ...], axis: int | None) -> Content:
@@ -94,20 +96,20 @@ class NewArrays:
         return content
 
     def open(self, url: str, comm: CommLike, memory: int) -> File:
-        """Begin an array.  Collective."""
+        """Open a new array.  Collective."""
         options = self._options[url]
         options.memory = memory
         return open_as(url, "a", comm, options)
 
     def begin(self, comm: CommLike) -> None:
-        """Remember whether the target has consolidated metadata, before the first array appears."""
+        """Record on rank 0 whether the target has consolidated metadata, before the first array appears."""
         path = local_path(self._target) if self._options and to_core_comm(comm).rank == 0 else None
         self._consolidated = path is not None and path.is_dir() and is_consolidated(path)
 
     def finish(self, comm: CommLike) -> None:
-        """Restore consolidated metadata, which lack the new arrays.  Collective."""
+        """Write consolidated metadata with the new arrays if the target had any.  Collective."""
         own = to_core_comm(comm)
         if self._options:
-            consolidate(self._target, own, wanted=self._consolidated)
+            consolidate(self._target, own, is_requested=self._consolidated)
         if own.rank == 0:
             self._attributes.warn()

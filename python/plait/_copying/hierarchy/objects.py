@@ -1,4 +1,4 @@
-"""Arrays that a copy has put into a hierarchy in an object store, so that a copy that fails can remove them.
+"""Records the arrays that a copy puts into a hierarchy in an object store, so that a failed copy can remove them.
 
 Object stores have no rename: the arrays of a hierarchy appear one after another. Example: a copy puts ``ocean/depth``
 into a hierarchy without groups. It records ``ocean`` and ``ocean/depth``, which do not exist. If it fails later, it
@@ -20,14 +20,14 @@ class ObjectAdditions:
     """Arrays that a copy adds."""
 
     def __init__(self, hierarchy: str) -> None:
-        """Begin a copy.  hierarchy: its name"""
+        """Begin a copy.  hierarchy: the name of the hierarchy"""
         self._url = locate_new(hierarchy).id
         self._open: list[str] = []
         """New arrays whose files are open; closing them after an error discards them."""
         self._arrays: list[str] = []
         """New arrays that are visible."""
         self._groups: list[str] = []
-        """Names of the new groups, each after those that it is in."""
+        """Names of the new groups, each after the groups that contain it."""
 
     def record(self, name: str) -> None:
         """Record an array before its file is opened."""
@@ -53,8 +53,9 @@ class ObjectAdditions:
 
     def _remove(self, path: str) -> None:
         objects = self._objects(path)
-        # Metadata is removed first, so that other programs find either the whole array or none.
-        for name in sorted(objects.names(), key=lambda one: one not in _METADATA):
+        # Remove metadata first: an array without metadata does not exist for other programs, an array without some
+        # chunks would appear to have fill values.
+        for name in sorted(objects.names(), key=lambda name: name not in _METADATA):
             objects.remove(name)
 
     def _objects(self, path: str) -> _core.ObjectStore:

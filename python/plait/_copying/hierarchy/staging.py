@@ -1,4 +1,4 @@
-"""New hierarchies of folders with several arrays: they appear whole, or not at all.
+"""Makes new Zarr hierarchies with several arrays appear whole, or not at all.
 
 Each array of a hierarchy such as ``a.zarr`` is a folder that Plait writes by itself. If ``a.zarr`` is new, all of its
 arrays are written to ``.a.zarr.plait-HOST-PROCESS-NUMBER/a.zarr``, which gets its name when the last array is complete.
@@ -39,9 +39,9 @@ class Stage:
     """The folder of the arrays of a hierarchy until all of them are complete."""
 
     def __init__(self, target: str, comm: _core.Comm, *, consolidates: bool = True) -> None:
-        """Make the folder.  consolidates: whether the hierarchy gets consolidated metadata.  Collective."""
+        """Make the folder.  consolidates: True to write consolidated metadata.  Collective."""
         self._target, self._comm, self._consolidates = target, comm, consolidates
-        self._format = next((one for one in _FORMATS if target.startswith(one)), "")
+        self._format = next((prefix for prefix in _FORMATS if target.startswith(prefix)), "")
         self._fail = partial(_core.fail, comm=comm)
         self._lock = -1
         self._folder: Path | None = None
@@ -95,7 +95,7 @@ class Stage:
                 _core.broadcast_text(f"finish {self._target}", "", 0, self._comm)
 
     def discard(self, error: BaseException | None) -> None:
-        """Remove the written data; the error names the arrays of the hierarchy that had been replaced already."""
+        """Remove the written data, and add to `error` the names of existing arrays that had been replaced already."""
         self._remove_folder()
         if self._additions is None:
             return
@@ -111,17 +111,19 @@ class Stage:
         try:
             yield
         except Error as error:
-            error.args = tuple(self._with_target(one) if isinstance(one, str) else one for one in error.args)
+            error.args = tuple(
+                self._with_target(argument) if isinstance(argument, str) else argument for argument in error.args
+            )
             if isinstance(error, OSError) and isinstance(error.filename, str):
                 error.filename = self._with_target(error.filename)
             raise
 
     def _with_target(self, text: str) -> str:
-        """Replace temporary names by those that the folders get.
+        """Replace temporary names by the final names of the folders.
 
-        Example: an array g/a is written to b.zarr, which is new, in .b.zarr.plait-host-7-0/b.zarr. If it is the first
-        one there, .b.zarr.plait-host-7-0/.b.zarr.plait-host-7-1 becomes b.zarr; if b.zarr is in that folder but has no
-        group g, it becomes b.zarr/g.
+        Example: an array g/a of the new hierarchy b.zarr is written to .b.zarr.plait-host-7-0/b.zarr. If it is the
+        first array there, .b.zarr.plait-host-7-0/.b.zarr.plait-host-7-1 becomes b.zarr; if b.zarr is in that folder but
+        has no group g, it becomes b.zarr/g.
         """
         root = self._made or self._root
         target = self._target.removeprefix(self._format)
@@ -151,13 +153,13 @@ class Stage:
         with contextlib.suppress(OSError):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def _rename(self, made: Path) -> None:
+    def _rename(self, finished: Path) -> None:
         if self._consolidates:
-            consolidate_here(made)
+            consolidate_here(finished)
         try:
             if self._root.is_dir():
-                take_owner_and_mode(made, self._root)
-            made.rename(self._root)
+                take_owner_and_mode(finished, self._root)
+            finished.rename(self._root)
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 raise store_error(
@@ -165,13 +167,16 @@ class Stage:
                     f"{self._root.parent}, and copy again",
                     error.errno,
                 ) from error
-            kept = next(
-                one for number in itertools.count(1) if not os.path.lexists(one := Path(f"{self._root}.kept-{number}"))
+            alternative = next(
+                candidate
+                for number in itertools.count(1)
+                if not os.path.lexists(candidate := Path(f"{self._root}.kept-{number}"))
             )
-            made.rename(kept)
+            finished.rename(alternative)
             raise store_error(
                 f"cannot finish {self._target}: a folder with other data has appeared there since the copy began; that "
-                f"one is unchanged, and the new data is in {kept}; move it, or what is in it, to where you want it",
+                f"one is unchanged, and the new data is in {alternative}; move it, or what is in it, to where you want "
+                "it",
                 errno.EEXIST,
             ) from error
         parent = os.open(self._root.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -188,7 +193,7 @@ class Stage:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether there is anything but an empty folder."""
+    """Return True if the path exists and is not an empty folder."""
     return os.path.lexists(path) and (not path.is_dir() or holds_entries(path))
 
 

@@ -1,4 +1,4 @@
-"""The arguments of a copy in parts as values of JSON, which all its processes share."""
+"""Converts the arguments of a copy in parts to values of JSON, which all its processes read from the plan."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NAMES = (
     *("unlimited", "consolidated", "target_dtype", "cast", "concat", "first", "sort", "unpack", "skip_unsupported"),
 )
 _MAY_BE_EMPTY = ("shape", "unlimited")
-"""Arguments of which an empty list is not the default."""
+"""Arguments for which an empty list differs from the default."""
 
 _STORAGE = ("target_order", "chunks", "shards", "codec", "unlimited", "consolidated")
 """The arguments of a StorageRequest, in its order."""
@@ -53,8 +53,8 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
     """Return the arguments of a copy as values of JSON.
 
     source   a name, or several
-    options  arguments as those of :func:`plait.copy`
-    errors   ArgumentError: an argument that copies in parts do not have, or that is no value
+    options  keyword arguments of :func:`plait.copy`
+    errors   ArgumentError: copies in parts do not have such an argument, or it cannot be expressed in JSON
     """
     stated = {name: value for name, value in options.items() if is_given(name, value)}
     for name in stated:
@@ -73,7 +73,7 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
 
 
 def check_same(planned: Values, values: Values, *, whole: bool, advice: str) -> None:
-    """Check that arguments are those of a plan.
+    """Check that arguments equal those of a plan.
 
     whole   True if arguments that are left out must be left out in the plan too
     advice  the end of the error's message
@@ -129,7 +129,7 @@ def encode_dtype(dtype: np.dtype[Any]) -> Any:
 def decode_dtype(value: Any) -> np.dtype[Any]:
     """Return the dtype that :func:`encode_dtype` has encoded.
 
-    errors  ArgumentError, TypeError, ValueError, KeyError: it is none
+    errors  ArgumentError, TypeError, ValueError, KeyError: the value is not an encoded dtype
     """
     return npy_format.descr_to_dtype(_to_fields(value)) if isinstance(value, list) else to_dtype(value)
 
@@ -152,7 +152,7 @@ def _to_type(value: Any) -> Any:
 
 
 def absolute_name(name: str) -> str:
-    """Return a name with an absolute path, if it is that of an ordinary file."""
+    """Return a name with an absolute path if it names an ordinary file; other names as they are."""
     file, between, array = name.partition(BETWEEN)
     if "://" in file:
         return name

@@ -1,15 +1,15 @@
 """Plans a copy in parts, and makes the folder with the unfinished target.
 
-Problem: each part decodes a compressed chunk of the source as a whole, even if it needs a small piece of it. If the
+Problem: a part decodes each compressed chunk of the source as a whole, even if it needs a small piece of it. If the
 chunks of the source extend across the boxes of many parts, as from maps to time series, each chunk is read many times.
 
-Idea: a first phase writes an uncompressed intermediate array, a second one reads it. The parts of the first phase are
-boxes of whole chunks of the source, those of the second one boxes of whole chunks of the target. The chunks of the
-intermediate array have in each dimension the smaller extent of the windows of both phases, so that each of them is
-written by one window and read by one.
+Idea: a first phase writes an uncompressed intermediate array, a second phase reads it. The parts of the first phase are
+boxes of whole chunks of the source, the parts of the second one boxes of whole chunks of the target. In each dimension,
+a chunk of the intermediate array has the smaller extent of the windows of both phases, so that one window writes it and
+one window reads it.
 
 Example: an array of 8760 x 721 x 1440 has chunks of 1 x 721 x 1440 in the source and of 8760 x 72 x 144 in the target.
-With 100 parts of a chunk of the target each, every chunk of the source is read 100 times. With an intermediate array of
+With 100 parts of one target chunk each, every chunk of the source is read 100 times. With an intermediate array of
 chunks of 88 x 72 x 144, 100 parts of the first phase read 88 chunks of the source each, all of them once. Each of 110
 parts of the second phase reads a column of 100 intermediate chunks.
 """
@@ -74,7 +74,10 @@ class Planner:
         ]
 
     def plan(self, folder: PartsFolder, values: Values, parts: int, *, intermediate: bool) -> PartsPlan:
-        """Return the plan of a copy.  intermediate: True to plan two phases for arrays that many parts would read"""
+        """Return the plan of a copy.
+
+        intermediate  True to plan two phases for arrays whose chunks many parts would read
+        """
         arrays = self._copy.arrays
         direct = self._phase(assign(self._direct, parts), self._sources(set()))
         between: list[tuple[int, ...] | None] = [None] * len(arrays)
@@ -90,7 +93,9 @@ class Planner:
                 for grid, chunks in zip(self._direct, between, strict=True)
             ]
             collected = [part for part in assign(first, parts, reads_once=True) if part]
-            second = [replace(grid, read=None if at in routed else grid.read) for at, grid in enumerate(self._direct)]
+            second = [
+                replace(grid, read=None if number in routed else grid.read) for number, grid in enumerate(self._direct)
+            ]
             phases = [
                 self._phase(collected, self._sources(set(), between)),
                 self._phase(assign(second, parts), self._sources(routed, between)),
@@ -111,7 +116,7 @@ class Planner:
         )
 
     def can_use_intermediate(self, parts: int) -> bool:
-        """Return True if an intermediate array would make parts read less."""
+        """Return True if parts would read less with an intermediate array."""
         return any(self._between(number, parts) is not None for number in range(len(self._direct)))
 
     def _between(self, number: int, parts: int) -> tuple[int, ...] | None:
@@ -124,13 +129,16 @@ class Planner:
         limit = self._copy.job.options.memory
         memory = buffers(array.dtype.itemsize, (array, stored), 1, limit, os.cpu_count() or 1).window_bytes(limit)
         memory = max(min(memory, -(-array.bytes // parts)), array.dtype.itemsize + array.extra_bytes)
-        loose = Storage(Content(order=array.order), array.axes)
-        first = boxes(array.in_memory(), array, loose, memory)
-        second = boxes(array.in_memory(), loose, stored, memory)
-        return tuple(max(min(one, other), 1) for one, other in zip(first.window, second.window, strict=True))
+        any_storage = Storage(Content(order=array.order), array.axes)
+        first = boxes(array.in_memory(), array, any_storage, memory)
+        second = boxes(array.in_memory(), any_storage, stored, memory)
+        return tuple(
+            max(min(read_size, written_size), 1)
+            for read_size, written_size in zip(first.window, second.window, strict=True)
+        )
 
     def _fewer(self, parts: int, reads: float) -> tuple[int, float] | None:
-        """Return a smaller number of parts that read little, and their reads; None if nothing is gained."""
+        """Return a smaller number of parts that read the source about once, and their reads; None if there is none."""
         fewer = parts
         while reads > _MANY and fewer > 3:
             fewer //= 2
@@ -208,20 +216,20 @@ def plan_copy(target: PartsFolder, values: Values, parts: int, *, intermediate: 
 def begin_copy(target: PartsFolder, values: Values, parts: int, *, intermediate: bool) -> tuple[PartsPlan, bool]:
     """Plan a copy, and make its folder with the unfinished target.
 
-    Returns the plan, and whether the same copy had begun before.
+    Returns the plan, and True if the same copy had begun before.
     errors  ArgumentError: another copy to the target has begun.  StoreError
     """
     check_parts(parts)
-    begun = target.read_plan()
-    if begun is not None:
-        _check_begun(begun, values, parts, intermediate=intermediate)
-        return begun, True
+    existing = target.read_plan()
+    if existing is not None:
+        _check_begun(existing, values, parts, intermediate=intermediate)
+        return existing, True
     plan = plan_copy(target, values, parts, intermediate=intermediate)
-    with target.making() as made:
-        write_plan(made, plan)
-        staged = made / plan.identifier / "target"
+    with target.making() as folder:
+        write_plan(folder, plan)
+        staged = folder / plan.identifier / "target"
         _make_target(values, target.name_in(staged))
-        _make_intermediates(plan, made / plan.identifier / "between")
+        _make_intermediates(plan, folder / plan.identifier / "between")
     return plan, False
 
 
@@ -280,7 +288,7 @@ def describe_reads(reads: float) -> str:
 
 
 def _warn_of_reads(plan: PartsPlan, possible: bool) -> None:
-    """Warn if parts read much of the source repeatedly, and propose what reads less."""
+    """Warn that parts read much of the source repeatedly, and propose an alternative that reads less."""
     proposals = []
     if possible:
         proposals = ["an intermediate array (--intermediate, or intermediate=True), with which they are read once"]

@@ -27,16 +27,16 @@ from ..boxes import touches
 _SLACK = 1.1
 """The largest box may exceed the smallest possible one by this factor if fewer chunks are read then."""
 _REREADS = 1.05
-"""The same for the chunks that are read, if reading them once matters more."""
+"""Numbers of chunk reads that differ by at most this factor count as equal."""
 _GAIN, _LARGE_GAIN = 0.9, 0.6
-"""More boxes than parts must make the largest part smaller by this factor: without and with more reads."""
+"""More boxes than parts are used only if the largest part shrinks to this share: without and with more reads."""
 _SMALL = 8
 """Arrays with less than this fraction of a part's bytes stay together."""
 _STEP = 1.01
-"""Numbers of boxes along a dimension that are compared differ by this factor at least."""
+"""Successive numbers of boxes along a dimension that are tried differ by at least this factor, and by at least 1."""
 
 Box = tuple[tuple[int, int], ...]
-"""The first index and the end in each dimension."""
+"""The first index and the end, which is exclusive, in each dimension."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class Block:
 
     @property
     def elements(self) -> int:
-        """The number of its elements."""
+        """The number of elements of the box."""
         return math.prod(end - begin for begin, end in self.box)
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """A number of units that a box has along a dimension."""
+    """One way to divide a dimension into boxes."""
 
     extent: int
     """The number of indices of a box."""
@@ -93,12 +93,12 @@ def divide(grid: Grid, max_boxes: int, *, reads_once: bool = False) -> list[Box]
     reads = [math.prod(choice.touched for choice in choices) for choices in combinations]
     limit = min(reads) * _REREADS if reads_once else min(loads) * _SLACK
 
-    def order(at: int) -> tuple[int, ...]:
+    def order(index: int) -> tuple[int, ...]:
         # With equal costs the slow dimensions are divided, so that contiguous elements stay together.
-        cost = (loads[at], reads[at]) if reads_once else (reads[at], loads[at])
-        return (*cost, *(choice.boxes for choice in reversed(combinations[at])))
+        cost = (loads[index], reads[index]) if reads_once else (reads[index], loads[index])
+        return (*cost, *(choice.boxes for choice in reversed(combinations[index])))
 
-    fitting = [at for at, value in enumerate(reads if reads_once else loads) if value <= limit]
+    fitting = [index for index, value in enumerate(reads if reads_once else loads) if value <= limit]
     return [*_boxes(grid.shape, [choice.extent for choice in combinations[min(fitting, key=order)]])]
 
 
@@ -115,11 +115,11 @@ def assign(grids: Sequence[Grid], parts: int, *, reads_once: bool = False) -> li
             if number not in small:
                 max_boxes = max(round(finer * parts * grid.bytes / max(total, 1)), 1)
                 groups += [[Block(number, box)] for box in divide(grid, max_boxes, reads_once=reads_once)]
-        packed, load = _pack(groups, [grid.itemsize for grid in grids], parts)
+        blocks, load = _pack(groups, [grid.itemsize for grid in grids], parts)
         reads = sum(_bytes_read(grids[block.array], block) for group in groups for block in group)
         # More boxes than parts are worth more reads only if the parts would differ much.
         if load < (_GAIN if reads <= _REREADS * fewest else _LARGE_GAIN) * smallest:
-            best, smallest, fewest = packed, load, reads
+            best, smallest, fewest = blocks, load, reads
     return best
 
 
@@ -151,12 +151,12 @@ def _choices(grid: Grid, max_boxes: int) -> list[list[_Choice]]:
         table: list[_Choice] = []
         boxes = 1
         while boxes <= min(units, max_boxes):
-            along = -(-units // boxes)
-            made = -(-units // along)
-            if not table or made > table[-1].boxes:
-                extent = min(along * unit, size)
+            units_per_box = -(-units // boxes)
+            count = -(-units // units_per_box)
+            if not table or count > table[-1].boxes:
+                extent = min(units_per_box * unit, size)
                 touched = touches((size,), (grid.read[d],), (extent,)) if grid.read else 1
-                table.append(_Choice(extent, made, touched))
+                table.append(_Choice(extent, count, touched))
             boxes = max(boxes + 1, int(boxes * _STEP))
         tables.append(table)
     return tables
@@ -199,14 +199,14 @@ def _together(grids: Sequence[Grid], small: Sequence[int], share: float) -> Iter
 
 
 def _pack(groups: Sequence[list[Block]], itemsizes: Sequence[int], parts: int) -> tuple[list[list[Block]], int]:
-    """Distribute groups of blocks to parts.  Returns the blocks of each part, and the most bytes of a part."""
+    """Distribute groups of blocks to parts.  Returns the blocks of each part, and the bytes of the largest part."""
     weights = [sum(block.elements * itemsizes[block.array] for block in group) for group in groups]
     packed: list[list[Block]] = [[] for _ in range(parts)]
     loads = [(0, part) for part in range(parts)]  # in ascending order, which is a heap
-    for at in sorted(range(len(groups)), key=lambda at: -weights[at]):
+    for index in sorted(range(len(groups)), key=lambda index: -weights[index]):
         load, part = loads[0]
-        packed[part] += groups[at]
-        heapq.heapreplace(loads, (load + weights[at], part))
+        packed[part] += groups[index]
+        heapq.heapreplace(loads, (load + weights[index], part))
     for blocks in packed:
         blocks.sort(key=lambda block: (block.array, block.box))
     return packed, max(load for load, _ in loads)

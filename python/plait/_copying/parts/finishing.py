@@ -37,7 +37,7 @@ def finish(folder: PartsFolder, plan: PartsPlan) -> CopyResult:
 
 
 def discard(folder: PartsFolder) -> int:
-    """Remove a copy in parts that has begun, also a damaged one.
+    """Remove a copy in parts that has begun, even if its folder is damaged.
 
     Returns the bytes of the parts that had been copied.
     errors  ArgumentError: no copy has begun

@@ -6,9 +6,9 @@
     ID/done/7.json      the record that part 7 has been copied: written last, after its chunks are durable
     ID/target/out.zarr  the target: all metadata from the beginning, and the chunks of the parts that have been copied
     ID/between/0.zarr   the intermediate array of the first array, in a copy with two phases
-    ID/work/7-...       what a process that copies part 7 has written so far
+    ID/work/7-...       the folder of a process that is copying part 7
 
-A process writes the chunks of a part into a folder of its own and renames each to its final path when all are durable.
+A process writes the chunks of a part into its own folder, and renames each to its final path when all are durable.
 Therefore the target never contains an incomplete chunk or shard, and two processes that copy the same part replace each
 other's chunks by equal ones. The identifier in each path keeps the parts of a discarded copy away from a later one.
 """
@@ -71,18 +71,18 @@ class PartsFolder:
         if not name or is_stream(target) or comes_in_steps(name) or TargetName(name).has_step:
             raise ArgumentError("a copy in parts needs the name of a new Zarr folder as its target, such as out.zarr")
         self.target = absolute_name(name)
-        found = locate_new(self.target)
-        if not found.adds_arrays or not found.path or BETWEEN in name or TargetName(name).has_variable:
+        resolved = locate_new(self.target)
+        if not resolved.adds_arrays or not resolved.path or BETWEEN in name or TargetName(name).has_variable:
             reason = (
                 "the index of the chunks of a new HDF5 file is written by one program"
-                if found.keeps_chunks and not found.adds_arrays
+                if resolved.keeps_chunks and not resolved.adds_arrays
                 else "this is none"
             )
             raise ArgumentError(
                 f"{name}: a copy in parts writes a new Zarr folder, whose chunks independent processes can write, and "
                 f"{reason}; name a target such as out.zarr, and copy that in one process afterwards"
             )
-        self.root = Path(found.path)
+        self.root = Path(resolved.path)
         """The path that the target gets."""
         self.path = self.root.with_name(f".{self.root.name}.plait-parts")
         prefix, colon, _ = self.target.partition(":")
@@ -120,25 +120,25 @@ class PartsFolder:
 
     @contextlib.contextmanager
     def making(self) -> Iterator[Path]:
-        """Make a folder under a temporary name, which gets its name at the end; an error removes it.
+        """Make the folder under a temporary name, and rename it at the end; an error removes it.
 
         errors  StoreError: EEXIST, another process has begun a copy to the target
         """
-        made = self._temporary()
+        folder = self._temporary()
         try:
-            made.mkdir()
+            folder.mkdir()
         except OSError as error:
             raise store_error(
-                f"cannot make {made}, where a copy in parts collects its parts: {error.strerror}; "
+                f"cannot make {folder}, where a copy in parts collects its parts: {error.strerror}; "
                 f"{advise(self.root, error)}",
                 error.errno,
             ) from error
         try:
-            with _locked(made):
-                yield made
-                sync_folders([made])
+            with _locked(folder):
+                yield folder
+                sync_folders([folder])
                 try:
-                    made.rename(self.path)
+                    folder.rename(self.path)
                 except OSError as error:
                     raise store_error(
                         f"cannot begin the copy in parts to {self.target}: another process has begun one; begin again, "
@@ -147,11 +147,11 @@ class PartsFolder:
                     ) from error
             sync_folders([self.path.parent])
         except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             raise
 
     def inside(self, plan: PartsPlan) -> Path:
-        """Return the folder of all that belongs to a plan."""
+        """Return the folder of the files of a plan."""
         return self.path / plan.identifier
 
     def staged_root(self, plan: PartsPlan) -> Path:
@@ -159,14 +159,14 @@ class PartsFolder:
         return self.inside(plan) / "target" / self.root.name
 
     def name_in(self, folder: Path) -> str:
-        """Return the name under which a target in another folder gets the same format."""
+        """Return the name of a target in another folder, with the same format."""
         return f"{self._format}{folder / self.root.name}"
 
     def array_folder(self, plan: PartsPlan, name: str) -> Path:
         """Return the folder of an array in the unfinished target."""
         root = self.staged_root(plan)
         folder = root.joinpath(*[part for part in name.split("/") if part])
-        return folder if any((folder / one).is_file() for one in _METADATA[:2]) else root
+        return folder if any((folder / file_name).is_file() for file_name in _METADATA[:2]) else root
 
     def between(self, plan: PartsPlan, array: int) -> Path:
         """Return the path of the intermediate array of an array."""
@@ -185,8 +185,8 @@ class PartsFolder:
 
         errors  ArgumentError: a record is that of another plan
         """
-        found = {number: self.record(plan, number) for number in self.recorded(plan)}
-        return {number: record for number, record in found.items() if record is not None}
+        records = {number: self.record(plan, number) for number in self.recorded(plan)}
+        return {number: record for number, record in records.items() if record is not None}
 
     def record(self, plan: PartsPlan, number: int) -> PartRecord | None:
         """Return the record of a part; None if it has not been copied.
@@ -224,8 +224,8 @@ class PartsFolder:
     def working(self, plan: PartsPlan, part: int) -> Iterator[Path]:
         """Make the folder of a process that copies a part, and remove it at the end.
 
-        It also removes those that killed processes of this host have left of that part. A lock on the folder shows that
-        its process still runs; other hosts may not see the lock.
+        Folders of killed processes that copied the same part on this host are removed first. A lock on a folder shows
+        that its process still runs. Only folders of this host are examined, as other hosts may not see the lock.
         """
         above = self.inside(plan) / "work"
         prefix = f"{part}-{socket.gethostname()}-"
@@ -242,7 +242,7 @@ class PartsFolder:
             shutil.rmtree(folder, ignore_errors=True)
 
     def remove(self) -> None:
-        """Remove the folder: first its name, so that no process finds a part of it."""
+        """Remove the folder; it is renamed first, so that no process finds it incomplete."""
         removed = self._temporary()
         with contextlib.suppress(FileNotFoundError):
             self.path.rename(removed)
@@ -258,9 +258,9 @@ class PartsFolder:
         missing = [number for number in plan.numbers(phase) if number not in recorded]
         if not missing:
             return ""
-        which = "" if len(plan.phases) == 1 else f" of phase {phase + 1}"
+        suffix = "" if len(plan.phases) == 1 else f" of phase {phase + 1}"
         verb = "is" if len(missing) == 1 else "are"
-        return f"{len(missing)} of {len(plan.numbers(phase))} parts{which} {verb} missing: {join_ranges(missing)}"
+        return f"{len(missing)} of {len(plan.numbers(phase))} parts{suffix} {verb} missing: {join_ranges(missing)}"
 
     def _temporary(self) -> Path:
         return self.root.with_name(f"{temporary_prefix(self.root.name)}{os.getpid()}-{next(_counter)}")
@@ -280,23 +280,23 @@ def write_plan(folder: Path, plan: PartsPlan) -> None:
 def move_chunks(written: Path, array: Path) -> None:
     """Rename the durable chunks and shards of an array to their paths in another folder, durably.
 
-    Folders are made one level at a time below `array`, so that nothing is made if that has been renamed meanwhile.
+    Folders are made one level at a time below `array`, so that none is made if `array` has been renamed meanwhile.
 
     errors  OSError
     """
     changed: dict[Path, None] = {}
     for folder, _, names in os.walk(written, onerror=_fail):
-        inside = Path(folder).relative_to(written)
-        chunks = [name for name in names if name not in _METADATA or inside.parts]
-        above = array
-        for part in inside.parts:
+        relative = Path(folder).relative_to(written)
+        chunks = [name for name in names if name not in _METADATA or relative.parts]
+        target_folder = array
+        for part in relative.parts:
             with contextlib.suppress(FileExistsError):
-                (above / part).mkdir()
-                changed[above] = None
-            above /= part
+                (target_folder / part).mkdir()
+                changed[target_folder] = None
+            target_folder /= part
         for name in chunks:
-            os.replace(Path(folder, name), above / name)
-            changed[above] = None
+            os.replace(Path(folder, name), target_folder / name)
+            changed[target_folder] = None
     sync_folders(changed)
 
 

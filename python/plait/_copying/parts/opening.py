@@ -72,15 +72,15 @@ def open_copy(values: Values, target: str, progress: Progress | None = None, *, 
             source = opened.enter_context(run.open_source(replace(job.options, memory=staging)))
             steps = source.steps()
             step = next(steps)
-        making = DryRunFactory(None, staging, job.storage, None, False)
-        with FileTarget(TargetName(target), making, OverlapCheck(job.sources)) as dry:
-            found = Checks(job.chosen, job.skip, source.name, target)
-            arrays = found.arrays(step, source, dry)
+        factory = DryRunFactory(None, staging, job.storage, None, False)
+        with FileTarget(TargetName(target), factory, OverlapCheck(job.sources)) as dry:
+            checker = Checks(job.chosen, job.skip, source.name, target)
+            arrays = checker.arrays(step, source, dry)
             if isinstance(source, ShapedSource):
                 source.check(arrays)
             dry.check(step, arrays)
             if warns:
-                found.warn()
+                checker.warn()
             yield OpenedCopy(job, mover, scratch, source, step, arrays, dry, staging)
 
 
@@ -92,7 +92,10 @@ def _without_warnings() -> Iterator[None]:
 
 
 def restrict(array: StepArray, box: Box, chunks: tuple[int, ...] | None = None) -> StepArray:
-    """Describe a box of an array as an array.  chunks: those of the intermediate array that it is read from"""
+    """Describe a box of an array as an array.
+
+    chunks  the chunks of the intermediate array that is read; None if the source is read
+    """
     shape = [end - begin for begin, end in box]
     content = array.content_with(type=array_type(shape, array.dtype, array.order), unlimited=[])
     if chunks is None:
@@ -120,7 +123,7 @@ class BoxSource:
     whole = False
 
     def __init__(self, source: Reads, array: StepArray, box: Box, *, serial: bool) -> None:
-        """Refer to a source and one of its arrays."""
+        """Store a source and one of its arrays."""
         self._source, self._array, self._box, self.serial = source, array, box, serial
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -135,7 +138,7 @@ class BoxTarget:
     serial = False
 
     def __init__(self, target: Writes, array: StepArray, box: Box) -> None:
-        """Refer to a target and one of its arrays."""
+        """Store a target and one of its arrays."""
         self._target, self._array, self._box = target, array, box
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:

@@ -77,7 +77,7 @@ class PartsPlan:
 
     def numbers(self, phase: int) -> range:
         """Return the numbers of the parts of a phase."""
-        first = 1 + sum(len(one.parts) for one in self.phases[:phase])
+        first = 1 + sum(len(earlier.parts) for earlier in self.phases[:phase])
         return range(first, first + len(self.phases[phase].parts))
 
     def find(self, part: int) -> tuple[int, tuple[Block, ...]]:
@@ -95,7 +95,7 @@ class PartsPlan:
         )
 
     def encode(self) -> str:
-        """Return it as JSON."""
+        """Return the plan as JSON."""
         fields = asdict(self)
         for phase in fields["phases"]:
             phase["parts"] = [[[block["array"], block["box"]] for block in part] for part in phase["parts"]]
@@ -120,8 +120,8 @@ def parse_plan(text: str, path: str) -> PartsPlan:
         fields["sources"] = tuple(fields["sources"])
         fields["arrays"] = tuple(map(_parse_array, fields["arrays"]))
         fields["phases"] = tuple(
-            Phase(tuple(map(_parse_part, one["parts"])), one["bytes"], one["largest"], one["reads"])
-            for one in fields["phases"]
+            Phase(tuple(map(_parse_part, phase["parts"])), phase["bytes"], phase["largest"], phase["reads"])
+            for phase in fields["phases"]
         )
         fields["fewer"] = fields["fewer"] and tuple(fields["fewer"])
         return PartsPlan(**fields)
@@ -143,13 +143,13 @@ def _parse_part(blocks: Sequence[Any]) -> tuple[Block, ...]:
     return tuple(Block(array, tuple((begin, end) for begin, end in box)) for array, box in blocks)
 
 
-def join_ranges(numbers: Sequence[int], most: int = 20) -> str:
-    """Return ascending numbers as a text such as ``7, 40-41``; `most` ranges at most."""
+def join_ranges(numbers: Sequence[int], max_ranges: int = 20) -> str:
+    """Return ascending numbers as a text such as ``7, 40-41``, with at most `max_ranges` ranges."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and number == ranges[-1][1] + 1:
             ranges[-1][1] = number
         else:
             ranges.append([number, number])
-    texts = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:most]]
-    return ", ".join(texts) + (f" and {len(ranges) - most} more ranges" if len(ranges) > most else "")
+    texts = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:max_ranges]]
+    return ", ".join(texts) + (f" and {len(ranges) - max_ranges} more ranges" if len(ranges) > max_ranges else "")

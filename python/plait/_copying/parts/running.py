@@ -39,10 +39,10 @@ class PartResult:
     bytes: int
     """The bytes that the part has written."""
     seconds: float
-    """Seconds until they were durable."""
+    """Seconds until the written bytes were durable."""
     windows: int
     repeated: bool = False
-    """True if the part had been copied before, so that nothing was done."""
+    """True if the part had been copied before, so that this call copied nothing."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ def copy_part(
     """
     phase, blocks = plan.find(request.part)
     begin = time.perf_counter()
-    done = folder.record(plan, request.part)
-    if done is not None:
-        return PartResult(request.part, plan.parts, done.bytes, done.seconds, done.windows, repeated=True)
+    recorded = folder.record(plan, request.part)
+    if recorded is not None:
+        return PartResult(request.part, plan.parts, recorded.bytes, recorded.seconds, recorded.windows, repeated=True)
     if phase > 0 and (missing := folder.describe_missing(plan, phase - 1, folder.recorded(plan))):
         raise ArgumentError(
             f"part {request.part} reads the intermediate arrays of phase {phase}, but {missing}; copy these first"
@@ -105,7 +105,7 @@ def copy_part(
 
 @contextlib.contextmanager
 def _explained(folder: PartsFolder, plan: PartsPlan, part: int) -> Iterator[None]:
-    """Replace errors of files that are gone because the copy was finished or discarded meanwhile."""
+    """Report that the copy was finished or discarded meanwhile, instead of errors about files that are gone then."""
     try:
         yield
     except OSError as error:
@@ -193,9 +193,9 @@ def _move(
     target: tuple[File, Storage],
     blocks: list[Block],
 ) -> None:
-    """Copy blocks to a file of this process, and compare them if that is requested.
+    """Copy blocks to a file of this process, and compare them with the source if the job verifies.
 
-    source  what reads the array, and its chunks if it is an intermediate array
+    source  the reader of the array, and its chunks if it is an intermediate array
     """
     reads, chunks = source
     file, stored = target

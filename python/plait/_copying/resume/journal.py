@@ -40,7 +40,7 @@ from .units import Units
 
 _VERSION = 1
 _SYNCED_EVERY = 5.0  # seconds
-_SYNCING_SHARE = 0.1  # of the time, at most
+_SYNCING_SHARE = 0.1  # maximum share of the time that is spent on syncing
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Journal:
         self._comm, self._fail, self._path = comm, fail, path
         self._first = comm.rank == 0
         self._file = -1
-        self._known: dict[str, _ArrayRecord] = {}
+        self._records: dict[str, _ArrayRecord] = {}
         self._opened: dict[str, tuple[File, bool]] = {}
         self._names: list[str] = []
         self._job: dict[str, Any] = job
@@ -98,32 +98,33 @@ class Journal:
         except OSError as error:
             raise cannot_open(self._path, error) from error
         lock(self._file, self._path)
-        if os.fstat(self._file).st_nlink == 0:  # the other one has just ended
+        if os.fstat(self._file).st_nlink == 0:  # another copy has removed it between open() and lock()
             raise busy(self._path)
         with os.fdopen(os.dup(self._file), encoding="utf-8", errors="replace") as lines:
             text = lines.read()
-        found = whole_lines(text)
-        if not found:
+        recorded = whole_lines(text)
+        if not recorded:
             return self._begin(job)
-        if found[0].get("version") != _VERSION:
+        if recorded[0].get("version") != _VERSION:
             raise ArgumentError(
                 f"{self._path} was left by another version of Plait, so that copy cannot be resumed; leave resume out "
                 "once, which begins anew"
             )
-        before = found[0]["job"]
+        recorded_job = recorded[0]["job"]
         for name, value in job.items():
-            if before.get(name) != value:
+            if recorded_job.get(name) != value:
+                change = was(recorded_job.get(name), value)
                 raise ArgumentError(
-                    f"{self._path} tells of a copy that was interrupted, whose {name} {was(before.get(name), value)}; "
+                    f"{self._path} tells of a copy that was interrupted, whose {name} {change}; "
                     "resume it with the same, or leave resume out once, which begins anew"
                 )
-        # A line that was cut when its process was killed would spoil the next one.
+        # Remove an incomplete last line, which a killed process has left: the next line would be appended to it.
         os.ftruncate(self._file, len(text[: text.rfind("\n") + 1].encode()))
         os.lseek(self._file, 0, os.SEEK_END)
-        booted = found[0].get("boot", "")
+        booted = recorded[0].get("boot", "")
         self._lost = booted == "" or booted != self._boot
-        self._names = [line["name"] for line in found if "name" in line]
-        return json.dumps([line for line in valid(found, self._boot) if "name" not in line])
+        self._names = [line["name"] for line in recorded if "name" in line]
+        return json.dumps([line for line in valid(recorded, self._boot) if "name" not in line])
 
     def _begin(self, job: dict[str, Any]) -> str:
         os.ftruncate(self._file, 0)
@@ -137,77 +138,77 @@ class Journal:
         for line in json.loads(text):
             if "key" not in line:
                 continue
-            known = self._known.setdefault(line["key"], _ArrayRecord())
+            record = self._records.setdefault(line["key"], _ArrayRecord())
             if "route" in line:
-                self._known[line["key"]] = _ArrayRecord(line["file"], line["route"])
+                self._records[line["key"]] = _ArrayRecord(line["file"], line["route"])
             elif "window" in line:
-                known.done.setdefault(line["pass"], set()).add(line["window"])
+                record.done.setdefault(line["pass"], set()).add(line["window"])
             elif "finished" in line:
-                known.finished = True
+                record.finished = True
 
     def finished(self, key: str) -> bool:
-        """Return True if an array is complete under its name."""
-        known = self._known.get(key)
-        return known is not None and known.finished
+        """Return True if an array is complete and visible."""
+        record = self._records.get(key)
+        return record is not None and record.finished
 
     @property
     def has_work(self) -> bool:
         """Return True if removing the journal would lose completed work."""
-        return any(known.finished or any(known.done.values()) for known in self._known.values())
+        return any(record.finished or any(record.done.values()) for record in self._records.values())
 
     def open(self, keys: list[str], name: str, make: Callable[[UnfinishedPolicy], File]) -> File:
-        """Open a new file for arrays with these keys.
+        """Open a new file for arrays with these keys, or continue the one that the interrupted copy has left.
 
-        name  by which its unfinished bytes can be removed
-        make  opens it: anew, "keep", or going on, "continue"
+        name  the name of the file, by which its unfinished bytes can be removed
+        make  opens the file: "keep" begins a new one, "continue" continues an unfinished one
         """
         with checks(self._fail):
             if self._first and name not in self._names:
                 self._names.append(name)
                 self._write({"name": name})
-        known = [self._known[key] for key in keys if key in self._known and not self._known[key].finished]
+        records = [self._records[key] for key in keys if key in self._records and not self._records[key].finished]
         file: File | None = None
-        if known:
+        if records:
             file = make("continue")
-            same = False
+            is_same = False
             if self._first:
                 number = _file_identity(file._core.unfinished_path)
-                same = bool(file._core.continued) and all(one.file == number for one in known)
-            if not self._broadcast("same" if same else ""):
+                is_same = bool(file._core.continued) and all(record.file == number for record in records)
+            if not self._broadcast("same" if is_same else ""):
                 file._core.abandon("it is begun anew")
                 file = None
         if file is None:
             for key in keys:
-                self._known.pop(key, None)
+                self._records.pop(key, None)
             file = make("keep")
         for key in keys:
-            self._opened[key] = (file, key in self._known)
+            self._opened[key] = (file, key in self._records)
         return file
 
     def enter(self, key: str, route: Route, stored: Storage | None) -> Entry | None:
         """Begin or resume the windows of an opened array; return None for an array that is not open.
 
-        route  the route for an array without an earlier one
+        route  the route of an array that has none in the journal
         """
         if key not in self._opened:
             return None
         file, _ = self._opened[key]
-        known = self._known.get(key)
-        if known is None or known.route is None:
-            known = self._begin_array(key, file, to_fields(route))
+        record = self._records.get(key)
+        if record is None or record.route is None:
+            record = self._begin_array(key, file, to_fields(route))
             with checks(self._fail):
                 if self._first:
-                    self._write({"key": key, "file": known.file, "route": known.route})
-        assert known.route is not None
-        return Entry(self, key, parse_route(known.route), stored)
+                    self._write({"key": key, "file": record.file, "route": record.route})
+        assert record.route is not None
+        return Entry(self, key, parse_route(record.route), stored)
 
     def enter_scratch(self, key: str, name: str, make: Callable[[UnfinishedPolicy], File]) -> File:
-        """Open the intermediate array of two passes; if that of the earlier copy is gone, both passes begin anew."""
+        """Open the intermediate array of two passes; if that of the earlier copy is gone, both passes start over."""
         scratch = scratch_key(key)
         file = self.open([scratch], name, make)
-        if scratch not in self._known:
+        if scratch not in self._records:
             self._begin_array(scratch, file, None)
-            self._known[key].done.clear()
+            self._records[key].done.clear()
             with checks(self._fail):
                 if self._first:
                     self._rewrite()
@@ -218,25 +219,25 @@ class Journal:
         with checks(self._fail):
             if self._first:
                 number = json.dumps(_file_identity(file._core.unfinished_path))
-        known = self._known[key] = _ArrayRecord(json.loads(self._broadcast(number)), route)
-        return known
+        record = self._records[key] = _ArrayRecord(json.loads(self._broadcast(number)), route)
+        return record
 
     def windows(self, key: str, file_key: str, number: int, ends: tuple[Boxes, Storage | None]) -> set[int]:
-        """Return the windows of a pass that need not be moved again, and remove files that may not be whole.
+        """Return the windows of a pass that need not be moved again, and remove files that may be incomplete.
 
-        file_key  that of the file that the pass writes
-        ends      the windows, and how that file stores the array
+        file_key  the key of the file that the pass writes
+        ends      the windows, and the storage of the array in that file
         """
         parts, stored = ends
-        done = self._known[key].done.setdefault(number, set())
+        done = self._records[key].done.setdefault(number, set())
         file, continued = self._opened[file_key]
         units = Units.from_file(file, stored, lost=self._lost) if continued else None
         if units is not None:
-            again, broken = units.unfinished(parts, done)
-            done -= again
+            repeated, broken = units.unfinished(parts, done)
+            done -= repeated
             with checks(self._fail):
                 if self._first:
-                    if again:
+                    if repeated:
                         self._rewrite()
                     units.remove(broken)
             self._broadcast("")
@@ -246,7 +247,7 @@ class Journal:
         """Record that a window has been written.  last: True on rank 0 if the copy stops after it, before it is
         complete
         """
-        self._known[key].done.setdefault(number, set()).add(window)
+        self._records[key].done.setdefault(number, set()).add(window)
         due = False
         with checks(self._fail):
             if self._first:
@@ -257,31 +258,31 @@ class Journal:
             self.sync()
 
     def sync(self) -> None:
-        """Make everything that was noted durable."""
+        """Make all windows durable that have been recorded."""
         begin = time.monotonic()
         self._unsynced = False
         for file in dict.fromkeys(file for file, _ in self._opened.values() if not file.closed):
             file._core.sync()
-        took = time.monotonic() - begin
+        seconds = time.monotonic() - begin
         with checks(self._fail):
             if self._first:
                 self._write({"synced": True})
                 os.fsync(self._file)
-        self._next_sync = time.monotonic() + max(_SYNCED_EVERY, took / _SYNCING_SHARE)
+        self._next_sync = time.monotonic() + max(_SYNCED_EVERY, seconds / _SYNCING_SHARE)
 
     def finish(self, keys: list[str]) -> None:
-        """Arrays are there under their names."""
+        """Record that arrays are complete and visible."""
         with checks(self._fail):
             for key in keys:
                 self._opened.pop(key, None)
-                self._known.setdefault(key, _ArrayRecord()).finished = True
+                self._records.setdefault(key, _ArrayRecord()).finished = True
                 if self._first:
                     self._write({"key": key, "finished": True})
 
     def forget(self, key: str) -> None:
         """Discard the intermediate array of two passes."""
         file, _ = self._opened.pop(key)
-        self._known.pop(key, None)
+        self._records.pop(key, None)
         with contextlib.suppress(Error):  # it has failed on another rank
             file._core.abandon("it was no longer needed")
         with checks(self._fail):
@@ -289,7 +290,7 @@ class Journal:
                 _core.remove_unfinished(file.url)
 
     def leave(self) -> None:
-        """Leave the journal to a later copy; all work is made durable first if the ranks are on one host.  Not
+        """Close the journal for a later copy, after making all work durable if the ranks are on one host.  Not
         collective.
         """
         if self._file >= 0 and self._boot and self._unsynced:
@@ -300,13 +301,13 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Close it.  Not collective."""
+        """Close the journal.  Not collective."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
     def remove(self) -> None:
-        """Remove it, and all that is unfinished.  Not collective: rank 0 does it."""
+        """Remove the journal and all unfinished files.  Not collective: rank 0 does it, other ranks only close."""
         if self._file >= 0:
             for name in self._names:
                 with contextlib.suppress(Error, OSError):
@@ -316,17 +317,19 @@ class Journal:
         self.close()
 
     def _rewrite(self) -> None:
-        """Write the known state. A process that is killed meanwhile leaves a valid part of it."""
+        """Replace the lines by the current state. If the process is killed meanwhile, the lines so far are valid."""
         os.ftruncate(self._file, 0)
         os.lseek(self._file, 0, os.SEEK_SET)
         lines: list[dict[str, Any]] = [{"version": _VERSION, "job": self._job, "boot": self._boot}]
         lines += [{"name": name} for name in self._names]
-        for key, known in self._known.items():
-            lines.append({"key": key, "file": known.file, "route": known.route})
+        for key, record in self._records.items():
+            lines.append({"key": key, "file": record.file, "route": record.route})
             lines += [
-                {"key": key, "pass": number, "window": window} for number in known.done for window in known.done[number]
+                {"key": key, "pass": number, "window": window}
+                for number in record.done
+                for window in record.done[number]
             ]
-            lines += [{"key": key, "finished": True}] if known.finished else []
+            lines += [{"key": key, "finished": True}] if record.finished else []
         self._write(*lines)
 
     def _write(self, *lines: dict[str, Any]) -> None:
@@ -371,12 +374,13 @@ class Windows:
 
 
 def scratch_key(key: str) -> str:
-    """Return that of the array in between of two passes."""
+    """Return the key of an array's intermediate array."""
     return f"{key} in between"
 
 
 def _file_identity(path: str) -> list[int]:
-    # The number of the device is another one on each host, and after each start.
-    found = os.stat(path)
-    # The metadata of a folder is written once; an array by itself and in its group has two journals.
-    return [found.st_ino, found.st_mtime_ns] if os.path.basename(path) == "zarr.json" else [found.st_ino]
+    # Without the device number, which differs between hosts and may change when the host restarts.
+    status = os.stat(path)
+    # The metadata of a folder is written once, so its time identifies the folder further. This is necessary because a
+    # copy of an array alone and a copy of its group have different journals.
+    return [status.st_ino, status.st_mtime_ns] if os.path.basename(path) == "zarr.json" else [status.st_ino]

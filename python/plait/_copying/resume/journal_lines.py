@@ -23,7 +23,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 
 
 def busy(path: Path) -> Exception:
-    """Return the error of the second of two copies to one target."""
+    """Return the error for a copy whose target another running copy has locked."""
     return store_error(
         f"another copy to the same target is running, and keeps {path}; wait until it has ended, or stop it",
         errno.EBUSY,
@@ -60,7 +60,7 @@ def lock(file: int, path: Path) -> None:
 
 
 def make_durable(path: str | os.PathLike[str], *, everywhere: bool = False) -> None:
-    """Wait until the disk has everything that was written to the file system of a folder, or to all of them.
+    """Wait until the disk has everything that was written to the file system of a folder, or to all file systems.
 
     errors  OSError
     """
@@ -87,17 +87,17 @@ def boot_id() -> str:
 
 def whole_lines(text: str) -> list[dict[str, Any]]:
     """Return the lines that were written completely."""
-    found = []
+    lines = []
     for line in text.split("\n")[:-1]:
         try:
-            found.append(json.loads(line))
+            lines.append(json.loads(line))
         except ValueError:
             break
-    return found if found and "job" in found[0] else []
+    return lines if lines and "job" in lines[0] else []
 
 
 def valid(lines: list[dict[str, Any]], boot: str) -> list[dict[str, Any]]:
-    """Leave out windows of which the host may have lost a part."""
+    """Return the lines without the windows of which the host may have lost a part."""
     if boot and lines[0].get("boot") == boot:
         return lines
     last = max((at for at, line in enumerate(lines) if "synced" in line), default=0)
@@ -107,7 +107,7 @@ def valid(lines: list[dict[str, Any]], boot: str) -> list[dict[str, Any]]:
 def to_fields(route: Route) -> dict[str, Any]:
     """Return a route as plain values."""
     return {
-        "passes": [[one.shape, one.window, one.order, one.seconds] for one in route.passes],
+        "passes": [[boxes.shape, boxes.window, boxes.order, boxes.seconds] for boxes in route.passes],
         "between": route.between,
         "dimension": route.dimension,
     }
@@ -123,14 +123,14 @@ def parse_route(encoded: dict[str, Any]) -> Route:
 
 
 def was(before: object, now: object) -> str:
-    """Return a clause about a changed argument."""
+    """Return a clause that states the old and the new value of an argument."""
     return f"was {before}, not {now}" if before is not None else f"was not given, and now is {now}"
 
 
 def clear(path: Path) -> None:
-    """Remove what an earlier copy to the same target has left.
+    """Remove the journal of an earlier copy to the same target, and its unfinished files.
 
-    errors  StoreError: EBUSY, that copy is running; its record cannot be opened
+    errors  StoreError: EBUSY, that copy is running; the journal cannot be opened
     """
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -153,10 +153,10 @@ def settle(path: Path) -> None:
     with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8", errors="replace") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
         text = journal.read()
-        found = whole_lines(text)
-        if not found or not text.endswith("\n") or not found[0].get("boot") or found[0]["boot"] != boot_id():
+        lines = whole_lines(text)
+        if not lines or not text.endswith("\n") or not lines[0].get("boot") or lines[0]["boot"] != boot_id():
             return
-        striped = any(line.get("name", "").startswith("stripe:") for line in found)
+        striped = any(line.get("name", "").startswith("stripe:") for line in lines)
         make_durable(path.parent, everywhere=striped)
         journal.write(json.dumps({"synced": True}) + "\n")
         journal.flush()

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ..job import Job
 
 _MARK = ".plait-copy"
-_LONGEST = 200  # bytes of a name that gets the mark
+_LONGEST = 200  # maximum number of bytes of a name before the mark
 
 
 def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
-    """Return the journal of a resumable copy. For other copies, remove what an earlier copy to the target has left.
+    """Return the journal of a resumable copy; for other copies, remove the remains of an earlier copy to the target.
 
     Collective.
     errors  ArgumentError: the journal is of another copy, or a source is not a file.  StoreError: EBUSY
@@ -48,23 +48,23 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
 
 
 def settle_stopped(target: str) -> None:
-    """Make durable what a copy to a target has done before it was ended on this host."""
+    """Make the recorded work of a copy durable that has been stopped on this host."""
     path = _journal_path(target)
     if path is not None and path.exists():
         settle(path)
 
 
 def _journal_path(target: str) -> Path | None:
-    """Return the path of the journal of a target: next to it, or next to the hierarchy that it is in, one for each
-    array.
+    """Return the path of the journal of a target; None if the target is not a file.
 
-    All arrays of a file that is replaced as a whole have the same journal.
+    The journal of a file is next to it: all arrays of a file that is replaced as a whole have the same journal. Each
+    array of a hierarchy has its own journal next to the hierarchy.
     """
     with contextlib.suppress(Error, TypeError):
-        found = locate_new(target)
-        path = local_path(found.file if found.adds_arrays else target)
+        resolved = locate_new(target)
+        path = local_path(resolved.file if resolved.adds_arrays else target)
         if path is not None and path.name:  # the root of all folders has nothing next to it
-            array = array_part(target) if found.adds_arrays else ""
+            array = array_part(target) if resolved.adds_arrays else ""
             return path.with_name(f".{_short(path.name + (BETWEEN + array if array else ''))}{_MARK}")
     return None
 
@@ -78,7 +78,7 @@ def _short(name: str) -> str:
 
 
 def _described(job: Job) -> dict[str, Any]:
-    """Return everything that makes another copy of it, as text."""
+    """Return all properties that must be equal for a copy to be resumed, as text."""
     shaping = job.shaping
     return {
         "source": [source_identity(source, ("resume", "leave it out")) for source in job.sources],
@@ -103,36 +103,38 @@ def _described(job: Job) -> dict[str, Any]:
 
 
 def _text(*values: object) -> str:
-    given = ["nothing" if value is None else str(value) for value in values]
-    return ", ".join(given)
+    texts = ["nothing" if value is None else str(value) for value in values]
+    return ", ".join(texts)
 
 
 def source_identity(source: str | os.PathLike[str], need: tuple[str, str]) -> str:
     """Return values that change if a source is written or replaced: sizes, times and numbers of its files.
 
-    need  what needs them, and advice, for the error of a source that is not a file
+    need  the operation that needs the values, and advice: both for the error about a source that is not a file
 
-    They include the time of the last status change, which programs that restore the times of files cannot set back.
+    The values include the time of the last status change, which no program can set back.
 
-    For Zarr they are those of its metadata and of the folders into which Plait puts chunks that it writes in place;
+    For Zarr they are those of its metadata, and of the folders whose times change when Plait writes chunks in place;
     chunks that other programs write are not noticed.
     """
-    found = locate(source)
-    if not found.path:
+    resolved = locate(source)
+    if not resolved.path:
         raise ArgumentError(f"{need[0]} needs a source that is a file, and {os.fsdecode(source)} is none; {need[1]}")
-    paths = [found.path, *(one.path for one in found.components)]
-    if os.path.isdir(found.path):
+    paths = [resolved.path, *(component.path for component in resolved.components)]
+    if os.path.isdir(resolved.path):
         names = ("zarr.json", ".zarray", ".zgroup")
-        folders = [found.path]
+        folders = [resolved.path]
         with contextlib.suppress(Error):
-            folders += [os.path.join(found.path, one.name.strip("/")) for one in arrays_in(os.fsdecode(source))]
+            folders += [os.path.join(resolved.path, array.name.strip("/")) for array in arrays_in(os.fsdecode(source))]
         paths += [os.path.join(folder, name) for folder in folders for name in names]
         paths = [path for path in paths[1:] if os.path.isfile(path)]
-        of_chunks = [os.path.join(folder, "c") for folder in folders]
-        paths += [path for chunks in of_chunks if os.path.isdir(chunks) for path in (os.path.dirname(chunks), chunks)]
+        chunk_folders = [os.path.join(folder, "c") for folder in folders]
+        paths += [
+            path for chunks in chunk_folders if os.path.isdir(chunks) for path in (os.path.dirname(chunks), chunks)
+        ]
         paths += [os.path.dirname(path) for path in paths if os.path.basename(path) == ".zarray"]
     texts = [os.fsdecode(source)]
     for path in dict.fromkeys(paths):
-        seen = os.stat(path)
-        texts.append(f"{seen.st_size} bytes of {seen.st_mtime_ns}, {seen.st_ctime_ns} in {seen.st_ino}")
+        status = os.stat(path)
+        texts.append(f"{status.st_size} bytes of {status.st_mtime_ns}, {status.st_ctime_ns} in {status.st_ino}")
     return " ".join(texts)

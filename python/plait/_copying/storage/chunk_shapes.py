@@ -1,14 +1,14 @@
 """Chooses the shape of chunks by their size in bytes and by how the array will be read.
 
-Problem: chunks of a size that suits the store can have many shapes. A reader of maps, all elements of one time, wants
-them flat in time; a reader of time series wants them long in time. A chunk that is read for the sake of one element
-costs as much as if all of it were needed.
+Problem: chunks of a size that suits the store can have many shapes. A reader of maps, all elements of one time, needs
+chunks with few times; a reader of time series needs chunks with many. Reading one element of a chunk costs as much as
+reading all of it.
 
 Idea: a chunk holds at most E elements. The *time* of an array is the dimension called time, else the first unlimited
 one, else the slowest.
 
 - maps: a chunk has one index of time. From the fastest dimension to the slowest, the others are whole as long as they
-  fit; the first that does not fit gets what fits, and those after it get one index each.
+  fit; the first that does not fit gets as many indices as fit, and those after it get one index each.
 - series: time is whole if it fits. The other dimensions are cut into equally many pieces each, so that the chunk fits.
 - balanced: a map and a time series touch about equally many chunks. Of N = (elements of the array)/E chunks, time is
   cut into sqrt(N) pieces, and the others together into as many. A map then touches N / sqrt(N) = sqrt(N) chunks, and a
@@ -37,12 +37,12 @@ from ..steps import StepArray
 
 _TIME = ("time", "valid_time")
 _MIN_UNLIMITED = 1024
-"""The fewest elements in a chunk of a coordinate that may be extended."""
+"""Minimum number of elements in a chunk of a coordinate that may be extended."""
 
 
 @dataclass(frozen=True)
 class ChunkUnits:
-    """What the chunks of an array are aligned to."""
+    """The sizes to which the chunks of an array are aligned."""
 
     sizes: Sequence[int] | None
     """The sizes of the chunks of the source, or of the shards of the target; None if there are none."""
@@ -50,9 +50,9 @@ class ChunkUnits:
     """True if chunks must divide these sizes: shards are made of whole chunks."""
 
     def align(self, dimension: int, size: int, whole: int) -> int:
-        """Return the largest suitable size that is not larger, or the same size if all suitable ones are much smaller.
+        """Return the largest aligned size up to `size`, or `size` itself if that is less than half of it.
 
-        Example: to chunks of 100, 250 becomes 200, and 60 becomes 50.
+        Example: with units of 100, 250 becomes 200, and 60 becomes 50.
 
         whole  the size of the dimension; a chunk of the source that covers it aligns nothing
         """
@@ -61,7 +61,7 @@ class ChunkUnits:
             return size
         if unit <= size and not self.must_divide:
             return size // unit * unit
-        divisor = max(one for one in range(1, min(size, unit) + 1) if unit % one == 0)
+        divisor = max(candidate for candidate in range(1, min(size, unit) + 1) if unit % candidate == 0)
         return divisor if self.must_divide or 2 * divisor > size else size
 
 
@@ -78,10 +78,10 @@ def choose_chunks(auto: AutoChunks, array: StepArray, unlimited: Sequence[int], 
     others = [d for d in fastest_first if d != time]
     if auto.access == "maps":
         chunks[time] = 1
-        left = elements
+        remaining = elements
         for d in others:
-            chunks[d] = _cut(d, shape[d], left, units)
-            left //= chunks[d]
+            chunks[d] = _cut(d, shape[d], remaining, units)
+            remaining //= chunks[d]
         return tuple(chunks)
     pieces = 1.0
     if auto.access == "balanced":
@@ -91,12 +91,12 @@ def choose_chunks(auto: AutoChunks, array: StepArray, unlimited: Sequence[int], 
     return tuple(chunks)
 
 
-def choose_coordinate(array: StepArray, unlimited: Sequence[int], most: int = CHUNK_BYTES) -> tuple[int, ...]:
-    """Return the chunks of an array with one dimension at most, which programs read whole: one, if it fits.
+def choose_coordinate(array: StepArray, unlimited: Sequence[int], max_bytes: int = CHUNK_BYTES) -> tuple[int, ...]:
+    """Return the chunk shape of an array with at most one dimension, which programs read whole: one chunk, if it fits.
 
-    If the dimension is unlimited, a chunk has at least 1024 elements: appends would make many small ones otherwise.
+    If the dimension is unlimited, a chunk has at least 1024 elements: appends would make many small chunks otherwise.
     """
-    elements = max(most // max(array.dtype.itemsize, 1), 1)
+    elements = max(max_bytes // max(array.dtype.itemsize, 1), 1)
     sizes = [max(size, _MIN_UNLIMITED if d in unlimited else 1) for d, size in enumerate(array.shape)]
     return tuple(min(size, elements) for size in sizes)
 
@@ -113,14 +113,14 @@ def _cut(dimension: int, whole: int, size: int, units: ChunkUnits) -> int:
 
 
 def _spread(chunks: list[int], dimensions: Sequence[int], elements: int, units: ChunkUnits) -> None:
-    """Cut dimensions, which are whole, into about equally many pieces, so that a chunk has at most these elements.
+    """Cut whole dimensions into about equally many pieces, so that a chunk has at most `elements`.
 
-    What rounding and short dimensions leave goes to the longer ones.
+    The shortest dimension is cut first, so that the longer ones can make up for its rounding.
     """
-    left = sorted(dimensions, key=lambda d: chunks[d])
-    while left:
-        pieces = max(math.prod(chunks[d] for d in left) / max(elements, 1), 1.0) ** (1 / len(left))
-        first = left.pop(0)
-        size = max(math.floor(chunks[first] / pieces + 1e-9), 1)
-        chunks[first] = _cut(first, chunks[first], size, units)
-        elements //= chunks[first]
+    remaining = sorted(dimensions, key=lambda d: chunks[d])
+    while remaining:
+        pieces = max(math.prod(chunks[d] for d in remaining) / max(elements, 1), 1.0) ** (1 / len(remaining))
+        dimension = remaining.pop(0)
+        size = max(math.floor(chunks[dimension] / pieces + 1e-9), 1)
+        chunks[dimension] = _cut(dimension, chunks[dimension], size, units)
+        elements //= chunks[dimension]

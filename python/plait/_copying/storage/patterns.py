@@ -1,4 +1,4 @@
-"""Values for arrays by patterns of their names, as callers give them."""
+"""Maps patterns of array names to values, as callers give them."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ class PatternValues:
     values: Mapping[str, Any]
 
     @classmethod
-    def parse(cls, name: str, given: Any) -> PatternValues:
+    def parse(cls, name: str, argument: Any) -> PatternValues:
         """Parse the argument of a caller: a value for all arrays, or a mapping of patterns to values.
 
         A mapping of chunks or shards whose values are numbers is itself a value: sizes by the names of dimensions.
-        errors  ArgumentError: it mixes numbers and other values
+        errors  ArgumentError: the mapping mixes numbers and other values
         """
-        if given is None:
+        if argument is None:
             return cls({})
-        numbers = [_is_number(value) for value in given.values()] if isinstance(given, Mapping) else [True]
-        if not isinstance(given, Mapping) or (all(numbers) and name != "codec"):
-            return cls({ALL: given})
+        numbers = [_is_number(value) for value in argument.values()] if isinstance(argument, Mapping) else [True]
+        if not isinstance(argument, Mapping) or (all(numbers) and name != "codec"):
+            return cls({ALL: argument})
         if any(numbers) and name != "codec":
             raise ArgumentError(
-                f"{name}={shown(given)} mixes sizes of dimensions and values for arrays; give a mapping of dimension "
-                "names to sizes, or a mapping of array names to such values"
+                f"{name}={shown(argument)} mixes sizes of dimensions and values for arrays; give a mapping of "
+                "dimension names to sizes, or a mapping of array names to such values"
             )
-        if not all(isinstance(pattern, str) and pattern for pattern in given):
-            raise ArgumentError(f"{name}={shown(given)} has a key that is no name; give patterns of array names")
-        return cls(dict(given))
+        if not all(isinstance(pattern, str) and pattern for pattern in argument):
+            raise ArgumentError(f"{name}={shown(argument)} has a key that is no name; give patterns of array names")
+        return cls(dict(argument))
 
     def find(self, name: str) -> tuple[str, Any]:
         """Return the last pattern that matches the name of an array, and the value; ALL and None if none does."""
-        found = [(pattern, value) for pattern, value in self.values.items() if matches(pattern, name)]
-        return found[-1] if found else (ALL, None)
+        matching = [(pattern, value) for pattern, value in self.values.items() if matches(pattern, name)]
+        return matching[-1] if matching else (ALL, None)
 
     def check(self, what: str, names: Sequence[str]) -> None:
         """Check that each pattern matches the name of an array.
 
         errors  ArgumentError
         """
-        given = "a codec was" if what == "codec" else f"{what} were"
-        more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+        subject = "a codec was" if what == "codec" else f"{what} were"
+        omitted = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
         for pattern in self.values:
             if not any(matches(pattern, name) for name in names):
                 raise ArgumentError(
-                    f"{given} given for arrays {shown(pattern)}, but no array has such a name; the arrays are "
-                    f"{', '.join(names[:_MAX_LISTED])}{more}; use one of these names, or a pattern that matches some"
+                    f"{subject} given for arrays {shown(pattern)}, but no array has such a name; the arrays are "
+                    f"{', '.join(names[:_MAX_LISTED])}{omitted}; use one of these names, or a pattern that matches some"
                 )
 
     @property
