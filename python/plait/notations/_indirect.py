@@ -58,30 +58,34 @@ def _make_owners(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDAr
         raise ArgumentError(f"size={size!r} is not a number of indices; give a whole number of 0 or more")
     if isinstance(indices, (str, bytes)) or not hasattr(indices, "__len__"):
         raise ArgumentError(f"indices={indices!r} is not one list of indices for each coordinate")
-    lists = [_integers(each, f"indices[{owner}]") for owner, each in enumerate(indices)]
-    total = sum(each.size for each in lists) if size is None else size
-    listed = sum(each.size for each in lists)
+    lists = [_integers(listed_indices, f"indices[{owner}]") for owner, listed_indices in enumerate(indices)]
+    total = sum(listed_indices.size for listed_indices in lists) if size is None else size
+    listed = sum(listed_indices.size for listed_indices in lists)
     if total > listed:
         raise ArgumentError(f"indices lists {listed} of the {total} indices; give each index one owner")
     owners = np.full(total, -1, dtype=np.int64)
-    for owner, each in enumerate(lists):
-        if each.size == 0:
+    for owner, listed_indices in enumerate(lists):
+        if listed_indices.size == 0:
             continue
-        differences = np.diff(each)
+        differences = np.diff(listed_indices)
         if np.any(differences <= 0):
             position = int(np.argmax(differences <= 0)) + 1
             raise ArgumentError(
-                f"indices[{owner}] does not ascend: {each[position]} follows {each[position - 1]}; a layout keeps "
-                f"local indices in ascending order, each once"
+                f"indices[{owner}] does not ascend: {listed_indices[position]} follows {listed_indices[position - 1]}; "
+                f"a layout keeps local indices in ascending order, each once"
             )
-        if each[0] < 0:
-            raise ArgumentError(f"indices[{owner}] has the negative index {each[0]}")
-        inside = each[each < total]
-        taken = inside[owners[inside] >= 0]
-        if taken.size:
-            raise ArgumentError(f"index {taken[0]} is owned by {owners[taken[0]]} and by {owner}; give it one owner")
-        if inside.size != each.size and size is not None:
-            raise ArgumentError(f"indices[{owner}] has the index {each[-1]}, but the dimension has {total} indices")
+        if listed_indices[0] < 0:
+            raise ArgumentError(f"indices[{owner}] has the negative index {listed_indices[0]}")
+        inside = listed_indices[listed_indices < total]
+        conflicts = inside[owners[inside] >= 0]
+        if conflicts.size:
+            raise ArgumentError(
+                f"index {conflicts[0]} is owned by {owners[conflicts[0]]} and by {owner}; give it one owner"
+            )
+        if inside.size != listed_indices.size and size is not None:
+            raise ArgumentError(
+                f"indices[{owner}] has the index {listed_indices[-1]}, but the dimension has {total} indices"
+            )
         owners[inside] = owner
     if np.any(owners < 0):
         raise ArgumentError(f"index {int(np.argmax(owners < 0))} of {total} has no owner; give it one")

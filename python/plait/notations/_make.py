@@ -17,18 +17,18 @@ Levels = Sequence[tuple[str, tuple[int, ...]]]
 
 
 def shown(layout: Layout) -> str:
-    """Return the text of a layout for a message, cut where a rank list makes it long."""
+    """Return the text of a layout for a message, shortened to about 150 characters."""
     text = str(layout)
     return text if len(text) <= 160 else text[:150] + " ..."
 
 
 def refusal(notation: str, layout: Layout, reason: str) -> ArgumentError:
-    """Return the error for a layout that a notation cannot say."""
+    """Return the error for a layout that a notation cannot express."""
     return ArgumentError(f"{notation} cannot say {shown(layout)}: {reason}")
 
 
 def integers(values: Any, what: str, least: int = 0) -> tuple[int, ...]:
-    """Return a sequence as a tuple of Python's integers, none of them too small."""
+    """Return a sequence as a tuple of Python's integers.  errors  ArgumentError: one is less than `least`"""
     try:
         result = tuple(value.__index__() for value in values)
     except (TypeError, AttributeError):
@@ -94,7 +94,7 @@ def make_on_axes(shape: Sequence[int], dimensions: Sequence[Levels], table: Rank
 
 
 def _parse(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
-    """Make a layout by its text; options of None or () are left out, and pairs are written as low:high."""
+    """Make a layout from its text; options of None or () are left out, and pairs are written as low:high."""
     parts = ["x".join(map(str, shape)) or "scalar", f"({', '.join(dist)})"]
     if table.ndim:
         parts.append(f"onto ({', '.join(map(str, table.shape))})")

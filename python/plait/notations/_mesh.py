@@ -14,16 +14,16 @@ from ._table import Table, ranks_by_position
 
 
 def fits(notation: str, table: Table, mesh: Ranks) -> list[tuple[int, ...]] | None:
-    """Return the mesh axes along which each dimension is distributed, the major one first as far as strides determine
-    it.
+    """Return the mesh axes along which each dimension is distributed; the axis with the largest stride comes first.
 
-    Returns None for an axis along which two dimensions change at once.  Raises ArgumentError for a mesh of other ranks.
+    Returns None if two dimensions change along the same axis.  Raises ArgumentError if the mesh has other ranks than
+    the layout.
     """
     layout = table.layout
     if not np.array_equal(np.sort(mesh, axis=None), np.sort(table.ranks, axis=None)):
         raise refusal(notation, layout, f"the mesh holds other ranks: {mesh.size} of them, the layout {layout.size}")
-    found: list[tuple[int, ...]] = []
-    taken: set[int] = set()
+    axes: list[tuple[int, ...]] = []
+    used_axes: set[int] = set()
     coordinates = table.coordinates(mesh)
     for d in range(layout.ndim):
         strides = {}
@@ -31,23 +31,23 @@ def fits(notation: str, table: Table, mesh: Ranks) -> list[tuple[int, ...]] | No
             change = np.diff(coordinates[d], axis=axis)
             if change.any():
                 strides[axis] = int(np.abs(change).max())
-        if not taken.isdisjoint(strides):
+        if not used_axes.isdisjoint(strides):
             return None
-        taken |= set(strides)
-        found.append(tuple(sorted(strides, key=lambda axis: -strides[axis])))
-    return found
+        used_axes |= set(strides)
+        axes.append(tuple(sorted(strides, key=lambda axis: -strides[axis])))
+    return axes
 
 
 def own_meshes(table: Table, spelling: str) -> Iterator[Ranks]:
-    """Yield meshes of a layout's ranks, without axes of extent 1: its grid as printed, as given, by blocks and halved.
+    """Yield meshes of a layout's ranks, all without axes of extent 1, on which a notation might express the layout.
 
-    The last ones have the ranks in the order of their indices, first with one axis for each dimension, then with one
-    axis split in two.
+    These are the grid of the layout's normal form, the grid of `spelling`, a mesh with one axis for each dimension and
+    the ranks in the order of their indices, and the same mesh with one axis split in two, in all possible ways.
     """
     yield _without_ones(table.positions)
-    given = _spelling.read(spelling)
-    if "template" not in given.options:
-        yield _without_ones(ranks_by_position(given))
+    spelled = _spelling.read(spelling)
+    if "template" not in spelled.options:
+        yield _without_ones(ranks_by_position(spelled))
     ranks = _without_ones(table.ranks)
     yield ranks
     for axis, extent in enumerate(ranks.shape):
@@ -62,7 +62,7 @@ def _without_ones(ranks: Ranks) -> Ranks:
 
 def spec_of_dimensions(values: Any, ndim: int, what: str) -> list[Any]:
     """Return one entry for each dimension; entries that are left out at the end are None."""
-    given = list(values)
-    if len(given) > ndim:
-        raise ArgumentError(f"{what} has length {len(given)}, but the array has {ndim} dimensions")
-    return given + [None] * (ndim - len(given))
+    entries = list(values)
+    if len(entries) > ndim:
+        raise ArgumentError(f"{what} has length {len(entries)}, but the array has {ndim} dimensions")
+    return entries + [None] * (ndim - len(entries))

@@ -13,7 +13,7 @@ _LEVEL = re.compile(r"(\*|\w+)\s*(?:\((.*?)\))?\s*(?:@\s*(\d+|\([\d,\s]*\)))?\s*
 
 @dataclass(frozen=True)
 class Level:
-    """One distribution of a dimension; `axes` are the grid axes that it names, or empty."""
+    """One distribution of a dimension; `axes` are the grid axes that the text names, or empty."""
 
     name: str
     arguments: str
@@ -22,7 +22,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Spelling:
-    """A layout's text: dimensions (of the template, where there is one) with their levels, the grid, the options."""
+    """A layout's text: the levels of each dimension (of the template, if there is one), the grid, and the options."""
 
     shape: tuple[int, ...]
     dimensions: tuple[tuple[Level, ...], ...]
@@ -50,7 +50,7 @@ def read(layout: Layout | str) -> Spelling:
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """Return the integers of "(1, 4:7, 9)"; a range leaves out its end."""
+    """Return the integers of a text such as "(1, 4:7, 9)"; the end of a range is exclusive."""
     result: list[int] = []
     for word in text.strip().strip("()").split(","):
         first, colon, end = word.partition(":")
@@ -60,7 +60,7 @@ def integers(text: str) -> tuple[int, ...]:
 
 
 def pairs(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of "(1, 2:0)"; a single number is both entries of its pair."""
+    """Return the pairs of a text such as "(1, 2:0)"; a single number stands for a pair of equal numbers."""
     parts = [word.partition(":") for word in text.strip().strip("()").split(",") if word.strip()]
     return tuple((int(low), int(high) if colon else int(low)) for low, colon, high in parts)
 
@@ -69,27 +69,27 @@ def _parenthesised(text: str) -> tuple[str, str]:
     """Return the content of the first pair of parentheses, and the text after it."""
     begin = text.index("(")
     depth = 0
-    for at in range(begin, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
+    for position in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[position], 0)
         if depth == 0:
-            return text[begin + 1 : at], text[at + 1 :]
+            return text[begin + 1 : position], text[position + 1 :]
     raise AssertionError(f"no end of the parenthesis in {text!r}")
 
 
 def _split(text: str, mark: str) -> list[str]:
     """Split at a mark outside parentheses."""
     parts, depth, begin = [], 0, 0
-    for at, letter in enumerate(text):
+    for position, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)
         if letter == mark and depth == 0:
-            parts.append(text[begin:at])
-            begin = at + 1
+            parts.append(text[begin:position])
+            begin = position + 1
     parts.append(text[begin:])
     return [part.strip() for part in parts if part.strip()]
 
 
 def _level(text: str) -> Level:
-    found = _LEVEL.match(text)
-    assert found is not None, f"unknown distribution {text!r}"
-    name, arguments, axes = found.groups()
+    match = _LEVEL.match(text)
+    assert match is not None, f"unknown distribution {text!r}"
+    name, arguments, axes = match.groups()
     return Level(name.lower(), arguments or "", integers(axes) if axes else ())

@@ -21,7 +21,7 @@ from .._core import Layout
 from . import _spelling, _tiles
 from ._make import Ranks, gen_block, indirect, make, rank_table, refusal, shown, unless_zero
 
-#: Maximum size of dimensions that are examined index by index; that takes some 16 bytes per index.
+#: Maximum size of dimensions that are examined index by index, which needs about 16 bytes per index.
 MAX_INDICES = 1 << 30
 
 Numbers = npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ class Dimension:
 
     @cached_property
     def runs(self) -> Runs:
-        """First index and owner of each stretch of indices with one owner.  Cost: linear in the stretches."""
+        """First index and owner of each run of indices with one owner.  Cost: linear in the runs."""
         if self._runs is not None:
             return self._runs
         assert self._turn is not None
@@ -64,7 +64,7 @@ class Dimension:
 
     @cached_property
     def cyclic(self) -> tuple[int, int] | None:
-        """Block size and first coordinate of the round robin of the dimension; None where none does."""
+        """Block size and first coordinate if the blocks go to the coordinates in turn; else None."""
         if self.coordinates == 1 or not self.size:
             return max(self.size, 1), 0
         block, owners, regular = self.block, self._firsts if self._turn is not None else self.runs[1], True
@@ -78,7 +78,7 @@ class Dimension:
 
     @cached_property
     def sizes(self) -> tuple[int, ...] | None:
-        """Sizes of the consecutive blocks that coordinates 0, 1, ... own; None where they do not."""
+        """Sizes of the blocks if coordinates 0, 1, ... own consecutive blocks in this order; else None."""
         if self._turn is not None and self.coordinates > 1 and self.block * self.coordinates < self.size:
             return None
         starts, owners = self.runs
@@ -90,7 +90,7 @@ class Dimension:
 
     @cached_property
     def step(self) -> int:
-        """Greatest common divisor of all indices at which the owner changes; the size where it never does."""
+        """Greatest common divisor of all indices at which the owner changes; the size if it never changes."""
         if self._turn is not None:
             return self.block if self.coordinates > 1 and self.block < self.size else self.size
         return math.gcd(*self.runs[0].tolist()) or self.size
@@ -99,8 +99,8 @@ class Dimension:
     def first_owners(self) -> Numbers:
         """The coordinates in the order of their first indices; coordinates without indices are left out."""
         owners = self._firsts if self._turn is not None and self.coordinates > 1 else self.runs[1]
-        found, at = np.unique(owners, return_index=True)
-        return found[np.argsort(at)]
+        owners_found, first_positions = np.unique(owners, return_index=True)
+        return owners_found[np.argsort(first_positions)]
 
     def owners(self) -> Numbers:
         """Return the owner of each index."""
@@ -124,7 +124,7 @@ class Dimension:
         return make((self.size,), [_spelled(self)], ranks)
 
     def key(self, coordinate: int) -> tuple[Any, ...]:
-        """Return a value that is equal for equal sets of indices, in any representation."""
+        """Return a value that is equal for equal sets of indices, whichever form the dimension is stored in."""
         if self._turn is not None and self.coordinates > 1:
             first = int(np.flatnonzero(self._turn == coordinate)[0]) * self.block
             period = self.block * self.coordinates
@@ -135,8 +135,8 @@ class Dimension:
             return (first, end) if first == last else (first, first + self.block, period, end)
         starts, owners = self.runs
         ends = np.append(starts[1:], self.size)
-        mine = owners == coordinate
-        return _key_of_runs(starts[mine], ends[mine])
+        is_owned = owners == coordinate
+        return _key_of_runs(starts[is_owned], ends[is_owned])
 
 
 @dataclass(frozen=True)
@@ -173,12 +173,12 @@ class Table:
 
     def coordinates(self, ranks: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], ...]:
         """Return the coordinates in each dimension of ranks that take part, and their replica numbers."""
-        at = np.searchsorted(self.ranks.ravel(), ranks.ravel(), sorter=self._sorter)
-        found = np.unravel_index(self._sorter[at], self.ranks.shape)
-        return tuple(values.reshape(ranks.shape) for values in found)
+        positions = np.searchsorted(self.ranks.ravel(), ranks.ravel(), sorter=self._sorter)
+        coordinates = np.unravel_index(self._sorter[positions], self.ranks.shape)
+        return tuple(values.reshape(ranks.shape) for values in coordinates)
 
     def rank_coordinates(self, rank: int) -> tuple[int, ...]:
-        """Return the coordinates of one rank; for a rank that takes no part the library's own error is raised."""
+        """Return the coordinates of one rank.  errors  ArgumentError: the rank is not in the layout"""
         self.layout.local_shape(rank)
         return tuple(int(c) for c in self.coordinates(np.array(rank))[:-1])
 
@@ -194,14 +194,14 @@ class Table:
         the grid.
         """
         orders = []
-        for found, by_rank in zip((d.first_owners for d in self.dimensions), self._orders_by_rank(), strict=True):
-            orders.append(np.concatenate([found, by_rank[~np.isin(by_rank, found)]]))
+        for owners, by_rank in zip((d.first_owners for d in self.dimensions), self._orders_by_rank(), strict=True):
+            orders.append(np.concatenate([owners, by_rank[~np.isin(by_rank, owners)]]))
         return self.renumbered(orders)
 
     def by_rank(self) -> Table:
         """Return the table with the coordinates of each dimension in the order of their ranks.
 
-        For notations in which the ranks are counted along the grid.
+        This form is for notations that count the ranks along the grid.
         """
         return self.renumbered(self._orders_by_rank())
 
@@ -252,18 +252,18 @@ def make_table(layout: Layout) -> Table:
         numbers = layout.rank_numbers.tolist()
         sets, ranks = _tiles.arrange(text.shape, {rank: layout.indices(rank) for rank in numbers})
         dimensions = tuple(
-            Dimension(size, len(found), runs=_find_runs(size, list(map(np.asarray, found))))
-            for size, found in zip(text.shape, sets, strict=True)
+            Dimension(size, len(index_sets), runs=_find_runs(size, list(map(np.asarray, index_sets))))
+            for size, index_sets in zip(text.shape, sets, strict=True)
         )
         return Table(layout, dimensions, ranks, ranks, order, halo, periodic)
     positions = ranks_by_position(text)
     replicate = _spelling.integers(text.options.get("replicate", ""))
     axes = _grid_axes(text, replicate)
-    flat = [axis for own in axes for axis in own]
-    extents = [math.prod(text.grid[axis] for axis in own) for own in axes]
-    spare = [axis for axis in range(len(text.grid)) if axis not in flat]
-    replicas = math.prod(text.grid[axis] for axis in spare)
-    ranks = positions.transpose(flat + spare).reshape(*extents, replicas)
+    flat = [axis for dimension_axes in axes for axis in dimension_axes]
+    extents = [math.prod(text.grid[axis] for axis in dimension_axes) for dimension_axes in axes]
+    replica_axes = [axis for axis in range(len(text.grid)) if axis not in flat]
+    replicas = math.prod(text.grid[axis] for axis in replica_axes)
+    ranks = positions.transpose(flat + replica_axes).reshape(*extents, replicas)
     source = _entries(_spelling.integers(text.options.get("source", "")), text)
     offset = _entries(_spelling.integers(text.options.get("offset", "")), text)
     reverse = _spelling.integers(text.options.get("reverse", ""))
@@ -291,11 +291,11 @@ def _grid_axes(text: _spelling.Spelling, replicate: tuple[int, ...]) -> list[tup
 
 
 def _entries(values: tuple[int, ...], text: _spelling.Spelling) -> list[int]:
-    """Return one entry for each dimension; the values are those of all dimensions, or only of the distributed ones."""
+    """Return one entry for each dimension: `values` has entries for all dimensions, or only for distributed ones."""
     if not values or len(values) == len(text.shape):
         return list(values) or [0] * len(text.shape)
-    given = iter(values)
-    return [0 if levels[0].name == "*" else next(given) for levels in text.dimensions]
+    remaining = iter(values)
+    return [0 if levels[0].name == "*" else next(remaining) for levels in text.dimensions]
 
 
 @dataclass(frozen=True)
@@ -312,8 +312,10 @@ def _dimension(layout: Layout, ranks: Ranks, d: int, spelled: _DimensionText) ->
     size, coordinates = layout.shape[d], int(ranks.shape[d])
     first = spelled.levels[0]
     name, arguments = first.name, _spelling.integers(first.arguments if first.name != "indirect" else "")
-    along = np.arange(coordinates)
-    turn = (spelled.source - along if spelled.reversed else spelled.source + along) % coordinates
+    coordinate_numbers = np.arange(coordinates)
+    turn = (
+        spelled.source - coordinate_numbers if spelled.reversed else spelled.source + coordinate_numbers
+    ) % coordinates
     if coordinates == 1:
         return Dimension(size, 1, max(size, 1), turn)
     if len(spelled.levels) == 1 and not spelled.shifted:
@@ -321,8 +323,8 @@ def _dimension(layout: Layout, ranks: Ranks, d: int, spelled: _DimensionText) ->
             default = max(-(-size // coordinates), 1) if name == "block" else 1
             return Dimension(size, coordinates, arguments[0] if arguments else default, turn)
         if name in ("balanced", "gen_block"):
-            least, more = divmod(size, coordinates)
-            lengths = np.array(arguments or [least + (c < more) for c in range(coordinates)], dtype=np.int64)
+            quotient, remainder = divmod(size, coordinates)
+            lengths = np.array(arguments or [quotient + (c < remainder) for c in range(coordinates)], dtype=np.int64)
             filled = lengths > 0
             return Dimension(size, coordinates, runs=((np.cumsum(lengths) - lengths)[filled], turn[filled]))
     # Other distributions are examined index by index, through one rank for each coordinate.
@@ -345,7 +347,7 @@ def _find_runs(size: int, sets: Sequence[npt.NDArray[np.int64]]) -> Runs:
 
 
 def _key_of_runs(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> tuple[Any, ...]:
-    """Return the key of a set of stretches; regular stretches get the same key as a round robin."""
+    """Return the key of a set of runs; equidistant runs of one length get the same key as blocks in a round robin."""
     if len(begins) < 2:
         return () if not len(begins) else (int(begins[0]), int(ends[0]))
     lengths, distances = ends - begins, np.diff(begins)

@@ -1,4 +1,8 @@
-"""Parts of all ranks, each a product of index sets, put together as a grid."""
+"""Makes a layout from the parts of all ranks, each a product of index sets, by arranging them in a grid.
+
+Example: rank 0 owns rows {0, 1} and columns {0}, rank 1 rows {0, 1} and columns {1}, of 2 x 2 elements. Dimension 0 has
+one index set, dimension 1 has two, so the ranks form a grid of 1 x 2: `2x2 (*, block) onto (2)`.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,15 @@ from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import Ranks, gen_block, indirect, make
 
-#: Consecutive indices (a range of step 1), or ascending ones.
+#: Consecutive indices, as a range with stride 1, or ascending indices, as an array.
 Indices = range | npt.NDArray[np.int64]
 
 
 def tile(shape: Sequence[int], parts: Mapping[int, Sequence[Indices]], order: str | None = None) -> Layout:
     """Return the layout in which each rank owns the product of its index sets.
 
-    Ranks with equal parts hold copies.  Raises ArgumentError where the parts overlap otherwise, leave out an index, or
-    do not form a grid.  Cost: linear in ranks and indices; only the ends of ranges are looked at.
+    Ranks with equal parts hold replicas.  Raises ArgumentError if other parts overlap, if an index belongs to no rank,
+    or if the parts do not form a grid.  Cost: linear in ranks and indices; constant for a range.
     """
     sets, table = arrange(shape, parts)
     dist = [spell(size, dimension, d) for d, (size, dimension) in enumerate(zip(shape, sets, strict=True))]
@@ -34,15 +38,15 @@ def arrange(shape: Sequence[int], parts: Mapping[int, Sequence[Indices]]) -> tup
     sets: list[list[Indices]] = []
     numbers: list[dict[object, int]] = []
     for d in range(len(shape)):
-        found = {keys[rank][d]: part[d] for rank, part in parts.items()}
-        filled = sorted((key for key in found if key is not None), key=lambda key: int(found[key][0]))
-        sets.append([found[key] for key in filled])
+        sets_by_key = {keys[rank][d]: part[d] for rank, part in parts.items()}
+        filled = sorted((key for key in sets_by_key if key is not None), key=lambda key: int(sets_by_key[key][0]))
+        sets.append([sets_by_key[key] for key in filled])
         numbers.append({key: c for c, key in enumerate(filled)})
     holders: dict[tuple[object, ...], list[int]] = {}
     for rank in sorted(keys):
         holders.setdefault(keys[rank], []).append(rank)
-    spare, replicas = _spare_coordinates(holders, [len(found) for found in sets])
-    extents = [len(found) + more for found, more in zip(sets, spare, strict=True)]
+    spare, replicas = _spare_coordinates(holders, [len(dimension_sets) for dimension_sets in sets])
+    extents = [len(dimension_sets) + spare_count for dimension_sets, spare_count in zip(sets, spare, strict=True)]
     table = np.full((*extents, replicas), -1, dtype=np.int64)
     for key, ranks in holders.items():
         coordinates = [
@@ -56,8 +60,8 @@ def arrange(shape: Sequence[int], parts: Mapping[int, Sequence[Indices]]) -> tup
             table[position] = rank
     if (table < 0).any():
         raise _no_grid("a combination of the parts of single dimensions belongs to no rank")
-    for own, more in zip(sets, spare, strict=True):
-        own.extend([range(0)] * more)
+    for dimension_sets, spare_count in zip(sets, spare, strict=True):
+        dimension_sets.extend([range(0)] * spare_count)
     return sets, table
 
 
@@ -69,11 +73,13 @@ def spell(size: int, sets: Sequence[Indices], dimension: int) -> str:
         return gen_block(len(indices) for indices in sets)
     owners = np.full(size, -1, dtype=np.int64)
     for c, indices in enumerate(sets):
-        chosen = slice(indices.start, indices.stop) if isinstance(indices, range) else indices
-        taken = np.flatnonzero(owners[chosen] >= 0)
-        if len(taken):
-            raise ArgumentError(f"{where}: index {int(np.arange(size)[chosen][taken[0]])} has more than one owner")
-        owners[chosen] = c
+        selection = slice(indices.start, indices.stop) if isinstance(indices, range) else indices
+        conflicts = np.flatnonzero(owners[selection] >= 0)
+        if len(conflicts):
+            raise ArgumentError(
+                f"{where}: index {int(np.arange(size)[selection][conflicts[0]])} has more than one owner"
+            )
+        owners[selection] = c
     missing = np.flatnonzero(owners < 0)
     if len(missing):
         raise ArgumentError(f"{where}: index {int(missing[0])} belongs to no rank")
@@ -82,23 +88,23 @@ def spell(size: int, sets: Sequence[Indices], dimension: int) -> str:
 
 def _in_a_row(size: int, sets: Sequence[Indices], where: str) -> bool:
     """Return True if ranges follow each other; raise ArgumentError if they leave out or repeat an index."""
-    reached, ascending = 0, True
+    next_index, ascending = 0, True
     filled = [indices for indices in sets if len(indices)]
     for indices in filled:
-        ascending = ascending and int(indices[0]) == reached
-        reached = int(indices[-1]) + 1
-    if ascending and reached == size:
+        ascending = ascending and int(indices[0]) == next_index
+        next_index = int(indices[-1]) + 1
+    if ascending and next_index == size:
         return True
-    reached = 0
+    next_index = 0
     for indices in sorted(filled, key=lambda indices: int(indices[0])):
-        if int(indices[0]) > reached:
-            raise ArgumentError(f"{where}: index {reached} belongs to no rank")
-        if int(indices[0]) < reached:
+        if int(indices[0]) > next_index:
+            raise ArgumentError(f"{where}: index {next_index} belongs to no rank")
+        if int(indices[0]) < next_index:
             raise ArgumentError(f"{where}: index {int(indices[0])} has more than one owner")
-        reached = int(indices[-1]) + 1
-    if reached != size:
-        fault = "belongs to no rank" if reached < size else f"lies outside its {size} indices"
-        raise ArgumentError(f"{where}: index {min(reached, size)} {fault}")
+        next_index = int(indices[-1]) + 1
+    if next_index != size:
+        fault = "belongs to no rank" if next_index < size else f"lies outside its {size} indices"
+        raise ArgumentError(f"{where}: index {min(next_index, size)} {fault}")
     return False
 
 
@@ -110,7 +116,7 @@ def _as_range(indices: Indices) -> Indices:
 
 
 def _key(indices: Indices) -> object:
-    """Return something equal for equal sets; None for an empty one."""
+    """Return a value that is equal for equal index sets; None for an empty set."""
     if not len(indices):
         return None
     first, last = int(indices[0]), int(indices[-1])
@@ -132,13 +138,15 @@ def _spare_coordinates(
         by_rest: dict[tuple[object, ...], tuple[int, int]] = {}
         for key, ranks in holders.items():
             rest = (*key[:d], *key[d + 1 :])
-            none, some = by_rest.get(rest, (0, 0))
-            by_rest[rest] = (none + len(ranks), some) if key[d] is None else (none, some + len(ranks))
-        none, some = next(iter(by_rest.values()))
-        if not some or none * count % some:
-            raise _no_grid(f"{none} of {none + some} ranks own nothing of dimension {d}")
-        spare[d] = none * count // some
-    cells = math.prod(count + more for count, more in zip(filled, spare, strict=True) if count)
+            empty_count, filled_count = by_rest.get(rest, (0, 0))
+            by_rest[rest] = (
+                (empty_count + len(ranks), filled_count) if key[d] is None else (empty_count, filled_count + len(ranks))
+            )
+        empty_count, filled_count = next(iter(by_rest.values()))
+        if not filled_count or empty_count * count % filled_count:
+            raise _no_grid(f"{empty_count} of {empty_count + filled_count} ranks own nothing of dimension {d}")
+        spare[d] = empty_count * count // filled_count
+    cells = math.prod(count + spare_count for count, spare_count in zip(filled, spare, strict=True) if count)
     if total % cells:
         raise _no_grid(f"there are {total} ranks for {cells} parts")
     # Without elements, replicas cannot be distinguished from empty coordinates.

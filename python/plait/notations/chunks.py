@@ -24,11 +24,12 @@ def from_chunks(
 ) -> Layout:
     """Return a layout of whole chunks: no two ranks share a chunk, so that all may write at the same time.
 
-    array   a zarr.Array (if it is sharded, the shards count, because a shard is written at once), an h5py.Dataset,
-            or the shape of an array
+    array   a zarr.Array (if it is sharded, its shards are the chunks, because a shard is written as a whole), an
+            h5py.Dataset, or the shape of an array
     chunks  the chunk shape, if `array` is a shape
     grid    ranks along each dimension
-    deal    "cyclic" distributes chunks in turn; "block" gives each rank neighbours, ceil(chunks / ranks) a dimension
+    deal    "cyclic" gives chunks to the ranks in turn; "block" gives each rank consecutive chunks, in each dimension
+            ceil(chunks / ranks)
 
     Raises ArgumentError for an array without chunks.
     """
@@ -62,8 +63,8 @@ def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
     """Return the largest chunk shape for which every chunk has one owner.
 
     In each dimension it is the greatest common divisor of all indices at which the owner changes.  `most` is an upper
-    limit of the elements of a chunk: dimensions are then divided, the slowest ones (in C order) first.  A chunk is read
-    and written whole, so chunks of one element in a dimension are slow, and a cyclic layout has no others.
+    limit of the elements of a chunk: dimensions are then divided, the slowest ones (in C order) first.  Chunks with one
+    element in a dimension are slow, because a chunk is read and written as a whole; a cyclic layout permits no others.
 
     Raises ArgumentError for an array without dimensions.  Cost: linear in the blocks of the layout; for dimensions with
     an offset, nesting or an index map, linear in their indices.
@@ -81,9 +82,9 @@ def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _largest_divisor(number: int, most: int) -> int:
+def _largest_divisor(number: int, limit: int) -> int:
     """Return the largest divisor of a number that does not exceed `most`.  Cost: of order sqrt(number)."""
-    if number <= most:
+    if number <= limit:
         return number
     small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
-    return max(n for divisor in small for n in (divisor, number // divisor) if n <= most)
+    return max(n for divisor in small for n in (divisor, number // divisor) if n <= limit)

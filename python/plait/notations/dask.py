@@ -1,4 +1,4 @@
-"""Dask's chunks: consecutive blocks of any sizes, one chunk a rank, in C order of the chunk grid."""
+"""Dask's chunks: consecutive blocks of any sizes, one chunk for each rank, in C order of the chunk grid."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ def from_chunks(chunks: Any, shape: Sequence[int] | None = None, *, order: str =
         chunks = chunks.chunks
     if isinstance(chunks, (str, bytes)) or not hasattr(chunks, "__len__"):
         raise ArgumentError(f"chunks is {chunks!r}; expected the sizes of the chunks of each dimension")
-    wanted = None if shape is None else integers(shape, "the shape")
-    if wanted is not None:
-        same_length("chunks", chunks, len(wanted))
-    sizes = [_sizes(given, d, None if wanted is None else wanted[d]) for d, given in enumerate(chunks)]
+    array_shape = None if shape is None else integers(shape, "the shape")
+    if array_shape is not None:
+        same_length("chunks", chunks, len(array_shape))
+    sizes = [
+        _sizes(dimension_chunks, d, None if array_shape is None else array_shape[d])
+        for d, dimension_chunks in enumerate(chunks)
+    ]
     extents = tuple(map(len, sizes))
     table = np.arange(math.prod(extents), dtype=np.int64).reshape(*extents, 1)
     return make(tuple(map(sum, sizes)), [gen_block(dimension) for dimension in sizes], table, order=order)
@@ -64,20 +67,20 @@ def to_chunks(layout: Layout) -> tuple[tuple[int, ...], ...]:
     return tuple(sizes)
 
 
-def _sizes(given: Any, d: int, size: int | None) -> tuple[int, ...]:
+def _sizes(chunks: Any, d: int, size: int | None) -> tuple[int, ...]:
     """Return the chunk sizes of a dimension."""
     what = f"chunks of dimension {d}"
-    if hasattr(given, "__len__") and not isinstance(given, str):
-        if any(value != value for value in given):
+    if hasattr(chunks, "__len__") and not isinstance(chunks, str):
+        if any(value != value for value in chunks):
             raise ArgumentError(f"{what} have unknown sizes (NaN); compute them first, as by compute_chunk_sizes()")
-        sizes = integers(given, what)
+        sizes = integers(chunks, what)
         if not sizes or (size is not None and sum(sizes) != size):
             raise ArgumentError(f"{what} are {sizes}, but should sum to {size if size is not None else 'its size'}")
         return sizes
     if size is None:
-        raise ArgumentError(f"{what} are {given!r}; give the size of each chunk, or the shape of the array too")
-    if given is None or given == -1:
+        raise ArgumentError(f"{what} are {chunks!r}; give the size of each chunk, or the shape of the array too")
+    if chunks is None or chunks == -1:
         return (size,)
-    (chunk,) = integers((given,), what, least=1)
+    (chunk,) = integers((chunks,), what, least=1)
     whole, rest = divmod(size, chunk)
     return (chunk,) * whole + ((rest,) if rest or not whole else ())

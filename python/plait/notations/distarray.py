@@ -31,8 +31,8 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
     order  memory order of the buffers; default: the order of the given buffers, else C
 
     Communication padding becomes a halo; boundary padding is part of the array, and a layout does not mark it. Raises
-    ArgumentError if the parts contradict each other, leave out an index, share one, or list the indices of an
-    unstructured dimension in another order than ascending: a layout has no order of its own within an index set.
+    ArgumentError if the parts contradict each other, leave out an index or share one, or if the indices of an
+    unstructured dimension do not ascend: a layout always has the indices of a rank in ascending order.
     """
     exports = [part.__distarray__() if hasattr(part, "__distarray__") else part for part in parts]
     if not exports:
@@ -49,11 +49,12 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
             f"there are {len(data)} parts, but proc_grid_size {extents} means {math.prod(extents)} ranks"
         )
     for rank, described in enumerate(whole):
-        found = tuple(int(dimension["proc_grid_rank"]) for dimension in described)
-        wanted = tuple(int(c) for c in np.unravel_index(rank, extents)) if extents else ()
-        if found != wanted:
+        position = tuple(int(dimension["proc_grid_rank"]) for dimension in described)
+        expected = tuple(int(c) for c in np.unravel_index(rank, extents)) if extents else ()
+        if position != expected:
             raise ArgumentError(
-                f"part {rank} has proc_grid_rank {found}, but ranks are counted in C order, so it should be {wanted}"
+                f"part {rank} has proc_grid_rank {position}, but ranks are counted in C order, so it should be "
+                f"{expected}"
             )
     shape = tuple(_agreed(whole, d, "size") for d in range(ndim))
     ranks = np.arange(len(data), dtype=np.int64).reshape(extents)
@@ -63,13 +64,13 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
         for c in range(extents[d]):
             for rank in line[c, 1:]:
                 _same(whole[line[c, 0]][d], whole[rank][d], int(line[c, 0]), int(rank), d)
-        ones = [whole[rank][d] for rank in line[:, 0]]
-        kind = _agreed([[one] for one in ones], 0, "dist_type", d)
-        text, first = _DIMENSIONS[kind](ones, shape[d], d, line[:, 0].tolist())
+        dictionaries = [whole[rank][d] for rank in line[:, 0]]
+        kind = _agreed([[dictionary] for dictionary in dictionaries], 0, "dist_type", d)
+        text, first = _DIMENSIONS[kind](dictionaries, shape[d], d, line[:, 0].tolist())
         dist.append("*" if extents[d] == 1 else text)
         source.append(first)
-        wraps = any(bool(one.get("periodic")) for one in ones)
-        halo.append(_padding(ones, wraps, d))
+        wraps = any(bool(dictionary.get("periodic")) for dictionary in dictionaries)
+        halo.append(_padding(dictionaries, wraps, d))
         periodic += [d] if wraps else []
     table = ranks.reshape(*extents, 1)
     return make(
@@ -87,8 +88,8 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
 def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any]:
     """Return the dictionary that a rank's `__distarray__()` should return.
 
-    buffer  the rank's local array, in the layout's memory order; if the layout has halos, the padded array. The
-            protocol gets the part that it can describe: without the halo at the edges of the array that do not wrap
+    buffer  the rank's local array, in the layout's memory order; if the layout has halos, the padded array. The result
+            contains the part that the protocol can describe: without the halo at edges of the array that do not wrap
 
     Raises ArgumentError for replicas, for ranks other than 0, 1, ... in C order of the grid, for halos of a dimension
     without neighbours, and for a memory order other than C without a buffer in that order.
@@ -107,9 +108,9 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
     cut: list[slice] = []
     data = []
     for d, dimension in enumerate(table.dimensions):
-        described, kept = _described(table, dimension, d, coordinates[d])
+        described, slice_of_dimension = _described(table, dimension, d, coordinates[d])
         data.append(described)
-        cut.append(kept)
+        cut.append(slice_of_dimension)
     if buffer is not None:
         shape = tuple(layout.local_shape(rank)[d] + sum(table.halo[d]) for d in range(layout.ndim))
         if tuple(np.shape(buffer)) != shape:
@@ -126,21 +127,21 @@ def _described(table: Table, dimension: Dimension, d: int, c: int) -> tuple[dict
     low, high = table.halo[d]
     wraps = d in table.periodic
     inner = (low if c or wraps else 0, high if c + 1 < dimension.coordinates or wraps else 0)
-    kept = slice(low - inner[0], None if high == inner[1] else inner[1] - high)
+    positions = slice(low - inner[0], None if high == inner[1] else inner[1] - high)
     if (low or high) and dimension.coordinates == 1 and not wraps:
         raise refusal(_NAME, table.layout, f"dimension {d} has a halo and no neighbours to share it with")
     padding = {"padding": inner} if low or high else {}
     if dimension.sizes is not None:
         start = sum(dimension.sizes[:c])
         block = {"dist_type": "b", **common, "start": start, "stop": start + dimension.sizes[c], **padding}
-        return (block | {"periodic": True} if wraps else block), kept
+        return (block | {"periodic": True} if wraps else block), positions
     if dimension.cyclic is not None and not (low or high or wraps):
         block_size, source = dimension.cyclic
         start = min((c - source) % dimension.coordinates * block_size, dimension.size)
-        return {"dist_type": "c", **common, "start": start, "block_size": block_size}, kept
+        return {"dist_type": "c", **common, "start": start, "block_size": block_size}, positions
     if low or high or wraps:
         raise refusal(_NAME, table.layout, f"only ascending blocks have halos, and dimension {d} has other blocks")
-    return {"dist_type": "u", **common, "indices": dimension.indices(c), "one_to_one": True}, kept
+    return {"dist_type": "u", **common, "indices": dimension.indices(c), "one_to_one": True}, positions
 
 
 def _dim_data(export: Any) -> Sequence[Dict]:
@@ -154,24 +155,26 @@ def _dim_data(export: Any) -> Sequence[Dict]:
     return export["dim_data"]  # type: ignore[no-any-return]
 
 
-def _whole(given: Dict, buffer: Any, rank: int, d: int) -> dict[str, Any]:
-    """Return a dimension dictionary with everything that may be left out."""
-    found = dict(given)
-    if "size" not in found and not found and buffer is not None:
-        found["size"] = np.shape(buffer)[d]
-    if "size" not in found:
-        raise ArgumentError(f"rank {rank}, dimension {d}: there is no size in {dict(given)}")
-    found.setdefault("dist_type", "b")
-    if "proc_grid_size" not in found:
-        found |= {"proc_grid_size": 1, "proc_grid_rank": 0}
-        found = {"start": 0, "stop": found["size"], **found} if found["dist_type"] == "b" else found
-    if found["dist_type"] not in _DIMENSIONS:
-        raise ArgumentError(f"rank {rank}, dimension {d}: dist_type is {found['dist_type']!r}; known are b, c and u")
-    needed = {"b": ("start", "stop"), "c": ("start",), "u": ("indices",)}[found["dist_type"]]
-    for key in ("proc_grid_rank", *needed):
-        if key not in found:
-            raise ArgumentError(f"rank {rank}, dimension {d}: there is no {key} in {dict(given)}")
-    return found
+def _whole(dictionary: Dict, buffer: Any, rank: int, d: int) -> dict[str, Any]:
+    """Return a dimension dictionary with defaults for the keys that may be left out."""
+    completed = dict(dictionary)
+    if "size" not in completed and not completed and buffer is not None:
+        completed["size"] = np.shape(buffer)[d]
+    if "size" not in completed:
+        raise ArgumentError(f"rank {rank}, dimension {d}: there is no size in {dict(dictionary)}")
+    completed.setdefault("dist_type", "b")
+    if "proc_grid_size" not in completed:
+        completed |= {"proc_grid_size": 1, "proc_grid_rank": 0}
+        completed = {"start": 0, "stop": completed["size"], **completed} if completed["dist_type"] == "b" else completed
+    if completed["dist_type"] not in _DIMENSIONS:
+        raise ArgumentError(
+            f"rank {rank}, dimension {d}: dist_type is {completed['dist_type']!r}; known are b, c and u"
+        )
+    required = {"b": ("start", "stop"), "c": ("start",), "u": ("indices",)}[completed["dist_type"]]
+    for key in ("proc_grid_rank", *required):
+        if key not in completed:
+            raise ArgumentError(f"rank {rank}, dimension {d}: there is no {key} in {dict(dictionary)}")
+    return completed
 
 
 def _agreed(parts: Sequence[Sequence[Dict]], d: int, key: str, shown: int | None = None) -> Any:
@@ -184,49 +187,53 @@ def _agreed(parts: Sequence[Sequence[Dict]], d: int, key: str, shown: int | None
     return values[0] if isinstance(values[0], str) else int(values[0])
 
 
-def _same(one: Dict, other: Dict, first: int, second: int, d: int) -> None:
+def _same(first: Dict, second: Dict, first_rank: int, second_rank: int, d: int) -> None:
     """Raise ArgumentError if the dictionaries at one coordinate differ other than in their padding."""
     for key in ("start", "stop", "indices", "block_size"):
-        if not np.array_equal(one.get(key, 1), other.get(key, 1)):
-            raise ArgumentError(f"dimension {d}: ranks {first} and {second} have one grid coordinate, but other {key}")
-
-
-def _block(ones: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
-    reached = 0
-    for one, rank in zip(ones, ranks, strict=True):
-        if one["start"] != reached or one["stop"] < one["start"]:
+        if not np.array_equal(first.get(key, 1), second.get(key, 1)):
             raise ArgumentError(
-                f"dimension {d}: the block of rank {rank} is {one['start']}:{one['stop']}, "
-                f"but the one before ends at {reached}"
+                f"dimension {d}: ranks {first_rank} and {second_rank} have one grid coordinate, but other {key}"
             )
-        reached = int(one["stop"])
-    if reached != size:
-        raise ArgumentError(f"dimension {d}: the blocks end at {reached}, but its size is {size}")
-    return gen_block(int(one["stop"] - one["start"]) for one in ones), 0
 
 
-def _cyclic(ones: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
-    extent = len(ones)
-    block = _agreed([[{"block_size": 1} | dict(one)] for one in ones], 0, "block_size", d)
-    starts = [int(one["start"]) for one in ones]
+def _block(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+    next_index = 0
+    for dictionary, rank in zip(dictionaries, ranks, strict=True):
+        if dictionary["start"] != next_index or dictionary["stop"] < dictionary["start"]:
+            raise ArgumentError(
+                f"dimension {d}: the block of rank {rank} is {dictionary['start']}:{dictionary['stop']}, "
+                f"but the one before ends at {next_index}"
+            )
+        next_index = int(dictionary["stop"])
+    if next_index != size:
+        raise ArgumentError(f"dimension {d}: the blocks end at {next_index}, but its size is {size}")
+    return gen_block(int(dictionary["stop"] - dictionary["start"]) for dictionary in dictionaries), 0
+
+
+def _cyclic(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+    extent = len(dictionaries)
+    block = _agreed([[{"block_size": 1} | dict(dictionary)] for dictionary in dictionaries], 0, "block_size", d)
+    starts = [int(dictionary["start"]) for dictionary in dictionaries]
     source = next((c for c, start in enumerate(starts) if start == 0), 0)
     for c, (start, rank) in enumerate(zip(starts, ranks, strict=True)):
-        wanted = (c - source) % extent * block
-        if min(start, size) != min(wanted, size):
-            raise ArgumentError(f"dimension {d}: rank {rank} starts at {start}; with blocks of {block} it is {wanted}")
+        expected = (c - source) % extent * block
+        if min(start, size) != min(expected, size):
+            raise ArgumentError(
+                f"dimension {d}: rank {rank} starts at {start}; with blocks of {block} it is {expected}"
+            )
     return f"cyclic({block})", source
 
 
-def _unstructured(ones: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+def _unstructured(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
     sets: list[Indices] = []
-    for one, rank in zip(ones, ranks, strict=True):
-        indices = np.asarray(one["indices"], dtype=np.int64).ravel()
+    for dictionary, rank in zip(dictionaries, ranks, strict=True):
+        indices = np.asarray(dictionary["indices"], dtype=np.int64).ravel()
         descents = np.flatnonzero(indices[1:] <= indices[:-1])
         if len(descents):
-            at = int(descents[0]) + 1
+            position = int(descents[0]) + 1
             raise ArgumentError(
-                f"dimension {d}, rank {rank}: index {indices[at]} follows {indices[at - 1]}; indices must ascend, "
-                "because a layout keeps them in that order"
+                f"dimension {d}, rank {rank}: index {indices[position]} follows {indices[position - 1]}; indices must "
+                "ascend, because a layout keeps them in that order"
             )
         if len(indices) and (indices[0] < 0 or indices[-1] >= size):
             outside = indices[0] if indices[0] < 0 else indices[-1]
@@ -238,25 +245,25 @@ def _unstructured(ones: Sequence[Dict], size: int, d: int, ranks: Sequence[int])
 _DIMENSIONS = {"b": _block, "c": _cyclic, "u": _unstructured}
 
 
-def _padding(ones: Sequence[Dict], wraps: bool, d: int) -> tuple[int, int]:
-    """Return the widths of communication padding; at the edges of the array it is boundary padding instead."""
-    given = [integers(one.get("padding", (0, 0)), f"padding of dimension {d}") for one in ones]
-    lows = {pair[0] for c, pair in enumerate(given) if c or wraps}
-    highs = {pair[1] for c, pair in enumerate(given) if c + 1 < len(given) or wraps}
+def _padding(dictionaries: Sequence[Dict], wraps: bool, d: int) -> tuple[int, int]:
+    """Return the widths of communication padding; padding at edges that do not wrap is boundary padding instead."""
+    pairs = [integers(dictionary.get("padding", (0, 0)), f"padding of dimension {d}") for dictionary in dictionaries]
+    lows = {pair[0] for c, pair in enumerate(pairs) if c or wraps}
+    highs = {pair[1] for c, pair in enumerate(pairs) if c + 1 < len(pairs) or wraps}
     if len(lows) > 1 or len(highs) > 1:
-        raise ArgumentError(f"dimension {d}: communication padding differs between ranks: {given}; it must be the same")
+        raise ArgumentError(f"dimension {d}: communication padding differs between ranks: {pairs}; it must be the same")
     return (lows.pop() if lows else 0), (highs.pop() if highs else 0)
 
 
 def _find_order(buffers: Sequence[Any]) -> str:
-    """Return F if the strides of every buffer that has a definite order are those of Fortran order."""
-    found = set()
+    """Return F if every buffer whose strides determine an order is in Fortran order; else C."""
+    orders = set()
     for buffer in buffers:
         if buffer is not None:
             array = np.asarray(buffer)
             strides = [abs(stride) for stride, size in zip(array.strides, array.shape, strict=True) if size > 1]
             if array.size and strides != sorted(strides, reverse=True):
-                found.add("F" if strides == sorted(strides) else "C")
+                orders.add("F" if strides == sorted(strides) else "C")
             elif array.size and len(strides) > 1:
-                found.add("C")
-    return "F" if found == {"F"} else "C"
+                orders.add("C")
+    return "F" if orders == {"F"} else "C"

@@ -54,16 +54,16 @@ def from_dtensor(tensor: Any) -> Layout:
 def from_placements(
     placements: Sequence[Any], mesh: Any, shape: Sequence[int], *, ranks: Any = None, order: str = "C"
 ) -> Layout:
-    """Return the layout of a tensor of a shape under placements on a mesh.
+    """Return the layout of a tensor with the given shape and placements on a mesh.
 
     placements  PyTorch's objects, or their text: "S(0)" or "Shard(0)", "R" or "Replicate()", "_S(0, 2)"
     mesh        a DeviceMesh, or its shape
-    ranks       ranks by mesh position; without it those of the DeviceMesh, or 0, 1, 2, ...
+    ranks       ranks by mesh position; default: those of the DeviceMesh, or 0, 1, 2, ...
 
-    A shard is the one of torch.chunk: ceil(n / p) indices, and fewer or none at the end.  If several mesh dimensions
-    shard one tensor dimension, they do so in order, each the piece that remains after the one before.  Pending
-    reductions (Partial) raise ArgumentError, because no rank holds the values of the array. So do shards along mesh
-    dimensions whose ranks do not ascend, on which PyTorch's scatter and its offsets disagree (seen in version 2.15).
+    Shards are those of torch.chunk: ceil(n / p) indices, and fewer or none at the end.  If several mesh dimensions
+    shard one tensor dimension, each one in turn divides the shards of the previous one.  Pending reductions (Partial)
+    raise ArgumentError, because no rank holds the values of the array. So do shards along mesh dimensions whose ranks
+    do not ascend: PyTorch's scatter and its offsets disagree about these (seen in version 2.15).
 
     Cost of a _StridedShard that does not divide evenly: linear in the indices of its tensor dimension.
     """
@@ -107,8 +107,8 @@ def to_placements(layout: Layout, mesh: Any = None, *, objects: bool = False) ->
             _NAME, layout, f"its local arrays have order={table.order}, and those of a DTensor are in C order"
         )
     if mesh is not None:
-        found = np.asarray(mesh.mesh.tolist() if hasattr(mesh, "mesh") else mesh)
-        result = _fitted(table, rank_table(found, found.shape, "the mesh"), objects)
+        ranks = np.asarray(mesh.mesh.tolist() if hasattr(mesh, "mesh") else mesh)
+        result = _fitted(table, rank_table(ranks, ranks.shape, "the mesh"), objects)
     else:
         result = next(
             filter(None, (_fitted(table, ranks, objects) for ranks in own_meshes(table, layout.spelling))), None
@@ -119,11 +119,13 @@ def to_placements(layout: Layout, mesh: Any = None, *, objects: bool = False) ->
 
 
 def _fitted(table: Table, ranks: Ranks, objects: bool) -> Placements | None:
-    """Return the placements on a mesh that express a layout, or None."""
+    """Return the placements on a mesh that express the layout of a table; None if there are none."""
     axes = fits(_NAME, table, ranks)
     if axes is None:
         return None
-    for candidate in itertools.product(*(_candidates(table, d, own, ranks.shape) for d, own in enumerate(axes))):
+    for candidate in itertools.product(
+        *(_candidates(table, d, dimension_axes, ranks.shape) for d, dimension_axes in enumerate(axes))
+    ):
         by_axis = {axis: shard for shards in candidate for axis, shard in shards.items()}
         by_mesh_axis = [by_axis.get(axis) for axis in range(ranks.ndim)]
         if not all(_ascends(ranks, axis) for axis in by_axis):
@@ -193,16 +195,17 @@ def _pieces(indices: npt.NDArray[np.int64], shards: Sequence[tuple[int, int]]) -
 
 
 def _chunk(indices: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
-    """Split as torch.chunk does, with empty pieces at the end."""
+    """Split indices as torch.chunk does, with empty pieces at the end if there are fewer indices than pieces."""
     each = -(-len(indices) // count)
     return [indices[c * each : (c + 1) * each] for c in range(count)]
 
 
 def _candidates(table: Table, d: int, axes: tuple[int, ...], extents: tuple[int, ...]) -> Iterator[dict[int, Shard]]:
-    """Yield placements of the mesh dimensions that shard a tensor dimension, the likely ones first."""
+    """Yield candidates for the placements of the mesh dimensions that shard a tensor dimension, likely ones first."""
     dimension = table.dimensions[d]
     for order in dict.fromkeys([axes, *itertools.permutations(axes)]):
-        # If a mesh dimension splits before a lower one, the lower one splits all of its pieces.
+        # PyTorch applies shards in the order of mesh dimensions. If a higher mesh dimension is to divide the tensor
+        # dimension first, the lower one must be a _StridedShard that divides each of its pieces.
         splits = {
             axis: math.prod(extents[other] for other in order[: order.index(axis)] if other > axis) for axis in order
         }

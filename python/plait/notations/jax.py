@@ -21,7 +21,7 @@ _AXES = "xyzw"
 
 
 class Spec(NamedTuple):
-    """A sharding as plain data: the axes of each dimension, the mesh's axes with their sizes, its device ids."""
+    """A sharding as plain data: the axes of each dimension, the sizes of the mesh's axes, and the mesh's device ids."""
 
     spec: tuple[str | tuple[str, ...] | None, ...]
     mesh: dict[str, int]
@@ -32,7 +32,7 @@ class Spec(NamedTuple):
 def from_sharding(sharding: Any, shape: Sequence[int], *, order: str = "C") -> Layout:
     """Return the layout of an array of a shape under a NamedSharding; ranks are the ids of the devices.
 
-    Raises ArgumentError for another kind of sharding, and where `from_spec` does.
+    Raises ArgumentError for another kind of sharding, and in the same cases as `from_spec`.
     """
     if not (hasattr(sharding, "mesh") and hasattr(sharding, "spec")):
         raise ArgumentError(f"the sharding is a {type(sharding).__name__}; expected a NamedSharding")
@@ -58,19 +58,21 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
         raise ArgumentError(f"axes {sorted(pending)} are unreduced: sums are pending, which no layout says")
     dimensions: list[list[tuple[str, tuple[int, ...]]]] = []
     used: dict[str, int] = {}
-    for d, one in enumerate(spec_of_dimensions(spec, len(sizes), "the spec")):
-        axis_names = () if one is None else (one,) if isinstance(one, str) else one
-        if not isinstance(axis_names, (tuple, list)) or not all(isinstance(word, str) for word in axis_names):
-            raise ArgumentError(f"the spec of dimension {d} is {one!r}; expected None, an axis or a tuple of axes")
-        for word in axis_names:
-            if word not in names:
-                raise ArgumentError(f"the spec of dimension {d} names axis {word!r}; the mesh has {list(names)}")
-            if word in used:
+    for d, spec_entry in enumerate(spec_of_dimensions(spec, len(sizes), "the spec")):
+        axis_names = () if spec_entry is None else (spec_entry,) if isinstance(spec_entry, str) else spec_entry
+        if not isinstance(axis_names, (tuple, list)) or not all(isinstance(axis_name, str) for axis_name in axis_names):
+            raise ArgumentError(
+                f"the spec of dimension {d} is {spec_entry!r}; expected None, an axis or a tuple of axes"
+            )
+        for axis_name in axis_names:
+            if axis_name not in names:
+                raise ArgumentError(f"the spec of dimension {d} names axis {axis_name!r}; the mesh has {list(names)}")
+            if axis_name in used:
                 raise ArgumentError(
-                    f"axis {word!r} is named for dimensions {used[word]} and {d}; expected once at most"
+                    f"axis {axis_name!r} is named for dimensions {used[axis_name]} and {d}; expected once at most"
                 )
-            used[word] = d
-        axes = tuple(names.index(word) for word in axis_names)
+            used[axis_name] = d
+        axes = tuple(names.index(axis_name) for axis_name in axis_names)
         parts = math.prod(extents[axis] for axis in axes)
         if sizes[d] % parts:
             raise ArgumentError(
@@ -102,8 +104,8 @@ def to_spec(layout: Layout, mesh: Any = None) -> Spec:
                 f"the {dimension.size} indices of dimension {d} do not divide evenly by {dimension.coordinates}",
             )
     if mesh is not None:
-        names, extents, found = _mesh(mesh)
-        result = _fitted(table, names, rank_table(found, extents, "devices"))
+        names, extents, ids = _mesh(mesh)
+        result = _fitted(table, names, rank_table(ids, extents, "devices"))
     else:
         result = next(filter(None, (_fitted(table, None, ids) for ids in own_meshes(table, layout.spelling))), None)
     if result is None:
@@ -112,14 +114,14 @@ def to_spec(layout: Layout, mesh: Any = None) -> Spec:
 
 
 def _fitted(table: Table, names: tuple[str, ...] | None, ids: Ranks) -> Spec | None:
-    """Return the spec on a mesh that means a layout, if there is one."""
+    """Return the spec on a mesh that describes the layout of a table; None if there is none."""
     axes = fits(_NAME, table, ids)
     if axes is None:
         return None
     if names is None:
         names = tuple(_AXES[axis] if axis < len(_AXES) else f"axis{axis}" for axis in range(ids.ndim))
-    axis_names = [tuple(names[axis] for axis in own) for own in axes]
-    spec = tuple(None if not own else own[0] if len(own) == 1 else own for own in axis_names)
+    axis_names = [tuple(names[axis] for axis in dimension_axes) for dimension_axes in axes]
+    spec = tuple(None if not group else group[0] if len(group) == 1 else group for group in axis_names)
     result = Spec(spec, dict(zip(names, map(int, ids.shape), strict=True)), ids)
     return result if from_spec(result.spec, table.shape, result.mesh, ids) == table.layout else None
 
@@ -130,21 +132,21 @@ def to_sharding(layout: Layout, mesh: Any = None) -> Any:
     import jax
 
     sharding: Any = jax.sharding
-    found = to_spec(layout, mesh)
+    spec = to_spec(layout, mesh)
     if mesh is None or isinstance(mesh, Mapping):
         by_id = {device.id: device for device in jax.devices()}
-        missing = [rank for rank in found.devices.ravel().tolist() if rank not in by_id]
+        missing = [rank for rank in spec.devices.ravel().tolist() if rank not in by_id]
         if missing:
             raise refusal(_NAME, layout, f"there is no device of id {missing[0]}; JAX has {sorted(by_id)}")
-        devices = np.empty(found.devices.shape, dtype=object)
+        devices = np.empty(spec.devices.shape, dtype=object)
         for position in np.ndindex(devices.shape):
-            devices[position] = by_id[int(found.devices[position])]
-        mesh = sharding.Mesh(devices, tuple(found.mesh))
-    return sharding.NamedSharding(mesh, sharding.PartitionSpec(*found.spec))
+            devices[position] = by_id[int(spec.devices[position])]
+        mesh = sharding.Mesh(devices, tuple(spec.mesh))
+    return sharding.NamedSharding(mesh, sharding.PartitionSpec(*spec.spec))
 
 
 def _mesh(mesh: Any) -> tuple[tuple[str, ...], tuple[int, ...], Any]:
-    """Return names and sizes of the axes, and device ids where the mesh has devices."""
+    """Return names and sizes of the axes, and the device ids, or None if the mesh has no devices."""
     if isinstance(mesh, Mapping):
         return tuple(mesh), integers(mesh.values(), "the mesh", least=1), None
     if not hasattr(mesh, "axis_names"):

@@ -66,22 +66,23 @@ def from_darray(
     Raises ArgumentError for another kind of datatype, and for arguments that MPI would reject.
     """
     if hasattr(size, "Get_envelope"):
-        found = _decode(size, "DARRAY")
+        arguments = _decode(size, "DARRAY")
         names = ("size", "rank", "gsizes", "distribs", "dargs", "psizes", "order")
-        return from_darray(*(found[name] for name in names))
+        return from_darray(*(arguments[name] for name in names))
     if gsizes is None or distribs is None or psizes is None:
         raise ArgumentError("a darray needs size, rank, gsizes, distribs, dargs, psizes and order, or one datatype")
     shape = integers(gsizes, "gsizes")
     extents = integers(psizes, "psizes", least=1)
-    given = [None] * len(shape) if dargs is None else list(dargs)
-    for what, values in (("distribs", distribs), ("dargs", given), ("psizes", extents)):
+    block_sizes = [None] * len(shape) if dargs is None else list(dargs)
+    for what, values in (("distribs", distribs), ("dargs", block_sizes), ("psizes", extents)):
         same_length(what, values, len(shape))
     if math.prod(extents) != size or not 0 <= rank < size:
         raise ArgumentError(
             f"rank {rank} of {size} ranks does not fit psizes {extents}, a grid of {math.prod(extents)}"
         )
     dist = [
-        _distribution(d, shape[d], _name(distribs[d], d), _argument(given[d], d), extents[d]) for d in range(len(shape))
+        _distribution(d, shape[d], _name(distribs[d], d), _argument(block_sizes[d], d), extents[d])
+        for d in range(len(shape))
     ]
     table = np.arange(size, dtype=np.int64).reshape(*extents, 1)
     return make(shape, dist, table, order=_order(order))
@@ -121,26 +122,29 @@ def to_darray(layout: Layout, rank: int) -> Darray:
     order = "F" if table.order == "F" else "C"
     size = int(table.ranks.size)
     table.rank_coordinates(rank)
-    found = Darray(size, rank, layout.shape, tuple(distribs), tuple(dargs), table.extents, order)
-    check_back(_DARRAY, table, from_darray(*found), "its darray means another layout")
-    return found
+    result = Darray(size, rank, layout.shape, tuple(distribs), tuple(dargs), table.extents, order)
+    check_back(_DARRAY, table, from_darray(*result), "its darray means another layout")
+    return result
 
 
 @entry
 def to_darray_type(layout: Layout, rank: int, element: Any) -> Any:
-    """Return a rank's darray datatype of mpi4py, of elements of a datatype; commit and free it yourself."""
+    """Return mpi4py's darray datatype of a rank; the caller must commit and free it.
+
+    element  the datatype of the elements
+    """
     from mpi4py import MPI
 
-    found = to_darray(layout, rank)
+    darray = to_darray(layout, rank)
     kinds = {"block": MPI.DISTRIBUTE_BLOCK, "cyclic": MPI.DISTRIBUTE_CYCLIC, "none": MPI.DISTRIBUTE_NONE}
     return element.Create_darray(
-        found.size,
-        found.rank,
-        list(found.gsizes),
-        [kinds[name] for name in found.distribs],
-        [MPI.DISTRIBUTE_DFLT_DARG if argument is None else argument for argument in found.dargs],
-        list(found.psizes),
-        MPI.ORDER_C if found.order == "C" else MPI.ORDER_FORTRAN,
+        darray.size,
+        darray.rank,
+        list(darray.gsizes),
+        [kinds[name] for name in darray.distribs],
+        [MPI.DISTRIBUTE_DFLT_DARG if argument is None else argument for argument in darray.dargs],
+        list(darray.psizes),
+        MPI.ORDER_C if darray.order == "C" else MPI.ORDER_FORTRAN,
     )
 
 
@@ -151,8 +155,8 @@ def from_subarrays(parts: Sequence[Any] | Mapping[int, Any]) -> Layout:
     parts  one for each rank, in the order of ranks or by rank number: an mpi4py Datatype made by Create_subarray, or
            the arguments (sizes, subsizes, starts, order)
 
-    Ranks with equal boxes hold replicas.  Raises ArgumentError if the boxes are of different arrays, leave out an
-    element, overlap otherwise, or form no grid.
+    Ranks with equal boxes hold replicas.  Raises ArgumentError if the boxes are of different arrays, if an element is
+    in no box, if different boxes overlap, or if the boxes do not form a grid.
     """
     numbered = parts if isinstance(parts, Mapping) else dict(enumerate(parts))
     if not numbered:
@@ -201,12 +205,15 @@ def to_subarray(layout: Layout, rank: int) -> Subarray:
 
 @entry
 def to_subarray_type(layout: Layout, rank: int, element: Any) -> Any:
-    """Return a rank's subarray datatype of mpi4py, of elements of a datatype; commit and free it yourself."""
+    """Return mpi4py's subarray datatype of a rank; the caller must commit and free it.
+
+    element  the datatype of the elements
+    """
     from mpi4py import MPI
 
-    found = to_subarray(layout, rank)
-    order = MPI.ORDER_C if found.order == "C" else MPI.ORDER_FORTRAN
-    return element.Create_subarray(list(found.sizes), list(found.subsizes), list(found.starts), order)
+    subarray = to_subarray(layout, rank)
+    order = MPI.ORDER_C if subarray.order == "C" else MPI.ORDER_FORTRAN
+    return element.Create_subarray(list(subarray.sizes), list(subarray.subsizes), list(subarray.starts), order)
 
 
 def _distribution(d: int, size: int, name: str, argument: int | None, extent: int) -> str:
@@ -226,8 +233,8 @@ def _distribution(d: int, size: int, name: str, argument: int | None, extent: in
 
 def _subarray(part: Any, rank: int) -> Subarray:
     if hasattr(part, "Get_envelope"):
-        found = _decode(part, "SUBARRAY")
-        part = tuple(found[name] for name in ("sizes", "subsizes", "starts", "order"))
+        arguments = _decode(part, "SUBARRAY")
+        part = tuple(arguments[name] for name in ("sizes", "subsizes", "starts", "order"))
     if len(part) not in (3, 4):
         raise ArgumentError(
             f"the subarray of rank {rank} has {len(part)} parts; expected sizes, subsizes, starts, order"
@@ -242,12 +249,12 @@ def _subarray(part: Any, rank: int) -> Subarray:
 
 
 def _decode(datatype: Any, combiner: str) -> dict[str, Any]:
-    """Return the arguments that a datatype of mpi4py was made with."""
-    base, found, arguments = datatype.decode()
-    if found in ("DUP", "RESIZED"):
+    """Return the arguments with which mpi4py made a datatype.  errors  ArgumentError: another combiner made it"""
+    base, actual, arguments = datatype.decode()
+    if actual in ("DUP", "RESIZED"):
         return _decode(base, combiner)
-    if found != combiner:
-        raise ArgumentError(f"the datatype was made by {found}; expected one made by {combiner}")
+    if actual != combiner:
+        raise ArgumentError(f"the datatype was made by {actual}; expected one made by {combiner}")
     return dict(arguments)
 
 
@@ -274,7 +281,7 @@ def _order(value: Any) -> str:
 
 
 def _argument(value: Any, d: int) -> int | None:
-    """Return a block size, None for the default, which is negative in every MPI."""
+    """Return a block size; None for the default, MPI_DISTRIBUTE_DFLT_DARG, which is negative in every MPI library."""
     if value is None:
         return None
     (result,) = integers((value,), f"dargs of dimension {d}", least=-(1 << 31))

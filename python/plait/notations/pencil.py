@@ -89,12 +89,12 @@ def from_pencil(
 
 @entry
 def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
-    """Return shape, aligned dimension, grid and the grid dimension of each array dimension.
+    """Return the pencil of a layout: shape, aligned dimension, grid, and the grid dimension of each array dimension.
 
-    axis  the dimension of alignment if several dimensions are not distributed; default: the last of those
+    axis  the aligned dimension; default: the last dimension that is not distributed
 
     Raises ArgumentError for layouts that are not balanced, distribute every dimension, leave a rank without elements,
-    or have replicas, halos or a memory order other than C, and for ranks that are not counted in C order of a grid.
+    or have replicas, halos or a memory order other than C, and for ranks that are not in C order of a grid.
     """
     table = make_table(layout)
     check_parts(_NAME, table, replicas="a pencil gives each to one", halo="a pencil knows none")
@@ -108,28 +108,29 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
             _NAME, layout, f"dimension {aligned} is distributed over {table.extents[aligned]} ranks, so no pencil of it"
         )
     for d, dimension in enumerate(table.dimensions):
-        least, more = divmod(dimension.size, dimension.coordinates)
-        if not least:
+        quotient, remainder = divmod(dimension.size, dimension.coordinates)
+        if not quotient:
             raise refusal(
                 _NAME, layout, f"dimension {d} has {dimension.size} indices for {dimension.coordinates} ranks"
             )
-        if dimension.sizes != tuple(least + (c < more) for c in range(dimension.coordinates)):
+        if dimension.sizes != tuple(quotient + (c < remainder) for c in range(dimension.coordinates)):
             raise refusal(_NAME, layout, f"the blocks of dimension {d} are not balanced")
-    # The array dimensions in the order of the grid: the ranks of the slowest one have the largest distance.
+    # Sort the distributed dimensions in the order of the grid: ranks are counted in C order, so neighbouring ranks
+    # differ most along the slowest grid dimension.
     ranks = table.ranks[..., 0]
     gaps = [abs(int(np.diff(ranks, axis=d).flat[0])) if extent > 1 else 0 for d, extent in enumerate(table.extents)]
     distributed = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -gaps[d])
     positions = iter(distributed)
     by_position = [d if d in whole else next(positions) for d in range(layout.ndim)]
-    found = Pencil(
+    pencil = Pencil(
         layout.shape,
         aligned,
         tuple(table.extents[d] for d in by_position),
         tuple(by_position.index(d) for d in range(layout.ndim)),
     )
-    back = from_pencil(*found)
+    back = from_pencil(*pencil)
     check_back(_NAME, table, back, "its ranks are not counted in C order of the grid")
-    return found
+    return pencil
 
 
 @entry
@@ -138,15 +139,19 @@ def to_pencil_object(layout: Layout, comm: Any, axis: int | None = None) -> Any:
     from mpi4py_fft.pencil import Pencil as Real
     from mpi4py_fft.pencil import Subcomm
 
-    found = to_pencil(layout, axis)
+    pencil = to_pencil(layout, axis)
     if comm.Get_size() != layout.size:
         raise refusal(_NAME, layout, f"the communicator has {comm.Get_size()} ranks")
-    subcomms = Subcomm(comm, list(found.dims), reorder=False)
-    return Real([subcomms[position] for position in found.axes], found.shape, found.axis)
+    subcomms = Subcomm(comm, list(pencil.dims), reorder=False)
+    return Real([subcomms[position] for position in pencil.axes], pencil.shape, pencil.axis)
 
 
 def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]:
-    """Return the plain data of a pencil; the distances of ranks in each dimension determine the grid's order."""
+    """Return shape, axis, dims and axes of a pencil of mpi4py-fft.
+
+    The distance between neighbouring ranks along each dimension determines the order of the grid dimensions: in a C
+    order grid of 2 x 3 ranks, neighbours along the first dimension are 3 apart, and along the second one 1 apart.
+    """
     sizes = [int(sub.Get_size()) for sub in pencil.subcomm]
     gaps = [0] * len(sizes)
     if max(sizes) > 1:
@@ -157,9 +162,9 @@ def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...]
         group = comm.Get_group()
         for d, sub in enumerate(pencil.subcomm):
             if sizes[d] > 1:
-                own = sub.Get_group()
-                ranks = own.Translate_ranks([0, 1], group)
-                own.Free()
+                subgroup = sub.Get_group()
+                ranks = subgroup.Translate_ranks([0, 1], group)
+                subgroup.Free()
                 gaps[d] = ranks[1] - ranks[0]
         group.Free()
     distributed = sorted((d for d, size in enumerate(sizes) if size > 1), key=lambda d: -gaps[d])

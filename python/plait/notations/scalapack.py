@@ -98,7 +98,10 @@ def to_grid(layout: Layout) -> Grid:
 
 
 def _checked(layout: Layout) -> tuple[Grid, list[int]]:
-    """Return grid and descriptor (but for context and leading dimension) of a layout, or raise ArgumentError."""
+    """Return the grid of a layout, and the descriptor with placeholders for context and leading dimension.
+
+    errors  ArgumentError: no descriptor describes the layout
+    """
     if layout.ndim != 2:
         raise refusal(_NAME, layout, f"the array has {layout.ndim} dimensions, and a matrix has 2")
     table = make_table(layout)
@@ -110,8 +113,8 @@ def _checked(layout: Layout) -> tuple[Grid, list[int]]:
                 _NAME, layout, f"dimension {d} is not distributed in equal blocks in turn from its first index on"
             )
     mb, nb = (dimension.cyclic[0] if dimension.cyclic else 1 for dimension in table.dimensions)
-    # If ranks are counted along the grid, the smallest rank would have the grid position (0, 0), and the first block is
-    # at the source position.  Otherwise a map of ranks describes the grid.
+    # If ranks are counted along the BLACS grid, its position (0, 0) has the smallest rank, and the first block is at
+    # the source position.  Otherwise a map of ranks describes the grid.
     ranks = table.ranks[..., 0]
     extents = (int(ranks.shape[0]), int(ranks.shape[1]))
     row, column = (int(c) for c in np.unravel_index(np.argmin(ranks), extents))

@@ -1,4 +1,4 @@
-"""Arrays in files as xarray indexes them, without having read them."""
+"""Arrays in files that xarray indexes, and that are read only then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .variables import DatasetVariable, xarray_dtype
 
 
 def _opened(url: str, mode: Literal["r"], **options: Any) -> File:
-    """Open a file that xarray closes, or leaves open to the end of the program."""
+    """Open a file that xarray may close, or may leave open until the program ends."""
     file = open(url, mode, **options)
     file._kept = True
     return file
@@ -24,15 +24,15 @@ def _opened(url: str, mode: Literal["r"], **options: Any) -> File:
 class LazyArray(BackendArray):
     """An array whose elements are read when it is indexed.
 
-    Any number of threads may index it; their reads take turns. It is pickled as the name of its file, which is opened
-    again by a read. xarray limits the number of open files, as its own options say.
+    Any number of threads may index it; their reads take turns. It is pickled as the name of its file, which the next
+    read opens again. xarray limits the number of open files by its option ``file_cache_maxsize``.
     """
 
-    def __init__(self, found: DatasetVariable) -> None:
+    def __init__(self, variable: DatasetVariable) -> None:
         """Store the description; the file is opened by the first read."""
-        self.shape = found.shape
-        self.dtype = found.dtype
-        self._files = CachingFileManager(_opened, found.url, mode="r", kwargs=dict(found.options))
+        self.shape = variable.shape
+        self.dtype = variable.dtype
+        self._files = CachingFileManager(_opened, variable.url, mode="r", kwargs=dict(variable.options))
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         """Read the elements of an index of xarray."""
@@ -45,7 +45,7 @@ class LazyArray(BackendArray):
         return np.asarray(file[key]).astype(self.dtype, copy=False)
 
     def close(self) -> None:
-        """Close the file, where it is open; reading opens it again."""
+        """Close the file if it is open; reading opens it again."""
         self._files.close()
 
 
@@ -53,7 +53,7 @@ class LazyConcatenation(BackendArray):
     """A joined array whose elements are read when it is indexed. It is pickled as the names of its files."""
 
     def __init__(self, joined: Concatenation) -> None:
-        """Refer to the array, which another object closes."""
+        """Store the array, which another object closes."""
         self.shape = joined.shape
         self.dtype = xarray_dtype(joined.dtype)
         self._joined = joined

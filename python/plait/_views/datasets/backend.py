@@ -1,4 +1,4 @@
-"""A backend of xarray: datasets out of whatever Plait opens."""
+"""A backend of xarray: makes datasets of all files that Plait opens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .arrays import LazyArray, LazyConcatenation
 from .joined import joined_group
 from .variables import Group, group_in, names_of_groups
 
-_OWN = ("npy", "npz", "safetensors")
+_ONLY_PLAIT = ("npy", "npz", "safetensors")
 """Formats that no other backend reads; files of other formats need ``engine="plait"``."""
 
 
@@ -31,29 +31,31 @@ def _has_user_block(path: Path) -> bool:
 
 
 class _Store(AbstractDataStore):
-    """A group of arrays, as xarray's decoding takes it."""
+    """A group of arrays as an xarray data store, whose variables xarray decodes."""
 
     def __init__(
         self, group: Group, joined: Mapping[str, Concatenation] | None = None, files: JoinedFiles | None = None
     ) -> None:
         self._group, self._files = group, files
         self._arrays: dict[str, LazyArray | LazyConcatenation] = {
-            found.name: LazyConcatenation(joined[found.name]) if joined and found.name in joined else LazyArray(found)
-            for found in group.arrays
+            variable.name: LazyConcatenation(joined[variable.name])
+            if joined and variable.name in joined
+            else LazyArray(variable)
+            for variable in group.arrays
         }
 
     def get_variables(self) -> Mapping[str, xarray.Variable]:
         """Return the variables, none of which has been read."""
         result = {}
-        for found in self._group.arrays:
+        for variable in self._group.arrays:
             encoding = {
-                "preferred_chunks": dict(zip(found.dimensions, found.chunks, strict=True)),
-                "original_shape": found.shape,
-                **found.encoding,
+                "preferred_chunks": dict(zip(variable.dimensions, variable.chunks, strict=True)),
+                "original_shape": variable.shape,
+                **variable.encoding,
             }
-            data = LazilyIndexedArray(self._arrays[found.name])
-            result[found.name] = xarray.Variable(
-                found.dimensions, data, dict(found.attributes), encoding, fastpath=True
+            data = LazilyIndexedArray(self._arrays[variable.name])
+            result[variable.name] = xarray.Variable(
+                variable.dimensions, data, dict(variable.attributes), encoding, fastpath=True
             )
         return result
 
@@ -67,7 +69,11 @@ class _Store(AbstractDataStore):
 
     def get_dimensions(self) -> Mapping[str, int]:
         """Return the sizes of the dimensions."""
-        return {name: size for one in self._group.arrays for name, size in zip(one.dimensions, one.shape, strict=True)}
+        return {
+            name: size
+            for variable in self._group.arrays
+            for name, size in zip(variable.dimensions, variable.shape, strict=True)
+        }
 
     def close(self) -> None:
         """Close the files of the arrays."""
@@ -80,7 +86,7 @@ class _Store(AbstractDataStore):
 def _open_store(source: str | os.PathLike[str] | JoinedFiles, group: str | None, options: Mapping[str, Any]) -> _Store:
     """Open a file, or join files.
 
-    options  of plait.open, or with ``concat`` of plait.open_many
+    options  arguments of plait.open, or with ``concat`` of plait.open_many
     """
     if isinstance(source, JoinedFiles):
         if options:
@@ -97,18 +103,18 @@ def _open_store(source: str | os.PathLike[str] | JoinedFiles, group: str | None,
 
 
 class PlaitBackend(BackendEntrypoint):
-    """``xarray.open_dataset(name, engine="plait")``: lazily, from whatever ``plait.open`` opens.
+    """``xarray.open_dataset(name, engine="plait")``: opens any name that ``plait.open`` opens, and reads lazily.
 
     name   a file that holds several arrays: each is a variable, and those with the name of their only dimension are
            coordinates. ``FILE::ARRAY`` gives that array with its coordinates, for ``xarray.open_dataarray``; a store
            that holds one array without a name gives the variable ``data``
     group  the group of a file that has groups; by default the outermost one
-    shape, dtype, order, offset  of the array in a store that does not say them, as in :func:`plait.open`
+    shape, dtype, order, offset  those of the array, for a store that does not state them, as in :func:`plait.open`
     concat, first, sort  join the files that match a pattern, such as ``"run-*.nc"``, as :func:`plait.open_many`
 
-    Dimensions have the names that the format has for them. Others are ``dim_0`` and so on in a store with one array,
-    and in a file with several arrays those of netCDF's library: ``phony_dim_0`` and so on, one for each size. xarray
-    itself decodes ``_FillValue``, ``scale_factor`` and the like; ``chunks={}`` takes the chunks of the file, or
+    Dimensions have the names that the file states. Dimensions without names are called ``dim_0`` and so on in a store
+    with one array, and ``phony_dim_0`` and so on, as by netCDF's library, in a file with several arrays. xarray itself
+    decodes attributes such as ``_FillValue`` and ``scale_factor``; ``chunks={}`` selects the chunks of the file, or
     contiguous pieces of 32 MiB.
     """
 
@@ -142,13 +148,13 @@ class PlaitBackend(BackendEntrypoint):
             return False
         name = os.fsdecode(filename_or_obj)
         with contextlib.suppress(ArgumentError, TypeError, OSError):  # open_dataset() reports the error
-            found = format_at(name)
+            file_format = format_at(name)
             path = local_path(name)
-            if found == "zarr":
+            if file_format == "zarr":
                 return path is not None and path.is_dir() and path.suffix != ".zarr"
-            if found in ("hdf5", "netcdf"):
+            if file_format in ("hdf5", "netcdf"):
                 return path is not None and path.is_file() and _has_user_block(path)
-            return found in _OWN
+            return file_format in _ONLY_PLAIT
         return False
 
     def open_dataset(  # type: ignore[override]
@@ -166,7 +172,7 @@ class PlaitBackend(BackendEntrypoint):
         **options: Any,
     ) -> xarray.Dataset:
         """Return the dataset; the class documents the arguments."""
-        store = _open_store(filename_or_obj, group, {key: one for key, one in options.items() if one is not None})
+        store = _open_store(filename_or_obj, group, {key: value for key, value in options.items() if value is not None})
         return StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,

@@ -36,40 +36,42 @@ class DimensionNames(NamedTuple):
 def name_dimensions(listed: Sequence[ArrayInfo], groups: Iterable[GroupInfo]) -> DimensionNames:
     """Return the names of all dimensions of the arrays of a file.
 
-    listed  in the order of the file, as its groups
+    listed  the arrays of the file; these and `groups` are in the order of the file
 
     If a name has different sizes in a group, the format defines names separately for each array, as Zarr does. Such a
     name is replaced in every array in which its size differs from that in the first array.
     """
     defined = {group.name.strip("/"): list(group.dimensions) for group in groups}
     positions = {group: position for position, group in enumerate(defined)}
-    inside: dict[str, list[ArrayInfo]] = {}
+    arrays_by_group: dict[str, list[ArrayInfo]] = {}
     for array in listed:
         if not array.element.startswith(_NO_VARIABLES):
-            inside.setdefault(posixpath.dirname(array.name), []).append(array)
+            arrays_by_group.setdefault(posixpath.dirname(array.name), []).append(array)
     numbers = itertools.count(sum(map(len, defined.values())))
     result = DimensionNames({}, {})
-    for group in sorted({*defined, *inside}, key=lambda group: _after_its_groups(group, positions)):
-        own = defined.get(group, [])
-        above = {one.name for other in _groups_above(group) for one in defined.get(other, [])}
-        arrays = inside.get(group, [])
-        names = _names_in_group(arrays, own, numbers)
+    for group in sorted({*defined, *arrays_by_group}, key=lambda group: _subgroups_first(group, positions)):
+        group_dimensions = defined.get(group, [])
+        inherited = {dimension.name for other in _groups_above(group) for dimension in defined.get(other, [])}
+        arrays = arrays_by_group.get(group, [])
+        names = _names_in_group(arrays, group_dimensions, numbers)
         result.of_arrays.update(names)
         # Labels of HDF5 name dimensions that no group defines.
-        above -= {one.name for one in own}
+        inherited -= {dimension.name for dimension in group_dimensions}
         used = {names[array.name][d] for array in arrays for d in array.unlimited}
-        result.unlimited[group] = {one.name for one in own if one.unlimited} | (used - above)
+        result.unlimited[group] = {dimension.name for dimension in group_dimensions if dimension.unlimited} | (
+            used - inherited
+        )
     return result
 
 
-def _after_its_groups(group: str, positions: dict[str, int]) -> tuple[tuple[int, str], ...]:
-    """Return the key by which subgroups precede their group, in the order of the file."""
+def _subgroups_first(group: str, positions: dict[str, int]) -> tuple[tuple[int, str], ...]:
+    """Return the sort key of a group, with which subgroups precede their group, in the order of the file."""
     path = [*_groups_above(group), group] if group else []
-    return (*((positions.get(one, len(positions)), one) for one in path if one), (len(positions) + 1, ""))
+    return (*((positions.get(name, len(positions)), name) for name in path if name), (len(positions) + 1, ""))
 
 
 def _groups_above(group: str) -> list[str]:
-    """Return the groups that a group is in, the outermost one first."""
+    """Return the groups that contain a group, the outermost one first."""
     return [group[:end] for end in range(len(group)) if end == 0 or group[end] == "/"]
 
 
@@ -91,11 +93,11 @@ def _names_in_group(
 
 
 def _matching(
-    dimensions: list[DimensionInfo], taken: Sequence[str], size: int, unlimited: bool, numbers: Iterator[int]
+    dimensions: list[DimensionInfo], used: Sequence[str], size: int, unlimited: bool, numbers: Iterator[int]
 ) -> str:
-    """Return the name of the first dimension that matches and is not taken; adds a new one if there is none."""
+    """Return the name of the first dimension that matches and is not used; if there is none, add a new one."""
     for dimension in dimensions:
-        if (dimension.length, dimension.unlimited) == (size, unlimited) and dimension.name not in taken:
+        if (dimension.length, dimension.unlimited) == (size, unlimited) and dimension.name not in used:
             return dimension.name
     dimensions.append(DimensionInfo(f"phony_dim_{next(numbers)}", size, unlimited))
     return dimensions[-1].name

@@ -20,21 +20,21 @@ def joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dict[str
         raise ArgumentError("xarray reads joined files in one process; join them with open_many() without comm")
     first = group_in(files.names[0], group, {})
     variables, joined = [], {}
-    for one in first.arrays:
-        name = one.url.partition(BETWEEN)[2]
+    for variable in first.arrays:
+        name = variable.url.partition(BETWEEN)[2]
         if name not in files:
             continue
         whole = files.joined.get(name)
-        variables.append(one if whole is None else _joined_variable(one, whole))
+        variables.append(variable if whole is None else _joined_variable(variable, whole))
         if whole is not None:
-            joined[one.name] = whole
+            joined[variable.name] = whole
     return replace(first, arrays=tuple(variables)), joined
 
 
 def _joined_variable(first: DatasetVariable, whole: Concatenation) -> DatasetVariable:
-    """Return the variable of a joined array.  first: that of the first file"""
+    """Return the variable of a joined array.  first: the variable of the first file"""
     dtype = xarray_dtype(whole.dtype)
-    # xarray must not decode the elements again
+    # If Plait has decoded the elements, xarray must not decode them again, so it gets the remaining attributes.
     changed = whole.is_unpacked or dtype != first.dtype
     attributes = user_attributes(whole.attrs) if changed else first.attributes
     return replace(first, shape=whole.shape, dtype=dtype, chunks=whole.chunks, attributes=attributes)

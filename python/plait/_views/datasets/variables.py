@@ -1,4 +1,4 @@
-"""Finds the arrays of a name and the names of their dimensions, for xarray's variables."""
+"""Finds the arrays of a file or group, and the names of their dimensions, for xarray's variables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HIDDEN = frozenset(
         *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties", _DIMENSIONS),
     ]
 )
-"""Attributes by which formats keep dimensions: no user's."""
+"""Attributes in which formats store dimensions; they are not shown to the user."""
 
 _MISSING = ("_FillValue", "missing_value")
 
@@ -45,7 +45,7 @@ class DatasetVariable:
 
     name: str
     url: str
-    """The name that opens it."""
+    """The name with which plait.open opens the array."""
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     dimensions: tuple[str, ...]
@@ -53,7 +53,7 @@ class DatasetVariable:
     """The shape of pieces that are read efficiently."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Further arguments for opening it."""
+    """Further arguments of plait.open for the array."""
     encoding: Mapping[str, Any] = field(default_factory=dict)
     """Attributes that xarray stores in ``encoding`` and does not decode."""
 
@@ -69,24 +69,24 @@ class Group:
 
 
 def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
-    """Return the content of a name.
+    """Return the arrays and attributes of a file, a group, or a store with one array.
 
-    url      any name that plait.open takes; ``FILE::ARRAY`` gives the array with the coordinates in its group
+    url      any name that plait.open accepts; ``FILE::ARRAY`` gives the array with the coordinates in its group
     group    the group of a file that has groups; by default the outermost one
     options  arguments of plait.open for an array whose store does not describe it, such as its shape
 
     errors  plait.ArgumentError: there is no such group, or it is empty; plait.StoreError
     """
-    where = locate(url)
-    # another process that reads it may have another working folder
-    if where.file and ":" not in where.file.partition("/")[0]:
+    location = locate(url)
+    # An absolute path, because a process that unpickles the variables may have another working folder.
+    if location.file and ":" not in location.file.partition("/")[0]:
         url = os.path.abspath(url)
-    if not where.names_arrays:
+    if not location.names_arrays:
         if group:
             raise ArgumentError(f"{url} holds one array, and has no group {group!r}; leave group out")
         with open(url, **options) as file:
             dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
-            one = DatasetVariable(
+            array = DatasetVariable(
                 ONLY,
                 url,
                 file.shape,
@@ -96,37 +96,37 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
                 _unwrap_scalars(file.attrs),
                 options,
             )
-        return Group((one,))
+        return Group((array,))
     if options:
         raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(options)}")
-    path, _, wanted = url.partition(BETWEEN)
+    path, _, requested = url.partition(BETWEEN)
     listed = arrays_in(path)
-    wanted = wanted.strip("/")
+    requested = requested.strip("/")
     if (
-        wanted
-        and wanted not in {one.name for one in listed}
-        and any(one.name.startswith(f"{wanted}/") for one in listed)
+        requested
+        and requested not in {array.name for array in listed}
+        and any(array.name.startswith(f"{requested}/") for array in listed)
     ):
-        wanted, group = "", posixpath.join(wanted, (group or "").strip("/")).rstrip("/")
-    inside = posixpath.dirname(wanted) if wanted else (group or "").strip("/")
-    near = [one for one in listed if posixpath.dirname(one.name) == inside]
-    if wanted:
-        near = _with_coordinates(near, wanted, url)
-    elif not near and inside not in names_of_groups(path):
+        requested, group = "", posixpath.join(requested, (group or "").strip("/")).rstrip("/")
+    group_path = posixpath.dirname(requested) if requested else (group or "").strip("/")
+    candidates = [array for array in listed if posixpath.dirname(array.name) == group_path]
+    if requested:
+        candidates = _with_coordinates(candidates, requested, url)
+    elif not candidates and group_path not in names_of_groups(path):
         raise ArgumentError(
-            f"{path} has no group {inside!r}; pass group=, one of: "
+            f"{path} has no group {group_path!r}; pass group=, one of: "
             f"{', '.join(name for name in names_of_groups(path) if name) or 'none'}"
         )
     groups = groups_in(path)
-    siblings = () if wanted else (one for one in groups if one.name.strip("/") == inside)
-    attributes = {name: value for one in siblings for name, value in user_attributes(one.attributes).items()}
-    usable = tuple(_usable(near, path, wanted))
+    siblings = () if requested else (array for array in groups if array.name.strip("/") == group_path)
+    attributes = {name: value for array in siblings for name, value in user_attributes(array.attributes).items()}
+    usable = tuple(_readable(candidates, path, requested))
     if len(listed) == 1 and not listed[0].name:
-        return Group(tuple(_found_alone(one, path) for one in usable), attributes)
+        return Group(tuple(_to_only_variable(array, path) for array in usable), attributes)
     names = name_dimensions(listed, groups)
-    arrays = tuple(_found(one, path, names.of_arrays[one.name]) for one in usable)
+    arrays = tuple(_to_variable(array, path, names.of_arrays[array.name]) for array in usable)
     has_limits = format_at(path) in ("hdf5", "netcdf")
-    return Group(arrays, attributes, frozenset(names.unlimited.get(inside, ())) if has_limits else None)
+    return Group(arrays, attributes, frozenset(names.unlimited.get(group_path, ())) if has_limits else None)
 
 
 def names_of_groups(url: str) -> tuple[str, ...]:
@@ -134,52 +134,52 @@ def names_of_groups(url: str) -> tuple[str, ...]:
     if not locate(url).names_arrays:
         return ("",)
     path = url.partition(BETWEEN)[0]
-    names = {posixpath.dirname(one.name) for one in arrays_in(path)}
+    names = {posixpath.dirname(array.name) for array in arrays_in(path)}
     names |= {group.name.strip("/") for group in groups_in(path)}
     above = {name[:end] for name in names for end in range(len(name)) if name[end] == "/"}
     return tuple(sorted({"", *names, *above}))
 
 
-def _with_coordinates(near: list[ArrayInfo], wanted: str, url: str) -> list[ArrayInfo]:
+def _with_coordinates(candidates: list[ArrayInfo], requested: str, url: str) -> list[ArrayInfo]:
     """Return an array, and those in its group that are the coordinates of its dimensions."""
-    mine = [one for one in near if one.name == wanted]
-    if not mine:
+    matching = [array for array in candidates if array.name == requested]
+    if not matching:
         open(url).close()  # raises the error
-    names = {_base(name) for name in mine[0].dimension_names}
+    names = {_base(name) for name in matching[0].dimension_names}
     return [
-        one
-        for one in near
-        if one.name == wanted
-        or (_base(one.name) in names and [_base(name) for name in one.dimension_names] == [_base(one.name)])
+        array
+        for array in candidates
+        if array.name == requested
+        or (_base(array.name) in names and [_base(name) for name in array.dimension_names] == [_base(array.name)])
     ]
 
 
-def _usable(near: list[ArrayInfo], path: str, wanted: str) -> Iterator[ArrayInfo]:
+def _readable(candidates: list[ArrayInfo], path: str, requested: str) -> Iterator[ArrayInfo]:
     """Leave out arrays that Plait cannot read, with a warning."""
-    for one in near:
-        if not one.error and one.dtype is not None:
-            yield one
-        elif one.name == wanted:
-            open(f"{path}{BETWEEN}{one.name}").close()  # raises the error
+    for array in candidates:
+        if not array.error and array.dtype is not None:
+            yield array
+        elif array.name == requested:
+            open(f"{path}{BETWEEN}{array.name}").close()  # raises the error
         else:
             warnings.warn(
-                f"{path}{BETWEEN}{one.name} is left out: {one.error or f'elements of type {one.element}'}",
+                f"{path}{BETWEEN}{array.name} is left out: {array.error or f'elements of type {array.element}'}",
                 stacklevel=2,
             )
 
 
-def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> DatasetVariable:
-    assert one.dtype is not None
-    chunks = one.chunks or pieces(one.shape, one.dtype.itemsize, one.order)
-    url = f"{path}{BETWEEN}{one.name}"
-    attributes = _xarray_attributes(one)
+def _to_variable(array: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> DatasetVariable:
+    assert array.dtype is not None
+    chunks = array.chunks or pieces(array.shape, array.dtype.itemsize, array.order)
+    url = f"{path}{BETWEEN}{array.name}"
+    attributes = _xarray_attributes(array)
     # xarray must not decode fill values of opaque elements: it cannot hash their type.
-    encoding = {name: attributes.pop(name) for name in _MISSING if name in attributes and one.dtype.kind == "V"}
+    encoding = {name: attributes.pop(name) for name in _MISSING if name in attributes and array.dtype.kind == "V"}
     return DatasetVariable(
-        _base(one.name),
+        _base(array.name),
         url,
-        one.shape,
-        xarray_dtype(one.dtype),
+        array.shape,
+        xarray_dtype(array.dtype),
         dimensions,
         chunks,
         attributes=attributes,
@@ -195,11 +195,11 @@ def xarray_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return objects
 
 
-def _found_alone(one: ArrayInfo, path: str) -> DatasetVariable:
+def _to_only_variable(array: ArrayInfo, path: str) -> DatasetVariable:
     """Describe the nameless array of a store that holds one array."""
-    names = [_base(name) for name in one.dimension_names] or [""] * len(one.shape)
+    names = [_base(name) for name in array.dimension_names] or [""] * len(array.shape)
     dimensions = tuple(name or f"dim_{d}" for d, name in enumerate(names))
-    return replace(_found(one, path, dimensions), name=ONLY, url=path)
+    return replace(_to_variable(array, path, dimensions), name=ONLY, url=path)
 
 
 def _base(name: str) -> str:
@@ -207,31 +207,34 @@ def _base(name: str) -> str:
 
 
 def _unwrap_scalars(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes as xarray has them: arrays of one number, as which HDF5 keeps numbers, are that number."""
+    """Return attributes as xarray has them: arrays of one number, as HDF5 stores numbers, become that number."""
     return {name: value[0] if np.shape(value) == (1,) else value for name, value in attributes.items()}
 
 
 def user_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes as xarray has them, without those by which formats keep dimensions."""
+    """Return attributes as xarray has them, without those in which formats store dimensions."""
     return {name: value for name, value in _unwrap_scalars(attributes).items() if name not in _HIDDEN}
 
 
-def _original_bytes(text: str, most: int) -> bytes:
-    """Return the original bytes of a text; those that were not UTF-8 were read as Latin-1 (latin1_to_utf8())."""
+def _original_bytes(text: str, max_bytes: int) -> bytes:
+    """Return the original bytes of a text of at most `max_bytes` bytes.
+
+    Bytes that were not UTF-8 have been read as Latin-1 by latin1_to_utf8(). Such a text is longer when it is encoded.
+    """
     encoded = text.encode(errors="surrogateescape")
-    return encoded if len(encoded) <= most else text.encode("latin-1", "replace")
+    return encoded if len(encoded) <= max_bytes else text.encode("latin-1", "replace")
 
 
-def _xarray_attributes(one: ArrayInfo) -> dict[str, Any]:
+def _xarray_attributes(array: ArrayInfo) -> dict[str, Any]:
     """Return the attributes of an array as xarray decodes them."""
-    assert one.dtype is not None
-    found = user_attributes(one.attributes)
-    fill = found.get("_FillValue")
-    if isinstance(fill, str) and one.dtype.kind == "S":  # the elements are bytes, so the fill value must be as well
-        found["_FillValue"] = np.bytes_(_original_bytes(fill, one.dtype.itemsize))
-    elif isinstance(fill, str) and one.dtype.kind == "f":  # xarray encodes it so in Zarr 3
+    assert array.dtype is not None
+    attributes = user_attributes(array.attributes)
+    fill = attributes.get("_FillValue")
+    if isinstance(fill, str) and array.dtype.kind == "S":  # the elements are bytes, so the fill value must be as well
+        attributes["_FillValue"] = np.bytes_(_original_bytes(fill, array.dtype.itemsize))
+    elif isinstance(fill, str) and array.dtype.kind == "f":  # xarray encodes it so in Zarr 3
         with contextlib.suppress(ValueError, struct.error):
-            (found["_FillValue"],) = struct.unpack("<d", base64.b64decode(fill, validate=True))
-    elif has_fill_of_zarr_2(one.attributes) and one.fill_value is not None:
-        found["_FillValue"] = one.fill_value  # as xarray has it in Zarr 2
-    return found
+            (attributes["_FillValue"],) = struct.unpack("<d", base64.b64decode(fill, validate=True))
+    elif has_fill_of_zarr_2(array.attributes) and array.fill_value is not None:
+        attributes["_FillValue"] = array.fill_value  # as xarray has it in Zarr 2
+    return attributes

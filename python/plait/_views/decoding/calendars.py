@@ -62,7 +62,7 @@ def _is_leap(calendar: str, year: int) -> bool:
 
 
 def _gregorian(year: int, month: int, day: int) -> int:
-    """Return the Julian day number of a Gregorian date: years begin in March, so that leap days end them."""
+    """Return the Julian day number of a Gregorian date. Years are counted from March, so that the leap day is last."""
     before_march = (14 - month) // 12
     years, months = year + 4800 - before_march, month + 12 * before_march - 3
     return day + (153 * months + 2) // 5 + 365 * years + years // 4 - years // 100 + years // 400 - 32045

@@ -18,7 +18,7 @@ from ..._base.errors import ArgumentError
 PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
 """Attributes that decoding applies, so that decoded arrays do not have them."""
 _VALID = ("valid_min", "valid_max", "valid_range")
-_BLOCK = 1 << 17  # elements that are decoded at once
+_BLOCK = 1 << 17  # number of elements that are decoded at once
 _Array = np.ndarray[Any, Any]
 
 
@@ -48,20 +48,20 @@ class Packing:
 
         errors  ArgumentError: attributes that are not numbers
         """
-        if stored.kind not in "iuf" or (fill is None and not any(one in attributes for one in PACKING)):
+        if stored.kind not in "iuf" or (fill is None and not any(attribute in attributes for attribute in PACKING)):
             return None
-        scale, offset = (_number(attributes, one, name) for one in ("scale_factor", "add_offset"))
-        seen = _type_by_sign(stored, str(attributes.get("_Unsigned", "")).lower())
+        scale, offset = (_number(attributes, attribute, name) for attribute in ("scale_factor", "add_offset"))
+        element_type = _type_by_sign(stored, str(attributes.get("_Unsigned", "")).lower())
         missing = [] if fill is None else [fill]
-        for one in ("_FillValue", "missing_value"):
-            missing += _numbers(attributes, one, name)
+        for attribute in ("_FillValue", "missing_value"):
+            missing += _numbers(attributes, attribute, name)
         return cls(
-            seen,
+            element_type,
             1.0 if scale is None else float(scale),
             0.0 if offset is None else float(offset),
-            tuple(value for one in missing if (value := _as_stored(one, stored, seen)) is not None),
-            _decoded_type(stored, [one.dtype for one in (scale, offset) if one is not None]),
-            seen != stored,
+            tuple(value for mark in missing if (value := _as_stored(mark, stored, element_type)) is not None),
+            _decoded_type(stored, [factor.dtype for factor in (scale, offset) if factor is not None]),
+            element_type != stored,
         )
 
     @property
@@ -80,25 +80,25 @@ class Packing:
 
     def decoded_attributes(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return the attributes of the decoded array."""
-        kept = {name: value for name, value in attributes.items() if name not in PACKING}
+        decoded = {name: value for name, value in attributes.items() if name not in PACKING}
         for name in _VALID:
-            if name in kept and np.asarray(kept[name]).dtype.kind in "iuf":
-                value = self._with_sign(np.asarray(kept[name]))
-                kept[name] = (value * self.scale + self.offset).astype(self.dtype)[()]
-        return kept
+            if name in decoded and np.asarray(decoded[name]).dtype.kind in "iuf":
+                value = self._with_sign(np.asarray(decoded[name]))
+                decoded[name] = (value * self.scale + self.offset).astype(self.dtype)[()]
+        return decoded
 
     def _with_sign(self, limit: _Array) -> _Array:
-        """Return a limit of valid elements, which attributes state in the type of the file, as an element is seen."""
+        """Return a limit of valid elements, which attributes state in the type of the file, in the type `stored`."""
         kinds = (limit.dtype.kind, self.stored.kind)
         return (
             limit.astype(self.stored) if kinds == ("i", "u") or (kinds == ("u", "i") and self.has_other_sign) else limit
         )
 
     def _decoded(self, stored: _Array) -> _Array:
-        seen = stored.view(self.stored) if stored.dtype != self.stored else stored
-        result = np.asarray(seen.astype("f8") * self.scale + self.offset)
+        elements = stored.view(self.stored) if stored.dtype != self.stored else stored
+        result = np.asarray(elements.astype("f8") * self.scale + self.offset)
         for value in self.missing:
-            result[np.isnan(seen) if value != value else seen == value] = np.nan
+            result[np.isnan(elements) if value != value else elements == value] = np.nan
         return result
 
 
@@ -137,20 +137,20 @@ def _type_by_sign(stored: np.dtype[Any], unsigned: str) -> np.dtype[Any]:
     return stored if kind is None else np.dtype(f"{stored.byteorder}{kind}{stored.itemsize}")
 
 
-def _as_stored(value: Any, stored: np.dtype[Any], seen: np.dtype[Any]) -> Any:
-    """Return a value as an element of the type `seen`; None if no element has it.
+def _as_stored(value: Any, stored: np.dtype[Any], element_type: np.dtype[Any]) -> Any:
+    """Return a value as an element of `element_type`; None if no element has it.
 
-    A value in the range of the file's type is an element in the file: if int8 is seen as uint8, -1 becomes 255.
+    A value in the range of the file's type is an element in the file: if int8 is read as uint8, -1 becomes 255.
     """
-    given = np.asarray(value)
-    element = _cast_exactly(given, stored.newbyteorder("="))
+    array = np.asarray(value)
+    element = _cast_exactly(array, stored.newbyteorder("="))
     if element is not None:
-        return element.view(seen.newbyteorder("="))[()]
-    return _cast_exactly(given, seen.newbyteorder("="))
+        return element.view(element_type.newbyteorder("="))[()]
+    return _cast_exactly(array, element_type.newbyteorder("="))
 
 
 def _cast_exactly(value: _Array, dtype: np.dtype[Any]) -> Any:
-    """Return a value in another type; None if that does not have it."""
+    """Return a value in another type; None if that type cannot represent it exactly."""
     with np.errstate(all="ignore"):
         cast = value.astype(dtype)
     same = bool(cast == value) or (bool(cast != cast) and bool(value != value))
@@ -158,12 +158,12 @@ def _cast_exactly(value: _Array, dtype: np.dtype[Any]) -> Any:
 
 
 def _decoded_type(stored: np.dtype[Any], factors: list[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the type of scale and offset, as CF has it, wide enough for the integers that are scaled."""
-    floats = [one for one in factors if one.kind == "f"]
+    """Return the type of decoded elements: that of scale and offset (CF conventions), widened to hold the integers."""
+    floats = [dtype for dtype in factors if dtype.kind == "f"]
     native = stored.newbyteorder("=")
     base = (
         native
         if stored.kind == "f"
         else np.dtype("f4" if stored.itemsize <= 2 and len(floats) == len(factors) else "f8")
     )
-    return np.result_type(base, *[one.newbyteorder("=") for one in floats])
+    return np.result_type(base, *[dtype.newbyteorder("=") for dtype in floats])

@@ -119,7 +119,7 @@ class TimeConversion:
         return result
 
     def _vectorized(self, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-        """Convert with 64-bit integers; None if they are too small for exact results."""
+        """Convert with 64-bit integers; return None if results could overflow or would not be exact."""
         if times.size == 0:
             return times
         bits = 0 if times.dtype.kind in "iu" else _FRACTION_BITS

@@ -30,12 +30,13 @@ class PartDescription:
     dtype: np.dtype[Any]
     order: str
     chunks: tuple[int, ...]
-    """The shape of pieces in which it is read efficiently."""
+    """The shape of pieces in which the part is read efficiently."""
     attributes: Attributes
 
     def agrees_with(self, other: PartDescription) -> bool:
         """Return True if the elements of both certainly mean the same: types and all attributes are equal."""
-        # The meaning of bounds, and of arrays of Zarr 2, also depends on other things than their attributes.
+        # The meaning of bounds depends on the attributes of their coordinate, too, and that of Zarr 2 arrays on the
+        # fill value.
         depends = may_be_bounds(self.shape) or has_fill_of_zarr_2(self.attributes)
         return not depends and self.dtype == other.dtype and self.attributes.stored == other.attributes.stored
 
@@ -92,10 +93,10 @@ class PartCollection:
 
     def _decoded(self, first: PartDescription) -> tuple[tuple[PartDecoding, ...], Attributes]:
         dtype = self._decodings[0].dtype
-        if any(one.packing is not None for one in self._decodings):
-            dtype = np.result_type(*[one.dtype for one in self._decodings])
-        decodings = tuple(replace(one, dtype=dtype, time=_needed(one.time)) for one in self._decodings)
-        missing = any(one.packing is not None and one.packing.missing for one in self._decodings)
+        if any(decoding.packing is not None for decoding in self._decodings):
+            dtype = np.result_type(*[decoding.dtype for decoding in self._decodings])
+        decodings = tuple(replace(decoding, dtype=dtype, time=_needed(decoding.time)) for decoding in self._decodings)
+        missing = any(decoding.packing is not None and decoding.packing.missing for decoding in self._decodings)
         attributes = self._meanings.joined_attributes(first.attributes, missing)
         stored = attributes if isinstance(attributes, Attributes) else Attributes(given_attributes(attributes))
         return decodings, stored
@@ -106,7 +107,7 @@ def _needed(time: TimeConversion | None) -> TimeConversion | None:
 
 
 def _check_shapes(part: PartDescription, first: PartDescription, axis: int) -> None:
-    rest, expected = ((*one.shape[:axis], *one.shape[axis + 1 :]) for one in (part, first))
+    rest, expected = ((*description.shape[:axis], *description.shape[axis + 1 :]) for description in (part, first))
     if len(part.shape) != len(first.shape) or rest != expected:
         raise ArgumentError(
             f"{part.url} has shape {shape_text(part.shape)}, but {first.url} has {shape_text(first.shape)}; arrays "

@@ -38,9 +38,10 @@ from .sections import make_sections, region_dimension
 class Concatenation(ReadableArray, CollectiveArray, ClosableView):
     """Several arrays, joined along a dimension, that are read as one array. Made by :func:`plait.concat`.
 
-    Methods are collective unless their text says otherwise, as those of a :class:`plait.File`. A read goes through the
-    parts in order; the ranks together read what they own of each part. Parts outside of a region are not accessed. If
-    one process has opened the parts for itself, it may also index them, and from several threads at once.
+    Methods are collective unless their text says otherwise, like those of a :class:`plait.File`. A read goes through
+    the parts in order; in each part, the ranks together read the elements that they own. Parts outside of a region are
+    not accessed. A single process that has opened the parts without ``comm`` may also index the array, and may do so
+    from several threads at once.
     """
 
     def __init__(self, axis: int, parts: JoinedParts, files: OpenParts, comm: CommLike) -> None:
@@ -68,7 +69,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
 
     @property
     def axis(self) -> int:
-        """The dimension along which they are joined."""
+        """The dimension along which the parts are joined."""
         return self._axis
 
     @property
@@ -99,7 +100,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
     @property
     def is_unpacked(self) -> bool:
         """True if the packed elements of a part are decoded."""
-        return any(one.packing is not None for one in self._decodings)
+        return any(decoding.packing is not None for decoding in self._decodings)
 
     @property
     def is_alone(self) -> bool:
@@ -108,15 +109,15 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
 
     @property
     def closed(self) -> bool:
-        """True if it is closed."""
+        """True if the array is closed."""
         return self._closed
 
     def read(self, layout: LayoutLike | None = None, out: Arrays | None = None, region: Region | None = None) -> Any:
         """Read the elements that this process's rank owns under a layout, as :meth:`plait.File.read` does.
 
-        layout, region  of the joined array, and `out`, as in :meth:`plait.File.read`
+        layout, region, out  as in :meth:`plait.File.read`; layout and region refer to the joined array
 
-        It needs the memory of reading one part. Raises the errors of reading the parts.
+        Needs as much memory as reading one part. Raises the errors of reading the parts.
         """
         layout, slices, arrays = self._prepare(layout, out, region)
 
@@ -128,7 +129,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
 
         with self._turn:
             accesses = list(self._accesses(layout, slices, arrays))
-            sizes = {one.piece.part: one.bytes for one in accesses}
+            sizes = {access.piece.part: access.bytes for access in accesses}
             for_each(accesses, read_part, self._files.threads(sizes) if self._alone else 1)
         return self._as_given(arrays, out)
 
@@ -137,7 +138,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
     ) -> Request[Any]:
         """Start a :meth:`read`; its result is that of ``wait()``.
 
-        Where it needs more parts than may be open at once (64), the call itself waits for the first of them.
+        If it needs more parts than may be open at once (64), the call itself waits for the first ones.
         """
         layout, slices, arrays = self._prepare(layout, out, region)
         started: list[Request[Any]] = []
@@ -151,34 +152,34 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         return JointRequest(started, self._as_given(arrays, out), finish)
 
     def explain(self, layout: LayoutLike | None = None, region: Region | None = None) -> str:
-        """Describe what :meth:`read` would do, part by part, as :meth:`plait.File.explain`. Collective."""
+        """Describe the plan of a :meth:`read`, part by part, as :meth:`plait.File.explain` does. Collective."""
         with checks(self._fail):
             slices = to_slices(region, self._shape)
-            wanted = self._layout_for(layout, slices)
+            read_layout = self._layout_for(layout, slices)
         lines = []
         with self._turn:
-            for one in self._accesses(wanted, slices, None):
-                with self._files.use(one.piece.part) as file:
-                    lines.append(f"part {one.piece.part}: {file.url}\n{file.explain(one.section, one.region)}")
+            for access in self._accesses(read_layout, slices, None):
+                with self._files.use(access.piece.part) as file:
+                    lines.append(f"part {access.piece.part}: {file.url}\n{file.explain(access.section, access.region)}")
         return "\n".join(lines)
 
     @alone
     def __getitem__(self, index: Any) -> Array | Any:
-        """Read the elements of an index, as indexing a :class:`plait.File`. Not collective: for one process alone."""
+        """Read the elements of an index, as indexing a :class:`plait.File`. Not collective: for a single process."""
         if self._comm.size > 1:
             raise ArgumentError(
                 f"the parts are open on {self._comm.size} ranks, and indexing is for one process that has them for "
                 "itself; read with read(layout, region=...) on all ranks, or join them without comm"
             )
-        meant = parse_index(index, self._shape, self._order)
+        parsed = parse_index(index, self._shape, self._order)
         with self._turn:
             self._check_open()
-            return read_index(meant, self._dtype, self._order, self._read_region)
+            return read_index(parsed, self._dtype, self._order, self._read_region)
 
     @property
     def _stored_bytes(self) -> int:
         """Additional bytes that reading needs for each element: a copy of the stored element, if it is decoded."""
-        return max((one.stored.itemsize for one in self._decodings if not one.is_identity), default=0)
+        return max((decoding.stored.itemsize for decoding in self._decodings if not decoding.is_identity), default=0)
 
     def close(self) -> None:
         """Close the parts. Closing twice does nothing."""
@@ -285,13 +286,13 @@ class PartAccess:
     section: Layout
     """The layout of the ranks in the region of the part."""
     views: list[Array]
-    """The parts of the local arrays that it fills."""
+    """The parts of the local arrays that the access fills."""
     region: Region
     """The region in the part."""
 
     @property
     def bytes(self) -> int:
-        """The number of bytes that it reads into this process."""
+        """The number of bytes that the access reads into this process."""
         return sum(view.nbytes for view in self.views)
 
 

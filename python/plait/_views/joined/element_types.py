@@ -1,7 +1,7 @@
-"""Types of the elements of parts: parts are joined if their elements have one type without a change of values.
+"""Checks the element types of parts: parts are joined if their elements have one type without a change of values.
 
-Only packed elements become floating point, and only numbers have a common type with these. Example: int32 and float64
-do not fit; int32 fits int16 with ``scale_factor``, and both become float64.
+Only packed elements are converted to floating point, and only numbers can be joined with them. Example: int32 and
+float64 cannot be joined; int32 can be joined with int16 that has a ``scale_factor``, and both become float64.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class ElementTypes:
     """Compares the types of parts with those of earlier parts."""
 
     def __init__(self) -> None:
-        """Start without a part."""
+        """Begin without a part."""
         self._plain: tuple[str, PartDecoding] | None = None
         self._packed: tuple[str, PartDecoding] | None = None
 

@@ -33,7 +33,7 @@ _MAX_OPEN = 64
 MEMORY = 32 << 20
 """Bytes for reading several parts at once, if the caller does not limit the memory."""
 _CHUNKS_KEPT = 64 << 20
-"""Bytes of chunks that open parts may keep unpacked, one each; less where less memory is given."""
+"""Bytes of decompressed chunks that open parts may cache, one each; at most the caller's memory limit."""
 
 
 def concat(
@@ -54,7 +54,7 @@ def concat(
              ``"run-*.nc::/t2m"``: the matching names in natural order, so that ``run-9`` precedes ``run-10``. The
              arrays have one type, and the same shape except along the axis
     axis     the dimension: its number, negative to count from the end, or its name in the first array
-    comm, shape, dtype, order, offset, memory  as in :func:`plait.open`, of each of the arrays
+    comm, shape, dtype, order, offset, memory  as in :func:`plait.open`, for each of the arrays
     unpack   decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
              equal to ``_FillValue`` or ``missing_value`` become NaN
 
@@ -88,13 +88,13 @@ def _joined(
     own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
     first = open(names[0], comm=comm, **options)
-    seen: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
+    examined: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
 
     def opened(number: int) -> File:
         file = open(names[number], comm=comm, **options)
-        if number < len(seen):
+        if number < len(examined):
             with checks(fail):
-                check_unchanged(file, *seen[number])
+                check_unchanged(file, *examined[number])
         return file
 
     with checks(fail):
@@ -105,12 +105,12 @@ def _joined(
     meanings = Meanings(unpack=unpack)
     try:
         with checks(fail):
-            along = _find_axis(axis, first, names[0])
-            parts = PartCollection(along, meanings)
+            dimension = _find_axis(axis, first, names[0])
+            parts = PartCollection(dimension, meanings)
         for number, name in enumerate(names):
-            with files.use(number) as found, checks(fail):
-                parts.add(PartDescription(name, found.shape, found.dtype, found.order, found.chunks, found.attrs))
-                seen.append((found.shape, found.dtype))
+            with files.use(number) as file, checks(fail):
+                parts.add(PartDescription(name, file.shape, file.dtype, file.order, file.chunks, file.attrs))
+                examined.append((file.shape, file.dtype))
         with checks(fail):
             joined = parts.join()
     except BaseException:
@@ -118,7 +118,7 @@ def _joined(
         raise
     if own.rank == 0:
         warn_differences(meanings.differing, names[0])
-    return Concatenation(along, joined, files, comm)
+    return Concatenation(dimension, joined, files, comm)
 
 
 def warn_differences(differing: dict[str, str], first: str) -> None:
@@ -135,7 +135,7 @@ def warn_differences(differing: dict[str, str], first: str) -> None:
 def _join_again(names: list[str], axis: int, options: dict[str, Any]) -> Concatenation:
     """Join the parts of a pickled object, which are never closed explicitly."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
+        warnings.simplefilter("ignore", UserWarning)  # the first join has shown the warnings
         joined = concat(names, axis, **options)
     joined._files.files.leave_open()
     return joined

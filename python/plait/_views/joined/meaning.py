@@ -1,4 +1,4 @@
-"""Attributes of the parts: those that change the meaning of elements agree, or the parts cannot be joined.
+"""Compares the attributes of the parts of a join: those that change the meaning of elements must agree.
 
 Times are an exception: if the parts count them from different instants, they are converted to the units of the first
 part. Packed parts can be joined if they are decoded first: then only the attributes of the decoded elements have to
@@ -37,7 +37,7 @@ _OF_FORMATS = frozenset(
         *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties", "_ChunkSizes"),
     ]
 )
-"""Attributes by which formats keep dimensions and chunks."""
+"""Attributes in which formats store dimensions and chunks."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,10 @@ class PartMeaning:
     def missing(self) -> tuple[Any, ...]:
         """The values of `attributes` that mark missing elements."""
         values = [self.attributes.get(name) for name in ("_FillValue", "missing_value")]
-        numbers = [np.asarray(one).ravel() for one in values if one is not None and not isinstance(one, (str, list))]
-        return tuple(value for one in numbers for value in one.tolist() if value == value)
+        numbers = [
+            np.asarray(value).ravel() for value in values if value is not None and not isinstance(value, (str, list))
+        ]
+        return tuple(value for array in numbers for value in array.tolist() if value == value)
 
 
 class Meanings:
@@ -101,8 +103,8 @@ class Meanings:
     def joined_attributes(self, attributes: Attributes, parts_missing: bool) -> Attributes | Mapping[str, Any]:
         """Return the attributes of the joined array.
 
-        attributes     of the first part
-        parts_missing  whether decoded elements may be missing, as NaN
+        attributes     those of the first part
+        parts_missing  True if decoded elements may be missing, as NaN
         """
         if self.first.packing is None and not parts_missing:
             return attributes
@@ -111,23 +113,23 @@ class Meanings:
     def _read_meaning(
         self, url: str, attributes: Attributes, dtype: np.dtype[Any], *, may_be_bounds: bool
     ) -> PartMeaning:
-        for name, why in attributes.unreadable.items():
+        for name, reason in attributes.unreadable.items():
             if name in MEANING:
                 raise ArgumentError(
-                    f"{url}: the attribute {name} changes what elements mean, and cannot be read: {why}; "
+                    f"{url}: the attribute {name} changes what elements mean, and cannot be read: {reason}; "
                     "remove it, or join arrays without it"
                 )
-        its = {name: _plain(value) for name, value in attributes.items() if name not in _OF_FORMATS}
+        effective = {name: _plain(value) for name, value in attributes.items() if name not in _OF_FORMATS}
         fill = self._fill_of_zarr_2(url, attributes)
-        packing = Packing.from_attributes(dtype, its, fill, url) if self._unpack else None
+        packing = Packing.from_attributes(dtype, effective, fill, url) if self._unpack else None
         if packing is not None:
-            its = packing.decoded_attributes(its)
+            effective = packing.decoded_attributes(effective)
         elif fill is not None:
-            its["_FillValue"] = fill
-        if "units" not in its and may_be_bounds:
-            its |= {name: value for name, value in self._attributes_of_parent(url).items() if name in _TIME}
-        times = TimeUnits.parse(its.get("units"), its.get("calendar"))
-        return PartMeaning(url, its, packing, times, str(its.get("units", "")), dtype)
+            effective["_FillValue"] = fill
+        if "units" not in effective and may_be_bounds:
+            effective |= {name: value for name, value in self._attributes_of_parent(url).items() if name in _TIME}
+        times = TimeUnits.parse(effective.get("units"), effective.get("calendar"))
+        return PartMeaning(url, effective, packing, times, str(effective.get("units", "")), dtype)
 
     def _attributes_of_parent(self, url: str) -> Mapping[str, Any]:
         """Return the attributes of the coordinate whose bounds an array holds; CF stores their units only there."""
@@ -205,18 +207,18 @@ def may_be_bounds(shape: tuple[int, ...]) -> bool:
 
 
 def _find_parent(bounds: str, arrays: Iterable[ArrayInfo]) -> str:
-    """Return the name of the coordinate that names an array of its group as its bounds; empty if there is none."""
-    group, own = posixpath.split(bounds)
-    for one in arrays:
-        named = (one.attributes.get(key) for key in ("bounds", "climatology"))
-        is_named = own in (value for value in named if isinstance(value, str))
-        if is_named and posixpath.dirname(one.name.strip("/")) == group:
-            return one.name
+    """Return the coordinate, in the same group, whose attributes name `bounds` as its bounds; empty if none does."""
+    group, name = posixpath.split(bounds)
+    for array in arrays:
+        named = (array.attributes.get(key) for key in ("bounds", "climatology"))
+        is_named = name in (value for value in named if isinstance(value, str))
+        if is_named and posixpath.dirname(array.name.strip("/")) == group:
+            return array.name
     return ""
 
 
 def _plain(value: Any) -> Any:
-    """Return an array of one number, as which HDF5 keeps numbers, as that number."""
+    """Return the number of an array with one number: HDF5 stores numbers in this form; other values as they are."""
     return value[0] if np.shape(value) == (1,) else value
 
 
@@ -230,11 +232,11 @@ def _effective(part: PartMeaning, name: str) -> Any:
     return value
 
 
-def _same(one: Any, other: Any) -> bool:
-    if all(isinstance(value, (np.ndarray, np.generic, int, float)) for value in (one, other)):
-        a, b = np.asarray(one), np.asarray(other)
+def _same(first: Any, second: Any) -> bool:
+    if all(isinstance(value, (np.ndarray, np.generic, int, float)) for value in (first, second)):
+        a, b = np.asarray(first), np.asarray(second)
         return a.shape == b.shape and bool(((a == b) | ((a != a) & (b != b))).all())
-    return type(one) is type(other) and bool(one == other)
+    return type(first) is type(second) and bool(first == second)
 
 
 def _label(name: str, part: PartMeaning) -> str:

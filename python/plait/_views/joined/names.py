@@ -1,4 +1,4 @@
-"""The names of the arrays to join: a list of names, or the names that match a pattern."""
+"""Finds the names of the arrays to join: those of a list, or the names that match a pattern."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
     """
     fail = partial(_core.fail, comm=comm)
     with checks(fail):
-        given = [sources] if isinstance(sources, (str, bytes, os.PathLike)) else sources
-        if not isinstance(given, Sequence):
+        names_or_pattern = [sources] if isinstance(sources, (str, bytes, os.PathLike)) else sources
+        if not isinstance(names_or_pattern, Sequence):
             raise ArgumentError(
-                f"the sources are {shown(given)}; pass a list of names, or a pattern such as 'run-*.npy'"
+                f"the sources are {shown(names_or_pattern)}; pass a list of names, or a pattern such as 'run-*.npy'"
             )
-        names = [to_path_text(name, "a source") for name in given]
+        names = [to_path_text(name, "a source") for name in names_or_pattern]
         if not any(map(_is_pattern, names)):
             return _some(names)
-        found = [one for name in names for one in _matching(name)] if comm.rank == 0 else []
+        matching = [file_name for name in names for file_name in _matching(name)] if comm.rank == 0 else []
         with agreed_errors():
-            encoded = _core.broadcast_text(f"look for the files of {shown(names)}", json.dumps(found), 0, comm)
+            encoded = _core.broadcast_text(f"look for the files of {shown(names)}", json.dumps(matching), 0, comm)
         return _some(json.loads(encoded))
 
 
@@ -63,10 +63,10 @@ def _matching(name: str) -> list[str]:
     path, between, array = name.partition(BETWEEN)
     if not _is_pattern(name) or os.path.lexists(path):
         return [name]
-    found = sorted(glob.glob(path, recursive=True), key=_natural)
-    if not found:
+    files = sorted(glob.glob(path, recursive=True), key=_natural)
+    if not files:
         raise ArgumentError(f"no file matches {shown(path)}; give the name of one, or another pattern")
-    return [one + between + array for one in found]
+    return [file + between + array for file in files]
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:

@@ -1,4 +1,4 @@
-"""The parts of a concatenation: their extents, and the files of those that are open."""
+"""The parts of a concatenation: their extents, and their open files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .decoding import PartDecoding
 
 _MAX_THREADS = 8
 _SMALL = 256 << 10
-"""Bytes that one thread reads from open parts sooner than several threads start."""
+"""Bytes that one thread reads from open parts in less time than several threads need to start."""
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 PartKey = tuple[int, int]
-"""Identifies an open file: the number of its owner, and that of the part."""
+"""Identifies an open file: the number of its owner, and the number of the part."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Part:
     begin: int
     """The first index of the part along the axis."""
     end: int
-    """The index after its last one."""
+    """The index after the last one of the part."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,19 @@ class JoinedParts:
     shape: tuple[int, ...]
     """The shape of the first part."""
     order: str
-    """The order of its elements."""
+    """The order of the elements in the first part."""
     chunks: tuple[int, ...]
-    """The shape of pieces in which it is read efficiently."""
+    """The shape of pieces in which the first part is read efficiently."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """The part of a region that one part of the concatenation holds.
+    """The elements of a region that are in one part of the concatenation.
 
     part      number of the part
     slices    the region in the part
-    first     the first index of the region's axis in this part
-    count     number of indices; None if the region has a single index of the axis, which is in this part
+    first     the position, within the region along the axis, of the first index that is in this part
+    count     number of indices along the axis; None if the region has a single index of the axis instead of a slice
     """
 
     part: int
@@ -73,11 +73,14 @@ class Piece:
 
 
 def split_region(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator[Piece]:
-    """Cut a region of the whole into regions of parts, in their order.
+    """Cut a region of the whole array into regions of parts, in the order of the parts.
 
-    slices  one for each dimension
+    slices  one slice for each dimension
 
     An empty region has no pieces.
+
+    Example: parts with the indices 0 to 3 and 3 to 7, and the slice 1:6:2, that is the indices 1, 3 and 5. The first
+    piece has index 1 of part 0 (first = 0), the second one the indices 0 and 2 of part 1 (first = 1).
     """
     start, count, step, single = slices[axis]
     if any(number == 0 for _, number, _, _ in slices):
@@ -93,11 +96,11 @@ def split_region(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator
 
 
 class OpenFiles:
-    """The open files of one concatenation or of several: at most a fixed number, those that were used last.
+    """The open files of one or more concatenations: at most a fixed number, those that were used last.
 
-    All ranks request the same files in the same order, so that they are opened and closed together. One read at a time
-    may use them: the one that holds `turn`. A read of one process may use several files at once, by a few threads; a
-    file that a thread uses stays open.
+    All ranks request the same files in the same order, so that they open and close them together. One read at a time
+    may use the files: it must hold `turn`. A read of a single process may use several files at once, with a few
+    threads; a file that a thread uses stays open.
     """
 
     def __init__(self, limit: int, memory: int) -> None:
@@ -132,7 +135,7 @@ class OpenFiles:
             if key in self._files:
                 self._files.move_to_end(key)
                 return self._files[key]
-            unused = [other for other in self._files if other not in self._users]
+            unused = [key for key in self._files if key not in self._users]
             for other in unused[: max(len(self._files) + self._opening + 1 - self._limit, 0)]:
                 self._files.pop(other).close()
             self._opening += 1
@@ -156,8 +159,8 @@ class OpenFiles:
     def threads(self, largest: int) -> int:
         """Return the maximum number of threads that read files at once.  largest: bytes that one of them reads
 
-        At most half of the open files are in use, so that others can be closed where further ones are opened. Reading a
-        compressed part needs about three times its bytes.
+        Threads use at most half of the open files, so that others can be closed when further ones must be opened.
+        Reading a compressed part needs about three times its bytes.
         """
         return max(min(_MAX_THREADS, self._limit // 2, self._memory // max(3 * largest, 1)), 1)
 
@@ -171,7 +174,7 @@ class OpenFiles:
             file.close()
 
     def leave_open(self) -> None:
-        """Mark the files as never closed explicitly."""
+        """Mark the files as files that are not closed explicitly, so that no warning is issued at the end."""
         self._stays_open = True
         for file in self._files.values():
             file._kept = True
@@ -183,7 +186,7 @@ class OpenFiles:
 
 
 def for_each(tasks: Sequence[_Task], function: Callable[[_Task], _Result], max_threads: int) -> list[_Result]:
-    """Call a function for each task, by several threads, as many as there are cores at most.  Returns the results."""
+    """Call a function for each task, with at most one thread for each core, and return the results."""
     threads = min(os.cpu_count() or 1, max_threads, len(tasks))
     if threads < 2:
         return [function(task) for task in tasks]
@@ -197,7 +200,7 @@ class OpenParts:
     def __init__(self, open_part: Callable[[int], File], files: OpenFiles, *, has_chunks: bool) -> None:
         """Store the function that opens a part by its number, and the open files, which others may share.
 
-        has_chunks  True if the parts are stored in chunks, of which a small read may need a large one
+        has_chunks  True if the parts are stored in chunks, so that even a small read may have to read a large chunk
         """
         self._open, self.files, self._has_chunks = open_part, files, has_chunks
 
@@ -220,7 +223,7 @@ class OpenParts:
         self.files.add((id(self), number), file)
 
     def close(self) -> None:
-        """Close all."""
+        """Close all files of the parts."""
         self.files.close(id(self))
 
 

@@ -23,7 +23,7 @@ class JointRequest(Request[_Result]):
         self._finish = finish
 
     def wait(self) -> _Result:
-        """Wait for all of them; raise the first error."""
+        """Wait for all requests; raise the first error."""
         failed: Error | None = None
         for request in self._parts:
             try:

@@ -1,4 +1,4 @@
-"""The layout of each part of a read: a section of the layout of the whole region."""
+"""Finds the layout of each part of a read: a section of the layout of the whole region."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def make_sections(
 ) -> Iterator[tuple[Piece, Layout, list[Window | None]]]:
     """Yield for each piece its layout, and the window that it fills in the local array of each of `ranks`.
 
-    A local array has the indices of each dimension in ascending order. The window of a section therefore follows that
-    of the section before. None means a whole local array.
+    A local array has the indices of each dimension in ascending order, so the window of a section follows the window of
+    the previous section. None means a whole local array.
     """
     begins = [layout.halo[dimension][0] if dimension < layout.ndim else 0 for _ in ranks]
     for piece in pieces:

@@ -28,11 +28,11 @@ def find_axes(members: Mapping[str, Member], axis: int | str, file: str) -> dict
 
     errors  ArgumentError: no array has the dimension, or one has it twice
     """
-    names = dict.fromkeys(name for one in members.values() for name in base_names(one) if name)
-    found = {}
+    names = dict.fromkeys(name for member in members.values() for name in base_names(member) if name)
+    axes = {}
     if isinstance(axis, str):
-        found = {name: base_names(one).index(axis) for name, one in members.items() if axis in base_names(one)}
-        twice = [name for name in found if base_names(members[name]).count(axis) > 1]
+        axes = {name: base_names(member).index(axis) for name, member in members.items() if axis in base_names(member)}
+        twice = [name for name in axes if base_names(members[name]).count(axis) > 1]
         if twice:
             raise ArgumentError(
                 f"{file}::{twice[0]} has the dimension {shown(axis)} twice, and cannot be joined along it; choose the "
@@ -45,16 +45,16 @@ def find_axes(members: Mapping[str, Member], axis: int | str, file: str) -> dict
                 f"axis={number} is a number, but the dimensions of the arrays of {file} have names: "
                 f"{', '.join(map(shown, names))}; give the name of one"
             )
-        for name, one in members.items():
-            if -len(one.shape) <= number < len(one.shape):
-                found[name] = number % len(one.shape)
-    if not found:
+        for name, member in members.items():
+            if -len(member.shape) <= number < len(member.shape):
+                axes[name] = number % len(member.shape)
+    if not axes:
         raise ArgumentError(
             f"axis={shown(axis)} is not a dimension of an array of {file}; "
             f"{'its dimensions are ' + ', '.join(map(shown, names)) if names else 'its dimensions have no names'}"
             f"; give {'one of them' if names else 'the number of a dimension'}"
         )
-    return found
+    return axes
 
 
 def find_coordinates(members: Mapping[str, Member], axes: Mapping[str, int], axis: int | str) -> list[str]:

@@ -34,18 +34,18 @@ def check_array(listings: Listings, number: int, name: str) -> None:
 
     errors  ArgumentError
     """
-    first, found = listings.members[0][name], listings.members[number].get(name)
-    if found is None:
+    first, member = listings.members[0][name], listings.members[number].get(name)
+    if member is None:
         raise ArgumentError(
             f"{listings.names[number]} has no array {shown(name)}, which {listings.names[0]} has; choose arrays that "
             "all files have with variable= (--variable)"
         )
-    one, other = base_names(found), base_names(first)
-    if one != other or len(found.shape) != len(first.shape):
+    names, first_names = base_names(member), base_names(first)
+    if names != first_names or len(member.shape) != len(first.shape):
         raise ArgumentError(
-            f"{listings.url(number, name)} has the dimensions {_dimensions(one, found.shape)}, but "
-            f"{listings.url(0, name)} has {_dimensions(other, first.shape)}; join files whose arrays have the same "
-            "dimensions"
+            f"{listings.url(number, name)} has the dimensions {_dimensions(names, member.shape)}, but "
+            f"{listings.url(0, name)} has {_dimensions(first_names, first.shape)}; join files whose arrays have the "
+            "same dimensions"
         )
 
 
@@ -57,8 +57,8 @@ def check_no_others(listings: Listings, axis: int | str, *, only_joined: bool) -
     errors  ArgumentError
     """
     for number, members in enumerate(listings.members):
-        for name, one in members.items():
-            has_axis = axis in base_names(one) if isinstance(axis, str) else len(one.shape) > 0
+        for name, member in members.items():
+            has_axis = axis in base_names(member) if isinstance(axis, str) else len(member.shape) > 0
             if name not in listings.members[0] and (has_axis or not only_joined):
                 raise ArgumentError(
                     f"{listings.names[number]} has the array {shown(name)}, which {listings.names[0]} does not have; "
@@ -98,14 +98,14 @@ class SharedArray:
 
     @property
     def differing(self) -> dict[str, str]:
-        """Attributes that differ without a change of meaning, and the first array in which each does."""
+        """Attributes that differ without a change of meaning, each with the first array in which it differs."""
         return self._meanings.differing
 
     @property
     def bytes(self) -> int:
-        """The number of bytes of its elements."""
-        one = self._parts[0].description
-        return int(np.prod(one.shape, dtype=object)) * one.dtype.itemsize
+        """The number of bytes of the array in the first file."""
+        first = self._parts[0].description
+        return int(np.prod(first.shape, dtype=object)) * first.dtype.itemsize
 
     def cache(self) -> None:
         """Read the elements of the first file into memory, for all comparisons."""
@@ -124,18 +124,18 @@ class SharedArray:
             return
         with open(first.description.url) as expected, open(part.description.url) as file:
             for window in _windows(first.description):
-                elements = [_decode(one, end[window]) for one, end in ((first, expected), (part, file))]
+                elements = [_decode(side, end[window]) for side, end in ((first, expected), (part, file))]
                 self._compare_piece(number, window, *elements)
 
-    def _compare_piece(self, number: int, window: tuple[slice, ...], expected: Array, found: Array) -> None:
-        at = find_difference(expected, found)
-        if at is None:
+    def _compare_piece(self, number: int, window: tuple[slice, ...], expected: Array, actual: Array) -> None:
+        position = find_difference(expected, actual)
+        if position is None:
             return
-        index = tuple(number + (window[d].start if window else 0) for d, number in enumerate(at))
+        index = tuple(number + (window[d].start if window else 0) for d, number in enumerate(position))
         first, part = self._parts[0].description, self._parts[number].description
         raise ArgumentError(
-            f"{part.url} has {element_text(found[at])} at index {index}, but {first.url} has "
-            f"{element_text(expected[at])}; {_ADVICE}"
+            f"{part.url} has {element_text(actual[position])} at index {index}, but {first.url} has "
+            f"{element_text(expected[position])}; {_ADVICE}"
         )
 
 

@@ -29,15 +29,16 @@ _MAX_THREADS = 8
 
 
 def find_order(listings: Listings, request: JoinRequest, axes: Mapping[str, int], comm: _core.Comm) -> list[int]:
-    """Return the numbers of the files in the order of joining, and warn of gaps. Collective: rank 0 reads.
+    """Return the numbers of the files in the order of joining, and warn of gaps. Collective: rank 0 reads the files.
 
     axes  the dimension of each joined array of the first file
 
     errors  ArgumentError: the files overlap or are not in order
     """
     with checks(partial(_core.fail, comm=comm)):
-        order, found = _order_here(listings, request, axes) if comm.rank == 0 else ([], [])
-        for warning in found:  # before the broadcast, so that a warning that is an error is one on all ranks
+        order, warnings_found = _order_here(listings, request, axes) if comm.rank == 0 else ([], [])
+        # Warn before the broadcast: if the program turns warnings into errors, the error then reaches all ranks.
+        for warning in warnings_found:
             warnings.warn(warning, UserWarning, stacklevel=4)
         with agreed_errors():
             text = _core.broadcast_text(f"order the files of {listings.names[0]}", json.dumps(order), 0, comm)
@@ -59,10 +60,10 @@ def _order_here(listings: Listings, request: JoinRequest, axes: Mapping[str, int
     extents = {name: _read_extents(listings, name) for name in numeric}
     if request.sort:
         order = PartOrder(numeric[0], extents[numeric[0]]).sorted_numbers()
-    found = []
+    messages = []
     for name in numeric:
-        found += PartOrder(name, [extents[name][number] for number in order]).check()
-    return order, found
+        messages += PartOrder(name, [extents[name][number] for number in order]).check()
+    return order, messages
 
 
 def _read_extents(listings: Listings, name: str) -> list[CoordinateExtent]:
@@ -70,8 +71,8 @@ def _read_extents(listings: Listings, name: str) -> list[CoordinateExtent]:
     compared = PartDecodings(Meanings(unpack=True, listed=listings.arrays_in))
     for part in parts:  # units and calendars must agree before values can be compared
         compared.add(part)
-    named = list(zip(listings.names, parts, strict=True))
-    return for_each(named, lambda one: _read_extent(*one), _MAX_THREADS)
+    named_parts = list(zip(listings.names, parts, strict=True))
+    return for_each(named_parts, lambda named_part: _read_extent(*named_part), _MAX_THREADS)
 
 
 def _read_extent(name: str, part: PartDescription) -> CoordinateExtent:

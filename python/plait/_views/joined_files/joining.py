@@ -78,7 +78,7 @@ def open_many(
 def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memory: int) -> JoinedFiles:
     """Join files.  memory: the staging memory of each open file, 0 for the default.  Collective.
 
-    errors  as of :func:`open_many`
+    errors  those of :func:`open_many`
     """
     own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
@@ -88,7 +88,7 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
     listings = listings.permuted(find_order(listings, request, axes, own))
     with checks(fail):
         members = listings.members[0]
-        axes = find_axes(members, request.axis, listings.names[0])  # of the file that is now the first
+        axes = find_axes(members, request.axis, listings.names[0])  # again, as another file may be the first one now
         chosen = _choose(listings, request, axes)
         joined = {name: axes[name] for name in chosen if name in axes}
         shared = [name for name in chosen if name not in axes]
@@ -102,7 +102,7 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
     with checks(fail):
         if own.rank == 0:
             warn_differences({**differing, **result.differing}, listings.names[0])
-        with agreed_errors():  # the other ranks learn of a difference that one rank has found
+        with agreed_errors():  # each rank compares other files: a difference is an error on all ranks
             _core.broadcast_text(f"join {listings.names[0]} with others", "", 0, own)
     files = JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in chosen}, comm)
     if comm is None:
@@ -111,7 +111,7 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
 
 
 def _choose(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -> list[str]:
-    """Return the names of the arrays that are joined or taken.
+    """Return the names of the arrays to join, and of those to take from the first file.
 
     errors  ArgumentError: the first file lacks a requested array, or another file does
     """
@@ -142,7 +142,7 @@ def _compare_shared(listings: Listings, names: Sequence[str], request: JoinReque
     """
     arrays = {name: SharedArray(listings, name, unpack=request.unpack) for name in names}
     compare_elements(list(arrays.values()), range(1 + comm.rank, len(listings.names), comm.size))
-    return {attribute: url for one in arrays.values() for attribute, url in one.differing.items()}
+    return {attribute: url for array in arrays.values() for attribute, url in array.differing.items()}
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class _JoinedArrays:
 
     arrays: Mapping[str, Concatenation]
     differing: Mapping[str, str]
-    """Attributes that differ without a change of meaning, and the first array in which each does."""
+    """Attributes that differ without a change of meaning, each with the first array in which it differs."""
 
 
 def _join(
@@ -218,7 +218,7 @@ def _joined_again(
 ) -> Mapping[str, Concatenation]:
     """Join arrays that were checked when they were joined first."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
+        warnings.simplefilter("ignore", UserWarning)  # the first join has shown the warnings
         arrays = _join(listings, axes, request, None, memory).arrays
     next(iter(arrays.values()))._files.files.leave_open()
     return arrays
@@ -228,7 +228,8 @@ def _joined_again(
 def _listed_once(names: tuple[str, ...], token: str) -> Listings:
     """List the files of a pickled join once for all its arrays and tasks.
 
-    token  that of the listings when the files were joined; another join of the same files lists them again
+    token  the token of the listings when the files were joined; it distinguishes joins of the same files, because a
+           later join must list the files again
     """
     listings = Listings.read(names)
     listings.token = token

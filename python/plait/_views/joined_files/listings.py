@@ -1,4 +1,4 @@
-"""The arrays of the files that are joined. Each file is listed once, as its metadata is read again otherwise."""
+"""Lists the arrays of the files to join. Each file is listed only once, because a listing reads all its metadata."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Listings:
                     f"{name} holds {'one array without a name' if members else 'no array'}, but {names[0]} holds "
                     "named arrays; join files that hold the same arrays"
                 )
-        return cls(names, [{one.name: one for one in members} for members in listed])
+        return cls(names, [{member.name: member for member in members} for members in listed])
 
     def permuted(self, order: Sequence[int]) -> Listings:
         """Return the listings in another order of the files."""
@@ -59,10 +59,10 @@ class Listings:
         return f"{self.names[number]}{BETWEEN}{name}"
 
     def arrays_in(self, url: str) -> Sequence[ArrayInfo]:
-        """Return the arrays of a file, or one of them, like the function of this name."""
+        """Return the arrays of a file, or one of them, as `arrays_in` of `_file` does, but without reading the file."""
         path, _, name = url.partition(BETWEEN)
         members = self.members[self._numbers[path]]
-        return [to_info(members[name])] if name else [to_info(one) for one in members.values()]
+        return [to_info(members[name])] if name else [to_info(member) for member in members.values()]
 
     def describe(self, number: int, name: str) -> PartDescription:
         """Return the description of an array of a file.

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
     """Files that are joined along a dimension: a mapping of the names of their arrays. Made by :func:`plait.open_many`.
 
-    Arrays with the dimension are :class:`plait.Concatenation`, the others :class:`plait.File` of the first file, which
-    is opened when it is first requested (with ``comm``, by all ranks). With ``unpack``, packed ones are a
-    :class:`plait.Concatenation` of that array alone, which decodes them. Closing it closes all of them.
+    Arrays with the dimension are a :class:`plait.Concatenation`, the others a :class:`plait.File` of the first file,
+    which is opened when it is first requested (with ``comm``, by all ranks). With ``unpack``, packed arrays without the
+    dimension are a :class:`plait.Concatenation` of one part, which decodes them. Closing the mapping closes all arrays.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
     @property
     def dims(self) -> dict[str, int]:
         """The sizes of the dimensions of the outermost group, by their names."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for name in self:
             shape = self._joined[name].shape if name in self._joined else self._members[name].shape
             if "/" not in name:
-                found.update(zip(base_names(self._members[name]), shape, strict=False))
-        return found
+                sizes.update(zip(base_names(self._members[name]), shape, strict=False))
+        return sizes
 
     @property
     def coords(self) -> tuple[str, ...]:
@@ -79,14 +79,14 @@ class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
 
     @property
     def closed(self) -> bool:
-        """True if it is closed."""
+        """True if the files are closed."""
         return self._closed
 
     def __getitem__(self, name: str) -> Concatenation | File:
         """Return an array. Collective with ``comm``.
 
-        errors  KeyError; plait.ArgumentError: it is closed, or the array is a packed scalar, which ``unpack`` does not
-                decode
+        errors  KeyError: there is no such array; plait.ArgumentError: the files are closed, or the array is a packed
+                scalar, which ``unpack`` does not decode
         """
         self._check_open()
         if name in self._joined:
@@ -98,7 +98,10 @@ class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
         return self._shared[name]
 
     def __contains__(self, name: object) -> bool:
-        """Return True if there is an array of this name; opens no file.  errors  plait.ArgumentError: it is closed"""
+        """Return True if there is an array of this name; opens no file.
+
+        errors  plait.ArgumentError: the files are closed
+        """
         self._check_open()
         return name in self._members
 

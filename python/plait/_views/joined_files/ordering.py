@@ -1,12 +1,12 @@
-"""The order of the files, by the values of a coordinate along the axis.
+"""Orders the files by the values of a coordinate along the axis.
 
 The extents of the coordinate in the files must not overlap, and must be in the order of joining, ascending or
 descending. Values are compared exactly, as fractions of a common unit, because each file may count times from another
-instant. A distance between files that is more than 1.5 times the largest distance within files, or the median distance
-of files with one value each, is a gap.
+instant. A distance between two files is a gap if it is more than 1.5 times the largest distance within files; if every
+file has only one value, more than 1.5 times the median distance between files.
 
-Example: files with the hours 0 to 23, 48 to 71 and 24 to 47. Sorting gives 0, 24, 48. In the order given, the third
-file begins before the second one ends, which is an error. Without the third file, there is a gap of 25 hours from 23
+Example: files with the hours 0 to 23, 48 to 71 and 24 to 47. Sorting gives 0, 24, 48. Without sorting, the third file
+begins before the second one ends, which is an error. Without the third file, there is a gap of 25 hours from 23
 to 48.
 """
 
@@ -57,7 +57,7 @@ class CoordinateExtent:
     largest_step: float = 0.0
     """The largest distance of neighboring values, in the common unit."""
     fault: str = ""
-    """The reason why the values have no order; empty if they are strictly ascending or descending."""
+    """The reason why the values are not in order; empty if they are strictly ascending or descending."""
     direction: int = 0
     """1 for ascending values, -1 for descending ones, 0 with fewer than two."""
 
@@ -77,13 +77,13 @@ class CoordinateExtent:
                 self.direction = direction * sign
         fits = rises if self.direction * sign >= 0 else falls
         if not fits.all():
-            at = int(np.argmin(fits))
-            shown = [self.scale.describe(values[at + next].item()) for next in (0, 1)]
+            position = int(np.argmin(fits))
+            shown = [self.scale.describe(values[position + step].item()) for step in (0, 1)]
             self.fault = f"in {self.file} the value {shown[1]} follows {shown[0]}"
             return
         if fits.size:
-            steps = np.abs(np.diff(values.astype("f8"))) * abs(float(self.scale.factor))
-            self.largest_step = max(self.largest_step, float(steps.max()))
+            distances = np.abs(np.diff(values.astype("f8"))) * abs(float(self.scale.factor))
+            self.largest_step = max(self.largest_step, float(distances.max()))
         self.first = values[0].item() if self.first is None else self.first
         self.last = values[-1].item()
 
@@ -108,67 +108,73 @@ class PartOrder:
     def sorted_numbers(self) -> list[int]:
         """Return the numbers of the files in the order of the coordinate; files without values come last.
 
-        errors  ArgumentError: the values of a file have no order
+        errors  ArgumentError: the values of a file are not in order
         """
-        faults = [one.fault for one in self._extents if one.fault]
+        faults = [extent.fault for extent in self._extents if extent.fault]
         if faults:
             raise ArgumentError(
                 f"the coordinate {self._name} is not in order: {faults[0]}; join the files in the order of their "
                 "names, without sort=True (--sort)"
             )
-        direction = self._direction([one for one in self._extents if one.first is not None], given=False)
-        numbers = [number for number, one in enumerate(self._extents) if one.first is not None]
+        direction = self._direction([extent for extent in self._extents if extent.first is not None], is_checked=False)
+        numbers = [number for number, extent in enumerate(self._extents) if extent.first is not None]
         numbers.sort(key=lambda number: direction * self._extents[number].begin)
-        return [*numbers, *(number for number, one in enumerate(self._extents) if one.first is None)]
+        return [*numbers, *(number for number, extent in enumerate(self._extents) if extent.first is None)]
 
     def check(self) -> list[str]:
         """Check the order of the files.  Returns warnings.
 
         errors  ArgumentError: files overlap, or are not in order
         """
-        faults = [one.fault for one in self._extents if one.fault]
+        faults = [extent.fault for extent in self._extents if extent.fault]
         if faults:
             return [f"the order of the files was not checked by the coordinate {self._name}: {faults[0]}"]
-        filled = [one for one in self._extents if one.first is not None]
-        direction = self._direction(filled, given=True)
-        for one, other in itertools.pairwise(filled):
-            if direction * (other.begin - one.end) <= 0:
-                raise ArgumentError(self._error(one, other, direction))
+        filled = [extent for extent in self._extents if extent.first is not None]
+        direction = self._direction(filled, is_checked=True)
+        for previous, following in itertools.pairwise(filled):
+            if direction * (following.begin - previous.end) <= 0:
+                raise ArgumentError(self._error(previous, following, direction))
         return self._gaps(filled)
 
-    def _direction(self, filled: Sequence[CoordinateExtent], *, given: bool) -> int:
-        directed = next((one for one in filled if one.direction), None)
+    def _direction(self, filled: Sequence[CoordinateExtent], *, is_checked: bool) -> int:
+        """Return 1 if the coordinate ascends, -1 if it descends.
+
+        is_checked  True to let the order of the files decide if each file has only one value; False to sort ascending
+        errors      ArgumentError: some files ascend and others descend
+        """
+        directed = next((extent for extent in filled if extent.direction), None)
         if directed is None:
-            return -1 if given and len(filled) > 1 and filled[1].begin < filled[0].begin else 1
-        for one in filled:
-            if one.direction == -directed.direction:
+            return -1 if is_checked and len(filled) > 1 and filled[1].begin < filled[0].begin else 1
+        for extent in filled:
+            if extent.direction == -directed.direction:
                 raise ArgumentError(
-                    f"{one.file} has {self._name} from {self._range(one)}, but {directed.file} from "
+                    f"{extent.file} has {self._name} from {self._range(extent)}, but {directed.file} from "
                     f"{self._range(directed)}; join files that all ascend or all descend"
                 )
         return directed.direction
 
-    def _error(self, one: CoordinateExtent, other: CoordinateExtent, direction: int) -> str:
-        found = (
-            f"{other.file} has {self._name} from {self._range(other)}, but {one.file}, which precedes it, from "
-            f"{self._range(one)}"
+    def _error(self, previous: CoordinateExtent, following: CoordinateExtent, direction: int) -> str:
+        description = (
+            f"{following.file} has {self._name} from {self._range(following)}, but {previous.file}, which precedes it, "
+            f"from {self._range(previous)}"
         )
-        if direction * (other.end - one.begin) < 0:
-            return f"{found}, so that the files are not in order; join them in its order with sort=True (--sort)"
-        return f"{found}, so that they overlap; leave one of them out, or cut the overlap off first with region="
+        if direction * (following.end - previous.begin) < 0:
+            return f"{description}, so that the files are not in order; join them in its order with sort=True (--sort)"
+        return f"{description}, so that they overlap; leave one of them out, or cut the overlap off first with region="
 
-    def _range(self, one: CoordinateExtent) -> str:
-        return f"{one.first} to {one.scale.describe(one.last)}"
+    def _range(self, extent: CoordinateExtent) -> str:
+        return f"{extent.first} to {extent.scale.describe(extent.last)}"
 
     def _gaps(self, filled: Sequence[CoordinateExtent]) -> list[str]:
         pairs = list(itertools.pairwise(filled))
-        distances = [abs(float(other.begin - one.end)) for one, other in pairs]
-        regular = max((one.largest_step for one in filled), default=0.0)
+        distances = [abs(float(following.begin - previous.end)) for previous, following in pairs]
+        regular = max((extent.largest_step for extent in filled), default=0.0)
         if not regular and distances:
             regular = statistics.median(distances)
         gaps = [
-            f"from {one.scale.describe(one.last)} in {one.file} to {other.scale.describe(other.first)} in {other.file}"
-            for (one, other), distance in zip(pairs, distances, strict=True)
+            f"from {previous.scale.describe(previous.last)} in {previous.file} "
+            f"to {following.scale.describe(following.first)} in {following.file}"
+            for (previous, following), distance in zip(pairs, distances, strict=True)
             if distance > _GAP * regular
         ]
         more = f"; and {len(gaps) - _MAX_LISTED} more" if len(gaps) > _MAX_LISTED else ""

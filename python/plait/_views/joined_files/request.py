@@ -1,4 +1,4 @@
-"""What a caller requests of a join of whole files."""
+"""The arguments of a join of whole files."""
 
 from __future__ import annotations
 
