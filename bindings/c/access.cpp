@@ -46,15 +46,15 @@ struct AccessArguments {
 
 /// Checks and converts the arguments. An error of one rank becomes the error of all.
 template <typename Part, typename CheckOutput, typename Find>
-PartsRequest<Part> wanted(const AccessArguments& call, CheckOutput&& check_output, Find&& parts) {
-  File& own = to_file(call.file);
-  const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
+PartsRequest<Part> make_request(const AccessArguments& call, CheckOutput&& check_output, Find&& parts) {
+  File& file_object = to_file(call.file);
+  const auto report = [&](const std::string& message, int code) { file_object.fail(message, code); };
   return checked(report, [&] {
     check_output();
-    const Layout& layout_given = to_layout(call.layout);
-    const plait_access given = copy_options(call.access, "plait_access");
-    return PartsRequest<Part>{layout_given, parts(layout_given, call.file->comm, own.type().element_bytes),
-                              to_region(given), given.fill_halo != 0};
+    const Layout& layout_object = to_layout(call.layout);
+    const plait_access options = copy_options(call.access, "plait_access");
+    return PartsRequest<Part>{layout_object, parts(layout_object, call.file->comm, file_object.type().element_bytes),
+                              to_region(options), options.fill_halo != 0};
   });
 }
 
@@ -62,18 +62,18 @@ void nothing_to_check() {}
 
 /// Starts an access. The handle of the request is allocated first, so that no access is started without one.
 template <typename Part, typename Find, typename Start>
-plait_status start(const AccessArguments& given, plait_request** request, Find&& parts, Start&& begin) {
+plait_status start(const AccessArguments& arguments, plait_request** request, Find&& parts, Start&& begin) {
   if (request != nullptr) *request = nullptr;
-  return guarded(given.file, [&] {
+  return guarded(arguments.file, [&] {
     std::unique_ptr<plait_request> handle;
-    auto call = wanted<Part>(
-        given,
+    auto call = make_request<Part>(
+        arguments,
         [&] {
           output(request, "request");
           handle = std::make_unique<plait_request>();
         },
         parts);
-    put(*handle, begin(to_file(given.file), call));
+    put(*handle, begin(to_file(arguments.file), call));
     *request = handle.release();
   });
 }
@@ -98,26 +98,26 @@ auto listed_at(const Part* parts, int64_t count) {
 }
 
 template <typename Find>
-plait_status read(const AccessArguments& given, Find&& parts) {
-  return guarded(given.file, [&] {
-    const auto call = wanted<MutablePart>(given, nothing_to_check, parts);
-    to_file(given.file).read(call.layout, call.parts, call.region, call.fill_halo);
+plait_status read(const AccessArguments& arguments, Find&& parts) {
+  return guarded(arguments.file, [&] {
+    const auto call = make_request<MutablePart>(arguments, nothing_to_check, parts);
+    to_file(arguments.file).read(call.layout, call.parts, call.region, call.fill_halo);
   });
 }
 
 template <typename Find>
-plait_status write(const AccessArguments& given, Find&& parts) {
-  return guarded(given.file, [&] {
-    const auto call = wanted<ConstPart>(given, nothing_to_check, parts);
-    to_file(given.file).write(call.layout, call.parts, call.region);
+plait_status write(const AccessArguments& arguments, Find&& parts) {
+  return guarded(arguments.file, [&] {
+    const auto call = make_request<ConstPart>(arguments, nothing_to_check, parts);
+    to_file(arguments.file).write(call.layout, call.parts, call.region);
   });
 }
 
 template <typename Find>
-plait_status append(const AccessArguments& given, int axis, Find&& parts) {
-  return guarded(given.file, [&] {
-    const auto call = wanted<ConstPart>(given, nothing_to_check, parts);
-    to_file(given.file).append(call.layout, call.parts, axis);
+plait_status append(const AccessArguments& arguments, int axis, Find&& parts) {
+  return guarded(arguments.file, [&] {
+    const auto call = make_request<ConstPart>(arguments, nothing_to_check, parts);
+    to_file(arguments.file).append(call.layout, call.parts, axis);
   });
 }
 
@@ -160,9 +160,9 @@ plait_status plait_append_parts(plait_file* file, const plait_layout* layout, co
 
 plait_status plait_resize(plait_file* file, int dimensions, const int64_t* shape) {
   return guarded(file, [&] {
-    File& own = to_file(file);
-    const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
-    own.resize(checked(report, [&] { return to_extents(shape, dimensions, "shape"); }));
+    File& file_object = to_file(file);
+    const auto report = [&](const std::string& message, int code) { file_object.fail(message, code); };
+    file_object.resize(checked(report, [&] { return to_extents(shape, dimensions, "shape"); }));
   });
 }
 
@@ -190,9 +190,9 @@ plait_status plait_explain(const plait_file* file, const plait_layout* layout, c
                            char** text) {
   if (text != nullptr) *text = nullptr;
   return guarded(file, [&] {
-    const plait_access given = copy_options(access, "plait_access");
+    const plait_access options = copy_options(access, "plait_access");
     hand_out_text(text, "text", [&] {
-      return to_file(file).explain(to_layout(layout), to_region(given), write != 0, given.fill_halo != 0);
+      return to_file(file).explain(to_layout(layout), to_region(options), write != 0, options.fill_halo != 0);
     });
   });
 }

@@ -20,18 +20,18 @@ using plait::ArrayAttribute;
 namespace {
 
 const ArrayAttribute& find_array_attribute(const plait_file* file, const char* name) {
-  const plait::File& own = to_file(file);
-  const std::string wanted = to_text(name, "name");
-  const ArrayAttribute* const found = plait::container::find_attribute(own.attributes(), wanted);
-  if (found == nullptr) {
+  const plait::File& file_object = to_file(file);
+  const std::string requested_name = to_text(name, "name");
+  const ArrayAttribute* const match = plait::container::find_attribute(file_object.attributes(), requested_name);
+  if (match == nullptr) {
     std::string all;
-    for (const ArrayAttribute& one : own.attributes()) all += (all.empty() ? "" : ", ") + one.name;
-    plait::base::throw_argument_error(own.path(), " has no attribute \"", wanted, "\"; it has ",
+    for (const ArrayAttribute& attribute : file_object.attributes()) all += (all.empty() ? "" : ", ") + attribute.name;
+    plait::base::throw_argument_error(file_object.path(), " has no attribute \"", requested_name, "\"; it has ",
                                       all.empty() ? "none" : all);
   }
-  if (!found->error.empty())
-    plait::base::throw_argument_error("the attribute \"", wanted, "\" cannot be read: ", found->error);
-  return *found;
+  if (!match->error.empty())
+    plait::base::throw_argument_error("the attribute \"", requested_name, "\" cannot be read: ", match->error);
+  return *match;
 }
 
 /// Stores the numbers of an attribute, converted by `take`, if they are of one of the kinds.
@@ -60,9 +60,9 @@ void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value*
 template <typename Value>
 plait_status set_checked(plait_file* file, Value&& value) {
   return guarded(file, [&] {
-    plait::File& own = to_file(file);
-    const auto report = [&own](const std::string& message, int code) { own.fail(message, code); };
-    own.set_attribute(checked(report, value));
+    plait::File& file_object = to_file(file);
+    const auto report = [&file_object](const std::string& message, int code) { file_object.fail(message, code); };
+    file_object.set_attribute(checked(report, value));
   });
 }
 
@@ -87,21 +87,21 @@ plait_status plait_file_attribute_type(const plait_file* file, const char* name,
                                        int64_t* count) {
   if (dtype != nullptr) *dtype = nullptr;
   return guarded(file, [&] {
-    const ArrayAttribute& found = find_array_attribute(file, name);
-    if (dtype != nullptr) *dtype = copied(found.dtype);
-    if (dimensions != nullptr) *dimensions = static_cast<int>(found.shape.size());
-    if (count != nullptr) *count = plait::container::value_count(found);
+    const ArrayAttribute& attribute = find_array_attribute(file, name);
+    if (dtype != nullptr) *dtype = copied(attribute.dtype);
+    if (dimensions != nullptr) *dimensions = static_cast<int>(attribute.shape.size());
+    if (count != nullptr) *count = plait::container::value_count(attribute);
   });
 }
 
 plait_status plait_file_attribute_integers(const plait_file* file, const char* name, int64_t* values,
                                            int64_t capacity) {
   return guarded(file, [&] {
-    hand_out_numbers(find_array_attribute(file, name), "iub", values, capacity, [](const ArrayAttribute& one) {
-      const nlohmann::json number = plait::container::number_to_json(one);
+    hand_out_numbers(find_array_attribute(file, name), "iub", values, capacity, [](const ArrayAttribute& element) {
+      const nlohmann::json number = plait::container::number_to_json(element);
       if (number.is_boolean()) return static_cast<std::int64_t>(number.get<bool>());
       if (number.is_number_unsigned() && number.get<std::uint64_t>() > INT64_MAX)
-        plait::base::throw_argument_error("the attribute \"", one.name, "\" is ", number.get<std::uint64_t>(),
+        plait::base::throw_argument_error("the attribute \"", element.name, "\" is ", number.get<std::uint64_t>(),
                                           ", more than an int64_t has; get it as a real");
       return number.get<std::int64_t>();
     });
@@ -110,9 +110,9 @@ plait_status plait_file_attribute_integers(const plait_file* file, const char* n
 
 plait_status plait_file_attribute_reals(const plait_file* file, const char* name, double* values, int64_t capacity) {
   return guarded(file, [&] {
-    hand_out_numbers(find_array_attribute(file, name), "iubf", values, capacity, [](const ArrayAttribute& one) {
-      if (one.dtype[1] == 'f') return plait::container::real_value(one);
-      const nlohmann::json number = plait::container::number_to_json(one);
+    hand_out_numbers(find_array_attribute(file, name), "iubf", values, capacity, [](const ArrayAttribute& element) {
+      if (element.dtype[1] == 'f') return plait::container::real_value(element);
+      const nlohmann::json number = plait::container::number_to_json(element);
       return number.is_boolean() ? static_cast<double>(number.get<bool>()) : number.get<double>();
     });
   });
@@ -121,34 +121,35 @@ plait_status plait_file_attribute_reals(const plait_file* file, const char* name
 plait_status plait_file_attribute_text(const plait_file* file, const char* name, int64_t number, char** value) {
   if (value != nullptr) *value = nullptr;
   return guarded(file, [&] {
-    const ArrayAttribute& found = find_array_attribute(file, name);
-    if (!found.is_texts() && !found.is_json())
-      plait::base::throw_argument_error("the attribute \"", found.name, "\" is ", found.dtype,
+    const ArrayAttribute& attribute = find_array_attribute(file, name);
+    if (!attribute.is_texts() && !attribute.is_json())
+      plait::base::throw_argument_error("the attribute \"", attribute.name, "\" is ", attribute.dtype,
                                         ", not text; ask plait_file_attribute_type");
-    if (number < 0 || static_cast<std::size_t>(number) >= found.texts.size())
-      plait::base::throw_argument_error("the attribute \"", found.name, "\" has ", found.texts.size(),
+    if (number < 0 || static_cast<std::size_t>(number) >= attribute.texts.size())
+      plait::base::throw_argument_error("the attribute \"", attribute.name, "\" has ", attribute.texts.size(),
                                         " texts, but number ", number, " was asked for; they count from 0");
-    hand_out_text(value, "text", [&] { return found.texts[static_cast<std::size_t>(number)]; });
+    hand_out_text(value, "text", [&] { return attribute.texts[static_cast<std::size_t>(number)]; });
   });
 }
 
 plait_status plait_file_set_attribute(plait_file* file, const char* name, const char* dtype, int dimensions,
                                       const int64_t* shape, const void* values) {
   return set_checked(file, [&] {
-    ArrayAttribute made{
+    ArrayAttribute attribute{
         to_text(name, "name"), to_text(dtype, "dtype"), to_extents(shape, dimensions, "shape"), {}, {}, {}};
-    std::int64_t bytes = plait::container::npy::dtype_bytes(made.dtype);
+    std::int64_t bytes = plait::container::npy::dtype_bytes(attribute.dtype);
     if (bytes < 1)
-      plait::base::throw_argument_error("dtype \"", made.dtype, "\" is no type of numbers; give one such as \"<f8\"");
-    for (const std::int64_t extent : made.shape) {
+      plait::base::throw_argument_error("dtype \"", attribute.dtype,
+                                        "\" is no type of numbers; give one such as \"<f8\"");
+    for (const std::int64_t extent : attribute.shape) {
       if (extent < 0) plait::base::throw_argument_error("shape has the size ", extent, "; sizes are 0 or more");
       bytes = plait::base::checked_multiply(bytes, extent, "bytes of the attribute");
     }
     if (bytes > 0) {
       const std::byte* const begin = &given(static_cast<const std::byte*>(values), "values", "the numbers");
-      made.values.assign(begin, begin + bytes);
+      attribute.values.assign(begin, begin + bytes);
     }
-    return made;
+    return attribute;
   });
 }
 
@@ -159,8 +160,8 @@ plait_status plait_file_set_attribute_text(plait_file* file, const char* name, c
 
 plait_status plait_file_remove_attribute(plait_file* file, const char* name) {
   return guarded(file, [&] {
-    plait::File& own = to_file(file);
-    const auto report = [&own](const std::string& message, int code) { own.fail(message, code); };
-    own.remove_attribute(checked(report, [&] { return to_text(name, "name"); }));
+    plait::File& file_object = to_file(file);
+    const auto report = [&file_object](const std::string& message, int code) { file_object.fail(message, code); };
+    file_object.remove_attribute(checked(report, [&] { return to_text(name, "name"); }));
   });
 }

@@ -7,14 +7,14 @@ namespace {
 
 /// Stores the messages if they fit, and their number.
 void hand_out(const std::vector<plait::Message>& messages, int64_t capacity, plait_traffic* traffic, int64_t* count) {
-  const auto found = static_cast<std::int64_t>(messages.size());
-  if ((traffic != nullptr || capacity != 0) && capacity < found)
-    plait::base::throw_argument_error("traffic has room for ", capacity, " messages, but there are ", found,
+  const auto message_count = static_cast<std::int64_t>(messages.size());
+  if ((traffic != nullptr || capacity != 0) && capacity < message_count)
+    plait::base::throw_argument_error("traffic has room for ", capacity, " messages, but there are ", message_count,
                                       "; make it larger");
-  if (capacity >= found)
+  if (capacity >= message_count)
     for (std::size_t i = 0; i < messages.size(); ++i)
       (&output(traffic, "traffic"))[i] = {messages[i].rank, messages[i].elements, messages[i].runs};
-  if (traffic == nullptr || count != nullptr) output(count, "count") = found;
+  if (traffic == nullptr || count != nullptr) output(count, "count") = message_count;
 }
 
 const plait::Conversion& to_conversion(const plait_conversion* conversion) {
@@ -28,8 +28,8 @@ plait_status plait_conversion_create(const plait_layout* source, const plait_lay
   if (conversion != nullptr) *conversion = nullptr;
   return guarded(source, [&] {
     plait::Conversion result(to_layout(source, "source"), to_layout(target, "target"), fill_halo != 0);
-    plait_conversion*& made = output(conversion, "conversion");
-    made = new plait_conversion(std::move(result));
+    plait_conversion*& handle = output(conversion, "conversion");
+    handle = new plait_conversion(std::move(result));
   });
 }
 

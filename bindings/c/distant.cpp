@@ -42,14 +42,14 @@ plait_status access(plait_dio* handle, plait_request** request, Now&& now, Begin
   return guarded(handle, [&] {
     DistantFile& file = to_file(handle);
     if (request == nullptr) return now(file);
-    auto made = std::make_unique<plait_request>();
-    auto held = std::make_shared<DistantRequest>(begin(file));
-    made->wait = [held] {
-      held->wait();
+    auto pending = std::make_unique<plait_request>();
+    auto access_object = std::make_shared<DistantRequest>(begin(file));
+    pending->wait = [access_object] {
+      access_object->wait();
       return std::int64_t{0};
     };
-    made->test = [held] { return held->test(); };
-    *request = made.release();
+    pending->test = [access_object] { return access_object->test(); };
+    *request = pending.release();
   });
 }
 
@@ -59,16 +59,18 @@ plait_status plait_dio_open(const char* path, const char* mode, const plait_comm
                             const plait_dio_options* options, plait_dio** handle) {
   if (handle != nullptr) *handle = nullptr;
   return guarded(comm, [&] {
-    const plait::Comm& own = to_comm(comm);
-    DistantOptions wanted;
-    const auto report = [&](const std::string& message, int code) { DistantFile::fail_open(message, own, code); };
-    auto made = checked(report, [&] {
+    const plait::Comm& comm_object = to_comm(comm);
+    DistantOptions distant_options;
+    const auto report = [&](const std::string& message, int code) {
+      DistantFile::fail_open(message, comm_object, code);
+    };
+    auto new_handle = checked(report, [&] {
       output(handle, "handle");
-      wanted = make_options(path, mode, options);
+      distant_options = make_options(path, mode, options);
       return std::make_unique<plait_dio>();
     });
-    made->file.emplace(DistantFile::open(wanted, own));
-    *handle = made.release();
+    new_handle->file.emplace(DistantFile::open(distant_options, comm_object));
+    *handle = new_handle.release();
   });
 }
 
@@ -77,9 +79,10 @@ plait_status plait_dio_offer(const char* name, const char* path, const char* mod
   if (handle != nullptr) *handle = nullptr;
   return guarded(comm, [&] {
     output(handle, "handle");
-    auto made = std::make_unique<plait_dio>();
-    made->file.emplace(DistantFile::offer(to_text(name, "name"), make_options(path, mode, options), to_comm(comm)));
-    *handle = made.release();
+    auto new_handle = std::make_unique<plait_dio>();
+    new_handle->file.emplace(
+        DistantFile::offer(to_text(name, "name"), make_options(path, mode, options), to_comm(comm)));
+    *handle = new_handle.release();
   });
 }
 
@@ -87,9 +90,9 @@ plait_status plait_dio_find(const char* name, const plait_comm* comm, plait_dio*
   if (handle != nullptr) *handle = nullptr;
   return guarded(comm, [&] {
     output(handle, "handle");
-    auto made = std::make_unique<plait_dio>();
-    made->file.emplace(DistantFile::find(to_text(name, "name"), to_comm(comm)));
-    *handle = made.release();
+    auto new_handle = std::make_unique<plait_dio>();
+    new_handle->file.emplace(DistantFile::find(to_text(name, "name"), to_comm(comm)));
+    *handle = new_handle.release();
   });
 }
 

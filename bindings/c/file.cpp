@@ -30,31 +30,31 @@ Order order_named(const std::string& name) {
 }
 
 FileOptions file_options(const plait_open_options* options) {
-  const plait_open_options given = copy_options(options, "plait_open_options");
+  const plait_open_options values = copy_options(options, "plait_open_options");
   FileOptions result;
-  if (given.shape == nullptr && given.dimensions != 0)
-    plait::base::throw_argument_error("a shape of ", given.dimensions, " dimensions was given, but shape is NULL");
-  if (given.shape != nullptr) result.shape = to_extents(given.shape, given.dimensions, "shape");
-  if (given.dtype != nullptr) result.dtype = given.dtype;
-  result.element_bytes = given.element_bytes;
-  if (given.order != nullptr) result.order = order_named(given.order);
-  result.offset = given.offset;
-  result.memory = given.memory;
-  if (given.strategy != nullptr) result.strategy = given.strategy;
+  if (values.shape == nullptr && values.dimensions != 0)
+    plait::base::throw_argument_error("a shape of ", values.dimensions, " dimensions was given, but shape is NULL");
+  if (values.shape != nullptr) result.shape = to_extents(values.shape, values.dimensions, "shape");
+  if (values.dtype != nullptr) result.dtype = values.dtype;
+  result.element_bytes = values.element_bytes;
+  if (values.order != nullptr) result.order = order_named(values.order);
+  result.offset = values.offset;
+  result.memory = values.memory;
+  if (values.strategy != nullptr) result.strategy = values.strategy;
   constexpr std::string_view kStrategies[] = {"", "automatic", "direct", "two-phase"};
   if (std::find(std::begin(kStrategies), std::end(kStrategies), result.strategy) == std::end(kStrategies))
     plait::base::throw_argument_error("strategy \"", result.strategy,
                                       R"(" is not known; use "direct", "two-phase" or "automatic")");
-  result.readers = given.readers;
-  if (given.chunk != nullptr) result.chunk = to_extents(given.chunk, given.dimensions, "chunk");
-  if (given.shard != nullptr) result.shard = to_extents(given.shard, given.dimensions, "shard");
-  if (given.codec != nullptr) result.codec = given.codec;
-  if (given.fill_value != nullptr) result.fill_value = given.fill_value;
-  if (given.durable < -1 || given.durable > 1)
-    plait::base::throw_argument_error("durable=", given.durable, " is not known; use 1, -1 or 0");
-  if (given.durable != 0) result.durable = given.durable > 0;
-  for (int d = 0; given.dimension_names != nullptr && d < given.dimensions; ++d)
-    result.dimension_names.push_back(to_text(given.dimension_names[d], "dimension_names"));
+  result.readers = values.readers;
+  if (values.chunk != nullptr) result.chunk = to_extents(values.chunk, values.dimensions, "chunk");
+  if (values.shard != nullptr) result.shard = to_extents(values.shard, values.dimensions, "shard");
+  if (values.codec != nullptr) result.codec = values.codec;
+  if (values.fill_value != nullptr) result.fill_value = values.fill_value;
+  if (values.durable < -1 || values.durable > 1)
+    plait::base::throw_argument_error("durable=", values.durable, " is not known; use 1, -1 or 0");
+  if (values.durable != 0) result.durable = values.durable > 0;
+  for (int d = 0; values.dimension_names != nullptr && d < values.dimensions; ++d)
+    result.dimension_names.push_back(to_text(values.dimension_names[d], "dimension_names"));
   return result;
 }
 
@@ -75,26 +75,27 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
       FileOptions options;
     };
     const auto report = [&](const std::string& message, int code) { File::fail_open(message, everyone, code); };
-    OpenArguments wanted = checked(report, [&] {
+    OpenArguments arguments = checked(report, [&] {
       output(file, "file");
       return OpenArguments{std::make_unique<plait_file>(), to_text(url, "url"), mode_named(to_text(mode, "mode")),
                            file_options(options)};
     });
-    wanted.handle->comm = everyone;
-    wanted.handle->file = File::open(wanted.path, wanted.mode, wanted.options, everyone);
-    *file = wanted.handle.release();
+    arguments.handle->comm = everyone;
+    arguments.handle->file = File::open(arguments.path, arguments.mode, arguments.options, everyone);
+    *file = arguments.handle.release();
   });
 }
 
 plait_status plait_close(plait_file** file) {
   const plait_status status = guarded(handle_or_null(file), [&] {
-    File& own = to_file(handle_or_null(file));
-    const bool lost = !own.is_open();  // a file that was closed without error has no handle
-    own.close();
+    File& file_object = to_file(handle_or_null(file));
+    const bool lost = !file_object.is_open();  // a file that was closed without error has no handle
+    file_object.close();
     if (lost)
-      plait::base::throw_system_error(0, own.path(), ": an earlier call failed for good, so ",
-                                      own.mode() == Mode::kWrite ? "there is no new file" : "it is closed already",
-                                      "; end it with plait_abandon");
+      plait::base::throw_system_error(
+          0, file_object.path(), ": an earlier call failed for good, so ",
+          file_object.mode() == Mode::kWrite ? "there is no new file" : "it is closed already",
+          "; end it with plait_abandon");
   });
   return status == PLAIT_OK ? release(file) : status;
 }
@@ -113,11 +114,11 @@ plait_status plait_file_dimensions(const plait_file* file, int* dimensions) {
 
 plait_status plait_file_shape(const plait_file* file, int capacity, int64_t* shape) {
   return guarded(file, [&] {
-    const plait::Extents& own = to_file(file).type().shape;
-    if (capacity < static_cast<int>(own.size()))
-      plait::base::throw_argument_error("shape has room for ", capacity, " numbers, but the array has ", own.size(),
-                                        " dimensions; make it larger");
-    if (!own.empty()) std::copy(own.begin(), own.end(), &output(shape, "shape"));
+    const plait::Extents& array_shape = to_file(file).type().shape;
+    if (capacity < static_cast<int>(array_shape.size()))
+      plait::base::throw_argument_error("shape has room for ", capacity, " numbers, but the array has ",
+                                        array_shape.size(), " dimensions; make it larger");
+    if (!array_shape.empty()) std::copy(array_shape.begin(), array_shape.end(), &output(shape, "shape"));
   });
 }
 

@@ -75,9 +75,9 @@ plait_status plait_layout_elements(const plait_layout* layout, int64_t* elements
 
 plait_status plait_layout_ranks(const plait_layout* layout, int64_t* ranks, int64_t* ranks_end) {
   return guarded(layout, [&] {
-    const Layout& own = to_layout(layout);
-    if (ranks != nullptr) *ranks = own.size();
-    if (ranks_end != nullptr) *ranks_end = own.ranks_end();
+    const Layout& layout_object = to_layout(layout);
+    if (ranks != nullptr) *ranks = layout_object.size();
+    if (ranks_end != nullptr) *ranks_end = layout_object.ranks_end();
   });
 }
 
@@ -104,11 +104,11 @@ plait_status plait_layout_order(const plait_layout* layout, int capacity, int* o
 plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t capacity,
                                   int64_t* indices) {
   return guarded(layout, [&] {
-    const Layout& own = to_layout(layout);
-    if (dimension < 0 || dimension >= own.dimensions())
-      plait::base::throw_argument_error("dimension ", dimension, " of a layout with ", own.dimensions(),
+    const Layout& layout_object = to_layout(layout);
+    if (dimension < 0 || dimension >= layout_object.dimensions())
+      plait::base::throw_argument_error("dimension ", dimension, " of a layout with ", layout_object.dimensions(),
                                         "; they begin with 0");
-    const plait::IndexSet set = own.index_sets(rank)[static_cast<std::size_t>(dimension)];
+    const plait::IndexSet set = layout_object.index_sets(rank)[static_cast<std::size_t>(dimension)];
     const std::int64_t count = set.size();
     if (capacity < count)
       plait::base::throw_argument_error("indices has room for ", capacity, " numbers, but rank ", rank, " owns ", count,
@@ -125,8 +125,8 @@ plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int 
 plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t capacity, int64_t* owners,
                                  int64_t* count) {
   return guarded(layout, [&] {
-    const Layout& own = to_layout(layout);
-    const std::vector<std::int64_t> ranks = own.owners(to_index(own, index, "index"));
+    const Layout& layout_object = to_layout(layout);
+    const std::vector<std::int64_t> ranks = layout_object.owners(to_index(layout_object, index, "index"));
     if (owners != nullptr || capacity != 0) hand_out(ranks, capacity, owners, "owners");
     if (owners == nullptr || count != nullptr) output(count, "count") = static_cast<std::int64_t>(ranks.size());
   });
@@ -134,24 +134,26 @@ plait_status plait_layout_owners(const plait_layout* layout, const int64_t* inde
 
 plait_status plait_layout_to_local(const plait_layout* layout, const int64_t* index, int64_t rank, int64_t* local) {
   return guarded(layout, [&] {
-    const Layout& own = to_layout(layout);
-    hand_out(own.to_local(to_index(own, index, "index"), rank), own.dimensions(), local, "local");
+    const Layout& layout_object = to_layout(layout);
+    hand_out(layout_object.to_local(to_index(layout_object, index, "index"), rank), layout_object.dimensions(), local,
+             "local");
   });
 }
 
 plait_status plait_layout_to_global(const plait_layout* layout, const int64_t* local, int64_t rank, int64_t* index) {
   return guarded(layout, [&] {
-    const Layout& own = to_layout(layout);
-    hand_out(own.to_global(to_index(own, local, "local"), rank), own.dimensions(), index, "index");
+    const Layout& layout_object = to_layout(layout);
+    hand_out(layout_object.to_global(to_index(layout_object, local, "local"), rank), layout_object.dimensions(), index,
+             "index");
   });
 }
 
 plait_status plait_layout_held(const plait_layout* layout, const plait_comm* comm, int64_t element_bytes,
                                int64_t* arrays, int64_t* bytes) {
   return guarded(layout, [&] {
-    const Layout& own = to_layout(layout);
-    const std::vector<std::int64_t> ranks = ranks_held(own, to_comm(comm));
-    const std::int64_t capacity = bytes_held(own, ranks, element_bytes);
+    const Layout& layout_object = to_layout(layout);
+    const std::vector<std::int64_t> ranks = ranks_held(layout_object, to_comm(comm));
+    const std::int64_t capacity = bytes_held(layout_object, ranks, element_bytes);
     if (arrays != nullptr) *arrays = static_cast<std::int64_t>(ranks.size());
     if (bytes != nullptr) *bytes = capacity;
   });

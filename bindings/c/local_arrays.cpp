@@ -54,15 +54,15 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks, const Layout& lay
 
 template <typename Byte, typename Void>
 std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                   const DenseArray<Void>& given) {
+                                   const DenseArray<Void>& array) {
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
   const std::int64_t needed = bytes_held(layout, ranks, element_bytes);
-  if (given.data == nullptr && needed > 0)
-    plait::base::throw_argument_error(given.name, " is NULL, but ", ranks_text(ranks, layout), " need",
+  if (array.data == nullptr && needed > 0)
+    plait::base::throw_argument_error(array.name, " is NULL, but ", ranks_text(ranks, layout), " need",
                                       ranks.size() == 1 ? "s " : " ", needed, " bytes; pass the local array");
-  check_capacity(given.bytes, needed, base::text(given.name, ", for ", ranks_text(ranks, layout), ','));
+  check_capacity(array.bytes, needed, base::text(array.name, ", for ", ranks_text(ranks, layout), ','));
   std::vector<ArrayPart<Byte>> parts;
-  auto* at = static_cast<Byte*>(given.data);
+  auto* at = static_cast<Byte*>(array.data);
   for (const std::int64_t rank : ranks) {
     parts.push_back({at, {}});
     if (at != nullptr) at += dense_bytes(layout, rank, element_bytes);
@@ -72,27 +72,26 @@ std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, std::
 
 template <typename Byte, typename Part>
 std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                    const PartList<Part>& given) {
+                                    const PartList<Part>& list) {
   check_element_bytes(element_bytes);
-  if (given.count < 0 || (given.count > 0 && given.parts == nullptr))
-    plait::base::throw_argument_error(given.name, given.parts == nullptr ? " is NULL" : " are listed",
-                                      ", but there are to be ", given.count, "; pass as many as this process has");
+  if (list.count < 0 || (list.count > 0 && list.parts == nullptr))
+    plait::base::throw_argument_error(list.name, list.parts == nullptr ? " is NULL" : " are listed",
+                                      ", but there are to be ", list.count, "; pass as many as this process has");
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
-  if (static_cast<std::size_t>(given.count) != ranks.size())
-    plait::base::throw_argument_error(given.name, ": ", given.count,
-                                      " local arrays were given, but this process holds ", ranks.size(),
-                                      " of the layout ", to_string(layout));
+  if (static_cast<std::size_t>(list.count) != ranks.size())
+    plait::base::throw_argument_error(list.name, ": ", list.count, " local arrays were given, but this process holds ",
+                                      ranks.size(), " of the layout ", to_string(layout));
   std::vector<ArrayPart<Byte>> result;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const Part& part = given.parts[i];
+    const Part& part = list.parts[i];
     Extents strides;
     if (part.strides != nullptr) strides.assign(part.strides, part.strides + layout.dimensions());
     const std::int64_t needed = part.strides == nullptr ? dense_bytes(layout, ranks[i], element_bytes)
                                                         : spread_bytes(layout, ranks[i], strides, element_bytes);
     if (part.data == nullptr && needed > 0)
-      plait::base::throw_argument_error(given.name, ": the local array of rank ", ranks[i], " is NULL, but has ",
-                                        needed, " bytes");
-    check_capacity(part.bytes, needed, base::text(given.name, ": the local array of rank ", ranks[i]));
+      plait::base::throw_argument_error(list.name, ": the local array of rank ", ranks[i], " is NULL, but has ", needed,
+                                        " bytes");
+    check_capacity(part.bytes, needed, base::text(list.name, ": the local array of rank ", ranks[i]));
     result.push_back({static_cast<Byte*>(part.data), std::move(strides)});
   }
   return result;
@@ -114,23 +113,23 @@ std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& r
 }
 
 std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                     const DenseArray<void>& given) {
-  return dense<std::byte>(layout, comm, element_bytes, given);
+                                     const DenseArray<void>& array) {
+  return dense<std::byte>(layout, comm, element_bytes, array);
 }
 
 std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                   const DenseArray<const void>& given) {
-  return dense<const std::byte>(layout, comm, element_bytes, given);
+                                   const DenseArray<const void>& array) {
+  return dense<const std::byte>(layout, comm, element_bytes, array);
 }
 
 std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                      const PartList<plait_part>& given) {
-  return listed<std::byte>(layout, comm, element_bytes, given);
+                                      const PartList<plait_part>& list) {
+  return listed<std::byte>(layout, comm, element_bytes, list);
 }
 
 std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                    const PartList<plait_const_part>& given) {
-  return listed<const std::byte>(layout, comm, element_bytes, given);
+                                    const PartList<plait_const_part>& list) {
+  return listed<const std::byte>(layout, comm, element_bytes, list);
 }
 
 }  // namespace plait::c

@@ -37,15 +37,15 @@ struct PartList {
 /// Convert dense arrays into parts.
 /// errors  kArgument: `bytes` are too few, `data` is missing.
 std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                     const DenseArray<void>& given);
+                                     const DenseArray<void>& array);
 std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                   const DenseArray<const void>& given);
+                                   const DenseArray<const void>& array);
 
 /// Convert the caller's list into parts.
 /// errors  kArgument: no list, a size that is too small for its array.
 std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                      const PartList<plait_part>& given);
+                                      const PartList<plait_part>& list);
 std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                    const PartList<plait_const_part>& given);
+                                    const PartList<plait_const_part>& list);
 
 }  // namespace plait::c

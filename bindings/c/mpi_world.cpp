@@ -106,18 +106,18 @@ const Comm& world() {
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended != 0) base::throw_system_error(0, "MPI is finalised already; ask for the ranks before MPI_Finalize");
-  auto made = std::make_unique<World>();
+  auto new_world = std::make_unique<World>();
   if (has_job()) {
-    made->comm = Comm::world();
+    new_world->comm = Comm::world();
   } else {
     start_mpi();
-    made->comm = make_comm(MPI_COMM_WORLD);
+    new_world->comm = make_comm(MPI_COMM_WORLD);
   }
   [[maybe_unused]] static const bool watched = [] {
     transport::at_ending(transport::EndingStage::kFiles, release);
     return true;
   }();
-  instance() = std::move(made);
+  instance() = std::move(new_world);
   return instance()->comm;
 }
 

@@ -15,16 +15,16 @@ using plait::RedistributionOptions;
 namespace {
 
 RedistributionOptions redistribution_options(const plait_redistribute_options* options) {
-  const plait_redistribute_options given = copy_options(options, "plait_redistribute_options");
+  const plait_redistribute_options values = copy_options(options, "plait_redistribute_options");
   RedistributionOptions result;
-  result.memory = given.memory;
-  if (given.element_name != nullptr) result.element_name = given.element_name;
-  result.fill_halo = given.fill_halo != 0;
-  if (given.section != nullptr) {
-    result.section = plait::Section{to_extents(given.section, given.dimensions, "section"),
-                                    to_extents(given.source_origin, given.dimensions, "source_origin"),
-                                    to_extents(given.target_origin, given.dimensions, "target_origin")};
-  } else if (given.dimensions != 0 || given.source_origin != nullptr || given.target_origin != nullptr) {
+  result.memory = values.memory;
+  if (values.element_name != nullptr) result.element_name = values.element_name;
+  result.fill_halo = values.fill_halo != 0;
+  if (values.section != nullptr) {
+    result.section = plait::Section{to_extents(values.section, values.dimensions, "section"),
+                                    to_extents(values.source_origin, values.dimensions, "source_origin"),
+                                    to_extents(values.target_origin, values.dimensions, "target_origin")};
+  } else if (values.dimensions != 0 || values.source_origin != nullptr || values.target_origin != nullptr) {
     plait::base::throw_argument_error(
         "dimensions or origins of a section were given, but section is NULL; give its shape");
   }
@@ -72,10 +72,10 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
       plait::fail_redistribute(message, everyone, code);
     };
     const RedistributeArguments call = checked(report, [&] {
-      const Layout& source_given = to_layout(ends.source, "source");
-      const Layout& target_given = to_layout(ends.target, "target");
-      return RedistributeArguments{source_given, target_given,
-                                   find(source_given, target_given, everyone, element_bytes),
+      const Layout& source_layout = to_layout(ends.source, "source");
+      const Layout& target_layout = to_layout(ends.target, "target");
+      return RedistributeArguments{source_layout, target_layout,
+                                   find(source_layout, target_layout, everyone, element_bytes),
                                    redistribution_options(options)};
     });
     plait::redistribute(call.source, call.parts.from, call.target, call.parts.to, element_bytes, everyone,
@@ -88,20 +88,20 @@ plait_redistribution& to_plan(plait_redistribution* plan) {
 }
 
 template <typename Find, typename Also>
-Parts find_parts(plait_redistribution& own, Find&& find, Also&& also) {
-  const auto report = [&](const std::string& message, int code) { own.plan->fail(message, code); };
+Parts find_parts(plait_redistribution& handle_object, Find&& find, Also&& also) {
+  const auto report = [&](const std::string& message, int code) { handle_object.plan->fail(message, code); };
   return checked(report, [&] {
     also();
-    return find(*own.source, *own.target, own.comm, own.element_bytes);
+    return find(*handle_object.source, *handle_object.target, handle_object.comm, handle_object.element_bytes);
   });
 }
 
 template <typename Find>
 plait_status run(plait_redistribution* plan, Find&& find) {
   return guarded(plan, [&] {
-    plait_redistribution& own = to_plan(plan);
-    const Parts parts = find_parts(own, find, [] {});
-    own.plan->run(parts.from, parts.to);
+    plait_redistribution& handle_object = to_plan(plan);
+    const Parts parts = find_parts(handle_object, find, [] {});
+    handle_object.plan->run(parts.from, parts.to);
   });
 }
 
@@ -109,13 +109,13 @@ template <typename Find>
 plait_status start(plait_redistribution* plan, plait_request** request, Find&& find) {
   if (request != nullptr) *request = nullptr;
   return guarded(plan, [&] {
-    plait_redistribution& own = to_plan(plan);
+    plait_redistribution& handle_object = to_plan(plan);
     std::unique_ptr<plait_request> handle;
-    Parts parts = find_parts(own, find, [&] {
+    Parts parts = find_parts(handle_object, find, [&] {
       output(request, "request");
       handle = std::make_unique<plait_request>();
     });
-    put(*handle, own.plan->start(std::move(parts.from), std::move(parts.to)));
+    put(*handle, handle_object.plan->start(std::move(parts.from), std::move(parts.to)));
     *request = handle.release();
   });
 }
@@ -145,7 +145,7 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
     const auto report = [&](const std::string& message, int code) {
       plait::fail_redistribute(message, everyone, code);
     };
-    const RedistributionOptions wanted = checked(report, [&] {
+    const RedistributionOptions plan_options = checked(report, [&] {
       output(plan, "plan");
       handle = std::make_unique<plait_redistribution>();
       handle->source = to_layout(source, "source");
@@ -154,7 +154,7 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
       handle->comm = everyone;
       return redistribution_options(options);
     });
-    handle->plan.emplace(*handle->source, *handle->target, element_bytes, everyone, wanted);
+    handle->plan.emplace(*handle->source, *handle->target, element_bytes, everyone, plan_options);
     *plan = handle.release();
   });
 }
@@ -189,7 +189,7 @@ plait_status plait_redistribution_fail(plait_redistribution* plan, const char* m
 plait_status plait_redistribution_explain(const plait_redistribution* plan, char** text) {
   if (text != nullptr) *text = nullptr;
   return guarded(plan, [&] {
-    const auto& own = given(plan, "plan", "the handle from plait_redistribution_create");
-    hand_out_text(text, "text", [&] { return own.plan->explain(); });
+    const auto& handle_object = given(plan, "plan", "the handle from plait_redistribution_create");
+    hand_out_text(text, "text", [&] { return handle_object.plan->explain(); });
   });
 }

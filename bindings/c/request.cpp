@@ -26,10 +26,11 @@ plait_status plait_request_test(plait_request* request, int* done) {
 
 plait_status plait_request_elements(plait_request* request, int64_t* elements) {
   return guarded(request, [&] {
-    plait_request& own = to_request(request);
+    plait_request& request_object = to_request(request);
     output(elements, "elements");
-    if (!own.counts) plait::base::throw_argument_error("the request is not of a stream; only those count elements");
-    *elements = wait(own);
+    if (!request_object.counts)
+      plait::base::throw_argument_error("the request is not of a stream; only those count elements");
+    *elements = wait(request_object);
   });
 }
 

@@ -9,7 +9,7 @@ using namespace plait::c;
 namespace {
 
 template <typename Bytes>
-plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted) {
+plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& make_memory) {
   if (shared != nullptr) *shared = nullptr;
   return guarded(comm, [&] {
     const plait::Comm& everyone = to_comm(comm);
@@ -20,7 +20,7 @@ plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted
     const std::int64_t bytes = checked(report, [&] {
       output(shared, "shared");
       handle = std::make_unique<plait_shared>();
-      return wanted(everyone);
+      return make_memory(everyone);
     });
     handle->memory.emplace(bytes, everyone);
     *shared = handle.release();
@@ -32,8 +32,8 @@ plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted
 plait_status plait_empty(const plait_comm* comm, const plait_layout* layout, int64_t element_bytes,
                          plait_shared** shared) {
   return share(comm, shared, [&](const plait::Comm& everyone) {
-    const plait::Layout& own = to_layout(layout);
-    return bytes_held(own, ranks_held(own, everyone), element_bytes);
+    const plait::Layout& layout_object = to_layout(layout);
+    return bytes_held(layout_object, ranks_held(layout_object, everyone), element_bytes);
   });
 }
 
@@ -46,9 +46,9 @@ plait_status plait_empty_bytes(const plait_comm* comm, int64_t bytes, plait_shar
 
 plait_status plait_shared_memory(const plait_shared* shared, void** data, int64_t* bytes) {
   return guarded(shared, [&] {
-    const plait::SharedMemory& own = *given(shared, "shared", "the handle from plait_empty").memory;
-    if (data != nullptr) *data = own.data();
-    if (bytes != nullptr) *bytes = own.bytes();
+    const plait::SharedMemory& memory = *given(shared, "shared", "the handle from plait_empty").memory;
+    if (data != nullptr) *data = memory.data();
+    if (bytes != nullptr) *bytes = memory.bytes();
   });
 }
 

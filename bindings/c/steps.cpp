@@ -15,9 +15,9 @@ namespace {
 template <typename Value>
 plait_status put(plait_file* file, const char* name, Value&& value) {
   return guarded(file, [&] {
-    const plait::File& own = to_file(file);
-    if (own.mode() == plait::Mode::kRead)
-      plait::base::throw_argument_error(own.path(),
+    const plait::File& file_object = to_file(file);
+    if (file_object.mode() == plait::Mode::kRead)
+      plait::base::throw_argument_error(file_object.path(),
                                         " is open for reading; attributes are given by the writer of a step");
     file->next[to_text(name, "name")] = value();
   });
@@ -25,18 +25,18 @@ plait_status put(plait_file* file, const char* name, Value&& value) {
 
 const Attribute& find_step_attribute(const plait_file* file, const char* name) {
   const plait::Step& step = to_file(file).step();
-  const auto found = step.attributes.find(to_text(name, "name"));
-  if (found != step.attributes.end()) return found->second;
+  const auto attribute = step.attributes.find(to_text(name, "name"));
+  if (attribute != step.attributes.end()) return attribute->second;
   std::string all;
-  for (const auto& [known, value] : step.attributes) all += (all.empty() ? "" : ", ") + known;
+  for (const auto& [attribute_name, value] : step.attributes) all += (all.empty() ? "" : ", ") + attribute_name;
   plait::base::throw_argument_error("step ", step.number, " has no attribute \"", name, "\"; it has ",
                                     all.empty() ? "none" : all);
 }
 
-[[noreturn]] void throw_wrong_type(const char* name, const Attribute& attribute, const char* wanted) {
+[[noreturn]] void throw_wrong_type(const char* name, const Attribute& attribute, const char* expected_type) {
   constexpr const char* kTypes[] = {"an integer", "a real", "a text"};
-  plait::base::throw_argument_error("the attribute \"", name, "\" is ", kTypes[attribute.index()], ", but ", wanted,
-                                    " was asked for");
+  plait::base::throw_argument_error("the attribute \"", name, "\" is ", kTypes[attribute.index()], ", but ",
+                                    expected_type, " was asked for");
 }
 
 /// Returns a function that reports an error to all ranks, for checked().
@@ -60,9 +60,9 @@ plait_status plait_put_text(plait_file* file, const char* name, const char* valu
 
 plait_status plait_begin_step(plait_file* file, int* more) {
   return guarded(file, [&] {
-    plait::File& own = to_file(file);
-    int& result = checked(reporter(own), [&]() -> int& { return output(more, "more"); });
-    result = own.begin_step(std::exchange(file->next, {})) ? 1 : 0;
+    plait::File& file_object = to_file(file);
+    int& result = checked(reporter(file_object), [&]() -> int& { return output(more, "more"); });
+    result = file_object.begin_step(std::exchange(file->next, {})) ? 1 : 0;
   });
 }
 
@@ -76,23 +76,23 @@ plait_status plait_step_number(const plait_file* file, int64_t* number) {
 
 plait_status plait_get_integer(const plait_file* file, const char* name, int64_t* value) {
   return guarded(file, [&] {
-    const Attribute& found = find_step_attribute(file, name);
-    const auto* number = std::get_if<std::int64_t>(&found);
-    if (number == nullptr) throw_wrong_type(name, found, "an integer");
+    const Attribute& attribute = find_step_attribute(file, name);
+    const auto* number = std::get_if<std::int64_t>(&attribute);
+    if (number == nullptr) throw_wrong_type(name, attribute, "an integer");
     output(value, "value") = *number;
   });
 }
 
 plait_status plait_get_real(const plait_file* file, const char* name, double* value) {
   return guarded(file, [&] {
-    const Attribute& found = find_step_attribute(file, name);
+    const Attribute& attribute = find_step_attribute(file, name);
     double& result = output(value, "value");
-    if (const auto* number = std::get_if<std::int64_t>(&found)) {
+    if (const auto* number = std::get_if<std::int64_t>(&attribute)) {
       result = static_cast<double>(*number);
-    } else if (const auto* real = std::get_if<double>(&found)) {
+    } else if (const auto* real = std::get_if<double>(&attribute)) {
       result = *real;
     } else {
-      throw_wrong_type(name, found, "a real");
+      throw_wrong_type(name, attribute, "a real");
     }
   });
 }
@@ -100,9 +100,9 @@ plait_status plait_get_real(const plait_file* file, const char* name, double* va
 plait_status plait_get_text(const plait_file* file, const char* name, char** value) {
   if (value != nullptr) *value = nullptr;
   return guarded(file, [&] {
-    const Attribute& found = find_step_attribute(file, name);
-    const auto* text = std::get_if<std::string>(&found);
-    if (text == nullptr) throw_wrong_type(name, found, "a text");
+    const Attribute& attribute = find_step_attribute(file, name);
+    const auto* text = std::get_if<std::string>(&attribute);
+    if (text == nullptr) throw_wrong_type(name, attribute, "a text");
     hand_out_text(value, "value", [&] { return *text; });
   });
 }
@@ -114,13 +114,14 @@ plait_status plait_select_variable(plait_file* file, const char* name) {
 plait_status plait_define_variable(plait_file* file, const char* name, int dimensions, const int64_t* shape,
                                    const char* dtype, int64_t element_bytes) {
   return guarded(file, [&] {
-    plait::File& own = to_file(file);
-    plait::FileOptions said;
-    said.shape = to_extents(shape, dimensions, "shape");
-    if (dtype != nullptr) said.dtype = dtype;
-    said.element_bytes = element_bytes;
-    said.order = own.type().order;
-    own.select_variable(to_text(name, "name"), plait::container::described_type(said, own.path(), true));
+    plait::File& file_object = to_file(file);
+    plait::FileOptions described;
+    described.shape = to_extents(shape, dimensions, "shape");
+    if (dtype != nullptr) described.dtype = dtype;
+    described.element_bytes = element_bytes;
+    described.order = file_object.type().order;
+    file_object.select_variable(to_text(name, "name"),
+                                plait::container::described_type(described, file_object.path(), true));
   });
 }
 

@@ -23,14 +23,14 @@ template <typename Begin>
 plait_status start(plait_stream* stream, plait_request** request, Begin&& begin) {
   if (request != nullptr) *request = nullptr;
   return guarded(stream, [&] {
-    Stream& own = to_stream(stream);
-    auto handle = checked(reporter(own), [&] {
+    Stream& stream_object = to_stream(stream);
+    auto handle = checked(reporter(stream_object), [&] {
       output(request, "request");
       return std::make_unique<plait_request>();
     });
-    auto held = std::make_shared<plait::StreamRequest>(begin(own));
-    handle->wait = [held] { return held->wait(); };
-    handle->test = [held] { return held->test(); };
+    auto access_object = std::make_shared<plait::StreamRequest>(begin(stream_object));
+    handle->wait = [access_object] { return access_object->wait(); };
+    handle->test = [access_object] { return access_object->test(); };
     handle->counts = true;
     *request = handle.release();
   });
@@ -41,15 +41,15 @@ plait_status start(plait_stream* stream, plait_request** request, Begin&& begin)
 plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream) {
   if (stream != nullptr) *stream = nullptr;
   return guarded(file, [&] {
-    plait::File& own = to_file(file);
-    const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
+    plait::File& file_object = to_file(file);
+    const auto report = [&](const std::string& message, int code) { file_object.fail(message, code); };
     auto handle = checked(report, [&] {
       output(stream, "stream");
       if (mode < PLAIT_STREAM_OWN || mode > PLAIT_STREAM_SAME)
         plait::base::throw_argument_error("streams have the modes 0 to 4, but mode ", mode, " was given");
       return std::make_unique<plait_stream>();
     });
-    handle->stream.emplace(own, static_cast<StreamMode>(mode));
+    handle->stream.emplace(file_object, static_cast<StreamMode>(mode));
     *stream = handle.release();
   });
 }
@@ -63,9 +63,9 @@ plait_status plait_stream_close(plait_stream** stream) {
 
 plait_status plait_stream_read(plait_stream* stream, void* data, int64_t elements, int64_t* done) {
   return guarded(stream, [&] {
-    Stream& own = to_stream(stream);
-    std::int64_t& result = checked(reporter(own), [&]() -> std::int64_t& { return output(done, "done"); });
-    result = own.read(static_cast<std::byte*>(data), elements);
+    Stream& stream_object = to_stream(stream);
+    std::int64_t& result = checked(reporter(stream_object), [&]() -> std::int64_t& { return output(done, "done"); });
+    result = stream_object.read(static_cast<std::byte*>(data), elements);
   });
 }
 
@@ -74,13 +74,16 @@ plait_status plait_stream_write(plait_stream* stream, const void* data, int64_t 
 }
 
 plait_status plait_stream_start_read(plait_stream* stream, void* data, int64_t elements, plait_request** request) {
-  return start(stream, request, [&](Stream& own) { return own.start_read(static_cast<std::byte*>(data), elements); });
+  return start(stream, request, [&](Stream& stream_object) {
+    return stream_object.start_read(static_cast<std::byte*>(data), elements);
+  });
 }
 
 plait_status plait_stream_start_write(plait_stream* stream, const void* data, int64_t elements,
                                       plait_request** request) {
-  return start(stream, request,
-               [&](Stream& own) { return own.start_write(static_cast<const std::byte*>(data), elements); });
+  return start(stream, request, [&](Stream& stream_object) {
+    return stream_object.start_write(static_cast<const std::byte*>(data), elements);
+  });
 }
 
 plait_status plait_stream_tell(const plait_stream* stream, int64_t* element) {

@@ -29,22 +29,22 @@ using plait::fortran::Table;
 using plait::fortran::Ticket;
 
 /// Returns the reason why an access cannot use a local array.
-Rejection array_rejection(const CFI_cdesc_t& array, const Extents& wanted, std::int64_t element_bytes,
+Rejection array_rejection(const CFI_cdesc_t& array, const Extents& expected, std::int64_t element_bytes,
                           std::int64_t rank) {
   std::int64_t elements = 1;
-  for (const std::int64_t extent : wanted) elements *= extent;
+  for (const std::int64_t extent : expected) elements *= extent;
   // The extents of an array that is not allocated are undefined.
   if (array.base_addr == nullptr)
     return elements == 0 ? Rejection() : Rejection::because("the local array of rank ", rank, " is not allocated");
   const auto dimensions = static_cast<std::size_t>(array.rank);
-  Extents found;
-  for (std::size_t d = 0; d < dimensions; ++d) found.push_back(array.dim[d].extent);
+  Extents actual;
+  for (std::size_t d = 0; d < dimensions; ++d) actual.push_back(array.dim[d].extent);
   // The last extent of an assumed-size array is -1; the layout determines it.
-  const bool assumed = dimensions > 0 && found.back() == -1;
-  if (assumed && dimensions == wanted.size()) found.back() = wanted.back();
-  if (found != wanted)
-    return Rejection::because("the local array of rank ", rank, " has the shape ", plait::shape_to_string(found),
-                              ", but the layout says ", plait::shape_to_string(wanted),
+  const bool assumed = dimensions > 0 && actual.back() == -1;
+  if (assumed && dimensions == expected.size()) actual.back() = expected.back();
+  if (actual != expected)
+    return Rejection::because("the local array of rank ", rank, " has the shape ", plait::shape_to_string(actual),
+                              ", but the layout says ", plait::shape_to_string(expected),
                               "; allocate it with layout%local_shape(", rank, ")");
   if (static_cast<std::int64_t>(array.elem_len) != element_bytes)
     return Rejection::because("the elements of the local array have ", array.elem_len, " bytes, those of the file ",
@@ -68,47 +68,49 @@ struct AccessArguments {
 };
 
 /// Performs an access, or starts it if there is a `request`. An error in the array is reported to all ranks.
-plait_status access_file(plait_file* file, const AccessArguments& wanted, plait_request** request) {
+plait_status access_file(plait_file* file, const AccessArguments& arguments, plait_request** request) {
   std::int64_t element_bytes = 0;
   std::int64_t ranks = 0;
   std::int64_t end = 0;
   int dimensions = 0;
-  int mine = 0;
+  int has_part = 0;
   if (plait_file_element_bytes(file, &element_bytes) != PLAIT_OK) return PLAIT_ERROR_ARGUMENT;
-  if (plait_layout_ranks(wanted.layout, &ranks, &end) != PLAIT_OK ||
-      plait_layout_has_rank(wanted.layout, wanted.rank, &mine) != PLAIT_OK ||
-      plait_layout_dimensions(wanted.layout, &dimensions) != PLAIT_OK)
+  if (plait_layout_ranks(arguments.layout, &ranks, &end) != PLAIT_OK ||
+      plait_layout_has_rank(arguments.layout, arguments.rank, &has_part) != PLAIT_OK ||
+      plait_layout_dimensions(arguments.layout, &dimensions) != PLAIT_OK)
     return plait_file_fail(file, "the layout is not made; call plait_parse first");
-  if (wanted.alone && ranks > 1)
+  if (arguments.alone && ranks > 1)
     return plait_file_fail(
         file, text("the layout has ", ranks, " ranks, but the file was opened by one process; open it with plait_world")
                   .c_str());
   Extents shape(static_cast<std::size_t>(dimensions));
   Extents strides;
-  if (mine != 0) {
-    plait_layout_padded_shape(wanted.layout, wanted.rank, dimensions, shape.data());
-    if (const Rejection rejection = array_rejection(*wanted.array, shape, element_bytes, wanted.rank))
+  if (has_part != 0) {
+    plait_layout_padded_shape(arguments.layout, arguments.rank, dimensions, shape.data());
+    if (const Rejection rejection = array_rejection(*arguments.array, shape, element_bytes, arguments.rank))
       return plait_file_fail(file, rejection.reason().c_str());
     for (int d = 0; d < dimensions; ++d)
-      strides.push_back(wanted.array->base_addr == nullptr ? 0 : wanted.array->dim[d].sm);
+      strides.push_back(arguments.array->base_addr == nullptr ? 0 : arguments.array->dim[d].sm);
   }
   std::vector<plait_slice> region;
-  for (int d = 0; d < wanted.slices; ++d) region.push_back({wanted.first[d] - 1, wanted.count[d], wanted.stride[d], 0});
+  for (int d = 0; d < arguments.slices; ++d)
+    region.push_back({arguments.first[d] - 1, arguments.count[d], arguments.stride[d], 0});
   plait_access access{};
   access.size = sizeof access;
-  access.region = wanted.slices == 0 ? nullptr : region.data();
-  access.slices = wanted.slices;
-  access.fill_halo = wanted.fill_halo;
-  const std::int64_t held = mine != 0 ? 1 : 0;
-  if (wanted.write) {
-    const plait_const_part part{wanted.array->base_addr, PLAIT_UNKNOWN, strides.data()};
-    if (wanted.append_axis >= 0) return plait_append_parts(file, wanted.layout, &part, held, wanted.append_axis);
-    return request == nullptr ? plait_write_parts(file, wanted.layout, &part, held, &access)
-                              : plait_start_write_parts(file, wanted.layout, &part, held, &access, request);
+  access.region = arguments.slices == 0 ? nullptr : region.data();
+  access.slices = arguments.slices;
+  access.fill_halo = arguments.fill_halo;
+  const std::int64_t part_count = has_part != 0 ? 1 : 0;
+  if (arguments.write) {
+    const plait_const_part part{arguments.array->base_addr, PLAIT_UNKNOWN, strides.data()};
+    if (arguments.append_axis >= 0)
+      return plait_append_parts(file, arguments.layout, &part, part_count, arguments.append_axis);
+    return request == nullptr ? plait_write_parts(file, arguments.layout, &part, part_count, &access)
+                              : plait_start_write_parts(file, arguments.layout, &part, part_count, &access, request);
   }
-  const plait_part part{wanted.array->base_addr, PLAIT_UNKNOWN, strides.data()};
-  return request == nullptr ? plait_read_parts(file, wanted.layout, &part, held, &access)
-                            : plait_start_read_parts(file, wanted.layout, &part, held, &access, request);
+  const plait_part part{arguments.array->base_addr, PLAIT_UNKNOWN, strides.data()};
+  return request == nullptr ? plait_read_parts(file, arguments.layout, &part, part_count, &access)
+                            : plait_start_read_parts(file, arguments.layout, &part, part_count, &access, request);
 }
 
 /// Reports an error of opening to all ranks, before any of them opens the file.
@@ -165,13 +167,13 @@ plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_c
   if (*wrong != '\0') return plait_file_fail(file, wrong);
   if (request != nullptr && find<plait_request>(*request) != nullptr)
     return plait_file_fail(file, "the request is in use; call plait_wait first, or use another variable");
-  const AccessArguments wanted{
+  const AccessArguments arguments{
       find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, stride, fill_halo, write != 0};
   try {
-    if (request == nullptr) return access_file(file, wanted, nullptr);
+    if (request == nullptr) return access_file(file, arguments, nullptr);
     Table<plait_request>::instance().reserve();
     return plait::fortran::keep<plait_request>(
-        request, [&](plait_request** started) { return access_file(file, wanted, started); });
+        request, [&](plait_request** started) { return access_file(file, arguments, started); });
   } catch (const std::exception& error) {
     return plait_file_fail(file, error.what());
   }

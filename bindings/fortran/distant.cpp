@@ -78,12 +78,13 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
 plait_status plait_fortran_dio_offer(const char* name, const char* path, const char* mode, Ticket comm, int temporary,
                                      Ticket* dio) {
   const plait_dio_options options = make_options(temporary);
-  return make_alone(
-      dio, [&](plait_dio** made) { return plait_dio_offer(name, path, mode, find<plait_comm>(comm), &options, made); });
+  return make_alone(dio, [&](plait_dio** handle) {
+    return plait_dio_offer(name, path, mode, find<plait_comm>(comm), &options, handle);
+  });
 }
 
 plait_status plait_fortran_dio_find(const char* name, Ticket comm, Ticket* dio) {
-  return make_alone(dio, [&](plait_dio** made) { return plait_dio_find(name, find<plait_comm>(comm), made); });
+  return make_alone(dio, [&](plait_dio** handle) { return plait_dio_find(name, find<plait_comm>(comm), handle); });
 }
 
 /// Reads or writes the bytes of an array; with `request` the access is started.

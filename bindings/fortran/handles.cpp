@@ -71,26 +71,28 @@ extern "C" {
 
 /// Returns the ranks of MPI_COMM_WORLD, which the primitives also use. Initialises MPI if necessary. Collective.
 plait_status plait_fortran_world(Ticket* comm) {
-  return make_alone<plait_comm>(comm, [](plait_comm** made) {
-    return plait::c::guarded(nullptr, [&] { *made = new plait_comm(plait::c::world()); });
+  return make_alone<plait_comm>(comm, [](plait_comm** handle) {
+    return plait::c::guarded(nullptr, [&] { *handle = new plait_comm(plait::c::world()); });
   });
 }
 
 plait_status plait_fortran_alone(Ticket* comm) {
-  return make_alone<plait_comm>(comm, [](plait_comm** made) {
-    *made = const_cast<plait_comm*>(plait_alone());
+  return make_alone<plait_comm>(comm, [](plait_comm** handle) {
+    *handle = const_cast<plait_comm*>(plait_alone());
     return PLAIT_OK;
   });
 }
 
 plait_status plait_fortran_from_mpi(int communicator, Ticket* comm) {
-  return make_alone<plait_comm>(comm, [&](plait_comm** made) { return plait_comm_from_fortran(communicator, made); });
+  return make_alone<plait_comm>(comm,
+                                [&](plait_comm** handle) { return plait_comm_from_fortran(communicator, handle); });
 }
 
 /// Parses a layout; a negative number of dimensions means that no shape is given.
 plait_status plait_fortran_parse(const char* text, int dimensions, const std::int64_t* shape, Ticket* layout) {
-  return make_alone<plait_layout>(layout, [&](plait_layout** made) {
-    return dimensions < 0 ? plait_layout_parse(text, made) : plait_layout_parse_shape(text, dimensions, shape, made);
+  return make_alone<plait_layout>(layout, [&](plait_layout** handle) {
+    return dimensions < 0 ? plait_layout_parse(text, handle)
+                          : plait_layout_parse_shape(text, dimensions, shape, handle);
   });
 }
 
@@ -125,9 +127,9 @@ plait_status plait_fortran_fail(const char* message) {
 /// rank 0 prints; -1 for other calls, whose errors every rank prints.
 void plait_fortran_report(const char* message, int rank) {
   if (rank > 0) return;
-  int own = 0;
-  if (rank < 0 && mpi_runs() && MPI_Comm_rank(MPI_COMM_WORLD, &own) == MPI_SUCCESS)
-    std::fprintf(stderr, "plait: rank %d: %s\n", own, message);
+  int mpi_rank = 0;
+  if (rank < 0 && mpi_runs() && MPI_Comm_rank(MPI_COMM_WORLD, &mpi_rank) == MPI_SUCCESS)
+    std::fprintf(stderr, "plait: rank %d: %s\n", mpi_rank, message);
   else
     std::fprintf(stderr, "plait: %s\n", message);
 }

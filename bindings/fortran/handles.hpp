@@ -42,12 +42,12 @@ class Table {
   }
   /// Returns the object of a number, or null.
   Type* find(Ticket ticket) const {
-    const auto found = find_entry(ticket);
-    return found == entries_.end() ? nullptr : found->second;
+    const auto entry = find_entry(ticket);
+    return entry == entries_.end() ? nullptr : entry->second;
   }
   void drop(Ticket ticket) {
-    const auto found = find_entry(ticket);
-    if (found != entries_.end()) entries_.erase(found);
+    const auto entry = find_entry(ticket);
+    if (entry != entries_.end()) entries_.erase(entry);
   }
   /// Removes and returns all objects.
   std::vector<std::pair<std::uintptr_t, Type*>> take_all() { return std::exchange(entries_, {}); }
@@ -55,9 +55,10 @@ class Table {
  private:
   auto find_entry(Ticket ticket) const {
     const auto number = reinterpret_cast<std::uintptr_t>(ticket);
-    const auto found = std::lower_bound(entries_.begin(), entries_.end(), number,
-                                        [](const auto& entry, std::uintptr_t sought) { return entry.first < sought; });
-    return found != entries_.end() && found->first == number ? found : entries_.end();
+    const auto position =
+        std::lower_bound(entries_.begin(), entries_.end(), number,
+                         [](const auto& entry, std::uintptr_t sought) { return entry.first < sought; });
+    return position != entries_.end() && position->first == number ? position : entries_.end();
   }
 
   std::uintptr_t last_ = 0;

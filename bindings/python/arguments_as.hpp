@@ -39,9 +39,9 @@ struct Argument {
   /// Returns the value. name: the name of the argument. wanted: the end of the error text, such as "is not a whole
   /// number; give a rank".
   /// errors  plait.ArgumentTypeError: the argument is not a T.
-  const T& as(const char* name, const char* wanted) const {
+  const T& as(const char* name, const char* requirement) const {
     if (value) return *value;
-    throw_type_error(std::string(name) + '=' + shown(found) + ' ' + wanted);
+    throw_type_error(std::string(name) + '=' + shown(found) + ' ' + requirement);
   }
 };
 
@@ -50,14 +50,15 @@ template <typename T>
 using OptionalArgument = std::optional<Argument<T>>;
 
 template <typename T>
-std::optional<T> as(const OptionalArgument<T>& given, const char* name, const char* wanted) {
-  return given ? std::optional<T>(given->as(name, wanted)) : std::nullopt;
+std::optional<T> as(const OptionalArgument<T>& argument, const char* name, const char* requirement) {
+  return argument ? std::optional<T>(argument->as(name, requirement)) : std::nullopt;
 }
 
 /// Raises a TypeError for a call with missing, misspelt or too many arguments; the text has the correct call.
-[[noreturn]] inline void throw_call_error(const char* call, const nanobind::args& found,
+[[noreturn]] inline void throw_call_error(const char* call, const nanobind::args& positional,
                                           const nanobind::kwargs& named) {
-  std::string text = "found " + std::to_string(found.size()) + (found.size() == 1 ? " argument" : " arguments");
+  std::string text =
+      "found " + std::to_string(positional.size()) + (positional.size() == 1 ? " argument" : " arguments");
   for (const auto& [name, value] : named)
     text += (text.back() == '=' ? ", " : " and ") + nanobind::cast<std::string>(name) + '=';
   throw_type_error(text + "; call " + call);
@@ -67,23 +68,23 @@ std::optional<T> as(const OptionalArgument<T>& given, const char* name, const ch
 template <typename Class>
 void def_else(Class& target, const char* name, const char* call) {
   target.def(name,
-             [call](const nanobind::object&, const nanobind::args& found,
-                    const nanobind::kwargs& named) -> nanobind::object { throw_call_error(call, found, named); });
+             [call](const nanobind::object&, const nanobind::args& positional,
+                    const nanobind::kwargs& named) -> nanobind::object { throw_call_error(call, positional, named); });
 }
 
 /// Adds such an overload to a static method.
 template <typename Class>
 void def_static_else(Class& target, const char* name, const char* call) {
-  target.def_static(name, [call](const nanobind::args& found, const nanobind::kwargs& named) -> nanobind::object {
-    throw_call_error(call, found, named);
+  target.def_static(name, [call](const nanobind::args& positional, const nanobind::kwargs& named) -> nanobind::object {
+    throw_call_error(call, positional, named);
   });
 }
 
 /// Adds such an overload to the constructor of a class. call: for example "IndexSet(...)".
 template <typename Type, typename Class>
 void def_init_else(Class& target, const char* call) {
-  target.def("__init__", [call](Type*, const nanobind::args& found, const nanobind::kwargs& named) {
-    throw_call_error(call, found, named);
+  target.def("__init__", [call](Type*, const nanobind::args& positional, const nanobind::kwargs& named) {
+    throw_call_error(call, positional, named);
   });
 }
 

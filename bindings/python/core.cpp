@@ -41,13 +41,13 @@ bool interrupted() {
 void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
-  } catch (const plait::Error& known) {
+  } catch (const plait::Error& failure) {
     if (PyErr_Occurred() != nullptr) return;  // the exception that has ended a wait, such as KeyboardInterrupt
     const nb::object errors = nb::module_::import_("plait._base.errors");
-    const nb::object text = plait::python::to_str(plait::store::web::without_secrets(known.what()));
-    const nb::object value = known.kind() == plait::ErrorKind::kArgument
+    const nb::object text = plait::python::to_str(plait::store::web::without_secrets(failure.what()));
+    const nb::object value = failure.kind() == plait::ErrorKind::kArgument
                                  ? errors.attr("ArgumentError")(text)
-                                 : errors.attr("store_error")(text, known.system_code());
+                                 : errors.attr("store_error")(text, failure.system_code());
     PyErr_SetObject(value.type().ptr(), value.ptr());
   }
 }
@@ -90,7 +90,8 @@ NB_MODULE(_core, module) {
               all = comm.allgather(text);
             }
             nb::list result;
-            for (const std::string& one : all) result.append(nb::bytes(one.data(), one.size()));
+            for (const std::string& contribution : all)
+              result.append(nb::bytes(contribution.data(), contribution.size()));
             return ByteTexts(result);
           },
           "mine"_a);

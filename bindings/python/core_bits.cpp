@@ -24,8 +24,8 @@ namespace {
 constexpr const char* kBits = "is not a list of bits; give whole numbers, such as (1, 0)";
 constexpr const char* kPattern = "is not a pattern; give a text of 0, 1 and letters, such as \"10ab\"";
 
-BitPermutation of_layout(const Layout& layout, const Argument<std::string>& given) {
-  const std::string& order = given.as("order", "is not an order; give \"C\" or \"F\"");
+BitPermutation of_layout(const Layout& layout, const Argument<std::string>& order_argument) {
+  const std::string& order = order_argument.as("order", "is not an order; give \"C\" or \"F\"");
   if (order != "C" && order != "F")
     base::throw_argument_error("order=\"" + order + "\" is not known; use \"C\" or \"F\"");
   return bit_permutation(layout, order == "C" ? Order::kC : Order::kFortran);

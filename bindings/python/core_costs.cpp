@@ -24,8 +24,8 @@ void bind_costs(nb::module_& module) {
   module.def(
       "costs",
       [](bool builtin) {
-        const std::shared_ptr<const plan::CostModel> found = builtin ? nullptr : core::costs_here();
-        const plan::CostModel model = found ? *found : plan::CostModel{};
+        const std::shared_ptr<const plan::CostModel> measured = builtin ? nullptr : core::costs_here();
+        const plan::CostModel model = measured ? *measured : plan::CostModel{};
         std::map<std::string, double> values;
         for (const plan::CostTerm& term : plan::kCostTerms) values[term.name] = model.*term.value;
         return std::pair(model.source, values);
@@ -33,8 +33,8 @@ void bind_costs(nb::module_& module) {
       "builtin"_a);
   module.def("costs_path", &core::costs_path);
   module.def("this_machine", [] {
-    const core::Machine found = core::this_machine();
-    return std::tuple(core::kCostsVersion, found.host, found.processor, found.cores);
+    const core::Machine machine = core::this_machine();
+    return std::tuple(core::kCostsVersion, machine.host, machine.processor, machine.cores);
   });
 }
 

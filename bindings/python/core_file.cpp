@@ -53,16 +53,16 @@ container::Content new_array(const std::string& path, const FileOptions& options
   return static_cast<const container::Content&>(file->content());
 }
 
-File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& given) {
-  const FileOptions options = given;  // a copy, because other threads of Python may change the original meanwhile
+File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& original) {
+  const FileOptions options = original;  // a copy, because other threads of Python may change the original meanwhile
   const Mode opened = mode_named(mode);
   const GilRelease release;
   return File::open(path, opened, options, comm);
 }
 
-Attributes to_attributes(const AttributeDict& given) {
+Attributes to_attributes(const AttributeDict& dictionary) {
   Attributes attributes;
-  for (const auto [name, value] : given) {
+  for (const auto [name, value] : dictionary) {
     Attribute& attribute = attributes[nb::cast<std::string>(name)];
     if (nb::isinstance<nb::int_>(value)) {
       attribute = nb::cast<std::int64_t>(value);
@@ -81,7 +81,8 @@ using StepTuple = nb::typed<nb::tuple, std::int64_t, AttributeDict, nb::typed<nb
 StepTuple to_step_tuple(const Step& step) {
   nb::dict attributes;
   for (const auto& [name, value] : step.attributes)
-    std::visit([&, key = name](const auto& one) { attributes[nb::cast(key)] = nb::cast(one); }, value);
+    std::visit([&, key = name](const auto& attribute_value) { attributes[nb::cast(key)] = nb::cast(attribute_value); },
+               value);
   nb::list variables;
   for (const std::string& name : step.variables) variables.append(nb::cast(name));
   return StepTuple(nb::make_tuple(step.number, attributes, variables));

@@ -51,8 +51,8 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                   .def("indices", &members, "All indices, ascending, as an int64 array.")
                   .def(
                       "complement",
-                      [](const IndexSet& self, const Argument<std::int64_t>& given) {
-                        const std::int64_t extent = given.as("extent", kNumber);
+                      [](const IndexSet& self, const Argument<std::int64_t>& argument) {
+                        const std::int64_t extent = argument.as("extent", kNumber);
                         if (extent < 0)
                           base::throw_argument_error("the extent " + std::to_string(extent) +
                                                      " is negative; give the size of the dimension");

@@ -126,7 +126,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                  const OptionalArgument<std::vector<HaloWidth>>& halo,
                  const OptionalArgument<std::vector<int>>& periodic, const OptionalArgument<Extents>& template_shape,
                  const OptionalArgument<AlignmentText>& align) {
-                const Keywords given{
+                const Keywords keywords{
                     as(grid, "grid", "is not a grid; give the extent of each grid axis, such as (2, 2)"),
                     as(ranks, "ranks", "is not an order of ranks; give \"C\", \"F\" or the rank of each grid position"),
                     as(order, "order",
@@ -143,17 +143,17 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                        "is not an alignment; give for each template dimension a text such as \"2*d1+1\", a number or "
                        "\"*\""),
                 };
-                new (self)
-                    Layout(make_layout(to_extents(shape.as("shape", kShape)), dist.as("dist", kDistribution), given));
+                new (self) Layout(
+                    make_layout(to_extents(shape.as("shape", kShape)), dist.as("dist", kDistribution), keywords));
               },
               "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none(),
               "replicate"_a = nb::none(), "source"_a = nb::none(), "offset"_a = nb::none(), "reverse"_a = nb::none(),
               "halo"_a = nb::none(), "periodic"_a = nb::none(), "template"_a = nb::none(), "align"_a = nb::none())
           .def_static(
               "parse",
-              [](const Argument<std::string>& given, const OptionalArgument<Extents>& shape) {
+              [](const Argument<std::string>& text_argument, const OptionalArgument<Extents>& shape) {
                 const std::string& text =
-                    given.as("text", "is not a text; give one such as \"8x12 (block, *) onto (4)\"");
+                    text_argument.as("text", "is not a text; give one such as \"8x12 (block, *) onto (4)\"");
                 return shape ? Layout::parse(text, shape->as("shape", kShape)) : Layout::parse(text);
               },
               "text"_a, "shape"_a = nb::none(),
@@ -239,8 +239,9 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
               "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not distributed.")
           .def(
               "index_set",
-              [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<int>& given) {
-                const int dimension = given.as("dimension", "is not a dimension; give a whole number, such as 0");
+              [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<int>& dimension_argument) {
+                const int dimension =
+                    dimension_argument.as("dimension", "is not a dimension; give a whole number, such as 0");
                 if (dimension < 0 || dimension >= self.dimensions())
                   base::throw_argument_error("dimension " + std::to_string(dimension) + " was named, but " +
                                              to_string(self) + " has " + std::to_string(self.dimensions()) +

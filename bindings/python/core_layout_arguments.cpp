@@ -20,16 +20,16 @@ class Merger {
   explicit Merger(const std::string& text) : text_(text) {}
 
   template <typename Value>
-  void set(std::optional<Value>& target, const std::optional<Value>& given, const char* what) const {
-    if (!given) return;
-    if (target && *target != *given) throw_contradiction(what);
-    target = given;
+  void set(std::optional<Value>& target, const std::optional<Value>& value, const char* what) const {
+    if (!value) return;
+    if (target && *target != *value) throw_contradiction(what);
+    target = value;
   }
   template <typename Value>
-  void set(std::vector<Value>& target, const std::optional<std::vector<Value>>& given, const char* what) const {
-    if (!given) return;
-    if (!target.empty() && target != *given) throw_contradiction(what);
-    target = *given;
+  void set(std::vector<Value>& target, const std::optional<std::vector<Value>>& value, const char* what) const {
+    if (!value) return;
+    if (!target.empty() && target != *value) throw_contradiction(what);
+    target = *value;
   }
 
  private:
@@ -47,10 +47,10 @@ std::string joined(const DistributionText& dist) {
   return '(' + text + ')';
 }
 
-std::optional<std::vector<Halo>> to_halos(const std::optional<std::vector<HaloWidth>>& given) {
-  if (!given) return std::nullopt;
+std::optional<std::vector<Halo>> to_halos(const std::optional<std::vector<HaloWidth>>& widths) {
+  if (!widths) return std::nullopt;
   std::vector<Halo> result;
-  for (const HaloWidth& width : *given) {
+  for (const HaloWidth& width : *widths) {
     if (const auto* both = std::get_if<std::int64_t>(&width)) {
       result.push_back({*both, *both});
     } else {
@@ -61,11 +61,11 @@ std::optional<std::vector<Halo>> to_halos(const std::optional<std::vector<HaloWi
   return result;
 }
 
-std::optional<std::vector<Alignment>> to_alignments(const std::optional<AlignmentText>& given) {
-  if (!given) return std::nullopt;
-  if (const auto* text = std::get_if<std::string>(&*given)) return layout::parse_alignment(*text);
+std::optional<std::vector<Alignment>> to_alignments(const std::optional<AlignmentText>& alignments) {
+  if (!alignments) return std::nullopt;
+  if (const auto* text = std::get_if<std::string>(&*alignments)) return layout::parse_alignment(*text);
   std::string text;
-  for (const auto& part : std::get<1>(*given)) {
+  for (const auto& part : std::get<1>(*alignments)) {
     const auto* number = std::get_if<std::int64_t>(&part);
     text += (text.empty() ? "" : ", ") + (number != nullptr ? std::to_string(*number) : std::get<std::string>(part));
   }
@@ -74,9 +74,9 @@ std::optional<std::vector<Alignment>> to_alignments(const std::optional<Alignmen
 
 }  // namespace
 
-Extents to_extents(const NumberOrNumbers& given) {
-  const auto* one = std::get_if<std::int64_t>(&given);
-  return one != nullptr ? Extents{*one} : std::get<Extents>(given);
+Extents to_extents(const NumberOrNumbers& extents) {
+  const auto* number = std::get_if<std::int64_t>(&extents);
+  return number != nullptr ? Extents{*number} : std::get<Extents>(extents);
 }
 
 Order order_named(const std::string& name, const char* what, bool or_list) {
@@ -87,31 +87,31 @@ Order order_named(const std::string& name, const char* what, bool or_list) {
   base::throw_argument_error(std::string(what) + "=\"" + name + instead);
 }
 
-Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& given) {
+Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& keywords) {
   const std::string text = joined(dist);
   layout::Notation notation = layout::parse_notation(text);
   const Merger merge(text);
   merge.set(notation.shape, std::optional(shape), "the shape");
-  if (given.grid) merge.set(notation.grid, std::optional(to_extents(*given.grid)), "the grid");
-  if (given.ranks && std::holds_alternative<std::string>(*given.ranks)) {
-    merge.set(notation.ranks, std::optional(order_named(std::get<std::string>(*given.ranks), "ranks")), "ranks");
-  } else if (given.ranks) {
-    merge.set(notation.options.rank_list, std::optional(std::get<Extents>(*given.ranks)), "ranks");
+  if (keywords.grid) merge.set(notation.grid, std::optional(to_extents(*keywords.grid)), "the grid");
+  if (keywords.ranks && std::holds_alternative<std::string>(*keywords.ranks)) {
+    merge.set(notation.ranks, std::optional(order_named(std::get<std::string>(*keywords.ranks), "ranks")), "ranks");
+  } else if (keywords.ranks) {
+    merge.set(notation.options.rank_list, std::optional(std::get<Extents>(*keywords.ranks)), "ranks");
   }
-  if (given.order && std::holds_alternative<std::string>(*given.order)) {
-    merge.set(notation.order, std::optional(order_named(std::get<std::string>(*given.order), "order")), "order");
-  } else if (given.order) {
-    const Extents& numbers = std::get<Extents>(*given.order);
+  if (keywords.order && std::holds_alternative<std::string>(*keywords.order)) {
+    merge.set(notation.order, std::optional(order_named(std::get<std::string>(*keywords.order), "order")), "order");
+  } else if (keywords.order) {
+    const Extents& numbers = std::get<Extents>(*keywords.order);
     merge.set(notation.options.order, std::optional(std::vector<int>(numbers.begin(), numbers.end())), "order");
   }
-  merge.set(notation.options.replicate, given.replicate, "replicate");
-  merge.set(notation.options.source, given.source, "source");
-  merge.set(notation.options.offset, given.offset, "offset");
-  merge.set(notation.options.reverse, given.reverse, "reverse");
-  merge.set(notation.options.halo, to_halos(given.halo), "halo");
-  merge.set(notation.options.periodic, given.periodic, "periodic");
-  merge.set(notation.options.template_shape, given.template_shape, "template");
-  merge.set(notation.options.align, to_alignments(given.align), "align");
+  merge.set(notation.options.replicate, keywords.replicate, "replicate");
+  merge.set(notation.options.source, keywords.source, "source");
+  merge.set(notation.options.offset, keywords.offset, "offset");
+  merge.set(notation.options.reverse, keywords.reverse, "reverse");
+  merge.set(notation.options.halo, to_halos(keywords.halo), "halo");
+  merge.set(notation.options.periodic, keywords.periodic, "periodic");
+  merge.set(notation.options.template_shape, keywords.template_shape, "template");
+  merge.set(notation.options.align, to_alignments(keywords.align), "align");
   return layout::make_layout(notation, shape);
 }
 

@@ -35,13 +35,13 @@ struct Keywords {
 };
 
 /// Converts one number or several to extents.
-Extents to_extents(const NumberOrNumbers& given);
+Extents to_extents(const NumberOrNumbers& extents);
 
 /// Converts "C" or "F", in either case. or_list: the caller also accepts a list of numbers.
 Order order_named(const std::string& name, const char* what, bool or_list = true);
 
 /// Makes a layout.
 /// errors  kArgument: the arguments do not fit together, or contradict the text.
-Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& given);
+Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& keywords);
 
 }  // namespace plait::python

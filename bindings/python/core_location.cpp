@@ -38,17 +38,17 @@ void bind_formats(nb::module_& module) {
       [](const std::string& target, const ArrayAttributes& attributes, bool of_group) {
         std::vector<std::string> reasons;
         const std::string name = store::canonical_name(target);
-        for (const ArrayAttribute& one : attributes)
-          reasons.push_back(container::format_named(name).attribute_rejection(target, one, of_group).reason());
+        for (const ArrayAttribute& entry : attributes)
+          reasons.push_back(container::format_named(name).attribute_rejection(target, entry, of_group).reason());
         return reasons;
       },
       "target"_a, "attributes"_a, "of_group"_a);
   module.def("locate", &driver::locate, "name"_a, nb::call_guard<GilRelease>());
   module.def("formats", [] {
     std::vector<std::string> names;
-    for (const container::Format* one : container::formats())
-      if (!one->traits().name.empty() && std::ranges::find(names, one->traits().name) == names.end())
-        names.emplace_back(one->traits().name);
+    for (const container::Format* entry : container::formats())
+      if (!entry->traits().name.empty() && std::ranges::find(names, entry->traits().name) == names.end())
+        names.emplace_back(entry->traits().name);
     return names;
   });
   module.def(
@@ -67,8 +67,8 @@ void bind_formats(nb::module_& module) {
       "dtype"_a);
   module.def(
       "is_plain",
-      [](const std::string& given) {
-        const std::string name = store::canonical_name(given);
+      [](const std::string& spelling) {
+        const std::string name = store::canonical_name(spelling);
         return driver::find_driver(name).prefix().empty() && container::array_name(name).format == nullptr;
       },
       "name"_a);

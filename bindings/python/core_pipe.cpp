@@ -45,10 +45,14 @@ void bind_pipe(nb::module_& module) {
       .def_ro("newest", &PipeStatus::newest)
       .def_prop_ro("attributes",
                    [](const PipeStatus& self) {
-                     AttributeDict found{nb::dict()};
+                     AttributeDict attributes{nb::dict()};
                      for (const auto& [name, value] : self.attributes)
-                       std::visit([&, key = name](const auto& one) { found[nb::cast(key)] = nb::cast(one); }, value);
-                     return found;
+                       std::visit(
+                           [&, key = name](const auto& attribute_value) {
+                             attributes[nb::cast(key)] = nb::cast(attribute_value);
+                           },
+                           value);
+                     return attributes;
                    })
       .def_ro("variables", &PipeStatus::variables);
   module.def("pipe_status", &pipe_status, "url"_a, nb::call_guard<GilRelease>());

@@ -28,10 +28,10 @@ def describe(name: str, options: dict[str, Any]) -> Document:
         )
     if comes_in_steps(name):
         return _pipe(name)
-    found = locate(name)
-    if found.only_in:
-        raise UserError(f"{name} is in {found.only_in}, where no other process sees it; give a file or a pipe")
-    return _store(found, name, options)
+    location = locate(name)
+    if location.only_in:
+        raise UserError(f"{name} is in {location.only_in}, where no other process sees it; give a file or a pipe")
+    return _store(location, name, options)
 
 
 def _pipe(name: str) -> Document:
@@ -51,65 +51,89 @@ def _pipe(name: str) -> Document:
             "newest": status.newest,
             "attributes": status.attributes,
             "variables": [
-                {"name": one.name, "shape": list(one.shape), "dtype": one.dtype.str, "layout": one.layout}
-                for one in status.variables
+                {
+                    "name": variable.name,
+                    "shape": list(variable.shape),
+                    "dtype": variable.dtype.str,
+                    "layout": variable.layout,
+                }
+                for variable in status.variables
             ],
             "folder": status.folder,
         },
     }
 
 
-def _program(one: Any) -> Document:
-    return {"program": one.name, "process": one.process, "host": one.host, "ranks": one.ranks}
+def _program(program: Any) -> Document:
+    return {"program": program.name, "process": program.process, "host": program.host, "ranks": program.ranks}
 
 
 def _array(shape: tuple[int, ...] | None, dtype: str | None, order: str | None) -> Document:
     return {"shape": None if shape is None else list(shape), "dtype": dtype, "order": order}
 
 
-def _held(one: plait.ArrayInfo) -> Document:
-    dtype = dtype_name(one.dtype) if one.dtype is not None else None
-    held = _array(None if one.error and not one.shape else one.shape, dtype, one.order)
-    details: Document = {"element": one.element, "offset": one.offset, "stored": one.stored, "storage": one.storage}
-    held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
-    properties = {name: getattr(one, name) for name in PROPERTIES if hasattr(one, name) and name != "attributes"}
+def _describe_array(array: plait.ArrayInfo) -> Document:
+    dtype = dtype_name(array.dtype) if array.dtype is not None else None
+    document = _array(None if array.error and not array.shape else array.shape, dtype, array.order)
+    details: Document = {
+        "element": array.element,
+        "offset": array.offset,
+        "stored": array.stored,
+        "storage": array.storage,
+    }
+    document["bytes"] = math.prod(array.shape) * array.dtype.itemsize if array.dtype is not None else None
+    properties = {name: getattr(array, name) for name in PROPERTIES if hasattr(array, name) and name != "attributes"}
     details |= {
         name: list(value) if isinstance(value, tuple) else json_value(value) for name, value in properties.items()
     }
-    reasons = {"error": one.error or None, "copied_by_library": one.copy_reason or None}
-    return {"name": one.name, **held, **details, **described(one.attributes), **reasons, "empty": not one.has_elements}
+    reasons = {"error": array.error or None, "copied_by_library": array.copy_reason or None}
+    return {
+        "name": array.name,
+        **document,
+        **details,
+        **described(array.attributes),
+        **reasons,
+        "empty": not array.has_elements,
+    }
 
 
 def _sum(sizes: Iterable[int | None]) -> int | None:
-    """Return the sum of sizes, None if one is not known."""
+    """Return the sum of sizes; None if a size is unknown."""
     known = list(sizes)
-    return None if None in known else sum(one or 0 for one in known)
+    return None if None in known else sum(size or 0 for size in known)
 
 
-def _store(found: ResolvedName, name: str, options: dict[str, Any]) -> Document:
+def _store(location: ResolvedName, name: str, options: dict[str, Any]) -> Document:
     array = _array(None, None, None)
     note = None
-    if found.names_arrays and found.file == found.name:
-        held = [_held(one) for one in plait.arrays_in(name, sizes=True)]
-        in_one_file = os.path.isfile(found.path)
-        size = os.stat(found.path).st_size if in_one_file else _sum(one["stored"] for one in held)
-        return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": read_groups(name)}
+    if location.names_arrays and location.file == location.name:
+        documents = [_describe_array(array) for array in plait.arrays_in(name, sizes=True)]
+        in_one_file = os.path.isfile(location.path)
+        size = os.stat(location.path).st_size if in_one_file else _sum(document["stored"] for document in documents)
+        return {
+            "name": name,
+            "kind": location.kind,
+            **array,
+            "size": size,
+            "arrays": documents,
+            "groups": read_groups(name),
+        }
     try:
-        with plait.open(found.name, **options) as file:
+        with plait.open(location.name, **options) as file:
             array = _array(file.shape, dtype_name(file.dtype), file.order)
             array["bytes"] = math.prod(file.shape) * file.dtype.itemsize
-            array |= described(file.attrs) if found.names_arrays else {}
+            array |= described(file.attrs) if location.names_arrays else {}
     except plait.ArgumentError as error:
-        # The bytes are there, whatever they are.
-        if found.states_type or "shape" in options or "dtype" in options or not os.path.isfile(found.path):
+        # Show the size of a file whose content Plait does not recognize.
+        if location.states_type or "shape" in options or "dtype" in options or not os.path.isfile(location.path):
             raise
         note = str(error)
-    parts = [{"path": part.path, "size": part.bytes} for part in found.components]
+    parts = [{"path": part.path, "size": part.bytes} for part in location.components]
     if parts:
-        size = sum(part.bytes or 0 for part in found.components)
-    elif found.names_arrays and not os.path.isfile(found.path):
-        size = _sum(one.stored for one in plait.arrays_in(name, sizes=True))
+        size = sum(part.bytes or 0 for part in location.components)
+    elif location.names_arrays and not os.path.isfile(location.path):
+        size = _sum(array.stored for array in plait.arrays_in(name, sizes=True))
     else:
-        size = os.stat(found.path).st_size if found.path else array["bytes"]
-    unit = found.unit or None
-    return {"name": name, "kind": found.kind, **array, "size": size, "unit": unit, "components": parts, "note": note}
+        size = os.stat(location.path).st_size if location.path else array["bytes"]
+    unit = location.unit or None
+    return {"name": name, "kind": location.kind, **array, "size": size, "unit": unit, "components": parts, "note": note}

@@ -37,7 +37,7 @@ Examples:
 @click.option("--order", type=click.Choice(["C", "F"]), help="Order of the elements.  [default: C]")
 @click.option("--offset", type=click.IntRange(min=0), help="Where the array begins, in bytes.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON: one object for each NAME, each on one line.")
-def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
+def info_command(names: tuple[str, ...], json_: bool, **options_given: Any) -> None:
     """Show what each NAME contains. A NAME is as for plait.open; without one, show all pipes that have a writer.
 
     For a pipe, show its writer and readers, how much has gone through, the queue, and the newest step. The command does
@@ -46,10 +46,10 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
     from plait.cli.attributes import print_attributes, print_dimensions
     from plait.cli.describing import describe
 
-    options = {name: value for name, value in given.items() if value is not None}
-    found = _all_pipes() if not names else (describe(name, options) for name in names)
+    options = {name: value for name, value in options_given.items() if value is not None}
+    documents = _all_pipes() if not names else (describe(name, options) for name in names)
     number = -1
-    for number, document in enumerate(found):
+    for number, document in enumerate(documents):
         if json_:
             click.echo(json.dumps(_finite(document), allow_nan=False))
             continue
@@ -68,11 +68,11 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Return the value with numbers that JSON does not have as texts."""
+    """Return the value with NaN and infinities as texts, because JSON has no such numbers."""
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(one) for one in value]
+        return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -81,14 +81,18 @@ def _all_pipes() -> Iterator[Document]:
     from plait.cli.describing import describe
 
     for name in plait.pipe_names():
-        with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
+        with contextlib.suppress(FileNotFoundError):  # the pipe has ended since it was listed
             yield describe(PIPE_PREFIX + name, {})
 
 
-def _pipe_lines(found: Document) -> list[tuple[str, str]]:
-    status = found["pipe"]
+def _pipe_lines(document: Document) -> list[tuple[str, str]]:
+    status = document["pipe"]
     flowed = f"{count(status['steps'], 'step')}, {size(status['bytes'])} so far"
-    lines = [(shown(found["name"]), ""), ("array", f"{_type(found)}; {flowed}"), ("writer", _program(status["writer"]))]
+    lines = [
+        (shown(document["name"]), ""),
+        ("array", f"{_type(document)}; {flowed}"),
+        ("writer", _program(status["writer"])),
+    ]
     for reader in status["readers"]:
         lines.append(("reader", f"{_program(reader)}, next step {reader['next_step']}"))
     if not status["readers"]:
@@ -98,47 +102,60 @@ def _pipe_lines(found: Document) -> list[tuple[str, str]]:
     if status["newest"] is not None:
         attributes = "".join(f", {shown(name)}={value!r}" for name, value in status["attributes"].items())
         lines.append(("newest", f"step {status['newest']}{attributes}"))
-        lines += [("", f"{shown(one['name'])}: {one['dtype']} {one['layout']}") for one in status["variables"]]
+        lines += [
+            ("", f"{shown(variable['name'])}: {variable['dtype']} {variable['layout']}")
+            for variable in status["variables"]
+        ]
     return [*lines, ("meets in", shown(status["folder"]))]
 
 
-def _program(one: dict[str, Any]) -> str:
-    where = f", process {one['process']} on {shown(one['host'])}" if one["host"] else ""
-    return f"{shown(one['program'])}{where}, {count(one['ranks'], 'rank')}"
+def _program(program: dict[str, Any]) -> str:
+    location = f", process {program['process']} on {shown(program['host'])}" if program["host"] else ""
+    return f"{shown(program['program'])}{location}, {count(program['ranks'], 'rank')}"
 
 
-def _store_lines(found: Document) -> list[tuple[str, str]]:
-    lines = [(shown(found["name"]), ""), ("kind", found["kind"])]
-    if found["shape"] is not None:
-        lines.append(("array", f"{_type(found)}, order {found['order']}, {size(found['bytes'])}"))
-    if found["size"] is not None:
-        lines.append(("size", f"{found['size']:,} bytes"))
-    if "arrays" in found:
-        return [*lines, ("holds", count(len(found["arrays"]), "array"))]
-    if found["components"]:
-        unit = f" in stripes of {size(found['unit'])}" if found["unit"] else ""
-        lines.append(("lies", f"in {count(len(found['components']), 'component file')}{unit}"))
-        lines += [("", f"{shown(one['path'])}, {_size(one['size'])}") for one in found["components"]]
-    if found["note"]:
-        lines.append(("note", shown(found["note"])))
+def _store_lines(document: Document) -> list[tuple[str, str]]:
+    lines = [(shown(document["name"]), ""), ("kind", document["kind"])]
+    if document["shape"] is not None:
+        lines.append(("array", f"{_type(document)}, order {document['order']}, {size(document['bytes'])}"))
+    if document["size"] is not None:
+        lines.append(("size", f"{document['size']:,} bytes"))
+    if "arrays" in document:
+        return [*lines, ("holds", count(len(document["arrays"]), "array"))]
+    if document["components"]:
+        unit = f" in stripes of {size(document['unit'])}" if document["unit"] else ""
+        lines.append(("lies", f"in {count(len(document['components']), 'component file')}{unit}"))
+        lines += [
+            ("", f"{shown(component['path'])}, {_size(component['size'])}") for component in document["components"]
+        ]
+    if document["note"]:
+        lines.append(("note", shown(document["note"])))
     return lines
 
 
 def _print_arrays(arrays: list[dict[str, Any]]) -> None:
     """Print a line for each array of a file."""
     rows = [("", "array", "type", "order", "at byte", "bytes", "storage")]
-    for one in arrays:
+    for array in arrays:
         shape = (
-            "empty" if one["empty"] else "?" if one["shape"] is None else "x".join(map(str, one["shape"])) or "scalar"
+            "empty"
+            if array["empty"]
+            else "?"
+            if array["shape"] is None
+            else "x".join(map(str, array["shape"])) or "scalar"
         )
-        element = one["element"] if one["dtype"] in (one["element"], None) else f"{one['element']} ({one['dtype']})"
-        storage = f"{one['storage']}; cannot be opened: {one['error']}" if one["error"] else one["storage"]
-        if one["copied_by_library"]:
-            storage = f"{one['storage']}; copied by HDF5's library only: {one['copied_by_library']}"
-        if one["bytes"] is not None and 0 < (one["stored"] or 0) < one["bytes"]:
-            storage = f"{storage}, {one['bytes'] / max(one['stored'], 1):.3g} times smaller"
-        numbers = (f"{one['offset']:,}", "?" if one["stored"] is None else f"{one['stored']:,}")
-        rows.append((shown(one["name"]) or "/", shape, shown(element) or "?", one["order"], *numbers, shown(storage)))
+        element = (
+            array["element"] if array["dtype"] in (array["element"], None) else f"{array['element']} ({array['dtype']})"
+        )
+        storage = f"{array['storage']}; cannot be opened: {array['error']}" if array["error"] else array["storage"]
+        if array["copied_by_library"]:
+            storage = f"{array['storage']}; copied by HDF5's library only: {array['copied_by_library']}"
+        if array["bytes"] is not None and 0 < (array["stored"] or 0) < array["bytes"]:
+            storage = f"{storage}, {array['bytes'] / max(array['stored'], 1):.3g} times smaller"
+        numbers = (f"{array['offset']:,}", "?" if array["stored"] is None else f"{array['stored']:,}")
+        rows.append(
+            (shown(array["name"]) or "/", shape, shown(element) or "?", array["order"], *numbers, shown(storage))
+        )
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         cells = [
@@ -152,7 +169,7 @@ def _size(number: int | None) -> str:
     return "not seen from here" if number is None else f"{number:,} bytes"
 
 
-def _type(found: Document) -> str:
-    if found["shape"] is None:
+def _type(document: Document) -> str:
+    if document["shape"] is None:
         return "arrays of which each step says what they are"
-    return f"{'x'.join(map(str, found['shape'])) or 'scalar'} {found['dtype']}"
+    return f"{'x'.join(map(str, document['shape'])) or 'scalar'} {document['dtype']}"

@@ -18,7 +18,7 @@ _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def parse_bytes(text: str) -> int:
-    """Return the bytes that ``4096``, ``64K``, ``16M`` or ``1G`` say.  errors  ValueError"""
+    """Return the number of bytes of a text such as ``4096``, ``64K``, ``16M`` or ``1G``.  errors  ValueError"""
     factor = _FACTORS.get(text[-1:].upper(), 1)
     count = int(text[:-1] if factor > 1 else text) * factor
     if count < 1:

@@ -1,4 +1,4 @@
-"""Parts that all commands share: groups that import a command when it is called, errors in one line, and consoles."""
+"""The common parts of all commands: groups that import a command when it is called, errors in one line, and consoles."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class UserError(click.ClickException):
 class Commands(click.Group):
     """A group of commands. Errors of Plait and of the system are printed in one line, without a traceback.
 
-    later   commands that are imported when they or their help are called: the name of each with its module, which
-            defines `NAME_command`, and with its description in the list of commands
+    later   commands that are imported when they or their help are called: for each name the module, which defines
+            `NAME_command`, and the description for the list of commands
     """
 
     def __init__(self, *args: Any, later: Mapping[str, tuple[str, str]] | None = None, **more: Any) -> None:
@@ -58,12 +58,12 @@ class Commands(click.Group):
         return self._later[name][1] if name in self._later else self.commands[name].get_short_help_str()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands, for which none is imported."""
+        """Write the list of commands, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.command_help(name)) for name in self.list_commands(ctx)])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the names of commands, for which none is imported, and the options."""
+        """Complete the options and the names of commands, without importing any."""
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         return [
             *(CompletionItem(name, help=self.command_help(name)) for name in names),
@@ -100,7 +100,7 @@ _PRODUCTS = {
     "simulate": ("plait.cli.simulate", "Replay traces with another cache, policy or device."),
     "trace": ("plait.cli.trace", "Record the I/O of programs, and show what traces mean."),
 }
-"""The commands of products beside the array library, which may have been left out when Plait was built."""
+"""The commands of other products than the array library, which may have been left out when Plait was built."""
 
 
 def product_commands() -> dict[str, tuple[str, str]]:
@@ -110,7 +110,7 @@ def product_commands() -> dict[str, tuple[str, str]]:
 
 @contextlib.contextmanager
 def writing_to(target: str) -> Iterator[None]:
-    """End quietly, as programs in a pipe do, if the target is the standard output and its reader has closed it."""
+    """End without a message, like other programs in a pipe, if the reader of the standard output has closed it."""
     try:
         yield
     except plait.StoreError as error:
@@ -120,7 +120,7 @@ def writing_to(target: str) -> Iterator[None]:
 
 
 def output() -> Console:
-    """Return the console for results.  Colour only on a terminal, and never where NO_COLOR is set."""
+    """Return the console for results.  It uses colour only on a terminal, and never if NO_COLOR is set."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else shutil.get_terminal_size((100, 40)).columns
@@ -137,7 +137,8 @@ def messages() -> Console:
 def progress_bar(*, remaining: bool = False) -> Progress:
     """Return a bar on standard error that disappears when it is complete, and that is not shown without a terminal.
 
-    It shows the share done, the elapsed time, and either the task's description or, if `remaining`, the remaining time.
+    The bar shows the completed share, the elapsed time, and either the description of the task or, with `remaining`,
+    the remaining time.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -154,7 +155,9 @@ def progress_bar(*, remaining: bool = False) -> Progress:
 
 
 def run_with_bar(work: Callable[[Callable[[str, float], None]], Result], start: str = "starting the ranks") -> Result:
-    """Return the result of the work, which passes its current phase and the share done, 0 to 1, to a bar on standard
+    """Return the result of `work`.
+
+    It is called with a function that shows the current phase and the completed share, 0 to 1, in a bar on standard
     error.
     """
     with progress_bar() as bar:

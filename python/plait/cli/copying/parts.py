@@ -27,7 +27,7 @@ _ACTIONS = ("begin", "part", "finish", "discard", "slurm", "dry_run")
 _ALONE = ("ranks", "layout", "steps", "raw", "resume")
 """Options that copies in parts do not have."""
 _LIBRARIES = 512
-"""Memory in MiB of a process without windows, staging and chunks: Python and the libraries."""
+"""Memory in MiB that a process needs besides windows, staging and chunks: for Python and the libraries."""
 
 
 def parts_options(function: _Function) -> _Function:
@@ -58,11 +58,11 @@ def parts_options(function: _Function) -> _Function:
 
 def has_parts(options: dict[str, Any]) -> bool:
     """Return True if an option of copies in parts was given."""
-    return any(is_given(name, options.get(name)) for name in _OPTIONS)  # part 0 is given, and an error later
+    return any(is_given(name, options.get(name)) for name in _OPTIONS)  # also for part 0, which is an error later
 
 
 def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> None:
-    """Carry out the requested action of a copy in parts.  job: the options that were given
+    """Perform the requested action of a copy in parts.  job: the options that were given
 
     errors  UserError, plait.Error
     """
@@ -117,14 +117,14 @@ def _find_action(job: dict[str, Any]) -> str:
 def _begin(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
     from plait._copying.parts.beginning import begin_copy
 
-    plan, begun = begin_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
-    done = len(folder.recorded(plan))
+    plan, has_begun = begin_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
+    recorded = len(folder.recorded(plan))
     state = (
-        f"has begun before, {done} of {count(plan.parts, 'part')} {'is' if done == 1 else 'are'} copied"
-        if begun
+        f"has begun before, {recorded} of {count(plan.parts, 'part')} {'is' if recorded == 1 else 'are'} copied"
+        if has_begun
         else f"{describe_plan(plan)}; the copy has begun"
     )
-    return {**_plan_values(plan), "done": done, "line": f"{_ends(job)}: {state}; {_next(plan)}"}
+    return {**_plan_values(plan), "done": recorded, "line": f"{_ends(job)}: {state}; {_next(plan)}"}
 
 
 def _dry_run(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
@@ -154,9 +154,9 @@ def _finish(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) ->
     from plait._copying.parts.finishing import finish
 
     plan = _check_plan(folder, values, job)
-    done = finish(folder, plan)
-    result = {"bytes": done.bytes, "seconds": done.seconds, "windows": done.windows, "parts": plan.parts}
-    text = f"{size(done.bytes)} in {count(plan.parts, 'part')} that took {seconds(done.seconds)} in all"
+    totals = finish(folder, plan)
+    result = {"bytes": totals.bytes, "seconds": totals.seconds, "windows": totals.windows, "parts": plan.parts}
+    text = f"{size(totals.bytes)} in {count(plan.parts, 'part')} that took {seconds(totals.seconds)} in all"
     return {**result, "line": f"{_ends(job)}: {text}; the copy is finished"}
 
 
@@ -169,7 +169,7 @@ def _discard(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -
 
 
 def _check_plan(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> PartsPlan:
-    """Check that the options are those of the plan; options that are left out are taken from it."""
+    """Return the plan, after checking that the given options agree with it; other options are those of the plan."""
     from plait._copying.parts.arguments import check_same
 
     plan = folder.require_plan()
@@ -189,10 +189,10 @@ def describe_plan(plan: PartsPlan) -> str:
     texts = []
     for number, phase in enumerate(plan.phases):
         numbers = plan.numbers(number)
-        which = f"part{'s' if len(numbers) > 1 else ''} {_range(numbers)}"
+        clause = f"part{'s' if len(numbers) > 1 else ''} {_range(numbers)}"
         if len(plan.phases) > 1:
-            which = f"{which} {'write intermediate arrays' if number == 0 else 'read them'}"
-        texts.append(f"{which}, up to {size(phase.largest)} each{_idle(phase)}")
+            clause = f"{clause} {'write intermediate arrays' if number == 0 else 'read them'}"
+        texts.append(f"{clause}, up to {size(phase.largest)} each{_idle(phase)}")
     reads = describe_reads(plan.phases[0].reads)
     return f"{size(plan.bytes)} in {'; '.join(texts)}; the bytes of the source are read {reads}"
 
@@ -272,7 +272,7 @@ def _script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job
 
 def _command_line(ctx: click.Context) -> list[str]:
     """Return the options and names of this command, without the action."""
-    found: list[str] = []
+    arguments: list[str] = []
     for parameter in ctx.command.params:
         if not isinstance(parameter, click.Option) or parameter.name in (*_ACTIONS, "json_"):
             continue
@@ -281,19 +281,19 @@ def _command_line(ctx: click.Context) -> list[str]:
         value = ctx.params[str(parameter.name)]
         option = parameter.opts[-1]
         if parameter.is_flag:
-            found.append(option if value else (parameter.secondary_opts or [option])[-1])
+            arguments.append(option if value else (parameter.secondary_opts or [option])[-1])
             continue
-        for one in value if parameter.multiple else [value]:
-            found += [option, _option_text(one)]
+        for item in value if parameter.multiple else [value]:
+            arguments += [option, _option_text(item)]
     ends = [*ctx.params["sources"], ctx.params["target"]]
-    return [*ends, *found]
+    return [*ends, *arguments]
 
 
 def _option_text(value: Any) -> str:
-    """Return the value of an option as a user writes it.  value: with a pattern of array names before it if a tuple"""
+    """Return the value of an option as a user writes it.  value: if a tuple, a pattern of array names and the value"""
     if isinstance(value, tuple):
-        pattern, own = value
-        return f"{pattern}:{_option_text(own)}" if pattern else _option_text(own)
+        pattern, text = value
+        return f"{pattern}:{_option_text(text)}" if pattern else _option_text(text)
     if isinstance(value, dict):
         return ",".join(f"{name}={extent}" for name, extent in value.items())
     if isinstance(value, list):

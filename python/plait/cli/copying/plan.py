@@ -18,20 +18,20 @@ def print_plan(job: dict[str, Any], result: CopySummary) -> None:
     source = job["source"] if isinstance(job["source"], str) else f"{job['source'][0]} and more"
     rows = [_HEAD]
     for array in result.plan:
-        for number, one in enumerate(array["passes"]):
+        for number, pass_plan in enumerate(array["passes"]):
             first = number == 0
             name = f"{shown(array['name'])} {_shape(array['shape'])} {array['dtype']}" if first else ""
-            time = "not known" if one["seconds"] is None else seconds(one["seconds"])
+            time = "not known" if pass_plan["seconds"] is None else seconds(pass_plan["seconds"])
             rows.append(
                 (
                     name,
-                    f"{one['source']} to {one['target']}",
-                    f"{one['windows']:,}",
-                    _shape(one["window"]),
-                    _end(one["read"]),
-                    size(one["read"]["bytes"]),
-                    _end(one["write"]) + (_properties(array) if one["target"] == "target" else ""),
-                    size(one["write"]["bytes"]),
+                    f"{pass_plan['source']} to {pass_plan['target']}",
+                    f"{pass_plan['windows']:,}",
+                    _shape(pass_plan["window"]),
+                    _end(pass_plan["read"]),
+                    size(pass_plan["read"]["bytes"]),
+                    _end(pass_plan["write"]) + (_properties(array) if pass_plan["target"] == "target" else ""),
+                    size(pass_plan["write"]["bytes"]),
                     time,
                 )
             )
@@ -47,9 +47,9 @@ def print_plan(job: dict[str, Any], result: CopySummary) -> None:
         elif array["library"]:
             line = f"{shown(array['name'])} is read by the library of its format ({shown(array['library'])}), by one "
             console.print(f"{line}thread of a process at a time", soft_wrap=True, markup=False)
-    passes = [one for array in result.plan for one in array["passes"]]
-    known = [one["seconds"] for one in passes if one["seconds"] is not None]
-    time = seconds(sum(known)) if len(known) == len(passes) else "not known"
+    passes = [pass_plan for array in result.plan for pass_plan in array["passes"]]
+    predicted = [pass_plan["seconds"] for pass_plan in passes if pass_plan["seconds"] is not None]
+    time = seconds(sum(predicted)) if len(predicted) == len(passes) else "not known"
     scratch = max((array["scratch"] for array in result.plan), default=0)
     memory = max((array["memory"] for array in result.plan), default=0)
     console.print(
@@ -66,14 +66,14 @@ def _shape(shape: list[int]) -> str:
 
 
 def _properties(array: dict[str, Any]) -> str:
-    """Return how an array is stored apart from its chunks, as ``, zstd:3, time unlimited``."""
+    """Return the compression and the unlimited dimensions of an array, such as ``, zstd:3, time unlimited``."""
     texts = [array["codec"]] if array["codec"] else []
     texts += [f"{', '.join(array['unlimited'])} unlimited"] if array["unlimited"] else []
     return "".join(f", {text}" for text in texts)
 
 
 def _end(end: dict[str, Any]) -> str:
-    """Return how often the units of a store are read or written, as ``12 chunks of 4x4, 3 times each``."""
+    """Return the units of a store, and how often they are read or written: ``12 chunks of 4x4, 3 times each``."""
     if end["what"] == "stretches":
         return f"{end['count']:,} stretches" if end["count"] != 1 else "1 stretch"
     each = end["times"] / end["count"] if end["count"] else 1.0

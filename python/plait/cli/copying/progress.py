@@ -10,9 +10,9 @@ from plait.cli.support import messages
 
 @contextlib.contextmanager
 def progress_bar(*, known: bool, enabled: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on a terminal; yields a function of the bytes that are copied and those in all.
+    """Show a bar on a terminal; yields a function of the copied bytes and the total bytes.
 
-    known    True if the number of bytes in all is known
+    known    True if the total number of bytes is known
     enabled  False on ranks that show nothing
     """
     from rich.progress import (

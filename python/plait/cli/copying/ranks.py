@@ -23,23 +23,23 @@ import plait
 from plait.cli.copying.running import StoppedError, has_steps, stopped_text, to_summary, with_notes
 from plait.launch.ranks import report
 
-_LOOK = 0.2  # seconds
+_POLL_INTERVAL = 0.2  # seconds between checks for the file `stop`
 
 
 def stop_waits(stop: Path) -> None:
-    """Interrupt the waits of this process for a pipe, which may be endless, once the file `stop` exists."""
+    """Interrupt a wait of this process for a pipe, which may be endless, as soon as the file `stop` exists."""
     signal.signal(signal.SIGUSR1, signal.default_int_handler)
 
-    def look() -> None:
+    def watch() -> None:
         while not stop.exists():
-            time.sleep(_LOOK)
+            time.sleep(_POLL_INTERVAL)
         os.kill(os.getpid(), signal.SIGUSR1)
 
-    threading.Thread(target=look, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def main() -> None:
-    """Copy together; rank 0 reports how far they are, and the end."""
+    """Copy with all ranks; rank 0 reports the progress and the result."""
     comm = MPI.COMM_WORLD
     job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     stop = Path(job.pop("stop"))

@@ -1,4 +1,4 @@
-"""Runs a copy: in this process, as one of the ranks of mpiexec, or by ranks that it starts."""
+"""Runs a copy: in this process, as one of the ranks of mpiexec, or in ranks that this process starts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
 
-# A window, or making a large file durable on a slow disk, may take long. A rank that fails ends, which is noticed at
-# once.
-_PATIENCE = 24 * 3600.0
-_STOPPING = 1.0
-_LEAVING = 60.0  # seconds, if pipes are part of the copy: their other ends are notified
+# Maximum seconds between two reports of the ranks: a window, or making a large file durable on a slow disk, may take
+# long. The limit may be generous, because a rank that fails ends, which is noticed at once.
+_MAX_WAIT = 24 * 3600.0
+_STOPPING = 1.0  # seconds that the ranks have to end after a signal
+_LEAVING = 60.0  # the same if pipes are part of the copy, because their other ends must be notified
 _NOTHING = "the copy was stopped; nothing was written"
-_KEPT = "the copy was stopped; the files that were complete are kept"
+_STOPPED_IN_STEPS = "the copy was stopped; the files that were complete are kept"
 _RESUMABLE = "the copy was stopped; what was done is kept, and --resume goes on with it"
 _ENDED = "the copy was stopped by ending its ranks; the target is either the old one or the complete new one"
 _ENDED_IN_HIERARCHY = (
@@ -43,11 +43,11 @@ _CUT = "the copy was stopped; the target is as it was, or the complete new one"
 
 
 class StoppedError(Exception):
-    """A signal has ended the copy."""
+    """The copy was stopped by a signal."""
 
 
 class EndedError(StoppedError):
-    """The ranks did not end by themselves."""
+    """The copy was stopped by ending its ranks, which did not end by themselves."""
 
 
 @dataclass(frozen=True)
@@ -67,25 +67,25 @@ class CopySummary:
     skipped: list[dict[str, str]] = field(default_factory=list)
 
 
-def to_summary(done: plait.CopyResult) -> CopySummary:
-    """Return it as plain values."""
+def to_summary(result: plait.CopyResult) -> CopySummary:
+    """Return the result of a copy as plain values."""
     return CopySummary(
-        done.bytes,
-        done.seconds,
-        done.rate,
-        done.windows,
-        done.ranks,
-        list(done.shape),
-        dtype_text(done.dtype),
-        done.steps,
-        done.resumed,
-        [{**asdict(array), "dtype": dtype_text(array.dtype)} for array in done.plan],
-        [asdict(one) for one in done.skipped],
+        result.bytes,
+        result.seconds,
+        result.rate,
+        result.windows,
+        result.ranks,
+        list(result.shape),
+        dtype_text(result.dtype),
+        result.steps,
+        result.resumed,
+        [{**asdict(array), "dtype": dtype_text(array.dtype)} for array in result.plan],
+        [asdict(array) for array in result.skipped],
     )
 
 
 def world() -> Any:
-    """Return the communicator of the ranks that were started together, or None where this process is alone."""
+    """Return the communicator of the ranks that were started together; None if this process was started alone."""
     if not any(name in os.environ for name in ("PLAIT_SIZE", *LAUNCHED)):
         return None
     comm = plait.world()
@@ -93,7 +93,7 @@ def world() -> Any:
 
 
 class _StopRequest:
-    """The state of interruption: set once a signal has asked this process to end."""
+    """Records that a signal has asked this process to end."""
 
     def __init__(self, at_once: bool, message: str) -> None:
         self._at_once, self._message = at_once, message
@@ -109,13 +109,13 @@ class _StopRequest:
         self._once = True
 
     def check(self) -> None:
-        """Raise StoppedError if so."""
+        """Raise StoppedError if a signal has asked this process to end."""
         if self._once:
             raise StoppedError(self._message)
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
-        """Mark that this process waits for others, which may hang: a second signal raises StoppedError at once."""
+        """Mark that this process waits for others, which may hang: a second signal then raises StoppedError at once."""
         self._waits = True
         try:
             yield
@@ -125,17 +125,17 @@ class _StopRequest:
 
 @contextlib.contextmanager
 def _stoppable(at_once: bool = False, message: str = _NOTHING) -> Iterator[_StopRequest]:
-    """Record whether a signal asks this process to end, so that files are left in a consistent state.
+    """Record signals that ask this process to end, so that it can end between windows, with its files consistent.
 
     message  the message of a copy that was interrupted
-    at_once  raise KeyboardInterrupt in a wait for another program, which may be endless
+    at_once  True to raise KeyboardInterrupt in a wait for another program, because such a wait may be endless
     """
-    asked = _StopRequest(at_once, message)
+    stop_request = _StopRequest(at_once, message)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    wanted = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, asked.note) for number in wanted}
+    handled = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop_request.note) for number in handled}
     try:
-        yield asked
+        yield stop_request
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -146,17 +146,17 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopySummary
     waits = has_steps(job) or job["target"] == "-"
     try:
         with (
-            _stoppable(at_once=waits, message=stopped_text(job)) as asked,
-            asked.waiting() if waits else contextlib.nullcontext(),
+            _stoppable(at_once=waits, message=stopped_text(job)) as stop_request,
+            stop_request.waiting() if waits else contextlib.nullcontext(),
         ):
 
             def advance(done: int, total: int) -> None:
                 progress(done, total)
-                asked.check()
+                stop_request.check()
 
-            with standard_streams(job) as given, warnings_shown():
-                # Under MPI, the other ranks would wait for one that ends; the process that started the ranks ends them
-                # all.
+            with standard_streams(job) as arguments, warnings_shown():
+                # A rank of MPI must not end by itself, because the others would wait for it: the process that has
+                # started the ranks ends all of them.
                 ends = comm is None and not waits
                 with (
                     ended_in_time(
@@ -167,11 +167,11 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopySummary
                     if ends
                     else contextlib.nullcontext()
                 ):
-                    return to_summary(plait.copy(**given, comm=comm, progress=advance))
+                    return to_summary(plait.copy(**arguments, comm=comm, progress=advance))
     except StoppedError as stopped:
         raise StoppedError(with_notes(stopped)) from stopped
     except KeyboardInterrupt as stopped:
-        raise StoppedError(_KEPT) from stopped
+        raise StoppedError(_STOPPED_IN_STEPS) from stopped
 
 
 @contextlib.contextmanager
@@ -188,12 +188,12 @@ def _print_warning(text: str) -> None:
 
 
 def stopped_text(job: dict[str, Any]) -> str:
-    """Return the message of a copy that ended as requested."""
+    """Return the message of a copy that ended by itself after a signal."""
     return _RESUMABLE if job.get("resume") else _NOTHING
 
 
 def with_notes(error: BaseException) -> str:
-    """Return the text of an error; that of a stopped copy includes the notes about files that it has replaced."""
+    """Return the text of an error; for a stopped copy with the notes about files that it has replaced."""
     notes = getattr(error, "__notes__", [])
     return "; ".join(["the copy was stopped", *notes]) if isinstance(error, StoppedError) and notes else str(error)
 
@@ -202,15 +202,15 @@ def _ended_text(job: dict[str, Any]) -> str:
     """Return the message of a copy that begins now, if its ranks will have to be ended."""
     if job.get("resume"):
         return _RESUMABLE
-    with contextlib.suppress(plait.Error, TypeError):  # the copy reports a name that cannot be
-        found = locate_new(job["target"])
-        if found.adds_arrays and BETWEEN not in job["target"] and os.path.exists(found.path):
+    with contextlib.suppress(plait.Error, TypeError):  # the copy reports an invalid name
+        location = locate_new(job["target"])
+        if location.adds_arrays and BETWEEN not in job["target"] and os.path.exists(location.path):
             return _ENDED_IN_HIERARCHY
     return _ENDED
 
 
 def has_steps(job: dict[str, Any]) -> bool:
-    """Return True if a copy may have any number of steps, for which it waits."""
+    """Return True if a copy may have several steps, or may wait for steps of another program."""
     sources = job["source"] if isinstance(job["source"], list) else [job["source"]]
     return (len(sources) > 1 and "concat" not in job) or any(
         name == "-" or comes_in_steps(name) for name in [*sources, job["target"]]
@@ -221,19 +221,19 @@ def has_steps(job: dict[str, Any]) -> bool:
 def standard_streams(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Replace the name - in a job by the standard input or output."""
     with contextlib.ExitStack() as opened:
-        given = dict(job)
+        arguments = dict(job)
         for end, number, mode in (("source", 0, "rb"), ("target", 1, "wb")):
-            if given[end] == "-":
-                given[end] = opened.enter_context(open(number, mode, buffering=0, closefd=False))
-        yield given
+            if arguments[end] == "-":
+                arguments[end] = opened.enter_context(open(number, mode, buffering=0, closefd=False))
+        yield arguments
 
 
 def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopySummary:
     """Start ranks that copy.  errors  plait.Error: also the errors of the ranks.  StoppedError"""
     require_mpi()
     try:
-        with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable(at_once=True) as asked:
-            return _by_ranks(job, Path(name), ranks, (progress, asked))
+        with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable(at_once=True) as stop_request:
+            return _by_ranks(job, Path(name), ranks, (progress, stop_request))
     except EndedError:
         if not has_steps(job):
             from plait._copying.leftovers import remove_leftovers
@@ -243,35 +243,35 @@ def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopySu
 
 
 def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Progress, _StopRequest]) -> CopySummary:
-    progress, asked = listening
+    progress, stop_request = listening
     stop = folder / "stop"
     ended = _ended_text(job)
     path = folder / "job.json"
     path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
     with RankProgram(ranks, "plait.cli.copying.ranks", [str(path)]) as program:
         try:
-            return _listen(program, progress, asked)
+            return _listen(program, progress, stop_request)
         except (StoppedError, KeyboardInterrupt):
             # The ranks remove their output, unless they had finished before they noticed the request.
             stop.touch()
             try:
-                return _listen(program, progress, asked, _LEAVING if has_steps(job) else _STOPPING)
+                return _listen(program, progress, stop_request, _LEAVING if has_steps(job) else _STOPPING)
             except (LaunchError, StoppedError, KeyboardInterrupt) as error:
                 raise EndedError(ended) from error
             except plait.Error as error:  # an error that the ranks have reported
-                raise StoppedError(_KEPT if has_steps(job) else str(error)) from error
+                raise StoppedError(_STOPPED_IN_STEPS if has_steps(job) else str(error)) from error
 
 
 def _listen(
-    program: RankProgram, progress: Progress, asked: _StopRequest, stopping: float | None = None
+    program: RankProgram, progress: Progress, stop_request: _StopRequest, stopping: float | None = None
 ) -> CopySummary:
     result: CopySummary | None = None
-    with asked.waiting():
-        for event in program.events(_PATIENCE if stopping is None else stopping):
+    with stop_request.waiting():
+        for event in program.events(_MAX_WAIT if stopping is None else stopping):
             if event["event"] == "progress":
                 progress(event["done"], event["total"])
                 if stopping is None:
-                    asked.check()
+                    stop_request.check()
             elif event["event"] == "warning":
                 _print_warning(event["text"])
             elif event["event"] == "failed":

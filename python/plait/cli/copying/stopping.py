@@ -1,11 +1,11 @@
-"""Ends an interrupted copy within a second, even if it is inside a long access, and removes incomplete output.
+"""Ends an interrupted copy within a second, even during a long access, and removes incomplete output.
 
 Problem: Python runs the handler of a signal only after a call of the library returns, which may take as long as a
 window of gigabytes.
 
-Idea: the C part of Python writes each signal to a pipe at once. A thread reads that pipe. If the copy has not ended
-`PATIENCE` seconds later, the thread replaces the process by another program (exec), which ends all threads and frees
-all locks, and which then removes what the copy has left.
+Idea: Python's C-level signal handler writes each signal to a pipe at once (`signal.set_wakeup_fd`). A thread reads that
+pipe. If the copy has not ended `PATIENCE` seconds later, the thread replaces the process by another program (exec).
+This ends all threads and frees all locks; the new program then removes the incomplete output of the copy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from plait._copying.hierarchy.additions import active
 PATIENCE = 0.7
 """Seconds that an interrupted copy has to end by itself."""
 _PROGRAM = "import sys; sys.path[:] = sys.argv[2].split(':'); from plait.cli.copying.stopping import main; main()"
-"""It takes over the module path of this program, because `-m` would search the working folder first."""
+"""The program that replaces this one. It gets the module path as an argument: `-m` would search the working folder."""
 _SHOWN = "\r\x1b[2K\x1b[?25h"
 """Erases the line with the progress and shows the cursor again."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -33,14 +33,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def ended_in_time(targets: list[str], message: str, *, resumed: bool = False) -> Iterator[None]:
-    """End this process if a signal has asked for it and it still runs after `PATIENCE` seconds.
-
-    Python's handlers wait until a call of the library returns, which may be after a window of gigabytes. So another
-    program takes the place of this one, which ends its threads and frees its locks, and removes what it has left.
+    """End this process if it still runs `PATIENCE` seconds after a signal; see the module.
 
     targets  names of the files that the copy writes
     message  the message to print in that case
-    resumed  True if a later copy resumes from the finished part, which is made durable first
+    resumed  True to make the completed work durable first, because a later copy resumes from it
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -58,7 +55,7 @@ def ended_in_time(targets: list[str], message: str, *, resumed: bool = False) ->
                     "resumed": resumed,
                     "additions": [asdict(additions) for additions in active],
                 }
-                # An argument could not hold the names of thousands of arrays.
+                # The names of thousands of arrays may exceed the size limit of an argument, but not a memory file.
                 file = os.memfd_create("plait-stopped-copy", 0)
                 with os.fdopen(file, "w", encoding="utf-8", closefd=False) as out:
                     json.dump(job, out)

@@ -38,8 +38,8 @@ def _split(text: str, is_value: Callable[[str], bool]) -> tuple[str, str] | None
     """Return the pattern, which is empty if there is none, and the value; None if the text has no value."""
     if is_value(text):
         return "", text
-    for found in re.finditer(":", text):
-        pattern, value = text[: found.start()], text[found.end() :]
+    for colon in re.finditer(":", text):
+        pattern, value = text[: colon.start()], text[colon.end() :]
         if pattern.strip() and is_value(value):
             return pattern.strip(), value
     return None
@@ -53,8 +53,8 @@ class _PatternType(ParamType, ABC):
         if isinstance(value, tuple):
             return value
         text = str(value).strip()
-        found = _split(text, self.is_value)
-        return self.handle_other(text, param, ctx) if found is None else (found[0], self.parse(found[1].strip()))
+        parts = _split(text, self.is_value)
+        return self.handle_other(text, param, ctx) if parts is None else (parts[0], self.parse(parts[1].strip()))
 
     @abstractmethod
     def is_value(self, text: str) -> bool:
@@ -126,7 +126,7 @@ class PatternCodec(_PatternType):
         return text
 
     def handle_other(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Leave the error to the copy, which knows the codecs."""
+        """Accept the text: the copy knows the codecs, and reports the error."""
         return "", text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -135,11 +135,11 @@ class PatternCodec(_PatternType):
 
 
 def _complete(known: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
-    """Complete a value, also after a pattern."""
+    """Complete a value, with or without a pattern before it."""
     pattern, colon, last = incomplete.partition(":")
-    found = [CompletionItem(text) for text in known if text.startswith(incomplete)]
-    if found or not colon or pattern in known:
-        return found
+    items = [CompletionItem(text) for text in known if text.startswith(incomplete)]
+    if items or not colon or pattern in known:
+        return items
     return [CompletionItem(f"{pattern}:{text}") for text in known if text.startswith(last)]
 
 
@@ -206,20 +206,20 @@ def storage_options(command: _Command) -> _Command:
     return command
 
 
-def take_storage(given: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options for the storage from those of a command, and return them as plait.copy takes them.
+def take_storage(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options for the storage from those of a command, and return them as arguments of plait.copy.
 
-    errors  UserError: --unlimited and --fixed
+    errors  UserError: both --unlimited and --fixed were given
     """
-    taken: dict[str, Any] = {name: _combine(given.pop(name)) for name in ("chunks", "shards", "codec")}
-    taken["unlimited"], taken["consolidated"] = given.pop("unlimited"), given.pop("consolidated")
-    if given.pop("fixed"):
-        if taken["unlimited"] is not None:
+    storage: dict[str, Any] = {name: _combine(options.pop(name)) for name in ("chunks", "shards", "codec")}
+    storage["unlimited"], storage["consolidated"] = options.pop("unlimited"), options.pop("consolidated")
+    if options.pop("fixed"):
+        if storage["unlimited"] is not None:
             raise UserError(
                 "--fixed leaves no dimension that can be extended, but --unlimited names some; leave one out"
             )
-        taken["unlimited"] = []
-    return {name: value for name, value in taken.items() if value is not None}
+        storage["unlimited"] = []
+    return {name: value for name, value in storage.items() if value is not None}
 
 
 def _combine(values: tuple[tuple[str, Any], ...]) -> Any:
