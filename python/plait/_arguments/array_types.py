@@ -26,7 +26,7 @@ def array_type(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C
     sizes = to_extents(shape)
     try:
         return ArrayType(sizes, *to_descr(dtype), order)
-    except TypeError:  # of the conversion
+    except TypeError:  # raised by the conversion to the core's type
         raise ArgumentError(f"shape={shown(sizes)} has a number that is out of range") from None
 
 

@@ -59,7 +59,7 @@ def new_arrays(needed: LocalArrays) -> list[Array]:
 
 
 def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable: bool = False) -> list[Array]:
-    """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
+    """Return the arrays of the ranks as a list.  errors  ArgumentError: an array does not fit the layout or the type"""
     layout, ranks, dtype = needed.layout, needed.ranks, needed.dtype
     if not ranks:
         if arrays is not None and not (isinstance(arrays, (list, tuple)) and not arrays):
@@ -68,13 +68,13 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
     if len(ranks) == 1 and not writable:
         arrays = _one_array(arrays, layout.padded_shape(ranks[0]), dtype, what)
     several = isinstance(arrays, (list, tuple))
-    given = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
-    if several and len(given) != len(ranks):
+    passed = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
+    if several and len(passed) != len(ranks):
         instead = "pass one NumPy array, such as numpy.asarray returns for the list"
         if len(ranks) > 1:
             instead = f"pass {len(ranks)} arrays, one for each rank"
         raise ArgumentError(
-            f"{what} is a {type(arrays).__name__}, which stands for {len(given)} local arrays, but {layout} needs "
+            f"{what} is a {type(arrays).__name__}, which stands for {len(passed)} local arrays, but {layout} needs "
             f"{len(ranks)} here; {instead}"
         )
     if not several and len(ranks) > 1:
@@ -82,43 +82,45 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
             f"{what} is {'one array' if isinstance(arrays, np.ndarray) else array_kind(arrays)}, but this process "
             f"holds all {len(ranks)} ranks of {layout}; pass a list of local arrays"
         )
-    found = []
-    for rank, one in zip(ranks, given, strict=True):
+    checked = []
+    for rank, argument in zip(ranks, passed, strict=True):
         name = what if layout.size == 1 else f"{what} of rank {rank}"
-        if writable and one is not None and not isinstance(one, np.ndarray):
+        if writable and argument is not None and not isinstance(argument, np.ndarray):
             raise ArgumentError(
-                f"{name} is {array_kind(one)}; pass a NumPy array, because only an array can be filled in place"
+                f"{name} is {array_kind(argument)}; pass a NumPy array, because only an array can be filled in place"
             )
         # A conversion would fill a copy of the caller's array.
-        array = plain_array(one, name, dtype) if writable else to_array(one, name, dtype)
+        array = plain_array(argument, name, dtype) if writable else to_array(argument, name, dtype)
         shape = layout.padded_shape(rank)
         if array.shape != shape:
-            whose = "one" if layout.size == 1 else f"{layout} needs one"
-            where = "is needed" if layout.size == 1 else f"on rank {rank}"
-            raise ArgumentError(f"{name} is {array_kind(array)}, but {whose} of shape {shape_text(shape)} {where}")
+            subject = "one" if layout.size == 1 else f"{layout} needs one"
+            condition = "is needed" if layout.size == 1 else f"on rank {rank}"
+            raise ArgumentError(
+                f"{name} is {array_kind(array)}, but {subject} of shape {shape_text(shape)} {condition}"
+            )
         if array.dtype != dtype:
             raise ArgumentError(f"{name} has dtype {array.dtype}, but {dtype} is needed; convert it with astype")
         if writable and not array.flags.writeable:
             raise ArgumentError(f"{name} is read-only; pass an array that can be written")
-        found.append(array)
-    return found
+        checked.append(array)
+    return checked
 
 
-def _one_array(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Any:
-    """Return an array for a list of numbers; a list of arrays stays one."""
-    if not isinstance(given, (list, tuple)) or any(isinstance(item, np.ndarray) for item in given):
-        return given
-    array = to_value(given, dtype, what)
-    return given if len(given) == 1 and array.shape != shape and array.shape[1:] == shape else array
+def _one_array(argument: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Any:
+    """Return an array for a list of numbers; a list of arrays is returned as it is."""
+    if not isinstance(argument, (list, tuple)) or any(isinstance(item, np.ndarray) for item in argument):
+        return argument
+    array = to_value(argument, dtype, what)
+    return argument if len(argument) == 1 and array.shape != shape and array.shape[1:] == shape else array
 
 
 def to_parts(arrays: list[Array]) -> Parts:
-    """Return the arrays, with address and strides instead of those whose type the buffer protocol does not have."""
+    """Return the arrays; address and strides stand for an array whose type the buffer protocol does not support."""
     return [
         array if _has_buffer(array.dtype) else (array.__array_interface__["data"][0], array.strides) for array in arrays
     ]
 
 
 def _has_buffer(dtype: np.dtype[Any]) -> bool:
-    """Return whether NumPy exposes arrays of the type as buffers, which foreign long doubles are not."""
+    """Return True if NumPy exposes arrays of a type as buffers; it does not for long doubles in foreign byte order."""
     return dtype.kind in "biufc" and (dtype.isnative or dtype.char not in "gG")

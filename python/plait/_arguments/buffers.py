@@ -95,5 +95,5 @@ def to_write(data: Any) -> npt.NDArray[Any]:
 
 
 def address(array: npt.NDArray[Any]) -> int:
-    """Return where the bytes of an array are."""
+    """Return the address of the bytes of an array."""
     return int(array.__array_interface__["data"][0])

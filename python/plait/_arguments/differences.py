@@ -30,12 +30,12 @@ def element_text(element: object) -> str:
     return str(element.item()) if isinstance(element, np.generic) and element.dtype.kind != "V" else repr(element)
 
 
-def _differ(one: Array, other: Array) -> Array:
-    if one.dtype.kind not in "biufcmMSUTO":
-        width = one.dtype.itemsize
-        parts = [part.view(np.uint8).reshape(part.size, width) for part in (one, other)]
+def _differ(first: Array, second: Array) -> Array:
+    if first.dtype.kind not in "biufcmMSUTO":
+        width = first.dtype.itemsize
+        parts = [part.view(np.uint8).reshape(part.size, width) for part in (first, second)]
         return np.asarray((parts[0] != parts[1]).any(axis=1))
-    differs = one != other
-    if one.dtype.kind in "fcmM":
-        differs &= ~((one != one) & (other != other))  # NaN equals NaN
+    differs = first != second
+    if first.dtype.kind in "fcmM":
+        differs &= ~((first != first) & (second != second))  # NaN equals NaN
     return np.asarray(differs)

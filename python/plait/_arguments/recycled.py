@@ -1,4 +1,4 @@
-"""New arrays for results, in memory of those that were dropped, and how much of that waits."""
+"""Makes arrays for results, in recycled memory of results that were dropped, and limits that memory."""
 
 from __future__ import annotations
 

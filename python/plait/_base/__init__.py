@@ -1,1 +1,1 @@
-"""What everything in the package uses: errors, forks, late imports, shared libraries, and numbers as text."""
+"""The base of the whole package: errors, forks, late imports, shared libraries, and numbers as text."""

@@ -58,7 +58,7 @@ def times(ratio: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three digits, more where it is 1000 or above."""
+    """Return a number with three digits, or more digits if it is 1000 or above."""
     return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
 
 

@@ -33,7 +33,7 @@ class ArgumentError(Error, ValueError):
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
-    """An argument has a type that the call does not take, is missing, is misspelt, or is one too many."""
+    """An argument has a type that the call does not accept, is missing, is misspelt, or is one too many."""
 
 
 class ArgumentIndexError(ArgumentError, IndexError):
@@ -53,7 +53,7 @@ class StoreError(Error, OSError):
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle code and name too, which are not in `args`."""
+        """Pickle also the code and the file name, which are not in `args`."""
         return _with_name, (str(self), self.errno, self.filename)
 
 
@@ -64,7 +64,7 @@ _kinds: dict[type[Exception], type[StoreError]] = {OSError: StoreError}
 
 
 def store_error(message: str, code: int | None = None) -> StoreError:
-    """Return the error of a system's code, of the class that Python has for that code as well."""
+    """Return the error for a code of the system; it is also of the class that Python has for that code."""
     kind: type[Exception] = MemoryError if code == errno.ENOMEM else type(OSError(code or 0, ""))
     if kind not in _kinds:
         _kinds[kind] = type("StoreError", (StoreError, kind), {"__module__": "plait", "__doc__": StoreError.__doc__})

@@ -1,1 +1,1 @@
-"""How collective calls run: communicators, errors that all ranks get, calls that are waited for, handles given up."""
+"""Support of collective calls: communicators, errors that all ranks get, nonblocking calls, and abandoned handles."""

@@ -37,7 +37,7 @@ class Comm:
 
     @property
     def rank(self) -> int:
-        """This process's number, from 0."""
+        """The number of this process, from 0."""
         return self._core.rank
 
     @property
@@ -46,7 +46,7 @@ class Comm:
         return self._core.size
 
     def Get_rank(self) -> int:  # noqa: N802 - as mpi4py has it
-        """Return this process's number, from 0."""
+        """Return the number of this process, from 0."""
         return self._core.rank
 
     def Get_size(self) -> int:  # noqa: N802 - the name in mpi4py
@@ -130,7 +130,7 @@ def _report_end() -> None:
 
 
 def to_core_comm(comm: CommLike) -> _core.Comm:
-    """Return the core's Comm. That of an mpi4py communicator is made at first use and freed with it. Collective."""
+    """Return the core's Comm. For an mpi4py communicator it is made at first use and freed with that. Collective."""
     if comm is None:
         return _core.Comm()
     if isinstance(comm, Comm):

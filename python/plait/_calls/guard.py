@@ -1,4 +1,11 @@
-"""Wraps calls of the library: an error on one rank takes part in the agreement in which the other ranks wait."""
+"""Wraps calls of the library so that an error on one rank becomes the error of all ranks.
+
+Problem: a collective call ends with an agreement of all ranks about errors. If an invalid argument stops one rank
+before the call, the others wait in that agreement.
+
+Idea: a rank with an error calls a function of the core that only joins the agreement, with the text of the error. All
+ranks then raise it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +24,7 @@ _Result = TypeVar("_Result")
 
 
 class Reporter(Protocol):
-    """Takes an error's text to the agreement, and raises it on every rank; with a code of the system it is a
+    """Joins the agreement with the text of an error, and raises it on every rank; with a code of the system it is a
     StoreError.
     """
 
@@ -29,7 +36,7 @@ _SHOWN = 60  # characters of an argument
 
 
 class AgreedError(Exception):
-    """Carries an error that all ranks have got already: bringing it to another agreement would hang them."""
+    """Carries an error that all ranks have already raised, so this rank must not join another agreement with it."""
 
     def __init__(self, error: Error) -> None:
         super().__init__(str(error))
@@ -62,7 +69,7 @@ class checks:  # noqa: N801
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the error to the agreement."""
+        """Join the agreement with the error, if there is one."""
         if isinstance(error, AgreedError):
             raise error.error from None
         if isinstance(error, Exception):
@@ -94,7 +101,7 @@ def call(
 
 
 def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Make whatever a call that is not collective raises a plait.Error."""
+    """Convert any exception of a call that is not collective to a plait.Error."""
 
     @functools.wraps(function)
     def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
@@ -150,7 +157,7 @@ def entry(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
 
 
 def _signature(function: Callable[..., object]) -> str:
-    """Return the parameters with their types as they are written, without the result."""
+    """Return the signature of a function without the result: the parameters, with their types as in the source."""
     return str(inspect.signature(function).replace(return_annotation=inspect.Signature.empty)).replace("'", "")
 
 
@@ -160,7 +167,7 @@ def fail_here(message: str, *, code: int = 0) -> NoReturn:
 
 
 def _error_code(error: Exception) -> int:
-    """Return the system's code of an error that is not a mistake in an argument."""
+    """Return the system's code of an error; 0 for a mistake in an argument."""
     if isinstance(error, OSError):  # a StoreError as well
         return error.errno or errno.EIO
     return errno.ENOMEM if isinstance(error, MemoryError) else 0

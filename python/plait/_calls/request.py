@@ -50,7 +50,7 @@ class Request(Generic[_Result]):
             raise
 
     def wait(self) -> _Result:
-        """Wait for the access, and return or raise what the blocking call would.
+        """Wait for the access, and return the result or raise the error of the blocking call.
 
         Ctrl-C ends the wait, and the access fails. An access that is busy with a disk continues, and wait() may be
         called again.
@@ -83,7 +83,7 @@ class Request(Generic[_Result]):
 
 #: Accesses that may still use their arrays, of all threads.
 _running: set[Request[Any]] = set()
-#: Held while they change; by one thread more than once where a signal handler starts an access.
+#: Protects `_running`. It is reentrant, because a signal handler of the thread that has locked it may start an access.
 _changing = threading.RLock()
 
 

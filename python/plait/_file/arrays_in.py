@@ -17,7 +17,7 @@ from .attributes import Attributes
 from .location import locate
 
 BETWEEN = "::"
-"""Between the path of a file and the name of an array in it."""
+"""The text between the path of a file and the name of an array in it."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,17 @@ def arrays_in(url: str | os.PathLike[str], *, sizes: bool = False) -> tuple[Arra
     Raises plait.ArgumentError for a file of another format and for an array that it does not hold, and plait.StoreError
     if the file cannot be read or is damaged.
     """
-    return tuple(to_info(one) for one in members_in(url, sizes=check_flag(sizes, "sizes")))
+    return tuple(to_info(member) for member in members_in(url, sizes=check_flag(sizes, "sizes")))
 
 
 def members_in(url: str | os.PathLike[str], *, sizes: bool = False) -> list[_core.Member]:
-    """Return the arrays as the library describes them; errors as of :func:`arrays_in`."""
+    """Return the arrays as the library describes them; the errors are those of :func:`arrays_in`."""
     path = to_path_text(url)
     with naming(path):
         members = _core.arrays_in(path, sizes)
-    if not members and not (found := locate(path)).names_arrays:
+    if not members and not (location := locate(path)).names_arrays:
         raise ArgumentError(
-            f"{path} holds one array, which has no name ({found.kind}); open it, or give a file in a format that "
+            f"{path} holds one array, which has no name ({location.kind}); open it, or give a file in a format that "
             "names its arrays, such as HDF5, netCDF, Zarr, .npz or safetensors"
         )
     return members
@@ -128,40 +128,45 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
     with naming(path):
         return tuple(
             GroupInfo(
-                one.group,
-                Attributes(one.attributes),
-                tuple(DimensionInfo(its.name, its.length, its.unlimited) for its in one.dimensions),
+                group.group,
+                Attributes(group.attributes),
+                tuple(
+                    DimensionInfo(dimension.name, dimension.length, dimension.unlimited)
+                    for dimension in group.dimensions
+                ),
             )
-            for one in _core.groups_in(path)
+            for group in _core.groups_in(path)
         )
 
 
-def element_type(one: _core.Member) -> tuple[np.dtype[Any] | None, str]:
-    """Return the type of the elements, None if Plait does not know it; and why the array cannot be opened, if so."""
+def element_type(member: _core.Member) -> tuple[np.dtype[Any] | None, str]:
+    """Return the type of the elements, None if Plait does not know it; and the reason why the array cannot be opened,
+    empty if it can.
+    """
     try:
-        return element_dtype(one.type) if one.type.dtype else None, one.error
+        return element_dtype(member.type) if member.type.dtype else None, member.error
     except ArgumentError as error:  # the other arrays can be read
-        return None, one.error or str(error)
+        return None, member.error or str(error)
 
 
 def decode_fill_value(content: _core.Content, dtype: np.dtype[Any] | None) -> Any:
-    """Return the value of elements that are not written; None if that is zero, or not known."""
+    """Return the value of elements that were never written; None if it is zero or unknown."""
     if dtype is None or dtype.kind not in "biufcSUVMm" or not any(content.fill):
         return None
     return np.frombuffer(content.fill, dtype)[0]
 
 
-def to_info(one: _core.Member) -> ArrayInfo:
+def to_info(member: _core.Member) -> ArrayInfo:
     """Return an array as :func:`arrays_in` describes it."""
-    dtype, reason = element_type(one)
-    own = {
+    dtype, reason = element_type(member)
+    converted = {
         "dtype": dtype,
         "error": reason,
-        "chunks": one.chunks or None,
-        "fill_value": decode_fill_value(one, dtype),
-        "attributes": Attributes(one.attributes),
+        "chunks": member.chunks or None,
+        "fill_value": decode_fill_value(member, dtype),
+        "attributes": Attributes(member.attributes),
     }
-    return ArrayInfo(**{name: own[name] if name in own else getattr(one, name) for name in _FIELDS})
+    return ArrayInfo(**{name: converted[name] if name in converted else getattr(member, name) for name in _FIELDS})
 
 
-_FIELDS = tuple(one.name for one in fields(ArrayInfo))
+_FIELDS = tuple(field_info.name for field_info in fields(ArrayInfo))

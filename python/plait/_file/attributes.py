@@ -22,28 +22,28 @@ _JSON = "json"
 class Attributes(Mapping[str, Any]):
     """The attributes of an array or a group by their names: read-only.
 
-    A value is a number or a text, an array of numbers, or a list of texts, in its shape. Records are elements or arrays
-    of a structured dtype. Nested JSON has the types of :mod:`json`.
+    A value is a number, a text, an array of numbers, or a list of texts (nested if it has several dimensions). Records
+    are elements or arrays of a structured dtype. Nested JSON has the types of :mod:`json`.
     """
 
     def __init__(self, stored: Iterable[ArrayAttribute] = ()) -> None:
         """Objects are made by Plait."""
-        self._stored = {one.name: one for one in stored}
+        self._stored = {attribute.name: attribute for attribute in stored}
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of an attribute. Raises plait.ArgumentError if Plait cannot read its value."""
-        one = self._stored[name]
-        if one.error:
-            raise ArgumentError(f"the attribute {name!r} cannot be read: {one.error}")
-        return _decode_value(one)
+        attribute = self._stored[name]
+        if attribute.error:
+            raise ArgumentError(f"the attribute {name!r} cannot be read: {attribute.error}")
+        return _decode_value(attribute)
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of those that have values."""
-        return (name for name, one in self._stored.items() if not one.error)
+        """Iterate over the names of the attributes whose values can be read."""
+        return (name for name, attribute in self._stored.items() if not attribute.error)
 
     def __len__(self) -> int:
-        """Count those that have values."""
-        return sum(not one.error for one in self._stored.values())
+        """Count the attributes whose values can be read."""
+        return sum(not attribute.error for attribute in self._stored.values())
 
     def __repr__(self) -> str:
         """Show them as a dict."""
@@ -52,7 +52,7 @@ class Attributes(Mapping[str, Any]):
     @property
     def unreadable(self) -> dict[str, str]:
         """The names of the attributes whose values cannot be read, with the reasons."""
-        return {name: one.error for name, one in self._stored.items() if one.error}
+        return {name: attribute.error for name, attribute in self._stored.items() if attribute.error}
 
     @property
     def stored(self) -> list[ArrayAttribute]:
@@ -61,10 +61,10 @@ class Attributes(Mapping[str, Any]):
 
 
 class FileAttributes(Attributes, MutableMapping[str, Any]):
-    """The attributes of the array of an open file, which change in mode ``r+`` of HDF5, netCDF-4 and Zarr.
+    """The attributes of the array of an open file; they can be changed in mode ``r+`` of HDF5, netCDF-4 and Zarr.
 
-    Setting and deleting one are collective; the file has the changes when it is closed. Values are as those of
-    :func:`plait.open`. Raises plait.ArgumentError where the mode, the format or the value does not permit it.
+    Setting and deleting an attribute are collective; the file has the changes when it is closed. Values are those that
+    :func:`plait.open` accepts. Raises plait.ArgumentError if the mode, the format or the value does not permit it.
     """
 
     def __init__(self, core: File) -> None:
@@ -80,7 +80,7 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
         self._stored[name] = stored
 
     def __delitem__(self, name: str) -> None:
-        """Remove an attribute. Raises KeyError where there is none."""
+        """Remove an attribute. Raises KeyError if there is none of this name."""
         if name not in self._stored:
             raise KeyError(name)
         call(self._core.fail, self._core.remove_attribute, name)
@@ -91,46 +91,46 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
         return f"FileAttributes({dict(self)})"
 
 
-def given_attributes(given: Mapping[str, Any] | None, what: str = "attributes") -> list[ArrayAttribute]:
-    """Check attributes that a caller gives.
+def given_attributes(values: Mapping[str, Any] | None, what: str = "attributes") -> list[ArrayAttribute]:
+    """Return the attributes that a caller gives in the form of the library.
 
     errors  ArgumentError
     """
-    if given is None:
+    if values is None:
         return []
-    if isinstance(given, Attributes):
-        return given.stored
-    if not isinstance(given, Mapping):
-        raise ArgumentError(f"{what}={shown(given)} is not a mapping; give names and values, such as {{'units': 'K'}}")
-    return [encode_attribute(name, value) for name, value in given.items()]
+    if isinstance(values, Attributes):
+        return values.stored
+    if not isinstance(values, Mapping):
+        raise ArgumentError(f"{what}={shown(values)} is not a mapping; give names and values, such as {{'units': 'K'}}")
+    return [encode_attribute(name, value) for name, value in values.items()]
 
 
-def given_groups(given: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAttributes]:
-    """Check attributes of groups.
+def given_groups(groups: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAttributes]:
+    """Return the attributes of groups that a caller gives in the form of the library.
 
     errors  ArgumentError
     """
-    if given is None:
+    if groups is None:
         return []
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+    if not isinstance(groups, Mapping) or not all(isinstance(name, str) for name in groups):
         raise ArgumentError(
-            f"group_attributes={shown(given)} is not a mapping; give names of groups and their attributes, such as "
+            f"group_attributes={shown(groups)} is not a mapping; give names of groups and their attributes, such as "
             "{'': {'title': 'a model'}}"
         )
     return [
-        GroupAttributes(name.strip("/"), given_attributes(its, f"group_attributes[{name!r}]"))
-        for name, its in given.items()
+        GroupAttributes(name.strip("/"), given_attributes(values, f"group_attributes[{name!r}]"))
+        for name, values in groups.items()
     ]
 
 
-def _decode_value(one: ArrayAttribute) -> Any:
-    if one.dtype == _JSON:
-        return json.loads(one.texts[0])
-    if one.dtype == _TEXTS:
-        return _nested(iter(one.texts), one.shape)
-    dtype = to_record_dtype(one.dtype) if one.dtype.startswith("[") else np.dtype(one.dtype)
-    array = np.frombuffer(one.values, dtype).reshape(one.shape)
-    return array if one.shape else array[()]
+def _decode_value(attribute: ArrayAttribute) -> Any:
+    if attribute.dtype == _JSON:
+        return json.loads(attribute.texts[0])
+    if attribute.dtype == _TEXTS:
+        return _nested(iter(attribute.texts), attribute.shape)
+    dtype = to_record_dtype(attribute.dtype) if attribute.dtype.startswith("[") else np.dtype(attribute.dtype)
+    array = np.frombuffer(attribute.values, dtype).reshape(attribute.shape)
+    return array if attribute.shape else array[()]
 
 
 def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> Any:
@@ -138,13 +138,13 @@ def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> Any:
 
 
 def encode_attribute(name: Any, value: Any) -> ArrayAttribute:
-    """Return an attribute as the library takes it.
+    """Return an attribute in the form of the library.
 
     errors  ArgumentError
     """
     try:
         return _encode_value(name, value)
-    except TypeError:  # of the conversion
+    except TypeError:  # raised by the conversion of a text
         raise ArgumentError(
             f"the attribute {shown(name)} has a name or a text that is no UTF-8; give other ones"
         ) from None
@@ -155,14 +155,15 @@ def _encode_value(name: Any, value: Any) -> ArrayAttribute:
         raise ArgumentError(f"the attribute {shown(name)} is not a name; give a text that is not empty")
     if isinstance(value, str):
         return ArrayAttribute(name, _TEXTS, [], texts=[str(value)])
-    if isinstance(value, (list, tuple)) and value and all(isinstance(one, str) for one in value):
-        return ArrayAttribute(name, _TEXTS, [len(value)], texts=[str(one) for one in value])
+    if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
+        return ArrayAttribute(name, _TEXTS, [len(value)], texts=[str(item) for item in value])
     array = _as_array(value)
     if array is None:
         return ArrayAttribute(name, _JSON, [], texts=[_encode_json(name, value)])
     if array.dtype.kind in "US":
         texts = [
-            one if isinstance(one, str) else one.decode("utf-8", "surrogateescape") for one in array.ravel().tolist()
+            text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
+            for text in array.ravel().tolist()
         ]
         return ArrayAttribute(name, _TEXTS, array.shape, texts=texts)
     descr, _ = to_descr(array.dtype)
@@ -170,13 +171,13 @@ def _encode_value(name: Any, value: Any) -> ArrayAttribute:
 
 
 def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
-    """Return numbers or texts of one kind and shape as an array; None: it is something else."""
+    """Return a value that consists of numbers or texts of one kind as an array; None for all other values."""
     if value is None or isinstance(value, Mapping):
         return None
     mixed = isinstance(value, (list, tuple)) and _mixes(value)
     try:
         array = np.asarray(value)
-    except ValueError:  # of lists of several lengths
+    except ValueError:  # the value has lists of different lengths
         return None
     return None if mixed or array.dtype.kind not in "biufcUSV" else array
 
@@ -184,17 +185,19 @@ def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
 def _mixes(value: Any) -> bool:
     """Return True if a list has texts, truth values or None among numbers."""
     if isinstance(value, (list, tuple)):
-        kinds = {_kind(one) for one in value}
-        return len(kinds) > 1 or any(_mixes(one) for one in value)
+        kinds = {_kind(item) for item in value}
+        return len(kinds) > 1 or any(_mixes(item) for item in value)
     return value is None
 
 
-def _kind(one: Any) -> str:
-    if isinstance(one, (list, tuple)):
+def _kind(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
         return "list"
-    if isinstance(one, (bool, np.bool_)):
+    if isinstance(value, (bool, np.bool_)):
         return "truth"
-    return "text" if isinstance(one, str) else "number" if isinstance(one, (int, float, complex, np.generic)) else "?"
+    return (
+        "text" if isinstance(value, str) else "number" if isinstance(value, (int, float, complex, np.generic)) else "?"
+    )
 
 
 def _encode_json(name: str, value: Any) -> str:
@@ -219,7 +222,7 @@ def _without_complex(value: Any) -> Any:
     if isinstance(value, np.ndarray):  # an array in a record, which tolist() of the record leaves as it is
         value = value.tolist()
     if isinstance(value, (list, tuple)):  # a tuple is a record
-        return [_without_complex(one) for one in value]
+        return [_without_complex(item) for item in value]
     if isinstance(value, complex):
         return [value.real, value.imag]
     if isinstance(value, bytes):

@@ -72,7 +72,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         self._step = None
         self._variable = VARIABLE
         self._types = {VARIABLE: opened}
-        #: The function with its arguments that opens the file again in another process; None if there is none.
+        #: The function and its arguments that open the file again in another process; None if that is not possible.
         self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
         self._kept = False  # True if the file is intentionally never closed
         self._opened = time.monotonic_ns()
@@ -241,16 +241,16 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         *,
         fill_halo: bool = False,
     ) -> str:
-        """Return a description of what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory,
+        """Return a description of the plan of a :meth:`read` (or :meth:`write`): strategy, requests, windows, memory,
         time.
 
         The time, in seconds, is predicted. Small reads of one process (at most 1 MiB) have no plan. Not collective.
         """
         with checks(fail_here):
             slices = to_slices(region, self.shape)
-            wanted = self._layout_for(layout, slices)
+            read_layout = self._layout_for(layout, slices)
             flags = check_flag(write, "write"), check_flag(fill_halo, "fill_halo")
-        return call(fail_here, self._core.explain, wanted, slices, *flags)
+        return call(fail_here, self._core.explain, read_layout, slices, *flags)
 
     def last_times(self) -> dict[str, float]:
         """Return how many seconds this process's last access took. Not collective.
@@ -374,7 +374,12 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         self._known.clear()
 
     def _prepare(
-        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
+        self,
+        layout: LayoutLike | None,
+        arrays_given: Arrays | None,
+        region: Region | None,
+        what: str,
+        fill_halo: bool = False,
     ) -> tuple[Layout, Slices, list[Array], bool]:
         """Check the arguments of an access. An error on one rank is raised on all of them."""
         writable = what == "out"
@@ -382,13 +387,13 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
             if region is None and fill_halo is False:
                 if layout is None and self._alone:
                     layout = single_rank_layout(self._core.shape, self._core.order)
-                if (known := self._known.find(layout, given, self._dtype, writable)) is not None:
+                if (known := self._known.find(layout, arrays_given, self._dtype, writable)) is not None:
                     return known[0], [], [known[1]], False
             fill = check_flag(fill_halo, "fill_halo")
-            found = self._checked(layout, given, region, what, writable)
-            if region is None and len(found[2]) == 1:
-                self._known.add(found[0], found[2][0], self._dtype)
-            return *found, fill
+            prepared = self._checked(layout, arrays_given, region, what, writable)
+            if region is None and len(prepared[2]) == 1:
+                self._known.add(prepared[0], prepared[2][0], self._dtype)
+            return *prepared, fill
 
 
 def _reason(error: BaseException | None) -> str:

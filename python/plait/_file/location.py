@@ -1,4 +1,4 @@
-"""Resolves the name of a store to its location, by the drivers of the library."""
+"""Resolves the name of a store to its location, with the drivers of the library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIPE_PREFIX = _core.pipe_prefix()
 
 
 def locate(url: str | os.PathLike[str]) -> ResolvedName:
-    """Return the location of a name, as far as this process sees it; it need not exist.
+    """Return the location of a name, as far as this process sees it; the store need not exist.
 
     errors  ArgumentError: an invalid name
     """
@@ -24,9 +24,9 @@ def locate(url: str | os.PathLike[str]) -> ResolvedName:
 
 
 def locate_new(url: str | os.PathLike[str]) -> ResolvedName:
-    """Locate a file to be created, without regard to an existing file of that name.
+    """Locate a file to be created, ignoring an existing file of that name.
 
-    errors  ArgumentError: a name that cannot be
+    errors  ArgumentError: an invalid name
     """
     return _core.locate_new(os.fsdecode(url))
 
@@ -37,7 +37,7 @@ def format_at(url: str | os.PathLike[str]) -> str:
 
 
 def object_state(url: str | os.PathLike[str]) -> str:
-    """Return a text that differs between any two contents of an object that is one file; empty for other stores."""
+    """Return a text that changes when an object that is one file gets another content; empty for other stores."""
     return _core.object_state(os.fsdecode(url))
 
 
@@ -69,9 +69,9 @@ def comes_in_steps(url: str | os.PathLike[str]) -> bool:
 
 
 def local_path(url: str | os.PathLike[str]) -> Path | None:
-    """Return the path of the file that a name refers to, or of the text that lists its files; None without one."""
-    found = _found(url)
-    return Path(found.path) if found is not None and found.path else None
+    """Return the path of the file of a name, or of the text file that lists its components; None if it has neither."""
+    location = _locate_or_none(url)
+    return Path(location.path) if location is not None and location.path else None
 
 
 FileNumber = tuple[int, int]
@@ -81,28 +81,28 @@ FileNumber = tuple[int, int]
 def find_files(url: str | os.PathLike[str]) -> tuple[str | None, set[FileNumber], set[FileNumber]]:
     """Return the identity of a store, as far as this process sees it.
 
-    These are a text that all names of the store share, None for an invalid name; its file, if it exists; its
-    components.
+    The identity consists of a text that is equal for all names of the store (None for an invalid name), the number of
+    its file if that exists, and the numbers of its component files.
     """
-    found = _found(url)
-    if found is None:
+    location = _locate_or_none(url)
+    if location is None:
         return None, set(), set()
-    parts = _core.sibling_files(found) if found.path else []
-    return found.path or found.id, _numbers([found.path] if found.path else []), _numbers(parts)
+    parts = _core.sibling_files(location) if location.path else []
+    return location.path or location.id, _numbers([location.path] if location.path else []), _numbers(parts)
 
 
 def _numbers(paths: Iterable[str]) -> set[FileNumber]:
     result = set()
     for path in paths:
-        with contextlib.suppress(OSError, ValueError):  # not there, or not here; a name that no file has
-            seen = os.stat(path)
-            result.add((seen.st_dev, seen.st_ino))
+        with contextlib.suppress(OSError, ValueError):  # it does not exist, is on another host, or the name is invalid
+            status = os.stat(path)
+            result.add((status.st_dev, status.st_ino))
     return result
 
 
-def same_location(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+def same_location(url: str | os.PathLike[str], other_url: str | os.PathLike[str]) -> bool:
     """Return True if two names refer to one store, as far as this process sees them."""
-    first, second = _found(one), _found(other)
+    first, second = _locate_or_none(url), _locate_or_none(other_url)
     if first is None or second is None:
         return False
     if first.path and second.path:
@@ -110,9 +110,9 @@ def same_location(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
     return not first.path and not second.path and first.id == second.id
 
 
-def same_components(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+def same_components(url: str | os.PathLike[str], other_url: str | os.PathLike[str]) -> bool:
     """Return True if one name refers to a component file of the other's store, as far as this process sees them."""
-    first, second = _found(one), _found(other)
+    first, second = _locate_or_none(url), _locate_or_none(other_url)
     if first is None or second is None or not first.path or not second.path:
         return False
     return any(_same(path, second.path) for path in _core.sibling_files(first)) or any(
@@ -120,7 +120,7 @@ def same_components(one: str | os.PathLike[str], other: str | os.PathLike[str]) 
     )
 
 
-def _found(url: str | os.PathLike[str]) -> ResolvedName | None:
+def _locate_or_none(url: str | os.PathLike[str]) -> ResolvedName | None:
     """Return the location of a name, or None if the name is invalid; opening it raises the error."""
     try:
         return locate(url)
@@ -128,8 +128,8 @@ def _found(url: str | os.PathLike[str]) -> ResolvedName | None:
         return None
 
 
-def _same(one: str, other: str) -> bool:
+def _same(path: str, other_path: str) -> bool:
     try:
-        return one == other or os.path.samefile(one, other)
-    except (OSError, ValueError):  # one of them is not there, or not here, or no file has its name
+        return path == other_path or os.path.samefile(path, other_path)
+    except (OSError, ValueError):  # a file does not exist, is on another host, or its name is invalid
         return False

@@ -100,7 +100,7 @@ def open(
     fill_value  the value of elements that are never written; 0 by default. A time of another unit is converted; it must
               be a whole number of the units of ``dtype``
     dimension_names  the names of the dimensions, one for each; by default they have none
-    unfinished  treatment of a new file that is not closed, because its program fails or is killed: "remove" (default);
+    unfinished  treatment of a new file that is not closed because its program fails or is killed: "remove" (default);
               "keep", which leaves it next to its name under a temporary one; "continue", which also leaves it, and
               resumes an earlier program's file of the same size, shape and dtype. Elements that were being written when
               that program ended must be written again. For ordinary files, Zarr and striped files
@@ -125,7 +125,7 @@ def open(
     with checks(fail):
         path = with_format(to_path_text(url), format)
         offset, readers = whole(offset, "offset"), whole(readers, "readers")
-        most = whole(parse_bytes(memory, "memory"), "memory")
+        memory_limit = whole(parse_bytes(memory, "memory"), "memory")
         if strategy not in (None, "automatic", "direct", "two-phase"):
             raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
@@ -143,7 +143,7 @@ def open(
             assign(options, "shape", to_extents(shape))
         if dtype is not None:
             options.dtype, options.element_bytes = to_descr(dtype)
-        options.order, options.offset, options.memory, options.readers = order, offset, most, readers
+        options.order, options.offset, options.memory, options.readers = order, offset, memory_limit, readers
         options.strategy = strategy or ""
         if unfinished != "remove":
             options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
@@ -163,12 +163,12 @@ def open(
         set_properties(options, properties, options.dtype or "")
     file = _open_with(path, mode, own, options, comm is None)
     if comm is None and mode == "r":
-        file._again = _open_again, (path, shape, dtype, order, offset, most, strategy, readers)
+        file._again = _open_again, (path, shape, dtype, order, offset, memory_limit, strategy, readers)
     return file
 
 
 def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) -> File:
-    """Open the file with options that have been checked. Collective over ``comm``; errors as of :func:`open`."""
+    """Open the file with options that have been checked. Collective; the errors are those of :func:`open`."""
     return _open_with(path, mode, to_core_comm(comm), options, comm is None)
 
 
@@ -180,7 +180,7 @@ def _open_with(path: str, mode: str, comm: _core.Comm, options: _core.FileOption
         raise
     file = File(core, mode, comm, alone)
     if options.arrays:
-        file._name_arrays({one.name: one.type for one in options.arrays})
+        file._name_arrays({description.name: description.type for description in options.arrays})
     return file
 
 

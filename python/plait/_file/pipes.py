@@ -89,22 +89,25 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
     with checks(fail_here):
         path = to_path_text(url)
     with naming(path):
-        found = call(fail_here, _core.pipe_status, path)
+        status = call(fail_here, _core.pipe_status, path)
     return PipeStatus(
-        found.name,
-        found.folder,
-        _program(found.writer),
-        found.type.shape,
-        element_dtype(found.type),
-        tuple(PipeReader(_program(reader.program), reader.next_step) for reader in found.readers),
-        found.steps,
-        found.held,
-        found.queue,
-        found.dropped,
-        found.bytes,
-        found.newest,
-        dict(found.attributes),
-        tuple(PipeVariable(one.name, one.type.shape, element_dtype(one.type), one.layout) for one in found.variables),
+        status.name,
+        status.folder,
+        _program(status.writer),
+        status.type.shape,
+        element_dtype(status.type),
+        tuple(PipeReader(_program(reader.program), reader.next_step) for reader in status.readers),
+        status.steps,
+        status.held,
+        status.queue,
+        status.dropped,
+        status.bytes,
+        status.newest,
+        dict(status.attributes),
+        tuple(
+            PipeVariable(variable.name, variable.type.shape, element_dtype(variable.type), variable.layout)
+            for variable in status.variables
+        ),
     )
 
 
@@ -116,5 +119,5 @@ def pipe_names() -> list[str]:
     return list(call(fail_here, _core.pipe_names))
 
 
-def _program(found: _core.PipeProgram) -> PipeProgram:
-    return PipeProgram(found.name, found.process, found.host, found.processes)
+def _program(program: _core.PipeProgram) -> PipeProgram:
+    return PipeProgram(program.name, program.process, program.host, program.processes)

@@ -2,9 +2,9 @@
 
 Problem: texts have no fixed size, but layouts, regions and halos move elements of a fixed size.
 
-Idea: the elements of a file are references of 16 bytes, which are read and written in any layout as other elements are.
-The core converts those of this process to texts and back. A read leaves the elements as they are that it does not fill,
-such as halos: their references keep a value that no file has.
+Idea: the elements of a file are references of 16 bytes, which are read and written in any layout like other elements.
+The core converts the references of this process to texts and back. Elements that a read does not fill, such as halos,
+must stay unchanged: their references are set before the read to a value that no file has.
 
 Example: a rank owns elements 1 and 2 of 4, and its local array has a halo of 1. The read fills the references 1 and 2
 of (none, none, none, none). The core converts these two, and the halo of the local array keeps its texts.
@@ -30,24 +30,27 @@ _NONE = (1 << 64) - 1
 
 def read_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices, *, fill_halo: bool) -> None:
     """Read texts into the local arrays of this process. Collective, with the errors of a read."""
-    halves = [np.full((*one.shape, 2), _NONE, "u8") for one in arrays]
-    references: list[Array] = [one.view(REFERENCE)[..., 0] for one in halves]
+    halves = [np.full((*array.shape, 2), _NONE, "u8") for array in arrays]
+    references: list[Array] = [array.view(REFERENCE)[..., 0] for array in halves]
     call(core.fail, core.read, layout, to_parts(references), slices, fill_halo)
-    filled = [_filled(one) for one in halves]
-    parts = [one.ravel() if at is None else one[at] for one, at in zip(references, filled, strict=True)]
+    filled = [_filled(array) for array in halves]
+    parts = [
+        array.ravel() if filled_part is None else array[filled_part]
+        for array, filled_part in zip(references, filled, strict=True)
+    ]
     dense = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, REFERENCE), *parts])
     block = call(core.fail, Texts(core).read, dense.__array_interface__["data"][0], dense.nbytes)
     begin = 0
-    for one, at in zip(arrays, filled, strict=True):
-        if one.dtype.hasobject and at is not None:  # of NumPy 1, whose new arrays hold None
-            one[np.equal(one, np.array(None, object)).astype(bool)] = ""
-        begin += store_texts(block, begin, one, at)
+    for array, filled_part in zip(arrays, filled, strict=True):
+        if array.dtype.hasobject and filled_part is not None:  # with NumPy 1: new arrays of objects contain None
+            array[np.equal(array, np.array(None, object)).astype(bool)] = ""
+        begin += store_texts(block, begin, array, filled_part)
 
 
 def _filled(halves: Array) -> Array | None:
-    """Return which references a read has filled; None for all."""
-    at = (halves[..., 0] != _NONE) | (halves[..., 1] != _NONE)
-    return None if at.all() else at
+    """Return True for each reference that a read has filled; None if it has filled all."""
+    is_filled = (halves[..., 0] != _NONE) | (halves[..., 1] != _NONE)
+    return None if is_filled.all() else is_filled
 
 
 def write_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices) -> None:
@@ -56,14 +59,14 @@ def write_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices)
         block = to_block(arrays)
     dense: Array = np.frombuffer(call(core.fail, Texts(core).add, block), REFERENCE)
     references, begin = [], 0
-    for one in arrays:
-        references.append(dense[begin : begin + one.size].reshape(one.shape))
-        begin += one.size
+    for array in arrays:
+        references.append(dense[begin : begin + array.size].reshape(array.shape))
+        begin += array.size
     call(core.fail, core.write, layout, to_parts(references), slices)
 
 
 def reject_texts(core: File, dtype: np.dtype[Any], what: str) -> None:
-    """Raise an error on all ranks if an array has texts, for what these do not support."""
+    """Raise an error on all ranks if an array has texts.  what: the operations that do not support texts"""
     with checks(core.fail):
         if is_text(dtype):
             raise ArgumentError(

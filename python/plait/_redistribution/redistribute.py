@@ -45,13 +45,13 @@ def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Ar
     communicator this process holds all ranks, and gets a list of their arrays (or the one array of a layout of one
     rank). Raises plait.StoreError on all ranks if a node has too little shared memory.
     """
-    own = to_core_comm(comm)
-    with checks(_fail_on(own)):
+    core_comm = to_core_comm(comm)
+    with checks(_fail_on(core_comm)):
         layout = to_layout(layout)
-        wanted = checked_dtype(to_dtype(dtype))
-        ranks = ranks_taking_part(layout, own, comm is None)
-        check_memory(layout, wanted)
-    return as_given(shared_arrays(LocalArrays(layout, ranks, wanted), own, comm is None), comm is None)
+        element_type = checked_dtype(to_dtype(dtype))
+        ranks = ranks_taking_part(layout, core_comm, comm is None)
+        check_memory(layout, element_type)
+    return as_given(shared_arrays(LocalArrays(layout, ranks, element_type), core_comm, comm is None), comm is None)
 
 
 def redistribute(
@@ -111,7 +111,7 @@ def iredistribute(
 
 
 class Redistribution:
-    """A redistribution that is planned once and carried out many times. Making one is collective over ``comm``.
+    """A redistribution that is planned once and run many times. Making one is collective over ``comm``.
 
     src, dst        the layouts
     dtype           the type of the elements
@@ -130,7 +130,7 @@ class Redistribution:
         source_region: Region | None = None,
         target_region: Region | None = None,
     ) -> None:
-        """Plan. Raises plait.ArgumentError if layouts and ranks do not fit together."""
+        """Make the plan. Raises plait.ArgumentError if layouts and ranks do not fit together."""
         self._comm = to_core_comm(comm)
         self._alone = comm is None
         self._fail = _fail_on(self._comm)
@@ -144,11 +144,11 @@ class Redistribution:
                 LocalArrays(layout, ranks_taking_part(layout, self._comm, self._alone), self._dtype)
                 for layout in self._layouts
             ]
-            moved = _Options(memory, fill_halo).call(self._layouts, self._dtype, ends.section(*self._layouts))
-        self._core: _core.Redistribution | None = call(self._fail, _core.Redistribution, moved, self._comm)
+            description = _Options(memory, fill_halo).call(self._layouts, self._dtype, ends.section(*self._layouts))
+        self._core: _core.Redistribution | None = call(self._fail, _core.Redistribution, description, self._comm)
         self._own: list[list[Array] | None] = [None, None]
-        # A rank that is not in a layout passes None in any case. It therefore cannot tell whether the other ranks use
-        # the arrays of the plan, so that these are made at once.
+        # A rank that is not in a layout always passes None, so it cannot know whether the other ranks use the arrays of
+        # the plan. Making these is collective; therefore they are made now.
         if not self._alone and any(layout.size < self._comm.size for layout in self._layouts):
             self._made(0)
             self._made(1)
@@ -210,11 +210,11 @@ class Redistribution:
 
     def _made(self, side: int) -> list[Array]:
         self._open()
-        own = self._own[side]
-        if own is None:
-            own = shared_arrays(self._needed[side], self._comm, self._alone)
-            self._own[side] = own
-        return own
+        arrays = self._own[side]
+        if arrays is None:
+            arrays = shared_arrays(self._needed[side], self._comm, self._alone)
+            self._own[side] = arrays
+        return arrays
 
     def _prepare(
         self, array: Arrays | None, out: Arrays | None
@@ -227,12 +227,12 @@ class Redistribution:
         result = as_given(targets, self._alone) if out is None else out
         return core, (source_parts, target_parts), [*sources, *targets], result
 
-    def _side(self, side: int, given: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
-        if given is None:
+    def _side(self, side: int, argument: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
+        if argument is None:
             with agreed_errors():
                 arrays = self._made(side)
         else:
-            arrays = check_arrays(given, self._needed[side], what, writable)
+            arrays = check_arrays(argument, self._needed[side], what, writable)
         return arrays, to_parts(arrays)
 
 
@@ -244,9 +244,9 @@ class _LocalArrays:
     out: Arrays | None
 
     def dtype(self) -> np.dtype[Any] | None:
-        """Return the dtype of the elements, as far as there is an array here."""
-        own = _first_dtype(self.array)
-        return own if own is not None else _first_dtype(self.out)
+        """Return the dtype of the elements; None if this rank has no array."""
+        array_dtype = _first_dtype(self.array)
+        return array_dtype if array_dtype is not None else _first_dtype(self.out)
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ class _Ends:
         return self.source_region is None and self.target_region is None
 
     def layouts(self, shape: tuple[int, ...] | None = None) -> tuple[Layout, Layout]:
-        """Return both layouts; where neither has a shape it is this one."""
+        """Return both layouts.  shape: the shape to use if neither layout has one"""
         return layout_pair(self.source, self.target, shape, self.whole)
 
     def section(self, src: Layout, dst: Layout) -> _core.Section | None:
@@ -310,25 +310,27 @@ class _Options:
 class _Move:
     """The checked arguments of one redistribution."""
 
-    def __init__(self, given: _LocalArrays, ends: _Ends, comm: CommLike, options: _Options) -> None:
-        own = to_core_comm(comm)
+    def __init__(self, local_arrays: _LocalArrays, ends: _Ends, comm: CommLike, options: _Options) -> None:
+        core_comm = to_core_comm(comm)
         alone = comm is None
-        array, out = given.array, given.out
-        self.fail = _fail_on(own)
+        array, out = local_arrays.array, local_arrays.out
+        self.fail = _fail_on(core_comm)
         with checks(self.fail):
             layouts = ends.layouts(array.shape if alone and isinstance(array, np.ndarray) else None)
-            held = [ranks_taking_part(layout, own, alone) for layout in layouts]
+            ranks_by_layout = [ranks_taking_part(layout, core_comm, alone) for layout in layouts]
             section = ends.section(*layouts)
-            dtype = _agree_dtype(given, layouts, own, alone)
-            src, dst = (LocalArrays(layout, ranks, dtype) for layout, ranks in zip(layouts, held, strict=True))
+            dtype = _agree_dtype(local_arrays, layouts, core_comm, alone)
+            src, dst = (
+                LocalArrays(layout, ranks, dtype) for layout, ranks in zip(layouts, ranks_by_layout, strict=True)
+            )
             sources = check_arrays(array, src, "array", writable=False)
             if out is None and ends.target_region is not None and dst.ranks:
                 raise ArgumentError("a target region needs out=, the array whose other elements stay")
             targets = new_arrays(dst) if out is None else check_arrays(out, dst, "out", writable=True)
-            moved = options.call(layouts, dtype, section)
+            description = options.call(layouts, dtype, section)
         self.arrays = [*sources, *targets]
         self.result = out if out is not None else as_given(targets, alone)
-        self.arguments = moved, to_parts(sources), to_parts(targets), own
+        self.arguments = description, to_parts(sources), to_parts(targets), core_comm
 
 
 def _fail_on(comm: _core.Comm) -> Reporter:
@@ -336,31 +338,33 @@ def _fail_on(comm: _core.Comm) -> Reporter:
     return partial(_core.fail_redistribute, comm=comm)
 
 
-def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
-    if isinstance(given, (list, tuple)) and given and not any(isinstance(item, np.ndarray) for item in given):
+def _first_dtype(arrays: Arrays | None) -> np.dtype[Any] | None:
+    if isinstance(arrays, (list, tuple)) and arrays and not any(isinstance(item, np.ndarray) for item in arrays):
         with contextlib.suppress(ArgumentError):  # lists of different lengths: one for each rank
-            return plain_array(given, "array").dtype
-    first = given[0] if isinstance(given, (list, tuple)) and given else given
+            return plain_array(arrays, "array").dtype
+    first = arrays[0] if isinstance(arrays, (list, tuple)) and arrays else arrays
     if first is None or isinstance(first, np.ndarray):
         return None if first is None else first.dtype
     return plain_array(first, "array").dtype
 
 
-def _agree_dtype(given: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.Comm, alone: bool) -> np.dtype[Any]:
-    """Return the dtype of the elements; a rank that has no array learns it from the source's first one."""
+def _agree_dtype(
+    local_arrays: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.Comm, alone: bool
+) -> np.dtype[Any]:
+    """Return the dtype of the elements; a rank without an array gets it from the first rank of the source."""
     src, dst = layouts
-    own = given.dtype()
+    dtype = local_arrays.dtype()
     if alone or src.size == comm.size:
-        if own is None:
+        if dtype is None:
             raise ArgumentError("array is missing; pass this rank's local array")
-        return checked_dtype(own)
-    if own is not None:
-        checked_dtype(own)
+        return checked_dtype(dtype)
+    if dtype is not None:
+        checked_dtype(dtype)
     first = int(src.rank_numbers[0])
-    text = "" if own is None else repr(np.lib.format.dtype_to_descr(own))
+    text = "" if dtype is None else repr(np.lib.format.dtype_to_descr(dtype))
     with agreed_errors():
         text_of_type = _core.broadcast_text(f"redistribute({src} -> {dst})", text, first, comm)
     if not text_of_type:
         raise ArgumentError(f"array is missing on rank {first}; pass its local array")
-    learnt: Any = np.lib.format.descr_to_dtype(ast.literal_eval(text_of_type))
-    return own if own is not None else checked_dtype(np.dtype(learnt))
+    broadcast_dtype: Any = np.lib.format.descr_to_dtype(ast.literal_eval(text_of_type))
+    return dtype if dtype is not None else checked_dtype(np.dtype(broadcast_dtype))

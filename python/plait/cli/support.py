@@ -1,4 +1,4 @@
-"""The common parts of all commands: groups that import a command when it is called, errors in one line, and consoles."""
+"""Common parts of all commands: groups that import a command when it is called, errors in one line, and consoles."""
 
 from __future__ import annotations
 

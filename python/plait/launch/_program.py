@@ -143,7 +143,7 @@ class RankProgram:
         return errors[-1] if errors else " ".join(lines[:3]) or "they left no message"
 
     def end(self) -> None:
-        """End the ranks if they still run, and release everything."""
+        """End the ranks if they still run, and release all resources."""
         for request in (signal.SIGTERM, signal.SIGKILL):
             if self._process.poll() is not None:
                 break
@@ -167,7 +167,7 @@ class RankProgram:
 
 
 class LocalRankProgram(RankProgram):
-    """Ranks on this host that know each other without MPI, as those of `plait run`."""
+    """Ranks on this host that find each other without MPI, like those of `plait run`."""
 
     def _command(self, ranks: int, module: str, arguments: list[str]) -> list[str]:
         program = [sys.executable, "-m", module, *arguments]

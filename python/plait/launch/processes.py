@@ -23,7 +23,7 @@ from typing import IO
 from plait import _core
 from plait.launch.variables import JOB, RANK, SIZE
 
-#: Seconds between the request to end and the order to.
+#: Seconds between SIGTERM, which asks a rank to end, and SIGKILL, which ends it.
 GRACE = 5.0
 
 _HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -42,13 +42,13 @@ Remark = Callable[[str], None]
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
-    except ValueError:  # of the system's real-time signals only two have names
+    except ValueError:  # only two of the system's real-time signals have names
         return f"signal {number}"
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A rank that did not end well."""
+    """A rank that ended with an error or by a signal."""
 
     rank: int
     process: int
@@ -60,14 +60,14 @@ class Failure:
         return self.code if self.code > 0 else 128 - self.code
 
     def __str__(self) -> str:
-        """Return a sentence that says how the rank ended."""
+        """Return a sentence that describes how the rank ended."""
         by = "" if self.code > 0 else _signal_name(-self.code)
         how = f"was ended by {by}" if by else f"ended with status {self.code}"
         return f"rank {self.rank} (process {self.process}) {how}"
 
 
 def _poll_status(child: subprocess.Popen[bytes]) -> int | None:
-    """Return a child's status, or minus the signal that ended it; None while it runs. It stays to be waited for."""
+    """Return a child's exit status, or minus the signal that ended it; None while it runs. The child is not reaped."""
     if child.returncode is not None:
         return child.returncode
     try:
@@ -290,9 +290,9 @@ class Ranks:
             if child.returncode is not None:
                 continue  # other code has waited for it: the number may be another process's by now
             if by_terminal and self._stays(rank):
-                continue  # the terminal has sent the signal to it already
-            # A process that has ended has its number until __exit__ waits for it, and its group may have other
-            # processes.
+                continue  # the terminal has already sent the signal to this rank
+            # The number of a process that has ended stays reserved until __exit__ waits for it, and its group may still
+            # have other processes.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if self._stays(rank):
                     os.kill(child.pid, number)
@@ -312,7 +312,7 @@ class Ranks:
         self._send(signal.SIGKILL)
 
     def __enter__(self) -> Ranks:
-        """Return the ranks; leaving `with` ends those that still run."""
+        """Return the ranks; leaving `with` ends ranks that still run."""
         return self
 
     def __exit__(self, *_: object) -> None:

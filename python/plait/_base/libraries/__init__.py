@@ -1,1 +1,1 @@
-"""The libraries of others that this process has loaded or could load: MPI and HDF5."""
+"""Third-party libraries that this process has loaded or could load: MPI and HDF5."""

@@ -1,4 +1,4 @@
-"""HDF5's library as the packages of Python have it: found without importing them, and used in turn with them."""
+"""Finds the HDF5 library of Python's packages without importing them, and takes turns with them in using it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def library() -> str:
-    """Return the path of the library that h5py uses; empty where that is not known."""
+    """Return the path of the library that h5py uses; empty if it is unknown."""
     try:
         found = importlib.util.find_spec("h5py")
     except (ImportError, ValueError):  # something else has its name
@@ -24,7 +24,7 @@ def library() -> str:
 
 
 def plugins() -> str:
-    """Return the folder of the plug-ins of the package hdf5plugin; empty where it is not installed."""
+    """Return the folder of the plug-ins of the package hdf5plugin; empty if the package is not installed."""
     try:
         found = importlib.util.find_spec("hdf5plugin")
     except (ImportError, ValueError):  # something else has its name
