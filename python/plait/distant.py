@@ -44,7 +44,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
     @alone
     def direct(self, rank: int) -> bool:
-        """Return whether this process accesses the file of a rank without sending a message."""
+        """Return True if this process accesses the file of a rank without sending a message."""
         return call(fail_here, self._core.direct, whole(rank, "rank"))
 
     @overload
@@ -151,13 +151,13 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
 
     Raises the same error on every rank.
     """
-    own = to_core_comm(comm)
-    fail = partial(_core.DistantFile.fail_open, comm=own)
+    core_comm = to_core_comm(comm)
+    fail = partial(_core.DistantFile.fail_open, comm=core_comm)
     with checks(fail):
         name = "" if path is None else path_to_text(path)
-        how, briefly = path_to_text(mode, "mode"), check_flag(temporary, "temporary")
+        file_mode, is_temporary = path_to_text(mode, "mode"), check_flag(temporary, "temporary")
     with naming(name):
-        return DistantFile(call(fail, _core.DistantFile.open, name, how, briefly, own), own)
+        return DistantFile(call(fail, _core.DistantFile.open, name, file_mode, is_temporary, core_comm), core_comm)
 
 
 def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
@@ -166,16 +166,16 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     Not collective; but :func:`open` must have been called on the communicator before. Raises plait.ArgumentError if the
     name is taken.
     """
-    own = to_core_comm(comm)
+    core_comm = to_core_comm(comm)
     with checks(fail_here):
-        given = (
+        arguments = (
             path_to_text(name, "name"),
             path_to_text(path),
             path_to_text(mode, "mode"),
             check_flag(temporary, "temporary"),
         )
-    with naming(given[1]):
-        return DistantFile(call(fail_here, _core.DistantFile.offer, *given, own), own)
+    with naming(arguments[1]):
+        return DistantFile(call(fail_here, _core.DistantFile.offer, *arguments, core_comm), core_comm)
 
 
 def find(name: str, *, comm: CommLike = None) -> DistantFile:
@@ -183,10 +183,10 @@ def find(name: str, *, comm: CommLike = None) -> DistantFile:
 
     Raises plait.ArgumentError if no rank offers that name.
     """
-    own = to_core_comm(comm)
+    core_comm = to_core_comm(comm)
     with checks(fail_here):
-        wanted = path_to_text(name, "name")
-    return DistantFile(call(fail_here, _core.DistantFile.find, wanted, own), own)
+        text = path_to_text(name, "name")
+    return DistantFile(call(fail_here, _core.DistantFile.find, text, core_comm), core_comm)
 
 
 def wait_all(requests: Iterable[Request[Any]]) -> list[Any]:

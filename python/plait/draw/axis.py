@@ -77,7 +77,7 @@ class Axis:
         return joined
 
     def describe(self, name: str) -> str | None:
-        """Return which part of the dimension is shown, or None if all of it is."""
+        """Return a text about the part of the dimension that is shown; None if all of it is."""
         if not self.gaps:
             return None
         return f"{name} {' and '.join(map(str, self.stretches))} of {self.extent}"
@@ -87,7 +87,7 @@ class Owners:
     """The owners of one dimension of a layout, as runs: consecutive indices with one owner."""
 
     def __init__(self, layout: plait.Layout, dimension: int) -> None:
-        """Refer to a dimension of a layout."""
+        """Store a layout and one of its dimensions."""
         self._layout, self._dimension = layout, dimension
         self.extent = layout.shape[dimension]
         self._sets: dict[int, tuple[IndexSet, int]] = {}
@@ -129,14 +129,14 @@ class Owners:
         return inside
 
     def forward(self, index: int) -> Iterator[Band]:
-        """Yield the bands from the one that begins at an index on."""
+        """Yield the bands in ascending order, beginning with the one that begins at an index."""
         while index < self.extent:
             end = self.end(index)
             yield Band(index, end)
             index = end
 
     def backward(self, end: int) -> Iterator[Band]:
-        """Yield the bands downwards, beginning with the one that ends at `end`."""
+        """Yield the bands in descending order, beginning with the one that ends at `end`."""
         while end > 0:
             begin = self.begin(end - 1)
             yield Band(begin, end)
@@ -187,5 +187,5 @@ def _last(limit: int, tail: bool) -> int:
 
 
 def _first(limit: int, last: int) -> int:
-    """Return how many of the first bands are shown; the gap takes the place of one."""
+    """Return how many of the first bands are shown; the gap takes the place of one band."""
     return limit - last - (1 if last else 0)

@@ -45,7 +45,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def save_by_ending(figure: Figure, path: Path) -> None:
-    """Write a figure as SVG where the name of the file ends in .svg, else as PNG."""
+    """Write a figure as SVG if the name of the file ends in .svg, else as PNG."""
     if path.suffix.lower() == ".svg":
         figure.savefig(path, format="svg", facecolor="white", metadata={"Date": None})
     else:
@@ -54,7 +54,7 @@ def save_by_ending(figure: Figure, path: Path) -> None:
 
 def format_title(text: str, width: int) -> str:
     """Return the text of a layout in at most two lines of about `width` letters; a longer text loses its middle."""
-    most = _TITLE_LINES * width
-    if len(text) > most:
-        text = f"{text[: most - width // 2]} … {text[-(width // 2 - 3) :]}"
+    max_letters = _TITLE_LINES * width
+    if len(text) > max_letters:
+        text = f"{text[: max_letters - width // 2]} … {text[-(width // 2 - 3) :]}"
     return "\n".join(textwrap.wrap(text, width, break_long_words=True))

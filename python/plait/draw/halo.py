@@ -69,15 +69,15 @@ def _pieces(layout: plait.Layout, dimension: int, begin: int, end: int, limit: i
     """Return the first `limit` bands of [begin, end). Indices outside the array wrap around or have no owner."""
     owners = Owners(layout, dimension)
     extent = layout.shape[dimension]
-    found: list[Band] = []
-    while begin < end and len(found) < limit:
+    bands: list[Band] = []
+    while begin < end and len(bands) < limit:
         if 0 <= begin < extent or layout.periodic[dimension]:
             stop = min(end, begin + owners.end(begin % extent) - begin % extent)
         else:
             stop = min(end, 0) if begin < 0 else end
-        found.append(Band(begin, stop))
+        bands.append(Band(begin, stop))
         begin = stop
-    return found
+    return bands
 
 
 def kinds_along(layout: plait.Layout, dimension: int, rank: int, axis: Axis) -> npt.NDArray[np.int64]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import plait
 from plait.draw.ranks import numbers_text
 
-_NAMED = 3  # ranks of a group that are all written out
+_NAMED = 3  # maximum number of ranks of a group that are all written out
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def group_meaning(group: tuple[int, ...]) -> str | None:
 
 
 def _progression(group: tuple[int, ...]) -> str:
-    """Return ``0, 4 … 60`` for ranks that are equally far apart, else their stretches."""
+    """Return ``0, 4 … 60`` for ranks at equal distances, else their stretches."""
     stride = group[1] - group[0]
     if stride > 1 and all(b - a == stride for a, b in itertools.pairwise(group)):
         return f"{group[0]}, {group[1]} … {group[-1]}"
@@ -84,5 +84,5 @@ def owner_groups(layout: plait.Layout, points: Sequence[Sequence[int]]) -> Owner
 
 def owner_table(layout: plait.Layout, points: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
     """Return the rank that owns each element of a product of selected indices; for replicas, the first rank."""
-    found = owner_groups(layout, points)
-    return found.first if found.groups else found.of_element
+    groups = owner_groups(layout, points)
+    return groups.first if groups.groups else groups.of_element

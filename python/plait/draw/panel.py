@@ -54,7 +54,7 @@ class Scale:
         return float(self.edges[-1] - self.edges[0])
 
     def ticks(self) -> tuple[list[float], list[str]] | None:
-        """Return where to write which indices, or None where matplotlib may choose."""
+        """Return the positions and texts of the indices at the axis; None to let matplotlib choose them."""
         bands = self.axis.bands
         if not self.true:
             return [float(edge) for edge in self.edges[:-1]], [str(band.begin) for band in bands]
@@ -137,7 +137,7 @@ def _colours(groups: tuple[tuple[int, ...], ...], stripes: int) -> npt.NDArray[n
 def _cells(
     axis: Axes, rows: Edges, columns: Edges, chosen: npt.NDArray[np.bool_], *, inset: float = 0, **style: Any
 ) -> None:
-    """Draw the outlines, or hatches, of chosen cells; `inset` is the share of a cell to stay away from its edges."""
+    """Draw the outlines, or hatches, of selected cells; `inset` is the distance from their edges, in cells."""
     from matplotlib.collections import PolyCollection
 
     def inner(edges: Edges, k: int) -> tuple[float, float]:
@@ -207,7 +207,7 @@ def _number(
 
 
 def _letters(rows: Edges, columns: Edges, labels: npt.NDArray[np.object_]) -> tuple[float, bool]:
-    """Return the size of letters in points that fits the smallest cell, and whether copies need lines of their own."""
+    """Return the size of letters in points that fits the smallest cell, and True if each copy needs a separate line."""
     ratio = float((rows[-1] - rows[0]) / (columns[-1] - columns[0])) if len(rows) > 2 else _FLAT
     across = min(_PANEL, _PANEL / ratio)
     wide = across * float(np.diff(columns).min() / (columns[-1] - columns[0]))
@@ -217,6 +217,6 @@ def _letters(rows: Edges, columns: Edges, labels: npt.NDArray[np.object_]) -> tu
         return min(16.0, wide / (0.75 * letters + 0.5), high / (1.25 * lines))
 
     parts = [str(label).split("+") for label in labels.flat]
-    one = fitting(1, max(len("+".join(part)) for part in parts))
+    single = fitting(1, max(len("+".join(part)) for part in parts))
     several = fitting(max(map(len, parts)), max(len(text) + (len(part) > 1) for part in parts for text in part))
-    return (several, True) if several > one and one < _COMFORTABLE else (one, False)
+    return (several, True) if several > single and single < _COMFORTABLE else (single, False)

@@ -147,9 +147,9 @@ def _handles(scenes: list[Scene]) -> list[Patch]:
     ranks = sorted({rank for scene in scenes for rank in first_ranks(scene.layout, _LEGEND)})[:_LEGEND]
     ranks = ranks if asked is None else [asked]
     handles = [Patch(facecolor=rank_colour(rank), label=f"rank {rank}") for rank in ranks]
-    most = max(scene.layout.size for scene in scenes)
-    if asked is None and most > len(ranks):
-        handles.append(Patch(facecolor="white", label=f"… of {most:,} ranks"))
+    max_ranks = max(scene.layout.size for scene in scenes)
+    if asked is None and max_ranks > len(ranks):
+        handles.append(Patch(facecolor="white", label=f"… of {max_ranks:,} ranks"))
     if any((scene.kinds == Kind.OTHER).any() for scene in scenes):
         handles.append(Patch(facecolor=UNOWNED, label="other ranks"))
     return handles

@@ -67,8 +67,8 @@ def runs_in_array(layout: plait.Layout, rank: int) -> tuple[int, int]:
     if 0 in shape:
         return 0, 0
     whole = plait.Layout(layout.shape, ["*"] * layout.ndim, order=layout.dimension_order)
-    found = plait.compose(whole, layout).receives(rank)
-    return sum(message.runs for message in found), _longest_run(layout, rank)
+    messages = plait.compose(whole, layout).receives(rank)
+    return sum(message.runs for message in messages), _longest_run(layout, rank)
 
 
 def _longest_run(layout: plait.Layout, rank: int) -> int:

@@ -94,8 +94,8 @@ class Scene:
 
 def build(layout: plait.Layout, view: View, limits: Limits) -> Scene:
     """Return the cells that show a layout.  pre  it has elements."""
-    most = max(4, math.isqrt(_MAX_OWNERS // layout.replicas))
-    rows, columns, slabs = min(limits.rows, most), min(limits.columns, most), limits.slabs
+    max_cells = max(4, math.isqrt(_MAX_OWNERS // layout.replicas))
+    rows, columns, slabs = min(limits.rows, max_cells), min(limits.columns, max_cells), limits.slabs
     axes: list[Axis] = []
     for dimension in reversed(range(layout.ndim)):
         from_last = layout.ndim - 1 - dimension

@@ -20,7 +20,7 @@ from plait.draw.traffic import Traffic
 
 _RANKS_SHOWN = 16
 _INDICES_WIDTH = 22  # columns that a list of indices needs to be of use
-_LARGEST_LISTED = 1_000_000  # indices of a larger dimension are not listed, for it would take memory
+_LARGEST_LISTED = 1_000_000  # indices of larger dimensions are not listed, because they would need much memory
 
 
 def rank_text(rank: int) -> Text:
@@ -101,7 +101,7 @@ def indices_text(indices: npt.NDArray[np.int64], limit: int = 3) -> str:
 
 
 def traffic_table(traffic: Traffic, itemsize: int | None, width: int) -> RenderableType:
-    """Return the matrix of who sends how much to whom, in elements, or in bytes where `itemsize` is given."""
+    """Return the matrix of what each rank sends to each other rank, in elements, or in bytes if `itemsize` is given."""
     unit = itemsize or 1
     values = traffic.elements * unit
     label = max(len(str(rank)) for rank in (*traffic.senders, *traffic.receivers)) + 2

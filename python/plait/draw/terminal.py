@@ -51,8 +51,8 @@ def _digits(layout: plait.Layout, view: View) -> int:
         ranks = first_ranks(layout, 64) if view.rank is None or not layout.has_rank(view.rank) else [view.rank]
         largest = max(math.prod(layout.padded_shape(rank)) for rank in ranks) - 1
         return len(str(max(largest, 0)))
-    one = len(str(layout.ranks_end - 1))
-    return one * layout.replicas + layout.replicas - 1 if layout.replicas <= 3 else one + 1
+    digits = len(str(layout.ranks_end - 1))
+    return digits * layout.replicas + layout.replicas - 1 if layout.replicas <= 3 else digits + 1
 
 
 def _remarks(scene: Scene) -> list[Text]:

@@ -100,29 +100,29 @@ class Pattern(ABC):
 
     def requests(self, rank: int) -> Iterator[Access]:
         """Yield all requests of a rank in order, made one by one."""
-        own = self._check_rank(rank)
-        return (self._at(own, number) for number in range(self.count(own)))
+        checked_rank = self._check_rank(rank)
+        return (self._at(checked_rank, number) for number in range(self.count(checked_rank)))
 
     @abstractmethod
     def _at(self, rank: int, number: int) -> Access:
         """Return request `number` of a rank, which has more than `number` requests."""
 
-    def _check(self, field: str, least: int) -> None:
+    def _check(self, field: str, minimum: int) -> None:
         """Convert a field to an int, and check that it is at least `least`."""
         number = self._whole(field, getattr(self, field))
-        if number < least:
-            raise ArgumentError(f"{self.name}: {field}={number}; it must be at least {least}")
+        if number < minimum:
+            raise ArgumentError(f"{self.name}: {field}={number}; it must be at least {minimum}")
         object.__setattr__(self, field, number)
 
-    def _whole(self, what: str, given: object) -> int:
+    def _whole(self, what: str, value: object) -> int:
         """Return a plain number."""
         try:
-            return operator.index(given)  # type: ignore[arg-type]  # which is what is found out here
+            return operator.index(value)  # type: ignore[arg-type]  # which is what is found out here
         except Exception:
-            raise ArgumentError(f"{self.name}: {what}={shown(given)} is not a whole number") from None
+            raise ArgumentError(f"{self.name}: {what}={shown(value)} is not a whole number") from None
 
-    def _check_rank(self, given: int) -> int:
-        rank = self._whole("rank", given)
+    def _check_rank(self, value: int) -> int:
+        rank = self._whole("rank", value)
         if not 0 <= rank < self.ranks:
             raise ArgumentError(f"{self.name}: rank {rank} was named, but the ranks are 0 to {self.ranks - 1}")
         return rank

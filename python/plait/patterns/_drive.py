@@ -1,4 +1,4 @@
-"""Carries an access pattern out on an open file."""
+"""Runs an access pattern on an open file."""
 
 from __future__ import annotations
 
@@ -96,14 +96,14 @@ def carry_out(
                 fill(access, part)
             stream.write(part)
         else:
-            found = stream.read(asked, out=part)
-            if len(found) != access.count:
+            received = stream.read(asked, out=part)
+            if len(received) != access.count:
                 raise StoreError(
-                    f"request {requests} expected {access.count} elements and the stream gave {len(found)}; "
+                    f"request {requests} expected {access.count} elements and the stream gave {len(received)}; "
                     "nothing else may move its position meanwhile"
                 )
             if receive is not None and access.count:
-                receive(access, found)
+                receive(access, received)
         position = access.offset + access.count
         requests += 1 if access.count else 0
         elements += access.count
@@ -120,9 +120,9 @@ def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]
         for access in pattern.requests(rank):
             yield access, access.count
         return
-    own = pattern.count(rank)
+    request_count = pattern.count(rank)
     for number in range(pattern.rounds):
-        access = pattern.at(rank, number) if number < own else Access(pattern.kind, pattern.elements, 0)
+        access = pattern.at(rank, number) if number < request_count else Access(pattern.kind, pattern.elements, 0)
         yield access, pattern.largest if mode == 3 else access.count
 
 

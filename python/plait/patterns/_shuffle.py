@@ -25,11 +25,11 @@ def shuffled(position: int, size: int, *seed: int) -> int:
     """
     half = max(1, ((size - 1).bit_length() + 1) // 2)
     low = (1 << half) - 1
-    found = position
+    result = position
     while True:
-        left, right = found >> half, found & low
+        left, right = result >> half, result & low
         for turn in range(_ROUNDS):
             left, right = right, left ^ (mix(*seed, size, turn, right) & low)
-        found = left << half | right
-        if found < size:
-            return found
+        result = left << half | right
+        if result < size:
+            return result

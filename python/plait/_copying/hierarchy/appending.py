@@ -80,15 +80,15 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
         files: list[File] = []
         with checks(fail):
             new_arrays.begin(comm)
-        for group in [[pair] for pair in changing] if opens_one_by_one else [changing]:
-            files = [stack.enter_context(_open(pair, new_arrays, comm, staging)) for pair in group]
+        for batch in [[pair] for pair in changing] if opens_one_by_one else [changing]:
+            files = [stack.enter_context(_open(pair, new_arrays, comm, staging)) for pair in batch]
             with checks(fail):
-                _check_unchanged(group, files)
+                _check_unchanged(batch, files)
             if not has_begun:
                 _check_others(pairs, converted, comm, fail)
                 mover.begin(target_arrays)
                 has_begun = True
-            for pair, file in zip(group, files, strict=True):
+            for pair, file in zip(batch, files, strict=True):
                 growth.add(pair, file)
                 array = target_arrays[changing.index(pair)]
                 ends: Any = (converted, growth)

@@ -1,4 +1,4 @@
-"""A file's array where NumPy's arrays are expected: indexed, converted, measured."""
+"""Lets programs use the array of a file like an array of NumPy: with indices, as an argument, and by its properties."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class ArrayLike(ReadableArray):
     _alone: bool
     _dtype: np.dtype[Any]
     _text_writes: threading.Lock
-    """Held during a write of texts, which the core adds and writes in two calls."""
+    """Locked during a write of texts, for which the core needs two calls: one adds the texts, one writes references."""
     _plain: np.dtype[Any] | None = None
-    """The dtype of results that the core makes by itself; None if the general way makes them."""
+    """The dtype for which the core handles simple indices in one call (`read_plain`); None if it does not."""
     _caches = False
     """True if the array is selected, and the core caches chunks for indexing."""
 
@@ -96,19 +96,19 @@ class ArrayLike(ReadableArray):
         the array) and plait.StoreError.
         """
         if self._caches and self._plain is not None:
-            found = read_plain(self._core, index, self._plain)
-            if found is not None:
-                return found
+            elements = read_plain(self._core, index, self._plain)
+            if elements is not None:
+                return elements
         return self._read_index(index)
 
     @alone
     def _read_index(self, index: Any) -> Array | Any:
-        """Read any index, and report all errors."""
-        meant = self._meant(index)
+        """Read the elements of any index; `read_plain` handles only simple indices without errors."""
+        parsed = self._meant(index)
         if not self._caches:
             self._core.cache_chunks(_CACHED)
             self._caches = True
-        return read_index(meant, self._dtype, self._core.order, self._read_region)
+        return read_index(parsed, self._dtype, self._core.order, self._read_region)
 
     @alone
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -120,20 +120,20 @@ class ArrayLike(ReadableArray):
         Not collective. Elements that were written before an error stay written. Raises plait.ArgumentError and
         plait.StoreError.
         """
-        meant = self._meant(index)
-        given = to_value(value, self._dtype, "value")
+        parsed = self._meant(index)
+        elements = to_value(value, self._dtype, "value")
         try:
-            write_index(meant, given, self._core.order, self._write_region)
+            write_index(parsed, elements, self._core.order, self._write_region)
         except ValueError as error:
             if isinstance(error, ArgumentError):
                 raise
             raise ArgumentError(
-                f"value has the shape {shape_text(given.shape)}, which cannot be broadcast to the "
-                f"{shape_text(meant.shape)} that the index names; give a value of that shape, or one that broadcasts"
+                f"value has the shape {shape_text(elements.shape)}, which cannot be broadcast to the "
+                f"{shape_text(parsed.shape)} that the index names; give a value of that shape, or one that broadcasts"
             ) from None
 
     def __contains__(self, value: object) -> NoReturn:
-        """Raise an error: a search of the file would read its steps."""
+        """Raise an error: Python would search the value by reading the file element by element."""
         raise ArgumentTypeError("whether a file holds a value cannot be asked for; read it first: value in file[...]")
 
     def _meant(self, index: Any) -> Index:
@@ -144,21 +144,21 @@ class ArrayLike(ReadableArray):
                 "ranks, or open the file without comm"
             )
         self._select_data()
-        meant = parse_index(index, self._core.shape, self._core.order)
-        if meant.points is not None and self._loses_steps():
+        parsed = parse_index(index, self._core.shape, self._core.order)
+        if parsed.points is not None and self._loses_steps():
             raise ArgumentError(
                 "a list or a mask is read or written in several parts, each of which would be a step of the pipe; "
                 "begin a step first, as in: for step in file"
             )
-        return meant
+        return parsed
 
     def _take_dtype(self, dtype: np.dtype[Any]) -> None:
-        """Take the type of the selected array. The next index selects its own."""
+        """Store the type of the selected array. The next index selects the array of the file again."""
         self._dtype, self._caches = dtype, False
         self._plain = plain_dtype(dtype) if self._alone else None
 
     def _read_small(self) -> Array | None:
-        """Read the whole array, if that is a small read without a plan."""
+        """Read the whole array if it is small enough for a read without a plan; else return None."""
         small: Any = None if self._plain is None else read_plain(self._core, ..., self._plain)
         return small  # type: ignore[no-any-return]
 
@@ -195,7 +195,7 @@ class ArrayLike(ReadableArray):
 
 
 def plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the dtype if the buffer protocol, by which the core finds the memory of an array, has it."""
+    """Return the dtype if the buffer protocol, with which the core finds the memory of an array, supports it."""
     return dtype if dtype.kind in "biufcSU" and dtype.itemsize > 0 else None
 
 
@@ -205,9 +205,9 @@ def pieces(shape: tuple[int, ...], itemsize: int, order: str, max_bytes: int = _
     max_bytes  the maximum number of bytes of a piece, if an element is not larger
     """
     limit = max(max_bytes // max(itemsize, 1), 1)
-    found = list(shape)
+    shape_of_piece = list(shape)
     for d in range(len(shape)) if order == "C" else range(len(shape) - 1, -1, -1):
-        if math.prod(found) <= limit:
+        if math.prod(shape_of_piece) <= limit:
             break
-        found[d] = max(limit // (math.prod(found) // found[d]), 1)
-    return tuple(max(count, 1) for count in found)
+        shape_of_piece[d] = max(limit // (math.prod(shape_of_piece) // shape_of_piece[d]), 1)
+    return tuple(max(count, 1) for count in shape_of_piece)

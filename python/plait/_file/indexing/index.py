@@ -33,7 +33,7 @@ class Points:
     """Elements along some dimensions, selected by lists of indices or a mask, each once.
 
     dimensions  the dimensions that are indexed by lists or masks
-    indices      the index of each point in each of these dimensions, sorted in the order of the file
+    indices     the index of each point in each of these dimensions, sorted in the order of the file
     """
 
     dimensions: tuple[int, ...]
@@ -51,7 +51,7 @@ class Index(NamedTuple):
     slices  the slice of each dimension to read or write; steps are positive. The dimensions of `points` are whole here
     box     the shape of the box in memory. Without points, dimensions with a single index are dropped; with points it
             has all dimensions, the first one of the points for all of them, the others with the extent 1
-    after   NumPy's index that makes the result of the box; None if the box is the result
+    after   NumPy's index that takes the result from the box; None if the box is the result
     points  the elements of lists of indices or masks; None if there are none
     """
 
@@ -65,8 +65,8 @@ class Index(NamedTuple):
         """The shape of the result."""
         if self.after is None:
             return self.box
-        found: npt.NDArray[np.bool_] = np.broadcast_to(np.empty((), np.bool_), self.box)[self.after]
-        return found.shape
+        view: npt.NDArray[np.bool_] = np.broadcast_to(np.empty((), np.bool_), self.box)[self.after]
+        return view.shape
 
 
 def parse_index(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
@@ -78,8 +78,8 @@ def parse_index(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
     plain = _plain(items, shape) if len(items) <= len(shape) else None
     if plain is not None:
         return plain
-    known = [_known(item) for item in items]
-    filled = _filled(known, shape)
+    items_parsed = [_known(item) for item in items]
+    filled = _filled(items_parsed, shape)
     if any(isinstance(item, np.ndarray) for item in filled):
         return _with_points(filled, shape, order)
     return _basic(filled, shape)
@@ -88,7 +88,7 @@ def parse_index(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
 def _plain(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
     """Return the meaning of integers and of slices in steps of 1, or None for other indices and for errors.
 
-    This is a fast path with the same result as below.
+    This is a fast path; `_basic` gives the same result.
     """
     slices: Slices = []
     box: list[int] = []
@@ -148,8 +148,8 @@ def _filled(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
         raise ArgumentIndexError(
             f"index: {taken} dimensions are indexed of an array that has {len(shape)}; give at most one index for each"
         )
-    at = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
-    return [*items[: at + 1], *[_WHOLE] * (len(shape) - taken), *items[at + 1 :]]
+    ellipsis = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
+    return [*items[: ellipsis + 1], *[_WHOLE] * (len(shape) - taken), *items[ellipsis + 1 :]]
 
 
 def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
@@ -167,7 +167,7 @@ def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
             after.append(_BACKWARDS if step < 0 else _WHOLE)
         else:
             slices.append((wrapped(item, shape[d], "index", d), 1, 1, True))
-    # A box without dimensions is an element, as NumPy gives it, unless there is an ellipsis.
+    # For a box without dimensions the result is an element, as in NumPy; with an ellipsis it is an array.
     plain = bool(box or Ellipsis in after) and all(item is _WHOLE or item is Ellipsis for item in after)
     return Index(slices, tuple(box), None if plain else tuple(after))
 
@@ -202,20 +202,20 @@ def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
     first = points.dimensions[0]
     box = [points.count if d == first else 1 if d in lists else slices[d][1] for d in range(len(shape))]
     slot = next(i for i, d in enumerate(_dimension_numbers(after)) if d == first)
-    # If they are in file order, and in the dimension where NumPy would put them, a view of the box is the result.
+    # If the points are in file order, and in the dimension where NumPy would put them, the result is a view of the box.
     others = [item for item in items if isinstance(item, (int, np.ndarray))]
     after[slot] = _WHOLE if which is None and len(others) == 1 else np.arange(points.count) if which is None else which
     return Index(slices, tuple(box), tuple(after), points)
 
 
 def _dimension_numbers(after: list[Any]) -> list[int]:
-    """Return the dimension of the box that each item of an index is of, -1 where of none."""
+    """Return the dimension of the box to which each item of an index applies; -1 for None and the ellipsis."""
     numbers = []
     d = 0
     for item in after:
-        none = item is None or item is Ellipsis
-        numbers.append(-1 if none else d)
-        d += not none
+        is_extra = item is None or item is Ellipsis
+        numbers.append(-1 if is_extra else d)
+        d += not is_extra
     return numbers
 
 
@@ -245,7 +245,7 @@ def _to_points(
     That index is None if there is one list in file order.
     """
     try:
-        together = np.broadcast_arrays(*lists.values())
+        broadcast = np.broadcast_arrays(*lists.values())
     except ValueError:
         shapes = ", ".join(shape_text(numbers.shape) for numbers in lists.values())
         raise ArgumentIndexError(
@@ -260,15 +260,15 @@ def _to_points(
             f"index: lists over dimensions of {shape_text(sizes)} indices are too many to tell apart; index one "
             "dimension at a time"
         )
-    keys = np.zeros(together[0].shape, np.int64)
-    in_order = list(zip(sizes, together, strict=True))
+    keys = np.zeros(broadcast[0].shape, np.int64)
+    in_order = list(zip(sizes, broadcast, strict=True))
     for size, numbers in in_order if order == "C" else reversed(in_order):
         keys = keys * size + numbers
     flat = keys.reshape(-1)
     if keys.ndim == 1 and bool((keys[1:] > keys[:-1]).all()):
-        return Points(dimensions, tuple(together)), None
+        return Points(dimensions, tuple(broadcast)), None
     _, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
     return (
-        Points(dimensions, tuple(numbers.reshape(-1)[first] for numbers in together)),
+        Points(dimensions, tuple(numbers.reshape(-1)[first] for numbers in broadcast)),
         inverse.reshape(keys.shape),
     )

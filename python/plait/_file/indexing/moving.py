@@ -1,4 +1,4 @@
-"""Reads and writes the elements of an index, by functions that read and write regions."""
+"""Reads and writes the elements of an index with functions that read and write regions."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> An
             if piece.taken is None:
                 read(piece.slices, piece.view(box))
             else:
-                found = _read_box(piece.slices, dtype, order, read)
-                _take(piece.taken, index.points.dimensions, found, box[piece.target])
+                region = _read_box(piece.slices, dtype, order, read)
+                _take(piece.taken, index.points.dimensions, region, box[piece.target])
     return box if index.after is None else box[index.after]
 
 
 def _read_box(slices: Slices, dtype: np.dtype[Any], order: str, read: Move) -> Array:
     """Read a region into a new array."""
     shape = tuple(count for _, count, _, single in slices if not single)
-    found: Array = new_array(shape, dtype, order)
-    read(slices, found)
-    return found
+    region: Array = new_array(shape, dtype, order)
+    read(slices, region)
+    return region
 
 
-def _take(taken: tuple[Any, ...], dimensions: tuple[int, ...], found: Array, target: Array) -> None:
-    """Fill a part of the box with the points of a region that holds more."""
+def _take(points: tuple[Any, ...], dimensions: tuple[int, ...], region: Array, target: Array) -> None:
+    """Fill a part of the box with the points of a region that also contains other elements."""
     leading = tuple(range(len(dimensions)))
     of_points: tuple[Any, ...] = (slice(None), *[0] * (len(dimensions) - 1))
     into = np.moveaxis(target, dimensions, leading)[of_points]
-    into[...] = np.moveaxis(found, dimensions, leading)[taken]
+    into[...] = np.moveaxis(region, dimensions, leading)[points]
 
 
 def write_index(index: Index, value: Array, order: str, write: Move) -> None:
@@ -75,6 +75,6 @@ def _without_ones(value: Array, dimensions: int) -> Array:
 
 
 def _unindexed(index: Index, result: Array) -> Array:
-    """Return the box that basic indexing makes this result of: a view."""
+    """Return the box of which basic indexing makes this result, as a view of the result."""
     back = [0 if item is None else item for item in index.after or ()]
     return result[(*back, *([] if Ellipsis in back else [Ellipsis]))]

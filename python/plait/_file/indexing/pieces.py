@@ -1,4 +1,6 @@
-"""Chooses the regions in which the elements of an index are read and written: few regions, with few other elements."""
+"""Chooses the regions in which the elements of an index are read and written: few regions, with few unrequested
+elements.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _SCRATCH = 8 << 20
 _CHEAP = 64 << 10
 """Bytes that are read in about the time that planning one more read takes (measured: 10 to 20 µs)."""
 _SIEVED = 4 << 10
-"""Shorter gaps in the file are read too if a read has scattered short runs."""
+"""Bytes of a gap in the file below which a read with scattered short runs also reads the gap."""
 _SPARSEST = 4
 """Maximum ratio of all elements of a region to the requested ones, if its gaps are read too."""
 
@@ -27,7 +29,7 @@ _SPARSEST = 4
 class Piece:
     """A region of the file, and the destination of its elements in the box.
 
-    slices  the region; if `taken` is None, of the dimensions of the points it has only the one of the points
+    slices  the region; if `taken` is None, all dimensions of the points but one have a single index
     target  the destination in the box
     swapped  the dimension of the points in the box, and the one in the region, if `taken` is None
     taken   the points' indices in the region, one array for each of their dimensions; None: the whole region is
@@ -40,7 +42,7 @@ class Piece:
     taken: tuple[Numbers, ...] | None
 
     def view(self, box: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the part of the box, with the dimensions of the region where `taken` is None."""
+        """Return the part of the box for the region; if `taken` is None, with the dimensions of the region."""
         if box.size == 0:
             return np.empty([count for _, count, _, single in self.slices if not single], box.dtype)
         part = box[self.target].swapaxes(*self.swapped)
@@ -57,7 +59,7 @@ def split_index(index: Index, element_bytes: int, order: str, exact: bool) -> It
     count = index.points.count
     window = [slice(0, count) for count in index.box]
     if count == 0:
-        empty = [(0, 0, 1, False) if d in index.points.dimensions else one for d, one in enumerate(index.slices)]
+        empty = [(0, 0, 1, False) if d in index.points.dimensions else part for d, part in enumerate(index.slices)]
         yield Piece(empty, tuple(window), (0, 0), None)
         return
     yield from cutter.cut(0, count, index.slices, window)
@@ -84,20 +86,20 @@ class _Cutter:
         line = _find_line(indices, counts)
         if line is not None:
             along, start, step = line
-            exactly = [*slices]
+            line_region = [*slices]
             for d, numbers in zip(points.dimensions, indices, strict=True):
-                exactly[d] = (int(numbers[0]), 1, 1, True)
-            exactly[points.dimensions[along]] = (start, end - begin, step, False)
-            yield Piece(exactly, tuple(window), (first, points.dimensions[along]), None)
+                line_region[d] = (int(numbers[0]), 1, 1, True)
+            line_region[points.dimensions[along]] = (start, end - begin, step, False)
+            yield Piece(line_region, tuple(window), (first, points.dimensions[along]), None)
             return
-        around = [*slices]
+        enclosing = [*slices]
         for d, low, count in zip(points.dimensions, lows, counts, strict=True):
-            around[d] = (low, count, 1, False)
-        if not self._exact and self._is_worth(around, end - begin, math.prod(counts)):
-            halved = self._halved(around)
+            enclosing[d] = (low, count, 1, False)
+        if not self._exact and self._is_worth(enclosing, end - begin, math.prod(counts)):
+            halved = self._halved(enclosing)
             if halved is None:
                 taken = tuple(numbers - low for numbers, low in zip(indices, lows, strict=True))
-                yield Piece(around, tuple(window), (0, 0), taken)
+                yield Piece(enclosing, tuple(window), (0, 0), taken)
                 return
             if halved >= 0:
                 for part, half in _halves(slices[halved], window[halved]):
