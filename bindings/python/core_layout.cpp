@@ -239,9 +239,8 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
               "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not distributed.")
           .def(
               "index_set",
-              [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<int>& dimension_argument) {
-                const int dimension =
-                    dimension_argument.as("dimension", "is not a dimension; give a whole number, such as 0");
+              [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<int>& argument) {
+                const int dimension = argument.as("dimension", "is not a dimension; give a whole number, such as 0");
                 if (dimension < 0 || dimension >= self.dimensions())
                   base::throw_argument_error("dimension " + std::to_string(dimension) + " was named, but " +
                                              to_string(self) + " has " + std::to_string(self.dimensions()) +

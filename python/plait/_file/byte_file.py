@@ -24,7 +24,7 @@ class ByteCore(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether the handle is open."""
+        """True if the handle is open."""
 
     @property
     def read(self) -> Callable[..., None]:
@@ -36,14 +36,14 @@ class ByteCore(Protocol):
 
     @property
     def start_read(self) -> Callable[..., Any]:
-        """Begin to fill memory."""
+        """Start to fill memory."""
 
     @property
     def start_write(self) -> Callable[..., Any]:
-        """Begin to write memory."""
+        """Start to write memory."""
 
     def close(self) -> None:
-        """End the handle."""
+        """Close the handle."""
 
     def abandon(self) -> None:
         """Close the handle on a rank that cannot continue."""
@@ -68,7 +68,7 @@ class ByteFile(Generic[Core]):
         return not self._core.is_open
 
     def close(self) -> None:
-        """Wait for this rank's requests and end the handle."""
+        """Wait for this rank's requests and close the handle."""
         self._core.close()
 
     def __enter__(self: Self) -> Self:

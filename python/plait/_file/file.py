@@ -374,12 +374,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         self._known.clear()
 
     def _prepare(
-        self,
-        layout: LayoutLike | None,
-        arrays_given: Arrays | None,
-        region: Region | None,
-        what: str,
-        fill_halo: bool = False,
+        self, layout: LayoutLike | None, local: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
     ) -> tuple[Layout, Slices, list[Array], bool]:
         """Check the arguments of an access. An error on one rank is raised on all of them."""
         writable = what == "out"
@@ -387,10 +382,10 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
             if region is None and fill_halo is False:
                 if layout is None and self._alone:
                     layout = single_rank_layout(self._core.shape, self._core.order)
-                if (known := self._known.find(layout, arrays_given, self._dtype, writable)) is not None:
+                if (known := self._known.find(layout, local, self._dtype, writable)) is not None:
                     return known[0], [], [known[1]], False
             fill = check_flag(fill_halo, "fill_halo")
-            prepared = self._checked(layout, arrays_given, region, what, writable)
+            prepared = self._checked(layout, local, region, what, writable)
             if region is None and len(prepared[2]) == 1:
                 self._known.add(prepared[0], prepared[2][0], self._dtype)
             return *prepared, fill

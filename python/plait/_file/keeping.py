@@ -1,4 +1,4 @@
-"""The properties of a new array, as callers give them and as the library takes them."""
+"""Converts the properties of a new array from the form of callers to that of the library."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def assign(target: object, name: str, value: object) -> None:
     """
     try:
         setattr(target, name, value)
-    except TypeError:  # of the conversion
+    except TypeError:  # raised by the conversion to the core's type
         raise ArgumentError(
             f"{name}={shown(value)} has an item of a wrong type, or a number or text that is out of range"
         ) from None
 
 
 def fill_text(value: Any) -> str:
-    """Return a number or a text as JSON; numbers that JSON does not have become texts such as ``NaN``.
+    """Return a number or a text as JSON; NaN and infinities, which JSON does not have, become texts such as ``NaN``.
 
     Bytes and records become the hexadecimal digits of the element, and times the number of their unit.
     """

@@ -1,4 +1,4 @@
-"""Layouts by which a file has been accessed, because programs repeat their accesses."""
+"""Caches the layouts with which a file has been accessed, because programs repeat their accesses."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .._core import Comm, File, Layout
 
 _MAX_LAYOUTS = 16
 _MAX_RECENT_BYTES = 1 << 20
-"""Size of local arrays whose layouts are shared by all files: checks take longer than small accesses."""
+"""Size of local arrays up to which all files share a layout: checking it would take longer than a small access."""
 
 
 @dataclass(frozen=True)
 class KnownLayout:
     """A checked layout, with the shape and the order of this rank's local array."""
 
-    # A layout in a cache keeps its id from being used again.
+    # The reference to the layout ensures that no other object gets its id, which is the key of the cache.
     layout: Layout
     shape: tuple[int, ...]
     order: str

@@ -164,7 +164,7 @@ def variable_name(name: str) -> str:
 
 
 class Steps:
-    """Iterates over the steps of a file; asking for the next step ends the one before it."""
+    """Iterates over the steps of a file; requesting the next step ends the previous one."""
 
     def __init__(self, file: StepMethods) -> None:
         """Objects are made by iterating over a File."""

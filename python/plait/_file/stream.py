@@ -130,7 +130,7 @@ class Stream:
         return f"<{'closed ' if self.closed else ''}plait.Stream mode={self.mode} of {self._file.url!r}>"
 
     def _checked_read(self, count: int, out: Array | None) -> tuple[int, Array]:
-        """Return the number of elements, and memory for those of them that the file can have."""
+        """Return the number of elements, and memory for those that the file can contain."""
         with checks(self._core.fail):
             number = whole(count, "count")
             if out is None:
@@ -164,7 +164,7 @@ class _StreamRequest(Request[Array]):
 
 
 def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -> Stream:
-    """Open a stream on a file. Collective, also where one rank has found its mode wrong."""
+    """Open a stream on a file. Collective, even if one rank has an invalid mode."""
     with checks(core.fail):
         number = whole(mode, "mode")
         if not 0 <= number <= 4:

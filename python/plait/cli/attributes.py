@@ -16,7 +16,7 @@ Document = dict[str, Any]
 
 
 def described(attributes: plait.Attributes) -> Document:
-    """Return attributes as JSON values, and those that cannot be read with the reasons."""
+    """Return attributes as JSON values, and the reasons for those that cannot be read."""
     values = {name: json_value(value) for name, value in attributes.items()}
     return {"attributes": values, "unreadable_attributes": attributes.unreadable}
 
@@ -24,7 +24,11 @@ def described(attributes: plait.Attributes) -> Document:
 def read_groups(name: str) -> list[Document]:
     """Return the groups of a file."""
     return [
-        {"name": group.name, "dimensions": [asdict(one) for one in group.dimensions], **described(group.attributes)}
+        {
+            "name": group.name,
+            "dimensions": [asdict(dimension) for dimension in group.dimensions],
+            **described(group.attributes),
+        }
         for group in plait.groups_in(name)
     ]
 

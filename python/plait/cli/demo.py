@@ -102,7 +102,7 @@ def _load_elevation() -> npt.NDArray[Any]:
 
 
 def _write_and_read(elevation: npt.NDArray[Any], directory: Path, ranks: int) -> _Outcome:
-    """Run the ranks. They get the array as a file, against which they compare what they read."""
+    """Run the ranks. They get the array as a file, with which they compare the elements that they read."""
     import numpy as np
 
     from plait.launch import LaunchError, RankProgram
@@ -159,7 +159,7 @@ def _print_trace(console: Console, directory: Path) -> None:
 
 
 def _measure(console: Console, directory: Path, ranks: int) -> bool:
-    """Run a short benchmark where the benchmarks are installed.  returns  whether all of its data was right"""
+    """Run a short benchmark if the benchmarks are installed.  Returns False if it has read wrong data."""
     bench = find_bench()
     if bench is None:
         console.print(

@@ -51,9 +51,9 @@ def _run(comm: MPI.Intracomm, whole: Array, path: str) -> None:
             layout = plait.Layout(whole.shape, list(distribution), grid=grid)
             comm.Barrier()
             begin = time.perf_counter()
-            found = file.read(layout)
+            elements = file.read(layout)
             seconds = _slowest(comm, time.perf_counter() - begin)
-            correct = _slowest(comm, 0.0 if _same(found, _part(whole, layout, comm.rank)) else 1.0) == 0.0
+            correct = _slowest(comm, 0.0 if _same(elements, _part(whole, layout, comm.rank)) else 1.0) == 0.0
             if comm.rank == 0:
                 report("read", layout=str(layout), seconds=seconds, correct=correct)
 
@@ -64,7 +64,7 @@ def _part(whole: Array, layout: plait.Layout, rank: int) -> Array:
 
 
 def _same(left: Array, right: Array) -> bool:
-    """Return whether two arrays agree in shape, type and every byte."""
+    """Return True if two arrays have the same shape, type and bytes."""
     return left.shape == right.shape and left.dtype == right.dtype and left.tobytes() == right.tobytes()
 
 

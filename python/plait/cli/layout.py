@@ -122,7 +122,7 @@ def _layout(text: str, shape: tuple[int, ...] | None) -> plait.Layout:
 
 
 def _check_rank(rank: int | None, source: plait.Layout, target: plait.Layout | None) -> None:
-    """Raise UserError if a rank is in neither of the layouts."""
+    """Raise UserError if a rank is in neither layout."""
     if rank is None or source.has_rank(rank) or (target is not None and target.has_rank(rank)):
         return
     found = " and ".join(f"'{each}', whose ranks are {_rank_numbers(each)}" for each in (source, target) if each)

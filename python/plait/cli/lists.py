@@ -1,4 +1,4 @@
-"""Options that take numbers of bytes, shapes, or several values with commas between."""
+"""The types of options for numbers of bytes, shapes, and lists of values separated by commas."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse_count(text: str) -> int:
 
 
 class Several(ParamType):
-    """Values with commas between; each once, in the order given."""
+    """Values separated by commas; each once, in the order in which they are given."""
 
     def __init__(self, what: str, parse: Callable[[str], Any], choices: tuple[str, ...] = ()) -> None:
         """`what` names one value in messages; `choices` lists all valid values, or is empty if there are too many to
@@ -47,23 +47,23 @@ class Several(ParamType):
         """Return the values."""
         if isinstance(value, tuple):
             return value
-        found: dict[Any, None] = {}
+        values: dict[Any, None] = {}
         for text in str(value).split(","):
             try:
-                found[self._parse(text.strip())] = None
+                values[self._parse(text.strip())] = None
             except (ValueError, KeyError):
                 expected = f"one of {', '.join(self._choices)}" if self._choices else self.name
                 self.fail(f"'{text}' is not {expected}", param, ctx)
-        return tuple(found)
+        return tuple(values)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete the last value of the list, if the valid values are known."""
         before, comma, last = incomplete.rpartition(",")
-        given = before.split(",")
+        listed = before.split(",")
         return [
             CompletionItem(before + comma + choice)
             for choice in self._choices
-            if choice.lower().startswith(last.lower()) and choice not in given
+            if choice.lower().startswith(last.lower()) and choice not in listed
         ]
 
 
@@ -81,7 +81,7 @@ class Bytes(ParamType):
 
 
 class Shape(ParamType):
-    """The sizes of an array, with an x or a comma between."""
+    """The sizes of an array, separated by x or by commas."""
 
     name = "shape"
 

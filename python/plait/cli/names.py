@@ -25,11 +25,11 @@ class StoreName(ParamType):
         """Complete pipes that have a writer, and names of files."""
         from plait._file.location import PIPE_PREFIX
 
-        found = []
+        pipes = []
         if incomplete and (PIPE_PREFIX.startswith(incomplete) or incomplete.startswith(PIPE_PREFIX)):
             with contextlib.suppress(plait.Error):
-                found = [PIPE_PREFIX + name for name in plait.pipe_names()]
+                pipes = [PIPE_PREFIX + name for name in plait.pipe_names()]
         return [
-            *(CompletionItem(name) for name in found if name.startswith(incomplete)),
+            *(CompletionItem(name) for name in pipes if name.startswith(incomplete)),
             CompletionItem(incomplete, type="file"),
         ]

@@ -1,4 +1,4 @@
-"""`plait run`: several processes of a program that know each other, without MPI."""
+"""`plait run`: starts several processes of a program as the ranks of one job, without MPI."""
 
 from __future__ import annotations
 
