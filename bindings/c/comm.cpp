@@ -19,7 +19,7 @@ plait_status plait_comm_world(double seconds, plait_comm** comm) {
   return guarded(nullptr, [&] {
     auto handle = std::make_unique<plait_comm>(plait::Comm());
     handle->comm = plait::Comm::world(seconds);
-    plait_comm*& result = output(comm, "comm");  // checked only now, because the others are waiting too
+    plait_comm*& result = output(comm, "comm");  // not checked earlier: the other ranks wait
     result = handle.release();
   });
 }

@@ -22,7 +22,7 @@ struct Failure {
 
 /// The base of every handle.
 struct Handle {
-  /// used_by_many: Several threads may use the handle, so its errors are stored with the thread.
+  /// used_by_many: true if several threads may use the handle at once, so that errors are stored with the thread.
   explicit Handle(bool used_by_many = false) : by_many(used_by_many) {}
   bool by_many;
   mutable Failure last;
@@ -30,7 +30,7 @@ struct Handle {
 
 /// Records the current exception as the last error of this thread and, if there is one, of the handle.
 plait_status record(const Handle* handle) noexcept;
-/// Discards the record of this thread about a handle that is freed.
+/// Detaches the last error of this thread from a handle that is about to be freed.
 void forget(const Handle* handle) noexcept;
 
 /// Runs the body of a function, and converts its exception into a status.
@@ -93,7 +93,7 @@ plait_status release(Type** handle) noexcept {
 /// Returns a copy of a text that the caller frees.
 char* copied(const std::string& text);
 
-/// Stores a copy of a text at `where`.  The text is not made without a pointer.
+/// Stores a copy of a text at `where`.  If `where` is null, it throws before calling `text`.
 template <typename Text>
 void hand_out_text(char** where, const char* name, Text&& text) {
   char*& result = output(where, name);

@@ -97,13 +97,13 @@ NB_MODULE(_core, module) {
           "mine"_a);
   module.def(
       "set_leaving", [](const std::string& why) { plait::transport::shared_memory::set_leaving(why); }, "why"_a,
-      "What to tell the other ranks of the end of this one.");
+      "Set the reason that the other ranks report when this one ends.");
   module.def("remove_job_leftovers", plait::transport::local::remove_leftovers,
-             "Remove what jobs have left that ended before all of their ranks had come together.");
+             "Remove the files of jobs that ended before all of their ranks had connected.");
   module.def(
       "watch_signals", [](const std::vector<int>& numbers) { return plait::base::watch_signals(numbers); }, "numbers"_a,
-      "Have signals written to a pipe, whose descriptor is returned: each as two 32-bit integers, number and si_code.");
-  module.def("leave_signals", plait::base::leave_signals, "Handle them as before.");
+      "Write each signal to a pipe, as two 32-bit integers, number and si_code, and return the pipe's descriptor.");
+  module.def("leave_signals", plait::base::leave_signals, "Restore the former handling of signals.");
   module.def("without_secrets", plait::store::web::without_secrets, "text"_a,
              "Return a text without the queries, users and passwords of its URLs.");
   plait::python::bind_index_set(module);

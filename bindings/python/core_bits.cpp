@@ -56,23 +56,23 @@ a permutation.)doc")
               "unit"_a, "position"_a, "source_unit_bits"_a = 0)
           .def_prop_ro(
               "unit", [](const BitPermutation& self) { return to_tuple(self.unit()); },
-              "Which source bit each bit of the unit is, most significant first.")
+              "For each bit of the unit, most significant first, the number of the source bit.")
           .def_prop_ro(
               "position", [](const BitPermutation& self) { return to_tuple(self.position()); },
-              "Which source bit each bit of the position is, most significant first.")
+              "For each bit of the position, most significant first, the number of the source bit.")
           .def_prop_ro("source_unit_bits", &BitPermutation::source_unit_bits,
-                       "How many source bits are those of a unit.")
+                       "Number of source bits that belong to the unit.")
           .def_prop_ro("source_position_bits", &BitPermutation::source_position_bits,
-                       "How many source bits are those of a position.")
+                       "Number of source bits that belong to the position.")
           .def_prop_ro("block", &BitPermutation::block,
-                       "How many elements that are adjacent in the source stay adjacent in the target.")
-          .def("inverse", &BitPermutation::inverse, "The permutation from the target back to the source.")
+                       "Number of elements that are adjacent in the source and stay adjacent in the target.")
+          .def("inverse", &BitPermutation::inverse, "Return the permutation from the target to the source.")
           .def(
               "then",
               [](const BitPermutation& self, const Argument<BitPermutation>& other) {
                 return self.then(other.as("other", "is not a plait.BitPermutation; give one"));
               },
-              "other"_a, "This permutation first, then the other: D1.inverse().then(D2) leads from D1's units to D2's.")
+              "other"_a, "Return both in sequence: D1.inverse().then(D2) leads from D1's units to D2's.")
           .def(
               "apply",
               [](const BitPermutation& self, const Argument<std::int64_t>& position,
@@ -80,7 +80,7 @@ a permutation.)doc")
                 const UnitPosition to = self.apply({unit.as("unit", kNumber), position.as("position", kNumber)});
                 return std::make_pair(to.unit, to.position);
               },
-              "position"_a, "unit"_a = 0, "The unit and the position that a position (of a unit) goes to.")
+              "position"_a, "unit"_a = 0, "Return the unit and the position to which a position (of a unit) is mapped.")
           .def(
               "trace",
               [](const BitPermutation& self, const Argument<std::string>& unit, const Argument<std::string>& position) {
@@ -88,7 +88,7 @@ a permutation.)doc")
                 return std::make_pair(to.unit, to.position);
               },
               "unit"_a = "", "position"_a = "",
-              "The patterns that patterns of 0, 1 and letters go to: trace(unit=\"10\", position=\"1xyz\").")
+              "Return the images of patterns of 0, 1 and letters: trace(unit=\"10\", position=\"1xyz\").")
           .def("__str__", [](const BitPermutation& self) { return to_string(self); })
           .def("__repr__",
                [](const BitPermutation& self) {
@@ -120,8 +120,8 @@ a permutation.)doc")
   nb::setattr(layout, "bit_permutation",
               nb::cpp_function(&of_layout, nb::scope(layout), nb::name("bit_permutation"), nb::is_method(),
                                nb::arg("order") = "C",
-                               "The permutation of the bits of an element's number (in C or Fortran order of the whole "
-                               "array) that gives its rank and its position there.\n\n"
+                               "Return the permutation that maps the bits of an element's number (in C or Fortran "
+                               "order of the whole array) to its rank and its position there.\n\n"
                                "Costs a query for each bit, whatever the size. Raises plait.ArgumentError, naming "
                                "the dimension and the size, if the layout is not a permutation of bits."));
 }

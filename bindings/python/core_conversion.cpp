@@ -16,7 +16,7 @@ using namespace nb::literals;
 namespace plait::python {
 
 void bind_conversion(nb::module_& module) {
-  nb::class_<Message>(module, "Message", "What one rank sends to, or receives from, another rank (or itself).")
+  nb::class_<Message>(module, "Message", "The elements that a rank sends to, or receives from, a rank.")
       .def_ro("rank", &Message::rank, "The other rank.")
       .def_ro("elements", &Message::elements, "The number of elements.")
       .def_ro("runs", &Message::runs, "The number of runs: stretches that are contiguous in both local arrays.")
@@ -27,34 +27,33 @@ void bind_conversion(nb::module_& module) {
       });
 
   auto kind =
-      nb::class_<Conversion>(module, "Conversion", "The composition of two layouts: who sends what to whom.")
+      nb::class_<Conversion>(module, "Conversion", "The composition of two layouts: the messages between ranks.")
           .def_prop_ro("source", &Conversion::source)
           .def_prop_ro("target", &Conversion::target)
-          .def_prop_ro("fills_halo", &Conversion::fills_halo, "Whether the halo of the target is filled as well.")
-          .def("inverse", &Conversion::inverse, "The conversion back.")
+          .def_prop_ro("fills_halo", &Conversion::fills_halo, "True if the halo of the target is filled as well.")
+          .def("inverse", &Conversion::inverse, "Return the conversion from the target to the source.")
           .def(
               "then",
               [](const Conversion& self, const Argument<Conversion>& following) {
                 return self.then(
                     following.as("following", "is not a plait.Conversion; give what plait.compose() returns"));
               },
-              "following"_a, "This conversion followed by another one, as one conversion.")
+              "following"_a, "Return this conversion followed by another one, as one conversion.")
           .def(
               "sends",
               [](const Conversion& self, const Argument<std::int64_t>& rank) {
                 return self.sends(rank.as("rank", "is not a rank; give a whole number, such as 0"));
               },
-              "rank"_a, "The messages that a rank of the source sends, by ascending receiver.")
+              "rank"_a, "Return the messages that a rank of the source sends, by ascending receiver.")
           .def(
               "receives",
               [](const Conversion& self, const Argument<std::int64_t>& rank) {
                 return self.receives(rank.as("rank", "is not a rank; give a whole number, such as 0"));
               },
-              "rank"_a, "The messages that a rank of the target receives, by ascending sender.")
-          .def_prop_ro("block", &Conversion::block,
-                       "The block size: the length in elements that every run has at least.")
+              "rank"_a, "Return the messages that a rank of the target receives, by ascending sender.")
+          .def_prop_ro("block", &Conversion::block, "The block size: the minimum length of all runs, in elements.")
           .def("explain", &Conversion::explain,
-               "A description in a few lines: both layouts, the block size and the messages.")
+               "Describe the conversion in a few lines: both layouts, the block size and the messages.")
           .def("__repr__", [](const Conversion& self) {
             return "compose(" + to_string(self.source()) + " -> " + to_string(self.target()) + ")";
           });
@@ -75,9 +74,9 @@ void bind_conversion(nb::module_& module) {
       },
       nb::sig("def compose(source: Layout | str, target: Layout | str, *, fill_halo: bool = False) -> Conversion"),
       "source"_a.none(), "target"_a.none(), nb::kw_only(), "fill_halo"_a = false,
-      "The conversion of arrays with the layout `source` into arrays with the layout `target`.\n\n"
+      "Return the conversion of arrays with the layout `source` into arrays with the layout `target`.\n\n"
       "It is stored symbolically: cost and size do not depend on the number of elements.  If the source has\n"
-      "copies, a rank that holds one takes all its elements from that replica, and any other rank r from replica\n"
+      "replicas, a rank of one of them takes all its elements from that replica, and any other rank r from replica\n"
       "r modulo the number of replicas.  With `fill_halo` the halo of the target is filled as well.\n"
       "The layouts may be texts.  Raises plait.ArgumentError if the shapes differ.");
   module.def("compose", [](const nb::args& found, const nb::kwargs& named) -> nb::object {

@@ -44,11 +44,11 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                                                      " and " + std::to_string(end));
                         return IndexSet::range(begin, end);
                       },
-                      "begin"_a, "end"_a, "The indices begin, begin+1, ..., end-1.")
+                      "begin"_a, "end"_a, "Return the set of the indices begin, begin+1, ..., end-1.")
                   .def_prop_ro("runs", &IndexSet::runs, "Number of stretches of consecutive indices.")
-                  .def_prop_ro("longest_run", &IndexSet::longest_run, "Length of the longest of them.")
+                  .def_prop_ro("longest_run", &IndexSet::longest_run, "Length of the longest run.")
                   .def_prop_ro("size", &IndexSet::size, "Number of indices.")
-                  .def("indices", &members, "All indices, ascending, as an int64 array.")
+                  .def("indices", &members, "Return all indices, ascending, as an int64 array.")
                   .def(
                       "complement",
                       [](const IndexSet& self, const Argument<std::int64_t>& argument) {
@@ -58,7 +58,7 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                                                      " is negative; give the size of the dimension");
                         return complement(self, extent);
                       },
-                      "extent"_a, "The indices of [0, extent) that are not in the set.")
+                      "extent"_a, "Return the set of the indices of [0, extent) that are not in this set.")
                   .def("__and__", &intersection, "other"_a, nb::is_operator())
                   .def("__len__", &IndexSet::size)
                   .def(

@@ -157,7 +157,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                 return shape ? Layout::parse(text, shape->as("shape", kShape)) : Layout::parse(text);
               },
               "text"_a, "shape"_a = nb::none(),
-              "Reads the printed form, \"8x12 (block, cyclic(3)) onto (2, 2)\"; the shape may be given apart.")
+              "Parse the printed form, \"8x12 (block, cyclic(3)) onto (2, 2)\"; `shape` may give the shape instead.")
           .def_prop_ro(
               "shape", [](const Layout& self) { return to_tuple(self.shape()); }, "Sizes of the array.")
           .def_prop_ro(
@@ -169,7 +169,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                 for (const Distribution& distribution : self.distributions()) list.append(to_string(distribution));
                 return TextTuple(nb::tuple(list));
               },
-              "The distribution of each dimension (of the template, where there is one), as text.")
+              "The distribution of each dimension (of the template, if there is one), as text.")
           .def_prop_ro("ranks", &get_ranks, nb::sig("def ranks(self) -> str | tuple[int, ...]"),
                        "Order of the ranks on the grid: \"C\", \"F\", or the rank of each position.")
           .def_prop_ro("order", &get_order, nb::sig("def order(self) -> str | tuple[int, ...]"),
@@ -179,15 +179,15 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
               "The dimensions of local arrays, slowest first.")
           .def_prop_ro(
               "replicate", [](const Layout& self) { return to_tuple(self.options().replicate); },
-              "Grid axes that were named as holding copies.")
+              "Grid axes along which each position holds a copy, as they were given.")
           .def_prop_ro("halo", &get_halos, nb::sig("def halo(self) -> tuple[tuple[int, int], ...]"),
                        "Width of the halo before and after the owned part, for each dimension.")
           .def_prop_ro("periodic", &get_periodic, nb::sig("def periodic(self) -> tuple[bool, ...]"),
-                       "Whether the halo of each dimension wraps around.")
+                       "True for each dimension whose halo wraps around.")
           .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
           .def_prop_ro("size", &Layout::size, "Number of ranks.")
           .def_prop_ro("elements", &Layout::elements, "Number of elements of the whole array.")
-          .def_prop_ro("replicas", &Layout::replicas, "How many ranks hold each element.")
+          .def_prop_ro("replicas", &Layout::replicas, "Number of ranks that hold each element.")
           .def_prop_ro(
               "rank_numbers", [](const Layout& self) { return as_array(self.rank_numbers()); },
               nb::rv_policy::automatic, "All ranks, ascending.")
@@ -198,45 +198,45 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def(
               "has_rank",
               [](const Layout& self, const Argument<std::int64_t>& rank) { return self.has_rank(to_rank(rank)); },
-              "rank"_a, "Whether a rank is one of those that hold a part.")
-          .def("normal_form", &Layout::normal_form, "The normal form: the spelling that all equal layouts share.")
+              "rank"_a, "Return True if the layout has a rank of this number.")
+          .def("normal_form", &Layout::normal_form, "Return the normal form, which is the same for equal layouts.")
           .def(
               "replica",
               [](const Layout& self, const Argument<std::int64_t>& rank) {
                 self.coordinates(to_rank(rank));  // throws if the layout does not have the rank
                 return self.replica(to_rank(rank));
               },
-              "rank"_a, "Which copy a rank holds, counted from 0.")
+              "rank"_a, "Return the number of the copy that a rank holds, from 0.")
           .def(
               "local_shape",
               [](const Layout& self, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.local_shape(to_rank(rank)));
               },
-              "rank"_a, "Shape of the owned part of the local array of a rank.")
+              "rank"_a, "Return the shape of the owned part of the local array of a rank.")
           .def(
               "padded_shape",
               [](const Layout& self, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.padded_shape(to_rank(rank)));
               },
-              "rank"_a, "Shape of the local array of a rank with its halo: the array that is passed around.")
+              "rank"_a, "Return the shape of the local array of a rank with its halo, as functions expect it.")
           .def(
               "runs",
               [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<std::string>& order) {
                 return self.runs(to_rank(rank), order_given(order));
               },
-              "rank"_a, "order"_a = "C", "How many stretches of the array, in C or Fortran order, a rank owns.")
+              "rank"_a, "order"_a = "C", "Return how many stretches of the array, in C or Fortran order, a rank owns.")
           .def(
               "largest_run",
               [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<std::string>& order) {
                 return self.largest_run(to_rank(rank), order_given(order));
               },
-              "rank"_a, "order"_a = "C", "Elements of the longest such stretch.")
+              "rank"_a, "order"_a = "C", "Return the number of elements of the longest stretch that a rank owns.")
           .def(
               "coordinates",
               [](const Layout& self, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.coordinates(to_rank(rank)));
               },
-              "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not distributed.")
+              "rank"_a, "Return the grid coordinate of a rank for each dimension, 0 if that is not distributed.")
           .def(
               "index_set",
               [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<int>& argument) {
@@ -247,28 +247,28 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                                              " dimensions, counted from 0");
                 return self.index_set(dimension, self.coordinates(to_rank(rank))[static_cast<std::size_t>(dimension)]);
               },
-              "rank"_a, "dimension"_a, "The indices of one dimension that a rank owns, as an IndexSet.")
+              "rank"_a, "dimension"_a, "Return the indices of a dimension that a rank owns, as an IndexSet.")
           .def("indices", &indices,
                nb::sig("def indices(self, rank: int) -> tuple[numpy.typing.NDArray[numpy.int64], ...]"), "rank"_a,
-               "The indices that a rank owns: one ascending int64 array for each dimension, in local order.")
+               "Return the indices that a rank owns: an ascending int64 array for each dimension, in local order.")
           .def(
               "owners",
               [](const Layout& self, const Argument<Extents>& index) {
                 return to_tuple(self.owners(index.as("index", kIndex)));
               },
-              "index"_a, "The ranks that own an element, ascending: one for each copy.")
+              "index"_a, "Return the ranks that own an element, ascending: one for each copy.")
           .def(
               "to_local",
               [](const Layout& self, const Argument<Extents>& index, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.to_local(index.as("index", kIndex), to_rank(rank)));
               },
-              "index"_a, "rank"_a, "Position of an element in the local array of the rank that owns it.")
+              "index"_a, "rank"_a, "Return the position of an element in the local array of its owner.")
           .def(
               "to_global",
               [](const Layout& self, const Argument<Extents>& local, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.to_global(local.as("local", kIndex), to_rank(rank)));
               },
-              "local"_a, "rank"_a, "The element at a position of the local array of a rank.")
+              "local"_a, "rank"_a, "Return the index of the element at a position of the local array of a rank.")
           .def("__str__", [](const Layout& self) { return to_string(self); })
           .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
           .def(nb::self == nb::self, nb::sig(kEqual))

@@ -2,9 +2,9 @@
 //
 // Problem: an index that Python parses, checks and describes to the core costs 20 us, far more than a read of a row.
 //
-// Idea: one call parses the index, makes the array of the result and reads into it. Everything that this call does not
-// handle (other indices, errors, large results, arrays in pipes) it leaves to the general way in Python
-// (plait/_file/indexing), which gives the same results. It returns None then, and has read nothing that counts.
+// Idea: one call parses the index, makes the array of the result and reads into it. For everything else (other indices,
+// errors, large results, arrays in pipes) the call returns None without an effect, and Python takes the general way
+// (plait/_file/indexing), which gives the same results.
 //
 // Example: [7, 10:90] of 1000x1000 doubles is the region {7, 1, single}, {10, 80}, and a new array of 80 doubles.
 // [7, ::-1] has a negative stride: None.
@@ -43,7 +43,7 @@ bool reject() {
   return false;
 }
 
-/// Adds an integer.  Returns false if it is none, or outside of the dimension.
+/// Adds an integer.  Returns false if the item is not an integer, or is outside of the dimension.
 bool add_number(PyObject* item, std::int64_t size, Region& region) {
   static const nb::handle numpy_bool = nb::object(nb::module_::import_("numpy").attr("bool_")).release();
   // Before NumPy 2.3 its truth values could be converted to integers; as indices they add a dimension.
@@ -164,12 +164,12 @@ nb::object try_read(File& file, nb::handle index, nb::handle dtype) {
     is_read = core::read_small(file, plain.region, data);
   }
   if (!is_read) return nb::none();
-  // NumPy gives an element of an index without slices and without an ellipsis.
+  // As in NumPy, an index without slices and without an ellipsis gives an element, not an array.
   const bool is_element = !plain.has_ellipsis && std::ranges::all_of(plain.region, &Slice::single);
   return is_element ? nb::steal(PyObject_GetItem(array.ptr(), nb::tuple().ptr())) : array;
 }
 
-/// Returns what NumPy's indexing of the whole array would return, or None.
+/// Returns the result of NumPy's indexing of the whole array, or None to let Python take the general way.
 nb::object read_plain(File& file, nb::handle index, nb::handle dtype) {
   try {
     return try_read(file, index, dtype);

@@ -4,9 +4,9 @@
 // lock of the array's allocator for each element.
 //
 // Idea: NumPy's C interface stores and loads elements under one lock. Four of its functions are needed. They are taken
-// from the table that the capsule `_ARRAY_API` has: the position of a function is a part of NumPy's binary interface,
-// on which every compiled extension depends. NumPy's headers would be needed for no more than these positions, and
-// would become a requirement of each build.
+// from the table in the capsule `_ARRAY_API`: the position of a function is a part of NumPy's binary interface, on
+// which every compiled extension depends. Only these positions would be taken from NumPy's headers, so the headers are
+// not made a requirement of each build.
 //
 // Example: a text of 12 bytes is stored in its element of 16 bytes, a text of 100 bytes in the memory of the allocator.
 // Both take one call of pack().
@@ -82,7 +82,7 @@ const NumpyFunctions& numpy() {
   return *functions;
 }
 
-/// The allocator of an array, locked. Nothing that runs while it exists may call Python.
+/// Locks the allocator of an array while it exists. During that time no code may call Python.
 class LockedAllocator {
  public:
   LockedAllocator(const NumpyFunctions& functions, nb::handle dtype)
