@@ -17,6 +17,6 @@ def check_parts(file: plait.File, array: np.ndarray) -> None:
 
 def open_error(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
     """Return the text of the error that is raised when the array is opened and read."""
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         plait.open(url, mode, **options).read()
-    return str(told.value)
+    return str(raised.value)

@@ -86,7 +86,7 @@ def meeting_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("PLAIT_MEET", str(folder))
     yield folder
-    assert [one.name for one in folder.iterdir()] == []
+    assert [path.name for path in folder.iterdir()] == []
 
 
 @pytest.fixture

@@ -32,24 +32,24 @@ NESTED = {"a": [1, "x", None], "b": {"c": [True, 2.5]}}
 WIDE = {"i": "i8", "u": "u8", "f": "f8"}
 
 
-def same(found: object, given: object) -> bool:
-    if isinstance(given, (str, dict)) or (isinstance(given, list) and isinstance(given[0], str)):
-        return found == given and type(found) is type(given)
-    return np.asarray(found).shape == np.asarray(given).shape and np.array_equal(
-        np.asarray(found), np.asarray(given), equal_nan=True
+def same(actual: object, expected: object) -> bool:
+    if isinstance(expected, (str, dict)) or (isinstance(expected, list) and isinstance(expected[0], str)):
+        return actual == expected and type(actual) is type(expected)
+    return np.asarray(actual).shape == np.asarray(expected).shape and np.array_equal(
+        np.asarray(actual), np.asarray(expected), equal_nan=True
     )
 
 
-def check(found: plait.Attributes, given: dict, *, widened: bool = False) -> None:
-    assert sorted(found) == sorted(given)
-    assert not found.unreadable
-    for name, value in given.items():
+def check(actual: plait.Attributes, expected: dict, *, widened: bool = False) -> None:
+    assert sorted(actual) == sorted(expected)
+    assert not actual.unreadable
+    for name, value in expected.items():
         if widened and isinstance(value, complex):
             value = [value.real, value.imag]  # JSON has no others
-        assert same(found[name], value), (name, found[name], value)
+        assert same(actual[name], value), (name, actual[name], value)
         if not isinstance(value, (str, list, dict)):
             kept = np.asarray(value).dtype
-            assert widened or np.asarray(found[name]).dtype == kept, name
+            assert widened or np.asarray(actual[name]).dtype == kept, name
 
 
 @pytest.mark.parametrize("suffix", ["h5", "zarr"])
@@ -65,8 +65,8 @@ def test_what_is_written_is_read_back(tmp_path, suffix):
         file.write(np.zeros((3, 4), "f4"))
     with plait.open(path) as file:
         check(file.attrs, GIVEN | nested, widened=suffix == "zarr")
-    (one,) = plait.arrays_in(f"{tmp_path}/a.{suffix}")
-    check(one.attributes, GIVEN | nested, widened=suffix == "zarr")
+    (info,) = plait.arrays_in(f"{tmp_path}/a.{suffix}")
+    check(info.attributes, GIVEN | nested, widened=suffix == "zarr")
     found = {group.name: group.attributes for group in plait.groups_in(f"{tmp_path}/a.{suffix}")}
     assert sorted(found) == ["", "group", "other"]
     check(found[""], {"title": "all"})
@@ -134,18 +134,18 @@ def test_what_netcdf_writes(tmp_path, form):
         one.range = np.array([1, 2], "i2")
         one[:] = np.ones((2, 4))
         file.createVariable("x", "f8", ("x",))[:] = np.arange(4)
-    found = {one.name: one for one in plait.arrays_in(tmp_path / "a.nc")}
+    infos = {info.name: info for info in plait.arrays_in(tmp_path / "a.nc")}
     assert dict(plait.groups_in(tmp_path / "a.nc")[0].attributes) == {"title": "Größe", "version": 3}
-    attributes = found["t"].attributes
+    attributes = infos["t"].attributes
     assert sorted(attributes) == ["_FillValue", "range", "scale_factor", "units"]
     assert attributes["units"] == "K"
     assert attributes["scale_factor"].shape == ()
-    assert attributes["_FillValue"] == found["t"].fill_value == np.float32(-9.5)
+    assert attributes["_FillValue"] == infos["t"].fill_value == np.float32(-9.5)
     assert attributes["range"].tolist() == [1, 2]
     assert attributes["range"].dtype.kind == "i"
-    assert found["t"].dimension_names == ("time", "x")
-    assert found["x"].dimension_names == ("x",)
-    assert not found["x"].attributes
+    assert infos["t"].dimension_names == ("time", "x")
+    assert infos["x"].dimension_names == ("x",)
+    assert not infos["x"].attributes
     with plait.open(f"{tmp_path}/a.nc::t") as file:
         assert sorted(file.attrs) == sorted(attributes)
 
@@ -189,11 +189,11 @@ def test_names_of_dimensions_that_xarray_keeps_in_version_2(location):
     root = zarr.open_group(others(location / "a.zarr"), mode="w", zarr_format=2)
     one = root.create_array("x", shape=(3, 4), dtype="f4", fill_value=math.nan)
     one.attrs.update({"_ARRAY_DIMENSIONS": ["time", "lat"], "units": "m"})
-    (found,) = plait.arrays_in(location / "a.zarr")
-    assert found.dimension_names == ("time", "lat")
-    assert sorted(found.attributes) == ["_FillValue", "units"]
-    assert math.isnan(found.attributes["_FillValue"])
-    assert math.isnan(found.fill_value)
+    (info,) = plait.arrays_in(location / "a.zarr")
+    assert info.dimension_names == ("time", "lat")
+    assert sorted(info.attributes) == ["_FillValue", "units"]
+    assert math.isnan(info.attributes["_FillValue"])
+    assert math.isnan(info.fill_value)
 
 
 @pytest.mark.parametrize(
@@ -214,9 +214,9 @@ def test_names_of_dimensions_that_xarray_keeps_in_version_2(location):
     ],
 )
 def test_what_cannot_be_written(tmp_path, name, how, says):
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         plait.open(tmp_path / name, "w", shape=3, dtype="f4", **how)
-    assert says in str(told.value)
+    assert says in str(raised.value)
     assert not list(tmp_path.iterdir())
 
 
@@ -230,8 +230,8 @@ def test_damaged_attributes_of_zarr(location):
     with plait.open(location / "a.zarr", "w", shape=3, dtype="f4") as file:
         file.write(np.zeros(3, "f4"))
     metadata = location / "a.zarr" / "zarr.json"
-    told = json.loads(metadata.read_text())
-    metadata.write_text(json.dumps(told | {"attributes": [1]}))
+    document = json.loads(metadata.read_text())
+    metadata.write_text(json.dumps(document | {"attributes": [1]}))
     with pytest.raises(plait.StoreError, match='"attributes" is no object'):
         plait.open(location / "a.zarr")
 

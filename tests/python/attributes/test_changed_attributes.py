@@ -208,12 +208,12 @@ def test_what_has_become_of_elements_where_attributes_cannot_change(tmp_path, co
     file.attrs["units"] = "K"
     with open(path, "rb") as other:
         fcntl.flock(other, fcntl.LOCK_SH)
-        with pytest.raises(plait.StoreError) as told:
+        with pytest.raises(plait.StoreError) as raised:
             file.close()
     packed = codec != "none"
     says = "nothing that was written is in the file" if packed else "the elements that were written are in the file"
-    assert says in str(told.value)
-    assert ("while another program has the file open" if packed else "cannot be opened") in str(told.value)
+    assert says in str(raised.value)
+    assert ("while another program has the file open" if packed else "cannot be opened") in str(raised.value)
     with h5py.File(path) as stored:
         assert stored["a"][...].tolist() == ([0, 1, 2] if packed else [0, 0, 0]) + [3, 4, 5]
         assert stored["a"].attrs["units"] == "m"

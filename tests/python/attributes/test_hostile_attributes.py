@@ -28,8 +28,8 @@ def test_a_name_attribute_of_many_texts(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         one = file.create_dataset("a", data=FIRST)
         one.attrs.create("NAME", np.array([b"x" * 100] * 600, "S100"))
-    (found,) = plait.arrays_in(tmp_path / "a.h5")
-    assert found.attributes["NAME"] == ["x" * 100] * 600
+    (info,) = plait.arrays_in(tmp_path / "a.h5")
+    assert info.attributes["NAME"] == ["x" * 100] * 600
 
 
 def test_lists_without_values_in_many_lists(tmp_path):
@@ -38,9 +38,9 @@ def test_lists_without_values_in_many_lists(tmp_path):
         one = file.create_dataset("a", data=FIRST)
         one.attrs.create("many", np.zeros((1 << 40, 0), "S5"))
         one.attrs.create("few", np.zeros((2, 0), "f8"))
-    (found,) = plait.arrays_in(tmp_path / "a.h5")
-    assert found.attributes["few"].shape == (2, 0)
-    assert "no values, in more than" in found.attributes.unreadable["many"]
+    (info,) = plait.arrays_in(tmp_path / "a.h5")
+    assert info.attributes["few"].shape == (2, 0)
+    assert "no values, in more than" in info.attributes.unreadable["many"]
 
 
 def test_a_netcdf_attribute_of_more_than_memory(tmp_path):
@@ -91,8 +91,8 @@ def test_netcdf_reads_arrays_of_which_a_dimension_has_no_name(tmp_path, shape, n
     with netcdf.Dataset(tmp_path / "a.nc") as file:
         assert [len(one) for one in file.variables["data"].get_dims()] == list(shape)
         np.testing.assert_array_equal(file.variables["data"], array)
-    (found,) = plait.arrays_in(tmp_path / "a.nc")
-    assert list(found.dimension_names) == names
+    (info,) = plait.arrays_in(tmp_path / "a.nc")
+    assert list(info.dimension_names) == names
 
 
 def test_a_group_and_a_dimension_of_one_name(tmp_path):

@@ -95,9 +95,9 @@ def test_redistributions_and_indices_and_streams_share_it(name):
         del moved
         assert address(file[:, :]) == where
         with file.stream(mode=0) as stream:
-            found = stream.read(300000)
-            assert address(found) == where
-        assert np.array_equal(found, VALUES.ravel())
+            actual = stream.read(300000)
+            assert address(actual) == where
+        assert np.array_equal(actual, VALUES.ravel())
 
 
 def test_small_results_are_left_to_numpy():
@@ -182,9 +182,9 @@ def test_what_waits_takes_no_addresses_where_they_are_limited(name):
 def test_sizes_that_no_machine_has_are_refused_in_numpys_words(shape):
     with pytest.raises((MemoryError, ValueError)) as expected:
         np.empty(shape, "u1")
-    with pytest.raises(expected.type) as found:
+    with pytest.raises(expected.type) as raised:
         new_array(shape, np.dtype("u1"))
-    assert str(found.value) == str(expected.value)
+    assert str(raised.value) == str(expected.value)
 
 
 def test_the_environment_sets_the_bound(name):

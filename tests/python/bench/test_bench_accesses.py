@@ -21,9 +21,9 @@ def test_measures_a_tiny_array(tmp_path):
                  str(tmp_path / "new"))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "half of them are below" in result.output
-    found = json.loads(samples.read_text())
-    assert len(found["cases"]) == 2 * len(WAYS)
-    for case in found["cases"]:
+    document = json.loads(samples.read_text())
+    assert len(document["cases"]) == 2 * len(WAYS)
+    for case in document["cases"]:
         assert case["correct"]
         assert len(case["seconds"]) == 2
         assert case["predicted"] > 0
@@ -45,7 +45,7 @@ def test_predictions_follow_the_machine():
 def test_errors_are_those_of_medians():
     results = AccessesResults({}, {"rounds": 3, "edge": 8})
     results.cases = [AccessResult(CASE, [1.0, 2.0, 9.0], 3.0, True), AccessResult(CASE, [4.0], 1.0, False)]
-    assert [one.error for one in results.cases] == [0.5, -0.75]
+    assert [case.error for case in results.cases] == [0.5, -0.75]
     assert results.wrong() == [CASE]
     names = ("processor", "cores", "memory", "system", "plait", "python")
     results.machine = dict.fromkeys(names, "some")

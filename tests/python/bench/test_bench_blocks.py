@@ -18,19 +18,19 @@ def test_each_access_is_measured_and_checked(tmp_path, ranks):
                  "--json", str(samples))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "Every byte of every access was checked." in result.output
-    found = json.loads(samples.read_text())
-    assert [(len(one["shape"]), one["gaps"]) for one in found["cases"]] == [
+    document = json.loads(samples.read_text())
+    assert [(len(one["shape"]), one["gaps"]) for one in document["cases"]] == [
         (3, False),
         (3, True),
         (4, False),
         (4, True),
     ]
-    for one in found["cases"]:
-        assert math.prod(one["shape"]) == 2 << 17
-        assert math.prod(one["grid"]) == ranks
-        assert set(one["seconds"]) == {"read plait", "read mpi-io", "write plait", "write mpi-io"}
-        assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
-    assert [one.name for one in tmp_path.iterdir()] == ["samples.json"]
+    for case in document["cases"]:
+        assert math.prod(case["shape"]) == 2 << 17
+        assert math.prod(case["grid"]) == ranks
+        assert set(case["seconds"]) == {"read plait", "read mpi-io", "write plait", "write mpi-io"}
+        assert all(len(times) == 2 and min(times) > 0 for times in case["seconds"].values())
+    assert [path.name for path in tmp_path.iterdir()] == ["samples.json"]
 
 
 @pytest.mark.parametrize(

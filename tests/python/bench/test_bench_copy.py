@@ -25,8 +25,8 @@ def test_sources_hold_what_they_should(tmp_path, key):
     make_source(row, path)
     with plait.open(path) as file:
         assert (file.shape, file.dtype) == (row.shape, np.dtype("f4"))
-        found = file.read()
-    assert len(np.unique(found)) > 1000
+        actual = file.read()
+    assert len(np.unique(actual)) > 1000
     plait.copy(path, tmp_path / f"b{row.source.suffix}")
     assert same(row, path, tmp_path / f"b{row.source.suffix}")
     with plait.open(tmp_path / f"b{row.source.suffix}", "r+") as file:
@@ -77,9 +77,9 @@ def test_copies_are_measured():
         ["bench", "copy", "--size", "1M", "--memory", "1M", "--rounds", "1", "--rows", "a,c", "--cold", "--json", "-"],
     )
     assert run.exit_code == 0, run.output
-    found = json.loads(run.stdout)
-    assert [row["key"] for row in found["rows"]] == ["a", "c"]
-    for row in found["rows"]:
+    document = json.loads(run.stdout)
+    assert [row["key"] for row in document["rows"]] == ["a", "c"]
+    for row in document["rows"]:
         mine = row["tools"]["plait"]
         assert (len(mine["seconds"]), mine["wrong"], mine["failed"]) == (1, False, "")
         assert mine["peaks"][0] > mine["before"][0] > 1 << 20

@@ -40,9 +40,9 @@ def test_measures_every_cell(tmp_path, operation):
     result = run("bench", "io", "--size", "67", "--rounds", "2", operation, "--json", str(samples))
     assert result.exit_code == 0, result.output
     assert "Every byte of every access was checked." in result.output
-    found = json.loads(samples.read_text())
-    assert [case["dtype"] for case in found["cases"]] == ["float64", "uint8"]
-    for case in found["cases"]:
+    document = json.loads(samples.read_text())
+    assert [case["dtype"] for case in document["cases"]] == ["float64", "uint8"]
+    for case in document["cases"]:
         assert [cell["name"] for cell in case["cells"]] == [cell.name for cell in CELLS]
         for cell in case["cells"]:
             assert cell["wrong"] == []
@@ -123,10 +123,10 @@ def test_works_with_odd_numbers_of_ranks_and_without_mpi_io(tmp_path):
     result = run("bench", "io", "--doubles", "31", "--ranks", "3", "--rounds", "1", "--no-mpiio", "--json", "-",
                  "--dir", str(tmp_path / "new"))  # fmt: skip
     assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert len(found["cases"]) == 1
-    assert all("mpi-io" not in cell["seconds"] for cell in found["cases"][0]["cells"])
-    for cell in found["cases"][0]["cells"]:
+    document = json.loads(result.stdout)
+    assert len(document["cases"]) == 1
+    assert all("mpi-io" not in cell["seconds"] for cell in document["cases"][0]["cells"])
+    for cell in document["cases"][0]["cells"]:
         assert set(cell["timers"]) == {"optimal", "total", "direct"}
         for [times] in cell["timers"].values():
             assert set(times) == {"io", "copy", "wait", "total"}
@@ -320,9 +320,9 @@ def test_redistributions_are_measured_and_checked(tmp_path, effort):
     result = run("bench", "redistribute", *size, "--rounds", "2", "--json", str(samples), "--chart", str(chart))
     assert result.exit_code == 0, result.output
     assert "Every byte of the first round was checked." in result.output
-    found = json.loads(samples.read_text())
-    assert len(found["cells"]) == 8
-    for cell in found["cells"]:
+    document = json.loads(samples.read_text())
+    assert len(document["cells"]) == 8
+    for cell in document["cells"]:
         assert cell["wrong"] == []
         assert set(cell["seconds"]) == {"shared", "private", "call", "plain", "past", "alltoallw"}
         assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
@@ -360,9 +360,9 @@ def test_measures_how_much_of_an_access_a_computation_hides(tmp_path, ranks):
                  str(tmp_path), "--json", str(samples), "--chart", str(chart))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "Every byte that was read was checked." in result.output
-    found = json.loads(samples.read_text())
-    assert [one["name"] for one in found["accesses"]] == [access.name for access in ACCESSES]
-    for one in found["accesses"]:
+    document = json.loads(samples.read_text())
+    assert [one["name"] for one in document["accesses"]] == [access.name for access in ACCESSES]
+    for one in document["accesses"]:
         assert set(one["seconds"]) == {"io", "compute", "both"}
         assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
     assert chart.read_bytes().startswith(b"\x89PNG")
@@ -379,13 +379,13 @@ def test_measures_local_and_remote_disks(tmp_path):
                  "--disk", str(disks[1]), "--json", str(samples), "--chart", str(chart))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "Every byte that was read was checked." in result.output
-    found = json.loads(samples.read_text())
-    cells = {(one["where"], one["kind"], one["size"], one["ahead"]) for one in found["rates"]}
+    document = json.loads(samples.read_text())
+    cells = {(rate["where"], rate["kind"], rate["size"], rate["ahead"]) for rate in document["rates"]}
     sizes = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
     assert cells == {(w, k, s, 3) for w in ("local", "remote") for k in ("read", "write") for s in sizes}
-    assert all(len(one["seconds"]) == 1 and min(one["seconds"]) > 0 for one in found["rates"])
-    assert set(found["latencies"]) == set(LATENCIES)
-    assert len(found["idle"]) == 2
-    assert max(found["idle"]) < 0.05
+    assert all(len(rate["seconds"]) == 1 and min(rate["seconds"]) > 0 for rate in document["rates"])
+    assert set(document["latencies"]) == set(LATENCIES)
+    assert len(document["idle"]) == 2
+    assert max(document["idle"]) < 0.05
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert not any(path for disk in disks for path in disk.iterdir())

@@ -51,14 +51,14 @@ def test_every_tool_reads_the_same_objects_and_nothing_remains(server):
     assert names_in("bench-all") == ["prefix/other"]
     assert {kind: len(seconds) for kind, seconds in results.latencies.items()} == {GET: 4, PUT: 4}
     assert len(results.cells) == 10
-    for one in results.cells:
-        assert one.left_out == ""
-        assert len(one.samples) == 2
-        assert one.rate > 0
+    for cell in results.cells:
+        assert cell.left_out == ""
+        assert len(cell.samples) == 2
+        assert cell.rate > 0
     for name, tool in TOOLS.items():
-        one = results.tools[name]
-        assert one.left_out == (f"{tool.missing} is not installed" if tool.missing else ""), name
-        assert (one.processor is None) == bool(tool.missing)
+        cell = results.tools[name]
+        assert cell.left_out == (f"{tool.missing} is not installed" if tool.missing else ""), name
+        assert (cell.processor is None) == bool(tool.missing)
     assert results.tools[PLAIT].processor > 0
 
 
@@ -76,9 +76,9 @@ def test_requests_are_as_large_and_as_many_as_the_table_says(server):
         )  # fmt: skip
         server.faults()
         log = [one for one in server.log() if one["method"] == "GET"]
-        ends = [tuple(map(int, one["range"].removeprefix("bytes=").split("-"))) for one in log]
+        ends = [tuple(map(int, request["range"].removeprefix("bytes=").split("-"))) for request in log]
         assert max(last + 1 - first for first, last in ends[1:]) == piece  # the first one reads the header
-        assert len({one["peer"] for one in log}) == connections
+        assert len({request["peer"] for request in log}) == connections
 
 
 def test_a_request_of_the_latency_is_one_of_4_kib(server):
@@ -86,10 +86,10 @@ def test_a_request_of_the_latency_is_one_of_4_kib(server):
     task = {"task": "latency", "url": url, "shape": 2 * MIB, "put": "s3://bench-latency/p", "count": 5}
     subprocess.run([sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)], check=True)
     log = server.log()
-    ranges = [one["range"] for one in log if one["method"] == "GET"][-6:]
+    ranges = [request["range"] for request in log if request["method"] == "GET"][-6:]
     first = 64 * KIB + 1
     assert ranges == [f"bytes={first + n % 2}-{first + n % 2 + 4095}" for n in range(6)]
-    assert [one["path"] for one in log if one["method"] == "PUT"] == ["/bench-latency/p/small"] * 6
+    assert [request["path"] for request in log if request["method"] == "PUT"] == ["/bench-latency/p/small"] * 6
 
 
 def test_slow_servers_need_connections(server):
@@ -109,7 +109,7 @@ def test_objects_of_http_servers_are_only_read(server):
     results = measure(raw, size=8 * MIB, pieces=(64 * KIB, MIB))
     assert {one["method"] for one in server.log()} <= {"GET", "HEAD"}
     assert results.tools == {}
-    assert [one.cell.kind for one in results.cells] == [GET] * 5
+    assert [cell.cell.kind for cell in results.cells] == [GET] * 5
     assert results.find(GET, 3, MIB).left_out == "the object is too small"
     assert results.advice.chunk is None
 
@@ -223,9 +223,9 @@ def test_the_command_prints_tables_and_json(server, tmp_path):
     for text in ("Latency, ms", "GET, MB/s", "PUT, MB/s", "The same objects", "Left out: needs --size 2M."):
         assert text in done.output
     assert ("obstore is not installed" in done.output) == (find_spec("obstore") is None)
-    found = json.loads((tmp_path / "a.json").read_text())
-    assert found["settings"]["url"] == "s3://bench-table/p"
-    assert found["cells"][0]["rate"] > 0
+    document = json.loads((tmp_path / "a.json").read_text())
+    assert document["settings"]["url"] == "s3://bench-table/p"
+    assert document["cells"][0]["rate"] > 0
 
 
 def test_advice_is_the_cheapest_of_the_fast_choices():

@@ -15,20 +15,20 @@ def test_each_case_is_predicted_measured_and_checked(tmp_path):
                  "--json", str(samples))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "Every element was checked." in result.output
-    found = json.loads(samples.read_text())["cases"]
-    assert len(found) == 12
-    assert {tuple(sorted(one["seconds"])) for one in found} == {("chosen",), ("chosen", "direct", "two-phase")}
-    for one in found:
+    document = json.loads(samples.read_text())["cases"]
+    assert len(document) == 12
+    assert {tuple(sorted(one["seconds"])) for one in document} == {("chosen",), ("chosen", "direct", "two-phase")}
+    for one in document:
         assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
         assert one["predicted_seconds"] > 0
         assert one["right"]
-    assert [one.name for one in tmp_path.iterdir()] == ["samples.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["samples.json"]
 
 
 def test_the_grid_has_all_orders_formats_and_limits():
     cases = grid_of_cases((1,), (4, 32))
-    reads = [one for one in cases if isinstance(one, Read)]
-    copies = [one for one in cases if isinstance(one, Copy)]
+    reads = [case for case in cases if isinstance(case, Read)]
+    copies = [case for case in cases if isinstance(case, Copy)]
     assert {(one.order, one.memory, one.part) for one in reads} == {
         (order, memory, part) for order in "CF" for memory in (4, 32) for part in (False, True)
     }

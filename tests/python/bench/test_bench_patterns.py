@@ -31,11 +31,11 @@ def test_measures_every_pattern_and_mode(tmp_path, effort):
     assert result.exit_code == 0, result.output
     assert "Every byte of every cell was checked once." in result.output
     assert list(folder.iterdir()) == []
-    found = json.loads(samples.read_text())
-    assert found["settings"]["sizes"] == effort.choose([9000], [8192, 9000])
-    assert {cell["pattern"] for cell in found["cells"]} == set(PATTERNS)
-    assert {cell["mode"] for cell in found["cells"]} == {0, 1, 2, 3, 4}
-    for cell in found["cells"]:
+    document = json.loads(samples.read_text())
+    assert document["settings"]["sizes"] == effort.choose([9000], [8192, 9000])
+    assert {cell["pattern"] for cell in document["cells"]} == set(PATTERNS)
+    assert {cell["mode"] for cell in document["cells"]} == {0, 1, 2, 3, 4}
+    for cell in document["cells"]:
         assert not cell["wrong"]
         assert len(cell["seconds"]) == 2
         assert cell["bytes_per_second"] == pytest.approx(cell["moved"] / cell["median"])
@@ -45,7 +45,7 @@ def test_measures_every_pattern_and_mode(tmp_path, effort):
             assert cell["moved"] == cell["size"]
         if cell["burst"] and cell["pattern"] in ("GSI", "GSSA", "GSP"):
             assert cell["requests"] == cell["ranks"]
-    kinds = {(cell["ranks"], cell["disks"], cell["burst"], cell["kind"]) for cell in found["cells"]}
+    kinds = {(cell["ranks"], cell["disks"], cell["burst"], cell["kind"]) for cell in document["cells"]}
     assert len(kinds) == effort.choose(4, 16)
     pytest.importorskip("matplotlib")
     assert chart.read_bytes().startswith(b"\x89PNG")

@@ -17,16 +17,16 @@ def test_each_pair_of_layouts_and_sides_is_measured(tmp_path, effort):
                  "--json", str(samples), "--chart", str(chart))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "WRONG" not in result.output
-    found = json.loads(samples.read_text())
+    document = json.loads(samples.read_text())
     for cell in CELLS:
         assert cell.name in result.output
-    assert [(one["writers"], one["readers"]) for one in found["small"]] == effort.choose([(2, 1)], [(1, 1), (3, 2)])
-    for one in found["small"]:
+    assert [(one["writers"], one["readers"]) for one in document["small"]] == effort.choose([(2, 1)], [(1, 1), (3, 2)])
+    for one in document["small"]:
         assert len(one["halves"]) == 5
         assert min(one["halves"]) > 0
         assert min(one["paused"]) > 0
-    assert all(0 < cell["opening"] < 60 for cell in found["cells"])
-    text = json.dumps(found)
+    assert all(0 < cell["opening"] < 60 for cell in document["cells"])
+    text = json.dumps(document)
     assert all(way in text for way in ("pipe", "bound", "file", "mpi"))
     assert chart.read_bytes().startswith(b"\x89PNG")
 

@@ -103,9 +103,9 @@ def test_table_json_and_chart(monkeypatch, tmp_path, effort):
     assert "cyclic(3) on 8 → cyclic(5) on 12" in result.output
     assert "Each element goes out once, receivers expect what is sent, enumerations agree." in result.output
     assert "slowest over fastest" in result.output
-    found = json.loads(samples.read_text())
-    assert len(found["cases"]) == len(few)
-    assert all(case["exact"] and case["seconds"] > 0 for case in found["cases"])
+    document = json.loads(samples.read_text())
+    assert len(document["cases"]) == len(few)
+    assert all(case["exact"] and case["seconds"] > 0 for case in document["cases"])
     assert chart.stat().st_size > 20000
 
 

@@ -108,9 +108,9 @@ def test_a_limited_disk_is_predicted(tmp_path, monkeypatch):
     heard = []
     results = run_predict(settings, lambda text, share: heard.append((text, share)))
     assert [(one.limits, one.known) for one in results.runs] == [("200MB/s,4000", True), ("100MB/s,4000", False)]
-    for one in results.runs:
-        assert len(one.measured) == len(one.predicted) == len(one.replayed) == 1
-        assert min(one.measured + one.predicted + one.replayed) > 0
+    for run_ in results.runs:
+        assert len(run_.measured) == len(run_.predicted) == len(run_.replayed) == 1
+        assert min(run_.measured + run_.predicted + run_.replayed) > 0
     assert simulate.parse(results.machine_file).get("device", "read_rate") > 1e6
     assert heard[-1][1] == 1.0
     assert not list(tmp_path.iterdir())

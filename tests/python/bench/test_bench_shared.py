@@ -52,9 +52,9 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
     assert result.exit_code == 0, result.output
     for title in ("Hosts", "Read, shared", "Write, shared", "of linear", "one disk", "Every byte was checked."):
         assert title in result.output
-    found = json.loads(samples.read_text())
-    assert found["hosts"] == numbers
-    cells = {(one["way"], one["hosts"]): one for one in found["cells"]}
+    document = json.loads(samples.read_text())
+    assert document["hosts"] == numbers
+    cells = {(one["way"], one["hosts"]): one for one in document["cells"]}
     assert set(cells) == {(way, number) for way in ("shared", "served") for number in numbers}
     node = int(apart or ranks)
     for (_, number), one in cells.items():
@@ -63,7 +63,7 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
         sizes = [min(node, ranks - rank // node * node) for rank in range(members)]
         assert one["bytes"] == sum((1 << 20) // size // 49152 * 49152 for size in sizes)
         assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
-    assert found["linear"]["read"]["1"] == 1
+    assert document["linear"]["read"]["1"] == 1
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert list(folder.iterdir()) == []
     assert ("All ranks are on one host" in result.output) == (numbers == [1])
@@ -75,10 +75,10 @@ def test_hosts_are_found(tmp_path):
     samples = tmp_path / "samples.json"
     command = [sys.executable, "-m", "plait.cli", "bench", "shared", "--ranks", 5, "--megabytes", 1, "--rounds", 1]
     said("exec", "--hosts", 3, "--place", "cyclic", "--", *command, "--dir", "/var/tmp", "--json", samples)
-    found = json.loads(samples.read_text())
-    assert found["hosts"] == [1, 2, 3]
+    document = json.loads(samples.read_text())
+    assert document["hosts"] == [1, 2, 3]
     # Hosts of two, two and one ranks, each of which adds 1 MiB.
-    assert [(one["way"], one["hosts"], one["bytes"] >> 20) for one in found["cells"]] == [
+    assert [(one["way"], one["hosts"], one["bytes"] >> 20) for one in document["cells"]] == [
         (way, hosts, hosts) for hosts in (1, 2, 3) for way in ("served", "shared")
     ]
 

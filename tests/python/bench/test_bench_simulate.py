@@ -32,7 +32,7 @@ def test_requests_follow_the_law():
 def test_every_policy_is_measured():
     settings = SimulateSettings(requests=3000, objects=200, cache=20, rounds=2)
     results = run_simulate(settings)
-    assert [one.name for one in results.policies] == [one.name for one in simulate.policies()]
+    assert [policy.name for policy in results.policies] == [policy.name for policy in simulate.policies()]
     keys = zipf_keys(settings)
     for one in results.policies:
         assert len(one.samples) == 2
@@ -49,9 +49,9 @@ def test_table_and_json(tmp_path):
     assert result.exit_code == 0, result.output
     assert "3,000 requests for 200 blocks, Zipf 1; 20 blocks cached" in result.output
     assert "2q?in=30%" in result.output
-    found = json.loads(samples.read_text())
-    assert [one["name"] for one in found["policies"]] == ["lru", "2q?in=30%"]
-    assert found["policies"][0]["requests_per_second"] > 0
+    document = json.loads(samples.read_text())
+    assert [one["name"] for one in document["policies"]] == ["lru", "2q?in=30%"]
+    assert document["policies"][0]["requests_per_second"] > 0
     printed = run("bench", "simulate", *SMALL, "--policies", "fifo", "--json", "-")
     assert json.loads(printed.stdout)["settings"]["requests"] == 3000
 

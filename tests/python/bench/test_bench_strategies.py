@@ -35,10 +35,10 @@ def test_measures_a_tiny_grid(tmp_path):
                  str(samples), "--chart", str(chart), "--dir", str(tmp_path / "new"))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "Within 10 % of the best:" in result.output
-    found = json.loads(samples.read_text())
-    assert len(found["cases"]) + found["not_cold"] == 6
-    assert {case["ranks"] for case in found["cases"]} == {1, 2}
-    for case in found["cases"]:
+    document = json.loads(samples.read_text())
+    assert len(document["cases"]) + document["not_cold"] == 6
+    assert {case["ranks"] for case in document["cases"]} == {1, 2}
+    for case in document["cases"]:
         assert case["wrong"] == []
         assert case["chosen"] == DIRECT or case["chosen"].startswith(f"{TWO_PHASE} by ")
         assert case["best"] in case["medians"]
@@ -58,9 +58,9 @@ def test_measures_whole_programs(tmp_path):
     result = run("bench", "strategies", "--programs", "--quick", "--cases", "3", "--ranks", "2", "--rounds", "2",
                  "--json", str(samples))  # fmt: skip
     assert result.exit_code == 0, result.output
-    found = json.loads(samples.read_text())
-    assert found["accesses"] == list(ACCESSES)
-    for case in found["cases"]:
+    document = json.loads(samples.read_text())
+    assert document["accesses"] == list(ACCESSES)
+    for case in document["cases"]:
         assert len(case["ratios"]) == len(ACCESSES)
         # A way that takes very long at its first trial, for example because of another program, is not measured
         # further.

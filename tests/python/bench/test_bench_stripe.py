@@ -48,8 +48,8 @@ def test_disks_are_written_and_read(tmp_path):
     )
     results = run_stripe(settings, lambda text, share: heard.append(share))
     assert [one.disks for one in results.runs] == [1, 2]
-    for one in results.runs:
-        assert not one.wrong
-        assert all(len(rates) == 2 and min(rates) > 0 for rates in one.rates.values())
+    for run_ in results.runs:
+        assert not run_.wrong
+        assert all(len(rates) == 2 and min(rates) > 0 for rates in run_.rates.values())
     assert heard[-1] == 1.0
     assert not list(tmp_path.iterdir())

@@ -46,9 +46,14 @@ def test_round_trips_are_the_same_bytes(tmp_path, source, ranks):
     result = run("copy", there, str(tmp_path / "b.npy"), "--json", *more)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "b.npy").read_bytes() == source.read_bytes()
-    found = json.loads(result.stdout)
-    assert (found["bytes"], found["shape"], found["dtype"], found["ranks"]) == (92708, [301, 77], ">i4", ranks or 1)
-    assert found["rate"] == pytest.approx(found["bytes"] / found["seconds"])
+    document = json.loads(result.stdout)
+    assert (document["bytes"], document["shape"], document["dtype"], document["ranks"]) == (
+        92708,
+        [301, 77],
+        ">i4",
+        ranks or 1,
+    )
+    assert document["rate"] == pytest.approx(document["bytes"] / document["seconds"])
 
 
 @needs_mpi

@@ -90,12 +90,12 @@ def shell(command):
 def forget_killed():
     """Remove the files of a killed writer: they invite no reader any more, and the next writer would remove them."""
     assert plait.pipe_names() == []
-    for one in Path("meet").iterdir():
-        one.unlink()
+    for path in Path("meet").iterdir():
+        path.unlink()
 
 
 def names():
-    return sorted(one.name for one in Path().iterdir() if one.suffix in (".npy", ".bin"))
+    return sorted(path.name for path in Path().iterdir() if path.suffix in (".npy", ".bin"))
 
 
 @pytest.mark.long
@@ -108,8 +108,8 @@ def test_steps_become_files_and_files_steps():
     assert names() == ["a-00.npy", "a-01.npy", "a-02.npy"]
     done = shell("plait copy a-*.npy pipe:flow & plait copy pipe:flow 'b-{step}.npy' --json; wait")
     assert "a-00.npy and 2 more -> pipe:flow: 3 steps, 46.9 KiB in " in done.stdout
-    found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
-    assert (found["steps"], found["bytes"], found["shape"]) == (3, 48000, [40, 50])
+    document = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    assert (document["steps"], document["bytes"], document["shape"]) == (3, 48000, [40, 50])
     for number in range(3):
         assert Path(f"b-{number}.npy").read_bytes() == Path(f"a-0{number}.npy").read_bytes()
         assert (np.load(f"b-{number}.npy") == number).all()
@@ -261,13 +261,13 @@ def test_info_of_a_pipe():
     with Writer(30, 0.02, "?readers=0&queue=40") as writer:
         writer.begun()
         listed = run("info")
-        found = json.loads(run("info", "pipe:flow", "--json").stdout)
+        document = json.loads(run("info", "pipe:flow", "--json").stdout)
         shown = run("info", "pipe:flow").stdout
         assert plait.copy("pipe:flow", "a-{step}.npy").steps == 30
         assert writer.ended()[0] == 0
     assert listed.stdout.splitlines()[0] == "pipe:flow"
-    assert (found["kind"], found["shape"], found["dtype"]) == ("pipe", [40, 50], "<f8")
-    status = found["pipe"]
+    assert (document["kind"], document["shape"], document["dtype"]) == ("pipe", [40, 50], "<f8")
+    status = document["pipe"]
     assert (status["writer"]["process"], status["writer"]["ranks"]) == (writer.process.pid, 1)
     assert (status["steps"], status["held"], status["queue"], status["dropped"]) == (status["newest"] + 1,) * 2 + (
         40,
@@ -322,16 +322,16 @@ def test_info_of_files():
         "size       224 bytes",
     ]
     assert "note       a.bin: shape and dtype must be given" in result.stdout
-    found = json.loads(run("info", "a.bin", "--shape", "12", "--dtype", "f8", "--json").stdout)
-    assert (found["shape"], found["dtype"], found["size"], found["note"]) == ([12], "<f8", 96, None)
+    document = json.loads(run("info", "a.bin", "--shape", "12", "--dtype", "f8", "--json").stdout)
+    assert (document["shape"], document["dtype"], document["size"], document["note"]) == ([12], "<f8", 96, None)
     for name in ("s.bin", "stripe:s.bin"):
-        found = json.loads(run("info", name, "--shape", "3x4", "--dtype", "f8", "--order", "F", "--json").stdout)
-        assert (found["shape"], found["order"], found["unit"], found["size"]) == ([3, 4], "F", 16, 96)
-        assert [part["size"] for part in found["components"]] == [48, 48]
-        assert Path(found["components"][1]["path"]).parent.name == "d2"
-    found = json.loads(run("info", "distant:d", "--json").stdout)
-    assert (found["kind"], found["shape"], found["order"]) == ("an array on the ranks' own disks", [3, 4], "F")
-    assert found["size"] == sum(part["size"] for part in found["components"]) == 224
+        document = json.loads(run("info", name, "--shape", "3x4", "--dtype", "f8", "--order", "F", "--json").stdout)
+        assert (document["shape"], document["order"], document["unit"], document["size"]) == ([3, 4], "F", 16, 96)
+        assert [part["size"] for part in document["components"]] == [48, 48]
+        assert Path(document["components"][1]["path"]).parent.name == "d2"
+    document = json.loads(run("info", "distant:d", "--json").stdout)
+    assert (document["kind"], document["shape"], document["order"]) == ("an array on the ranks' own disks", [3, 4], "F")
+    assert document["size"] == sum(part["size"] for part in document["components"]) == 224
     Path("a.mat").write_bytes(bytes(200))
     assert "the name ends like those of MATLAB files" in run("info", "a.mat").stdout
     for name, text in [

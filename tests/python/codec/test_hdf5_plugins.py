@@ -107,9 +107,9 @@ def check(url: object, array: np.ndarray) -> None:
 def test_plugins_are_found_by_themselves(packed: Path, tmp_path: Path, name: str) -> None:
     array = PLUGINS[name][1] if name in PLUGINS else INTEGERS
     check(f"{packed}::{name}", array)
-    listed = {one.name: one for one in plait.arrays_in(packed)}[name]
-    assert listed.error == ""
-    assert (f"read by HDF5's library (filter {name})" in listed.storage) == (name in PLUGINS)
+    infos = {info.name: info for info in plait.arrays_in(packed)}[name]
+    assert infos.error == ""
+    assert (f"read by HDF5's library (filter {name})" in infos.storage) == (name in PLUGINS)
     plait.copy(f"{packed}::{name}", tmp_path / "b.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
 
@@ -118,12 +118,12 @@ def test_numbers_that_the_library_converts(tmp_path: Path) -> None:
     arrays = make_numbers(tmp_path / "a.h5")
     for name, array in arrays.items():
         check(f"{tmp_path}/a.h5::{name}", array)
-    listed = {one.name: one for one in plait.arrays_in(tmp_path / "a.h5")}
-    assert listed["big"].dtype == np.dtype(">u4")
-    assert listed["three"].dtype == np.dtype("<i4")
-    assert listed["three"].storage == "read by HDF5's library (integers of 24 bits in 3 bytes)"
-    assert "floats of 7 bits of exponent and 16 of mantissa in 4 bytes" in listed["short"].storage
-    assert "filter nbit, integers of 20 bits in 4 bytes" in listed["nbit"].storage
+    infos = {info.name: info for info in plait.arrays_in(tmp_path / "a.h5")}
+    assert infos["big"].dtype == np.dtype(">u4")
+    assert infos["three"].dtype == np.dtype("<i4")
+    assert infos["three"].storage == "read by HDF5's library (integers of 24 bits in 3 bytes)"
+    assert "floats of 7 bits of exponent and 16 of mantissa in 4 bytes" in infos["short"].storage
+    assert "filter nbit, integers of 20 bits in 4 bytes" in infos["nbit"].storage
     np.testing.assert_array_equal(arrays["integers"], INTEGERS)
     plait.copy(tmp_path / "a.h5", tmp_path / "b.h5")
     with h5py.File(tmp_path / "b.h5") as file:

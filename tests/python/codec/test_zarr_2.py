@@ -57,15 +57,15 @@ def test_hierarchies(tmp_path):
     for opened in (zarr.open_consolidated(target), zarr.open_group(target, mode="r", use_consolidated=False)):
         np.testing.assert_array_equal(opened["t"][...], make_array())
         np.testing.assert_array_equal(opened["g/u"][...], make_array("<i2"))
-    with xarray.open_zarr(target, consolidated=True) as found:
+    with xarray.open_zarr(target, consolidated=True) as dataset:
         expected = np.where(make_array() == 5, np.nan, make_array())
-        np.testing.assert_array_equal(found["t"].values, expected)
-        assert (found["t"].dims, found["t"].attrs["units"]) == (("y", "x"), "K")
-    with xarray.open_zarr(target, group="g", consolidated=False) as found:
-        np.testing.assert_array_equal(found["u"].values, make_array("<i2"))
-        assert found["u"].dtype == np.int16
-    (before,) = (one for one in plait.arrays_in(source) if one.name == "t")
-    (after,) = (one for one in plait.arrays_in(target) if one.name == "t")
+        np.testing.assert_array_equal(dataset["t"].values, expected)
+        assert (dataset["t"].dims, dataset["t"].attrs["units"]) == (("y", "x"), "K")
+    with xarray.open_zarr(target, group="g", consolidated=False) as dataset:
+        np.testing.assert_array_equal(dataset["u"].values, make_array("<i2"))
+        assert dataset["u"].dtype == np.int16
+    (before,) = (info for info in plait.arrays_in(source) if info.name == "t")
+    (after,) = (info for info in plait.arrays_in(target) if info.name == "t")
     assert after.dimension_names == before.dimension_names
     assert after.attributes["_FillValue"] == 5
 
@@ -101,10 +101,10 @@ def test_the_default_fill_value_of_netcdf_masks_nothing(tmp_path, dtype):
         file.createVariable("v", dtype, ("time", "x"))[:] = array
         file.createVariable("w", dtype, ("time", "x"), fill_value=7)[:] = array
     plait.copy(source, f"zarr2:{path}")
-    with xarray.open_zarr(path) as found:
-        assert found["v"].dtype == array.dtype
-        np.testing.assert_array_equal(found["v"], array)
-        np.testing.assert_array_equal(found["w"], np.where(array == 7, np.nan, array))
+    with xarray.open_zarr(path) as dataset:
+        assert dataset["v"].dtype == array.dtype
+        np.testing.assert_array_equal(dataset["v"], array)
+        np.testing.assert_array_equal(dataset["w"], np.where(array == 7, np.nan, array))
 
 
 def test_a_stated_fill_value_is_written_even_if_it_is_that_of_netcdf(tmp_path):

@@ -118,10 +118,10 @@ def test_shards(location, inner, packed, index):
     how = {"shape": (4, 6, 10), "index_location": index}
     path = made(location / "a.zarr", array, chunks=inner, shards=how, compressors=coding, fill_value=-1)
     check(path, array)
-    (told,) = plait.arrays_in(path)
-    assert told.chunks == inner
-    assert told.packed == (packed is not None)
-    assert "in shards of 4x6x10" in told.storage
+    (info,) = plait.arrays_in(path)
+    assert info.chunks == inner
+    assert info.packed == (packed is not None)
+    assert "in shards of 4x6x10" in info.storage
 
 
 def test_shards_that_are_missing_or_have_gaps(location):
@@ -171,10 +171,10 @@ def test_indices_that_are_damaged(location, entry, says):
     path = made(location / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
     shard = path / "c/0/0"
     shard.write_bytes(replace_index(shard, {1: entry}))
-    with pytest.raises(plait.StoreError) as told:
+    with pytest.raises(plait.StoreError) as raised:
         plait.open(path).read()
-    assert says in str(told.value)
-    assert str(shard) in str(told.value)
+    assert says in str(raised.value)
+    assert str(shard) in str(raised.value)
 
 
 def test_shards_that_are_cut_or_changed(location):

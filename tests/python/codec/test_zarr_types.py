@@ -43,8 +43,8 @@ def make_fill(dtype: object) -> object:
     return FILLS[kind.kind] if kind.kind in FILLS else make_array(dtype)[3, 4]
 
 
-def same(found: np.ndarray, expected: np.ndarray) -> bool:
-    return found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
+def same(actual: np.ndarray, expected: np.ndarray) -> bool:
+    return actual.dtype == expected.dtype and actual.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_written_arrays(tmp_path, dtype, codec, prefix):
         f"{prefix}{path}", "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, codec=codec, fill_value=make_fill(dtype)
     ) as file:
         file.write(array[:2], region=np.s_[:2])
-    found = plait.open(path).read()
-    assert same(found[:2], array[:2])
+    actual = plait.open(path).read()
+    assert same(actual[:2], array[:2])
     if dtype is NESTED and prefix:
         return  # zarr-python does not read nested records of version 2
     stored = zarr.open_array(path)
     assert stored.metadata.zarr_format == (2 if prefix else 3)
     # In version 3 the byte order belongs to the codec, and zarr-python converts.
-    assert stored[...].astype(array.dtype).tobytes() == found.tobytes()
+    assert stored[...].astype(array.dtype).tobytes() == actual.tobytes()
 
 
 NUMBERS = [f"{order}{kind}" for order in "<>" for kind in ("i2", "u2", "i8", "u8", "f2", "f8", "c8", "c16")]

@@ -59,10 +59,14 @@ def test_scales_of_the_newer_references(tmp_path):
             file[name].make_scale()
         field = file.create_dataset("g/t", data=np.ones((3, 5, 4)))
         attach(field, ["/g/lat", "", "/lon"])
-    names = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.h5")}
+    names = {info.name: info.dimension_names for info in plait.arrays_in(tmp_path / "a.h5")}
     assert names["g/t"] == ("lat", "", "lon")
     plait.copy(tmp_path / "a.h5", tmp_path / "b.zarr")
-    assert {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "b.zarr")}["g/t"] == ("lat", "", "lon")
+    assert {info.name: info.dimension_names for info in plait.arrays_in(tmp_path / "b.zarr")}["g/t"] == (
+        "lat",
+        "",
+        "lon",
+    )
 
 
 def test_references_into_other_files_are_not_followed(tmp_path):
@@ -70,6 +74,6 @@ def test_references_into_other_files_are_not_followed(tmp_path):
         file["lat"] = np.arange(3.0)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         attach(file.create_dataset("t", data=np.ones(3)), ["/lat"], str(tmp_path / "other.h5"))
-    (one,) = plait.arrays_in(tmp_path / "a.h5")
-    assert one.dimension_names == ()
-    assert not one.error
+    (info,) = plait.arrays_in(tmp_path / "a.h5")
+    assert info.dimension_names == ()
+    assert not info.error

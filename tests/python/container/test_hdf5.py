@@ -199,9 +199,9 @@ def test_groups_and_links(tmp_path):
         file["group/zzz"] = file["t"]
         file["out"] = h5py.ExternalLink("other.h5", "/a")
         file["nowhere"] = h5py.SoftLink("/missing")
-    listed = {one.name: one for one in plait.arrays_in(path)}
-    assert len(listed) == 4
-    assert {"group/inner/u", "group/v", "out"} < set(listed)
+    infos = {info.name: info for info in plait.arrays_in(path)}
+    assert len(infos) == 4
+    assert {"group/inner/u", "group/v", "out"} < set(infos)
     for name, array in arrays.items():
         check(f"{path}::/{name}", array)
         check(f"{path}::{name}", array)
@@ -212,8 +212,8 @@ def test_groups_and_links(tmp_path):
     check(f"{path}::/out", make_array("i1"))
     assert "is not there; " in open_error(plait.ArgumentError, f"{path}::/nowhere")
     plait.copy(path, tmp_path / "b.npz")
-    with np.load(tmp_path / "b.npz") as found:
-        assert set(found) == set(listed)
+    with np.load(tmp_path / "b.npz") as archive:
+        assert set(archive) == set(infos)
     plait.copy(f"{path}::/group/v", tmp_path / "v.npy", memory="8K")
     np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), arrays["group/v"])
 
@@ -236,10 +236,10 @@ def test_what_is_not_read_is_listed_with_why(tmp_path):
         "outside": "a.bin, which is missing",
         "good": "",
     }
-    listed = {one.name: one.error for one in plait.arrays_in(tmp_path / "a.h5")}
-    assert listed.keys() == says.keys()
+    infos = {info.name: info.error for info in plait.arrays_in(tmp_path / "a.h5")}
+    assert infos.keys() == says.keys()
     for name, why in says.items():
-        assert why in listed[name]
+        assert why in infos[name]
         if why:
             assert why in open_error(plait.ArgumentError, f"{tmp_path}/a.h5::{name}")
     check(f"{tmp_path}/a.h5::good", make_array("f4"))
@@ -329,8 +329,8 @@ def test_names_and_formats(tmp_path):
     with pytest.raises(FileNotFoundError):
         plait.open(tmp_path / "missing.h5::/a")
     assert "holds an array 13x7x10, but the shape 3" in open_error(plait.ArgumentError, path, shape=(3,))
-    (told,) = plait.arrays_in(path)
-    assert (told.element, told.storage, told.stored) == ("IEEE_F32LE", "contiguous", 13 * 7 * 10 * 4)
+    (info,) = plait.arrays_in(path)
+    assert (info.element, info.storage, info.stored) == ("IEEE_F32LE", "contiguous", 13 * 7 * 10 * 4)
 
 
 def test_what_netcdf_writes(tmp_path):
@@ -343,8 +343,8 @@ def test_what_netcdf_writes(tmp_path):
         file.createVariable("t2m", "f4", ("time", "y", "x"), **packed)[:13] = array
         file.createVariable("y", "f8", ("y",))[:] = np.arange(7)
         file.createGroup("more").createVariable("u", ">i4", ("x",), endian="big")[:] = np.arange(10)
-    assert [one.name for one in plait.arrays_in(tmp_path / "a.nc")] == ["t2m", "y", "more/u"]  # as created
-    named = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.nc")}
+    assert [info.name for info in plait.arrays_in(tmp_path / "a.nc")] == ["t2m", "y", "more/u"]  # as created
+    named = {info.name: info.dimension_names for info in plait.arrays_in(tmp_path / "a.nc")}
     assert named == {"more/u": ("x",), "t2m": ("time", "y", "x"), "y": ("y",)}
     assert plait.arrays_in(f"{tmp_path}/a.nc::t2m")[0].dimension_names == ("time", "y", "x")
     check(f"{tmp_path}/a.nc::/t2m", array)
@@ -360,7 +360,7 @@ def test_labels_of_dimensions(tmp_path):
         file["scale"] = np.arange(4)
         file["scale"].make_scale("y")
         file["a"].dims[1].attach_scale(file["scale"])
-    named = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.h5")}
+    named = {info.name: info.dimension_names for info in plait.arrays_in(tmp_path / "a.h5")}
     assert named == {"a": ("time", "scale", "x"), "scale": ("scale",)}
     plait.copy(f"{tmp_path}/a.h5::a", tmp_path / "b.zarr", chunks={"time": 1, "x": 2})
     with plait.open(tmp_path / "b.zarr") as file:

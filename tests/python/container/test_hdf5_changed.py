@@ -258,11 +258,11 @@ def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
             os.kill(program.pid, signal.SIGKILL)
         program.wait()
         program.stdout.close()
-        found = values_in(path)
-        assert found[0, 0] in (seen, value)
-        assert (found == found[0, 0]).all()
-        assert value % 2 or found[0, 0] == value
-        seen = found[0, 0]
+        actual = values_in(path)
+        assert actual[0, 0] in (seen, value)
+        assert (actual == actual[0, 0]).all()
+        assert value % 2 or actual[0, 0] == value
+        seen = actual[0, 0]
 
 
 def test_damage_is_found_before_anything_is_written(tmp_path):

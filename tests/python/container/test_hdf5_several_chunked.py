@@ -79,9 +79,9 @@ def test_what_nobody_writes_has_the_fill_value(tmp_path, codec):
             expected[5:8, 6:10] = 1
             np.testing.assert_array_equal(file[name][...], expected)
             np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::{name}").read(), expected)
-    found = {one.name: one.fill_value for one in plait.arrays_in(tmp_path / "a.h5")}
-    assert np.isnan(found["nan"])
-    assert (found["minus"], found["truth"], found["pair"], found["zero"]) == (-999, True, 1 - 2j, None)
+    infos = {info.name: info.fill_value for info in plait.arrays_in(tmp_path / "a.h5")}
+    assert np.isnan(infos["nan"])
+    assert (infos["minus"], infos["truth"], infos["pair"], infos["zero"]) == (-999, True, 1 - 2j, None)
 
 
 def test_in_one_piece_with_a_fill_value(tmp_path):
@@ -122,12 +122,12 @@ def test_what_netcdf_reads_of_dimensions(tmp_path):
     with netcdf.Dataset(tmp_path / "a.nc") as file:
         assert file.title == "a model"
         assert file.n == 3
-        assert {name: len(one) for name, one in file.dimensions.items() if "phony" not in name} == {
+        assert {name: len(dimension) for name, dimension in file.dimensions.items() if "phony" not in name} == {
             "time": 3,
             "lat": 4,
             "lon": 5,
         }
-        assert {name: len(one) for name, one in file["deep"].dimensions.items()} == {"level": 2}
+        assert {name: len(dimension) for name, dimension in file["deep"].dimensions.items()} == {"level": 2}
         assert sorted(file.variables) == ["count", "lat", "mask", "t2m", "time"]
         assert file["t2m"].dimensions == ("time", "lat", "lon")
         assert file["deep/u"].dimensions == ("time", "level")
@@ -145,11 +145,11 @@ def test_what_netcdf_reads_of_dimensions(tmp_path):
     with netcdf.Dataset(tmp_path / "a.nc") as file:
         assert file["more"].dimensions == ("time", "lon")
         assert file["t2m"][0, 0, 0] == 5
-    found = {one.name: one for one in plait.arrays_in(tmp_path / "a.nc")}
-    assert found["t2m"].dimension_names == ("time", "lat", "lon")
-    assert found["deep/u"].dimension_names == ("time", "level")
-    assert found["t2m"].attributes["note"] == "changed"
-    assert "lon" not in found
+    infos = {info.name: info for info in plait.arrays_in(tmp_path / "a.nc")}
+    assert infos["t2m"].dimension_names == ("time", "lat", "lon")
+    assert infos["deep/u"].dimension_names == ("time", "level")
+    assert infos["t2m"].attributes["note"] == "changed"
+    assert "lon" not in infos
 
 
 def test_what_netcdfs_own_tools_say(tmp_path):
@@ -172,9 +172,9 @@ def test_names_of_dimensions_of_hdf5(tmp_path):
         assert len(file["t2m"].dims[2]) == 0
         assert file["time"].is_scale
         np.testing.assert_array_equal(file["t2m"].dims[1][0][...], arrays["lat"])
-    found = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.h5")}
-    assert found["t2m"] == ("time", "lat", "lon")
-    assert found["count"] == ("lon",)
+    infos = {info.name: info.dimension_names for info in plait.arrays_in(tmp_path / "a.h5")}
+    assert infos["t2m"] == ("time", "lat", "lon")
+    assert infos["count"] == ("lon",)
 
 
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
@@ -192,8 +192,8 @@ def test_names_that_something_else_has(tmp_path, suffix):
     with plait.open(path, "w", arrays=given) as file:
         for name, one in given.items():
             file.write(np.ones(one["shape"], "f4"), variable=name)
-    found = {one.name: one.dimension_names for one in plait.arrays_in(path)}
-    assert found == {name: one["dimension_names"] for name, one in given.items()}
+    infos = {info.name: info.dimension_names for info in plait.arrays_in(path)}
+    assert infos == {name: one["dimension_names"] for name, one in given.items()}
     if suffix == "nc":
         netcdf = pytest.importorskip("netCDF4")
         with netcdf.Dataset(path) as file:
@@ -209,7 +209,7 @@ def test_many_arrays_with_one_dimension(tmp_path):
         pass
     with h5py.File(tmp_path / "a.h5") as file:
         assert file["a4099"].dims[0][0] == file["x"]
-    assert all(one.dimension_names == ("x",) for one in plait.arrays_in(tmp_path / "a.h5"))
+    assert all(info.dimension_names == ("x",) for info in plait.arrays_in(tmp_path / "a.h5"))
 
 
 def test_options_of_arrays_that_cannot_be(tmp_path):
@@ -224,9 +224,9 @@ def test_options_of_arrays_that_cannot_be(tmp_path):
         ({"a": one}, "several", {"attributes": {"x": 1}}),
         ({"a": {**one, "shards": (3, 3)}}, "shards were given, which Plait writes to .zarr only", {}),
     ):
-        with pytest.raises(plait.ArgumentError) as told:
+        with pytest.raises(plait.ArgumentError) as raised:
             plait.open(tmp_path / "a.h5", "w", arrays=arrays, **how)
-        assert says in str(told.value)
+        assert says in str(raised.value)
     with pytest.raises(plait.ArgumentError, match="in one piece and states none of them"):
         plait.open(tmp_path / "a.npz", "w", arrays={"a": {**one, "chunks": (3, 3)}})
     assert not list(tmp_path.iterdir())

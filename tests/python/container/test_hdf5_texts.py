@@ -66,7 +66,7 @@ def test_fill_values_of_texts(tmp_path):
         file.create_dataset("gzip", (4, 3), "S5", compression="gzip", fillvalue=b"no")[:1] = b"yes"
         expected = {name: dataset[...] for name, dataset in file.items()}
     plait.copy(tmp_path / "a.h5", tmp_path / "b.h5")
-    assert {one.fill_value for one in plait.arrays_in(tmp_path / "b.h5")} == {b"no"}
+    assert {info.fill_value for info in plait.arrays_in(tmp_path / "b.h5")} == {b"no"}
     with h5py.File(tmp_path / "b.h5") as file:
         for name, array in expected.items():
             assert file[name].fillvalue == b"no"

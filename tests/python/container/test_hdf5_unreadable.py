@@ -34,23 +34,23 @@ def damaged(request, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["first", "g/inner", "last"])
 def test_a_dataset(damaged, name):
     path = damaged(name)
-    found = {one.name: one for one in plait.arrays_in(path)}
-    assert set(found) == {"first", "g/inner", "g/other", "last"}
-    assert {one.name for one in found.values() if one.error} == {name}
-    assert "cannot be opened" in found[name].error
+    infos = {info.name: info for info in plait.arrays_in(path)}
+    assert set(infos) == {"first", "g/inner", "g/other", "last"}
+    assert {one.name for one in infos.values() if one.error} == {name}
+    assert "cannot be opened" in infos[name].error
     assert [group.name for group in plait.groups_in(path)] == ["", "g"]
-    for other in set(found) - {name}:
+    for other in set(infos) - {name}:
         np.testing.assert_array_equal(plait.open(f"{path}::{other}").read(), np.arange(4.0))
-        assert found[other].attributes["units"] == "K"
+        assert infos[other].attributes["units"] == "K"
     with pytest.raises(plait.Error, match=name):
         plait.open(f"{path}::{name}")
 
 
 def test_a_group(damaged):
     path = damaged("g")
-    found = {one.name: one for one in plait.arrays_in(path)}
-    assert {one.name for one in found.values() if not one.error} == {"first", "last"}
-    assert [one.name for one in found.values() if one.error] == ["g"]
+    infos = {info.name: info for info in plait.arrays_in(path)}
+    assert {one.name for one in infos.values() if not one.error} == {"first", "last"}
+    assert [one.name for one in infos.values() if one.error] == ["g"]
 
 
 def test_commands(damaged):
@@ -66,19 +66,19 @@ def test_commands(damaged):
     assert not Path("b.h5").exists()
     done = run("copy", path, "b.h5", "--skip-unsupported")
     assert done.exit_code == 0, done.output
-    assert sorted(one.name for one in plait.arrays_in("b.h5")) == ["g/inner", "g/other", "last"]
+    assert sorted(info.name for info in plait.arrays_in("b.h5")) == ["g/inner", "g/other", "last"]
 
 
 @pytest.mark.parametrize("at", range(0, 160, 7))
 def test_damage_anywhere_in_a_header(damaged, at):
     path = damaged("g/inner", at)
-    assert {"first", "last"} <= {one.name for one in plait.arrays_in(path) if not one.error}
+    assert {"first", "last"} <= {info.name for info in plait.arrays_in(path) if not info.error}
 
 
 def test_null_dataspaces(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["a"] = np.arange(3)
         file["nothing"] = h5py.Empty("f4")
-    found = {one.name: one for one in plait.arrays_in(tmp_path / "a.h5")}
-    assert [found[name].has_elements for name in ("a", "nothing")] == [True, False]
-    assert "null dataspace" in found["nothing"].error
+    infos = {info.name: info for info in plait.arrays_in(tmp_path / "a.h5")}
+    assert [infos[name].has_elements for name in ("a", "nothing")] == [True, False]
+    assert "null dataspace" in infos["nothing"].error

@@ -78,11 +78,11 @@ def test_many_arrays_in_groups(tmp_path):
     with plait.open(path, "w", arrays={name: (shape, "i4") for name, shape in shapes.items()}) as file:
         for name in reversed(arrays):
             file.write(arrays[name], variable=name)
-    found = found_in(path)
-    assert found.keys() == arrays.keys()
+    actual = found_in(path)
+    assert actual.keys() == arrays.keys()
     for name, array in arrays.items():
-        np.testing.assert_array_equal(found[name], array)
-        assert found[name].shape == array.shape
+        np.testing.assert_array_equal(actual[name], array)
+        assert actual[name].shape == array.shape
         np.testing.assert_array_equal(plait.open(f"{path}::/{name}").read(), array)
     assert path.stat().st_size < 1.5 * (sum(array.nbytes for array in arrays.values()) + 300 * 2048)
 
@@ -92,18 +92,18 @@ def test_a_name_with_groups(tmp_path):
     for name in ("/a/b/c", "d"):
         with plait.open(f"{tmp_path}/a.hdf5::{name}", "w", shape=array.shape, dtype="f8") as file:
             file.write(array[::2], region=np.s_[::2])
-        found = found_in(tmp_path / "a.hdf5")
-        assert list(found) == [name.lstrip("/")]
-        np.testing.assert_array_equal(found[name.lstrip("/")][::2], array[::2])
-        assert not found[name.lstrip("/")][1::2].any()
+        actual = found_in(tmp_path / "a.hdf5")
+        assert list(actual) == [name.lstrip("/")]
+        np.testing.assert_array_equal(actual[name.lstrip("/")][::2], array[::2])
+        assert not actual[name.lstrip("/")][1::2].any()
 
 
 def test_elements_begin_at_pages_and_files_have_no_gaps(tmp_path):
     array = make_array("<f4", (1000, 100))
     with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype="f4") as file:
         file.write(array)
-    (told,) = plait.arrays_in(tmp_path / "a.h5")
-    assert told.offset % 4096 == 0
+    (info,) = plait.arrays_in(tmp_path / "a.h5")
+    assert info.offset % 4096 == 0
     assert (tmp_path / "a.h5").stat().st_size <= array.nbytes + 8192
 
 
@@ -158,9 +158,9 @@ def test_what_cannot_be_written(tmp_path):
         ({"a": ((3,), "f4", "F")}, "order=F was given"),
         ({"a": ((2**60, 8), "f4")}, "more than 2^63 - 1 bytes"),
     ):
-        with pytest.raises(plait.ArgumentError) as told:
+        with pytest.raises(plait.ArgumentError) as raised:
             plait.open(path, "w", arrays=arrays)
-        assert says in str(told.value)
+        assert says in str(raised.value)
         assert not list(tmp_path.iterdir())
 
 
@@ -176,7 +176,7 @@ def test_a_file_that_is_not_finished_leaves_the_old_one(tmp_path):
 
     with pytest.raises(RuntimeError):
         fail()
-    assert [one.name for one in tmp_path.iterdir()] == ["a.h5"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]
     assert path.read_bytes() == b"old"
 
 
@@ -188,10 +188,10 @@ def test_copies_there_and_back(tmp_path, target):
             file.create_dataset(name, data=array, chunks=tuple(min(4, n) for n in array.shape), compression="gzip")
     plait.copy(tmp_path / "a.h5", tmp_path / target, memory="16K")
     plait.copy(tmp_path / target, tmp_path / "c.h5", memory="16K")
-    found = found_in(tmp_path / "c.h5")
-    assert found.keys() == arrays.keys()
+    actual = found_in(tmp_path / "c.h5")
+    assert actual.keys() == arrays.keys()
     for name, array in arrays.items():
-        np.testing.assert_array_equal(found[name], array)
+        np.testing.assert_array_equal(actual[name], array)
 
 
 CODECS = ["none", "gzip:1", "shuffle,gzip:6", "shuffle", "zlib:9", "zstd:3", "shuffle,zstd"]
@@ -208,10 +208,10 @@ def test_chunks(tmp_path, codec, shape):
     with plait.open(f"{tmp_path}/a.h5::g/x", "w", shape=shape, dtype="i4", chunks=chunks, codec=codec) as file:
         assert file.chunks == chunks
         file.write(array)
-    (told,) = plait.arrays_in(tmp_path / "a.h5")
-    assert (told.name, told.chunks) == ("g/x", chunks)
+    (info,) = plait.arrays_in(tmp_path / "a.h5")
+    assert (info.name, info.chunks) == ("g/x", chunks)
     if codec in FILTERS:
-        assert told.storage == f"chunks {'x'.join(map(str, chunks))}{FILTERS[codec]}"
+        assert info.storage == f"chunks {'x'.join(map(str, chunks))}{FILTERS[codec]}"
     np.testing.assert_array_equal(plait.open(tmp_path / "a.h5").read(), array)
     with h5py.File(tmp_path / "a.h5") as file:
         assert file["g/x"].chunks == chunks
@@ -292,9 +292,9 @@ def test_usual_chunks_hold_a_mebibyte(tmp_path):
     ],
 )
 def test_chunks_that_cannot_be(tmp_path, options, says):
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         plait.open(tmp_path / "a.h5", "w", shape=(9, 9), dtype="f4", **options)
-    assert says in str(told.value)
+    assert says in str(raised.value)
     assert not list(tmp_path.iterdir())
 
 

@@ -32,19 +32,19 @@ def test_copies_of_all_arrays(tmp_path, save, memory):
     done = plait.copy(tmp_path / "a.npz", tmp_path / "b.safetensors", memory=most)
     assert done.bytes == sum(array.nbytes for array in ARRAYS.values())
     plait.copy(tmp_path / "b.safetensors", tmp_path / "c.npz", memory=most)
-    with np.load(tmp_path / "c.npz") as found:
-        assert sorted(found.files) == sorted(ARRAYS)
+    with np.load(tmp_path / "c.npz") as archive:
+        assert sorted(archive.files) == sorted(ARRAYS)
         for name, array in ARRAYS.items():
-            assert found[name].dtype == array.dtype
-            np.testing.assert_array_equal(found[name], array)
+            assert archive[name].dtype == array.dtype
+            np.testing.assert_array_equal(archive[name], array)
 
 
 def test_copies_of_some_arrays(tmp_path):
     np.savez(tmp_path / "a.npz", **ARRAYS)
     plait.copy(tmp_path / "a.npz", tmp_path / "b.npz", variable=["scalar", "turned"])
-    with np.load(tmp_path / "b.npz") as found:
-        assert found.files == ["scalar", "turned"]
-        assert found["turned"].flags.f_contiguous
+    with np.load(tmp_path / "b.npz") as archive:
+        assert archive.files == ["scalar", "turned"]
+        assert archive["turned"].flags.f_contiguous
     plait.copy(f"{tmp_path}/a.npz::turned", tmp_path / "turned.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "turned.npy"), ARRAYS["turned"])
     plait.copy(f"{tmp_path}/a.npz::turned", f"{tmp_path}/c.safetensors::other")
@@ -121,9 +121,9 @@ def test_what_info_shows(tmp_path):
     assert ramp.split()[:4] == ["ramp", "30x40", "<f8", "C"]
     assert "deflated, " in ramp
     assert turned.split()[:4] == ["b", "2x3x4", "<i2", "F"]
-    found = json.loads(info(tmp_path / "a.npz", "--json"))
-    assert (found["kind"], found["size"]) == ("a .npz file", (tmp_path / "a.npz").stat().st_size)
-    assert found["arrays"][0] == {
+    document = json.loads(info(tmp_path / "a.npz", "--json"))
+    assert (document["kind"], document["size"]) == ("a .npz file", (tmp_path / "a.npz").stat().st_size)
+    assert document["arrays"][0] == {
         "name": "ramp",
         "shape": [30, 40],
         "dtype": "<f8",
@@ -131,7 +131,7 @@ def test_what_info_shows(tmp_path):
         "element": "<f8",
         "bytes": 9600,
         "offset": 128,
-        "stored": found["arrays"][0]["stored"],
+        "stored": document["arrays"][0]["stored"],
         "storage": "deflated",
         "chunks": None,
         "dimension_names": [],

@@ -19,13 +19,13 @@ def make_array(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
 
 
 def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         plait.open(path, mode, **options)
-    return str(told.value)
+    return str(raised.value)
 
 
 def check(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    assert sorted(one.name for one in plait.arrays_in(path)) == sorted(arrays)
+    assert sorted(info.name for info in plait.arrays_in(path)) == sorted(arrays)
     for name, array in arrays.items():
         with plait.open(f"{path}::{name}") as file:
             assert (file.shape, file.dtype, file.order) == (array.shape, array.dtype, "C")
@@ -98,7 +98,7 @@ def test_many_short_records(tmp_path, effort):
         file.createVariable("one", "i4", ("time",))[:] = one
         file.createVariable("two", "i4", ("time", "x"))[:] = two
     check(tmp_path / "a.nc", {"one": one, "two": two})
-    assert [told.storage for told in plait.arrays_in(tmp_path / "a.nc")] == [
+    assert [info.storage for info in plait.arrays_in(tmp_path / "a.nc")] == [
         "records, each 16 bytes behind the last"
     ] * 2
 

@@ -36,7 +36,7 @@ def fill(group: "netcdf.Group", variables: dict[str, tuple[str, tuple[str, ...]]
     lengths = {"station": 2}
     for number, (name, (dtype, dimensions)) in enumerate(variables.items()):
         variable = group.createVariable(name, dtype, dimensions)
-        shape = [lengths.get(one) or find_dimension(group, one).size for one in dimensions]
+        shape = [lengths.get(dimension) or find_dimension(group, dimension).size for dimension in dimensions]
         array = np.random.default_rng(number).integers(65, 90, shape)
         variable[...] = array.astype("u1").view("S1") if dtype == "S1" else array
 
@@ -72,8 +72,8 @@ def check(path: Path, expected: dict[str, tuple[tuple[str, ...], np.ndarray]]) -
         with plait.open(f"{path}::{name}") as file:
             assert file.shape == array.shape
             np.testing.assert_array_equal(file.read(), array, err_msg=name)
-        (alone,) = plait.arrays_in(f"{path}::{name}")
-        assert (alone.name, alone.dimension_names or ()) == (name, expected[name][0])
+        (info,) = plait.arrays_in(f"{path}::{name}")
+        assert (info.name, info.dimension_names or ()) == (name, expected[name][0])
 
 
 def test_names_of_dimensions(tmp_path):
@@ -96,8 +96,8 @@ def test_names_in_copies(tmp_path, target):
     for name, (_, array) in expected.items():
         np.testing.assert_array_equal(copied[name][1], array, err_msg=name)
     with netcdf.Dataset(tmp_path / "a.nc") as source, netcdf.Dataset(tmp_path / target) as file:
-        unlimited = {name: one.isunlimited() for name, one in source.dimensions.items()}
-        assert {name: one.isunlimited() for name, one in file.dimensions.items()} == unlimited
+        unlimited = {name: dimension.isunlimited() for name, dimension in source.dimensions.items()}
+        assert {name: dimension.isunlimited() for name, dimension in file.dimensions.items()} == unlimited
 
 
 def test_a_dimension_without_a_variable_is_no_array(tmp_path):
@@ -148,7 +148,7 @@ def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...],
             if part.size:
                 variable[region] = part
             fill = FILL[dtype] if own is None or "fill_value" in how else own
-            array = np.full([LENGTHS[one] for one in dimensions], fill, dtype)
+            array = np.full([LENGTHS[dimension] for dimension in dimensions], fill, dtype)
             array[region] = part
             expected[name] = dimensions, array
     return expected
@@ -209,7 +209,11 @@ def test_coordinates_of_several_dimensions_extend_them(tmp_path):
         with plait.open(f"{tmp_path}/a.nc::{name}") as file:
             assert file.shape == (7,)
             assert file.read().tolist() == ([3] * 2 + [-1] * 5 if name == "x" else [2] * 3 + [-1] * 4)
-    assert {one.name: one.shape for one in plait.arrays_in(tmp_path / "a.nc")} == {"time": (5, 7), "v": (7,), "x": (7,)}
+    assert {info.name: info.shape for info in plait.arrays_in(tmp_path / "a.nc")} == {
+        "time": (5, 7),
+        "v": (7,),
+        "x": (7,),
+    }
 
 
 @pytest.mark.parametrize("name", ["A.NC", "a.dat", "a.h5"])
@@ -228,7 +232,7 @@ def test_plain_arrays_keep_names_that_only_begin_like_netcdfs(tmp_path):
             file[name] = array
     plait.copy(tmp_path / "a.h5", tmp_path / "b.h5")
     for path in (tmp_path / "a.h5", tmp_path / "b.h5"):
-        assert {one.name for one in plait.arrays_in(path)} == set(arrays)
+        assert {info.name for info in plait.arrays_in(path)} == set(arrays)
         for name, array in arrays.items():
             np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
 

@@ -22,9 +22,9 @@ ARRAYS = {
 
 
 def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         plait.open(path, mode, **options)
-    return str(told.value)
+    return str(raised.value)
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -75,8 +75,8 @@ def test_what_plait_writes(tmp_path, order, dtype):
         assert found.dtype == array.dtype
         assert found.flags.f_contiguous == (order == "F")
         np.testing.assert_array_equal(found, array)
-    (told,) = plait.arrays_in(path)
-    assert told.offset % 64 == 0
+    (info,) = plait.arrays_in(path)
+    assert info.offset % 64 == 0
 
 
 def test_several_arrays_are_written(tmp_path):
@@ -184,16 +184,16 @@ def test_changed_bytes_are_an_error_or_nothing(tmp_path):
         for at in draw.integers(0, len(whole), draw.integers(1, 4)):
             changed[at] = draw.integers(0, 256)
         path.write_bytes(changed)
-        found, said = None, ""
+        actual, said = None, ""
         try:
             with plait.open(path) as file:
-                found = file.read()
+                actual = file.read()
         except plait.Error as error:
             said = str(error)
-        if found is None:
+        if actual is None:
             assert str(path) in said
         else:
-            np.testing.assert_array_equal(found, array)
+            np.testing.assert_array_equal(actual, array)
 
 
 def test_lengths_that_lie(tmp_path):

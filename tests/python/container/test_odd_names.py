@@ -21,7 +21,7 @@ def test_two_dimensions_of_one_name(tmp_path, location, kind):
     plait.copy(tmp_path / "a.nc", location / "b.zarr")
     plait.copy(location / "b.zarr", tmp_path / "c.nc")
     for name in (tmp_path / "a.nc", location / "b.zarr", tmp_path / "c.nc"):
-        names = {one.name: one.dimension_names for one in plait.arrays_in(name)}
+        names = {info.name: info.dimension_names for info in plait.arrays_in(name)}
         assert names == {"covariance": ("x", "x"), "x": ("x",)}
         with xarray.open_dataset(name, engine="plait") as data:
             assert data["covariance"].dims == ("x", "x")
@@ -40,8 +40,8 @@ def test_names_with_nuls_behind_them(tmp_path, kind):
         variable.unitsZZ = "K"
         file.titleZ = "two"
     path.write_bytes(path.read_bytes().replace(b"Z", b"\0"))
-    (one,) = plait.arrays_in(path)
-    assert (one.name, one.dimension_names, dict(one.attributes)) == ("field", ("time", "x"), {"units": "K"})
+    (info,) = plait.arrays_in(path)
+    assert (info.name, info.dimension_names, dict(info.attributes)) == ("field", ("time", "x"), {"units": "K"})
     assert dict(plait.groups_in(path)[0].attributes) == {"title": "two"}
     assert plait.open(f"{path}::field").read().tolist() == [[0, 1, 2], [3, 4, 5]]
     with (
@@ -83,7 +83,7 @@ def test_the_name_data_is_kept(tmp_path, ending):
         file.write(np.arange(3, dtype="f4"))
     for source in ("a.h5", "a.h5::data", "a.h5::/data"):
         plait.copy(tmp_path / source, tmp_path / f"b.{ending}")
-        assert [one.name for one in plait.arrays_in(tmp_path / f"b.{ending}")] == ["data"]
+        assert [info.name for info in plait.arrays_in(tmp_path / f"b.{ending}")] == ["data"]
     np.save(tmp_path / "a.npy", np.arange(3))
     plait.copy(tmp_path / "a.npy", tmp_path / "c.npz")
     assert np.load(tmp_path / "c.npz").files == ["arr_0"]

@@ -21,9 +21,9 @@ def made(path: Path, header: object, data: bytes = b"", length: int | None = Non
 
 
 def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         plait.open(path, mode, **options)
-    return str(told.value)
+    return str(raised.value)
 
 
 def test_what_the_library_writes(tmp_path):
@@ -32,7 +32,7 @@ def test_what_the_library_writes(tmp_path):
     arrays |= {"a::b/c.d": np.array(2.5), "empty": np.empty((2, 0), "f4")}
     path = tmp_path / "a.safetensors"
     library.save_file(arrays, path, metadata={"made": "here"})
-    assert sorted(one.name for one in plait.arrays_in(path)) == sorted(arrays)
+    assert sorted(info.name for info in plait.arrays_in(path)) == sorted(arrays)
     for name, array in arrays.items():
         with plait.open(f"{path}::{name}") as file:
             assert (file.shape, file.dtype, file.order) == (array.shape, array.dtype, "C")
@@ -47,21 +47,21 @@ def test_what_plait_writes(tmp_path):
     with plait.open(path, "w", arrays={name: (array.shape, array.dtype) for name, array in arrays.items()}) as file:
         for name, array in arrays.items():
             file.write(array, variable=name)
-    found = library.load_file(path)
-    assert sorted(found) == sorted(arrays)
+    actual = library.load_file(path)
+    assert sorted(actual) == sorted(arrays)
     for name, array in arrays.items():
-        assert found[name].dtype == array.dtype
-        np.testing.assert_array_equal(found[name], array)
-    for one in plait.arrays_in(path):
-        assert one.offset % arrays[one.name].itemsize == 0
+        assert actual[name].dtype == array.dtype
+        np.testing.assert_array_equal(actual[name], array)
+    for info in plait.arrays_in(path):
+        assert info.offset % arrays[info.name].itemsize == 0
 
 
 def test_one_array_is_written(tmp_path):
     path = tmp_path / "a.safetensors"
     with plait.open(f"{path}::weights.0", "w", shape=(4, 3), dtype="f4") as file:
         file.write(np.ones((4, 3), "f4"))
-    (one,) = plait.arrays_in(path)
-    assert (one.name, one.shape, one.element, one.stored) == ("weights.0", (4, 3), "F32", 48)
+    (info,) = plait.arrays_in(path)
+    assert (info.name, info.shape, info.element, info.stored) == ("weights.0", (4, 3), "F32", 48)
     with plait.open(path, "w", shape=2, dtype="i8") as file:
         file.write(np.arange(2))
     assert [one.name for one in plait.arrays_in(path)] == ["data"]
@@ -92,8 +92,8 @@ def test_types_that_numpy_has_not(tmp_path):
     )
     b, f, q, z = plait.arrays_in(path)
     assert (b.element, b.dtype, f.element, f.dtype) == ("BF16", np.dtype("V2"), "F8_E4M3", np.dtype("V1"))
-    found = plait.open(f"{path}::b").read()
-    np.testing.assert_array_equal(found.view(dtypes.bfloat16), numbers)
+    actual = plait.open(f"{path}::b").read()
+    np.testing.assert_array_equal(actual.view(dtypes.bfloat16), numbers)
     assert "have 4 bits" in q.error
     assert "the type NEW are not known" in z.error
     assert "have 4 bits" in refused(plait.ArgumentError, f"{path}::q")

@@ -106,8 +106,8 @@ def test_scalars_and_empty_arrays(location):
     for name, shape in (("a", ()), ("b", (0, 3)), ("c", (1,))):
         stored = zarr.create_array(others(location / f"{name}.zarr"), shape=shape, dtype="i4", compressors=None)
         stored[...] = 7
-        found = plait.open(location / f"{name}.zarr").read()
-        np.testing.assert_array_equal(found, np.full(shape, 7, "i4"))
+        actual = plait.open(location / f"{name}.zarr").read()
+        np.testing.assert_array_equal(actual, np.full(shape, 7, "i4"))
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -119,17 +119,17 @@ def test_groups(tmp_path, location, version):
         root.create_array(
             name, shape=array.shape, chunks=(2, 2, 2), dtype=array.dtype, compressors=compressor("gzip", version)
         )[...] = array
-    assert sorted(one.name for one in plait.arrays_in(path)) == sorted(arrays)
+    assert sorted(info.name for info in plait.arrays_in(path)) == sorted(arrays)
     for name, array in arrays.items():
         check(f"{path}::/{name}", array)
         check(f"{path}::{name}", array)
-    assert [one.name for one in plait.arrays_in(f"{path}::/group")] == ["group/inner/u", "group/v"]
+    assert [info.name for info in plait.arrays_in(f"{path}::/group")] == ["group/inner/u", "group/v"]
     text = open_error(plait.ArgumentError, path)
     assert "is a group, which holds 3 arrays: group/inner/u, group/v, t; give the name" in text
     plait.copy(path, tmp_path / "b.npz")
-    with np.load(tmp_path / "b.npz") as found:
+    with np.load(tmp_path / "b.npz") as archive:
         for name, array in arrays.items():
-            np.testing.assert_array_equal(found[name], array)
+            np.testing.assert_array_equal(archive[name], array)
     plait.copy(f"{path}::/t", tmp_path / "t.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "t.npy"), arrays["t"])
 
@@ -153,9 +153,9 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
     path = made(location / "a.zarr", array, chunks=(6, 15))
     with plait.open(path) as file:
         assert file.chunks == (6, 15)
-    (told,) = plait.arrays_in(path)
-    assert told.chunks == (6, 15)
-    stored = Content((50, 40), "C", 8, told.chunks)
+    (info,) = plait.arrays_in(path)
+    assert info.chunks == (6, 15)
+    stored = Content((50, 40), "C", 8, info.chunks)
     begins = [window.region[0].start for window in cut(stored, 2, 5000, whole).windows()]
     assert begins == [0, 12, 24, 36, 48]
     begins = [window.region[0].start for window in cut(stored, 2, 1300, whole).windows()]
@@ -262,7 +262,7 @@ def test_extensions_that_readers_must_understand(location, value):
         (path / "zarr.json").write_text(json.dumps({**document, "ext": value}))
         text = open_error(plait.ArgumentError, path)
         assert f'{path}/zarr.json: the metadata has the field "ext"' in text
-        assert [one.error for one in plait.arrays_in(path)] == [text]
+        assert [info.error for info in plait.arrays_in(path)] == [text]
 
 
 def test_extensions_that_readers_may_ignore(location):
@@ -273,7 +273,7 @@ def test_extensions_that_readers_may_ignore(location):
     group.create_array("b", shape=(2,), dtype="i4")
     zarr.consolidate_metadata(others(location / "g.zarr"))
     changed(location / "g.zarr", ext={"must_understand": False})
-    assert [one.error for one in plait.arrays_in(location / "g.zarr")] == [""]
+    assert [info.error for info in plait.arrays_in(location / "g.zarr")] == [""]
 
 
 @pytest.mark.parametrize(
@@ -305,10 +305,10 @@ def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
     else:
         document["compressor"] = {"id": "unknown"}
     file.write_text(json.dumps(document))
-    (one,) = plait.arrays_in(path)
-    assert "unknown" in one.error
-    assert (one.shape, one.dimension_names, dict(one.attributes)) == ((3, 4), ("y", "x"), {"units": "m"})
-    assert (one.dtype, one.element) == (
+    (info,) = plait.arrays_in(path)
+    assert "unknown" in info.error
+    assert (info.shape, info.dimension_names, dict(info.attributes)) == ((3, 4), ("y", "x"), {"units": "m"})
+    assert (info.dtype, info.element) == (
         (None, "unknown") if fault == "type" else ("f4", "float32" if version == 3 else "<f4")
     )
     assert describe(str(path), {})["arrays"][0]["shape"] == [3, 4]
@@ -390,6 +390,6 @@ def test_arrays_beside_one_whose_metadata_is_damaged(location):
     root.create_array("good", shape=(2,), dtype="i4")
     root.create_array("bad", shape=(2,), dtype="i4")
     (location / "a.zarr/bad/zarr.json").write_text("{")
-    listed = {one.name: one.error for one in plait.arrays_in(f"{location}/a.zarr/")}
-    assert listed["good"] == ""
-    assert "it is not JSON" in listed["bad"]
+    infos = {info.name: info.error for info in plait.arrays_in(f"{location}/a.zarr/")}
+    assert infos["good"] == ""
+    assert "it is not JSON" in infos["bad"]

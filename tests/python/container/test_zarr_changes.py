@@ -152,9 +152,9 @@ def test_kills_leave_no_folder_for_ever(tmp_path, options):
             assert program.stdout is not None
             assert program.stdout.readline() == b"written\n"
             program.send_signal(signal.SIGKILL)
-        found = content(path)
+        actual = content(path)
         for row, column in np.ndindex(4, 2):
-            part = found[2 * row : 2 * row + 2, 4 * column : 4 * column + 4]
+            part = actual[2 * row : 2 * row + 2, 4 * column : 4 * column + 4]
             assert len(np.unique(part)) == 1
     with plait.open(path, "r+") as file:
         file.write(np.zeros(SHAPE, "i4"))

@@ -18,8 +18,8 @@ def test_sizes_are_those_of_all_objects(location):
     sizes = {one.name: one.stored for one in plait.arrays_in(path, sizes=True)}
     below = {one.name: one.stored for one in plait.arrays_in(f"{path}::/group", sizes=True)}
     assert below == {name: size for name, size in sizes.items() if name.startswith("group/")}
-    (alone,) = plait.arrays_in(f"{path}::/group/inner/u", sizes=True)
-    assert alone.stored == below["group/inner/u"] > 0
+    (info,) = plait.arrays_in(f"{path}::/group/inner/u", sizes=True)
+    assert info.stored == below["group/inner/u"] > 0
     if isinstance(path, Path):
         for name, size in sizes.items():
             assert size == sum(one.stat().st_size for one in (path / name).rglob("*") if one.is_file())
@@ -29,6 +29,6 @@ def test_the_size_of_an_array_alone(location):
     path = location / "b.zarr"
     with plait.open(path, "w", shape=(5, 6), dtype="f8") as file:
         file.write(np.ones((5, 6)))
-    (one,) = plait.arrays_in(path, sizes=True)
-    assert one.stored > 240
+    (info,) = plait.arrays_in(path, sizes=True)
+    assert info.stored > 240
     assert plait.arrays_in(path)[0].stored is None

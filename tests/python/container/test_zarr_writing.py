@@ -35,9 +35,9 @@ def read_by_others(path: Location) -> np.ndarray:
 
 
 def refused(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, **options: object) -> str:
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         plait.open(*arguments, **options)
-    return str(told.value)
+    return str(raised.value)
 
 
 @pytest.mark.sampled(14)
@@ -315,14 +315,14 @@ def test_kills_at_any_moment(tmp_path, mode, codec):
             writer.send_signal(signal.SIGKILL)
         if not path.exists():
             continue
-        found = read_by_others(path)
+        actual = read_by_others(path)
         if mode == "w":
-            assert len(np.unique(found)) == 1
+            assert len(np.unique(actual)) == 1
         elif codec != "none":  # of chunks as they are, any part may be new
             for at in np.ndindex(4, 4, 4):
                 part = tuple(slice(16 * one, 16 * one + 16) for one in at)
-                assert len(np.unique(found[part])) == 1
-        assert [one for one in os.listdir(tmp_path) if not one.startswith(".")] == ["a.zarr"]
+                assert len(np.unique(actual[part])) == 1
+        assert [path for path in os.listdir(tmp_path) if not path.startswith(".")] == ["a.zarr"]
     written(path, np.zeros((2, 2), "i4"))
     assert os.listdir(tmp_path) == ["a.zarr"]
 
@@ -330,10 +330,10 @@ def test_kills_at_any_moment(tmp_path, mode, codec):
 def test_metadata_is_what_the_specification_says(location):
     path = location / "a.zarr"
     written(path, make_array(), chunks=(4, 3, 10), codec="zstd:7", order="F")
-    told = json.loads((path / "zarr.json").read_text())
-    assert told["codecs"] == [
+    document = json.loads((path / "zarr.json").read_text())
+    assert document["codecs"] == [
         {"name": "transpose", "configuration": {"order": [2, 1, 0]}},
         {"name": "bytes", "configuration": {"endian": "little"}},
         {"name": "zstd", "configuration": {"level": 7, "checksum": False}},
     ]
-    assert told["chunk_key_encoding"] == {"name": "default", "configuration": {"separator": "/"}}
+    assert document["chunk_key_encoding"] == {"name": "default", "configuration": {"separator": "/"}}

@@ -44,7 +44,7 @@ def year(tmp_path, monkeypatch):
 
 
 def lengths():
-    return {one.name: one.shape for one in plait.arrays_in("all.zarr")}
+    return {info.name: info.shape for info in plait.arrays_in("all.zarr")}
 
 
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
@@ -55,10 +55,10 @@ def test_days_are_appended(year, ranks):
         done = run("copy", "day.nc", "all.zarr", "--append", "time", "--ranks", ranks)
         assert done.exit_code == 0, done.output
         expected = np.concatenate((expected, day))
-    with xarray.open_zarr("all.zarr", consolidated=False) as found:
-        np.testing.assert_array_equal(found["temp"], expected)
-        np.testing.assert_array_equal(found["lat"], np.linspace(-90, 90, LAT))
-        assert str(found["time"].values[-1])[:10] == "2000-01-09"
+    with xarray.open_zarr("all.zarr", consolidated=False) as dataset:
+        np.testing.assert_array_equal(dataset["temp"], expected)
+        np.testing.assert_array_equal(dataset["lat"], np.linspace(-90, 90, LAT))
+        assert str(dataset["time"].values[-1])[:10] == "2000-01-09"
 
 
 def test_it_is_what_xarray_appends(year):
@@ -206,12 +206,12 @@ def test_days_are_appended_to_a_netcdf_file(tmp_path, monkeypatch, kind, ranks):
         done = run("copy", "day.nc", "all.nc", "--append", "time", "--ranks", ranks)
         assert done.exit_code == 0, done.output
         expected = np.concatenate((expected, day))
-    with netcdf4.Dataset("all.nc") as found:
-        np.testing.assert_array_equal(found["temp"][:], expected)
-        np.testing.assert_array_equal(found["time"][:], np.arange(DAYS + 4))
-        np.testing.assert_array_equal(found["lat"][:], np.linspace(-90, 90, LAT))
-    with xarray.open_dataset("all.nc", engine="netcdf4") as found:
-        assert str(found["time"].values[-1])[:10] == "2000-01-09"
+    with netcdf4.Dataset("all.nc") as file:
+        np.testing.assert_array_equal(file["temp"][:], expected)
+        np.testing.assert_array_equal(file["time"][:], np.arange(DAYS + 4))
+        np.testing.assert_array_equal(file["lat"][:], np.linspace(-90, 90, LAT))
+    with xarray.open_dataset("all.nc", engine="netcdf4") as file:
+        assert str(file["time"].values[-1])[:10] == "2000-01-09"
 
 
 def test_all_variables_of_a_netcdf4_file_get_their_length_together(tmp_path, monkeypatch):
@@ -231,11 +231,11 @@ def test_all_variables_of_a_netcdf4_file_get_their_length_together(tmp_path, mon
         "plait.copy('day.nc', 'all.nc', append='time')"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
-    with netcdf4.Dataset("all.nc") as found:
-        assert found["temp"].shape[0] == found["time"].shape[0] == DAYS
+    with netcdf4.Dataset("all.nc") as file:
+        assert file["temp"].shape[0] == file["time"].shape[0] == DAYS
     plait.copy("day.nc", "all.nc", append="time")
-    with netcdf4.Dataset("all.nc") as found:
-        np.testing.assert_array_equal(found["time"][:], np.arange(DAYS + 2))
+    with netcdf4.Dataset("all.nc") as file:
+        np.testing.assert_array_equal(file["time"][:], np.arange(DAYS + 2))
 
 
 def test_rows_are_appended_to_npy(tmp_path, monkeypatch):

@@ -27,7 +27,7 @@ def source(tmp_path, monkeypatch):
 
 
 def chunks(url):
-    return {one.name: one.chunks for one in plait.arrays_in(url)}
+    return {info.name: info.chunks for info in plait.arrays_in(url)}
 
 
 @pytest.mark.parametrize("target", ["b.zarr", "b.h5"])

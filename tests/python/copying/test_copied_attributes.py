@@ -51,16 +51,16 @@ def plain(value: object) -> object:
 
 
 def check(path, arrays: dict[str, np.ndarray]) -> None:
-    found = {one.name: one for one in plait.arrays_in(path)}
-    assert sorted(found) == sorted(arrays)
+    infos = {info.name: info for info in plait.arrays_in(path)}
+    assert sorted(infos) == sorted(arrays)
     for name, array in arrays.items():
         np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
-    kept = {name: plain(value) for name, value in found["g/t"].attributes.items() if name != "_FillValue"}
+    kept = {name: plain(value) for name, value in infos["g/t"].attributes.items() if name != "_FillValue"}
     assert kept == {name: plain(value) for name, value in ATTRIBUTES.items()}
-    assert found["g/t"].dimension_names == ("time", "x")
-    assert found["time"].dimension_names == ("time",)
-    assert np.isnan(found["g/t"].fill_value)
-    assert found["g/count"].fill_value == -1
+    assert infos["g/t"].dimension_names == ("time", "x")
+    assert infos["time"].dimension_names == ("time",)
+    assert np.isnan(infos["g/t"].fill_value)
+    assert infos["g/count"].fill_value == -1
     groups = {
         group.name: {name: plain(value) for name, value in group.attributes.items()} for group in plait.groups_in(path)
     }
@@ -81,10 +81,10 @@ def test_there_and_back(tmp_path, location, source, target):
         check(location / f"b.{target}", arrays)
         plait.copy(location / f"b.{target}", tmp_path / f"c.{source}", codec="shuffle,gzip:1")
     check(tmp_path / f"c.{source}", arrays)
-    kept = {one.name: one.storage for one in plait.arrays_in(tmp_path / f"c.{source}")}
+    kept = {info.name: info.storage for info in plait.arrays_in(tmp_path / f"c.{source}")}
     assert "deflate" in kept["g/t"]
     if source == target:
-        kept = {one.name: one.storage for one in plait.arrays_in(location / f"b.{target}")}
+        kept = {info.name: info.storage for info in plait.arrays_in(location / f"b.{target}")}
         assert kept["time"] == kept["g/count"] == "contiguous"
         assert kept["g/t"] == "chunks 2x5"
 
@@ -93,13 +93,13 @@ def test_what_xarray_takes_for_fill_values_in_zarr(tmp_path):
     with plait.open(tmp_path / "a.nc", "w", shape=3, dtype="f4", fill_value=-2.5) as file:
         file.write(np.zeros(3, "f4"))
     plait.copy(tmp_path / "a.nc", tmp_path / "b.zarr")
-    told = json.loads((tmp_path / "b.zarr" / "zarr.json").read_text())
-    assert told["fill_value"] == -2.5
-    assert told["attributes"] == {"_FillValue": "AAAAAAAABMA="}  # base64 of the 8 bytes of -2.5
+    document = json.loads((tmp_path / "b.zarr" / "zarr.json").read_text())
+    assert document["fill_value"] == -2.5
+    assert document["attributes"] == {"_FillValue": "AAAAAAAABMA="}  # base64 of the 8 bytes of -2.5
     plait.copy(tmp_path / "b.zarr", tmp_path / "c.nc")
-    (one,) = plait.arrays_in(tmp_path / "c.nc")
-    assert one.attributes["_FillValue"] == one.fill_value == np.float32(-2.5)
-    assert one.attributes["_FillValue"].dtype == "f4"
+    (info,) = plait.arrays_in(tmp_path / "c.nc")
+    assert info.attributes["_FillValue"] == info.fill_value == np.float32(-2.5)
+    assert info.attributes["_FillValue"].dtype == "f4"
 
 
 def test_what_a_target_cannot_have(tmp_path):
@@ -119,7 +119,7 @@ def test_what_a_target_cannot_have(tmp_path):
 def test_one_array_of_a_group(tmp_path):
     made(tmp_path / "a.nc")
     plait.copy(tmp_path / "a.nc", tmp_path / "b.h5", variable="g/t")
-    assert [one.name for one in plait.arrays_in(tmp_path / "b.h5")] == ["g/t"]
+    assert [info.name for info in plait.arrays_in(tmp_path / "b.h5")] == ["g/t"]
     assert [group.name for group in plait.groups_in(tmp_path / "b.h5")] == ["", "g"]
     with pytest.warns(UserWarning, match="title of group /"):
         plait.copy(tmp_path / "a.nc", tmp_path / "c.zarr", variable="time")
@@ -132,9 +132,9 @@ def test_other_types_and_parts(tmp_path):
         plait.copy(
             tmp_path / "a.nc", tmp_path / "b.nc", variable="g/t", region={"time": slice(1, 4)}, target_dtype="f8"
         )
-    (one,) = plait.arrays_in(tmp_path / "b.nc")
-    assert (one.shape, one.dtype, one.dimension_names) == ((3, 5), np.dtype("f8"), ("time", "x"))
-    assert one.attributes["_FillValue"].dtype == "f8"
+    (info,) = plait.arrays_in(tmp_path / "b.nc")
+    assert (info.shape, info.dtype, info.dimension_names) == ((3, 5), np.dtype("f8"), ("time", "x"))
+    assert info.attributes["_FillValue"].dtype == "f8"
 
 
 def test_what_the_command_says(tmp_path):
@@ -149,6 +149,6 @@ def test_what_the_command_says(tmp_path):
     for part in ("attributes of group /\n  title  all", "attributes of g/t\n", "  range  [1.5, 2.5]"):
         assert part in done.stdout
     done = subprocess.run([*run, "info", "--json", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
-    told = json.loads(done.stdout)
-    assert {group["name"]: group["attributes"] for group in told["groups"]} == GROUPS
-    assert {one["name"]: one["attributes"] for one in told["arrays"]}["time"] == {"units": "days"}
+    document = json.loads(done.stdout)
+    assert {group["name"]: group["attributes"] for group in document["groups"]} == GROUPS
+    assert {one["name"]: one["attributes"] for one in document["arrays"]}["time"] == {"units": "days"}

@@ -82,15 +82,15 @@ def test_two_copies_to_one_target(tmp_path, target, resume):
     for code, text in zip(codes, told, strict=True):
         assert len(text.splitlines()) == (1 if code else 0)
         if code:
-            found = (
+            actual = (
                 "another copy to the same target",
                 "another program is writing it",
                 "has appeared",
                 "of a copy that",
             )
-            assert any(one in text for one in found), text
-    found = plait.open(tmp_path / target).read()
-    assert any(np.array_equal(found, array) for array in arrays)
+            assert any(one in text for one in actual), text
+    actual = plait.open(tmp_path / target).read()
+    assert any(np.array_equal(actual, array) for array in arrays)
     left = [name for name in os.listdir(tmp_path) if not name.startswith(("a", target))]
     assert left == []
 

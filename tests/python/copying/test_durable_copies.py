@@ -132,9 +132,9 @@ def test_file_systems_without_locks(array, monkeypatch, resume):
         return lock
 
     monkeypatch.setattr(fcntl, "flock", failing(errno.EIO))
-    with pytest.raises(plait.StoreError, match=r"cannot lock .*b\.npy\.plait-copy: Input/output error") as told:
+    with pytest.raises(plait.StoreError, match=r"cannot lock .*b\.npy\.plait-copy: Input/output error") as raised:
         plait.copy("a.npy", "b.npy", resume=resume)
-    assert told.value.errno == errno.EIO
+    assert raised.value.errno == errno.EIO
     monkeypatch.setattr(fcntl, "flock", failing(errno.ENOLCK))
     with pytest.warns(UserWarning, match=r"keeps no locks \(No locks available\).*see to it that only one runs"):
         done = plait.copy("a.npy", "b.npy", resume=resume)

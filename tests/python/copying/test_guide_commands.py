@@ -69,11 +69,11 @@ def check_limits(target, time):
 
 
 def check_codecs(target, codec):
-    assert {codec in one.storage for one in plait.arrays_in(target)} == {True}
+    assert {codec in info.storage for info in plait.arrays_in(target)} == {True}
 
 
 def check_names(target, names):
-    assert [one.name for one in plait.arrays_in(target)] == names
+    assert [info.name for info in plait.arrays_in(target)] == names
 
 
 def check_consolidation(target):

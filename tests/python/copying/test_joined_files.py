@@ -36,16 +36,16 @@ def opened(target, **options):
 
 
 def check_equal(target, paths):
-    with opened(target) as found:
+    with opened(target) as dataset:
         whole = expected(paths)
-        xarray.testing.assert_equal(found, whole)
-        assert found.attrs == whole.attrs
+        xarray.testing.assert_equal(dataset, whole)
+        assert dataset.attrs == whole.attrs
         for name in whole.variables:
-            assert found[name].dims == whole[name].dims
-            assert found[name].dtype == whole[name].dtype
+            assert dataset[name].dims == whole[name].dims
+            assert dataset[name].dtype == whole[name].dtype
             attributes, others = (
                 {key: value for key, value in one[name].attrs.items() if key not in ("_FillValue", "DIMENSION_LABELS")}
-                for one in (found, whole)
+                for one in (dataset, whole)
             )
             assert attributes == others
 
@@ -70,10 +70,10 @@ def test_npz_files_are_joined_by_the_number_of_a_dimension(folder):
     for number in range(3):
         np.savez(f"part-{number}.npz", a=np.full((number + 1, 2), number), b=np.arange(number), s=np.float32(3))
     plait.copy("part-*.npz", "all.npz", concat=0)
-    with np.load("all.npz") as found:
-        np.testing.assert_array_equal(found["a"], np.repeat([[0], [1], [2]], [1, 2, 3], axis=0) * [1, 1])
-        np.testing.assert_array_equal(found["b"], [0, 0, 1])
-        assert found["s"] == 3
+    with np.load("all.npz") as archive:
+        np.testing.assert_array_equal(archive["a"], np.repeat([[0], [1], [2]], [1, 2, 3], axis=0) * [1, 1])
+        np.testing.assert_array_equal(archive["b"], [0, 0, 1])
+        assert archive["s"] == 3
 
 
 @pytest.mark.sampled(3)
@@ -100,9 +100,9 @@ def test_the_command(folder, ranks, memory):
         "time=2:7:2",
     )
     assert done.exit_code == 0, done.output
-    with opened("part.zarr") as found:
-        assert set(found.variables) == {"t2m", "rain"}
-        np.testing.assert_array_equal(found["t2m"], expected(paths)["t2m"][2:7:2])
+    with opened("part.zarr") as dataset:
+        assert set(dataset.variables) == {"t2m", "rain"}
+        np.testing.assert_array_equal(dataset["t2m"], expected(paths)["t2m"][2:7:2])
 
 
 @pytest.mark.filterwarnings("ignore:attributes differ")
@@ -113,9 +113,9 @@ def test_region_axes_chunks_and_dry_run(folder):
     assert {one.name: one.shape for one in plan}["t2m"] == (3, 7)
     assert not Path("all.zarr").exists()
     plait.copy("run-*.nc", "all.zarr", **options)
-    with opened("all.zarr") as found:
-        np.testing.assert_array_equal(found["t2m"], expected(paths)["t2m"].T[:, 1:8])
-        assert found["t2m"].encoding["chunks"] == (3, 4)
+    with opened("all.zarr") as dataset:
+        np.testing.assert_array_equal(dataset["t2m"], expected(paths)["t2m"].T[:, 1:8])
+        assert dataset["t2m"].encoding["chunks"] == (3, 4)
 
 
 @pytest.mark.filterwarnings("ignore:attributes differ")
@@ -169,12 +169,12 @@ def test_times_are_converted_for_each_array(folder):
     write_part("a.nc", [0.0, 12.0], units="hours since 2000-01-01")
     write_part("b.nc", [1.0, 1.5], units="days since 2000-01-01", seed=1)
     plait.copy(["a.nc", "b.nc"], "all.nc", concat="time")
-    with opened("all.nc") as found:
-        np.testing.assert_array_equal(found["time"], [0, 12, 24, 36])
-        assert found["time"].attrs["units"] == "hours since 2000-01-01"
+    with opened("all.nc") as dataset:
+        np.testing.assert_array_equal(dataset["time"], [0, 12, 24, 36])
+        assert dataset["time"].attrs["units"] == "hours since 2000-01-01"
     plait.copy(["b.nc", "a.nc"], "all.nc", concat="time", sort=True)
-    with opened("all.nc") as found:
-        np.testing.assert_array_equal(found["time"], [0, 12, 24, 36])
+    with opened("all.nc") as dataset:
+        np.testing.assert_array_equal(dataset["time"], [0, 12, 24, 36])
 
 
 @pytest.mark.filterwarnings("ignore:attributes differ")
@@ -187,9 +187,9 @@ def test_arrays_without_the_dimension_must_be_equal(folder):
         "run-10.nc::lat has 31.0 at index (2,), but run-9.nc::lat has 30.0; arrays without"
     )
     plait.copy("run-*.nc", "all.zarr", concat="time", first=True)
-    with opened("all.zarr") as found:
-        np.testing.assert_array_equal(found["lat"], [10, 20, 30])
-        assert found["t2m"].shape == (4, 3)
+    with opened("all.zarr") as dataset:
+        np.testing.assert_array_equal(dataset["lat"], [10, 20, 30])
+        assert dataset["t2m"].shape == (4, 3)
     write_part("run-10.nc", [3.0], lat=(10.0, 20.0), seed=1)
     with pytest.raises(plait.ArgumentError, match=r"run-10.nc::lat has shape 2, but run-9.nc::lat has 3;"):
         plait.copy("run-*.nc", "all.zarr", concat="time")
@@ -255,8 +255,8 @@ def test_packed_arrays_are_decoded(folder):
     change(paths[1], lambda file: file["rain"].setncattr("scale_factor", 0.25))
     plait.copy("run-*.nc", "all.zarr", concat="time", unpack=True)
     parts = [xarray.open_dataset(path, decode_times=False)["rain"] for path in paths]
-    with opened("all.zarr") as found:
-        np.testing.assert_array_equal(found["rain"], np.concatenate(parts))
+    with opened("all.zarr") as dataset:
+        np.testing.assert_array_equal(dataset["rain"], np.concatenate(parts))
 
 
 @pytest.mark.filterwarnings("ignore:attributes differ")
@@ -362,6 +362,6 @@ def test_random_datasets(folder, arrays, sizes, axis, target, memory):
             old.unlink()
     plait.copy("part-*.nc", target, concat=axis, memory=memory, verify=True)
     whole = xarray.concat(parts, axis, data_vars="minimal", coords="minimal", compat="override")
-    with xarray.open_dataset(target, engine="plait") as found:
+    with xarray.open_dataset(target, engine="plait") as dataset:
         for name in whole.variables:
-            np.testing.assert_array_equal(found[name], whole[name], err_msg=str(name))
+            np.testing.assert_array_equal(dataset[name], whole[name], err_msg=str(name))

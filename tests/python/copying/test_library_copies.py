@@ -79,8 +79,8 @@ def test_whole_files_keep_their_references(linked):
     check_links("b.h5")
     plait.copy("b.h5", "c.hdf5", codec="gzip:1")
     check_links("c.hdf5")
-    assert {one.name: one.copy_reason for one in plait.arrays_in("c.hdf5") if one.copy_reason} == {
-        one.name: one.copy_reason for one in plait.arrays_in(linked) if one.copy_reason
+    assert {info.name: info.copy_reason for info in plait.arrays_in("c.hdf5") if info.copy_reason} == {
+        info.name: info.copy_reason for info in plait.arrays_in(linked) if info.copy_reason
     }
 
 

@@ -132,7 +132,7 @@ def test_netcdf_sees_complex_numbers_halves_and_bytes():
             np.testing.assert_array_equal(found.truth, [1, 0])
     for name, value in COMPLEX.items():
         np.testing.assert_array_equal(plait.open("a.nc").attrs[name], value)
-    assert [one.name for one in plait.arrays_in("a.nc")] == ["data"]
+    assert [info.name for info in plait.arrays_in("a.nc")] == ["data"]
 
 
 def test_bytes_have_a_type_with_a_name_in_netcdf():

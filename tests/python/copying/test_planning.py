@@ -119,9 +119,9 @@ def test_what_cannot_be_is_told_before(tmp_path):
         ("pipe:b", {}, "dry_run needs a source and a target that can be read again"),
     ]:
         name = target if ":" in target else tmp_path / target
-        with pytest.raises(plait.ArgumentError) as told:
+        with pytest.raises(plait.ArgumentError) as raised:
             plait.copy(tmp_path / "a.npy", name, dry_run=True, **options)
-        assert says in str(told.value)
+        assert says in str(raised.value)
 
 
 CHUNKS = {"rows": (512, 1024), "columns": (1024, 512)}  # of 4 MiB

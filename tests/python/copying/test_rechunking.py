@@ -63,8 +63,8 @@ def test_orders_become_others(tmp_path, location, orders, ends):
 def test_chunks_and_names_of_the_source_are_kept(location):
     written(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
     plait.copy(location / "a.zarr", location / "b.zarr", codec="zstd")
-    (told,) = plait.arrays_in(location / "b.zarr")
-    assert (told.chunks, told.dimension_names, told.packed) == ((7, 8, 3), ("t", "y", "x"), True)
+    (info,) = plait.arrays_in(location / "b.zarr")
+    assert (info.chunks, info.dimension_names, info.packed) == ((7, 8, 3), ("t", "y", "x"), True)
 
 
 def test_chunks_by_names_of_dimensions(location):
@@ -89,9 +89,9 @@ def test_chunks_by_names_of_dimensions(location):
 )
 def test_options_that_cannot_be(location, options, says):
     written(location / "a.zarr", make_array())
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         plait.copy(location / "a.zarr", location / "b.zarr", **options)
-    assert says.replace("a.zarr", "data") in str(told.value)
+    assert says.replace("a.zarr", "data") in str(raised.value)
     assert entries(location) == ["a.zarr"]
 
 
@@ -109,10 +109,10 @@ def test_all_arrays_of_a_file(tmp_path, location):
     np.savez(tmp_path / "a.npz", **arrays)
     plait.copy(tmp_path / "a.npz", location / "b.zarr", codec="gzip:1")
     plait.copy(location / "b.zarr", tmp_path / "c.npz")
-    with np.load(tmp_path / "c.npz") as found:
-        assert sorted(found) == sorted(arrays)
+    with np.load(tmp_path / "c.npz") as archive:
+        assert sorted(archive) == sorted(arrays)
         for name, array in arrays.items():
-            np.testing.assert_array_equal(found[name], array)
+            np.testing.assert_array_equal(archive[name], array)
             np.testing.assert_array_equal(plait.open(f"{location}/b.zarr::/{name}").read(), array)
     plait.copy(f"{location}/b.zarr::/t", f"{location}/b.zarr::/again")
     np.testing.assert_array_equal(plait.open(f"{location}/b.zarr::/again").read(), arrays["t"])
@@ -232,7 +232,7 @@ def test_a_copy_that_is_killed_leaves_nothing_that_looks_like_an_array(tmp_path,
     for eighths in effort.sample(range(0, 8, 2), 1):
         run = subprocess.run([sys.executable, "-c", code, str(eighths)], cwd=tmp_path, check=False)
         assert run.returncode == -9
-        assert [one for one in os.listdir(tmp_path) if not one.startswith(".")] == ["a.zarr"]
+        assert [path for path in os.listdir(tmp_path) if not path.startswith(".")] == ["a.zarr"]
     plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(1024, 32), codec="zstd:1", memory="1M")
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "b.zarr", mode="r")[...], array)
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "b.zarr"]

@@ -165,9 +165,9 @@ def test_another_copy_is_not_resumed(array):
         ({"chunks": (8, 8), "target_dtype": "i8"}, "whose type was nothing, not int64"),
         ({"chunks": (8, 8), "memory": "1K"}, "are less than the copy that is resumed was begun with"),
     ]:
-        with pytest.raises(plait.ArgumentError) as told:
+        with pytest.raises(plait.ArgumentError) as raised:
             plait.copy("a.npy", "b.zarr", resume=True, **options)
-        assert says in str(told.value)
+        assert says in str(raised.value)
     os.utime("a.npy", (1, 1))
     with pytest.raises(plait.ArgumentError, match=r"whose source was \[.*leave resume out once, which begins anew"):
         plait.copy("a.npy", "b.zarr", resume=True, chunks=(8, 8))
@@ -181,13 +181,13 @@ def test_two_at_once(array):
     with open(".b.npy.plait-copy") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
         for resume in (True, False):
-            with pytest.raises(plait.StoreError, match="another copy to the same target is running") as told:
+            with pytest.raises(plait.StoreError, match="another copy to the same target is running") as raised:
                 plait.copy("a.npy", "b.npy", resume=resume)
-            assert told.value.errno == errno.EBUSY
+            assert raised.value.errno == errno.EBUSY
     with plait.open("b.npy", "w", shape=(3,), dtype="f8", unfinished="keep") as file:
-        with pytest.raises(plait.StoreError, match="another program is writing it") as told:
+        with pytest.raises(plait.StoreError, match="another program is writing it") as raised:
             plait.copy("a.npy", "b.npy", resume=True)
-        assert told.value.errno == errno.EBUSY
+        assert raised.value.errno == errno.EBUSY
         file.write(np.zeros(3))
     plait.copy("a.npy", "b.npy", resume=True)
     np.testing.assert_array_equal(np.load("b.npy"), array)

@@ -66,8 +66,8 @@ def test_axes(tmp_path, array, axes, order, ends):
 
 def test_names_of_dimensions_turn_with_the_axes(location, source, array):
     plait.copy(source, location / "b.zarr", axes="lon,time,lat", region="lat=1:8:3")
-    (told,) = plait.arrays_in(location / "b.zarr")
-    assert (told.dimension_names, told.chunks) == (("lon", "time", "lat"), (3, 5, 3))
+    (info,) = plait.arrays_in(location / "b.zarr")
+    assert (info.dimension_names, info.chunks) == (("lon", "time", "lat"), (3, 5, 3))
     with plait.open(location / "b.zarr") as file:
         np.testing.assert_array_equal(file.read(), array[:, 1:8:3].transpose(2, 0, 1))
 
@@ -89,9 +89,9 @@ def test_casts_are_those_of_numpy(tmp_path_factory, source, target, cast):
     real = array.real if np.dtype(source).kind == "c" and np.dtype(target).kind not in "cb" else array
     with np.errstate(all="ignore"):
         wanted = real.astype(target, casting="unsafe")
-    found = np.load(folder / "b.npy")
-    assert found.dtype == wanted.dtype
-    np.testing.assert_array_equal(found, wanted)
+    actual = np.load(folder / "b.npy")
+    assert actual.dtype == wanted.dtype
+    np.testing.assert_array_equal(actual, wanted)
 
 
 def test_all_of_it_at_once_by_the_command(tmp_path, source, array):
@@ -99,9 +99,9 @@ def test_all_of_it_at_once_by_the_command(tmp_path, source, array):
     run = CliRunner().invoke(main, ["copy", str(source), f"{tmp_path}/b.npy", *options, "--memory", "2K", "--verify"])
     assert run.exit_code == 0, run.output
     assert run.output.rstrip().endswith("verified")
-    found = np.load(tmp_path / "b.npy")
-    assert found.dtype == np.dtype(">f4")
-    np.testing.assert_array_equal(found, array[:10].transpose(1, 2, 0))
+    actual = np.load(tmp_path / "b.npy")
+    assert actual.dtype == np.dtype(">f4")
+    np.testing.assert_array_equal(actual, array[:10].transpose(1, 2, 0))
     run = CliRunner().invoke(main, ["copy", str(source), f"{tmp_path}/c.npy", "--dtype", "f8", "--cast", "safe"])
     assert run.exit_code == 0, run.output
     assert np.load(tmp_path / "c.npy").dtype == np.dtype("f8")
@@ -114,10 +114,10 @@ def test_arrays_without_a_dimension_are_copied_whole(tmp_path, array):
         ) as file:
             file.write(part)
     plait.copy(tmp_path / "a.zarr", tmp_path / "b.npz", region={"time": slice(3, 6)})
-    with np.load(tmp_path / "b.npz") as found:
-        np.testing.assert_array_equal(found["t"], array[3:6])
-        np.testing.assert_array_equal(found["time"], array[3:6, 0, 0])
-        np.testing.assert_array_equal(found["z"], array[0])
+    with np.load(tmp_path / "b.npz") as archive:
+        np.testing.assert_array_equal(archive["t"], array[3:6])
+        np.testing.assert_array_equal(archive["time"], array[3:6, 0, 0])
+        np.testing.assert_array_equal(archive["z"], array[0])
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_arrays_without_a_dimension_are_copied_whole(tmp_path, array):
     ],
 )
 def test_what_is_refused(tmp_path, source, options, says):
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         plait.copy(source, tmp_path / "b.npy", **options)
-    assert says in str(told.value)
+    assert says in str(raised.value)
     assert not (tmp_path / "b.npy").exists()
 
 

@@ -39,7 +39,7 @@ def stop_at_half(done, total):
 
 
 def check(path, arrays):
-    assert sorted(one.name for one in plait.arrays_in(path)) == sorted(arrays)
+    assert sorted(info.name for info in plait.arrays_in(path)) == sorted(arrays)
     assert plait.groups_in(path)[0].attributes["title"] == "all"
     for name, array in arrays.items():
         np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
@@ -59,7 +59,7 @@ def test_what_is_in_the_hierarchy_stays(source):
         file.write(np.arange(3, dtype="i4"))
     with pytest.raises(StopError):
         plait.copy("a.h5", "c.zarr", progress=stop_at_half)
-    assert [one.name for one in plait.arrays_in("c.zarr")] == ["g1/other"]
+    assert [info.name for info in plait.arrays_in("c.zarr")] == ["g1/other"]
     assert sorted(path.name for path in Path("c.zarr").iterdir()) == ["g1", "zarr.json"]
     plait.copy("a.h5", "c.zarr")
     check("c.zarr", {**source, "g1/other": np.arange(3)})

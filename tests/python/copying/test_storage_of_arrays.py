@@ -44,7 +44,7 @@ def check_values(url):
 
 
 def chunks_in(url):
-    return {one.name: one.chunks for one in plait.arrays_in(url)}
+    return {info.name: info.chunks for info in plait.arrays_in(url)}
 
 
 def test_the_last_pattern_that_matches_applies():
@@ -68,7 +68,7 @@ def test_the_last_pattern_that_matches_applies():
 def test_codecs_of_arrays(target):
     codecs = {"*": "zstd:1", "*_flag": "zlib:1", "lat": "none", "lon": "deflate:9"}
     plait.copy("in.nc", target, codec=codecs)
-    storage = {one.name: one.storage for one in plait.arrays_in(target)}
+    storage = {info.name: info.storage for info in plait.arrays_in(target)}
     deflate = "gzip" if target == "a.zarr" else "deflate 1"
     assert deflate in storage["g/wind_flag"]
     assert "zstd" in storage["temp"]
@@ -84,7 +84,7 @@ def test_options_of_the_command():
     status, output = run("in.nc", "a.zarr", *arguments)
     assert status == 0, output
     check_values("a.zarr")
-    storage = {one.name: one.storage for one in plait.arrays_in("a.zarr")}
+    storage = {info.name: info.storage for info in plait.arrays_in("a.zarr")}
     assert storage["temp"].startswith("shards 16x12x16 of chunks 8x4x16") or "8x4x16" in storage["temp"], storage
     assert "gzip" in storage["g/wind_flag"]
     assert "zstd" in storage["rain"]

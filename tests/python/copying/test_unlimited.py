@@ -21,8 +21,8 @@ def test_datasets_of_hdf5_can_be_extended(tmp_path):
             file.create_dataset(name, data=array, maxshape=limit, chunks=(2, 5), **packed)
         file.create_dataset("group/empty", (0, 3), "i2", maxshape=(None, 3))
         file["group/plain"] = array
-    found = {one.name: one.unlimited for one in plait.arrays_in(tmp_path / "a.h5")}
-    assert found == {"rows": (0,), "all": (0, 1), "columns": (1,), "none": (), "room": ()} | {
+    infos = {info.name: info.unlimited for info in plait.arrays_in(tmp_path / "a.h5")}
+    assert infos == {"rows": (0,), "all": (0, 1), "columns": (1,), "none": (), "room": ()} | {
         "group/empty": (0,),
         "group/plain": (),
     }
@@ -82,9 +82,9 @@ def test_dimensions_of_netcdf_can_be_extended(tmp_path):
     make_netcdf(tmp_path / "a.nc")
     plait.copy(tmp_path / "a.nc", tmp_path / "b.nc")
     with netcdf.Dataset(tmp_path / "a.nc") as file, netcdf.Dataset(tmp_path / "b.nc") as copy:
-        for name, one in file.dimensions.items():
-            assert copy.dimensions[name].isunlimited() == one.isunlimited(), name
-            assert len(copy.dimensions[name]) == len(one), name
+        for name, dimension in file.dimensions.items():
+            assert copy.dimensions[name].isunlimited() == dimension.isunlimited(), name
+            assert len(copy.dimensions[name]) == len(dimension), name
         for name in ("time", "t", "o", "late", "g/u", "g/fixed"):
             assert copy[name].dimensions == file[name].dimensions
             np.testing.assert_array_equal(np.ma.filled(copy[name][...]), np.ma.filled(file[name][...]))

@@ -26,7 +26,7 @@ def mixed(tmp_path, monkeypatch):
 
 
 def names(url):
-    return sorted(one.name for one in plait.arrays_in(url))
+    return sorted(info.name for info in plait.arrays_in(url))
 
 
 @pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.h5", "b.npy", "b.npz", "b.safetensors"])

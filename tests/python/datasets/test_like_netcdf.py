@@ -168,7 +168,7 @@ def random_file(path, choose):
 
 def read_dimensions(group):
     """Return the dimensions of a group as netCDF's library knows them, without the invented ones."""
-    found = [(name, len(one), one.isunlimited()) for name, one in group.dimensions.items()]
+    found = [(name, len(dimension), dimension.isunlimited()) for name, dimension in group.dimensions.items()]
     return [one for one in found if not one[0].startswith("phony_dim_")]
 
 
@@ -200,7 +200,7 @@ def test_variables_are_in_the_order_in_which_they_were_created(tmp_path):
         file.createDimension("x", 2)
         for name in ("z", "a", "x", "m"):
             file.createVariable(name, "f4", ("x",))[:] = 0
-    assert [one.name for one in plait.arrays_in(tmp_path / "a.nc")] == ["z", "a", "x", "m"]
+    assert [info.name for info in plait.arrays_in(tmp_path / "a.nc")] == ["z", "a", "x", "m"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

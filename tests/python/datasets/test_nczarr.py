@@ -22,7 +22,7 @@ DIMENSIONS = {
 
 
 def check(path):
-    arrays = {one.name: one for one in plait.arrays_in(path)}
+    arrays = {info.name: info for info in plait.arrays_in(path)}
     assert {name: arrays[name].dimension_names for name in EXPECTED} == EXPECTED
     assert {name: arrays[name].unlimited for name in EXPECTED} == {"tas": (0,), "g/w": (), "g/h/x": (1,)}
     # For xarray, Zarr's fill value is an attribute if it finds names of dimensions.

@@ -46,13 +46,13 @@ def written(folder, location=None):
 def test_named_dimensions_and_coordinates(tmp_path, location):
     made, names = written(tmp_path, location)
     for name in names:
-        with xarray.open_dataset(name, engine="plait") as found:
-            xarray.testing.assert_equal(found, made)
-            assert set(found.coords) == {"time", "lat", "lon"}
-            assert found["t2m"].encoding["preferred_chunks"] == {"time": 5, "lat": 3, "lon": 8}
-        with xarray.open_dataarray(f"{name}::/t2m", engine="plait") as found:
-            xarray.testing.assert_equal(found, made["t2m"])
-            assert found.name == "t2m"
+        with xarray.open_dataset(name, engine="plait") as dataset:
+            xarray.testing.assert_equal(dataset, made)
+            assert set(dataset.coords) == {"time", "lat", "lon"}
+            assert dataset["t2m"].encoding["preferred_chunks"] == {"time": 5, "lat": 3, "lon": 8}
+        with xarray.open_dataarray(f"{name}::/t2m", engine="plait") as dataset:
+            xarray.testing.assert_equal(dataset, made["t2m"])
+            assert dataset.name == "t2m"
 
 
 @pytest.mark.parametrize("how", ["netcdf4", "scipy", "zarr"])
@@ -78,16 +78,16 @@ def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
     with xarray.open_dataset(
         others(name), engine=how, **({"consolidated": False} if how == "zarr" else {})
     ) as expected:
-        with xarray.open_dataset(name, engine="plait") as found:
-            xarray.testing.assert_allclose(found, expected)
-            assert set(found.coords) == set(expected.coords)
-            assert found["t2m"].attrs.keys() == expected["t2m"].attrs.keys()
-            assert found.attrs == expected.attrs
-            assert np.isnan(found["t2m"].values[2, 1]).all()
-            assert found["t2m"].encoding["scale_factor"] == 0.5
-        with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as found:
-            assert found["t2m"].dtype.kind == "i"
-            assert (found["t2m"].values[2, 1] == -99).all()
+        with xarray.open_dataset(name, engine="plait") as dataset:
+            xarray.testing.assert_allclose(dataset, expected)
+            assert set(dataset.coords) == set(expected.coords)
+            assert dataset["t2m"].attrs.keys() == expected["t2m"].attrs.keys()
+            assert dataset.attrs == expected.attrs
+            assert np.isnan(dataset["t2m"].values[2, 1]).all()
+            assert dataset["t2m"].encoding["scale_factor"] == 0.5
+        with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as dataset:
+            assert dataset["t2m"].dtype.kind == "i"
+            assert (dataset["t2m"].values[2, 1] == -99).all()
 
 
 def test_nothing_is_read_before_it_is_asked_for(tmp_path, location, monkeypatch):
@@ -95,9 +95,9 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path, location, monkeypatch)
     read = []
     index = plait.File.__getitem__
     monkeypatch.setattr(plait.File, "__getitem__", lambda self, key: read.append(self.url) or index(self, key))
-    with xarray.open_dataset(names[-1], engine="plait") as found:
+    with xarray.open_dataset(names[-1], engine="plait") as dataset:
         assert not [url for url in read if url.endswith("t2m")]
-        part = found["t2m"].isel(time=2, lat=slice(1, 5, 2))
+        part = dataset["t2m"].isel(time=2, lat=slice(1, 5, 2))
         assert not [url for url in read if url.endswith("t2m")]
         np.testing.assert_array_equal(part.values, FIELD[2, 1:5:2])
         assert [url for url in read if url.endswith("t2m")]
@@ -115,11 +115,11 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path, location, monkeypatch)
 )
 def test_indexing(tmp_path, location, index):
     made, names = written(tmp_path, location)
-    with xarray.open_dataset(names[-1], engine="plait") as found:
-        xarray.testing.assert_equal(found["t2m"].isel(index), made["t2m"].isel(index))
+    with xarray.open_dataset(names[-1], engine="plait") as dataset:
+        xarray.testing.assert_equal(dataset["t2m"].isel(index), made["t2m"].isel(index))
         points = xarray.DataArray([2, 5, 5], dims="point")
         xarray.testing.assert_equal(
-            found["t2m"].isel(time=points, lat=points), made["t2m"].isel(time=points, lat=points)
+            dataset["t2m"].isel(time=points, lat=points), made["t2m"].isel(time=points, lat=points)
         )
 
 
@@ -132,21 +132,21 @@ def test_formats_without_names(tmp_path):
         for name, array in arrays.items():
             file.write(array, variable=name)
     for name in ("a.npz", "a.safetensors"):
-        with xarray.open_dataset(tmp_path / name) as found:  # other libraries do not read these
-            assert {key: found[key].dims for key in arrays} == {
+        with xarray.open_dataset(tmp_path / name) as dataset:  # other libraries do not read these
+            assert {key: dataset[key].dims for key in arrays} == {
                 "a": ("phony_dim_0", "phony_dim_1"),
                 "b": ("phony_dim_0",),
                 "c": ("phony_dim_1", "phony_dim_2"),
             }
             for key, array in arrays.items():
-                np.testing.assert_array_equal(found[key], array)
+                np.testing.assert_array_equal(dataset[key], array)
     np.save(tmp_path / "a.npy", arrays["a"])
-    with xarray.open_dataarray(tmp_path / "a.npy") as found:
-        assert (found.name, found.dims) == ("data", ("dim_0", "dim_1"))
-        np.testing.assert_array_equal(found, arrays["a"])
+    with xarray.open_dataarray(tmp_path / "a.npy") as dataset:
+        assert (dataset.name, dataset.dims) == ("data", ("dim_0", "dim_1"))
+        np.testing.assert_array_equal(dataset, arrays["a"])
     arrays["a"].tofile(tmp_path / "raw")
-    with xarray.open_dataset(tmp_path / "raw", engine="plait", shape=(3, 4), dtype="f8") as found:
-        np.testing.assert_array_equal(found["data"], arrays["a"])
+    with xarray.open_dataset(tmp_path / "raw", engine="plait", shape=(3, 4), dtype="f8") as dataset:
+        np.testing.assert_array_equal(dataset["data"], arrays["a"])
 
 
 def test_groups(tmp_path, location):
@@ -195,11 +195,11 @@ def test_attributes_are_decoded(tmp_path, location):
             names.append(location / f"a{number}.zarr")
             made.to_zarr(others(names[-1]), zarr_format=number, encoding=encoding)
     for name in names:
-        with xarray.open_dataset(name, engine="plait") as found:
-            xarray.testing.assert_identical(found, made)
-        with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as found:
-            assert found["t"].dtype == np.int16
-            np.testing.assert_array_equal(found["t"], [[2, -99], [6, 9]])
+        with xarray.open_dataset(name, engine="plait") as dataset:
+            xarray.testing.assert_identical(dataset, made)
+        with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as dataset:
+            assert dataset["t"].dtype == np.int16
+            np.testing.assert_array_equal(dataset["t"], [[2, -99], [6, 9]])
 
 
 def test_groups_with_dimensions_without_names_make_a_tree(location):
@@ -225,15 +225,15 @@ def test_chunks_of_dask_workers(tmp_path):
 
 def test_pickles_and_threads(tmp_path):
     made, names = written(tmp_path)
-    with xarray.open_dataset(names[-1], engine="plait") as found:
-        other = pickle.loads(pickle.dumps(found))
+    with xarray.open_dataset(names[-1], engine="plait") as dataset:
+        other = pickle.loads(pickle.dumps(dataset))
         xarray.testing.assert_equal(other, made)
         other.close()
         wrong = []
 
         def read(number):
             for at in range(30):
-                part = found["t2m"].isel(time=(at + number) % 10)
+                part = dataset["t2m"].isel(time=(at + number) % 10)
                 if not (part.values == FIELD[(at + number) % 10]).all():
                     wrong.append(at)
 

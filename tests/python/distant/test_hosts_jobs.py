@@ -66,7 +66,7 @@ def test_processes_of_equal_numbers_replace_one_file(tmp_path):
     numbers = done.stdout.split()
     assert len(numbers) == 2
     assert numbers[0] == numbers[1]
-    found = np.load(folder / "a.npy")
-    assert found.shape == (5000,)
-    assert set(found) <= {139.0} or set(found) <= {239.0}
+    actual = np.load(folder / "a.npy")
+    assert actual.shape == (5000,)
+    assert set(actual) <= {139.0} or set(actual) <= {239.0}
     assert [entry.name for entry in folder.iterdir()] == ["a.npy"]

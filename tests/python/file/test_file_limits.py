@@ -36,18 +36,18 @@ def test_a_region_far_behind_2_to_the_31(tmp_path, strategy):
     path = sparse(tmp_path / "a.bin", FAR, [((rows - 3) * 8192, row.tobytes()), (FAR - 8, b"\1" * 8)])
     layout = plait.Layout((10, 100), "(cyclic, cyclic(7)) onto (3, 2)")
     with plait.open(path, "r+", shape=(rows, columns), dtype="f8", strategy=strategy, memory=1 << 20) as file:
-        found = file.read(region=np.s_[-10:, 200:300])
-        np.testing.assert_array_equal(found[7], row[200:300])
-        assert (found[[0, 1, 2, 3, 4, 5, 6, 8, 9]] == 0).all()
+        actual = file.read(region=np.s_[-10:, 200:300])
+        np.testing.assert_array_equal(actual[7], row[200:300])
+        assert (actual[[0, 1, 2, 3, 4, 5, 6, 8, 9]] == 0).all()
         parts = file.read(layout, region=np.s_[-10:, 200:300])
         for rank, part in enumerate(parts):
-            np.testing.assert_array_equal(part, found[np.ix_(*layout.indices(rank))])
+            np.testing.assert_array_equal(part, actual[np.ix_(*layout.indices(rank))])
         assert file.read(region=(-1, -1)).tobytes() == b"\1" * 8
         every = file.read(region=np.s_[rows - 3 :: 1000, 5])
         np.testing.assert_array_equal(every, [5.0])
         # The same region is written.
         file.write([part + 1 for part in parts], layout, region=np.s_[-10:, 200:300])
-        np.testing.assert_array_equal(file.read(region=np.s_[-10:, 200:300]), found + 1)
+        np.testing.assert_array_equal(file.read(region=np.s_[-10:, 200:300]), actual + 1)
         np.testing.assert_array_equal(file.read(region=np.s_[-3, :200]), row[:200])
     with path.open("rb") as file:
         file.seek((rows - 3) * 8192 + 250 * 8)

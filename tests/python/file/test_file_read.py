@@ -17,15 +17,15 @@ def save(folder, whole, order="C", name="a.bin"):
     return path
 
 
-def check(found, expected, order):
-    found = [found] if len(expected) == 1 else found
-    assert isinstance(found, list)
-    assert len(found) == len(expected)
-    for mine, theirs in zip(found, expected, strict=True):
-        assert mine.dtype == theirs.dtype
-        assert mine.shape == theirs.shape
-        assert mine.tobytes() == theirs.tobytes()
-        assert mine.flags.f_contiguous if order == "F" else mine.flags.c_contiguous
+def check(actual, expected, order):
+    actual = [actual] if len(expected) == 1 else actual
+    assert isinstance(actual, list)
+    assert len(actual) == len(expected)
+    for actual_part, expected_part in zip(actual, expected, strict=True):
+        assert actual_part.dtype == expected_part.dtype
+        assert actual_part.shape == expected_part.shape
+        assert actual_part.tobytes() == expected_part.tobytes()
+        assert actual_part.flags.f_contiguous if order == "F" else actual_part.flags.c_contiguous
 
 
 @pytest.mark.sampled(3)
@@ -123,9 +123,9 @@ def test_regions_are_those_of_numpy(tmp_path, file_order, strategy):
     with plait.open(path, shape=(5, 6, 7), dtype="f8", order=file_order, strategy=strategy, memory=200) as file:
         for region in REGIONS:
             expected = whole[region]
-            found = file.read(region=region)
-            assert found.shape == expected.shape, region
-            np.testing.assert_array_equal(found, expected, err_msg=str(region))
+            actual = file.read(region=region)
+            assert actual.shape == expected.shape, region
+            np.testing.assert_array_equal(actual, expected, err_msg=str(region))
 
 
 @given(st.data())
@@ -246,9 +246,9 @@ def test_the_default_layout_is_that_of_the_file(tmp_path):
     whole = numbered((4, 6))
     for order in "CF":
         with plait.open(save(tmp_path, whole, order), shape=(4, 6), dtype="f8", order=order) as file:
-            found = file.read()
-            np.testing.assert_array_equal(found, whole)
-            assert found.flags.c_contiguous == (order == "C")
+            actual = file.read()
+            np.testing.assert_array_equal(actual, whole)
+            assert actual.flags.c_contiguous == (order == "C")
             np.testing.assert_array_equal(file.read(region=np.s_[1:3, 2]), whole[1:3, 2])
 
 

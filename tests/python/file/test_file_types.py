@@ -62,9 +62,9 @@ def test_types_go_both_ways(tmp_path, dtype, order):
             assert file.dtype == whole.dtype
             file.write(parts, layout)
         if suffix == ".npy":
-            found = np.load(ours)
-            same(found, whole)
-            assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
+            actual = np.load(ours)
+            same(actual, whole)
+            assert actual.flags.f_contiguous if order == "F" else actual.flags.c_contiguous
             assert ours.stat().st_size % 64 == whole.nbytes % 64
         else:
             assert ours.read_bytes() == theirs.read_bytes()

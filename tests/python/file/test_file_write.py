@@ -60,12 +60,12 @@ def test_any_layout(tmp_path, data):
     ) as file:
         file.write(as_given(model.locals(whole)), model.layout())
     if path.suffix == ".npy":
-        found = np.load(path)
-        assert found.flags.f_contiguous if file_order == "F" else found.flags.c_contiguous
+        actual = np.load(path)
+        assert actual.flags.f_contiguous if file_order == "F" else actual.flags.c_contiguous
     else:
-        found = load(path, shape, whole.dtype, file_order)
-    assert found.dtype == whole.dtype
-    np.testing.assert_array_equal(found, whole)
+        actual = load(path, shape, whole.dtype, file_order)
+    assert actual.dtype == whole.dtype
+    np.testing.assert_array_equal(actual, whole)
 
 
 @given(st.data())

@@ -30,9 +30,9 @@ def packed(path: Path, array: np.ndarray, members: int = 1, level: int = 6) -> P
 
 
 def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         plait.open(path, mode, **{"shape": (6,), "dtype": "i4", **options})
-    return str(told.value)
+    return str(raised.value)
 
 
 @pytest.mark.parametrize("members", [1, 3])

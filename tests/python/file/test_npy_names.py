@@ -54,10 +54,10 @@ def test_names_go_both_ways(tmp_path, name):
         assert file.read().tobytes() == whole.tobytes()
     with plait.open(tmp_path / "plait.npy", "w", shape=4, dtype=whole.dtype) as file:
         file.write(whole)
-    found = np.load(tmp_path / "plait.npy", max_header_size=10**6)
-    assert found.dtype == whole.dtype
-    assert found.dtype.names == whole.dtype.names
-    assert found.tobytes() == whole.tobytes()
+    actual = np.load(tmp_path / "plait.npy", max_header_size=10**6)
+    assert actual.dtype == whole.dtype
+    assert actual.dtype.names == whole.dtype.names
+    assert actual.tobytes() == whole.tobytes()
     assert version(tmp_path / "plait.npy") == version(tmp_path / "numpy.npy")
     # A file of NumPy can be opened with its own type.
     assert plait.open(tmp_path / "numpy.npy", dtype=whole.dtype).shape == (4,)

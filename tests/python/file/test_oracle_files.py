@@ -66,9 +66,9 @@ def test_writes(folder, data):
     path = folder / "write.npy"
     with plait.open(path, "w", shape=shape, dtype=whole.dtype, order=order, **how) as file:
         file.write(parts, make_layout(spec))
-    found = np.load(path)
-    np.testing.assert_array_equal(found, whole)
-    assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
+    actual = np.load(path)
+    np.testing.assert_array_equal(actual, whole)
+    assert actual.flags.f_contiguous if order == "F" else actual.flags.c_contiguous
 
 
 @given(data=st.data())

@@ -19,8 +19,8 @@ def test_a_file_that_is_being_replaced_is_read_whole(tmp_path, mode):
     with replaced(path, [1000, 3000]):
         for _ in range(1000):
             with plait.open(path, mode) as file:
-                found = file.read()
-            assert found.min() == found.max() == len(found)
+                actual = file.read()
+            assert actual.min() == actual.max() == len(actual)
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.bin", "stripe:a?disks=.,.&unit=64"])

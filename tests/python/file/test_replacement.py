@@ -146,9 +146,9 @@ def test_the_longest_names(tmp_path):
         assert [plait.open(path).shape for path in paths] == [(3,), (5,)]
         write(paths[0], 3)
     assert len(names(tmp_path)) == 2
-    with pytest.raises(plait.StoreError, match="too long") as told:
+    with pytest.raises(plait.StoreError, match="too long") as raised:
         plait.open(tmp_path / ("x" * (longest + 1)), "w", shape=1, dtype="i4")
-    assert told.value.errno == errno.ENAMETOOLONG
+    assert raised.value.errno == errno.ENAMETOOLONG
 
 
 def test_what_a_killed_process_left_under_a_long_name_goes(tmp_path):
@@ -189,14 +189,14 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
     file = plait.open(url, "w", shape=(5,), dtype="i4")
     file.write(np.full(5, 5, dtype="i4"))
     write(url, 3)
-    with pytest.raises(plait.StoreError, match="has appeared") as told:
+    with pytest.raises(plait.StoreError, match="has appeared") as raised:
         file.close()
-    assert told.value.errno == errno.EEXIST
+    assert raised.value.errno == errno.EEXIST
     known = {} if kind == "a.npy" else {"dtype": "i4"}
     front = "stripe:" if striped else ""
     assert plait.open(f"{front}{path}", **known, **(known and {"shape": (3,)})).read().tolist() == [3] * 3
     kept = f"{path}.kept-1"
-    assert kept in str(told.value)
+    assert kept in str(raised.value)
     if kind == "a.npy":
         assert np.load(kept).tolist() == [5] * 5
     else:
@@ -214,9 +214,9 @@ def test_what_cannot_be_replaced_in_the_end_is_kept_beside(tmp_path, kind):
     file.write(np.full(5, 5, dtype="i4"))
     path.unlink()
     path.mkdir()
-    with pytest.raises(plait.StoreError, match=r"cannot be replaced .*the new data is in") as told:
+    with pytest.raises(plait.StoreError, match=r"cannot be replaced .*the new data is in") as raised:
         file.close()
-    assert told.value.errno == errno.EISDIR
+    assert raised.value.errno == errno.EISDIR
     kept = f"{path}.kept-1"
     read = plait.open(f"stripe:{kept}", shape=(5,), dtype="i4").read() if striped else np.load(kept)
     assert read.tolist() == [5] * 5

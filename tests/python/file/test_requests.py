@@ -29,8 +29,8 @@ def test_a_started_read_gives_what_read_does(file):
     parts = request.wait()
     assert request.test() is True
     assert request.wait() is parts
-    for mine, theirs in zip(parts, file.read(rows()), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    for actual_part, expected_part in zip(parts, file.read(rows()), strict=True):
+        np.testing.assert_array_equal(actual_part, expected_part)
     out = np.zeros((3, 32))
     assert file.iread(out=out, region=np.s_[1:4]).wait() is out
     np.testing.assert_array_equal(out, np.arange(2048.0).reshape(64, 32)[1:4])

@@ -57,8 +57,8 @@ def test_reading_into_an_array(path, mode):
     with plait.open(path) as file:
         stream = file.stream(mode)
         out = np.full((4, 5), -1.0)
-        found = stream.read(6, out)
-        assert np.shares_memory(found, out)
+        actual = stream.read(6, out)
+        assert np.shares_memory(actual, out)
         np.testing.assert_array_equal(out.ravel(), [*range(6), *[-1.0] * 14])
         assert stream.read(20, out=out).size == 20
         np.testing.assert_array_equal(out.ravel(), np.arange(6, 26))
@@ -251,9 +251,9 @@ def test_elements_of_any_size(tmp_path, mode):
     with plait.open(tmp_path / "a.npy") as file:
         stream = file.stream(mode)
         stream.seek(48)
-        found = stream.read(5)
-    assert found.dtype == record
-    assert list(found["a"]) == [48, 49]
+        actual = stream.read(5)
+    assert actual.dtype == record
+    assert list(actual["a"]) == [48, 49]
 
 
 def open_names():

@@ -55,7 +55,7 @@ def content(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_later_program_goes_on(name):
     begin(name)
-    (left,) = [one for one in os.listdir() if len(one) > 1]
+    (left,) = [path for path in os.listdir() if len(path) > 1]
     assert left.startswith(".b.")
     with plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]) as file:
         assert file._core.continued
@@ -100,9 +100,9 @@ def test_two_programs_do_not_write_it_at_once(name):
             lambda: plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]),
             lambda: _core.remove_unfinished(name),
         ):
-            with pytest.raises(plait.StoreError, match="another program is writing it") as told:
+            with pytest.raises(plait.StoreError, match="another program is writing it") as raised:
                 call()
-            assert told.value.errno == errno.EBUSY
+            assert raised.value.errno == errno.EBUSY
 
 
 def fail_within():

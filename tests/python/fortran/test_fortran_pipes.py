@@ -69,9 +69,9 @@ def test_from_fortran_to_python(program, writers):
                 }
                 assert step.variables == ("data", "pressure")
                 np.testing.assert_array_equal(file.read(variable="pressure"), np.array([count + 0.5, -1, 7.25], "f4"))
-                found = file.read()
-                assert found.flags.f_contiguous
-                np.testing.assert_array_equal(found, make_field(count))
+                actual = file.read()
+                assert actual.flags.f_contiguous
+                np.testing.assert_array_equal(actual, make_field(count))
             else:
                 assert step.attributes == {}
                 np.testing.assert_array_equal(file.read(), make_field(3))

@@ -69,11 +69,11 @@ def indices(draw, shape):
 shapes = st.lists(st.sampled_from([0, 1, 2, 3, 5, 8]), min_size=0, max_size=4).map(tuple)
 
 
-def same(found, expected):
-    assert type(found) is type(expected)
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
-    assert found.tobytes() == expected.tobytes()
+def same(actual, expected):
+    assert type(actual) is type(expected)
+    assert actual.dtype == expected.dtype
+    assert actual.shape == expected.shape
+    assert actual.tobytes() == expected.tobytes()
 
 
 @given(st.data())

@@ -65,11 +65,11 @@ def indices(draw, shape):
     return items[0] if len(items) == 1 and draw(st.booleans()) else tuple(items)
 
 
-def same(found, expected):
-    assert type(found) is type(expected)
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
-    assert found.tobytes() == expected.tobytes()
+def same(actual, expected):
+    assert type(actual) is type(expected)
+    assert actual.dtype == expected.dtype
+    assert actual.shape == expected.shape
+    assert actual.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_every_plain_index_is_read_without_a_plan(tmp_path, kind):
     @given(indices(SHAPE))
     @settings(max_examples=150)
     def check(index):
-        found = _core.read_plain(file._core, index, whole.dtype)
-        same(found, whole[index])
-        assert isinstance(found, np.generic) or found.flags.f_contiguous or file.order == "C"
+        actual = _core.read_plain(file._core, index, whole.dtype)
+        same(actual, whole[index])
+        assert isinstance(actual, np.generic) or actual.flags.f_contiguous or file.order == "C"
         same(file[index], whole[index])
 
     with plait.open(name) as file:

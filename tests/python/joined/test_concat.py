@@ -75,17 +75,17 @@ REGIONS = [
 def test_regions(tmp_path, axis, region):
     arrays = parts_along(axis, rest=(9, 7))
     whole = np.concatenate(arrays, axis)
-    wanted = whole[region]
+    expected = whole[region]
     with plait.concat(saved(tmp_path, arrays), axis) as joined:
-        np.testing.assert_array_equal(joined.read(region=region), wanted)
-        np.testing.assert_array_equal(joined[region], wanted)
-        out = np.full((*wanted.shape, 2), -1.0)[..., 1]
+        np.testing.assert_array_equal(joined.read(region=region), expected)
+        np.testing.assert_array_equal(joined[region], expected)
+        out = np.full((*expected.shape, 2), -1.0)[..., 1]
         assert joined.read(out=out, region=region) is out
-        np.testing.assert_array_equal(out, wanted)
-        if wanted.ndim:
-            layout = plait.Layout(wanted.shape, ["cyclic", *["*"] * (wanted.ndim - 1)], grid=(3,), order="F")
+        np.testing.assert_array_equal(out, expected)
+        if expected.ndim:
+            layout = plait.Layout(expected.shape, ["cyclic", *["*"] * (expected.ndim - 1)], grid=(3,), order="F")
             for rank, part in enumerate(joined.read(layout, region=region)):
-                np.testing.assert_array_equal(part, wanted[np.ix_(*layout.indices(rank))])
+                np.testing.assert_array_equal(part, expected[np.ix_(*layout.indices(rank))])
 
 
 INDICES = [
@@ -105,9 +105,9 @@ def test_indexing_is_that_of_numpy(tmp_path, index):
     arrays = parts_along(0)
     whole = np.concatenate(arrays)
     with plait.concat(saved(tmp_path, arrays)) as joined:
-        found = joined[index]
-        np.testing.assert_array_equal(found, whole[index])
-        assert np.shape(found) == np.shape(whole[index])
+        actual = joined[index]
+        np.testing.assert_array_equal(actual, whole[index])
+        assert np.shape(actual) == np.shape(whole[index])
         np.testing.assert_array_equal(joined.astype("f4")[index], whole.astype("f4")[index])
         mask = np.arange(len(whole)) % 3 == 1
         np.testing.assert_array_equal(joined[mask], whole[mask])

@@ -86,19 +86,19 @@ def test_datasets_of_xarray(paths, whole, options):
 
 def test_decoded_datasets(paths):
     parts = [xarray.open_dataset(path, engine="netcdf4") for path in paths]
-    with xarray.open_dataset("run-*.nc", engine="plait", concat="time") as found:
+    with xarray.open_dataset("run-*.nc", engine="plait", concat="time") as dataset:
         joined = xarray.concat(parts, "time", data_vars="minimal", coords="minimal", compat="override")
-        xarray.testing.assert_equal(found, joined)
-    with plait.open_many("run-*.nc", "time", unpack=True).to_xarray() as found:
-        np.testing.assert_array_equal(found["rain"], joined["rain"])
+        xarray.testing.assert_equal(dataset, joined)
+    with plait.open_many("run-*.nc", "time", unpack=True).to_xarray() as dataset:
+        np.testing.assert_array_equal(dataset["rain"], joined["rain"])
 
 
 def test_pickled_datasets(paths, whole):
-    with xarray.open_dataset("run-*.nc", engine="plait", concat="time", decode_times=False) as found:
-        again = pickle.loads(pickle.dumps(found))
+    with xarray.open_dataset("run-*.nc", engine="plait", concat="time", decode_times=False) as dataset:
+        again = pickle.loads(pickle.dumps(dataset))
         np.testing.assert_array_equal(again["t2m"], whole["t2m"])
         with dask.config.set(scheduler="processes", num_workers=2):
-            total = found.chunk({"time": 2})["t2m"].sum().compute()
+            total = dataset.chunk({"time": 2})["t2m"].sum().compute()
         assert total == pytest.approx(float(whole["t2m"].sum()))
 
 

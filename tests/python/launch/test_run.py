@@ -209,7 +209,7 @@ def test_a_run_clears_what_a_killed_job_has_left(meeting_folder):
             time.sleep(0.01)
         rank.kill()
         rank.wait()
-    assert [one.name for one in meeting_folder.iterdir()] == ["killed.plait-job"]
+    assert [path.name for path in meeting_folder.iterdir()] == ["killed.plait-job"]
     assert jobs.run(1, ["true"])[0] == 0
     assert list(meeting_folder.iterdir()) == []
 

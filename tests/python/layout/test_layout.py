@@ -228,9 +228,9 @@ def test_positions_agree_with_brute_force(data):
         found = layout.indices(rank)
         assert isinstance(found, tuple)
         assert len(found) == len(expected)
-        for mine, theirs in zip(found, expected, strict=True):
-            assert mine.dtype == np.int64
-            assert mine.tolist() == theirs.tolist()
+        for actual_part, expected_part in zip(found, expected, strict=True):
+            assert actual_part.dtype == np.int64
+            assert actual_part.tolist() == expected_part.tolist()
         assert layout.local_shape(rank) == tuple(len(index) for index in expected)
         total += int(np.prod([len(index) for index in expected]))
     assert total == layout.elements == int(np.prod(model.shape))

@@ -171,8 +171,8 @@ def test_a_layout_to_itself_moves_nothing_between_ranks(drawn):
 
 def moved(arrays, source, target):
     """Redistribute, with a list as result even for one array."""
-    found = plait.redistribute(arrays, source, target)
-    return found if isinstance(found, list) else [found]
+    actual = plait.redistribute(arrays, source, target)
+    return actual if isinstance(actual, list) else [actual]
 
 
 @given(pairs(count=3))

@@ -258,7 +258,7 @@ def test_every_kill_leaves_the_file_without_the_array_or_with_all_of_it(tmp_path
     at = 0
     while (code := add(at)) != 0:
         assert code == -signal.SIGKILL
-        there = "new/v" in [one.name for one in plait.arrays_in(path)]
+        there = "new/v" in [info.name for info in plait.arrays_in(path)]
         assert former(path) == before
         with h5py.File(path) as file:
             assert ("new/v" in file) == there, at
@@ -290,7 +290,7 @@ def test_killed_and_failed_programs_add_nothing(tmp_path, storage):
     with pytest.raises(plait.ArgumentError), plait.open(f"{path}::v", "a", shape=SHAPE, dtype="i4") as file:
         file.write(block((2, 2)))
     assert former(path) == before
-    assert sorted(one.name for one in plait.arrays_in(path)) == ["g/packed", "other", "text"]
+    assert sorted(info.name for info in plait.arrays_in(path)) == ["g/packed", "other", "text"]
     with plait.open(f"{path}::/g/v", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]) as file:
         file.write(block(SHAPE))
     assert former(path) == before
@@ -324,7 +324,7 @@ def test_an_array_that_another_program_cuts_off_is_not_added(tmp_path, dtype):
     with pytest.raises(plait.StoreError, match="has been changed by another program meanwhile"):
         file.close()
     assert former(path) == before
-    assert "v" not in [one.name for one in plait.arrays_in(path)]
+    assert "v" not in [info.name for info in plait.arrays_in(path)]
 
 
 def test_a_group_adds_several_arrays_together(tmp_path):
@@ -382,4 +382,4 @@ def test_dimensions_of_hdf5_are_shared_if_they_fit(tmp_path):
         assert file["v"].dims[1][0] == file["x"]
         assert [one[0].name for one in file["w"].dims] == ["/y", "/x"]
         assert [len(one) for one in file["u"].dims] == [0, 0]  # the scales have other lengths
-    assert {one.name: one.dimension_names for one in plait.arrays_in(path)}["u"] == ("x", "y")
+    assert {info.name: info.dimension_names for info in plait.arrays_in(path)}["u"] == ("x", "y")

@@ -228,7 +228,7 @@ def test_every_kill_leaves_the_file_without_the_variable_or_with_all_of_it(tmp_p
     while (code := add(at)) != 0:
         if not (names == "y,x" and at % 2 == 1):  # half of an atomic write is no kill
             assert code == -signal.SIGKILL
-            there = "new" in [one.name for one in plait.arrays_in(path)]
+            there = "new" in [info.name for info in plait.arrays_in(path)]
             check_former(path)
             with netcdf4.Dataset(path) as file:
                 assert ("new" in file.variables) == there

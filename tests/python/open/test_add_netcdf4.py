@@ -46,17 +46,17 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
     with netcdf4.Dataset(path, "a") as file:
         file.set_auto_mask(False)
         for number, (name, (dimensions, shape)) in enumerate(new.items()):
-            found = file[name]
+            dataset = file[name]
             if dimensions:
-                assert found.dimensions == dimensions
-            elements = found[:]
+                assert dataset.dimensions == dimensions
+            elements = dataset[:]
             if name == "short":
                 assert len(elements) == 5
                 elements = elements[:3]
             np.testing.assert_array_equal(elements, block(shape, number, "f4"))
-            assert found.units == "K"
-        found = {name: (len(one), one.isunlimited()) for name, one in file.dimensions.items()}
-        assert {name: one for name, one in found.items() if "phony" not in name} == {
+            assert dataset.units == "K"
+        dataset = {name: (len(dimension), dimension.isunlimited()) for name, dimension in file.dimensions.items()}
+        assert {name: one for name, one in dataset.items() if "phony" not in name} == {
             "time": (5, True),
             "lat": (4, False),
             "bare": (3, False),
@@ -71,11 +71,11 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
         file.createVariable("later", "i4", ("later", "height"))[:] = 4
     with plait.open(f"{path}::v", "a") as file:
         file.append(np.full((1, 4), 9, "f4"))
-    with xarray.open_dataset(path) as found:
-        assert found["v"].dims == ("time", "lat")
-        np.testing.assert_array_equal(found["v"][5:, 0], [3, 3, 9])
-        assert found.sizes["height"] == 6
-        assert not np.isnan(found["u"][:5]).any()
+    with xarray.open_dataset(path) as dataset:
+        assert dataset["v"].dims == ("time", "lat")
+        np.testing.assert_array_equal(dataset["v"][5:, 0], [3, 3, 9])
+        assert dataset.sizes["height"] == 6
+        assert not np.isnan(dataset["u"][:5]).any()
     with h5py.File(path) as file:  # scales refer to their users, and have numbers of their own
         users = [file[one[0]].name for one in file["lat"].attrs["REFERENCE_LIST"]]
         assert users == ["/temp", "/v", "/w", "/g/v", "/_nc4_non_coord_own"]

@@ -133,9 +133,9 @@ def test_a_killed_append_leaves_the_old_length_and_no_elements(tmp_path, options
     with plait.open(tmp_path / "a.zarr", "a") as file:
         file.resize((13, 7))
         np.testing.assert_array_equal(file.read()[5:], -7)
-    found = content(tmp_path / "a.zarr")
-    np.testing.assert_array_equal(found[:5], expected)
-    np.testing.assert_array_equal(found[5:], -7)
+    actual = content(tmp_path / "a.zarr")
+    np.testing.assert_array_equal(actual[:5], expected)
+    np.testing.assert_array_equal(actual[5:], -7)
 
 
 @pytest.mark.parametrize("options", KINDS)
@@ -215,11 +215,11 @@ def test_objects_in_memory_grow():
         file.append(block((4, 7)))
         file.resize((11, 8))
     with plait.open(url) as file:
-        found = file.read()
-    np.testing.assert_array_equal(found[:5, :7], expected)
-    np.testing.assert_array_equal(found[5:9, :7], block((4, 7)))
-    assert not found[9:].any()
-    assert not found[:, 7:].any()
+        actual = file.read()
+    np.testing.assert_array_equal(actual[:5, :7], expected)
+    np.testing.assert_array_equal(actual[5:9, :7], block((4, 7)))
+    assert not actual[9:].any()
+    assert not actual[:, 7:].any()
 
 
 def test_an_empty_block_changes_nothing(tmp_path):
@@ -308,9 +308,9 @@ def test_readers_find_the_old_array_or_the_new_one(tmp_path):
     whole = np.concatenate((expected, np.repeat(np.arange(20, dtype="i4") + 1, 3)[:, None] * np.ones(7, "i4")))
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path) as writer:
         while writer.poll() is None:
-            found = content(tmp_path / "a.zarr")
-            assert (len(found) - 5) % 3 == 0
-            np.testing.assert_array_equal(found, whole[: len(found)])
+            actual = content(tmp_path / "a.zarr")
+            assert (len(actual) - 5) % 3 == 0
+            np.testing.assert_array_equal(actual, whole[: len(actual)])
             time.sleep(0.001)
     assert writer.returncode == 0
     np.testing.assert_array_equal(content(tmp_path / "a.zarr"), whole)

@@ -186,9 +186,9 @@ def test_a_killed_append_leaves_the_old_length_and_no_elements(tmp_path, index, 
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         file.resize((13, 7))
         np.testing.assert_array_equal(file.read()[5:], -7)
-    found = content(tmp_path / "a.h5")
-    np.testing.assert_array_equal(found[:5], expected)
-    np.testing.assert_array_equal(found[5:], -7)
+    actual = content(tmp_path / "a.h5")
+    np.testing.assert_array_equal(actual[:5], expected)
+    np.testing.assert_array_equal(actual[5:], -7)
 
 
 APPEND = """
@@ -217,11 +217,11 @@ def test_every_kill_leaves_the_old_or_the_new_length(tmp_path, index):
     while (code := append(at)) != 0:
         assert code == -signal.SIGKILL
         with plait.open(f"{path}::g/v") as file:
-            found = file.read()
-        assert np.array_equal(found, before) or np.array_equal(found, after), at
-        np.testing.assert_array_equal(content(path), found)
+            actual = file.read()
+        assert np.array_equal(actual, before) or np.array_equal(actual, after), at
+        np.testing.assert_array_equal(content(path), actual)
         assert not list(tmp_path.glob(".a.*"))
-        seen.append(len(found))
+        seen.append(len(actual))
         at += 1 if at < 4 else 5
     assert seen == sorted(seen)
     assert set(seen) == {len(before), len(after)}

@@ -37,10 +37,10 @@ def write_hdf5(path: Path, user_block: int = 0) -> None:
 def check_hdf5(path: Path, folder: Path) -> None:
     with plait.open(f"{path}::/g/v") as file:
         np.testing.assert_array_equal(file.read(), ARRAY)
-    assert [one.name for one in plait.arrays_in(path)] == ["g/v", "w"]
+    assert [info.name for info in plait.arrays_in(path)] == ["g/v", "w"]
     assert [one.name for one in plait.groups_in(path)] == ["", "g"]
     plait.copy(path, folder / "all.zarr")
-    assert [one.name for one in plait.arrays_in(folder / "all.zarr")] == ["g/v", "w"]
+    assert [info.name for info in plait.arrays_in(folder / "all.zarr")] == ["g/v", "w"]
     plait.copy(f"{path}::/g/v", folder / "one.npy")
     np.testing.assert_array_equal(np.load(folder / "one.npy"), ARRAY)
     with xarray.open_dataset(path, engine="plait", group="g") as data:
@@ -86,7 +86,7 @@ def test_netcdf(tmp_path, kind, ending):
         file.createVariable("w", "f4", ("y",))[:] = 1
     with plait.open(f"{path}::v") as file:
         np.testing.assert_array_equal(file.read(), ARRAY)
-    assert [(one.name, one.dimension_names) for one in plait.arrays_in(path)] == [("v", ("y", "x")), ("w", ("y",))]
+    assert [(info.name, info.dimension_names) for info in plait.arrays_in(path)] == [("v", ("y", "x")), ("w", ("y",))]
     plait.copy(path, tmp_path / "all.npz")
     assert sorted(np.load(tmp_path / "all.npz").files) == ["v", "w"]
     with (
@@ -118,7 +118,7 @@ def test_archives(tmp_path, kind, ending):
         else:
             file.write(numpy_of_safetensors.save({"v": ARRAY, "w": ARRAY[0].copy()}))
     np.testing.assert_array_equal(plait.open(f"{path}::v").read(), ARRAY)
-    assert [one.name for one in plait.arrays_in(path)] == ["v", "w"]
+    assert [info.name for info in plait.arrays_in(path)] == ["v", "w"]
     with xarray.open_dataset(path) as data:
         np.testing.assert_array_equal(data["v"], ARRAY)
 
@@ -131,9 +131,9 @@ def test_zarr(tmp_path, location, name, version):
     for url in (f"{path}::/g/v", f"{path}/g/v", f"{path}/g/v/", f"{path}/g::v"):
         np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     for url in (path, f"{path}/"):
-        assert [one.name for one in plait.arrays_in(url)] == ["g/v"]
+        assert [info.name for info in plait.arrays_in(url)] == ["g/v"]
     plait.copy(path, tmp_path / "all.h5")
-    assert [one.name for one in plait.arrays_in(tmp_path / "all.h5")] == ["g/v"]
+    assert [info.name for info in plait.arrays_in(tmp_path / "all.h5")] == ["g/v"]
     with plait.open(f"{path}::/g/v", "r+") as file:
         file.write(-ARRAY)
         file.attrs["units"] = "m"
@@ -188,7 +188,7 @@ def test_formats_that_are_stated_in_names(tmp_path, monkeypatch):
     with h5py.File("a.mat") as file:
         np.testing.assert_array_equal(file["g/v"][...], ARRAY)
     plait.copy("a.mat", "hdf5:b.nwb")
-    assert [one.name for one in plait.arrays_in("hdf5:b.nwb")] == ["g/v"]
+    assert [info.name for info in plait.arrays_in("hdf5:b.nwb")] == ["g/v"]
     plait.copy("hdf5:a.mat", "zarr:b")
     assert plait.open("b").read().tolist() == ARRAY.tolist()
     with pytest.raises(plait.StoreError, match="zip"):

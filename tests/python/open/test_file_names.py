@@ -19,9 +19,9 @@ def write(url, array=WHOLE):
 
 def refused(url, mode="w", **options):
     options = options or {"shape": (6,), "dtype": "i4"}
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         plait.open(url, mode, **options)
-    return str(told.value)
+    return str(raised.value)
 
 
 FORMATS = {
@@ -166,9 +166,9 @@ def test_what_a_file_begins_with(tmp_path, content, says):
             if says == "array 6" and not options:
                 assert plait.open(path).read().tolist() == WHOLE.tolist()
                 continue
-            with pytest.raises(plait.Error) as told:
+            with pytest.raises(plait.Error) as raised:
                 plait.open(path, **options)
-            assert says in str(told.value)
+            assert says in str(raised.value)
     # A shape and type that fit the size of the file are accepted.
     size = os.path.getsize(tmp_path / "a.bin")
     assert plait.open(tmp_path / "a.bin", shape=size, dtype="u1").shape == (size,)

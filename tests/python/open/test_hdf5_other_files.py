@@ -59,7 +59,7 @@ def check(url: object, array: np.ndarray) -> None:
 
 
 def listing(path: Path) -> dict[str, "plait.ArrayInfo"]:
-    return {one.name: one for one in plait.arrays_in(path)}
+    return {info.name: info for info in plait.arrays_in(path)}
 
 
 def opening_error(url: object) -> str:

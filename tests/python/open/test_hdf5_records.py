@@ -63,8 +63,8 @@ def test_h5py_reads_what_is_written(tmp_path_factory, dtype, chunks, codec):
     array = random_records(dtype, (5, 7))
     with plait.open(f"{path}::a", "w", shape=array.shape, dtype=dtype, chunks=chunks, codec=codec) as file:
         file.write(array)
-    found = by_h5py(path)
-    assert_same(found, array)
+    actual = by_h5py(path)
+    assert_same(actual, array)
     assert_same(plait.open(path).read(), array)
 
 
@@ -115,7 +115,7 @@ def test_members_of_other_types_are_named(tmp_path):
         file.create_dataset("inner", (2,), [("x", [("y", "f8"), ("to", h5py.ref_dtype)])])
         file["good"] = np.zeros(2, [("x", "i4")])
         file.create_dataset("lists", (2,), np.dtype((h5py.ref_dtype, (2,))))
-    reasons = {one.name: one.error for one in plait.arrays_in(path)}
+    reasons = {info.name: info.error for info in plait.arrays_in(path)}
     assert "its elements are records (x, text), and its member text is of the type STRING VARIABLE" in reasons["texts"]
     assert "its member x.to is of the type REFERENCE" in reasons["inner"]
     assert reasons["good"] == ""
@@ -162,7 +162,7 @@ def test_fill_values_of_arrays_as_elements(tmp_path):
             h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple((4,)), creation)
     for name in ("equal", "different"):
         np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), by_h5py(path, name))
-    fills = {one.name: one.fill_value for one in plait.arrays_in(path)}
+    fills = {info.name: info.fill_value for info in plait.arrays_in(path)}
     assert fills["equal"] == 7
     assert fills["different"] is None
 
@@ -176,8 +176,8 @@ def test_dates_are_those_of_h5py(tmp_path, unit):
     plait.copy(tmp_path / "a.h5", tmp_path / "b.npy")
     assert_same(np.load(tmp_path / "b.npy"), array)
     plait.copy(tmp_path / "b.npy", tmp_path / "c.h5")
-    found = by_h5py(tmp_path / "c.h5", "data")
-    assert_same(found, array)
+    actual = by_h5py(tmp_path / "c.h5", "data")
+    assert_same(actual, array)
     with pytest.raises(plait.ArgumentError, match='attribute units, such as "days since'):
         plait.copy(tmp_path / "b.npy", tmp_path / "c.nc")
 

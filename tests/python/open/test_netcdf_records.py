@@ -59,16 +59,16 @@ def test_plait_reads_them_again(tmp_path):
     array = random_records(STATION, (4,))
     with plait.open(tmp_path / "a.nc::s", "w", shape=(4,), dtype=STATION) as file:
         file.write(array)
-    found = plait.open(tmp_path / "a.nc::s").read()
-    assert found.dtype.itemsize == STATION.itemsize
+    actual = plait.open(tmp_path / "a.nc::s").read()
+    assert actual.dtype.itemsize == STATION.itemsize
     for name in ("id", "at", "values", "phase"):
-        assert_same(found[name], array[name])
-    np.testing.assert_array_equal(found["good"], array["good"].view("i1"))
-    assert_same(found["name"].copy().view("S5")[:, 0], array["name"])
+        assert_same(actual[name], array[name])
+    np.testing.assert_array_equal(actual["good"], array["good"].view("i1"))
+    assert_same(actual["name"].copy().view("S5")[:, 0], array["name"])
     with h5py.File(tmp_path / "a.nc") as file:
-        assert_same(file["s"][...], found)
+        assert_same(file["s"][...], actual)
     plait.copy(tmp_path / "a.nc", tmp_path / "b.nc", verify=True)
-    assert_same(plait.open(tmp_path / "b.nc::s").read(), found)
+    assert_same(plait.open(tmp_path / "b.nc::s").read(), actual)
 
 
 def test_names_of_types_are_free(tmp_path):

@@ -60,7 +60,7 @@ def test_hierarchies_are_listed_and_described(bucket):
     write(f"{url}::/ocean/depth", attributes={"units": "m"}, dimension_names=["x", "y"])
     write(f"{url}::/ocean/deep/t", WHOLE * 2)
     write(f"{url}::/land", WHOLE[0])
-    assert [one.name for one in plait.arrays_in(url)] == ["land", "ocean/deep/t", "ocean/depth"]
+    assert [info.name for info in plait.arrays_in(url)] == ["land", "ocean/deep/t", "ocean/depth"]
     assert [one.name for one in plait.groups_in(url)] == ["", "ocean", "ocean/deep"]
     told = describe(url, {})
     assert told["kind"] == "Zarr in memory://"
@@ -76,14 +76,14 @@ def test_copies(bucket, tmp_path):
     plait.copy(tmp_path / "a.npz", f"{bucket}/a.zarr", codec="gzip")
     plait.copy(f"{bucket}/a.zarr", f"{bucket}/b.zarr", chunks=(2, 2), variable=["x", "z"])
     plait.copy(f"{bucket}/b.zarr", tmp_path / "c.zarr")
-    assert [one.name for one in plait.arrays_in(tmp_path / "c.zarr")] == ["x", "z"]
+    assert [info.name for info in plait.arrays_in(tmp_path / "c.zarr")] == ["x", "z"]
     np.testing.assert_array_equal(plait.open(f"{tmp_path}/c.zarr::z").read(), WHOLE * 3)
     plait.copy(tmp_path / "a.npz", f"{bucket}/b.zarr")  # grows, and replaces arrays
-    assert [one.name for one in plait.arrays_in(f"{bucket}/b.zarr")] == ["x", "y", "z"]
+    assert [info.name for info in plait.arrays_in(f"{bucket}/b.zarr")] == ["x", "y", "z"]
     np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr::y").read(), WHOLE[0])
     with pytest.raises(plait.ArgumentError, match="is the source itself"):
         plait.copy(f"{bucket}/b.zarr::x", f"{bucket}/b.zarr::/x")
-    assert not [one for one in os.listdir() if "zarr" in one]
+    assert not [path for path in os.listdir() if "zarr" in path]
 
 
 @pytest.mark.parametrize("existing", [False, True])
@@ -162,23 +162,23 @@ def test_names_without_a_suffix(bucket):
 @pytest.mark.parametrize("mode", ["r", "w"])
 def test_formats_of_one_object(bucket, name, mode):
     url = f"{bucket}/{name}"
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         plait.open(url, mode, **({"shape": 3, "dtype": "i4"} if mode == "w" else {}))
-    assert str(told.value).startswith(f"{url}: the name is that of ")
-    assert "in object stores Plait reads and writes only Zarr; give a name that ends with .zarr" in str(told.value)
+    assert str(raised.value).startswith(f"{url}: the name is that of ")
+    assert "in object stores Plait reads and writes only Zarr; give a name that ends with .zarr" in str(raised.value)
     assert bucket.names() == []
 
 
 def test_what_is_not_there(bucket):
     write(f"{bucket}/a.zarr::/x")
-    with pytest.raises(FileNotFoundError) as told:
+    with pytest.raises(FileNotFoundError) as raised:
         plait.open(f"{bucket}/a.zarr::/y")
-    assert f"{bucket}/a.zarr has no array or group of this name" in str(told.value)
+    assert f"{bucket}/a.zarr has no array or group of this name" in str(raised.value)
     for url in (f"{bucket}/b.zarr", f"{bucket}/b", f"{bucket}/b.zarr::/y"):
-        with pytest.raises(FileNotFoundError) as told:
+        with pytest.raises(FileNotFoundError) as raised:
             plait.open(url)
-        assert "there is no Zarr array or group at" in str(told.value)
-        assert "objects in memory exist only in the process that has written them" in str(told.value)
+        assert "there is no Zarr array or group at" in str(raised.value)
+        assert "objects in memory exist only in the process that has written them" in str(raised.value)
     with pytest.raises(FileNotFoundError):
         plait.arrays_in(f"{bucket}/b.zarr")
 
@@ -200,20 +200,20 @@ def test_what_is_not_there(bucket):
     ],
 )
 def test_urls_that_cannot_be(url, says):
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         plait.open(url)
-    assert says in str(told.value)
+    assert says in str(raised.value)
     for call in (plait.arrays_in, plait.groups_in, lambda name: plait.copy(name, "never.npy")):
-        with pytest.raises(plait.ArgumentError) as told:
+        with pytest.raises(plait.ArgumentError) as raised:
             call(url)
-        assert says in str(told.value)
+        assert says in str(raised.value)
 
 
 @pytest.mark.parametrize("mode", ["r", "w"])
 def test_paths_have_lost_a_slash(mode):
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         plait.open(Path("memory://bucket/a.zarr"), mode, **({"shape": 3, "dtype": "i4"} if mode == "w" else {}))
-    assert "; for an object store write memory://BUCKET/KEY.zarr, as a text and not as a path" in str(told.value)
+    assert "; for an object store write memory://BUCKET/KEY.zarr, as a text and not as a path" in str(raised.value)
 
 
 def test_arrays_of_the_driver_for_memory_are_others(bucket):

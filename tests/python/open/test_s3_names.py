@@ -24,7 +24,7 @@ def test_options_follow_the_name(server, monkeypatch):
         np.testing.assert_array_equal(plait.open(name).read(), DATA)
     np.testing.assert_array_equal(plait.open(f"zarr:s3://options/d.zarr/g/a?{options}").read(), DATA)
     url = f"s3://options/d.zarr?{options}"
-    assert [one.name for one in plait.arrays_in(url)] == ["g/a"]
+    assert [info.name for info in plait.arrays_in(url)] == ["g/a"]
     assert [one.name for one in plait.groups_in(url)] == ["", "g"]
 
 
@@ -68,7 +68,7 @@ def test_the_bucket_in_the_host(server):
     with pytest.raises(plait.Error):
         plait.open(name)  # the host 127.0.0.1 answers, but the path lacks the bucket
     log = server.log()
-    assert {one["path"] for one in log} >= {"/a.zarr/zarr.json"}
+    assert {request["path"] for request in log} >= {"/a.zarr/zarr.json"}
     assert log[0]["headers"]["host"] == f"127.0.0.1:{server.port}"
 
 

@@ -168,9 +168,9 @@ def test_what_is_defined_anew_is_written_anew():
     sizes = []
     with plait.open("pipe:flow") as file:
         for _ in file:
-            found = file.read(variable="p")
-            assert (found == found.size).all()
-            sizes.append(found.size)
+            actual = file.read(variable="p")
+            assert (actual == actual.size).all()
+            sizes.append(actual.size)
     assert sizes == [10, 20, 5]
     writer.result()
 

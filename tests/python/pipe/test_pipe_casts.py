@@ -33,9 +33,9 @@ def test_what_numpy_converts(source, target, casting):
     if np.can_cast(source, target, casting):
         with plait.open(url, dtype=target) as file:
             assert file.dtype == np.dtype(target)
-            found = file.read()
-            assert found.dtype == np.dtype(target)
-            np.testing.assert_array_equal(found, array.astype(target))
+            actual = file.read()
+            assert actual.dtype == np.dtype(target)
+            np.testing.assert_array_equal(actual, array.astype(target))
         writer.result()
     else:
         told = f"the two ends differ: .* writes 2x4 .{array.dtype.str[1:]}, but .*casting={casting} does not convert"
@@ -84,9 +84,9 @@ def test_the_order_of_bytes_can_be_another_one(dtype):
     other = array.dtype.newbyteorder()
     writer = BackgroundThread(write, array, Layout((3,), "(block) onto (3)"))
     with plait.open("pipe:flow?casting=safe", dtype=other) as file:
-        found = file.read()
-    assert found.dtype == other
-    np.testing.assert_array_equal(found, array)
+        actual = file.read()
+    assert actual.dtype == other
+    np.testing.assert_array_equal(actual, array)
     writer.result()
 
 
@@ -122,7 +122,7 @@ def test_other_arrays_of_a_step_stay_what_they_are():
     with plait.open("pipe:flow?casting=same_kind", dtype="f4", shape=(3,)) as file:
         for step in file:
             assert file.read(variable="u").dtype == np.dtype("f8")
-            found = file.read()
-            assert found.dtype == np.dtype("f4")
-            assert (found == step.number + 0.5).all()
+            actual = file.read()
+            assert actual.dtype == np.dtype("f4")
+            assert (actual == step.number + 0.5).all()
     writer.result()

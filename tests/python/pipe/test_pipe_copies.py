@@ -34,7 +34,7 @@ def read(url="pipe:flow"):
 
 
 def names(folder):
-    return sorted(one.name for one in folder.iterdir() if one.name != "meet")
+    return sorted(path.name for path in folder.iterdir() if path.name != "meet")
 
 
 @pytest.mark.parametrize("order", [None, "F"])
@@ -47,18 +47,18 @@ def test_each_step_becomes_a_file(tmp_path, order, memory):
     assert (done.windows > 3) == (memory == 300)
     assert names(tmp_path) == ["a-000.npy", "a-001.npy", "a-002.npy"]
     for number in range(3):
-        found = np.load(tmp_path / f"a-{number:03}.npy")
-        assert found.flags.f_contiguous == (order == "F")
-        np.testing.assert_array_equal(found, whole(SHAPE, number))
+        actual = np.load(tmp_path / f"a-{number:03}.npy")
+        assert actual.flags.f_contiguous == (order == "F")
+        np.testing.assert_array_equal(actual, whole(SHAPE, number))
 
 
 def test_the_only_step_becomes_the_file(tmp_path):
     writer = BackgroundThread(write, 1, dtype=">i4")
     plait.copy("pipe:flow", tmp_path / "a.npy")
     writer.result()
-    found = np.load(tmp_path / "a.npy")
-    assert found.dtype == ">i4"
-    np.testing.assert_array_equal(found, whole(SHAPE, 0))
+    actual = np.load(tmp_path / "a.npy")
+    assert actual.dtype == ">i4"
+    np.testing.assert_array_equal(actual, whole(SHAPE, 0))
 
 
 def test_a_second_step_needs_a_name_of_its_own(tmp_path):
@@ -181,9 +181,9 @@ def test_streams_of_npy_files(tmp_path, order, memory):
     writer.result()
     stream.seek(0)
     for number in range(3):
-        found = np.load(stream)
-        assert found.flags.f_contiguous == (order == "F")
-        np.testing.assert_array_equal(found, whole(SHAPE, number))
+        actual = np.load(stream)
+        assert actual.flags.f_contiguous == (order == "F")
+        np.testing.assert_array_equal(actual, whole(SHAPE, number))
     assert stream.read() == b""
     stream = io.BytesIO()
     for array in arrays:
@@ -191,9 +191,9 @@ def test_streams_of_npy_files(tmp_path, order, memory):
     stream.seek(0)
     reader = BackgroundThread(read)
     plait.copy(stream, "pipe:flow")
-    for array, (_, _, found) in zip(arrays, reader.result(), strict=True):
-        assert found["data"].dtype == ">f4"
-        np.testing.assert_array_equal(found["data"], array)
+    for array, (_, _, actual) in zip(arrays, reader.result(), strict=True):
+        assert actual["data"].dtype == ">f4"
+        np.testing.assert_array_equal(actual["data"], array)
     stream.seek(0)
     plait.copy(stream, tmp_path / "a{step}.npy", memory=memory)
     np.save(tmp_path / "b.npy", arrays[2])

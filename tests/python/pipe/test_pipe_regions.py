@@ -26,8 +26,8 @@ def test_only_what_a_region_with_steps_takes_is_sent():
         for _ in file:
             wanted = Layout((50, 29), "(*, cyclic) onto (5)")
             assert "11.3 KiB in 1450 runs" in file.explain(wanted, region)
-            found = file.read(wanted, region=region)
-            for mine, expected in zip(found, split_array(whole((100, 90), 0)[region], wanted), strict=True):
+            actual = file.read(wanted, region=region)
+            for mine, expected in zip(actual, split_array(whole((100, 90), 0)[region], wanted), strict=True):
                 np.testing.assert_array_equal(mine, expected)
     writer.result()
 

@@ -51,7 +51,7 @@ def test_into_arrays_of_the_callers(data):
     source, target = Model(a), Model(b)
     whole = numbered(shape, data.draw(st.sampled_from(DTYPES)))
     before = [anywhere(data.draw, array) for array in make_locals(source, whole, filler(whole.dtype))]
-    kept = [array.copy() for array in before]
+    copies = [array.copy() for array in before]
     blank = [target.new_array(rank, whole.dtype, filler(whole.dtype)) for rank in target.rank_numbers]
     out = [anywhere(data.draw, array) for array in blank]
     plait.redistribute(
@@ -59,7 +59,7 @@ def test_into_arrays_of_the_callers(data):
     )
     for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
         np.testing.assert_array_equal(mine, expected(target, rank, whole, untouched, fill))
-    for array, old in zip(before, kept, strict=True):
+    for array, old in zip(before, copies, strict=True):
         np.testing.assert_array_equal(array, old)
 
 
@@ -73,10 +73,10 @@ def test_into_new_arrays(data):
     source, target = Model(a), Model(b)
     whole = numbered(shape)
     before = [anywhere(data.draw, array) for array in make_locals(source, whole, -1)]
-    found = plait.redistribute(as_given(before, data.draw), make_layout(a), make_layout(b), fill_halo=fill)
-    found = found if isinstance(found, list) else [found]
-    assert len(found) == len(target.parts)
-    for rank, mine in zip(target.rank_numbers, found, strict=True):
+    actual = plait.redistribute(as_given(before, data.draw), make_layout(a), make_layout(b), fill_halo=fill)
+    actual = actual if isinstance(actual, list) else [actual]
+    assert len(actual) == len(target.parts)
+    for rank, mine in zip(target.rank_numbers, actual, strict=True):
         assert mine.dtype == whole.dtype
         assert mine.shape == target.padded_shape(rank)
         steps = [step * mine.itemsize for step in target.steps(rank)]
@@ -109,8 +109,8 @@ def test_with_little_memory(data):
 
 def test_a_periodic_halo_of_a_ring():
     layout = plait.Layout.parse("6 (block) onto (3) halo=(1) periodic=(0)")
-    found = plait.redistribute(np.arange(6), plait.Layout.parse("6 (*)"), layout, fill_halo=True)
-    assert [array.tolist() for array in found] == [[5, 0, 1, 2], [1, 2, 3, 4], [3, 4, 5, 0]]
+    actual = plait.redistribute(np.arange(6), plait.Layout.parse("6 (*)"), layout, fill_halo=True)
+    assert [array.tolist() for array in actual] == [[5, 0, 1, 2], [1, 2, 3, 4], [3, 4, 5, 0]]
 
 
 def test_corners_are_filled_where_both_neighbours_are():

@@ -13,14 +13,14 @@ def as_given(arrays):
     return arrays[0] if len(arrays) == 1 else arrays
 
 
-def check(found, expected, target):
-    found = [found] if len(expected) == 1 else found
-    assert len(found) == len(expected)
-    for mine, theirs in zip(found, expected, strict=True):
-        assert mine.dtype == theirs.dtype
-        assert mine.shape == theirs.shape
-        np.testing.assert_array_equal(mine, theirs)
-        assert mine.flags.f_contiguous if target.order == "F" else mine.flags.c_contiguous
+def check(actual, expected, target):
+    actual = [actual] if len(expected) == 1 else actual
+    assert len(actual) == len(expected)
+    for actual_part, expected_part in zip(actual, expected, strict=True):
+        assert actual_part.dtype == expected_part.dtype
+        assert actual_part.shape == expected_part.shape
+        np.testing.assert_array_equal(actual_part, expected_part)
+        assert actual_part.flags.f_contiguous if target.order == "F" else actual_part.flags.c_contiguous
 
 
 @given(st.data())
@@ -30,10 +30,10 @@ def test_moves_every_element_to_its_position(data):
     source, target = data.draw(models(shape)), data.draw(models(shape))
     whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", ">i2", "S3", "?"])))
     before = source.locals(whole)
-    kept = [array.copy() for array in before]
+    copies = [array.copy() for array in before]
     after = plait.redistribute(as_given(before), source.layout(), target.layout())
     check(after, target.locals(whole), target)
-    for array, old in zip(before, kept, strict=True):
+    for array, old in zip(before, copies, strict=True):
         np.testing.assert_array_equal(array, old)
 
 
@@ -55,8 +55,10 @@ def test_two_steps_move_what_one_does(data):
     middle = plait.redistribute(start, a.layout(), b.layout())
     end = plait.redistribute(middle, b.layout(), c.layout())
     direct = plait.redistribute(start, a.layout(), c.layout())
-    for mine, theirs in zip(end if c.size > 1 else [end], direct if c.size > 1 else [direct], strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    for actual_part, expected_part in zip(
+        end if c.size > 1 else [end], direct if c.size > 1 else [direct], strict=True
+    ):
+        np.testing.assert_array_equal(actual_part, expected_part)
 
 
 def test_arrays_may_have_any_strides():
@@ -66,13 +68,13 @@ def test_arrays_may_have_any_strides():
     backwards = np.ascontiguousarray(whole[::-1, ::-1])[::-1, ::-1]
     wide = np.zeros((3, 24))
     wide[:, ::3] = whole[3:]
-    found = plait.redistribute([backwards[:3], wide[:, ::3]], source, target)
-    np.testing.assert_array_equal(found[0], whole[:, ::2])
-    np.testing.assert_array_equal(found[1], whole[:, 1::2])
+    actual = plait.redistribute([backwards[:3], wide[:, ::3]], source, target)
+    np.testing.assert_array_equal(actual[0], whole[:, ::2])
+    np.testing.assert_array_equal(actual[1], whole[:, 1::2])
     constant = np.broadcast_to(np.float64(4), (3, 8))
-    found = plait.redistribute((constant, constant), source, target)
-    assert (found[0] == 4).all()
-    assert (found[1] == 4).all()
+    actual = plait.redistribute((constant, constant), source, target)
+    assert (actual[0] == 4).all()
+    assert (actual[1] == 4).all()
 
 
 @pytest.mark.parametrize(
@@ -92,10 +94,10 @@ def test_elements_of_any_fixed_size(dtype):
         whole = np.array([chr(97 + i % 26) for i in range(30)], dtype).view("u1")
     array = whole.view(dtype).reshape(5, 6)
     source, target = plait.Layout((5, 6), "(*, *)"), plait.Layout((5, 6), "(cyclic, *) onto (2)")
-    found = plait.redistribute(array, source, target)
+    actual = plait.redistribute(array, source, target)
     for rank in range(2):
-        assert found[rank].dtype == array.dtype
-        np.testing.assert_array_equal(found[rank], array[rank::2])
+        assert actual[rank].dtype == array.dtype
+        np.testing.assert_array_equal(actual[rank], array[rank::2])
 
 
 def test_what_does_not_fit_is_an_argument_error():
@@ -220,8 +222,8 @@ def test_started_redistributions_come_in_order():
         arrays = out
     last = requests[-1].wait()
     assert all(request.test() for request in requests)
-    for mine, theirs in zip(last, first, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    for actual_part, expected_part in zip(last, first, strict=True):
+        np.testing.assert_array_equal(actual_part, expected_part)
 
 
 def test_shared_arrays_live_as_long_as_what_refers_to_them():

@@ -145,9 +145,9 @@ def test_every_kill_leaves_the_old_or_the_new_texts(tmp_path, storage):
         if code == 0:
             break
         assert code == -signal.SIGKILL
-        found = by_h5py(path)
-        is_new = found.tolist() == after.tolist()
-        assert is_new or found.tolist() == before.tolist()
+        actual = by_h5py(path)
+        is_new = actual.tolist() == after.tolist()
+        assert is_new or actual.tolist() == before.tolist()
         seen.add(is_new)
     assert at > 3
     assert False in seen

@@ -47,8 +47,8 @@ def test_hdf5_is_read_as_h5py_reads_it(tmp_path, options):
     with plait.open(tmp_path / "a.h5::/data") as file:
         assert file.shape == (7, 5)
         assert file.dtype == np.dtypes.StringDType()
-        found = file.read()
-        assert_array_equal(found.astype(object), texts)
+        actual = file.read()
+        assert_array_equal(actual.astype(object), texts)
         assert_array_equal(file.read(region=np.s_[1:6:2, 1:4]).astype(object), texts[1:6:2, 1:4])
         assert file[2, 3] == texts[2, 3]
         assert_array_equal(file[[5, 1], 1:].astype(object), texts[[5, 1], 1:])
@@ -77,8 +77,8 @@ def test_ascii_unwritten_and_scalar_texts_of_hdf5(tmp_path):
 def test_hdf5_is_written_as_h5py_reads_it(tmp_path, shape, codec):
     options = {} if not shape or 0 in shape or codec == "none" else {"codec": codec}
     texts = written(tmp_path / "a.h5", shape, **options)
-    found = by_h5py(tmp_path / "a.h5")
-    assert_array_equal(np.array(found, object), texts)
+    actual = by_h5py(tmp_path / "a.h5")
+    assert_array_equal(np.array(actual, object), texts)
     with plait.open(tmp_path / "a.h5") as file:
         assert_array_equal(np.asarray(file).astype(object), texts)
     with h5py.File(tmp_path / "a.h5", "r+") as file:  # the library adds texts to what Plait has written
@@ -190,9 +190,9 @@ def test_texts_are_copied_between_formats(tmp_path):
     plait.copy(tmp_path / "f.npy", tmp_path / "g.h5", target_dtype="text", cast="same_kind")
     assert_array_equal(by_h5py(tmp_path / "g.h5"), texts)
     plait.copy(source, tmp_path / "i.npz", target_dtype="U", cast="same_kind")
-    with np.load(tmp_path / "i.npz") as found:
-        assert found[found.files[0]].dtype == f"U{max(map(len, texts.flat))}"
-        assert_array_equal(found[found.files[0]], texts.astype(str))
+    with np.load(tmp_path / "i.npz") as archive:
+        assert archive[archive.files[0]].dtype == f"U{max(map(len, texts.flat))}"
+        assert_array_equal(archive[archive.files[0]], texts.astype(str))
     with pytest.raises(plait.ArgumentError, match="target_dtype"):
         plait.copy(source, tmp_path / "h.npy")
 
@@ -225,9 +225,9 @@ def test_the_longest_text_that_is_copied_determines_the_type(tmp_path):
             target_dtype="U",
             cast="same_kind",
         )
-        found = np.load(tmp_path / "b.npy")
-        assert found.dtype == f"U{max(map(len, expected))}"
-        assert_array_equal(found, expected.astype(str))
+        actual = np.load(tmp_path / "b.npy")
+        assert actual.dtype == f"U{max(map(len, expected))}"
+        assert_array_equal(actual, expected.astype(str))
 
 
 def test_texts_that_are_not_copied_are_not_measured(tmp_path):

@@ -52,19 +52,19 @@ def check(target, rain, area, z):
         with plait.open(f"{target}::{name}") as file:
             np.testing.assert_array_equal(file.read(), expected)
     if target == "all.h5":
-        with h5py.File(target) as found:
-            np.testing.assert_array_equal(found["rain"][...], rain)
-            assert [one[0].name for one in found["rain"].dims] == ["/time", "/z", "/lat"]
-            assert found["rain"].maxshape[0] is None
+        with h5py.File(target) as dataset:
+            np.testing.assert_array_equal(dataset["rain"][...], rain)
+            assert [one[0].name for one in dataset["rain"].dims] == ["/time", "/z", "/lat"]
+            assert dataset["rain"].maxshape[0] is None
         return
     opened = xarray.open_zarr(target, consolidated=False, decode_times=False) if target == "all.zarr" else None
-    with opened or xarray.open_dataset(target, decode_times=False) as found:
-        assert found["rain"].dims == ("time", "z", "lat")
-        assert found["rain"].units == "mm"
-        np.testing.assert_array_equal(found["rain"].fillna(-1), rain)
-        np.testing.assert_array_equal(found["area"], area)
-        np.testing.assert_array_equal(found["time"], np.arange(len(rain)))
-        assert found["z"].dims == ("z",)
+    with opened or xarray.open_dataset(target, decode_times=False) as dataset:
+        assert dataset["rain"].dims == ("time", "z", "lat")
+        assert dataset["rain"].units == "mm"
+        np.testing.assert_array_equal(dataset["rain"].fillna(-1), rain)
+        np.testing.assert_array_equal(dataset["area"], area)
+        np.testing.assert_array_equal(dataset["time"], np.arange(len(rain)))
+        assert dataset["z"].dims == ("z",)
 
 
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
@@ -119,8 +119,8 @@ def test_killed_copies_add_nothing(folder, target):
     for count in range(1, 6):
         done = subprocess.run([sys.executable, "-c", program, str(count)], check=False)
         assert done.returncode == -9
-        found = {one.name: one.shape for one in plait.arrays_in(target)}
-        assert found == {"time": (DAYS,), "lat": (LAT,), "temp": (DAYS, LAT)}
+        infos = {info.name: info.shape for info in plait.arrays_in(target)}
+        assert infos == {"time": (DAYS,), "lat": (LAT,), "temp": (DAYS, LAT)}
     plait.copy("day.nc", target, append="time")
     check(target, np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
 
@@ -148,7 +148,7 @@ def test_a_killed_copy_to_zarr_is_repeated(folder):
 @pytest.mark.parametrize("target", TARGETS)
 def test_variables_that_do_not_fit_change_nothing(folder, target):
     plait.copy("first.nc", target)
-    before = {one.name: one.shape for one in plait.arrays_in(target)}
+    before = {info.name: info.shape for info in plait.arrays_in(target)}
     write_days("day.nc", DAYS, 1)
     with netcdf4.Dataset("day.nc", "a") as day:
         group = day.createGroup("g")
@@ -163,7 +163,7 @@ def test_variables_that_do_not_fit_change_nothing(folder, target):
         day.createVariable("name", str, ("time",))[0] = "x"
     with pytest.raises(plait.ArgumentError, match="name has texts of any length, and such an array cannot grow"):
         plait.copy("day.nc", target, append="time")
-    assert {one.name: one.shape for one in plait.arrays_in(target)} == before
+    assert {info.name: info.shape for info in plait.arrays_in(target)} == before
 
 
 @pytest.mark.parametrize("target", TARGETS)

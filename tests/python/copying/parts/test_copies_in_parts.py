@@ -148,9 +148,9 @@ def test_hdf5_is_a_source():
         file.create_dataset("a/field", data=FIELD, chunks=(8, 30, 20), compression=1)
         file.create_dataset("b", data=np.arange(5))
     run(plait.copy_tasks("in.h5", "out.zarr", parts=4, chunks=(48, 8, 8), intermediate=True))
-    found = values("out.zarr")
-    np.testing.assert_array_equal(found["a/field"], FIELD)
-    np.testing.assert_array_equal(found["b"], np.arange(5))
+    actual = values("out.zarr")
+    np.testing.assert_array_equal(actual["a/field"], FIELD)
+    np.testing.assert_array_equal(actual["b"], np.arange(5))
 
 
 def test_two_phases_read_the_source_once():

@@ -248,7 +248,7 @@ def test_what_killed_processes_left_is_removed():
         (work / name).mkdir()
         (work / name / "chunk").write_bytes(b"half")
     tasks[0]()
-    assert [one.name for one in work.iterdir()] == [f"1-{host}-other-1-0"]  # another host may still write it
+    assert [path.name for path in work.iterdir()] == [f"1-{host}-other-1-0"]  # another host may still write it
     plait.discard_copy(tasks)
 
 

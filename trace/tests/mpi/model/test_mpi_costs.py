@@ -27,12 +27,12 @@ def test_all_ranks_plan_with_those_of_rank_0(comm, shared, file, monkeypatch, na
     layout = plait.Layout((600, 500), "(cyclic, *)", grid=(comm.size,))
     with plait.open(file, comm=comm) as opened:
         plans = comm.allgather(opened.explain(layout))
-        found = opened.read(layout)
+        actual = opened.read(layout)
     assert set(plans) == {plans[0]}
     assert f"constants  of {own}\n" in plans[0]
     if comm.size > 1:
         assert f"strategy   {'direct' if value > 1 else 'two-phase'}, predicted" in plans[0]
-    assert not found.any()
+    assert not actual.any()
 
 
 def test_what_rank_0_names_must_be_there(comm, shared, file, monkeypatch):

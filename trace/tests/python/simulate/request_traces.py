@@ -27,24 +27,24 @@ class Request(NamedTuple):
     """By default the whole length."""
 
 
-def write_trace(path: Path, asked: Sequence[Request]) -> Path:
+def write_trace(path: Path, requests: Sequence[Request]) -> Path:
     """Write requests as a trace in which each process opens its files once."""
     opens: dict[tuple[int, str], int] = {}
-    for one in asked:
-        opens.setdefault((one.process, one.name), len(opens) + 1)
+    for request in requests:
+        opens.setdefault((request.process, request.name), len(opens) + 1)
     with trace.create(path) as writer:
-        for process in sorted({one.process for one in asked}):
+        for process in sorted({one.process for one in requests}):
             writer.add_process(process)
         for (process, name), number in opens.items():
             writer.add_file(process, number, name)
-        writer.write(make_events(asked, opens))
+        writer.write(make_events(requests, opens))
     return path
 
 
-def make_events(asked: Sequence[Request], opens: dict[tuple[int, str], int]) -> Any:
+def make_events(requests: Sequence[Request], opens: dict[tuple[int, str], int]) -> Any:
     """Requests as events."""
-    events = np.zeros(len(asked), EVENT)
-    for event, (k, one) in zip(events, enumerate(asked), strict=True):
+    events = np.zeros(len(requests), EVENT)
+    for event, (k, one) in zip(events, enumerate(requests), strict=True):
         event["start"] = 1000 * k if one.start is None else one.start
         event["duration"] = event["cpu"] = -1
         event["offset"] = one.offset
@@ -57,12 +57,12 @@ def make_events(asked: Sequence[Request], opens: dict[tuple[int, str], int]) -> 
     return events
 
 
-def cut(asked: Sequence[Request], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
+def cut(requests: Sequence[Request], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
     """Return, for each request, the process, block and bytes of each block that it uses, counted byte by byte."""
     found = []
-    for one in asked:
+    for request in requests:
         pieces: dict[int, int] = {}
-        for byte in range(one.offset, one.offset + one.length):
+        for byte in range(request.offset, request.offset + request.length):
             pieces[byte // block] = pieces.get(byte // block, 0) + 1
-        found.append([(one.process, (one.name, number), size) for number, size in pieces.items()])
+        found.append([(request.process, (request.name, number), size) for number, size in pieces.items()])
     return found

@@ -30,13 +30,13 @@ def test_the_largest_gain_comes_first(tmp_path, machine):
     path = write_trace(tmp_path / "write.plait", steps(20, 5, Kind.WRITE))
     advice = simulate.advise(path, machine)
     assert advice.predicted == pytest.approx(0.295)
-    gains = [one.gain for one in advice.changes]
+    gains = [change.gain for change in advice.changes]
     assert gains == sorted(gains, reverse=True)
     first = advice.changes[0]
     again = simulate.run(path, machine, **first.changes)
     assert first.elapsed == again.elapsed
     assert first.gain == pytest.approx(advice.predicted - again.elapsed)
-    behind = next(one for one in advice.changes if one.changes == {"write": "behind"})
+    behind = next(change for change in advice.changes if change.changes == {"write": "behind"})
     assert behind.gain == pytest.approx(0.2)
     assert "O_SYNC" in behind.setting
     assert str(advice).splitlines()[4].startswith("1. ")
@@ -53,5 +53,5 @@ def test_the_model_is_held_to_the_recorded_run(tmp_path, machine):
     document = json.loads(advice.to_json())
     assert document["error"] == advice.error
     assert len(document["changes"]) == len(advice.changes)
-    ahead = next(one for one in advice.changes if one.changes == {"read_ahead": "same-size"})
+    ahead = next(change for change in advice.changes if change.changes == {"read_ahead": "same-size"})
     assert ahead.gain > 0.05

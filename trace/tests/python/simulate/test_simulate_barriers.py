@@ -38,7 +38,7 @@ def test_processes_wait_at_barriers(name, tmp_path):
     calls = [read(1, 0), (1, 1000, 10000, "MPI", name, {}), read(1, 10000)]
     calls += [read(2, 9000), (2, 10000, 10000, "MPI", name, {}), read(2, 10000)]
     result = simulate.run(job(tmp_path / "job.pfw", calls), simulate.parse(MACHINE))
-    first = next(one for one in result["processes"] if one["process"] == 1)
+    first = next(process for process in result["processes"] if process["process"] == 1)
     assert first["barrier"] == pytest.approx(0.009 if name == "MPI_Barrier" else 0)
     assert first["pausing"] == pytest.approx(0 if name == "MPI_Barrier" else 0.009)
     assert result["unmatched"] == 0
@@ -51,7 +51,7 @@ def test_communicators_have_barriers_of_their_own(tmp_path):
         late = 1000 * pid
         calls += [read(pid, late), (pid, late + 1000, 9000, "MPI", "MPI_Barrier", {"comm": comm}), read(pid, 9000)]
     result = simulate.run(job(tmp_path / "job.pfw", calls), simulate.parse(MACHINE))
-    assert [one["barrier"] for one in result["processes"]] == pytest.approx([0.001, 0, 0.001, 0])
+    assert [process["barrier"] for process in result["processes"]] == pytest.approx([0.001, 0, 0.001, 0])
 
 
 def test_a_process_that_only_waits_is_waited_for_all_the_same(tmp_path):
@@ -62,6 +62,6 @@ def test_a_process_that_only_waits_is_waited_for_all_the_same(tmp_path):
     calls += [(3, 0, 5000, "MPI", "MPI_Barrier", {}), (3, 5000, 90000, "MPI", "MPI_Recv", {})]
     calls += [read(9, 0), read(9, 500000)]
     result = simulate.run(job(tmp_path / "job.pfw", calls), simulate.parse(MACHINE))
-    ends = {one["process"]: one["end"] for one in result["processes"]}
+    ends = {process["process"]: process["end"] for process in result["processes"]}
     assert max(ends[1], ends[2]) < 0.1
     assert result["unmatched"] == 0

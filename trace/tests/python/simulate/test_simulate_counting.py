@@ -34,12 +34,12 @@ def some_requests(seed: int, count: int, processes: int = 3) -> list[Request]:
     ]
 
 
-def by_oracle(asked: list[Request], found: list[bool]) -> tuple[list[bool], int, int]:
+def by_oracle(requests: list[Request], found: list[bool]) -> tuple[list[bool], int, int]:
     """Outcomes of requests, hits of blocks and bytes, of the outcomes of all blocks."""
     outcomes = []
     in_bytes = 0
     rest = iter(found)
-    for pieces in cut(asked, BLOCK):
+    for pieces in cut(requests, BLOCK):
         hits = list(itertools.islice(rest, len(pieces)))
         outcomes.append(all(hits))
         in_bytes += sum(size for hit, (_, _, size) in zip(hits, pieces, strict=True) if hit)
@@ -50,9 +50,9 @@ def by_oracle(asked: list[Request], found: list[bool]) -> tuple[list[bool], int,
 @pytest.mark.parametrize("slots", [1, 7, 30])
 @pytest.mark.parametrize("seed", range(3))
 def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> None:
-    asked = some_requests(seed, 400)
-    path = write_trace(tmp_path / "t.plait", asked)
-    uses = [(process, key) for pieces in cut(asked, BLOCK) for process, key, _ in pieces]
+    requests = some_requests(seed, 400)
+    path = write_trace(tmp_path / "t.plait", requests)
+    uses = [(process, key) for pieces in cut(requests, BLOCK) for process, key, _ in pieces]
     keys = [key for _, key in uses]
     part = max(1, slots // 4)
     for policy, found in {
@@ -64,17 +64,17 @@ def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> No
         "partition": oracles.partition(uses, slots, part),
         "partition?limit=60%&of=fifo": oracles.partition(uses, slots, max(1, int(slots * 0.6)), first_in=True),
     }.items():
-        outcomes, block_hits, byte_hits = by_oracle(asked, found)
+        outcomes, block_hits, byte_hits = by_oracle(requests, found)
         counts = simulate.count(path, cache=slots * BLOCK + BLOCK // 2, block=BLOCK, policy=policy)
         assert counts == simulate.Counts(
             policy=policy,
             slots=slots,
             block=BLOCK,
-            requests=len(asked),
+            requests=len(requests),
             hits=sum(outcomes),
             blocks=len(keys),
             block_hits=block_hits,
-            bytes=sum(one.length for one in asked),
+            bytes=sum(request.length for request in requests),
             byte_hits=byte_hits,
             notes=[],
         )
@@ -87,25 +87,25 @@ def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> No
 def test_many_processes_in_parallel(tmp_path: Path) -> None:
     # There are more than 64: each reads every block once, some ahead of the others, some with several requests per
     # block.
-    asked = [
+    requests = [
         Request(process + 1, "shared", (step - process // 30) * BLOCK // 2, BLOCK // 2)
         for step in range(60)
         for process in range(90)
         if step >= process // 30
     ]
-    path = write_trace(tmp_path / "t.plait", asked)
-    uses = [(process, key) for pieces in cut(asked, BLOCK) for process, key, _ in pieces]
-    wanted = oracles.toss(uses, 5, True)
-    assert simulate.outcomes(path, cache=5 * BLOCK, block=BLOCK, policy="toss-parallel").tolist() == wanted
+    path = write_trace(tmp_path / "t.plait", requests)
+    uses = [(process, key) for pieces in cut(requests, BLOCK) for process, key, _ in pieces]
+    expected = oracles.toss(uses, 5, True)
+    assert simulate.outcomes(path, cache=5 * BLOCK, block=BLOCK, policy="toss-parallel").tolist() == expected
     # All of them share the block that the first one loads, although the cache is small.
-    assert sum(not one for one in wanted) == len({key for _, key in uses})
-    assert sum(oracles.toss(uses, 5, False)) < sum(wanted)
+    assert sum(not one for one in expected) == len({key for _, key in uses})
+    assert sum(oracles.toss(uses, 5, False)) < sum(expected)
 
 
 def test_workloads_are_traces() -> None:
     with trace.open("workload:ccm?seed=2&copies=2") as opened:
         events = opened.read()
-        names = {(one.process, one.number): one.name for one in opened.files}
+        names = {(file.process, file.number): file.name for file in opened.files}
     block, slots = 1 << 15, 90
     keys = []
     moved = events[(events["kind"] <= Kind.WRITE) & (events["result"] > 0)][:6000]
@@ -142,17 +142,17 @@ def block_requests(seed: int, count: int) -> list[tuple[int, int, bool]]:
 
 @pytest.mark.parametrize("policy", ["lru", "sieve", "2q", "belady"])
 def test_traces_of_block_devices(tmp_path: Path, policy: str) -> None:
-    asked = block_requests(3, 1500)
+    requests = block_requests(3, 1500)
     path = tmp_path / "disk.vscsi"
     path.write_bytes(
         b"".join(
             struct.pack("<HHIIIQQQ", 0x2A if write else 0x28, 0x200, k, size, 1, sector, 1000 + 10 * k, 100)
-            for k, (sector, size, write) in enumerate(asked)
+            for k, (sector, size, write) in enumerate(requests)
         )
     )
     keys = [
         number
-        for sector, size, _ in asked
+        for sector, size, _ in requests
         for number in range(sector * 512 // 4096, (sector * 512 + size - 1) // 4096 + 1)
     ]
     found = {
@@ -162,10 +162,10 @@ def test_traces_of_block_devices(tmp_path: Path, policy: str) -> None:
         "belady": oracles.belady,
     }[policy](keys, 80)
     counts = simulate.count(path, cache=80 * 4096, block=4096, policy=policy)
-    assert (counts.requests, counts.blocks, counts.block_hits) == (len(asked), len(keys), sum(found))
-    assert counts.bytes == sum(size for _, size, _ in asked)
+    assert (counts.requests, counts.blocks, counts.block_hits) == (len(requests), len(keys), sum(found))
+    assert counts.bytes == sum(size for _, size, _ in requests)
     # Each request is one object, as in simulators of objects.
-    objects = [sector for sector, _, _ in asked]
+    objects = [sector for sector, _, _ in requests]
     with trace.open(path) as opened:
         events = opened.read()
     assert simulate.outcomes(events["offset"], cache=80).tolist() == oracles.lru(objects, 80)
@@ -189,10 +189,10 @@ def test_traces_of_object_caches(tmp_path: Path) -> None:
         )
     )
     for policy, oracle in {"lru": oracles.lru, "arc": oracles.arc, "belady": oracles.belady}.items():
-        wanted = oracle(objects, 60)
+        expected = oracle(objects, 60)
         counts = simulate.count(path, cache="60MiB", block="1MiB", policy=policy)
-        assert (counts.requests, counts.hits) == (2000, sum(wanted))
-        assert counts.byte_hits == sum(size for size, hit in zip(sizes, wanted, strict=True) if hit)
+        assert (counts.requests, counts.hits) == (2000, sum(expected))
+        assert counts.byte_hits == sum(size for size, hit in zip(sizes, expected, strict=True) if hit)
 
 
 def test_files_of_one_name_are_one_file(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_logical_requests_count_where_there_are_any(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:
-    asked = [
+    requests = [
         Request(1, "a", 0, 10),
         Request(1, "a", 0, 0),
         Request(1, "a", 0, 10, result=0),
@@ -225,7 +225,7 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
         Request(1, "a", 0, 4, Kind.SEEK),
         Request(1, "a", 0, 10),
     ]
-    path = write_trace(tmp_path / "t.plait", asked)
+    path = write_trace(tmp_path / "t.plait", requests)
     wanted = [
         "2 requests of 0 bytes, left out",
         "1 request that failed, left out",
@@ -236,10 +236,10 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     assert (counts.requests, counts.hits, counts.bytes) == (2, 1, 20)
     assert counts.notes == wanted == simulate.miss_ratio_curve(path).notes
     for call in (simulate.hits, simulate.byte_hits, simulate.outcomes):
-        with pytest.warns(simulate.TraceWarning) as told:
+        with pytest.warns(simulate.TraceWarning) as caught:
             call(path, cache=4096)
-        assert [str(one.message) for one in told] == wanted
-        assert {one.filename for one in told} == {__file__}
+        assert [str(one.message) for one in caught] == wanted
+        assert {one.filename for one in caught} == {__file__}
 
 
 def test_times_that_run_backwards_are_counted(tmp_path: Path) -> None:
@@ -298,8 +298,8 @@ def test_sizes_of_zero_are_told() -> None:
 
 def test_the_same_again(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "t.plait", some_requests(5, 300))
-    for one in simulate.policies():
-        first, second = (simulate.count(path, cache=20 * BLOCK, block=BLOCK, policy=one.name) for _ in range(2))
+    for policy in simulate.policies():
+        first, second = (simulate.count(path, cache=20 * BLOCK, block=BLOCK, policy=policy.name) for _ in range(2))
         assert first == second
 
 

@@ -44,8 +44,8 @@ def test_exact_curves_are_what_counting_finds(seed: int) -> None:
 
 def test_requests_of_several_blocks(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
-    asked = [Request(1, "a", int(rng.integers(0, 3000)), int(rng.integers(1, 300))) for _ in range(800)]
-    path = write_trace(tmp_path / "t.plait", asked)
+    requests = [Request(1, "a", int(rng.integers(0, 3000)), int(rng.integers(1, 300))) for _ in range(800)]
+    path = write_trace(tmp_path / "t.plait", requests)
     curve = simulate.miss_ratio_curve(path, block=64)
     for slots in range(1, 60, 3):
         counts = simulate.count(path, cache=64 * slots, block=64)

@@ -57,7 +57,7 @@ def test_durable_writes_cost_a_flush(tmp_path):
     less = simulate.run(tmp_path / "durable.plait", machine, flush=0.0, flush_writes=0)
     assert less.elapsed == pytest.approx(0.045 + 10 * 0.010)
     advice = simulate.advise(tmp_path / "durable.plait", machine)
-    found = next(one for one in advice.changes if one.what == "no flushes")
+    found = next(change for change in advice.changes if change.what == "no flushes")
     assert found.gain == pytest.approx(10 * 0.013)
     assert not [one for one in simulate.advise(tmp_path / "plain.plait", machine).changes if one.what == "no flushes"]
 
@@ -170,9 +170,9 @@ def test_too_little_memory_is_no_mistake_in_an_argument(tmp_path, monkeypatch, p
 
     path = write_trace(tmp_path / "read.plait", steps(3, 1))
     monkeypatch.setattr(simulate._run._simulation, "replay", without_memory)
-    with pytest.raises(plait.StoreError, match="there is not enough memory") as found:
+    with pytest.raises(plait.StoreError, match="there is not enough memory") as raised:
         simulate.run(path, progress=progress)
-    assert found.value.errno == errno.ENOMEM
+    assert raised.value.errno == errno.ENOMEM
 
 
 def test_times_near_the_end_of_the_clock_are_left_out_and_counted(tmp_path):

@@ -59,14 +59,18 @@ def test_each_conclusion_gets_what_its_advice_gains(small, machine):
     assert gains["predicted"] == pytest.approx(5.999 + 2000e-6, rel=1e-3)
     assert gains["error"] == pytest.approx(0, abs=0.01)
     advice = simulate.advise(small, machine)
-    best = max((one for one in advice.changes if "aggregate" in one.changes), key=lambda one: one.gain)
-    said = next(one for one in report["conclusions"] if one["title"] == "Small requests")
+    best = max((change for change in advice.changes if "aggregate" in change.changes), key=lambda change: change.gain)
+    said = next(conclusion for conclusion in report["conclusions"] if conclusion["title"] == "Small requests")
     assert said["gain"]["seconds"] == pytest.approx(best.gain)
     assert said["gain"]["what"] == best.what
     assert said["gain"]["share"] == pytest.approx(best.gain / advice.predicted)
-    waits = next(one for one in report["conclusions"] if one["title"] == "The program waits for I/O")
+    waits = next(
+        conclusion for conclusion in report["conclusions"] if conclusion["title"] == "The program waits for I/O"
+    )
     assert "asynchronous reads" in waits["gain"]["text"]
-    assert [one["gain"] for one in report["conclusions"] if one["title"] not in REMEDIES].count(None) >= 1
+    assert [conclusion["gain"] for conclusion in report["conclusions"] if conclusion["title"] not in REMEDIES].count(
+        None
+    ) >= 1
     text = as_text(report, width=200)
     assert f"by {best.what}" in text
     assert "the model's error is" in text
@@ -92,7 +96,7 @@ def test_what_takes_long_is_skipped_with_the_reason(small, machine, limit, reaso
         limit = 0.002
     report = simulate.add_gains(trace.report(small), machine, limit=limit)
     assert reason in report["gains"]["skipped"]
-    assert all(one["gain"] is None for one in report["conclusions"])
+    assert all(conclusion["gain"] is None for conclusion in report["conclusions"])
     assert "Gains are not predicted" in as_text(report, width=200)
 
 

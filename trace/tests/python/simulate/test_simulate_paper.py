@@ -14,14 +14,14 @@ def paper():
 
 @pytest.mark.long
 def test_only_one_number_is_fitted(paper):
-    assert [one.fitted for one in paper.claims] == [True] + [False] * (len(paper.claims) - 1)
+    assert [claim.fitted for claim in paper.claims] == [True] + [False] * (len(paper.claims) - 1)
     assert paper.claims[0].holds
     assert 0.010 < paper.position < 0.025  # the paper: about 15 ms
 
 
 @pytest.mark.long
 def test_what_holds(paper):
-    holds = {one.name: one.holds for one in paper.claims}
+    holds = {claim.name: claim.holds for claim in paper.claims}
     missing = [name for name, fine in holds.items() if not fine]
     assert holds["idle time with write-behind: two venus, 128 MB"]
     assert holds["execution time without idle time: two venus"]
@@ -30,9 +30,9 @@ def test_what_holds(paper):
 
 @pytest.mark.long
 def test_what_does_not_hold_has_a_reason(paper):
-    assert all(one.reason for one in paper.claims if not one.holds)
+    assert all(claim.reason for claim in paper.claims if not claim.holds)
     text = str(paper)
-    assert text.count("NOT as in the paper") == sum(not one.holds for one in paper.claims)
+    assert text.count("NOT as in the paper") == sum(not claim.holds for claim in paper.claims)
     assert json.loads(paper.to_json())["position"] == paper.position
 
 

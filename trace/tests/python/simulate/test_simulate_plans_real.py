@@ -46,8 +46,8 @@ def recorded(folder, ranks, node, *arguments):
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    with trace.open(folder / "t.plait") as found:
-        events = found.read()
+    with trace.open(folder / "t.plait") as opened:
+        events = opened.read()
     events = events[np.isin(events["kind"], (trace.Kind.READ, trace.Kind.WRITE))]
     asked = (events["flags"] & trace.Flag.LOGICAL) != 0
     requests, sizes = Counter(), Counter()

@@ -71,8 +71,8 @@ def test_each_request_is_a_hit_or_a_miss_as_by_the_oracle(
         rng = np.random.default_rng(seed)
         slots = int(rng.integers(1, 70))
         keys = make(rng, int(rng.integers(1, 700)))
-        wanted = ORACLES[policy](keys.tolist(), slots)
-        assert simulate.outcomes(keys, cache=slots, policy=policy).tolist() == wanted, (seed, slots)
+        expected = ORACLES[policy](keys.tolist(), slots)
+        assert simulate.outcomes(keys, cache=slots, policy=policy).tolist() == expected, (seed, slots)
 
 
 @pytest.mark.parametrize("policy", ORACLES)
@@ -82,11 +82,11 @@ def test_one_slot(policy: str) -> None:
 
 
 def test_there_is_an_oracle_for_every_policy() -> None:
-    assert {name.partition("?")[0] for name in ORACLES} == {one.name for one in simulate.policies()}
+    assert {name.partition("?")[0] for name in ORACLES} == {policy.name for policy in simulate.policies()}
 
 
 def test_policies_tell_of_themselves() -> None:
-    known = {one.name: one for one in simulate.policies()}
+    known = {policy.name: policy for policy in simulate.policies()}
     assert known["2q"].parameters == "in=25%&out=50%"
     assert [one.name for one in known.values() if one.foresight] == ["belady", "toss-parallel"]
     assert all(one.about for one in known.values())
@@ -99,15 +99,15 @@ def test_policies_tell_of_themselves() -> None:
 def test_a_cache_that_holds_all_misses_each_block_once() -> None:
     keys = np.random.default_rng(5).integers(0, 60, 2000)
     distinct = len(set(keys.tolist()))
-    for one in simulate.policies():
-        if one.name not in ("toss", "toss-parallel", "partition"):
-            assert simulate.hits(keys, cache=distinct, policy=one.name) == len(keys) - distinct, one.name
+    for policy in simulate.policies():
+        if policy.name not in ("toss", "toss-parallel", "partition"):
+            assert simulate.hits(keys, cache=distinct, policy=policy.name) == len(keys) - distinct, policy.name
 
 
 def test_no_policy_beats_belady() -> None:
     keys = phases(np.random.default_rng(8), 3000)
     most = simulate.hits(keys, cache=50, policy="belady")
-    assert all(simulate.hits(keys, cache=50, policy=one.name) <= most for one in simulate.policies())
+    assert all(simulate.hits(keys, cache=50, policy=policy.name) <= most for policy in simulate.policies())
 
 
 def test_parameters_in_bytes() -> None:

@@ -184,7 +184,7 @@ def test_what_does_not_fit_is_refused(read_trace, changes, message):
         simulate.run(read_trace, "laptop-nvme", **changes)
 
 
-POLICIES = [one.name for one in simulate.policies() if one.name != "toss-parallel"]
+POLICIES = [policy.name for policy in simulate.policies() if policy.name != "toss-parallel"]
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -77,8 +77,8 @@ def test_round_trips_lose_nothing(tmp_path: Path, first: str, second: str) -> No
     source = tmp_path / "source.plait"
     events = random_events(3000)
     make(source, events)
-    wanted = known(source)
-    assert np.array_equal(wanted[0], events)
+    expected = known(source)
+    assert np.array_equal(expected[0], events)
     one, two = tmp_path / f"one{Path(first).suffix}", tmp_path / f"two{Path(second).suffix}"
     done = trace.convert(source, one, **WITHOUT_LOSS[first])  # type: ignore[arg-type]
     assert (done.events, done.lost, done.bytes) == (len(events), [], one.stat().st_size)
@@ -86,7 +86,7 @@ def test_round_trips_lose_nothing(tmp_path: Path, first: str, second: str) -> No
     assert (done.events, done.lost) == (len(events), [])
     found = known(two)
     assert np.array_equal(found[0], events)
-    assert found[1] == wanted[1]
+    assert found[1] == expected[1]
 
 
 def test_default_tick_rounds_without_drift_and_says_so(tmp_path: Path) -> None:

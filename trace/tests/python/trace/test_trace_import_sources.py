@@ -106,7 +106,10 @@ def test_processes_of_two_hosts(tmp_path: Path) -> None:
     with trace.open(tmp_path / "out.plait") as opened:
         events = opened.read()
     assert len(set(events["process"])) == 2
-    assert {(one.host, one.command) for one in opened.description.processes} == {("node a", "on a"), ("node b", "on b")}
+    assert {(process.host, process.command) for process in opened.description.processes} == {
+        ("node a", "on a"),
+        ("node b", "on b"),
+    }
     assert any("another host" in note for note in opened.description.notes)
 
 

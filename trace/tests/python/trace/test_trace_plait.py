@@ -61,8 +61,8 @@ def run(folder, *command):
 
 
 def read(folder):
-    with trace.open(folder / "t.plait") as found:
-        return found.read(), found.description
+    with trace.open(folder / "t.plait") as opened:
+        return opened.read(), opened.description
 
 
 def select_events(events, kind, logical):
@@ -100,15 +100,15 @@ def test_one_process(tmp_path):
     whole = 600 * 8
     written = select_events(events, trace.Kind.WRITE, True)
     assert written[["offset", "length", "result"]].tolist() == [(0, whole, whole)]
-    wanted = select_events(events, trace.Kind.READ, True)
-    assert wanted["length"].tolist() == [whole, 5 * 30 * 8, whole, 100 * 8, whole]
-    assert wanted["offset"].tolist()[:4] == [0, 5 * 30 * 8, 0, 0]
-    assert np.array_equal(wanted["result"][:4], wanted["length"][:4])
-    assert wanted["result"][4] == -errno.EIO
-    asynchronous = (wanted["flags"] & trace.Flag.ASYNCHRONOUS) != 0
+    expected = select_events(events, trace.Kind.READ, True)
+    assert expected["length"].tolist() == [whole, 5 * 30 * 8, whole, 100 * 8, whole]
+    assert expected["offset"].tolist()[:4] == [0, 5 * 30 * 8, 0, 0]
+    assert np.array_equal(expected["result"][:4], expected["length"][:4])
+    assert expected["result"][4] == -errno.EIO
+    asynchronous = (expected["flags"] & trace.Flag.ASYNCHRONOUS) != 0
     assert asynchronous.tolist() == [False, False, True, False, False]
     assert not (events["flags"] & trace.Flag.COLLECTIVE).any()
-    assert (wanted["interface"] == trace.Interface.PLAIT).all()
+    assert (expected["interface"] == trace.Interface.PLAIT).all()
 
     # Events of the system are joined to the operation that caused them, and happen while it lasts.
     logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
@@ -116,7 +116,7 @@ def test_one_process(tmp_path):
         len(logical)
         == len(select_events(events, trace.Kind.OPEN, True)) + len(select_events(events, trace.Kind.CLOSE, True)) + 6
     )
-    for kind, bytes_of in ((trace.Kind.READ, wanted), (trace.Kind.WRITE, written)):
+    for kind, bytes_of in ((trace.Kind.READ, expected), (trace.Kind.WRITE, written)):
         physical = select_events(events, kind, False)
         for event in physical:
             asked = logical[int(event["operation"])]
@@ -128,7 +128,7 @@ def test_one_process(tmp_path):
     assert len(select_events(events, trace.Kind.SYNC, False))
 
     names = {(file.process, file.number): file.name for file in known.files}
-    assert {names[int(e["process"]), int(e["file"])] for e in wanted} == {"a.bin"}
+    assert {names[int(e["process"]), int(e["file"])] for e in expected} == {"a.bin"}
     assert all((int(e["process"]), int(e["file"])) in names for e in events if e["file"])
 
 
@@ -147,14 +147,14 @@ def test_four_ranks(tmp_path, strategy, name):
     ranks = {process.number: process.rank for process in known.processes}
     size = 64 * 48 * 8
     for kind in (trace.Kind.READ, trace.Kind.WRITE):
-        wanted = select_events(events, kind, True)
-        assert wanted["result"].tolist() == [size // 4] * 4
-        assert wanted["length"].tolist() == [size // 4] * 4
-        assert sorted(wanted["offset"].tolist()) == [0, 8, 16, 24]
-        assert [ranks[int(e["process"])] * 8 for e in wanted] == wanted["offset"].tolist()
-        assert (wanted["flags"] & trace.Flag.COLLECTIVE).all()
+        expected = select_events(events, kind, True)
+        assert expected["result"].tolist() == [size // 4] * 4
+        assert expected["length"].tolist() == [size // 4] * 4
+        assert sorted(expected["offset"].tolist()) == [0, 8, 16, 24]
+        assert [ranks[int(e["process"])] * 8 for e in expected] == expected["offset"].tolist()
+        assert (expected["flags"] & trace.Flag.COLLECTIVE).all()
         physical = select_events(events, kind, False)
-        own = {(int(e["process"]), int(e["operation"])) for e in wanted}
+        own = {(int(e["process"]), int(e["operation"])) for e in expected}
         data = [e for e in physical if (int(e["process"]), int(e["operation"])) in own]
         # a direct read may also read the bytes between the requested ones
         assert sum(e["result"] for e in data) >= size

@@ -57,16 +57,16 @@ def test_what_is_written_is_read(tmp_path, count):
         writer.write(events[: count // 2])
         writer.write(events[count // 2 :])
         writer.finish(zero=123, tick=10, complete=False, missed=missed, notes=["a note"])
-    with trace.open(path) as found:
-        batches = list(found)
+    with trace.open(path) as opened:
+        batches = list(opened)
         assert all(len(batch) for batch in batches)
         got = np.concatenate(batches) if batches else np.empty(0, trace.EVENT)
         assert got.dtype == trace.EVENT
         assert np.array_equal(got, events)
-        assert len(found.read(5)) == 0
-        progress = found.progress
+        assert len(opened.read(5)) == 0
+        progress = opened.progress
         assert progress[0] == progress[1] == path.stat().st_size
-    assert found.description == trace.Description(
+    assert opened.description == trace.Description(
         format="plait",
         zero=123,
         tick=10,
@@ -76,10 +76,10 @@ def test_what_is_written_is_read(tmp_path, count):
         missed=missed,
         notes=["a note"],
     )
-    assert found.processes == found.description.processes
-    assert found.files == found.description.files
-    assert found.missed == missed
-    assert found.notes == ["a note"]
+    assert opened.processes == opened.description.processes
+    assert opened.files == opened.description.files
+    assert opened.missed == missed
+    assert opened.notes == ["a note"]
 
 
 def test_reading_in_parts(tmp_path):
@@ -87,12 +87,12 @@ def test_reading_in_parts(tmp_path):
     events = make_events(1000)
     with trace.create(path) as writer:
         writer.write(events)
-    with trace.open(path) as found:
-        assert np.array_equal(found.read(10), events[:10])
-        assert len(found.read(0)) == 0
-        assert np.array_equal(found.read(), events[10:])
+    with trace.open(path) as opened:
+        assert np.array_equal(opened.read(10), events[:10])
+        assert len(opened.read(0)) == 0
+        assert np.array_equal(opened.read(), events[10:])
         with pytest.raises(plait.ArgumentError, match="cannot read -1 events"):
-            found.read(-1)
+            opened.read(-1)
 
 
 def test_a_stretch_of_time(tmp_path):
@@ -108,11 +108,11 @@ def test_a_stretch_of_time(tmp_path):
         (start[-1] + 1, None),
         (5, 5),
     ]:
-        wanted = events[
+        expected = events[
             (start >= (start[0] if begin is None else begin)) & (start < (start[-1] + 1 if end is None else end))
         ]
-        with trace.open(path, begin=begin, end=end) as found:
-            assert np.array_equal(found.read(), wanted)
+        with trace.open(path, begin=begin, end=end) as opened:
+            assert np.array_equal(opened.read(), expected)
 
 
 def test_coverage_counts_one_level(tmp_path):
@@ -124,16 +124,16 @@ def test_coverage_counts_one_level(tmp_path):
     with trace.create(path) as writer:
         writer.write(events)
         writer.finish(missed=[trace.MissedCalls("lost", 1, 30, 20)])
-    with trace.open(path) as found:
+    with trace.open(path) as opened:
         with pytest.raises(plait.Error, match="read the trace first"):
-            _ = found.coverage
-        found.read()
-        assert found.coverage == trace.Coverage(4 / 5, 150 / 200)
+            _ = opened.coverage
+        opened.read()
+        assert opened.coverage == trace.Coverage(4 / 5, 150 / 200)
     with trace.create(path) as writer:
         writer.write(events)
-    with trace.open(path) as found:
-        found.read()
-        assert found.coverage == (1, 1)
+    with trace.open(path) as opened:
+        opened.read()
+        assert opened.coverage == (1, 1)
 
 
 @pytest.mark.sampled(1)
@@ -150,19 +150,19 @@ def test_compressed_traces_are_unpacked(tmp_path, how):
         packed = pytest.importorskip("zstandard", reason="zstandard is not installed").compress(path.read_bytes())
     other = tmp_path / "packed"  # the format does not depend on the name
     other.write_bytes(packed)
-    with trace.open(other) as found:
-        assert np.array_equal(found.read(), events)
-        assert found.description.complete
+    with trace.open(other) as opened:
+        assert np.array_equal(opened.read(), events)
+        assert opened.description.complete
     other.write_bytes(packed[: len(packed) // 2])
-    with trace.open(other) as found:
-        got = found.read()
+    with trace.open(other) as opened:
+        got = opened.read()
         assert 0 < len(got) < len(events)
         assert np.array_equal(got, events[: len(got)])
-    assert not found.description.complete
-    assert any("in part only" in note or "cut" in note for note in found.notes)
+    assert not opened.description.complete
+    assert any("in part only" in note or "cut" in note for note in opened.notes)
     threads = threading.active_count()
-    with trace.open(other) as found:  # not read to its end
-        found.read(1)
+    with trace.open(other) as opened:  # not read to its end
+        opened.read(1)
     assert threading.active_count() <= threads
     assert len(os.listdir("/dev/fd")) <= descriptors + 2
 
@@ -247,7 +247,7 @@ def test_other_threads_run_while_a_trace_is_read(tmp_path):
 
     thread = threading.Timer(0.1, write_late)
     thread.start()
-    with trace.open(f"/dev/fd/{end}") as found:
-        assert len(found.read()) == 10
+    with trace.open(f"/dev/fd/{end}") as opened:
+        assert len(opened.read()) == 10
     thread.join()
     os.close(end)

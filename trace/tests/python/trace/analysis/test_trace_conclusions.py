@@ -118,7 +118,7 @@ def test_cycles_are_told_where_somebody_can_act_on_them(tmp_path: Path) -> None:
             writer.write(events)
         report = trace.report(tmp_path / f"{name}.plait")
         assert report["cycles"], name
-        assert any(one["title"] == "I/O comes in cycles" for one in report["conclusions"]) == told, name
+        assert any(conclusion["title"] == "I/O comes in cycles" for conclusion in report["conclusions"]) == told, name
 
 
 def test_terminal_gets_no_escapes(tmp_path: Path) -> None:

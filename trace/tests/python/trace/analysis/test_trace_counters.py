@@ -37,7 +37,7 @@ def written(path: Path, *rows: dict[str, int], interface: Interface = Interface.
 
 
 def titles(report: trace.Report) -> dict[str, str]:
-    return {one["title"]: one["severity"] for one in report["conclusions"]}
+    return {conclusion["title"]: conclusion["severity"] for conclusion in report["conclusions"]}
 
 
 MANY = {

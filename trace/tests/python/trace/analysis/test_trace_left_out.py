@@ -204,11 +204,17 @@ def test_data_under_names_of_libraries_are_not_passed_over(tmp_path: Path) -> No
     made.add("/data/a/model.so", Kind.WRITE, 0, 0.1, 2 << 20)
     made.add("/data/a/out.npy", Kind.WRITE, 1, 0.1, 3 << 20)
     found = made.report(tmp_path / "run.plait")
-    said = [one for one in found["conclusions"] if one["title"] == "Much is written to files that are left out"]
+    said = [
+        conclusion
+        for conclusion in found["conclusions"]
+        if conclusion["title"] == "Much is written to files that are left out"
+    ]
     assert said[0]["text"].startswith("40 % of what is written (libraries: 2 MiB)")
     assert "--include" in said[0]["advice"]
     whole = trace.report(tmp_path / "run.plait", include=["*.so"])
-    assert "Much is written to files that are left out" not in [one["title"] for one in whole["conclusions"]]
+    assert "Much is written to files that are left out" not in [
+        conclusion["title"] for conclusion in whole["conclusions"]
+    ]
 
 
 def test_what_was_said_when_it_was_recorded_counts(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def imported(source: object, folder: Path, **options: object) -> tuple[np.ndarra
 
 
 def on_file(events: np.ndarray, known: trace.Description, ending: str) -> np.ndarray:
-    wanted = {(one.process, one.number) for one in known.files if one.name.endswith(ending)}
+    wanted = {(file.process, file.number) for file in known.files if file.name.endswith(ending)}
     return events[[(int(one["process"]), int(one["file"])) in wanted for one in events]]
 
 
@@ -107,7 +107,7 @@ def test_strace_of_a_program(options: list[str], tmp_path: Path) -> None:
     copied = two[two["kind"] == Kind.WRITE]
     assert (copied["interface"][0], copied["result"][0], copied["offset"][0]) == (Interface.COPY, 5000, 0)
     assert copied["operation"][0] == reads["operation"][-1]
-    processes = {one.number: one for one in known.processes}
+    processes = {process.number: process for process in known.processes}
     assert processes[int(vector["process"][0])].parent == int(writes["process"][0])
 
 
@@ -133,16 +133,16 @@ def test_fio_log(tmp_path: Path) -> None:
     command = [FIO, "--name=job", "--ioengine=psync", "--rw=randrw", "--size=1m", "--bs=16k", "--randseed=3"]
     command += [f"--filename={tmp_path / 'data'}", f"--write_iolog={tmp_path / 'log'}", "--output-format=json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    told = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
+    document = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
     packed = tmp_path / "log.gz"
     packed.write_bytes(gzip.compress((tmp_path / "log").read_bytes()))
     for source in (tmp_path / "log", packed):
         events, known, summary = imported(source, tmp_path)
         assert summary.format == "fio"
-        assert summary.reads == told["read"]["total_ios"]
-        assert summary.writes == told["write"]["total_ios"]
-        assert summary.read_bytes == told["read"]["io_bytes"]
-        assert summary.written_bytes == told["write"]["io_bytes"]
+        assert summary.reads == document["read"]["total_ios"]
+        assert summary.writes == document["write"]["total_ios"]
+        assert summary.read_bytes == document["read"]["io_bytes"]
+        assert summary.written_bytes == document["write"]["io_bytes"]
         assert any("taken to have succeeded" in note for note in known.notes)
         assert set(events[events["kind"] <= Kind.WRITE]["offset"] % 16384) == {0}
 
@@ -187,7 +187,7 @@ def test_darshan_accesses_are_the_counters(tmp_path: Path) -> None:
     physical = events[(events["flags"] & Flag.LOGICAL) == 0]
     posix = counters(path, "POSIX")
     assert physical["result"].sum() == posix["POSIX_BYTES_READ"] + posix["POSIX_BYTES_WRITTEN"]
-    assert {one.rank for one in known.processes} == {0, 1, 2, 3, -1}  # the last represents all ranks together
+    assert {process.rank for process in known.processes} == {0, 1, 2, 3, -1}  # the last represents all ranks together
     assert any("H5D" in note for note in known.notes)
     # STDIO was only counted, and no event says otherwise.
     assert set(events["interface"]) == {Interface.POSIX, Interface.MPI_IO}
@@ -219,7 +219,7 @@ def test_every_darshan_log_opens(tmp_path: Path) -> None:
             read += sums.get(f"{prefix}_BYTES_READ", 0)
             written += sums.get(f"{prefix}_BYTES_WRITTEN", 0)
         own = events[(events["interface"] == Interface.POSIX) | (events["interface"] == Interface.STDIO)]
-        missed = sum(one.read_bytes + one.written_bytes for one in known.missed)
+        missed = sum(gap.read_bytes + gap.written_bytes for gap in known.missed)
         counted = sum(
             one.values.get("read_bytes", 0) + one.values.get("write_bytes", 0)
             for one in known.counters
@@ -271,11 +271,11 @@ def test_dftracer(packed: bool, tmp_path: Path) -> None:
     assert events[3]["interface"] == Interface.STDIO
     assert events[4]["result"] < 0
     assert events[0]["offset"] == -1
-    names = {one.number: one.name for one in known.files}
+    names = {file.number: file.name for file in known.files}
     assert names[int(read["file"])] == "/data/x"
     assert names[int(events[3]["file"])] == "file of hash f2"
     assert (known.processes[0].rank, known.processes[0].host) == (3, "node1")
-    assert {one.events for one in known.missed} == {2, 12}
+    assert {gap.events for gap in known.missed} == {2, 12}
 
 
 def test_sources_that_are_none(tmp_path: Path) -> None:

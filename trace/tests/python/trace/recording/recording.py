@@ -39,8 +39,8 @@ class RecordedRun:
     @property
     def names(self) -> dict[tuple[int, int], str]:
         """Names of files by process and number."""
-        return {(one.process, one.number): one.name for one in self.description.files} | {
-            (one.number, 0): "" for one in self.description.processes
+        return {(file.process, file.number): file.name for file in self.description.files} | {
+            (process.number, 0): "" for process in self.description.processes
         }
 
     def select(self, name: str, kind: Kind | None = None) -> npt.NDArray[np.void]:
@@ -65,14 +65,14 @@ class RecordedRun:
 
     def programs(self) -> int:
         """Return the number of programs that were loaded."""
-        return sum(one.name == "loader:[exec]" for one in self.description.files)
+        return sum(file.name == "loader:[exec]" for file in self.description.files)
 
     def missed(self) -> dict[str, tuple[int, int, int]]:
         """Return the missing calls, without those on mapped memory only."""
         return {
-            one.reason: (one.events, one.read_bytes, one.written_bytes)
-            for one in self.description.missed
-            if "mapped" not in one.reason
+            gap.reason: (gap.events, gap.read_bytes, gap.written_bytes)
+            for gap in self.description.missed
+            if "mapped" not in gap.reason
         }
 
 
@@ -135,9 +135,9 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
     return found
 
 
-def check_calls(found: RecordedRun, told: Path) -> None:
+def check_calls(recorded: RecordedRun, told: Path) -> None:
     """Check that the program calls.c was recorded as described in the file `told`."""
-    found = replace(found, events=found.events[(found.events["flags"] & Flag.LOGICAL) != 0])
+    recorded = replace(recorded, events=recorded.events[(recorded.events["flags"] & Flag.LOGICAL) != 0])
     expected = [
         (words[0], *map(int, words[1:]))
         for words in (line.split() for line in told.read_text(encoding="ascii").splitlines())
@@ -146,7 +146,7 @@ def check_calls(found: RecordedRun, told: Path) -> None:
     assert failed in expected
     kept = []
     to_skip = {Kind.OPEN, Kind.CLOSE, Kind.DUPLICATE}
-    for event in found.select("data"):
+    for event in recorded.select("data"):
         kind = Kind(event["kind"])
         copied = event["interface"] == Interface.COPY
         if kind in to_skip or (copied and kind == Kind.WRITE):
@@ -156,17 +156,17 @@ def check_calls(found: RecordedRun, told: Path) -> None:
     assert kept == [one for one in expected if one != failed]
     assert failed in [
         (Kind(event["kind"]).name, int(event["offset"]), int(event["length"]), int(event["result"]))
-        for event in found.events
+        for event in recorded.events
     ]
-    copies = found.events[found.events["interface"] == Interface.COPY]
+    copies = recorded.events[recorded.events["interface"] == Interface.COPY]
     assert list(copies["kind"]) == [Kind.READ, Kind.WRITE] * 2
     assert list(copies["offset"]) == [10, 0, 20000, 40]
     assert copies["operation"][0] == copies["operation"][1] != copies["operation"][2] == copies["operation"][3]
-    streams = found.select("data")[found.select("data")["interface"] == Interface.STDIO]
+    streams = recorded.select("data")[recorded.select("data")["interface"] == Interface.STDIO]
     assert {Kind(kind) for kind in streams["kind"]} == {Kind.OPEN, Kind.READ, Kind.SEEK, Kind.CLOSE}
-    opens = found.select("data", Kind.OPEN)
+    opens = recorded.select("data", Kind.OPEN)
     assert [bool(flags & Flag.CREATE) for flags in opens["flags"]] == [True, False, False, False]
-    assert len(found.select("data", Kind.CLOSE)) == 1  # of the stream; the program's end closes the others
+    assert len(recorded.select("data", Kind.CLOSE)) == 1  # of the stream; the program's end closes the others
 
 
 PLAIT = Path(sys.executable).parent / "plait"

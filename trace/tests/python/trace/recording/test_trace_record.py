@@ -69,42 +69,42 @@ def test_a_static_program_is_run_and_said_to_be_missing(tmp_path: Path) -> None:
 
 def test_a_killed_program_leaves_all_that_it_did(tmp_path: Path) -> None:
     target = tmp_path / "data"
-    found = record(tmp_path, compiled(tmp_path, "killed.c"), target, "1000")
-    assert found.status == 137
-    writes = found.select("data", Kind.WRITE)
+    recorded = record(tmp_path, compiled(tmp_path, "killed.c"), target, "1000")
+    assert recorded.status == 137
+    writes = recorded.select("data", Kind.WRITE)
     assert list(writes["offset"]) == [16 * i for i in range(1000)]
     assert int(writes["result"].sum()) == target.stat().st_size
-    assert not found.description.complete
+    assert not recorded.description.complete
 
 
 def test_two_programs_share_a_trace(tmp_path: Path) -> None:
     program = compiled(tmp_path, "threads.c")
     script = f"{program} {tmp_path}/one 4 50 & {program} {tmp_path}/two 4 50 & wait"
-    found = record(tmp_path, "sh", "-c", script)
+    recorded = record(tmp_path, "sh", "-c", script)
     for name in ("one", "two"):
-        assert len(found.select(name, Kind.WRITE)) == 200
-        assert len(found.select(name, Kind.READ)) == 400
-    assert found.missed() == {}
+        assert len(recorded.select(name, Kind.WRITE)) == 200
+        assert len(recorded.select(name, Kind.READ)) == 400
+    assert recorded.missed() == {}
 
 
 def test_every_call_is_kept_as_it_was(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
-    assert found.status == 0
-    check_calls(found, tmp_path / "told")
+    recorded = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
+    assert recorded.status == 0
+    check_calls(recorded, tmp_path / "told")
 
 
 def test_threads_have_events_of_their_own(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "12", "100")
-    assert found.status == 0
-    assert found.missed() == {}
-    writes = found.select("data", Kind.WRITE)
+    recorded = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "12", "100")
+    assert recorded.status == 0
+    assert recorded.missed() == {}
+    writes = recorded.select("data", Kind.WRITE)
     assert len(writes) == 1200
     assert len(np.unique(writes["thread"])) == 12
     for thread in np.unique(writes["thread"]):
         own = writes[writes["thread"] == thread]
         assert sorted(own["offset"] % 4096) == sorted(i % 64 * 64 for i in range(100))
     # The reads use one position: each recorded offset is correct, so none is recorded twice.
-    reads = found.select("data", Kind.READ)
+    reads = recorded.select("data", Kind.READ)
     shared = reads[(reads["flags"] & Flag.AT_POSITION) != 0]
     assert len(shared) == 1200
     known = shared["offset"][shared["offset"] >= 0]
@@ -114,19 +114,19 @@ def test_threads_have_events_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_many_threads_over_time(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "10000", "2")
-    assert found.status == 0
-    assert found.missed() == {}
-    assert len(found.select("data", Kind.WRITE)) == 20000
-    assert len(found.select("data", Kind.READ)) == 40000
+    recorded = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "10000", "2")
+    assert recorded.status == 0
+    assert recorded.missed() == {}
+    assert len(recorded.select("data", Kind.WRITE)) == 20000
+    assert len(recorded.select("data", Kind.READ)) == 40000
 
 
 def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "children.c"), tmp_path / "data")
-    assert found.status == 0
+    recorded = record(tmp_path, compiled(tmp_path, "children.c"), tmp_path / "data")
+    assert recorded.status == 0
     lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
     assert len(lines) == 10
-    writes = found.select("data", Kind.WRITE)
+    writes = recorded.select("data", Kind.WRITE)
     expected = [len(line) for line in lines if line != "not recorded\n"]
     assert list(writes["result"]) == expected
     at = 0
@@ -137,34 +137,34 @@ def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
     assert list(writes["offset"]) == [at for at, line in zip(offsets, lines, strict=True) if line != "not recorded\n"]
     assert len(np.unique(writes["process"])) == 9
     program = f"unrecorded program {tmp_path}/children"
-    assert found.missed() == {f"{program} (its environment sets PLAIT_RECORD to nothing)": (1, 0, 0)}
-    parents = {one.number: one.parent for one in found.description.processes}
-    root = found.description.processes[0].number
+    assert recorded.missed() == {f"{program} (its environment sets PLAIT_RECORD to nothing)": (1, 0, 0)}
+    parents = {process.number: process.parent for process in recorded.description.processes}
+    root = recorded.description.processes[0].number
     assert sum(parent == root for parent in parents.values()) == 9
 
 
 def test_positions_shared_with_children_and_parents(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "shared.c"), tmp_path / "data")
-    assert found.status == 0
-    writes = found.select("data", Kind.WRITE)
+    recorded = record(tmp_path, compiled(tmp_path, "shared.c"), tmp_path / "data")
+    assert recorded.status == 0
+    writes = recorded.select("data", Kind.WRITE)
     assert sorted(zip(writes["offset"], writes["result"], strict=True)) == [(i * 10, 10) for i in range(6)]
 
 
 def test_cancelled_threads_and_handlers(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "signals.c"), tmp_path / "data")
-    assert found.status == 0
-    written = int(found.select("data", Kind.WRITE)["result"].sum())
+    recorded = record(tmp_path, compiled(tmp_path, "signals.c"), tmp_path / "data")
+    assert recorded.status == 0
+    written = int(recorded.select("data", Kind.WRITE)["result"].sum())
     # Events of a handler that interrupted the recording of an event are reported as missing.
-    missed = sum(one[2] for one in found.missed().values())
+    missed = sum(one[2] for one in recorded.missed().values())
     assert written + missed == (tmp_path / "data").stat().st_size
     assert missed < 200
 
 
 def test_libraries_loaded_later(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "loads.c", "-ldl"))
-    assert found.status == 0
-    assert found.missed() == {}
-    loader = found.events[found.events["interface"] == Interface.LOADER]
+    recorded = record(tmp_path, compiled(tmp_path, "loads.c", "-ldl"))
+    assert recorded.status == 0
+    assert recorded.missed() == {}
+    loader = recorded.events[recorded.events["interface"] == Interface.LOADER]
     assert len(loader) == 2
     assert loader["result"][1] >= 832
 
@@ -180,9 +180,9 @@ def test_libraries_loaded_later(tmp_path: Path) -> None:
     ],
 )
 def test_commands_that_are_none(tmp_path: Path, command: Any, text: str) -> None:
-    with pytest.raises(plait.ArgumentError) as told:
+    with pytest.raises(plait.ArgumentError) as raised:
         trace.record(command, tmp_path / "a.plait")
-    assert text in str(told.value)
+    assert text in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", None, 3])

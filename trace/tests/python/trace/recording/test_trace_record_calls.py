@@ -55,37 +55,37 @@ def test_of_a_killed_program_nobody_knows_how_much_is_there(tmp_path: Path) -> N
 
 
 def test_a_program_that_is_run_by_its_descriptor_is_followed(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "programs.c"), "fexecve", "/bin/cat", "/etc/hostname")
-    assert found.programs() == 2
-    assert found.missed() == {}
-    assert found.select("/etc/hostname", Kind.READ)["result"].sum() == Path("/etc/hostname").stat().st_size
+    recorded = record(tmp_path, compiled(tmp_path, "programs.c"), "fexecve", "/bin/cat", "/etc/hostname")
+    assert recorded.programs() == 2
+    assert recorded.missed() == {}
+    assert recorded.select("/etc/hostname", Kind.READ)["result"].sum() == Path("/etc/hostname").stat().st_size
 
 
 def test_names_stay_right_when_a_static_program_could_not_be_run(tmp_path: Path) -> None:
     static = compiled(tmp_path, "static.c", "-static", "-lc")
     (tmp_path / "data").write_text("data", encoding="ascii")
-    found = record(tmp_path, compiled(tmp_path, "programs.c"), "failing", static, tmp_path / "data")
-    assert found.status == 0
-    assert found.missed() == {}
-    assert found.select("/data", Kind.READ)["result"].tolist() == [4]
-    assert found.select("/static", Kind.READ)["result"].tolist() == [16]
+    recorded = record(tmp_path, compiled(tmp_path, "programs.c"), "failing", static, tmp_path / "data")
+    assert recorded.status == 0
+    assert recorded.missed() == {}
+    assert recorded.select("/data", Kind.READ)["result"].tolist() == [4]
+    assert recorded.select("/static", Kind.READ)["result"].tolist() == [16]
 
 
 def test_writes_that_append_by_a_flag_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(100))
-    found = record(tmp_path, compiled(tmp_path, "appends.c"), tmp_path / "data")
-    assert found.status == 0
-    assert found.select("/data", Kind.READ)["offset"].tolist() == [0, 10]
-    assert found.select("/data", Kind.WRITE)["offset"].tolist() == [100, -1, 120]
+    recorded = record(tmp_path, compiled(tmp_path, "appends.c"), tmp_path / "data")
+    assert recorded.status == 0
+    assert recorded.select("/data", Kind.READ)["offset"].tolist() == [0, 10]
+    assert recorded.select("/data", Kind.WRITE)["offset"].tolist() == [100, -1, 120]
 
 
 def test_writes_that_end_when_their_bytes_are_on_the_device(tmp_path: Path) -> None:
-    found = record(tmp_path, compiled(tmp_path, "durable.c"), tmp_path / "data")
-    assert found.status == 0
-    durable = [bool(flags & Flag.DURABLE) for flags in found.select("/data", Kind.WRITE)["flags"]]
+    recorded = record(tmp_path, compiled(tmp_path, "durable.c"), tmp_path / "data")
+    assert recorded.status == 0
+    durable = [bool(flags & Flag.DURABLE) for flags in recorded.select("/data", Kind.WRITE)["flags"]]
     assert durable == [True, True, False, True, False]
-    assert not any(flags & Flag.DURABLE for flags in found.select("/data", Kind.READ)["flags"])
-    assert [bool(flags & Flag.DURABLE) for flags in found.select("/data", Kind.OPEN)["flags"]] == [True, True, False]
+    assert not any(flags & Flag.DURABLE for flags in recorded.select("/data", Kind.READ)["flags"])
+    assert [bool(flags & Flag.DURABLE) for flags in recorded.select("/data", Kind.OPEN)["flags"]] == [True, True, False]
 
 
 def test_a_trace_in_use_is_not_replaced(tmp_path: Path) -> None:

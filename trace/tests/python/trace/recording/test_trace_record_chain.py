@@ -53,19 +53,19 @@ def test_a_library_that_redirects_files(tmp_path: Path, order: str) -> None:
     data = np.random.default_rng(1).bytes(1050)
     (tmp_path / "store" / "in").write_bytes(data)
     other = library(tmp_path, "-DREDIRECT")
-    found, _ = run(tmp_path, order, other, compiled(tmp_path, "chain/copies.c"), "/chained/in", "/chained/out")
+    recorded, _ = run(tmp_path, order, other, compiled(tmp_path, "chain/copies.c"), "/chained/in", "/chained/out")
     assert (tmp_path / "store" / "out").read_bytes() == data
     name = "store/out" if order.startswith("{other}") else "/chained/out"
-    writes = found.select(name, Kind.WRITE)
+    writes = recorded.select(name, Kind.WRITE)
     logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
     assert list(logical["offset"]) == list(range(0, 1050, 100))
     assert int(logical["result"].sum()) == 1050
     below = writes[(writes["flags"] & Flag.LOGICAL) == 0]
     if not order.startswith("{other}"):  # system calls of the library belong to the recorded call
         assert list(below["operation"]) == list(logical["operation"])
-        assert len(found.select("store/out", Kind.OPEN)) == 1
-    assert found.missed() == {}
-    assert plait.trace.report(found.path)["trace"]["coverage"]["share"] == 1.0
+        assert len(recorded.select("store/out", Kind.OPEN)) == 1
+    assert recorded.missed() == {}
+    assert plait.trace.report(recorded.path)["trace"]["coverage"]["share"] == 1.0
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -114,30 +114,30 @@ def test_libraries_that_are_installed(tmp_path: Path, name: str, order: str) -> 
         "print(len(mmap.mmap(-1, 1 << 20)))\n"
     )
     command = [sys.executable, "-c", script, tmp_path / "in", tmp_path / "out"]
-    found, printed = run(tmp_path, order, installed(name), *command)
+    recorded, printed = run(tmp_path, order, installed(name), *command)
     assert printed == f"{1 << 20}\n"
     assert (tmp_path / "out").read_bytes() == bytes(1050)
-    writes = found.select("/out", Kind.WRITE)
+    writes = recorded.select("/out", Kind.WRITE)
     assert int(writes["result"][(writes["flags"] & Flag.LOGICAL) != 0].sum()) == 4 * 1050
-    assert found.missed() == {}
+    assert recorded.missed() == {}
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_call_reaches_the_next_library_as_it_was_made(tmp_path: Path, order: str) -> None:
     other = compiled(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
-    found, _ = run(tmp_path, order, other, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
-    check_calls(found, tmp_path / "told")
+    recorded, _ = run(tmp_path, order, other, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
+    check_calls(recorded, tmp_path / "told")
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_children_of_a_program_with_another_library(tmp_path: Path, order: str) -> None:
     other = compiled(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
-    found, _ = run(tmp_path, order, other, compiled(tmp_path, "children.c"), tmp_path / "data")
+    recorded, _ = run(tmp_path, order, other, compiled(tmp_path, "children.c"), tmp_path / "data")
     lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
-    writes = found.select("data", Kind.WRITE)
+    writes = recorded.select("data", Kind.WRITE)
     logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
     assert list(logical["result"]) == [len(line) for line in lines if line != "not recorded\n"]
-    assert [one.events for one in found.description.missed if one.reason.startswith("unrecorded")] == [1]
+    assert [gap.events for gap in recorded.description.missed if gap.reason.startswith("unrecorded")] == [1]
 
 
 def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_path: Path) -> None:
@@ -150,9 +150,9 @@ def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_
     program = compiled(tmp_path, "chain/later.c", "-DMAIN", *here, f"-Wl,-rpath-link,{tmp_path}", "-lfirst", "-lc")
     expected = subprocess.run([program, tmp_path / "in"], capture_output=True, text=True, check=True).stdout
     assert expected == "5 plain 1 0 1\n"
-    found, printed = run(tmp_path, "{recorder}", tmp_path, program, tmp_path / "in")
+    recorded, printed = run(tmp_path, "{recorder}", tmp_path, program, tmp_path / "in")
     assert printed == expected
-    assert list(found.select("/in", Kind.READ)["result"]) == [5]
+    assert list(recorded.select("/in", Kind.READ)["result"]) == [5]
 
 
 @pytest.mark.parametrize("order", ORDERS)

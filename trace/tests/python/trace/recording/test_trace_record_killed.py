@@ -27,10 +27,10 @@ if __name__ == "__main__":
 """
 
 
-def check_complete(found: RecordedRun) -> None:
-    assert found.description.complete, found.description.notes
-    assert found.missed() == {}
-    coverage = plait.trace.report(found.path)["trace"]["coverage"]
+def check_complete(recorded: RecordedRun) -> None:
+    assert recorded.description.complete, recorded.description.notes
+    assert recorded.missed() == {}
+    coverage = plait.trace.report(recorded.path)["trace"]["coverage"]
     assert coverage["share"] == 1.0, coverage
 
 
@@ -47,9 +47,9 @@ def test_a_pool_of_workers_that_is_terminated(tmp_path: Path, method: str) -> No
     )
     assert done.returncode == 0, done.stderr
     assert "all of what is known to have happened" in done.stderr
-    found = load(tmp_path / "trace.plait")
-    check_complete(found)
-    assert sum(int(found.select(f"/out{k}", Kind.WRITE)["result"].sum()) for k in range(8)) == 8000
+    recorded = load(tmp_path / "trace.plait")
+    check_complete(recorded)
+    assert sum(int(recorded.select(f"/out{k}", Kind.WRITE)["result"].sum()) for k in range(8)) == 8000
 
 
 def test_a_command_that_a_shell_kills(tmp_path: Path) -> None:
@@ -60,16 +60,16 @@ def test_what_a_killed_child_did_unseen_is_missing(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(1 << 16))
     program = compiled(tmp_path, "killed_child.c")
     check_complete(record(tmp_path, program, tmp_path / "data", "0"))
-    found = record(tmp_path, program, tmp_path / "data", "5000")
-    assert found.status == 0
-    assert found.description.complete
-    assert found.missed() == {"bytes that the kernel counted and no event has": (1, 5000, 0)}
-    share = plait.trace.report(found.path)["trace"]["coverage"]["share"]
+    recorded = record(tmp_path, program, tmp_path / "data", "5000")
+    assert recorded.status == 0
+    assert recorded.description.complete
+    assert recorded.missed() == {"bytes that the kernel counted and no event has": (1, 5000, 0)}
+    share = plait.trace.report(recorded.path)["trace"]["coverage"]["share"]
     assert share is not None
     assert share < 1
 
 
 def test_a_killed_child_that_nobody_waits_for_may_have_done_more(tmp_path: Path) -> None:
-    found = record(tmp_path, "sh", "-c", "(sh -c 'kill -9 $$' &) ; sleep 0.3")
-    assert not found.description.complete
-    assert any("did not end its trace" in note for note in found.description.notes)
+    recorded = record(tmp_path, "sh", "-c", "(sh -c 'kill -9 $$' &) ; sleep 0.3")
+    assert not recorded.description.complete
+    assert any("did not end its trace" in note for note in recorded.description.notes)

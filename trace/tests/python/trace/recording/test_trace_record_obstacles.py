@@ -40,18 +40,18 @@ def musl_program(folder: Path) -> Path:
     return made_once(folder / "starts", (compiler, source.stat().st_mtime_ns), make)
 
 
-def unrecorded(found: RecordedRun) -> dict[str, int]:
-    return {one.reason: one.events for one in found.description.missed if one.reason.startswith("unrecorded")}
+def unrecorded(recorded: RecordedRun) -> dict[str, int]:
+    return {gap.reason: gap.events for gap in recorded.description.missed if gap.reason.startswith("unrecorded")}
 
 
 def test_musl_programs_run_and_are_named(tmp_path: Path) -> None:
     program = musl_program(tmp_path)
-    found, done = run(tmp_path, program, "/etc/hostname")
+    recorded, done = run(tmp_path, program, "/etc/hostname")
     assert (done.returncode, done.stdout) == (0, f"{Path('/etc/hostname').stat().st_size} bytes\n")
-    assert unrecorded(found) == {f"unrecorded program {program} (linked with musl instead of glibc)": 1}
+    assert unrecorded(recorded) == {f"unrecorded program {program} (linked with musl instead of glibc)": 1}
     assert f"{program} is linked with musl instead of glibc" in done.stderr
     assert ADVICE in done.stderr
-    report = plait.trace.report(found.path)
+    report = plait.trace.report(recorded.path)
     assert report["trace"]["coverage"]["share"] is None
     assert f"it lacks all that 1 process did (unrecorded program {program}" in report["trace"]["coverage"]["text"]
     assert ADVICE in report["conclusions"][0]["advice"]
@@ -60,15 +60,15 @@ def test_musl_programs_run_and_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["", "; true"])  # the shell execs the program, or forks and waits for it
 def test_musl_children_of_a_shell_run_and_are_named(tmp_path: Path, ending: str) -> None:
     program = musl_program(tmp_path)
-    found, done = run(tmp_path, "sh", "-c", f"{program} /etc/hostname && {program} /etc/hostname{ending}")
+    recorded, done = run(tmp_path, "sh", "-c", f"{program} /etc/hostname && {program} /etc/hostname{ending}")
     assert (done.returncode, done.stdout.count("bytes")) == (0, 2)
-    assert unrecorded(found) == {f"unrecorded program {program} (linked with musl instead of glibc)": 2}
+    assert unrecorded(recorded) == {f"unrecorded program {program} (linked with musl instead of glibc)": 2}
 
 
 def test_what_a_musl_program_starts_is_recorded(tmp_path: Path) -> None:
-    found, done = run(tmp_path, musl_program(tmp_path), "/etc/hostname", "cat /etc/passwd")
+    recorded, done = run(tmp_path, musl_program(tmp_path), "/etc/hostname", "cat /etc/passwd")
     assert done.returncode == 0
-    assert found.select("/etc/passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
+    assert recorded.select("/etc/passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
 
 
 def test_the_recording_library_takes_nothing_that_musl_lacks() -> None:
@@ -95,27 +95,27 @@ def test_a_loader_that_may_reject_the_library_is_not_asked_to_load_it(tmp_path: 
     loader.chmod(0o755)
     program = compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}")
     command = [program, "/etc/hostname", "echo [$LD_PRELOAD]"]
-    found, done = run(tmp_path, *(["sh", "-c", '"$@"; true', "sh", *command] if child else command))
+    recorded, done = run(tmp_path, *(["sh", "-c", '"$@"; true', "sh", *command] if child else command))
     assert (done.returncode, done.stdout.splitlines()[1]) == (0, "[]")
     why = "linked with another C library than glibc, or with an older glibc than the recorder"
-    assert unrecorded(found) == {f"unrecorded program {program} ({why})": 1}
+    assert unrecorded(recorded) == {f"unrecorded program {program} ({why})": 1}
 
 
 def test_another_loader_that_is_new_enough_loads_the_library(tmp_path: Path) -> None:
     loader = tmp_path / "ld-linux-x86-64.so.2"
     loader.write_bytes(own_loader())
     loader.chmod(0o755)
-    found, done = run(tmp_path, compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}"), "/etc/hostname")
+    recorded, done = run(tmp_path, compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}"), "/etc/hostname")
     assert done.returncode == 0
-    assert unrecorded(found) == {}
-    assert len(found.select("/etc/hostname", Kind.READ)) == 1
+    assert unrecorded(recorded) == {}
+    assert len(recorded.select("/etc/hostname", Kind.READ)) == 1
 
 
 def test_static_programs_are_named(tmp_path: Path) -> None:
     program = compiled(tmp_path, "static.c", "-static", "-lc")
-    found, done = run(tmp_path, "sh", "-c", f"cd {tmp_path} && ./static && ./static; true")
+    recorded, done = run(tmp_path, "sh", "-c", f"cd {tmp_path} && ./static && ./static; true")
     assert done.stdout == "static\n" * 2
-    assert unrecorded(found) == {f"unrecorded program {program} (statically linked)": 2}
+    assert unrecorded(recorded) == {f"unrecorded program {program} (statically linked)": 2}
     assert "an unknown share of what happened" in done.stderr
 
 
@@ -125,10 +125,10 @@ def test_programs_of_another_architecture_are_named_unless_they_do_not_run(tmp_p
     header[18:20] = b"\xf3\x00"  # RISC-V
     program.write_bytes(header)
     program.chmod(0o755)
-    found, done = run(tmp_path, "sh", "-c", f"{program}; true")
+    recorded, done = run(tmp_path, "sh", "-c", f"{program}; true")
     assert done.returncode == 0
-    assert unrecorded(found) == {}
-    assert found.missed() == {}
+    assert unrecorded(recorded) == {}
+    assert recorded.missed() == {}
 
 
 def test_programs_of_another_user_are_named(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_programs_of_another_user_are_named(tmp_path: Path) -> None:
     command = [need("setpriv"), "--reuid", "65534", "--clear-groups", "cat", "/etc/hostname"]
     if os.geteuid() != 0:
         command = ["sh", "-c", f"chmod 0 {trace}; cat /etc/hostname; chmod 600 {trace}"]
-    found, done = run(tmp_path, *command)
+    recorded, done = run(tmp_path, *command)
     assert done.stdout == Path("/etc/hostname").read_text(encoding="utf-8")
-    (reason,) = (one for one in unrecorded(found) if "/cat " in one)
+    (reason,) = (one for one in unrecorded(recorded) if "/cat " in one)
     assert reason.endswith("(runs as another user or below another root, without access to the trace)")
     assert "an unknown share of what happened" in done.stderr
 
@@ -150,9 +150,9 @@ def test_setuid_programs_are_named(tmp_path: Path) -> None:
         program.chmod(0o4755)
     else:
         program = Path(need("passwd"))  # setuid everywhere
-    found, done = run(tmp_path, "sh", "-c", f"{program} --help >/dev/null; true")
+    recorded, done = run(tmp_path, "sh", "-c", f"{program} --help >/dev/null; true")
     assert done.returncode == 0
-    assert unrecorded(found) == {
+    assert unrecorded(recorded) == {
         f"unrecorded program {program} (runs with more rights: setuid, setgid or file capabilities)": 1
     }
 
@@ -161,6 +161,6 @@ def test_many_programs_are_summed_up(tmp_path: Path) -> None:
     program = compiled(tmp_path, "static.c", "-static", "-lc")
     for number in range(20):
         os.link(program, tmp_path / f"static{number}")
-    found, _ = run(tmp_path, "sh", "-c", f"for n in $(seq 0 19); do {tmp_path}/static$n; done")
-    assert len(unrecorded(found)) == 17
-    assert unrecorded(found)["unrecorded programs, 4 others"] == 4
+    recorded, _ = run(tmp_path, "sh", "-c", f"for n in $(seq 0 19); do {tmp_path}/static$n; done")
+    assert len(unrecorded(recorded)) == 17
+    assert unrecorded(recorded)["unrecorded programs, 4 others"] == 4

@@ -46,8 +46,8 @@ def test_sort(tree: Path, capfd: Capture) -> None:
 def test_cp(tree: Path, capfd: Capture) -> None:
     target = tree.parent / "copied"
     target.mkdir()
-    found = check_exact(tree.parent, [need("cp"), "-r", tree / "inner", tree / "large", target], capfd)
-    assert sum(file.stat().st_size for file in tree.rglob("*") if file.is_file()) == found.moved(Kind.WRITE)
+    recorded = check_exact(tree.parent, [need("cp"), "-r", tree / "inner", tree / "large", target], capfd)
+    assert sum(file.stat().st_size for file in tree.rglob("*") if file.is_file()) == recorded.moved(Kind.WRITE)
 
 
 def test_a_pipeline(tree: Path, capfd: Capture) -> None:
@@ -80,8 +80,8 @@ def test_a_numpy_script(tmp_path: Path, capfd: Capture) -> None:
     )
     command = [sys.executable, "-c", script, str(tmp_path / "a.npy")]
     kernel_count(tmp_path, command)
-    found = check_exact(tmp_path, command, capfd)
-    writes = found.select("a.npy", Kind.WRITE)
+    recorded = check_exact(tmp_path, command, capfd)
+    writes = recorded.select("a.npy", Kind.WRITE)
     assert int(writes["result"].sum()) == 2 * 400000 + 128
 
 
@@ -96,8 +96,8 @@ def test_an_h5py_script(tmp_path: Path, capfd: Capture) -> None:
     )
     command = [sys.executable, "-c", script, str(tmp_path / "a.h5")]
     kernel_count(tmp_path, command)
-    found = check_exact(tmp_path, command, capfd)
-    writes = found.select("a.h5", Kind.WRITE)
+    recorded = check_exact(tmp_path, command, capfd)
+    writes = recorded.select("a.h5", Kind.WRITE)
     assert int((writes["offset"] + writes["result"]).max()) == (tmp_path / "a.h5").stat().st_size
 
 
@@ -129,9 +129,9 @@ def fio(folder: Path, *options: str) -> list[str | Path]:
 )
 def test_fio(tmp_path: Path, capfd: Capture, options: list[str], interface: Interface) -> None:
     (tmp_path / "data").write_bytes(bytes(1 << 20))
-    found = run_fio(tmp_path, options, capfd)
-    assert found.missed() == {}
-    data = found.select("data")
+    recorded = run_fio(tmp_path, options, capfd)
+    assert recorded.missed() == {}
+    data = recorded.select("data")
     moves = data[(data["kind"] <= Kind.WRITE) & (data["interface"] == interface)]
     assert len(moves) == 256
     assert set(moves["result"]) == {4096}
@@ -157,9 +157,9 @@ def run_fio(folder: Path, options: list[str], capfd: Capture):  # type: ignore[n
 
 def test_a_ring_that_the_kernel_polls_is_counted_as_missed(tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "data").write_bytes(bytes(1 << 20))
-    found = run_fio(tmp_path, ["--ioengine=io_uring", "--iodepth=8", "--sqthread_poll"], capfd)
-    (missed,) = found.missed().values()
-    assert missed[0] + int((found.events["interface"] == Interface.URING).sum()) == 256
+    recorded = run_fio(tmp_path, ["--ioengine=io_uring", "--iodepth=8", "--sqthread_poll"], capfd)
+    (missed,) = recorded.missed().values()
+    assert missed[0] + int((recorded.events["interface"] == Interface.URING).sum()) == 256
 
 
 def launched(capfd: Capture, record: list[object], program: list[object], ranks: int) -> Iterator[RecordedRun]:
@@ -184,12 +184,12 @@ def launched(capfd: Capture, record: list[object], program: list[object], ranks:
         yield load(Path(str(record[record.index("-o") + 1])))
 
 
-def check_complete(found: RecordedRun) -> None:
+def check_complete(recorded: RecordedRun) -> None:
     """Check that at most one call is missing: the signal handler of MPICH's mpiexec may write 8 bytes during another
     call.
     """
     interrupting = "calls that could not be decoded, or came while another was being kept"
-    assert {what: written for what, (_, _, written) in found.missed().items()} in ({}, {interrupting: 8})
+    assert {what: written for what, (_, _, written) in recorded.missed().items()} in ({}, {interrupting: 8})
 
 
 @pytest.mark.long
@@ -206,15 +206,15 @@ def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     )
     program = [sys.executable, tmp_path / "program.py", tmp_path / "data"]
     record = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
-    for found in launched(capfd, record, program, 3):
-        check_complete(found)
-        writes = found.select("data", Kind.WRITE)
-        ranks = {one.number: one.rank for one in found.description.processes}
+    for recorded in launched(capfd, record, program, 3):
+        check_complete(recorded)
+        writes = recorded.select("data", Kind.WRITE)
+        ranks = {process.number: process.rank for process in recorded.description.processes}
         for rank in range(3):
             own = writes[[ranks[int(process)] == rank for process in writes["process"]]]
             assert int(own["result"].sum()) == 80000
             assert int(own["offset"].min()) == rank * 80000
-        reads = found.select("data", Kind.READ)
+        reads = recorded.select("data", Kind.READ)
         assert int(reads["result"].sum()) >= 240000
 
 
@@ -229,16 +229,16 @@ def test_collective_mpi_io_in_c(tmp_path: Path, capfd: Capture) -> None:
     target = tmp_path / "data"
     record: list[object] = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
     size = 3 * 64 * 1024 * 4
-    for found in launched(capfd, record, [program, target], 3):
-        check_complete(found)
+    for recorded in launched(capfd, record, [program, target], 3):
+        check_complete(recorded)
         assert target.stat().st_size == size
         for kind in (Kind.WRITE, Kind.READ):  # two phases: each byte moves once, on some rank
-            events = found.select("data", kind)
+            events = recorded.select("data", kind)
             covered = np.zeros(size, dtype=np.int64)
             for event in events:
                 covered[int(event["offset"]) :][: int(event["result"])] += 1
             assert (covered == 1).all()
-        assert {one.rank for one in found.description.processes} >= {0, 1, 2}
+        assert {process.rank for process in recorded.description.processes} >= {0, 1, 2}
         target.unlink()
 
 

@@ -21,41 +21,41 @@ def done(folder: Path, *command: str | Path) -> RecordedRun:
 
 
 def test_a_program_that_restricts_its_system_calls(tmp_path: Path) -> None:
-    found = done(tmp_path, compiled(tmp_path, "sandbox.c"))
-    assert list(found.select("passwd", Kind.READ)["result"]) == [8]
-    assert found.missed() == {NOT_KEPT: (1, 0, 0)}
-    assert found.description.complete
+    recorded = done(tmp_path, compiled(tmp_path, "sandbox.c"))
+    assert list(recorded.select("passwd", Kind.READ)["result"]) == [8]
+    assert recorded.missed() == {NOT_KEPT: (1, 0, 0)}
+    assert recorded.description.complete
 
 
 def test_a_program_that_may_not_read_the_counter_of_the_clock(tmp_path: Path) -> None:
-    found = done(tmp_path, compiled(tmp_path, "no_counter.c"))
-    assert list(found.select("passwd", Kind.READ)["result"]) == [8]
-    assert found.missed() == {NOT_KEPT: (1, 0, 0)}
-    assert found.description.complete
+    recorded = done(tmp_path, compiled(tmp_path, "no_counter.c"))
+    assert list(recorded.select("passwd", Kind.READ)["result"]) == [8]
+    assert recorded.missed() == {NOT_KEPT: (1, 0, 0)}
+    assert recorded.description.complete
 
 
 def test_a_program_that_may_not_make_code(tmp_path: Path) -> None:
-    found = done(tmp_path, compiled(tmp_path, "no_new_code.c"), "cat", "/etc/passwd")
-    assert found.select("passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
+    recorded = done(tmp_path, compiled(tmp_path, "no_new_code.c"), "cat", "/etc/passwd")
+    assert recorded.select("passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
 
 
 def test_handlers_that_jump_out(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(1000))
-    found = done(tmp_path, compiled(tmp_path, "jumps.c"), tmp_path / "data")
+    recorded = done(tmp_path, compiled(tmp_path, "jumps.c"), tmp_path / "data")
     # After a jump, a call may still count as being recorded, or a part of the trace as in use: later calls are then
     # counted instead.
-    missed = sum(events for events, _, _ in found.missed().values())
-    reads = found.kind(Kind.READ)
+    missed = sum(events for events, _, _ in recorded.missed().values())
+    reads = recorded.kind(Kind.READ)
     offsets = list(reads[reads["result"] == 16]["offset"])
     assert offsets == [16 * i for i in range(10)][10 - len(offsets) :]
     assert len(offsets) + missed >= 10
-    assert len(found.select("/etc/hosts", Kind.OPEN)) + missed >= 100
+    assert len(recorded.select("/etc/hosts", Kind.OPEN)) + missed >= 100
 
 
 def test_handlers_that_end_a_program_with_a_ring(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(1000))
-    found = done(tmp_path, compiled(tmp_path, "ring_exit.c", "-luring"), tmp_path / "data")
-    assert len(found.kind(Kind.EXIT)) + found.missed().get(NOT_KEPT, (0,))[0] >= 16
+    recorded = done(tmp_path, compiled(tmp_path, "ring_exit.c", "-luring"), tmp_path / "data")
+    assert len(recorded.kind(Kind.EXIT)) + recorded.missed().get(NOT_KEPT, (0,))[0] >= 16
 
 
 def test_liburing_that_a_program_loads_for_itself_alone(tmp_path: Path) -> None:
@@ -65,20 +65,20 @@ def test_liburing_that_a_program_loads_for_itself_alone(tmp_path: Path) -> None:
 
 
 def test_requests_of_a_ring_on_sockets(tmp_path: Path) -> None:
-    found = done(tmp_path, compiled(tmp_path, "ring_kinds.c", "-luring"), tmp_path / "data")
-    events = found.events[found.events["interface"] == Interface.URING]
+    recorded = done(tmp_path, compiled(tmp_path, "ring_kinds.c", "-luring"), tmp_path / "data")
+    events = recorded.events[recorded.events["interface"] == Interface.URING]
     assert [(Kind(one["kind"]), one["offset"], one["length"], one["result"]) for one in events] == [
         (Kind.WRITE, -1, 5, 5),
         (Kind.READ, -1, 16, 5),
         (Kind.WRITE, -1, 7, 7),
         (Kind.METADATA, 0, 4096, 0),
     ]
-    assert found.missed() == {NOT_KEPT: (1, 0, 0)}
+    assert recorded.missed() == {NOT_KEPT: (1, 0, 0)}
 
 
 @pytest.mark.parametrize("way", ["clone", "syscall", "forkpty", "message"])
 def test_positions_that_other_processes_share(tmp_path: Path, way: str) -> None:
     (tmp_path / "data").write_bytes(bytes(2000))
-    found = done(tmp_path, compiled(tmp_path, "passed.c", "-lutil"), way, tmp_path / "data")
-    reads = found.select("data", Kind.READ)
+    recorded = done(tmp_path, compiled(tmp_path, "passed.c", "-lutil"), way, tmp_path / "data")
+    reads = recorded.select("data", Kind.READ)
     assert {(int(one["length"]), int(one["offset"])) for one in reads} == {(1000, 0), (500, 1000)}
