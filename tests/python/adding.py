@@ -28,5 +28,5 @@ def check_no_addition_is_lost(url: str, times: int) -> None:
         file.write(np.zeros(8, "i8"))
     command = [sys.executable, "-c", _CODE, url]
     programs = [subprocess.Popen([*command, str(number), str(times)]) for number in range(4)]
-    assert [one.wait() for one in programs] == [0] * 4
+    assert [program.wait() for program in programs] == [0] * 4
     assert plait.open(url).read().tolist() == [times] * 4 + [0] * 4

@@ -59,8 +59,8 @@ def shared_access(container: str) -> str:
     expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
     end = expires.strftime("%Y-%m-%dT%H:%M:%SZ")
     fields = ["racwdl", "", end, f"/blob/{ACCOUNT}/{container}", "", "", "", VERSION, "c", "", "", "", "", "", "", ""]
-    given = {"sp": "racwdl", "se": end, "sv": VERSION, "sr": "c", "sig": signature("\n".join(fields))}
-    return urllib.parse.urlencode(given)
+    parameters = {"sp": "racwdl", "se": end, "sv": VERSION, "sr": "c", "sig": signature("\n".join(fields))}
+    return urllib.parse.urlencode(parameters)
 
 
 @contextmanager

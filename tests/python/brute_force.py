@@ -58,8 +58,10 @@ class LayoutModel:
                 result.append(np.arange(size))
                 continue
             extent = self.grid[len(self.grid) - len(position)]
-            mine = position.pop(0)
-            result.append(np.array([i for i, c in enumerate(owners(dist, size, extent)) if c == mine], dtype=np.int64))
+            coordinate = position.pop(0)
+            result.append(
+                np.array([i for i, c in enumerate(owners(dist, size, extent)) if c == coordinate], dtype=np.int64)
+            )
         return result
 
     def local(self, array: np.ndarray, rank: int) -> np.ndarray:
@@ -84,7 +86,7 @@ class LayoutModel:
 
 def distributions(size: int, coordinates: int) -> list[str]:
     """Return distributions that fit a dimension, each kind at least once."""
-    least = max(math.ceil(size / coordinates), 1)
+    min_block = max(math.ceil(size / coordinates), 1)
     front = [0] * coordinates
     front[-1] = size
     ragged = [min(c, size - sum(range(c))) if size > sum(range(c)) else 0 for c in range(coordinates)]
@@ -95,7 +97,7 @@ def distributions(size: int, coordinates: int) -> list[str]:
         "cyclic(2)",
         "cyclic(3)",
         "balanced",
-        f"block({least + 1})",
+        f"block({min_block + 1})",
         f"gen_block({', '.join(map(str, front))})",
         f"gen_block({', '.join(map(str, ragged))})",
     ]
@@ -104,18 +106,18 @@ def distributions(size: int, coordinates: int) -> list[str]:
 @st.composite
 def models(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, max_ranks: int = 6) -> LayoutModel:
     """Draw a model of a shape, on `ranks` ranks if given."""
-    wanted = ranks if ranks is not None else draw(st.integers(1, max_ranks if shape else 1))
-    left = wanted
+    count = ranks if ranks is not None else draw(st.integers(1, max_ranks if shape else 1))
+    remaining = count
     last = draw(st.integers(0, len(shape) - 1)) if shape else -1
     dist: list[str] = []
     grid: list[int] = []
     for d, size in enumerate(shape):
-        divisors = [n for n in range(1, left + 1) if left % n == 0]
-        extent = left if d == last else draw(st.sampled_from(divisors)) if d < last else 1
+        divisors = [n for n in range(1, remaining + 1) if remaining % n == 0]
+        extent = remaining if d == last else draw(st.sampled_from(divisors)) if d < last else 1
         if extent == 1 and draw(st.booleans()):
             dist.append("*")
             continue
-        left //= extent
+        remaining //= extent
         grid.append(extent)
         dist.append(draw(st.sampled_from(distributions(size, extent))))
     return LayoutModel(shape, tuple(dist), tuple(grid), draw(st.sampled_from("CF")), draw(st.sampled_from("CF")))
@@ -128,20 +130,20 @@ model_shapes = st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple)
 
 def numbered(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
     """Return an array whose elements all differ, as far as the dtype can tell them apart."""
-    wanted = np.dtype(dtype)
+    type_ = np.dtype(dtype)
     count = math.prod(shape)
-    if wanted.kind in "biufc" and wanted.names is None:
+    if type_.kind in "biufc" and type_.names is None:
         values = np.arange(count) * 7 + 1
         return (
-            (values % 2 == 0 if wanted.kind == "b" else values % 120).astype(wanted).reshape(shape)
-            if wanted.itemsize == 1
-            else values.astype(wanted).reshape(shape)
+            (values % 2 == 0 if type_.kind == "b" else values % 120).astype(type_).reshape(shape)
+            if type_.itemsize == 1
+            else values.astype(type_).reshape(shape)
         )
-    raw = np.random.default_rng(count).integers(1, 120, count * wanted.itemsize, dtype=np.uint8)
+    raw = np.random.default_rng(count).integers(1, 120, count * type_.itemsize, dtype=np.uint8)
     return (
-        raw.view(wanted).reshape(shape)
-        if wanted.kind != "U"
-        else np.array([chr(97 + i % 26) * (wanted.itemsize // 4) for i in range(count)], wanted).reshape(shape)
+        raw.view(type_).reshape(shape)
+        if type_.kind != "U"
+        else np.array([chr(97 + i % 26) * (type_.itemsize // 4) for i in range(count)], type_).reshape(shape)
     )
 
 
@@ -173,31 +175,31 @@ def messages(source: LayoutModel, target: LayoutModel) -> dict[tuple[int, int], 
 def find_position(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]:
     """Return the rank that owns an element and the element's position in its local array."""
     for rank in range(model.size):
-        mine = model.indices(rank)
+        owned_sets = model.indices(rank)
         local = []
-        for own, i in zip(mine, index, strict=True):
-            where = np.flatnonzero(own == i)
+        for indices, i in zip(owned_sets, index, strict=True):
+            where = np.flatnonzero(indices == i)
             if not len(where):
                 break
             local.append(int(where[0]))
         else:
-            shape = tuple(len(own) for own in mine)
+            shape = tuple(len(own) for own in owned_sets)
             return rank, int(np.ravel_multi_index(local, shape, order=model.order)) if shape else 0
     raise AssertionError(f"nobody owns {index} of {model}")
 
 
 def random_model(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> LayoutModel:
     """Return a model of a shape on exactly `ranks` ranks, determined by the state of the generator."""
-    left = ranks
+    remaining = ranks
     last = int(random.integers(len(shape))) if shape else -1
     dist, grid = [], []
     for d, size in enumerate(shape):
-        divisors = [n for n in range(1, left + 1) if left % n == 0]
-        extent = left if d == last else int(random.choice(divisors)) if d < last else 1
+        divisors = [n for n in range(1, remaining + 1) if remaining % n == 0]
+        extent = remaining if d == last else int(random.choice(divisors)) if d < last else 1
         if extent == 1 and random.integers(2):
             dist.append("*")
             continue
-        left //= extent
+        remaining //= extent
         grid.append(extent)
         dist.append(str(random.choice(distributions(size, extent))))
     return LayoutModel(shape, tuple(dist), tuple(grid), str(random.choice(["C", "F"])), str(random.choice(["C", "F"])))

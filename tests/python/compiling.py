@@ -15,11 +15,11 @@ import pytest
 def made_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
     """Return a program, made by `make` unless one with this key exists; it is stored next to the tests' folders."""
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-    kept = program.parent.parent / f"program-{name}"
-    if not kept.exists():
-        make(kept)
+    cached = program.parent.parent / f"program-{name}"
+    if not cached.exists():
+        make(cached)
     program.unlink(missing_ok=True)
-    os.link(kept, program)  # a copy that another thread has open for writing as it forks could not be run
+    os.link(cached, program)  # a copy that another thread has open for writing as it forks could not be run
     return program
 
 

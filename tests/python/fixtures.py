@@ -93,5 +93,5 @@ def meeting_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def nothing_left(tmp_path: Path):
     """Fails a test that leaves temporary files of the library behind in its folder."""
     yield
-    left = [path.name for path in tmp_path.rglob(".*plait-*")]
-    assert not left, f"temporary files were left behind: {left}"
+    remaining = [path.name for path in tmp_path.rglob(".*plait-*")]
+    assert not remaining, f"temporary files were left behind: {remaining}"

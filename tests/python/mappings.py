@@ -38,9 +38,9 @@ def walk(grid, mode, user_map):
     path = [()]
     for extent in reversed(grid):  # slower coordinates first; each pass of a faster one turns around
         path = [
-            (own, *rest)
+            (coordinate, *rest)
             for i, rest in enumerate(path)
-            for own in (range(extent) if i % 2 == 0 else reversed(range(extent)))
+            for coordinate in (range(extent) if i % 2 == 0 else reversed(range(extent)))
         ]
     return {position: rank for rank, position in enumerate(path)}
 
@@ -75,14 +75,14 @@ def declare(random, mapping, whole, rank):
     The array has the sizes of the largest share, or those of this rank's share if the largest then does not fit.  Its
     first dimension may be larger, and its two declared sizes are derived from them in some way.  It may be a vector.
     """
-    mine = mapping.local(whole, rank)
+    share = mapping.local(whole, rank)
     shares = [[len(owned) for owned in mapping.indices(other)] for other in range(prod(mapping.grid))]
     largest = tuple(max(extents) for extents in zip(*shares, strict=True))
     way = random.integers(4)
     sizes = None
-    declared = mine.shape if way == 2 else largest
-    if way == 3 or mine.size == 0:
-        sizes, declared = (mine.size + int(random.integers(4)), 1), None
+    declared = share.shape if way == 2 else largest
+    if way == 3 or share.size == 0:
+        sizes, declared = (share.size + int(random.integers(4)), 1), None
     elif way == 1 and len(largest) > 2 and largest[-1] > 1:  # A(n1, n2, n3) as A(n1 * n2, n3)
         folded = int(random.integers(2, len(largest)))
         sizes = (prod(largest[:folded]), prod(largest[folded:]))
@@ -94,9 +94,9 @@ def declare(random, mapping, whole, rank):
         sizes = (declared[0], prod(declared[1:]) + more)
     array = np.full(prod(sizes), -1, whole.dtype)
     if declared is None:
-        return sizes, array, array[: mine.size].reshape(mine.shape, order="F")
+        return sizes, array, array[: share.size].reshape(share.shape, order="F")
     corner = array[: prod(declared)].reshape(declared, order="F")
-    return sizes, array, corner[tuple(slice(extent) for extent in mine.shape)]
+    return sizes, array, corner[tuple(slice(extent) for extent in share.shape)]
 
 
 def random_grid(random, ranks, dimensions):

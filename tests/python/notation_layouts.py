@@ -38,10 +38,12 @@ def layouts(draw: st.DrawFn, dimensions: tuple[int, int] = (0, 3), most: int = 9
     owner = [draw(st.integers(-1 if not plain else 0, len(shape) - 1)) for _ in grid]
     if plain:
         owner = sorted(draw(st.permutations(range(len(shape))))[: len(grid)])
-    own = {d: [axis for axis, dimension in enumerate(owner) if dimension == d] for d in range(-1, len(shape))}
+    axes_by_dimension = {
+        d: [axis for axis, dimension in enumerate(owner) if dimension == d] for d in range(-1, len(shape))
+    }
     texts = []
     for d, size in enumerate(shape):
-        axes = own[d] if plain else draw(st.permutations(own[d]))
+        axes = axes_by_dimension[d] if plain else draw(st.permutations(axes_by_dimension[d]))
         if not axes:
             texts.append("*")
         elif plain:
@@ -60,17 +62,19 @@ def layouts(draw: st.DrawFn, dimensions: tuple[int, int] = (0, 3), most: int = 9
             names = draw(st.permutations(range(math.prod(grid) + 2)))[: math.prod(grid)]
             ranks = f"({', '.join(map(str, names))})"
         words.append(f"ranks={ranks}")
-    if own[-1]:
-        words.append(f"replicate=({', '.join(map(str, own[-1]))})")
+    if axes_by_dimension[-1]:
+        words.append(f"replicate=({', '.join(map(str, axes_by_dimension[-1]))})")
     order = draw(st.sampled_from(["C", "F"] if plain or len(shape) < 2 else ["C", "C", "F", "some"]))
     if order == "some":
         order = f"({', '.join(map(str, draw(st.permutations(range(len(shape))))))})"
     words.append(f"order={order}")
     if not plain:
         extras = draw(st.sets(st.sampled_from(["source", "reverse", "halo"]), max_size=1))
-        blocks = [d for d in range(len(shape)) if own[d] and not re.search("/|indirect", texts[d])]
+        blocks = [d for d in range(len(shape)) if axes_by_dimension[d] and not re.search("/|indirect", texts[d])]
         if "source" in extras:
-            last = [math.prod(grid[a] for a in own[d]) - 1 if d in blocks else 0 for d in range(len(shape))]
+            last = [
+                math.prod(grid[a] for a in axes_by_dimension[d]) - 1 if d in blocks else 0 for d in range(len(shape))
+            ]
             entries = [draw(st.integers(0, coordinate)) for coordinate in last]
             words += [f"source=({', '.join(map(str, entries))})"] if any(entries) else []
         if "reverse" in extras and blocks:
@@ -86,7 +90,7 @@ def _halo(draw: st.DrawFn, text: str, dimensions: int) -> list[str]:
     widths, wraps = [], []
     for d in range(dimensions):
         sets = [base.indices(rank)[d] for rank in base.rank_numbers.tolist()]
-        fits = all(not len(own) or own[-1] - own[0] + 1 == len(own) for own in sets)
+        fits = all(not len(indices) or indices[-1] - indices[0] + 1 == len(indices) for indices in sets)
         widest = max(map(len, sets)) if fits else 0
         low, high = draw(st.integers(0, min(widest, 2))), draw(st.integers(0, min(widest, 2)))
         widths.append(f"{low}:{high}")

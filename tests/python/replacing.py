@@ -30,13 +30,13 @@ while True:
 @contextlib.contextmanager
 def replaced(path: Path, sizes: list[int], pause: float = 0) -> Iterator[None]:
     """Replace `path` repeatedly by .npy files of `sizes` elements, each of which has that number as value."""
-    made = []
+    paths = []
     for size in sizes:
-        made.append(path.with_name(f"{size}.npy"))
-        with plait.open(made[-1], "w", shape=(size,), dtype="i4") as file:
+        paths.append(path.with_name(f"{size}.npy"))
+        with plait.open(paths[-1], "w", shape=(size,), dtype="i4") as file:
             file.write(np.full(size, size, dtype="i4"))
-    path.hardlink_to(made[0])
-    command = [sys.executable, "-c", _REPLACER, str(pause), path, *made]
+    path.hardlink_to(paths[0])
+    command = [sys.executable, "-c", _REPLACER, str(pause), path, *paths]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as replacer:
         try:
             assert replacer.stdout is not None

@@ -48,8 +48,8 @@ def check(actual: plait.Attributes, expected: dict, *, widened: bool = False) ->
             value = [value.real, value.imag]  # JSON has no others
         assert same(actual[name], value), (name, actual[name], value)
         if not isinstance(value, (str, list, dict)):
-            kept = np.asarray(value).dtype
-            assert widened or np.asarray(actual[name]).dtype == kept, name
+            written_dtype = np.asarray(value).dtype
+            assert widened or np.asarray(actual[name]).dtype == written_dtype, name
 
 
 @pytest.mark.parametrize("suffix", ["h5", "zarr"])
@@ -80,39 +80,39 @@ def test_what_h5py_reads(tmp_path):
         file.write(np.arange(3, dtype="i2"))
     with h5py.File(tmp_path / "a.h5") as file:
         for name, value in GIVEN.items():
-            found = file["g/x"].attrs[name]
-            found = found.tolist() if isinstance(value, list) and isinstance(value[0], str) else found
-            assert same(found, value), name
+            actual = file["g/x"].attrs[name]
+            actual = actual.tolist() if isinstance(value, list) and isinstance(value[0], str) else actual
+            assert same(actual, value), name
         np.testing.assert_array_equal(file["g/x"][...], np.arange(3))
 
 
 def test_what_h5py_writes(tmp_path):
     h5py = pytest.importorskip("h5py")
-    given = {name: value for name, value in GIVEN.items() if name != "texts"}
+    expected = {name: value for name, value in GIVEN.items() if name != "texts"}
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        one = file.create_dataset("g/x", data=np.arange(3))
-        for name, value in given.items():
-            one.attrs[name] = value
-        one.attrs["texts"] = np.array(GIVEN["texts"], h5py.string_dtype())
-        one.attrs["fixed"] = np.array([b"ab", b"c"])
-        one.attrs["null"] = h5py.Empty("f4")
-        one.attrs["records"] = np.zeros(2, [("a", "i4"), ("b", "f4")])
-        one.attrs["link"] = file.ref
+        dataset = file.create_dataset("g/x", data=np.arange(3))
+        for name, value in expected.items():
+            dataset.attrs[name] = value
+        dataset.attrs["texts"] = np.array(GIVEN["texts"], h5py.string_dtype())
+        dataset.attrs["fixed"] = np.array([b"ab", b"c"])
+        dataset.attrs["null"] = h5py.Empty("f4")
+        dataset.attrs["records"] = np.zeros(2, [("a", "i4"), ("b", "f4")])
+        dataset.attrs["link"] = file.ref
         file.attrs["sequences"] = np.array([np.arange(2), np.arange(3)], h5py.vlen_dtype("i4"))
         file["g"].attrs["title"] = "Straße"
     with plait.open(tmp_path / "a.h5") as file:
-        found = file.attrs
-    assert sorted(found.unreadable) == ["link"]
-    np.testing.assert_array_equal(found["records"], np.zeros(2, [("a", "i4"), ("b", "f4")]))
-    assert "references" in found.unreadable["link"]
+        attributes = file.attrs
+    assert sorted(attributes.unreadable) == ["link"]
+    np.testing.assert_array_equal(attributes["records"], np.zeros(2, [("a", "i4"), ("b", "f4")]))
+    assert "references" in attributes.unreadable["link"]
     with pytest.raises(plait.ArgumentError, match="references"):
-        found["link"]
+        attributes["link"]
     with pytest.raises(KeyError):
-        found["nothing"]
-    assert found["fixed"] == ["ab", "c"]
-    assert found["null"].shape == (0,)
+        attributes["nothing"]
+    assert attributes["fixed"] == ["ab", "c"]
+    assert attributes["null"].shape == (0,)
     for name, value in GIVEN.items():
-        assert same(found[name], value), name
+        assert same(attributes[name], value), name
     groups = {group.name: group.attributes for group in plait.groups_in(tmp_path / "a.h5")}
     assert dict(groups["g"]) == {"title": "Straße"}
     assert list(groups[""].unreadable) == ["sequences"]
@@ -128,11 +128,11 @@ def test_what_netcdf_writes(tmp_path, form):
         file.createDimension("x", 4)
         file.title = "Größe"
         file.version = np.int32(3)
-        one = file.createVariable("t", "f4", ("time", "x"), fill_value=-9.5)
-        one.units = "K"
-        one.scale_factor = 0.5
-        one.range = np.array([1, 2], "i2")
-        one[:] = np.ones((2, 4))
+        variable = file.createVariable("t", "f4", ("time", "x"), fill_value=-9.5)
+        variable.units = "K"
+        variable.scale_factor = 0.5
+        variable.range = np.array([1, 2], "i2")
+        variable[:] = np.ones((2, 4))
         file.createVariable("x", "f8", ("x",))[:] = np.arange(4)
     infos = {info.name: info for info in plait.arrays_in(tmp_path / "a.nc")}
     assert dict(plait.groups_in(tmp_path / "a.nc")[0].attributes) == {"title": "Größe", "version": 3}
@@ -154,7 +154,7 @@ def test_what_netcdf_writes(tmp_path, form):
 def test_what_zarr_writes(location, form):
     zarr = pytest.importorskip("zarr")
     root = zarr.open_group(others(location / "a.zarr"), mode="w", zarr_format=form, attributes={"title": "all"})
-    given = {
+    expected = {
         "units": "K",
         "nan": math.nan,
         "nested": NESTED,
@@ -163,9 +163,9 @@ def test_what_zarr_writes(location, form):
         "no": False,
         "texts": ["a", "b"],
     }
-    root.create_group("g").create_array("x", shape=(3,), dtype="i4", attributes=given)[:] = 1
-    found = plait.open(f"{location}/a.zarr::/g/x").attrs
-    check(found, given)
+    root.create_group("g").create_array("x", shape=(3,), dtype="i4", attributes=expected)[:] = 1
+    attributes = plait.open(f"{location}/a.zarr::/g/x").attrs
+    check(attributes, expected)
     groups = {group.name: dict(group.attributes) for group in plait.groups_in(location / "a.zarr")}
     assert groups == {"": {"title": "all"}, "g": {}}
 
@@ -179,16 +179,16 @@ def test_what_zarr_reads(location):
     root = zarr.open_group(others(location / "a.zarr"), mode="r")
     assert dict(root.attrs) == {"a": 1}
     assert dict(root["g"].attrs) == {"b": "c"}
-    found = dict(root["g/x"].attrs)
-    assert math.isnan(found.pop("nan"))
-    assert found == {name: value for name, value in plain.items() if name != "nan"}
+    attributes = dict(root["g/x"].attrs)
+    assert math.isnan(attributes.pop("nan"))
+    assert attributes == {name: value for name, value in plain.items() if name != "nan"}
 
 
 def test_names_of_dimensions_that_xarray_keeps_in_version_2(location):
     zarr = pytest.importorskip("zarr")
     root = zarr.open_group(others(location / "a.zarr"), mode="w", zarr_format=2)
-    one = root.create_array("x", shape=(3, 4), dtype="f4", fill_value=math.nan)
-    one.attrs.update({"_ARRAY_DIMENSIONS": ["time", "lat"], "units": "m"})
+    array = root.create_array("x", shape=(3, 4), dtype="f4", fill_value=math.nan)
+    array.attrs.update({"_ARRAY_DIMENSIONS": ["time", "lat"], "units": "m"})
     (info,) = plait.arrays_in(location / "a.zarr")
     assert info.dimension_names == ("time", "lat")
     assert sorted(info.attributes) == ["_FillValue", "units"]
@@ -243,9 +243,9 @@ def test_texts_of_safetensors(tmp_path):
     (group,) = plait.groups_in(tmp_path / "a.safetensors")
     assert dict(group.attributes) == {"format": "pt", "author": 'Größe "x"'}
     np.testing.assert_array_equal(plait.open(tmp_path / "a.safetensors").read(), np.ones(3))
-    for given in ({"": {"x": 1}}, {"": {"x": ["a", "b"]}}, {"g": {"x": "a"}}):
+    for attributes in ({"": {"x": 1}}, {"": {"x": ["a", "b"]}}, {"g": {"x": "a"}}):
         with pytest.raises(plait.ArgumentError, match="safetensors files have"):
-            plait.open(tmp_path / "b.safetensors", "w", **how | {"group_attributes": given})
+            plait.open(tmp_path / "b.safetensors", "w", **how | {"group_attributes": attributes})
 
 
 RECORD = np.dtype({"names": ["n", "where", "t"], "formats": ["<i2", (">f8", (2,)), "S3"], "itemsize": 32})
@@ -254,32 +254,32 @@ RECORD = np.dtype({"names": ["n", "where", "t"], "formats": ["<i2", (">f8", (2,)
 def test_records_are_attributes(tmp_path, monkeypatch):
     h5py = pytest.importorskip("h5py")
     monkeypatch.chdir(tmp_path)
-    one = np.array((7, [1.5, -2], b"ab"), RECORD)
+    record = np.array((7, [1.5, -2], b"ab"), RECORD)
     table = np.array([[(1, [0, 1], b""), (2, [2, 3], b"abc")]], RECORD)
     nested = np.array([((3, b"x"), True)], [("inner", [("a", "u1"), ("b", "S1")]), ("flag", "?")])
     with h5py.File("a.h5", "w") as file:
         file["x"] = np.arange(3)
-        file["x"].attrs["one"], file["x"].attrs["table"] = one, table
+        file["x"].attrs["one"], file["x"].attrs["table"] = record, table
         file.attrs["nested"] = nested
         file.attrs["mixed"] = np.array([(1, "text")], [("n", "i4"), ("t", h5py.string_dtype())])
     with plait.open("a.h5::x") as file:
-        assert file.attrs["one"] == one
+        assert file.attrs["one"] == record
         assert file.attrs["one"].dtype == RECORD
         np.testing.assert_array_equal(file.attrs["table"], table)
     with pytest.warns(UserWarning, match=r"mixed of group /: .*its member t is of the type STRING VARIABLE"):
         plait.copy("a.h5", "b.h5")
     with h5py.File("b.h5") as file:
-        assert file["x"].attrs["one"] == one
+        assert file["x"].attrs["one"] == record
         assert file["x"].attrs["one"].dtype == RECORD
         np.testing.assert_array_equal(file["x"].attrs["table"], table)
         assert file.attrs["nested"].dtype == nested.dtype
         np.testing.assert_array_equal(file.attrs["nested"], nested)
-    with plait.open("c.h5", "w", shape=3, dtype="i8", attributes={"one": one[()], "table": table}) as file:
+    with plait.open("c.h5", "w", shape=3, dtype="i8", attributes={"one": record[()], "table": table}) as file:
         file.write(np.arange(3))
     with plait.open("c.h5", "r+") as file:
         file.attrs["table"] = table[0]
     with h5py.File("c.h5") as file:
-        assert file["data"].attrs["one"] == one
+        assert file["data"].attrs["one"] == record
         np.testing.assert_array_equal(file["data"].attrs["table"], table[0])
 
 

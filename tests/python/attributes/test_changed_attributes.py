@@ -105,8 +105,8 @@ def test_names_that_zarr_spells_with_escapes(location, version):
 
 def test_zarrs_second_version(location):
     zarr = pytest.importorskip("zarr")
-    made = zarr.create_array(others(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
-    made[...] = 1
+    array = zarr.create_array(others(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
+    array[...] = 1
     for value in ("K", "m"):
         with plait.open(location / "a.zarr", "r+") as file:
             file.attrs["units"] = value
@@ -165,8 +165,8 @@ def test_files_that_have_none(tmp_path, name, says):
     url = name if ":" in name and "::" not in name else f"{tmp_path}/{name}"
     with plait.open(url, "w", shape=(3,), dtype="f4") as file:
         file.write(np.zeros(3, "f4"))
-    told = {"shape": (3,), "dtype": "f4"} if name.endswith("bin") else {}
-    with plait.open(url, "r+", **told) as file, pytest.raises(plait.ArgumentError, match=says):
+    options = {"shape": (3,), "dtype": "f4"} if name.endswith("bin") else {}
+    with plait.open(url, "r+", **options) as file, pytest.raises(plait.ArgumentError, match=says):
         file.attrs["units"] = "K"
 
 
@@ -228,19 +228,19 @@ def test_what_has_become_of_elements_where_attributes_cannot_change(tmp_path, co
 def test_a_file_that_is_replaced_while_it_is_changed(tmp_path, codec):
     path = tmp_path / "a.h5"
     options = {} if codec == "none" else {"codec": codec, "chunks": (4,)}
-    for gone in (False, True):
+    for deleted in (False, True):
         make(path, **options)
         file = plait.open(f"{path}::a", "r+")
         file.write(np.zeros(3, "f4"), region=np.s_[:3])
         file.attrs["units"] = "K"
         path.rename(tmp_path / "former.h5")
-        if not gone:
+        if not deleted:
             make(path, **options)
             before = path.read_bytes()
-        says = "it has been removed or renamed since" if gone else "another file has replaced it since it was opened"
+        says = "it has been removed or renamed since" if deleted else "another file has replaced it since it was opened"
         with pytest.raises(plait.StoreError, match=f"cannot finish .*a.h5::a: {says}"):
             file.close()
-        assert gone or path.read_bytes() == before
+        assert deleted or path.read_bytes() == before
         with h5py.File(tmp_path / "former.h5") as stored:
             assert stored["a"].attrs["units"] == "m"
         path.unlink(missing_ok=True)

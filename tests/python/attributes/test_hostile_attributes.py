@@ -16,8 +16,8 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 FIRST = np.arange(3.0)
 
 
-def write(path: Path, **given: object) -> Path:
-    with plait.open(path, "w", shape=FIRST.shape, dtype="f8", **given) as file:
+def write(path: Path, **attributes: object) -> Path:
+    with plait.open(path, "w", shape=FIRST.shape, dtype="f8", **attributes) as file:
         file.write(FIRST)
     return path
 
@@ -26,8 +26,8 @@ def test_a_name_attribute_of_many_texts(tmp_path):
     # It does not belong to a dimension scale, whose NAME is a single text.
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        one = file.create_dataset("a", data=FIRST)
-        one.attrs.create("NAME", np.array([b"x" * 100] * 600, "S100"))
+        dataset = file.create_dataset("a", data=FIRST)
+        dataset.attrs.create("NAME", np.array([b"x" * 100] * 600, "S100"))
     (info,) = plait.arrays_in(tmp_path / "a.h5")
     assert info.attributes["NAME"] == ["x" * 100] * 600
 
@@ -35,9 +35,9 @@ def test_a_name_attribute_of_many_texts(tmp_path):
 def test_lists_without_values_in_many_lists(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        one = file.create_dataset("a", data=FIRST)
-        one.attrs.create("many", np.zeros((1 << 40, 0), "S5"))
-        one.attrs.create("few", np.zeros((2, 0), "f8"))
+        dataset = file.create_dataset("a", data=FIRST)
+        dataset.attrs.create("many", np.zeros((1 << 40, 0), "S5"))
+        dataset.attrs.create("few", np.zeros((2, 0), "f8"))
     (info,) = plait.arrays_in(tmp_path / "a.h5")
     assert info.attributes["few"].shape == (2, 0)
     assert "no values, in more than" in info.attributes.unreadable["many"]
@@ -89,7 +89,7 @@ def test_netcdf_reads_arrays_of_which_a_dimension_has_no_name(tmp_path, shape, n
     with plait.open(tmp_path / "a.nc", "w", shape=shape, dtype="f8", dimension_names=names) as file:
         file.write(array)
     with netcdf.Dataset(tmp_path / "a.nc") as file:
-        assert [len(one) for one in file.variables["data"].get_dims()] == list(shape)
+        assert [len(dimension) for dimension in file.variables["data"].get_dims()] == list(shape)
         np.testing.assert_array_equal(file.variables["data"], array)
     (info,) = plait.arrays_in(tmp_path / "a.nc")
     assert list(info.dimension_names) == names

@@ -71,9 +71,9 @@ def test_every_kill_leaves_the_old_or_the_new_attributes(tmp_path, kind, suffix)
             complete = at
         with plait.open(f"{path}::g/a") as file:
             np.testing.assert_array_equal(file.read(), np.arange(1000.0))
-        found = attributes_in(path)
-        assert found in (before, after), at
-        seen.append(found == after)
+        actual = attributes_in(path)
+        assert actual in (before, after), at
+        seen.append(actual == after)
         assert not list(tmp_path.glob(".a.*"))
         at += step
         step = 1 if at < 8 else 31

@@ -73,26 +73,26 @@ def test_results_are_ordinary_arrays(order, dtype):
     layout = plait.Layout((700, 800), "(*, *)", order=order)
     kind = np.dtype(dtype)
     content = np.arange(700 * 800 * kind.itemsize, dtype=np.uint64).astype(np.uint8)
-    made = np.ndarray((700, 800), kind, content, order=order)
+    source = np.ndarray((700, 800), kind, content, order=order)
     for _ in range(2):
-        moved = plait.redistribute(made, layout, layout)
-        assert moved.dtype == made.dtype
-        assert moved.strides == made.strides
-        assert moved.flags.writeable
-        assert moved.flags.aligned
-        assert moved.tobytes("A") == made.tobytes("A")
-        moved[...] = np.zeros((), kind)
-        del moved
+        result = plait.redistribute(source, layout, layout)
+        assert result.dtype == source.dtype
+        assert result.strides == source.strides
+        assert result.flags.writeable
+        assert result.flags.aligned
+        assert result.tobytes("A") == source.tobytes("A")
+        result[...] = np.zeros((), kind)
+        del result
 
 
 def test_redistributions_and_indices_and_streams_share_it(name):
     rows, columns = (plait.Layout(SHAPE, [*dist], grid=(1,)) for dist in (("block", "*"), ("*", "cyclic")))
     with plait.open(name) as file:
         where = address(file.read())
-        moved = plait.redistribute(VALUES, rows, columns)
-        assert address(moved) == where
-        assert np.array_equal(moved, VALUES)
-        del moved
+        result = plait.redistribute(VALUES, rows, columns)
+        assert address(result) == where
+        assert np.array_equal(result, VALUES)
+        del result
         assert address(file[:, :]) == where
         with file.stream(mode=0) as stream:
             actual = stream.read(300000)
@@ -108,10 +108,10 @@ def test_small_results_are_left_to_numpy():
 
 def test_what_waits_is_bounded_and_can_be_switched_off(name):
     with plait.open(name) as file:
-        kept = [file.read() for _ in range(5)]
+        results = [file.read() for _ in range(5)]
         windows = _core.waiting_recycled()
         assert windows < VALUES.nbytes
-        del kept
+        del results
         assert _core.waiting_recycled() >= windows + 5 * VALUES.nbytes
         assert plait.set_recycled_memory("6M") == 64 << 20
         assert 0 < _core.waiting_recycled() <= 6 << 20
@@ -126,9 +126,9 @@ def test_threads_get_memory_of_their_own():
 
     def work(number):
         layout = plait.Layout(SHAPE, "(*, *)")
-        mine = np.full(SHAPE, float(number))
+        local = np.full(SHAPE, float(number))
         for _ in range(20):
-            result = plait.redistribute(mine, layout, layout)
+            result = plait.redistribute(local, layout, layout)
             if not (result == number).all():
                 wrong.append(number)
 
@@ -203,6 +203,6 @@ def test_the_environment_sets_the_bound(name):
     assert run("5000000").stdout.split()[1] == "5000000"
     waiting, most = map(int, run("").stdout.split())
     assert VALUES.nbytes <= waiting <= most
-    refused = run("much")
-    assert refused.returncode == 1
-    assert "PLAIT_RECYCLED_MEMORY=much is not a number of bytes" in refused.stderr
+    result = run("much")
+    assert result.returncode == 1
+    assert "PLAIT_RECYCLED_MEMORY=much is not a number of bytes" in result.stderr

@@ -75,8 +75,8 @@ class ThreadComm:
     def __init__(self, rank, met, parts):
         self.rank, self.size, self._met, self._parts = rank, len(parts), met, parts
 
-    def Allreduce(self, mine, everyone):  # noqa: N802 - the name that mpi4py gives it
-        self._parts[self.rank] = mine.copy()
+    def Allreduce(self, local, everyone):  # noqa: N802 - the name that mpi4py gives it
+        self._parts[self.rank] = local.copy()
         self._met.wait(300)
         everyone[:] = np.sum(self._parts, axis=0)
         self._met.wait(300)
@@ -134,8 +134,8 @@ def test_no_record_lies_on_another_one(ranks):
 def test_dropped_files_leave_the_page_cache(tmp_path):
     if file_system(tmp_path) in ("tmpfs", "ramfs"):
         pytest.skip("a file in memory stays there")
-    mine, other = tmp_path / "mine-1", tmp_path / "other"
-    for path in (mine, other):
+    own_file, other = tmp_path / "mine-1", tmp_path / "other"
+    for path in (own_file, other):
         path.write_bytes(bytes(1 << 16))
 
     def cached(descriptor):
@@ -149,10 +149,10 @@ def test_dropped_files_leave_the_page_cache(tmp_path):
         return bool(resident[8192 // mmap.PAGESIZE] & 1)
 
     libc = ctypes.CDLL(None)
-    with mine.open("rb") as one, mine.open("rb"), other.open("rb") as two:
+    with own_file.open("rb") as one, own_file.open("rb"), other.open("rb") as two:
         if not cached(one.fileno()):
             pytest.skip("nothing stays in the page cache here")
-        mine.unlink()
+        own_file.unlink()
         assert drop_files(str(tmp_path / "mine")) == 1
         assert not cached(one.fileno())
         assert cached(two.fileno())
@@ -183,10 +183,10 @@ def test_both_positions_are_measured_and_checked(tmp_path, monkeypatch, ranks, a
     for way in ways.values():
         assert way["updates"] == 90
         assert len(way["rounds"]) == 2
-        for one in way["rounds"]:
-            assert one["requests"] == 30
-            assert 0 < one["read_seconds"] <= ranks * one["seconds"]
-            assert 0 < one["write_seconds"] <= ranks * one["seconds"]
+        for round_ in way["rounds"]:
+            assert round_["requests"] == 30
+            assert 0 < round_["read_seconds"] <= ranks * round_["seconds"]
+            assert 0 < round_["write_seconds"] <= ranks * round_["seconds"]
     # The content of the records, and therefore their size, does not depend on their offsets or on the rank that updates
     # them.
     for name in ("read_bytes", "write_bytes", "moved"):
@@ -221,7 +221,7 @@ def test_rates_are_those_of_one_rank():
     assert way.from_disk == pytest.approx(0.8)
     machine = {"processor": "p", "cores": "2", "memory": "m", "system": "s", "file system": "f", "python": "3"}
     settings = {"ranks": 4, "records": 10, "memory": 5, "rounds": 3}
-    slow = ColumbusLocation("w", 3 * 10**8, [one | {"read_seconds": 60.0} for one in rounds], 40)
+    slow = ColumbusLocation("w", 3 * 10**8, [round_ | {"read_seconds": 60.0} for round_ in rounds], 40)
     results = ColumbusResults({**machine, "plait": "1"}, settings, {"shared": way, "one": slow})
     console = Console(width=120, no_color=True)
     with console.capture() as capture:

@@ -80,9 +80,9 @@ def test_copies_are_measured():
     document = json.loads(run.stdout)
     assert [row["key"] for row in document["rows"]] == ["a", "c"]
     for row in document["rows"]:
-        mine = row["tools"]["plait"]
-        assert (len(mine["seconds"]), mine["wrong"], mine["failed"]) == (1, False, "")
-        assert mine["peaks"][0] > mine["before"][0] > 1 << 20
+        plait_run = row["tools"]["plait"]
+        assert (len(plait_run["seconds"]), plait_run["wrong"], plait_run["failed"]) == (1, False, "")
+        assert plait_run["peaks"][0] > plait_run["before"][0] > 1 << 20
 
 
 def test_the_table_tells_what_failed_and_what_is_wrong():

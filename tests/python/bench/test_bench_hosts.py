@@ -28,21 +28,21 @@ def owners(cell, ranks):
 
 def least(cell, ranks, on_host):
     """Return the number of bytes over the busiest link in one direction, counted element by element."""
-    held, wanted = (owners(one, ranks) // on_host for one in (CONFORMING, cell))
-    apart = held != wanted
-    return ITEM * max(np.bincount(side[apart], minlength=1).max(initial=0) for side in (held, wanted))
+    held, requested = (owners(one, ranks) // on_host for one in (CONFORMING, cell))
+    apart = held != requested
+    return ITEM * max(np.bincount(side[apart], minlength=1).max(initial=0) for side in (held, requested))
 
 
-def check(found, ranks, on_host, crosses):
-    (case,) = found["cases"]
+def check(cells, ranks, on_host, crosses):
+    (case,) = cells["cases"]
     assert case["hosts"] == -(-ranks // on_host)
     assert case["bare_bytes_per_second"] > 0
-    for cell, one in zip(CELLS, case["cells"], strict=True):
-        assert one["wrong"] == []
-        assert one["min_crossing"] == least(cell, ranks, on_host), cell.name
-        if crosses and "redistribution" in one["crossed"]:
+    for cell, result in zip(CELLS, case["cells"], strict=True):
+        assert result["wrong"] == []
+        assert result["min_crossing"] == least(cell, ranks, on_host), cell.name
+        if crosses and "redistribution" in result["crossed"]:
             # Headers are added to this; no layer sends bytes that need not be sent.
-            assert all(one["min_crossing"] <= carried for carried in one["crossed"]["redistribution"]), cell.name
+            assert all(result["min_crossing"] <= carried for carried in result["crossed"]["redistribution"]), cell.name
 
 
 @needs_mpi

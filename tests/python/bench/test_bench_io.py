@@ -76,7 +76,7 @@ def test_measures_with_little_memory_from_the_disk_beside_others(tmp_path):
 
 def test_busy_programs_compute_until_they_are_ended():
     def children():
-        return {int(one) for one in Path("/proc/self/task", str(os.getpid()), "children").read_text().split()}
+        return {int(number) for number in Path("/proc/self/task", str(os.getpid()), "children").read_text().split()}
 
     before = children()
     with busy_programs(1):

@@ -75,7 +75,7 @@ def test_requests_are_as_large_and_as_many_as_the_table_says(server):
             check=True, env=Cell(GET, connections, piece).environment(), capture_output=True,
         )  # fmt: skip
         server.faults()
-        log = [one for one in server.log() if one["method"] == "GET"]
+        log = [request for request in server.log() if request["method"] == "GET"]
         ends = [tuple(map(int, request["range"].removeprefix("bytes=").split("-"))) for request in log]
         assert max(last + 1 - first for first, last in ends[1:]) == piece  # the first one reads the header
         assert len({request["peer"] for request in log}) == connections
@@ -107,7 +107,7 @@ def test_objects_of_http_servers_are_only_read(server):
     assert find_target(raw).shape == 2 * MIB + 3
     server.log()
     results = measure(raw, size=8 * MIB, pieces=(64 * KIB, MIB))
-    assert {one["method"] for one in server.log()} <= {"GET", "HEAD"}
+    assert {request["method"] for request in server.log()} <= {"GET", "HEAD"}
     assert results.tools == {}
     assert [cell.cell.kind for cell in results.cells] == [GET] * 5
     assert results.find(GET, 3, MIB).left_out == "the object is too small"
@@ -151,7 +151,7 @@ def test_signals_leave_nothing(server, number, method, name):
     server.faults(delay=0.1)
     main = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from plait.cli import main; main()"
     with subprocess.Popen([sys.executable, "-c", main, *command], stderr=subprocess.PIPE, text=True) as process:
-        while not any(one["method"] == method and f"/{name}" in one["path"] for one in server.log()):
+        while not any(request["method"] == method and f"/{name}" in request["path"] for request in server.log()):
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(number)

@@ -18,10 +18,10 @@ def test_each_case_is_predicted_measured_and_checked(tmp_path):
     document = json.loads(samples.read_text())["cases"]
     assert len(document) == 12
     assert {tuple(sorted(one["seconds"])) for one in document} == {("chosen",), ("chosen", "direct", "two-phase")}
-    for one in document:
-        assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
-        assert one["predicted_seconds"] > 0
-        assert one["right"]
+    for case in document:
+        assert all(len(times) == 2 and min(times) > 0 for times in case["seconds"].values())
+        assert case["predicted_seconds"] > 0
+        assert case["right"]
     assert [path.name for path in tmp_path.iterdir()] == ["samples.json"]
 
 
@@ -29,10 +29,10 @@ def test_the_grid_has_all_orders_formats_and_limits():
     cases = grid_of_cases((1,), (4, 32))
     reads = [case for case in cases if isinstance(case, Read)]
     copies = [case for case in cases if isinstance(case, Copy)]
-    assert {(one.order, one.memory, one.part) for one in reads} == {
+    assert {(read.order, read.memory, read.part) for read in reads} == {
         (order, memory, part) for order in "CF" for memory in (4, 32) for part in (False, True)
     }
-    assert {one.axes for one in copies} == {(0, 1), (1, 0), (0, 1, 2), (2, 1, 0)}
+    assert {copy.axes for copy in copies} == {(0, 1), (1, 0), (0, 1, 2), (2, 1, 0)}
     assert len(set(cases)) == len(cases)
     assert select_evenly(cases, 3) == [cases[len(cases) // 6], cases[len(cases) // 2], cases[5 * len(cases) // 6]]
     rows, columns = make_shape(16, 2, 8)

@@ -149,9 +149,9 @@ def test_files_hold_the_content(tmp_path):
 @pytest.mark.parametrize("shared", [False, True])
 def test_wrong_reads_are_found(shared):
     def check(access, part):
-        found = ReadCheck(shared)
-        found.receive(access, part)
-        return found.correct
+        check_ = ReadCheck(shared)
+        check_.receive(access, part)
+        return check_.correct
 
     access = Access("read", 40, 10)
     assert check(access, content(40, 10))

@@ -21,10 +21,10 @@ def test_each_pair_of_layouts_and_sides_is_measured(tmp_path, effort):
     for cell in CELLS:
         assert cell.name in result.output
     assert [(one["writers"], one["readers"]) for one in document["small"]] == effort.choose([(2, 1)], [(1, 1), (3, 2)])
-    for one in document["small"]:
-        assert len(one["halves"]) == 5
-        assert min(one["halves"]) > 0
-        assert min(one["paused"]) > 0
+    for case in document["small"]:
+        assert len(case["halves"]) == 5
+        assert min(case["halves"]) > 0
+        assert min(case["paused"]) > 0
     assert all(0 < cell["opening"] < 60 for cell in document["cells"])
     text = json.dumps(document)
     assert all(way in text for way in ("pipe", "bound", "file", "mpi"))

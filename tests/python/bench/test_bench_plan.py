@@ -55,9 +55,9 @@ def test_enumeration_and_plan_agree(source, target, extent):
     case = cyclic(extent, source, target)
     for rank in range(source[1]):
         messages = case.conversion().sends(rank)
-        found = by_elements(case, rank)
-        assert found is not None
-        assert found[1] == {message.rank: (message.elements, message.runs) for message in messages}
+        enumerated = by_elements(case, rank)
+        assert enumerated is not None
+        assert enumerated[1] == {message.rank: (message.elements, message.runs) for message in messages}
         assert by_blocks(case, rank) is not None
 
 
@@ -94,8 +94,8 @@ def layouts(case):
 def test_table_json_and_chart(monkeypatch, tmp_path, effort):
     pytest.importorskip("matplotlib")
     most = {"extent": 10**5, "ranks": 100, "pipe": 10**4, "coprime": 10**5, "features": 10**9}
-    wanted = effort.choose({group: min(at, 1000) for group, at in most.items()}, most)
-    few = [case for case in cases(True) if case.at <= wanted[case.group]]
+    limits = effort.choose({group: min(at, 1000) for group, at in most.items()}, most)
+    few = [case for case in cases(True) if case.at <= limits[case.group]]
     monkeypatch.setattr(module, "cases", lambda quick: few)
     samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
     result = run("bench", "plan", "--rounds", "2", "--json", str(samples), "--chart", str(chart))

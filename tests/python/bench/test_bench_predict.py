@@ -67,7 +67,7 @@ def test_the_table_shows_all_and_counts_what_holds():
     for words in ("40MB/s,400 (calibrated)", "+10.0 %", "-50.0 %", "1 of 2 predictions", "within 15 %"):
         assert words in text
     document = json.loads(json.dumps(results.to_json()))
-    assert [one["holds"] for one in document["runs"]] == [False, True, False]
+    assert [measured["holds"] for measured in document["runs"]] == [False, True, False]
 
 
 def test_the_programs_do_their_work(tmp_path, monkeypatch):
@@ -107,7 +107,10 @@ def test_a_limited_disk_is_predicted(tmp_path, monkeypatch):
     )
     heard = []
     results = run_predict(settings, lambda text, share: heard.append((text, share)))
-    assert [(one.limits, one.known) for one in results.runs] == [("200MB/s,4000", True), ("100MB/s,4000", False)]
+    assert [(measured.limits, measured.known) for measured in results.runs] == [
+        ("200MB/s,4000", True),
+        ("100MB/s,4000", False),
+    ]
     for run_ in results.runs:
         assert len(run_.measured) == len(run_.predicted) == len(run_.replayed) == 1
         assert min(run_.measured + run_.predicted + run_.replayed) > 0

@@ -57,12 +57,12 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
     cells = {(one["way"], one["hosts"]): one for one in document["cells"]}
     assert set(cells) == {(way, number) for way in ("shared", "served") for number in numbers}
     node = int(apart or ranks)
-    for (_, number), one in cells.items():
+    for (_, number), cell in cells.items():
         members = min(number * node, ranks)
         # Only whole requests count, and each rank of a host makes as many as the others on the host.
         sizes = [min(node, ranks - rank // node * node) for rank in range(members)]
-        assert one["bytes"] == sum((1 << 20) // size // 49152 * 49152 for size in sizes)
-        assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
+        assert cell["bytes"] == sum((1 << 20) // size // 49152 * 49152 for size in sizes)
+        assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
     assert document["linear"]["read"]["1"] == 1
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert list(folder.iterdir()) == []
@@ -78,7 +78,7 @@ def test_hosts_are_found(tmp_path):
     document = json.loads(samples.read_text())
     assert document["hosts"] == [1, 2, 3]
     # Hosts of two, two and one ranks, each of which adds 1 MiB.
-    assert [(one["way"], one["hosts"], one["bytes"] >> 20) for one in document["cells"]] == [
+    assert [(cell["way"], cell["hosts"], cell["bytes"] >> 20) for cell in document["cells"]] == [
         (way, hosts, hosts) for hosts in (1, 2, 3) for way in ("served", "shared")
     ]
 
@@ -95,8 +95,8 @@ def test_more_hosts_than_there_are_is_refused(tmp_path):
 def test_requests_that_do_not_fit_a_rank_of_a_host_are_refused(tmp_path):
     result = run("bench", "shared", "--ranks", "3", "--megabytes", "1", "--request", "512K", "--dir", str(tmp_path))
     assert result.exit_code == 2
-    said = " ".join(result.stderr.split())
-    assert "3 ranks of a host share 1 MiB, which is less than a request of 524288 bytes for each" in said
+    message = " ".join(result.stderr.split())
+    assert "3 ranks of a host share 1 MiB, which is less than a request of 524288 bytes for each" in message
     assert list(tmp_path.iterdir()) == []
 
 

@@ -50,7 +50,7 @@ def test_table_and_json(tmp_path):
     assert "3,000 requests for 200 blocks, Zipf 1; 20 blocks cached" in result.output
     assert "2q?in=30%" in result.output
     document = json.loads(samples.read_text())
-    assert [one["name"] for one in document["policies"]] == ["lru", "2q?in=30%"]
+    assert [policy["name"] for policy in document["policies"]] == ["lru", "2q?in=30%"]
     assert document["policies"][0]["requests_per_second"] > 0
     printed = run("bench", "simulate", *SMALL, "--policies", "fifo", "--json", "-")
     assert json.loads(printed.stdout)["settings"]["requests"] == 3000
@@ -60,8 +60,8 @@ def test_table_and_json(tmp_path):
 def test_the_bound(seconds, words):
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "plait": "1", "python": "3"}
     settings = {"requests": 10**6, "objects": 10, "cache": 5, "skew": 1.0, "rounds": 1}
-    one = Measurement("lru", 10**6, [seconds], 0.25)
-    results = SimulateResults(machine, settings, [one], [], one, one)
+    measurement = Measurement("lru", 10**6, [seconds], 0.25)
+    results = SimulateResults(machine, settings, [measurement], [], measurement, measurement)
     console = Console(width=200, no_color=True)
     with console.capture() as capture:
         console.print(simulate_table(results))

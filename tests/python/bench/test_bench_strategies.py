@@ -178,8 +178,8 @@ def test_noise_between_equal_ways_is_no_loss():
 def test_intervals_hold_the_median_as_often_as_they_say():
     random = np.random.default_rng(4)
     for rounds in (6, 8, 15, 40):
-        found = [median_interval(list(random.lognormal(0, 1, rounds))) for _ in range(2000)]
-        assert np.mean([lower <= 1 <= upper for lower, upper in found]) > 0.935
+        intervals = [median_interval(list(random.lognormal(0, 1, rounds))) for _ in range(2000)]
+        assert np.mean([lower <= 1 <= upper for lower, upper in intervals]) > 0.935
     assert median_interval([3.0, 1.0, 2.0]) == (1.0, 3.0)
     assert median_interval([2.0]) == (2.0, 2.0)
 

@@ -47,7 +47,7 @@ def test_disks_are_written_and_read(tmp_path):
         limits="200MB/s,4000", disks=(1, 2), edge=2048, ranks=6, unit=4096, rounds=2, folder=str(tmp_path)
     )
     results = run_stripe(settings, lambda text, share: heard.append(share))
-    assert [one.disks for one in results.runs] == [1, 2]
+    assert [measured.disks for measured in results.runs] == [1, 2]
     for run_ in results.runs:
         assert not run_.wrong
         assert all(len(rates) == 2 and min(rates) > 0 for rates in run_.rates.values())

@@ -36,7 +36,7 @@ class Ranks:
 
 
 def run(start, count):
-    results, told = {}, []
+    results, lines = {}, []
     trials = Trials(
         start=start,
         named=lambda event: event["cell"],
@@ -44,8 +44,8 @@ def run(start, count):
         note=lambda event, name: results.setdefault(name, event and event["event"]),
         cut=1.0,
     )
-    trials.run(count, Steps(lambda text, share: told.append(text), count))
-    return results, told
+    trials.run(count, Steps(lambda text, share: lines.append(text), count))
+    return results, lines
 
 
 def test_new_ranks_try_the_rest_where_ranks_are_stuck():
@@ -56,11 +56,11 @@ def test_new_ranks_try_the_rest_where_ranks_are_stuck():
         starts.append(list(tried))
         return Ranks([name for name in names if name not in tried])
 
-    results, told = run(start, len(names))
+    results, lines = run(start, len(names))
     assert starts == [[], ["one", "slow"]]
     assert results == {"one": "done", "slow": None, "broken": "failed", "two": "done"}
-    assert "slow: given up" in told
-    assert "tried two" in told
+    assert "slow: given up" in lines
+    assert "tried two" in lines
 
 
 def test_ranks_that_try_nothing_are_an_error():

@@ -36,14 +36,14 @@ def names(folder: Path):
 @pytest.mark.parametrize("ranks", [None, pytest.param(3, marks=needs_mpi), pytest.param(4, marks=needs_mpi)])
 def test_round_trips_are_the_same_bytes(tmp_path, source, ranks):
     more = [] if ranks is None else ["--ranks", str(ranks)]
-    there = f"distant:d?folder={tmp_path}&place=striped&unit=1000"
-    result = run("copy", str(source), there, "--memory", "20K", *more)
+    intermediate = f"distant:d?folder={tmp_path}&place=striped&unit=1000"
+    result = run("copy", str(source), intermediate, "--memory", "20K", *more)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith(f"{source} -> {there}: 90.5 KiB in ")
+    assert result.stdout.startswith(f"{source} -> {intermediate}: 90.5 KiB in ")
     assert ("by 3 ranks" in result.stdout) == (ranks == 3)
     assert result.stdout.rstrip().endswith("iB/s")
     assert len(result.stdout.splitlines()) == 1
-    result = run("copy", there, str(tmp_path / "b.npy"), "--json", *more)
+    result = run("copy", intermediate, str(tmp_path / "b.npy"), "--json", *more)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "b.npy").read_bytes() == source.read_bytes()
     document = json.loads(result.stdout)
@@ -83,7 +83,9 @@ def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
     ]
     # Ranks report one error of each class, and those that depend on the number of ranks; the texts are the same.
     told_by_ranks = ("is the source itself", "none.npy: No such file", "9", "leave out --ranks, or name a file")
-    for arguments, text in mistakes if ranks == "1" else [one for one in mistakes if one[1] in told_by_ranks]:
+    for arguments, text in (
+        mistakes if ranks == "1" else [mistake for mistake in mistakes if mistake[1] in told_by_ranks]
+    ):
         result = run("copy", *arguments, "--ranks", ranks)
         if "(block, *) onto (9)" in arguments and ranks == "1":
             assert result.exit_code == 0  # one process holds all ranks
@@ -200,8 +202,8 @@ def test_ranks_that_hang_are_ended_when_asked_again(tmp_path, monkeypatch):
 
 def test_what_is_replaced_goes(tmp_path, source):
     for target in ("b.npy", f"distant:b.npy?folder={tmp_path}&place=striped", f"distant:b.npy?folder={tmp_path}"):
-        there = str(tmp_path / target) if target == "b.npy" else target
-        assert run("copy", str(source), there).exit_code == 0
-        with plait.open(there) as file:
+        existing = str(tmp_path / target) if target == "b.npy" else target
+        assert run("copy", str(source), existing).exit_code == 0
+        with plait.open(existing) as file:
             np.testing.assert_array_equal(file.read(), np.load(source))
     assert names(tmp_path) == ["a.npy", "b.npy"]

@@ -79,8 +79,8 @@ def test_shows_a_rank_of_only_one_of_two_layouts():
 
 
 def test_shows_what_filling_a_halo_moves():
-    one = run("layout", "(block) onto (2) halo=(1)", "8", "--fill-halo")
-    assert "2 elements (20.0%) of these fill halos" in one.output
+    result = run("layout", "(block) onto (2) halo=(1)", "8", "--fill-halo")
+    assert "2 elements (20.0%) of these fill halos" in result.output
     both = run("layout", "(block) onto (2)", "8", "(block) onto (2) halo=(1)", "--fill-halo", "--dtype", "int16")
     assert "4 bytes (20.0%) of these fill halos" in both.output
 

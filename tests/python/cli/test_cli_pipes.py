@@ -69,8 +69,8 @@ class Writer:
 
     def ended(self):
         """Return its exit status and its output."""
-        _, said = self.process.communicate(timeout=300)
-        return self.process.returncode, said
+        _, errors = self.process.communicate(timeout=300)
+        return self.process.returncode, errors
 
     def begun(self):
         """Wait until it has written a step."""
@@ -169,8 +169,8 @@ def test_a_full_disk_is_told_in_one_line():
     with Writer(50) as writer:
         done = shell("plait copy pipe:flow - > /dev/full")
         assert (done.returncode, done.stderr) == (2, "Error: the standard output, step 0: No space left on device\n")
-        status, said = writer.ended()
-        assert (status, "has failed" in said) == (1, True)
+        status, errors = writer.ended()
+        assert (status, "has failed" in errors) == (1, True)
 
 
 def test_a_writer_that_is_killed_leaves_whole_steps_only():
@@ -181,10 +181,10 @@ def test_a_writer_that_is_killed_leaves_whole_steps_only():
             while Path("a.bin").stat().st_size < 2 * 16128 and time.monotonic() < deadline:
                 time.sleep(0.02)
             writer.process.kill()
-            _, said = copying.communicate(timeout=300)
+            _, errors = copying.communicate(timeout=300)
     assert copying.returncode == 2
-    assert said.startswith("Error: pipe:flow: the writer, ")
-    assert len(said.splitlines()) == 1
+    assert errors.startswith("Error: pipe:flow: the writer, ")
+    assert len(errors.splitlines()) == 1
     assert Path("a.bin").stat().st_size % 16128 == 0
     forget_killed()
 
@@ -205,9 +205,9 @@ def test_a_wait_for_the_other_end_can_be_stopped(ranks, begins):
                 time.sleep(0.05)
             time.sleep(0.0 if begins else 3.0)
             copying.send_signal(signal.SIGINT)
-            output, said = copying.communicate(timeout=300)
+            output, errors = copying.communicate(timeout=300)
     assert (copying.returncode, output) == (1, "")
-    assert said == "Error: the copy was stopped; the files that were complete are kept\n"
+    assert errors == "Error: the copy was stopped; the files that were complete are kept\n"
     assert names() == (["a-0.npy"] if begins else [])
     forget_killed()
 
@@ -347,8 +347,8 @@ def test_info_of_files():
 def test_a_shell_completes_pipes():
     with plait.open("pipe:flow?readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
         complete = ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE")
-        for given in ("p", "pipe:", "pipe:f"):
-            found = complete.get_completions(["info"], given)
-            assert [item.value for item in found if item.type == "plain"] == ["pipe:flow"]
-        found = complete.get_completions(["copy", "pipe:flow"], "fie")
-        assert [(item.value, item.type) for item in found] == [("fie", "file")]
+        for prefix in ("p", "pipe:", "pipe:f"):
+            completions = complete.get_completions(["info"], prefix)
+            assert [item.value for item in completions if item.type == "plain"] == ["pipe:flow"]
+        completions = complete.get_completions(["copy", "pipe:flow"], "fie")
+        assert [(item.value, item.type) for item in completions] == [("fie", "file")]

@@ -28,9 +28,9 @@ OWN = {"lz4": "LZ4()", "zstd": "Zstd()", "blosc": "Blosc()"}
 def python(code: str, **environment: str) -> str:
     """Run code in a process of its own, into which no test has imported plug-ins."""
     # netCDF4 sets the path of plug-ins to its own, which belong to another HDF5.
-    own = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
+    inherited = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     ran = subprocess.run(
-        [sys.executable, "-c", code], env={**own, **environment}, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", code], env={**inherited, **environment}, capture_output=True, text=True, timeout=300
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
@@ -83,12 +83,12 @@ def make_numbers(path: Path) -> dict[str, np.ndarray]:
         made.write(h5py.h5s.ALL, h5py.h5s.ALL, FLOATS)
         attribute = h5py.h5a.create(file.id, b"bits", h5py.h5t.STD_I32LE.copy(), h5py.h5s.create(h5py.h5s.SCALAR))
         attribute.write(np.array(3, "i4"))
-        found = {}
+        arrays = {}
         for name in file:
             out = np.empty(SHAPE, FLOATS.dtype if name in ("floats", "short") else INTEGERS.dtype)
             file[name].id.read(h5py.h5s.ALL, h5py.h5s.ALL, out)
-            found[name] = out
-    return found
+            arrays[name] = out
+    return arrays
 
 
 def check(url: object, array: np.ndarray) -> None:

@@ -111,6 +111,6 @@ def test_a_stated_fill_value_is_written_even_if_it_is_that_of_netcdf(tmp_path):
     path = tmp_path / "a.zarr"
     plait.open(f"zarr2:{path}", "w", shape=(4,), dtype="u1", chunks=(2,), fill_value=255).close()
     plait.copy(path, f"zarr2:{tmp_path / 'b.zarr'}")
-    for one in (path, tmp_path / "b.zarr"):
-        np.testing.assert_array_equal(plait.open(one).read(), [255] * 4)
-        assert zarr.open_array(one).fill_value == 255
+    for target in (path, tmp_path / "b.zarr"):
+        np.testing.assert_array_equal(plait.open(target).read(), [255] * 4)
+        assert zarr.open_array(target).fill_value == 255

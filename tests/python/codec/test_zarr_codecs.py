@@ -77,11 +77,11 @@ def test_check_sums(location):
 def test_blosc(location, version, name, shuffle):
     array = make_array("i4")
     if version == 3:
-        one = codecs.BloscCodec(cname=name, clevel=5, shuffle=shuffle)
+        codec = codecs.BloscCodec(cname=name, clevel=5, shuffle=shuffle)
     else:
         numcodecs = pytest.importorskip("numcodecs")
-        one = numcodecs.Blosc(cname=name, shuffle=["noshuffle", "shuffle", "bitshuffle"].index(shuffle))
-    path = made(location / "a.zarr", array, chunks=(4, 3, 10), compressors=one, zarr_format=version)
+        codec = numcodecs.Blosc(cname=name, shuffle=["noshuffle", "shuffle", "bitshuffle"].index(shuffle))
+    path = made(location / "a.zarr", array, chunks=(4, 3, 10), compressors=codec, zarr_format=version)
     check(path, array)
     with plait.open(path, "r+") as file:
         file.write(array[2:9] + 1, region=np.s_[2:9])

@@ -16,12 +16,12 @@ def arrays_of_changed(path: Path, whole: bytes, end: int, seed: int) -> Iterator
         for at in draw.integers(0, end, draw.integers(1, 3)):
             changed[at] = draw.integers(0, 256)
         path.write_bytes(changed)
-        found, said = None, ""
+        arrays, message = None, ""
         try:
-            found = plait.arrays_in(path)
+            arrays = plait.arrays_in(path)
         except plait.StoreError as error:
-            said = str(error)
-        if found is None:
-            assert str(path) in said
+            message = str(error)
+        if arrays is None:
+            assert str(path) in message
         else:
-            yield found
+            yield arrays

@@ -22,11 +22,11 @@ def library() -> ctypes.CDLL:
     for line in Path("/proc/self/maps").read_text().splitlines():
         path = line.split()[-1]
         if "h5py" in path and "/libhdf5-" in path:
-            found = ctypes.CDLL(path)
-            if hasattr(found, "H5Rcreate_object"):
+            hdf5 = ctypes.CDLL(path)
+            if hasattr(hdf5, "H5Rcreate_object"):
                 for name in ("H5Tvlen_create", "H5Screate_simple", "H5Acreate2"):
-                    getattr(found, name).restype = ctypes.c_int64
-                return found
+                    getattr(hdf5, name).restype = ctypes.c_int64
+                return hdf5
     pytest.skip("h5py has no HDF5 1.12 or later of its own")
 
 
@@ -44,11 +44,11 @@ def attach(dataset: object, names: list[str], file: str | None = None) -> None:
     kind = ctypes.c_int64(hdf5.H5Tvlen_create(ctypes.c_int64(ctypes.c_int64.in_dll(hdf5, "H5T_STD_REF_g").value)))
     space = ctypes.c_int64(hdf5.H5Screate_simple(1, (ctypes.c_uint64 * 1)(len(names)), None))
     none = ctypes.c_int64(0)
-    made = ctypes.c_int64(hdf5.H5Acreate2(at, b"DIMENSION_LIST", kind, space, none, none))
-    assert made.value >= 0
-    assert hdf5.H5Awrite(made, kind, sequences) >= 0
-    for close, one in (("H5Aclose", made), ("H5Sclose", space), ("H5Tclose", kind)):
-        assert getattr(hdf5, close)(one) >= 0
+    attribute = ctypes.c_int64(hdf5.H5Acreate2(at, b"DIMENSION_LIST", kind, space, none, none))
+    assert attribute.value >= 0
+    assert hdf5.H5Awrite(attribute, kind, sequences) >= 0
+    for close, handle in (("H5Aclose", attribute), ("H5Sclose", space), ("H5Tclose", kind)):
+        assert getattr(hdf5, close)(handle) >= 0
 
 
 def test_scales_of_the_newer_references(tmp_path):

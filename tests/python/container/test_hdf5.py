@@ -42,11 +42,11 @@ def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
     brain = pytest.importorskip("ml_dtypes").bfloat16
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("e", data=array, dtype=h5py.enum_dtype({"RED": 0, "BLUE": 9}, basetype=">i2"))
-        own = h5py.h5t.IEEE_F16LE.copy()
-        own.set_fields(15, 7, 8, 0, 7)
-        own.set_ebias(127)
+        type_ = h5py.h5t.IEEE_F16LE.copy()
+        type_.set_fields(15, 7, 8, 0, 7)
+        type_.set_ebias(127)
         space = h5py.h5s.create_simple((3,))
-        h5py.h5d.create(file.id, b"brain", own, space).write(
+        h5py.h5d.create(file.id, b"brain", type_, space).write(
             space, space, np.array([1, 2.5, -3], "f4"), mtype=h5py.h5t.NATIVE_FLOAT
         )
     check(f"{tmp_path}/a.h5::e", array.astype(">i2"))
@@ -142,7 +142,7 @@ def test_lz4(tmp_path):
     # A token has the number of literals, and the number of repeated bytes minus 4; the last 5 bytes are literals.
     blocks = [plain[:16], b"\xf0\x01" + plain[16:32], b"\x43abcd\x04\x00\x50dabcd"]
     packed = (48).to_bytes(8, "big") + (16).to_bytes(4, "big")
-    packed += b"".join(len(one).to_bytes(4, "big") + one for one in blocks)
+    packed += b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((48,))

@@ -103,9 +103,9 @@ def test_files_of_netcdf4(tmp_path):
         file.createDimension("t", None)
         file.createDimension("x", 30)
         group = file.createGroup("g")
-        made = group.createVariable("v", "f4", ("t", "x"), zlib=True, chunksizes=(4, 7), fill_value=-1)
-        made.units = "m"
-        made[:10] = np.arange(300).reshape(10, 30)
+        variable = group.createVariable("v", "f4", ("t", "x"), zlib=True, chunksizes=(4, 7), fill_value=-1)
+        variable.units = "m"
+        variable[:10] = np.arange(300).reshape(10, 30)
     expected = np.arange(300, dtype="f4").reshape(10, 30)
     with plait.open(f"{path}::g/v", "r+") as file:
         file[3:9:2, 5:] = 0
@@ -194,8 +194,8 @@ def test_nothing_is_lost_of_programs_that_change_a_file_in_turn(tmp_path):
     ],
 )
 def test_files_whose_chunks_stay_where_they_are(tmp_path, file, says):
-    with h5py.File(tmp_path / "a.h5", "w", **file) as made:
-        made.create_dataset("a", data=make_array("f4"), chunks=CHUNK, compression="gzip")
+    with h5py.File(tmp_path / "a.h5", "w", **file) as created:
+        created.create_dataset("a", data=make_array("f4"), chunks=CHUNK, compression="gzip")
     before = (tmp_path / "a.h5").read_bytes()
     assert says in open_error(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
     assert (tmp_path / "a.h5").read_bytes() == before

@@ -27,8 +27,8 @@ def maxima(shape: tuple[int, ...]) -> list[tuple[int | None, ...]]:
 def cases(rank: int) -> list[dict[str, object]]:
     shape, chunks = SHAPES[rank]
     packings = ({}, {"compression": "gzip"})
-    found = [{"chunks": chunks, "maxshape": maximum, **how} for maximum in maxima(shape) for how in packings]
-    return [*found, {"chunks": shape}, {"chunks": shape, "compression": "gzip"}]
+    variants = [{"chunks": chunks, "maxshape": maximum, **how} for maximum in maxima(shape) for how in packings]
+    return [*variants, {"chunks": shape}, {"chunks": shape, "compression": "gzip"}]
 
 
 def index_kind(dataset: "h5py.Dataset") -> int:
@@ -84,7 +84,7 @@ def test_arrays_that_have_grown_and_shrunk(tmp_path):
             dataset[...] = number
             for extents in ((8, 10, 9), (4, 8, 5), (3, 7, 6)):
                 limits = zip(extents, maximum, strict=True)
-                dataset.resize([extent if most is None else min(extent, most) for extent, most in limits])
+                dataset.resize([extent if maximum is None else min(extent, maximum) for extent, maximum in limits])
                 dataset[...] = np.arange(dataset.size).reshape(dataset.shape)
             grown.append(dataset[...])
     for number, array in enumerate(grown):

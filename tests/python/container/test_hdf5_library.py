@@ -119,16 +119,16 @@ def test_files_that_are_changed(tmp_path, libver):
         file.create_dataset("b", data=np.arange(50))
         file.create_dataset("c", data=np.arange(50), chunks=(9,), fletcher32=True, maxshape=(None,))
     whole = path.read_bytes()
-    for found in arrays_of_changed(path, whole, len(whole), 1):
-        for one in found:
-            if one.error or np.prod(one.shape, dtype="f8") > 1e6:
+    for infos in arrays_of_changed(path, whole, len(whole), 1):
+        for info in infos:
+            if info.error or np.prod(info.shape, dtype="f8") > 1e6:
                 continue
-            said = str(path)
+            message = str(path)
             try:
-                plait.open(f"{path}::{one.name}").read()
+                plait.open(f"{path}::{info.name}").read()
             except plait.Error as error:
-                said = str(error)
-            assert str(path) in said
+                message = str(error)
+            assert str(path) in message
 
 
 def opens(path: Path, call: Callable[[], object]) -> int:

@@ -28,14 +28,18 @@ ARRAYS = {
 }
 
 
-def elements(one: dict) -> np.ndarray:
-    return np.random.default_rng(4).integers(0, 2 if "b" in one["dtype"] else 90, one["shape"]).astype(one["dtype"])
+def elements(description: dict) -> np.ndarray:
+    return (
+        np.random.default_rng(4)
+        .integers(0, 2 if "b" in description["dtype"] else 90, description["shape"])
+        .astype(description["dtype"])
+    )
 
 
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
 def test_all_kinds_in_one_file(tmp_path, suffix):
     path = tmp_path / f"a.{suffix}"
-    arrays = {name: elements(one) for name, one in ARRAYS.items()}
+    arrays = {name: elements(description) for name, description in ARRAYS.items()}
     with plait.open(path, "w", arrays=ARRAYS) as file:
         for name in reversed(ARRAYS):
             file.write(arrays[name], variable=name)
@@ -63,19 +67,19 @@ def test_all_kinds_in_one_file(tmp_path, suffix):
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
 def test_what_nobody_writes_has_the_fill_value(tmp_path, codec):
     how = {"shape": (20, 30), "chunks": (7, 9), "codec": codec}
-    given = {
+    arrays = {
         "nan": {"dtype": "f8", "fill_value": float("nan"), **how},
         "minus": {"dtype": ">i2", "fill_value": -999, **how},
         "truth": {"dtype": "?", "fill_value": True, **how},
         "pair": {"dtype": "c8", "fill_value": 1 - 2j, **how},
         "zero": {"dtype": "i4", **how},
     }
-    with plait.open(tmp_path / "a.h5", "w", arrays=given) as file:
-        for name, one in given.items():
-            file.write(np.ones((3, 4), one["dtype"]), region=np.s_[5:8, 6:10], variable=name)
+    with plait.open(tmp_path / "a.h5", "w", arrays=arrays) as file:
+        for name, options in arrays.items():
+            file.write(np.ones((3, 4), options["dtype"]), region=np.s_[5:8, 6:10], variable=name)
     with h5py.File(tmp_path / "a.h5") as file:
-        for name, one in given.items():
-            expected = np.full((20, 30), one.get("fill_value", 0), one["dtype"])
+        for name, options in arrays.items():
+            expected = np.full((20, 30), options.get("fill_value", 0), options["dtype"])
             expected[5:8, 6:10] = 1
             np.testing.assert_array_equal(file[name][...], expected)
             np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::{name}").read(), expected)
@@ -166,7 +170,7 @@ def test_names_of_dimensions_of_hdf5(tmp_path):
     arrays = climate(tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5") as file:
         assert sorted(file) == ["count", "deep", "lat", "mask", "t2m", "time"]
-        assert [one.label for one in file["t2m"].dims] == ["time", "lat", "lon"]
+        assert [dimension.label for dimension in file["t2m"].dims] == ["time", "lat", "lon"]
         assert file["t2m"].dims[0][0] == file["time"]
         assert file["deep/u"].dims[0][0] == file["time"]
         assert len(file["t2m"].dims[2]) == 0
@@ -180,7 +184,7 @@ def test_names_of_dimensions_of_hdf5(tmp_path):
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
 def test_names_that_something_else_has(tmp_path, suffix):
     """A name may have two sizes, or belong to a 2-D array or a group; a list of references may be full."""
-    given = {
+    arrays = {
         "a": {"shape": (3, 4), "dtype": "f4", "dimension_names": ("x", "y")},
         "b": {"shape": (5,), "dtype": "f4", "dimension_names": ("x",)},
         "y": {"shape": (4, 4), "dtype": "f4", "dimension_names": ("y", "y")},
@@ -189,23 +193,23 @@ def test_names_that_something_else_has(tmp_path, suffix):
         "slash": {"shape": (2,), "dtype": "f4", "dimension_names": ("p/q",)},
     }
     path = tmp_path / f"a.{suffix}"
-    with plait.open(path, "w", arrays=given) as file:
-        for name, one in given.items():
-            file.write(np.ones(one["shape"], "f4"), variable=name)
+    with plait.open(path, "w", arrays=arrays) as file:
+        for name, options in arrays.items():
+            file.write(np.ones(options["shape"], "f4"), variable=name)
     infos = {info.name: info.dimension_names for info in plait.arrays_in(path)}
-    assert infos == {name: one["dimension_names"] for name, one in given.items()}
+    assert infos == {name: one["dimension_names"] for name, one in arrays.items()}
     if suffix == "nc":
         netcdf = pytest.importorskip("netCDF4")
         with netcdf.Dataset(path) as file:
-            for name, one in given.items():
-                assert file[name].shape == one["shape"]
-                np.testing.assert_array_equal(file[name][...], np.ones(one["shape"]))
+            for name, options in arrays.items():
+                assert file[name].shape == options["shape"]
+                np.testing.assert_array_equal(file[name][...], np.ones(options["shape"]))
 
 
 def test_many_arrays_with_one_dimension(tmp_path):
-    given = {f"a{n:04}": {"shape": (3,), "dtype": "u1", "dimension_names": ("x",)} for n in range(4100)}
-    given["x"] = {"shape": (3,), "dtype": "u1", "dimension_names": ("x",)}
-    with plait.open(tmp_path / "a.h5", "w", arrays=given):
+    arrays = {f"a{n:04}": {"shape": (3,), "dtype": "u1", "dimension_names": ("x",)} for n in range(4100)}
+    arrays["x"] = {"shape": (3,), "dtype": "u1", "dimension_names": ("x",)}
+    with plait.open(tmp_path / "a.h5", "w", arrays=arrays):
         pass
     with h5py.File(tmp_path / "a.h5") as file:
         assert file["a4099"].dims[0][0] == file["x"]
@@ -213,22 +217,26 @@ def test_many_arrays_with_one_dimension(tmp_path):
 
 
 def test_options_of_arrays_that_cannot_be(tmp_path):
-    one = {"shape": (9, 9), "dtype": "f4"}
+    description = {"shape": (9, 9), "dtype": "f4"}
     for arrays, says, how in (
-        ({"a": {**one, "chunks": (3,)}}, "do not fit an array", {}),
-        ({"a": {**one, "colour": 1}}, "'colour'; give 'shape' and 'dtype'", {}),
+        ({"a": {**description, "chunks": (3,)}}, "do not fit an array", {}),
+        ({"a": {**description, "colour": 1}}, "'colour'; give 'shape' and 'dtype'", {}),
         ({"a": {"shape": 3}}, "give 'shape' and 'dtype'", {}),
-        ({"a": {**one, "codec": "lz5"}}, 'codec "lz5" is not known', {}),
-        ({"a": {**one, "fill_value": 1e300}, "b": {**one, "dtype": "i4", "fill_value": 0.5}}, "the fill value 0.5", {}),
-        ({"a": {**one, "dimension_names": ("x",)}}, "1 names were given for 2 dimensions", {}),
-        ({"a": one}, "several", {"attributes": {"x": 1}}),
-        ({"a": {**one, "shards": (3, 3)}}, "shards were given, which Plait writes to .zarr only", {}),
+        ({"a": {**description, "codec": "lz5"}}, 'codec "lz5" is not known', {}),
+        (
+            {"a": {**description, "fill_value": 1e300}, "b": {**description, "dtype": "i4", "fill_value": 0.5}},
+            "the fill value 0.5",
+            {},
+        ),
+        ({"a": {**description, "dimension_names": ("x",)}}, "1 names were given for 2 dimensions", {}),
+        ({"a": description}, "several", {"attributes": {"x": 1}}),
+        ({"a": {**description, "shards": (3, 3)}}, "shards were given, which Plait writes to .zarr only", {}),
     ):
         with pytest.raises(plait.ArgumentError) as raised:
             plait.open(tmp_path / "a.h5", "w", arrays=arrays, **how)
         assert says in str(raised.value)
     with pytest.raises(plait.ArgumentError, match="in one piece and states none of them"):
-        plait.open(tmp_path / "a.npz", "w", arrays={"a": {**one, "chunks": (3, 3)}})
+        plait.open(tmp_path / "a.npz", "w", arrays={"a": {**description, "chunks": (3, 3)}})
     assert not list(tmp_path.iterdir())
 
 

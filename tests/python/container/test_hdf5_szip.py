@@ -63,9 +63,9 @@ def stored(path, values, packed):
         h5py.h5d.create(file.id, b"a", h5py.h5t.STD_U8LE, space, plist).write_direct_chunk((0,), packed)
     whole = path.read_bytes()
     # A filter in the message of the pipeline: its number, the length of its name, flags and the number of its values.
-    found = [one.start() for one in re.finditer((511).to_bytes(2, "little") + b"\0\0\1\0\4\0", whole)]
-    assert len(found) == 1
-    path.write_bytes(whole[: found[0]] + (4).to_bytes(2, "little") + whole[found[0] + 2 :])
+    offsets = [match.start() for match in re.finditer((511).to_bytes(2, "little") + b"\0\0\1\0\4\0", whole)]
+    assert len(offsets) == 1
+    path.write_bytes(whole[: offsets[0]] + (4).to_bytes(2, "little") + whole[offsets[0] + 2 :])
     return path
 
 
@@ -108,4 +108,4 @@ def test_damaged_bits_are_an_error_or_other_numbers_and_nothing_worse(tmp_path):
                 assert file.read().shape == SHAPE
             except plait.StoreError as error:
                 errors.append(str(error))
-    assert [one for one in errors if "chunk (0, 0, 0)" not in one] == []
+    assert [error for error in errors if "chunk (0, 0, 0)" not in error] == []

@@ -23,14 +23,14 @@ def text_type(padding: str, length: int) -> "h5py.h5t.TypeStringID":
 
 
 def properties(storage: str, shape: tuple[int, ...]) -> "h5py.h5p.PropDCID":
-    found = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     if storage == "compact":
-        found.set_layout(h5py.h5d.COMPACT)
+        creation.set_layout(h5py.h5d.COMPACT)
     if storage in ("chunks", "gzip"):
-        found.set_chunk(tuple(max(1, extent - 1) for extent in shape))
+        creation.set_chunk(tuple(max(1, extent - 1) for extent in shape))
     if storage == "gzip":
-        found.set_deflate(4)
-    return found
+        creation.set_deflate(4)
+    return creation
 
 
 def write(path: Path, padding: str, raw: np.ndarray) -> None:

@@ -36,7 +36,7 @@ def test_a_dataset(damaged, name):
     path = damaged(name)
     infos = {info.name: info for info in plait.arrays_in(path)}
     assert set(infos) == {"first", "g/inner", "g/other", "last"}
-    assert {one.name for one in infos.values() if one.error} == {name}
+    assert {info.name for info in infos.values() if info.error} == {name}
     assert "cannot be opened" in infos[name].error
     assert [group.name for group in plait.groups_in(path)] == ["", "g"]
     for other in set(infos) - {name}:
@@ -49,8 +49,8 @@ def test_a_dataset(damaged, name):
 def test_a_group(damaged):
     path = damaged("g")
     infos = {info.name: info for info in plait.arrays_in(path)}
-    assert {one.name for one in infos.values() if not one.error} == {"first", "last"}
-    assert [one.name for one in infos.values() if one.error] == ["g"]
+    assert {info.name for info in infos.values() if not info.error} == {"first", "last"}
+    assert [info.name for info in infos.values() if info.error] == ["g"]
 
 
 def test_commands(damaged):

@@ -45,15 +45,15 @@ def make_array(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     numbers = np.random.default_rng(3).integers(0, 90, size, dtype="u1")
     if dtype[1] in "SV":
         return np.frombuffer(numbers.tobytes(), dtype).reshape(shape)
-    kept = np.random.default_rng(3).integers(0, 2 if dtype == "|b1" else 90, shape)
-    return kept.astype(dtype)
+    values = np.random.default_rng(3).integers(0, 2 if dtype == "|b1" else 90, shape)
+    return values.astype(dtype)
 
 
 def found_in(path: Path) -> dict[str, np.ndarray]:
-    found = {}
+    arrays = {}
     with h5py.File(path) as file:
-        file.visititems(lambda name, one: found.update({name: one[()]} if isinstance(one, h5py.Dataset) else {}))
-    return found
+        file.visititems(lambda name, item: arrays.update({name: item[()]} if isinstance(item, h5py.Dataset) else {}))
+    return arrays
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -130,7 +130,7 @@ def test_what_netcdf_reads(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     arrays = {"t2m": make_array("<f4", (13, 7, 10)), "group/u": make_array(">i2", (50,))}
     with plait.open(
-        tmp_path / "a.nc", "w", arrays={name: (one.shape, one.dtype) for name, one in arrays.items()}
+        tmp_path / "a.nc", "w", arrays={name: (array.shape, array.dtype) for name, array in arrays.items()}
     ) as file:
         for name, array in arrays.items():
             file.write(array, variable=name)

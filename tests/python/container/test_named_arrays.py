@@ -28,10 +28,10 @@ def info(*arguments: object) -> str:
 @pytest.mark.parametrize("memory", ["256M", 1])
 def test_copies_of_all_arrays(tmp_path, save, memory):
     save(tmp_path / "a.npz", **ARRAYS)
-    most = max(array.nbytes for array in ARRAYS.values()) if memory == 1 else memory
-    done = plait.copy(tmp_path / "a.npz", tmp_path / "b.safetensors", memory=most)
+    limit = max(array.nbytes for array in ARRAYS.values()) if memory == 1 else memory
+    done = plait.copy(tmp_path / "a.npz", tmp_path / "b.safetensors", memory=limit)
     assert done.bytes == sum(array.nbytes for array in ARRAYS.values())
-    plait.copy(tmp_path / "b.safetensors", tmp_path / "c.npz", memory=most)
+    plait.copy(tmp_path / "b.safetensors", tmp_path / "c.npz", memory=limit)
     with np.load(tmp_path / "c.npz") as archive:
         assert sorted(archive.files) == sorted(ARRAYS)
         for name, array in ARRAYS.items():
@@ -48,7 +48,7 @@ def test_copies_of_some_arrays(tmp_path):
     plait.copy(f"{tmp_path}/a.npz::turned", tmp_path / "turned.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "turned.npy"), ARRAYS["turned"])
     plait.copy(f"{tmp_path}/a.npz::turned", f"{tmp_path}/c.safetensors::other")
-    assert [one.name for one in plait.arrays_in(tmp_path / "c.safetensors")] == ["other"]
+    assert [array.name for array in plait.arrays_in(tmp_path / "c.safetensors")] == ["other"]
     plait.copy(tmp_path / "a.npz", f"{tmp_path}/{{variable}}.npy", variable=["scalar", "turned"])
     assert np.load(tmp_path / "scalar.npy") == 5
 
@@ -58,7 +58,7 @@ def test_copies_of_files_that_hold_one_array(tmp_path):
     plait.copy(tmp_path / "a.npy", tmp_path / "a.npz")
     plait.copy(tmp_path / "a.npy", tmp_path / "a.safetensors")
     assert np.load(tmp_path / "a.npz")["arr_0"].tolist() == [0, 1, 2, 3]
-    assert [one.name for one in plait.arrays_in(tmp_path / "a.safetensors")] == ["data"]
+    assert [array.name for array in plait.arrays_in(tmp_path / "a.safetensors")] == ["data"]
 
 
 def test_copies_that_cannot_be(tmp_path):

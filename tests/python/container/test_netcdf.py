@@ -227,8 +227,8 @@ def test_changed_bytes_are_an_error_or_a_header(tmp_path):
     header.records = 3
     header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316), (b"c", [1], 6, 250)]
     whole = header.bytes()
-    for found in arrays_of_changed(tmp_path / "a.nc", whole, len(whole) - 200, 6):
-        assert all(one.offset >= 0 and one.stored >= 0 for one in found)
+    for infos in arrays_of_changed(tmp_path / "a.nc", whole, len(whole) - 200, 6):
+        assert all(info.offset >= 0 and info.stored >= 0 for info in infos)
 
 
 def test_no_records_yet(tmp_path):

@@ -54,14 +54,14 @@ def variables_in(path: Path) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
         for name, variable in group.variables.items():
             variable.set_auto_maskandscale(False)
             variable.set_auto_chartostring(False)
-            found[prefix + name] = (variable.dimensions, np.asarray(variable[...]))
+            variables[prefix + name] = (variable.dimensions, np.asarray(variable[...]))
         for name, inner in group.groups.items():
             add(inner, f"{prefix}{name}/")
 
-    found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
+    variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     with netcdf.Dataset(path) as file:
         add(file, "")
-    return found
+    return variables
 
 
 def check(path: Path, expected: dict[str, tuple[tuple[str, ...], np.ndarray]]) -> None:
@@ -139,15 +139,15 @@ def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...],
     with netcdf.Dataset(path, "w") as file:
         for name, length in LENGTHS.items():
             file.createDimension(name, length if name == "x" else None)
-        for name, (dimensions, dtype, chunks, own, written) in RECORDS.items():
-            options = {"chunksizes": chunks, "fill_value": own, **how}
+        for name, (dimensions, dtype, chunks, own_fill, written) in RECORDS.items():
+            options = {"chunksizes": chunks, "fill_value": own_fill, **how}
             variable = file.createVariable(name, dtype, dimensions, **options)
             part = np.arange(1, 1 + np.prod(written, dtype=int)).reshape(written)
             part = (part + 64).astype("u1").view("S1") if dtype == "S1" else part.astype(dtype)
             region = tuple(slice(0, count) for count in written)
             if part.size:
                 variable[region] = part
-            fill = FILL[dtype] if own is None or "fill_value" in how else own
+            fill = FILL[dtype] if own_fill is None or "fill_value" in how else own_fill
             array = np.full([LENGTHS[dimension] for dimension in dimensions], fill, dtype)
             array[region] = part
             expected[name] = dimensions, array

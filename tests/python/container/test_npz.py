@@ -32,9 +32,9 @@ def test_what_numpy_writes(tmp_path, save):
     save(tmp_path / "a.npz", **ARRAYS)
     listed = plait.arrays_in(tmp_path / "a.npz")
     assert [one.name for one in listed] == list(ARRAYS)
-    for one, array in zip(listed, ARRAYS.values(), strict=True):
-        assert (one.shape, one.dtype, one.error) == (array.shape, array.dtype, "")
-        assert one.storage == ("stored" if save is np.savez else "deflated")
+    for info, array in zip(listed, ARRAYS.values(), strict=True):
+        assert (info.shape, info.dtype, info.error) == (array.shape, array.dtype, "")
+        assert info.storage == ("stored" if save is np.savez else "deflated")
     for name, array in ARRAYS.items():
         with plait.open(f"{tmp_path}/a.npz::{name}") as file:
             assert (file.shape, file.dtype) == (array.shape, array.dtype)
@@ -71,10 +71,10 @@ def test_what_plait_writes(tmp_path, order, dtype):
         assert archive.testzip() is None
         assert archive.namelist() == ["größe.npy"]
     with np.load(path) as archive:
-        found = archive["größe"]
-        assert found.dtype == array.dtype
-        assert found.flags.f_contiguous == (order == "F")
-        np.testing.assert_array_equal(found, array)
+        array_ = archive["größe"]
+        assert array_.dtype == array.dtype
+        assert array_.flags.f_contiguous == (order == "F")
+        np.testing.assert_array_equal(array_, array)
     (info,) = plait.arrays_in(path)
     assert info.offset % 64 == 0
 
@@ -184,14 +184,14 @@ def test_changed_bytes_are_an_error_or_nothing(tmp_path):
         for at in draw.integers(0, len(whole), draw.integers(1, 4)):
             changed[at] = draw.integers(0, 256)
         path.write_bytes(changed)
-        actual, said = None, ""
+        actual, message = None, ""
         try:
             with plait.open(path) as file:
                 actual = file.read()
         except plait.Error as error:
-            said = str(error)
+            message = str(error)
         if actual is None:
-            assert str(path) in said
+            assert str(path) in message
         else:
             np.testing.assert_array_equal(actual, array)
 

@@ -45,10 +45,10 @@ def test_names_with_nuls_behind_them(tmp_path, kind):
     assert dict(plait.groups_in(path)[0].attributes) == {"title": "two"}
     assert plait.open(f"{path}::field").read().tolist() == [[0, 1, 2], [3, 4, 5]]
     with (
-        xarray.open_dataset(path, engine="plait") as own,
+        xarray.open_dataset(path, engine="plait") as dataset,
         xarray.open_dataset(path, engine="netcdf4") as other,
     ):
-        xarray.testing.assert_identical(own, other)
+        xarray.testing.assert_identical(dataset, other)
 
 
 def npy(descr: object) -> bytes:

@@ -64,7 +64,7 @@ def test_one_array_is_written(tmp_path):
     assert (info.name, info.shape, info.element, info.stored) == ("weights.0", (4, 3), "F32", 48)
     with plait.open(path, "w", shape=2, dtype="i8") as file:
         file.write(np.arange(2))
-    assert [one.name for one in plait.arrays_in(path)] == ["data"]
+    assert [array.name for array in plait.arrays_in(path)] == ["data"]
 
 
 def test_arrays_are_changed_in_place(tmp_path):
@@ -173,5 +173,5 @@ def test_lengths_that_are_wrong(tmp_path, length, says):
 def test_changed_bytes_are_an_error_or_a_header(tmp_path):
     path = made(tmp_path / "a.safetensors", {"a": ONE, "b": {**ONE, "data_offsets": [4, 8]}}, b"abcdefgh")
     whole = path.read_bytes()
-    for found in arrays_of_changed(path, whole, len(whole), 5):
-        assert sum(one.stored for one in found) == 8
+    for infos in arrays_of_changed(path, whole, len(whole), 5):
+        assert sum(info.stored for info in infos) == 8

@@ -186,8 +186,8 @@ def changed(path: Location, **values: object) -> Location:
 
 def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> list[object]:
     inner = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": codec}]
-    told = {"chunk_shape": chunk, "codecs": inner, "index_codecs": [inner[0], {"name": index}]}
-    return [{"name": "sharding_indexed", "configuration": told}]
+    configuration = {"chunk_shape": chunk, "codecs": inner, "index_codecs": [inner[0], {"name": index}]}
+    return [{"name": "sharding_indexed", "configuration": configuration}]
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,11 @@ def test_files_are_synced_before_they_get_their_names(tmp_path, options, rows):
         "with plait.open('a.zarr', 'r+') as file:\n"
         f"    file.write(np.arange({rows} * 8, dtype='i4').reshape({rows}, 8))"
     )
-    told = tmp_path / "told"
-    environment = {**os.environ, "LD_PRELOAD": str(library), "SYNC_ORDER": str(told)}
+    log = tmp_path / "told"
+    environment = {**os.environ, "LD_PRELOAD": str(library), "SYNC_ORDER": str(log)}
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True)
     synced, all_synced, renamed = set(), False, set()
-    for line in told.read_text().splitlines():
+    for line in log.read_text().splitlines():
         what, path = line.split(" ", 1)
         if what == "sync":
             synced.add(path)
@@ -82,7 +82,9 @@ def test_what_killed_programs_left_goes_with_the_next_change(tmp_path):
         pass
     host = socket.gethostname()
     changes = path / ".plait-changes"
-    names = [f".chunks.plait-{host}-{one}-0" for one in (dead.pid, os.getppid())] + [".chunks.plait-elsewhere-1-0"]
+    names = [f".chunks.plait-{host}-{process}-0" for process in (dead.pid, os.getppid())] + [
+        ".chunks.plait-elsewhere-1-0"
+    ]
     for name in names:
         (changes / name).mkdir(parents=True)
         (changes / name / "0").write_bytes(b"half")
@@ -165,9 +167,9 @@ def test_kills_leave_no_folder_for_ever(tmp_path, options):
 def test_programs_that_change_whole_chunks_do_not_disturb_each_other(location, options):
     path = location / "a.zarr"
     make(path, **options)
-    with plait.open(path, "r+") as one, plait.open(path, "r+") as other:
+    with plait.open(path, "r+") as first, plait.open(path, "r+") as other:
         for value in range(1, 5):
-            one.write(np.full((4, 8), value, "i4"), region=np.s_[:4])
+            first.write(np.full((4, 8), value, "i4"), region=np.s_[:4])
             other.write(np.full((4, 8), -value, "i4"), region=np.s_[4:])
     assert (content(path) == np.repeat([4, -4], 4)[:, None]).all()
 
@@ -278,12 +280,12 @@ def test_elements_and_attributes_of_several_programs(location, kind):
     """Metadata gets a new file where attributes change, which is not another array."""
     path = location / "a.zarr"
     make(path, **kind)
-    with plait.open(path, "r+") as one, plait.open(path, "r+") as other:
-        one.write(np.ones((4, 8), "i4"), region=np.s_[:4])
+    with plait.open(path, "r+") as first, plait.open(path, "r+") as other:
+        first.write(np.ones((4, 8), "i4"), region=np.s_[:4])
         other.attrs["units"] = "K"
         other.close()
-        one.write(np.ones((4, 8), "i4"), region=np.s_[4:])
-        one.attrs["name"] = "t"
+        first.write(np.ones((4, 8), "i4"), region=np.s_[4:])
+        first.attrs["name"] = "t"
     assert (content(path) == 1).all()
     assert dict(zarr.open_array(others(path), mode="r").attrs) == {"units": "K", "name": "t"}
 
@@ -299,10 +301,10 @@ for number in range(12):
 def test_attributes_that_several_programs_change_at_once(tmp_path):
     path = tmp_path / "a.zarr"
     make(path, codec="zstd:1")
-    programs = [subprocess.Popen([sys.executable, "-c", ATTRIBUTES, path, str(one)]) for one in range(3)]
+    programs = [subprocess.Popen([sys.executable, "-c", ATTRIBUTES, path, str(program)]) for program in range(3)]
     assert [program.wait() for program in programs] == [0, 0, 0]
-    found = dict(zarr.open_array(path, mode="r").attrs)
-    assert found == {f"{one}-{number}": number for one in range(3) for number in range(12)}
+    attributes = dict(zarr.open_array(path, mode="r").attrs)
+    assert attributes == {f"{program}-{number}": number for program in range(3) for number in range(12)}
 
 
 @pytest.mark.parametrize(

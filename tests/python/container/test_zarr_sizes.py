@@ -14,15 +14,15 @@ def test_sizes_are_those_of_all_objects(location):
     root = zarr.open_group(others(path), mode="w")
     for name in ("t", "group/inner/u", "group/v"):
         root.create_array(name, shape=(30, 40), chunks=(7, 9), dtype="i4")[...] = np.arange(1200).reshape(30, 40)
-    assert {one.stored for one in plait.arrays_in(path)} == {None}
-    sizes = {one.name: one.stored for one in plait.arrays_in(path, sizes=True)}
-    below = {one.name: one.stored for one in plait.arrays_in(f"{path}::/group", sizes=True)}
+    assert {array.stored for array in plait.arrays_in(path)} == {None}
+    sizes = {array.name: array.stored for array in plait.arrays_in(path, sizes=True)}
+    below = {array.name: array.stored for array in plait.arrays_in(f"{path}::/group", sizes=True)}
     assert below == {name: size for name, size in sizes.items() if name.startswith("group/")}
     (info,) = plait.arrays_in(f"{path}::/group/inner/u", sizes=True)
     assert info.stored == below["group/inner/u"] > 0
     if isinstance(path, Path):
         for name, size in sizes.items():
-            assert size == sum(one.stat().st_size for one in (path / name).rglob("*") if one.is_file())
+            assert size == sum(entry.stat().st_size for entry in (path / name).rglob("*") if entry.is_file())
 
 
 def test_the_size_of_an_array_alone(location):

@@ -75,7 +75,7 @@ def test_random_arrays_and_layouts(location, effort):
         array = make_array(chance.choice(TYPES), shape)
         path = location / f"{number}.zarr"
         how = [chance.choice(["block", "cyclic", "cyclic(2)", "*"]) for _ in shape]
-        grid = tuple(chance.randint(1, 3) for one in how if one != "*")
+        grid = tuple(chance.randint(1, 3) for distribution in how if distribution != "*")
         layout = plait.Layout(shape, how, grid=grid) if grid else plait.Layout(shape, how)
         parts = [np.ascontiguousarray(array[np.ix_(*layout.indices(rank))]) for rank in layout.rank_numbers]
         options = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
@@ -151,9 +151,9 @@ def test_groups_keep_their_attributes_and_forget_what_they_know_of_all_arrays(lo
     zarr.consolidate_metadata(others(path))
     before = json.loads((path / "zarr.json").read_text())
     written(f"{path}::/two", make_array())
-    found = zarr.open_group(others(path), mode="r")
-    assert sorted(found.array_keys()) == ["one", "two"]
-    assert repr(dict(found.attrs)) == repr(attributes)
+    group = zarr.open_group(others(path), mode="r")
+    assert sorted(group.array_keys()) == ["one", "two"]
+    assert repr(dict(group.attrs)) == repr(attributes)
     del before["consolidated_metadata"]
     assert repr(json.loads((path / "zarr.json").read_text())) == repr(before)
 
@@ -320,7 +320,7 @@ def test_kills_at_any_moment(tmp_path, mode, codec):
             assert len(np.unique(actual)) == 1
         elif codec != "none":  # of chunks as they are, any part may be new
             for at in np.ndindex(4, 4, 4):
-                part = tuple(slice(16 * one, 16 * one + 16) for one in at)
+                part = tuple(slice(16 * index, 16 * index + 16) for index in at)
                 assert len(np.unique(actual[part])) == 1
         assert [path for path in os.listdir(tmp_path) if not path.startswith(".")] == ["a.zarr"]
     written(path, np.zeros((2, 2), "i4"))

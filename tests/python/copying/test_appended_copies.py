@@ -21,16 +21,16 @@ def write_days(path, begin, count, *, units="days since 2000-01-01", lat=None, *
     rng = np.random.default_rng(begin)
     temp = rng.random((count, LAT, LON), "f4")
     latitudes = np.linspace(-90, 90, LAT) if lat is None else lat
-    with netcdf4.Dataset(path, "w", format=others.get("format", "NETCDF4")) as made:
-        made.createDimension("time", None)
-        made.createDimension("lat", LAT)
-        made.createDimension("lon", LON)
-        made.createVariable("time", "f8", ("time",)).units = units
-        made.createVariable("lat", "f8", ("lat",))
-        made.createVariable("temp", "f4", ("time", "lat", "lon")).units = others.get("temp_units", "K")
-        made["time"][:] = np.arange(begin, begin + count) + others.get("offset", 0)
-        made["lat"][:] = latitudes
-        made["temp"][:] = temp
+    with netcdf4.Dataset(path, "w", format=others.get("format", "NETCDF4")) as file:
+        file.createDimension("time", None)
+        file.createDimension("lat", LAT)
+        file.createDimension("lon", LON)
+        file.createVariable("time", "f8", ("time",)).units = units
+        file.createVariable("lat", "f8", ("lat",))
+        file.createVariable("temp", "f4", ("time", "lat", "lon")).units = others.get("temp_units", "K")
+        file["time"][:] = np.arange(begin, begin + count) + others.get("offset", 0)
+        file["lat"][:] = latitudes
+        file["temp"][:] = temp
     return temp
 
 
@@ -67,8 +67,8 @@ def test_it_is_what_xarray_appends(year):
         first.to_zarr("xarray.zarr")
         day.drop_vars("lat").to_zarr("xarray.zarr", append_dim="time")
     plait.copy("day.nc", "all.zarr", append="time")
-    with xarray.open_zarr("all.zarr", consolidated=False) as ours, xarray.open_zarr("xarray.zarr") as theirs:
-        xarray.testing.assert_equal(ours.load(), theirs.load())
+    with xarray.open_zarr("all.zarr", consolidated=False) as actual, xarray.open_zarr("xarray.zarr") as expected:
+        xarray.testing.assert_equal(actual.load(), expected.load())
 
 
 def test_times_are_converted_and_bytes_swapped(year):

@@ -21,8 +21,8 @@ ARRAYS = {
 def source(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with plait.open("a.h5", "w", arrays=ARRAYS, group_attributes={"": {"title": "é"}}) as file:
-        for name, one in ARRAYS.items():
-            file.write(np.ones(one["shape"], one["dtype"]), variable=name)
+        for name, array in ARRAYS.items():
+            file.write(np.ones(array["shape"], array["dtype"]), variable=name)
     return "a.h5"
 
 
@@ -33,11 +33,11 @@ def chunks(url):
 @pytest.mark.parametrize("target", ["b.zarr", "b.h5"])
 def test_sizes_by_names_leave_coordinates_whole(source, target):
     plait.copy(source, target, chunks={"lon": 4, "station": 2})
-    found = chunks(target)
-    assert (found["t"], found["u"], found["station"]) == ((6, 4), (2, 6, 4), (2,))
-    assert {found["lon"], found["area"]} <= {(20,), None}
+    shapes = chunks(target)
+    assert (shapes["t"], shapes["u"], shapes["station"]) == ((6, 4), (2, 6, 4), (2,))
+    assert {shapes["lon"], shapes["area"]} <= {(20,), None}
     plan = plait.copy(source, "c.zarr", chunks={"lon": 4}, dry_run=True).plan
-    assert {one.name: one.passes[0].write.shape for one in plan}["lon"] == (20,)
+    assert {array.name: array.passes[0].write.shape for array in plan}["lon"] == (20,)
 
 
 def test_a_coordinate_that_is_copied_alone(source):
@@ -50,8 +50,8 @@ def test_a_coordinate_that_is_copied_alone(source):
 @pytest.mark.parametrize("target", ["b.zarr", "b.h5"])
 def test_sizes_by_numbers_are_for_arrays_with_as_many_dimensions(source, target):
     plait.copy(source, target, chunks=(3, 5), codec="gzip:1")
-    found = chunks(target)
-    assert (found["t"], found["u"]) == ((3, 5), (1, 6, 20))
+    shapes = chunks(target)
+    assert (shapes["t"], shapes["u"]) == ((3, 5), (1, 6, 20))
     np.testing.assert_array_equal(plait.open(f"{target}::lon").read(), np.ones(20))
     with pytest.raises(plait.ArgumentError, match=r"chunks has 4 sizes, but .*t has 2 dimensions"):
         plait.copy(source, "c.zarr", chunks=(1, 2, 3, 4))
@@ -65,12 +65,12 @@ def test_xarray_finds_consolidated_metadata(source):
     plait.copy(source, "b.zarr", chunks={"lon": 4})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = xarray.open_zarr("b.zarr")
-    assert found.attrs == {"title": "é"}
-    assert set(found.variables) == set(ARRAYS)
-    assert found["t"].attrs == {"units": "K"}
-    np.testing.assert_array_equal(found["u"].values, np.ones((2, 6, 20)))
-    assert [one.name for one in plait.groups_in("b.zarr")] == [""]
+        dataset = xarray.open_zarr("b.zarr")
+    assert dataset.attrs == {"title": "é"}
+    assert set(dataset.variables) == set(ARRAYS)
+    assert dataset["t"].attrs == {"units": "K"}
+    np.testing.assert_array_equal(dataset["u"].values, np.ones((2, 6, 20)))
+    assert [group.name for group in plait.groups_in("b.zarr")] == [""]
     # Consolidated metadata does not hide arrays that are added later.
     with plait.open("b.zarr::/g/new", "w", shape=(3,), dtype="i4") as file:
         file.write(np.arange(3, dtype="i4"))
@@ -80,8 +80,8 @@ def test_xarray_finds_consolidated_metadata(source):
 def test_groups_have_consolidated_metadata(source):
     zarr = pytest.importorskip("zarr")
     with plait.open("c.h5", "w", arrays={f"g/h/{name}": one for name, one in ARRAYS.items()}) as file:
-        for name, one in ARRAYS.items():
-            file.write(np.ones(one["shape"], one["dtype"]), variable=f"g/h/{name}")
+        for name, array in ARRAYS.items():
+            file.write(np.ones(array["shape"], array["dtype"]), variable=f"g/h/{name}")
     plait.copy("c.h5", "c.zarr")
     group = zarr.open_group("c.zarr", mode="r", use_consolidated=True)
     assert sorted(group.metadata.consolidated_metadata.flattened_metadata) == sorted(

@@ -37,8 +37,8 @@ GROUPS = {"": {"title": "all"}, "g": {"level": 2}, "alone": {"x": "y"}}
 
 def made(path) -> dict[str, np.ndarray]:
     arrays = {
-        name: np.arange(np.prod(one["shape"])).reshape(one["shape"]).astype(one["dtype"])
-        for name, one in ARRAYS.items()
+        name: np.arange(np.prod(array["shape"])).reshape(array["shape"]).astype(array["dtype"])
+        for name, array in ARRAYS.items()
     }
     with plait.open(path, "w", arrays=ARRAYS, group_attributes=GROUPS) as file:
         for name, array in arrays.items():
@@ -55,8 +55,8 @@ def check(path, arrays: dict[str, np.ndarray]) -> None:
     assert sorted(infos) == sorted(arrays)
     for name, array in arrays.items():
         np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
-    kept = {name: plain(value) for name, value in infos["g/t"].attributes.items() if name != "_FillValue"}
-    assert kept == {name: plain(value) for name, value in ATTRIBUTES.items()}
+    attributes = {name: plain(value) for name, value in infos["g/t"].attributes.items() if name != "_FillValue"}
+    assert attributes == {name: plain(value) for name, value in ATTRIBUTES.items()}
     assert infos["g/t"].dimension_names == ("time", "x")
     assert infos["time"].dimension_names == ("time",)
     assert np.isnan(infos["g/t"].fill_value)
@@ -81,12 +81,12 @@ def test_there_and_back(tmp_path, location, source, target):
         check(location / f"b.{target}", arrays)
         plait.copy(location / f"b.{target}", tmp_path / f"c.{source}", codec="shuffle,gzip:1")
     check(tmp_path / f"c.{source}", arrays)
-    kept = {info.name: info.storage for info in plait.arrays_in(tmp_path / f"c.{source}")}
-    assert "deflate" in kept["g/t"]
+    storage = {info.name: info.storage for info in plait.arrays_in(tmp_path / f"c.{source}")}
+    assert "deflate" in storage["g/t"]
     if source == target:
-        kept = {info.name: info.storage for info in plait.arrays_in(location / f"b.{target}")}
-        assert kept["time"] == kept["g/count"] == "contiguous"
-        assert kept["g/t"] == "chunks 2x5"
+        storage = {info.name: info.storage for info in plait.arrays_in(location / f"b.{target}")}
+        assert storage["time"] == storage["g/count"] == "contiguous"
+        assert storage["g/t"] == "chunks 2x5"
 
 
 def test_what_xarray_takes_for_fill_values_in_zarr(tmp_path):
@@ -151,4 +151,4 @@ def test_what_the_command_says(tmp_path):
     done = subprocess.run([*run, "info", "--json", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
     document = json.loads(done.stdout)
     assert {group["name"]: group["attributes"] for group in document["groups"]} == GROUPS
-    assert {one["name"]: one["attributes"] for one in document["arrays"]}["time"] == {"units": "days"}
+    assert {array["name"]: array["attributes"] for array in document["arrays"]}["time"] == {"units": "days"}

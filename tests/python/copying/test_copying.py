@@ -22,8 +22,8 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 def numbers(shape, dtype="f8", order="C", seed=1):
     """Return an array of random bytes."""
     size = math.prod(shape)
-    found = np.frombuffer(np.random.default_rng(seed).bytes(size * np.dtype(dtype).itemsize), dtype)
-    return np.array(found.reshape(shape), order=order)
+    values = np.frombuffer(np.random.default_rng(seed).bytes(size * np.dtype(dtype).itemsize), dtype)
+    return np.array(values.reshape(shape), order=order)
 
 
 def names(folder: Path):
@@ -42,13 +42,13 @@ def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, ite
         return plait.Layout(window, distributions, grid=(ranks,)) if window else plait.Layout((), [])
 
     positions = np.arange(math.prod(shape)).reshape(shape, order=order)
-    found = []
+    elements = []
     for window in cut(Content(shape, order, itemsize), ranks, room, window_layout).windows():
         part = positions[window.region]
         assert part.shape == window.shape
         assert 0 < part.size == window.elements <= room // itemsize
-        found += part.ravel(order=order).tolist()
-    assert found == list(range(positions.size))
+        elements += part.ravel(order=order).tolist()
+    assert elements == list(range(positions.size))
 
 
 def test_windows_are_as_long_as_the_memory_allows():
@@ -115,23 +115,23 @@ def test_progress_and_what_it_raises(tmp_path):
     whole = numbers((64, 64))
     np.save(tmp_path / "a.npy", whole)
     (tmp_path / "b.npy").write_bytes(b"old")
-    told = []
+    calls = []
 
     def stop(done, total):
-        told.append((done, total))
+        calls.append((done, total))
         if done >= total // 2:
             raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
         plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=stop)
-    assert told[0][0] < told[-1][0] < whole.nbytes
-    assert {total for _, total in told} == {whole.nbytes}
+    assert calls[0][0] < calls[-1][0] < whole.nbytes
+    assert {total for _, total in calls} == {whole.nbytes}
     assert (tmp_path / "b.npy").read_bytes() == b"old"
     assert names(tmp_path) == ["a.npy", "b.npy"]
-    told.clear()
-    done = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=lambda *now: told.append(now))
-    assert told[-1] == (whole.nbytes, whole.nbytes)
-    assert done.windows == len(told)
+    calls.clear()
+    done = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=lambda *now: calls.append(now))
+    assert calls[-1] == (whole.nbytes, whole.nbytes)
+    assert done.windows == len(calls)
     assert done.rate == pytest.approx(whole.nbytes / done.seconds)
 
 
@@ -160,7 +160,7 @@ def test_a_source_is_no_target(tmp_path, monkeypatch):
 
 def test_what_is_refused(tmp_path):
     np.save(tmp_path / "a.npy", numbers((4, 4)))
-    here, there = tmp_path / "a.npy", tmp_path / "b.npy"
+    source, target = tmp_path / "a.npy", tmp_path / "b.npy"
     for options, text in [
         ({"memory": 0}, "memory=0 bytes hold nothing"),
         ({"memory": 8}, "holds no element of 8 bytes"),
@@ -171,15 +171,15 @@ def test_what_is_refused(tmp_path):
         ({"shape": (3, 3)}, "but the shape 3x3 was given"),
     ]:
         with pytest.raises(plait.ArgumentError) as caught:
-            plait.copy(here, there, **options)
+            plait.copy(source, target, **options)
         assert text in str(caught.value)
     with pytest.raises(plait.StoreError, match="No such file"):
-        plait.copy(tmp_path / "none.npy", there)
+        plait.copy(tmp_path / "none.npy", target)
     with pytest.raises(plait.StoreError, match="No such file"):
-        plait.copy(here, tmp_path / "none" / "b.npy")
+        plait.copy(source, tmp_path / "none" / "b.npy")
     (tmp_path / "raw").write_bytes(b"12345678")
     with pytest.raises(plait.ArgumentError, match="shape and dtype must be given"):
-        plait.copy(tmp_path / "raw", there)
+        plait.copy(tmp_path / "raw", target)
     assert names(tmp_path) == ["a.npy", "raw"]
 
 

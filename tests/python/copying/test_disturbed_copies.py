@@ -50,9 +50,9 @@ def test_a_disk_that_becomes_full(tmp_path, target):
         assert os.listdir(disk) == []
         done = call(*options, "--resume")
         assert "No space left on device" in done.stderr
-        kept = os.listdir(disk)
-        assert bool(kept) == (target == "b.zarr")  # a .npy file reserves its room before anything is copied
-        if kept:
+        remaining = os.listdir(disk)
+        assert bool(remaining) == (target == "b.zarr")  # a .npy file reserves its room before anything is copied
+        if remaining:
             subprocess.run(["mount", "-o", "remount,size=9m", disk], check=True)
             done = call(*options, "--resume", "--verify")
             assert done.returncode == 0, done.stderr
@@ -76,10 +76,10 @@ def test_two_copies_to_one_target(tmp_path, target, resume):
         )
         for number in range(2)
     ]  # fmt: skip
-    told = [copy.communicate()[1] for copy in copies]
+    errors = [copy.communicate()[1] for copy in copies]
     codes = [copy.returncode for copy in copies]
     assert 0 in codes
-    for code, text in zip(codes, told, strict=True):
+    for code, text in zip(codes, errors, strict=True):
         assert len(text.splitlines()) == (1 if code else 0)
         if code:
             actual = (
@@ -88,11 +88,11 @@ def test_two_copies_to_one_target(tmp_path, target, resume):
                 "has appeared",
                 "of a copy that",
             )
-            assert any(one in text for one in actual), text
+            assert any(reason in text for reason in actual), text
     actual = plait.open(tmp_path / target).read()
     assert any(np.array_equal(actual, array) for array in arrays)
-    left = [name for name in os.listdir(tmp_path) if not name.startswith(("a", target))]
-    assert left == []
+    remaining = [name for name in os.listdir(tmp_path) if not name.startswith(("a", target))]
+    assert remaining == []
 
 
 @pytest.mark.long
@@ -114,5 +114,5 @@ def test_one_in_a_long_access_ends_within_seconds(tmp_path, resume):
     assert (copying.returncode, output) == (1, "")
     assert errors.startswith("Error: the copy was stopped; ")
     assert len(errors.splitlines()) == 1
-    left = sorted(os.listdir(tmp_path))
-    assert left == ([".b.zarr.plait-copy", ".b.zarr.plait-unfinished", "a.npy"] if resume else ["a.npy"])
+    remaining = sorted(os.listdir(tmp_path))
+    assert remaining == ([".b.zarr.plait-copy", ".b.zarr.plait-unfinished", "a.npy"] if resume else ["a.npy"])

@@ -27,9 +27,9 @@ class StopError(Exception):
 @pytest.fixture(autouse=True)
 def array(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = np.random.default_rng(3).integers(0, 1 << 30, SHAPE).astype("i4")
-    np.save("a.npy", found)
-    return found
+    values = np.random.default_rng(3).integers(0, 1 << 30, SHAPE).astype("i4")
+    np.save("a.npy", values)
+    return values
 
 
 def interrupted(source, target, share, **options):
@@ -144,12 +144,12 @@ def test_file_systems_without_locks(array, monkeypatch, resume):
 
 @pytest.mark.parametrize("dtype", ["f4", ">f8", "c16", "V3"])
 def test_comparing_takes_little_memory_beside_the_arrays(dtype):
-    one = np.zeros(1 << 21, dtype)
-    other = one.copy()
-    window = Window((slice(0, one.size),), one.shape)
+    array_ = np.zeros(1 << 21, dtype)
+    other = array_.copy()
+    window = Window((slice(0, array_.size),), array_.shape)
     tracemalloc.start()
     try:
-        compare(None, (one, other), tuple, window)
+        compare(None, (array_, other), tuple, window)
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()

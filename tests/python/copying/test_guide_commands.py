@@ -50,9 +50,9 @@ def opened(name, **more):
 
 def check(target, chunks, array, **more):
     """Compare a target; chunks are None where it has none."""
-    found_chunks, found = opened(target, **more)
+    found_chunks, actual = opened(target, **more)
     assert chunks in (None, found_chunks)
-    np.testing.assert_array_equal(found, array)
+    np.testing.assert_array_equal(actual, array)
 
 
 def check_field(target, chunks, array=FIELD):
@@ -65,7 +65,7 @@ def check_limits(target, time):
 
     check_field(target, (1, 32, 32))
     with Dataset(target) as file:
-        assert [one.isunlimited() for one in file.dimensions.values()] == [time, False, False]
+        assert [dimension.isunlimited() for dimension in file.dimensions.values()] == [time, False, False]
 
 
 def check_codecs(target, codec):

@@ -44,8 +44,8 @@ def check_equal(target, paths):
             assert dataset[name].dims == whole[name].dims
             assert dataset[name].dtype == whole[name].dtype
             attributes, others = (
-                {key: value for key, value in one[name].attrs.items() if key not in ("_FillValue", "DIMENSION_LABELS")}
-                for one in (dataset, whole)
+                {key: value for key, value in data[name].attrs.items() if key not in ("_FillValue", "DIMENSION_LABELS")}
+                for data in (dataset, whole)
             )
             assert attributes == others
 
@@ -110,7 +110,7 @@ def test_region_axes_chunks_and_dry_run(folder):
     paths = write_parts(folder)
     options = {"concat": "time", "axes": "lat,time", "region": "time=1:8", "chunks": {"time": 4}}
     plan = plait.copy("run-*.nc", "all.zarr", dry_run=True, **options).plan
-    assert {one.name: one.shape for one in plan}["t2m"] == (3, 7)
+    assert {array.name: array.shape for array in plan}["t2m"] == (3, 7)
     assert not Path("all.zarr").exists()
     plait.copy("run-*.nc", "all.zarr", **options)
     with opened("all.zarr") as dataset:

@@ -55,10 +55,10 @@ def check_links(name):
         assert file[region].name == "/g/x"
         np.testing.assert_array_equal(x[region].ravel(), x[1:3, 2:5].ravel())
         assert not file["regions"][1]
-        one, other = file["records"]
-        assert (one["n"], one["name"], other["n"]) == (7, b"seven", 8)
-        assert [file[one["to"]].name, file[other["to"]].name] == ["/refs", "/packed"]
-        np.testing.assert_array_equal(file[other["to"]][()], np.arange(1000))
+        first, second = file["records"]
+        assert (first["n"], first["name"], second["n"]) == (7, b"seven", 8)
+        assert [file[first["to"]].name, file[second["to"]].name] == ["/refs", "/packed"]
+        np.testing.assert_array_equal(file[second["to"]][()], np.arange(1000))
         sequences = file["g/sequences"]
         assert [list(part) for part in sequences] == [[1, 2, 3], [], [4]]
         assert (sequences.compression, sequences.chunks, sequences.attrs["units"]) == ("gzip", (2,), "m")
@@ -101,7 +101,7 @@ def test_only_such_arrays(linked):
         file.create_dataset("table", data=np.array([(1, "one"), (2, "two")], [("n", "i4"), ("t", h5py.string_dtype())]))
     plait.copy("t.h5", "u.h5")
     with h5py.File("u.h5") as file:
-        assert [(int(one["n"]), one["t"]) for one in file["table"]] == [(1, b"one"), (2, b"two")]
+        assert [(int(record["n"]), record["t"]) for record in file["table"]] == [(1, b"one"), (2, b"two")]
 
 
 def test_objects_that_are_not_copied(linked):
@@ -114,10 +114,10 @@ def test_objects_that_are_not_copied(linked):
 
 
 def test_arrays_that_refer_to_missing_ones_are_left_out(linked):
-    chosen = ["records", "refs", "names", "packed", "g/sequences"]
+    names = ["records", "refs", "names", "packed", "g/sequences"]
     with pytest.warns(UserWarning, match=r"refs: it refers to an array that is not copied"):
-        done = plait.copy(linked, "b.h5", variable=chosen, skip_unsupported=True)
-    assert {one.name for one in done.skipped} == {"refs", "records"}  # records refer to refs, and refs to g/x
+        done = plait.copy(linked, "b.h5", variable=names, skip_unsupported=True)
+    assert {array.name for array in done.skipped} == {"refs", "records"}  # records refer to refs, and refs to g/x
     with h5py.File("b.h5") as file:
         assert sorted(file) == ["g", "names", "packed"]
         assert list(file["g"]) == ["sequences"]
@@ -218,21 +218,21 @@ def test_other_formats_have_no_such_arrays(linked, target):
         plait.copy(linked, target)
     with pytest.warns(UserWarning, match="arrays are not copied"):
         done = plait.copy(linked, target, skip_unsupported=True, codec="none" if target == "b.zarr" else None)
-    assert {"refs", "nothing", "g/sequences"} <= {one.name for one in done.skipped}
+    assert {"refs", "nothing", "g/sequences"} <= {array.name for array in done.skipped}
 
 
 def test_listings_and_plans_say_it(linked):
     shown = run("info", linked)
     assert "copied by HDF5's library only: its elements are references to other objects" in shown.stdout
     assert "empty" in next(line for line in shown.stdout.splitlines() if "nothing" in line)
-    found = {one["name"]: one for one in json.loads(run("info", linked, "--json").stdout)["arrays"]}
-    assert found["g/sequences"]["copied_by_library"] == "its elements are sequences of any length"
-    assert (found["nothing"]["empty"], found["names"]["empty"], found["names"]["copied_by_library"]) == (
+    arrays = {array["name"]: array for array in json.loads(run("info", linked, "--json").stdout)["arrays"]}
+    assert arrays["g/sequences"]["copied_by_library"] == "its elements are sequences of any length"
+    assert (arrays["nothing"]["empty"], arrays["names"]["empty"], arrays["names"]["copied_by_library"]) == (
         True,
         False,
         None,
     )
-    plan = {one.name: one for one in plait.copy(linked, "b.h5", dry_run=True).plan}
+    plan = {array.name: array for array in plait.copy(linked, "b.h5", dry_run=True).plan}
     assert plan["refs"].is_library_copy
     assert plan["refs"].library == "its elements are references to other objects"
     assert not plan["g/x"].is_library_copy

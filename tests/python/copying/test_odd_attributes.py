@@ -40,11 +40,11 @@ def test_texts_like_the_words_for_numbers_stay_texts(location):
     plait.copy(location / "a.zarr", location / "b.zarr")
     for name in (location / "a.zarr", location / "b.zarr"):
         with plait.open(name) as file:
-            found = dict(file.attrs)
-        real = found.pop("real")
+            attributes = dict(file.attrs)
+        real = attributes.pop("real")
         assert real[0] == math.inf
         assert math.isnan(real[1])
-        assert found == TEXTS
+        assert attributes == TEXTS
         assert plait.arrays_in(name)[0].dimension_names == ("\x01NaN",)
 
 
@@ -67,7 +67,7 @@ def test_attributes_may_nest_deep(location, depth):
     plait.copy(location / "a.zarr", location / "b.zarr")
     for name in (location / "a.zarr", location / "b.zarr"):
         assert dict(plait.open(f"{name}::/g/x").attrs) == deep
-        assert {one.name: dict(one.attributes) for one in plait.groups_in(name)} == {"": {}, "g": deep}
+        assert {group.name: dict(group.attributes) for group in plait.groups_in(name)} == {"": {}, "g": deep}
 
 
 def test_attributes_that_nest_too_deep_are_refused():
@@ -117,19 +117,25 @@ COMPLEX = {
 def test_netcdf_sees_complex_numbers_halves_and_bytes():
     netcdf4 = pytest.importorskip("netCDF4")
     half = np.array([1.5, 65504, np.inf], "f2")
-    given = {**COMPLEX, "half": half, "truth": np.array([True, False])}
+    attributes = {**COMPLEX, "half": half, "truth": np.array([True, False])}
     with plait.open(
-        "a.nc", "w", shape=(2,), dtype="f4", attributes=given, dimension_names=["x"], group_attributes={"": given}
+        "a.nc",
+        "w",
+        shape=(2,),
+        dtype="f4",
+        attributes=attributes,
+        dimension_names=["x"],
+        group_attributes={"": attributes},
     ) as file:
         file.write(np.ones(2, "f4"))
     with netcdf4.Dataset("a.nc") as file:
-        for found in (file, file["data"]):
-            assert sorted(found.ncattrs()) == sorted(given)
+        for owner in (file, file["data"]):
+            assert sorted(owner.ncattrs()) == sorted(attributes)
             for name, value in COMPLEX.items():
-                parts = found.getncattr(name)
+                parts = owner.getncattr(name)
                 np.testing.assert_array_equal(parts["r"] + 1j * parts["i"], value)
-            np.testing.assert_array_equal(found.half, half.astype("f4"))
-            np.testing.assert_array_equal(found.truth, [1, 0])
+            np.testing.assert_array_equal(owner.half, half.astype("f4"))
+            np.testing.assert_array_equal(owner.truth, [1, 0])
     for name, value in COMPLEX.items():
         np.testing.assert_array_equal(plait.open("a.nc").attrs[name], value)
     assert [info.name for info in plait.arrays_in("a.nc")] == ["data"]

@@ -28,8 +28,8 @@ def times(shape, window, unit):
     count = 0
     for index in np.ndindex(*(-(-size // step) for size, step in zip(shape, window, strict=True))):
         touched = 1
-        for at, step, size, one in zip(index, window, shape, unit, strict=True):
-            touched *= (min((at + 1) * step, size) - 1) // one - at * step // one + 1
+        for at, step, size, extent in zip(index, window, shape, unit, strict=True):
+            touched *= (min((at + 1) * step, size) - 1) // extent - at * step // extent + 1
         count += touched
     return count
 
@@ -50,10 +50,10 @@ def test_what_would_be_done_is_what_is_done(tmp_path, memory):
     assert (first.source, last.target) == ("source", "target")
     assert (first.read.what, first.read.shape, first.read.count) == ("chunks", (4, 96), 32)
     assert (last.write.what, last.write.shape, last.write.count) == ("chunks", (128, 3), 32)
-    for one, end, unit in ((first, first.read, (4, 96)), (last, last.write, (128, 3))):
-        assert end.times == times(shape, one.window, unit)
+    for pass_, end, unit in ((first, first.read, (4, 96)), (last, last.write, (128, 3))):
+        assert end.times == times(shape, pass_.window, unit)
         assert end.bytes == end.times * math.prod(unit) * 4
-        assert one.seconds > 0
+        assert pass_.seconds > 0
     assert array.memory <= planned.dtype.itemsize * shape[0] * shape[1]
 
 
@@ -64,7 +64,7 @@ def test_two_passes_are_told(tmp_path):
         tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(2048, 8), codec="zstd:1", memory="2M", dry_run=True
     )
     (array,) = planned.plan
-    assert [(one.source, one.target) for one in array.passes] == [("source", "scratch"), ("scratch", "target")]
+    assert [(pass_.source, pass_.target) for pass_ in array.passes] == [("source", "scratch"), ("scratch", "target")]
     assert array.scratch == 16 << 20
     assert array.passes[0].read.times == array.passes[1].write.times == 256
     run = CliRunner().invoke(
@@ -85,15 +85,15 @@ def test_shards_and_stretches(tmp_path):
     planned = plait.copy(
         tmp_path / "a.npy", tmp_path / "b.zarr", chunks=(16, 16), shards=(32, 64), memory="8K", dry_run=True
     )
-    (one,) = planned.plan[0].passes
-    assert (one.write.what, one.write.shape, one.write.count) == ("shards", (32, 64), 2)
-    assert one.write.times == times((64, 64), one.window, (32, 64))
-    assert one.read.what == "stretches"
+    (only,) = planned.plan[0].passes
+    assert (only.write.what, only.write.shape, only.write.count) == ("shards", (32, 64), 2)
+    assert only.write.times == times((64, 64), only.window, (32, 64))
+    assert only.read.what == "stretches"
     turned = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", target_order="F", memory=2 * 8 * 256, dry_run=True)
-    (one,) = turned.plan[0].passes
-    rows, columns = one.window
-    wanted = (64 * 64 // columns if columns < 64 else 64 // rows, 64 * 64 // rows if rows < 64 else 64 // columns)
-    assert (one.read.count, one.write.count) == wanted
+    (only,) = turned.plan[0].passes
+    rows, columns = only.window
+    chunk = (64 * 64 // columns if columns < 64 else 64 // rows, 64 * 64 // rows if rows < 64 else 64 // columns)
+    assert (only.read.count, only.write.count) == chunk
 
 
 def test_each_array_of_a_file_as_json(tmp_path):
@@ -101,11 +101,11 @@ def test_each_array_of_a_file_as_json(tmp_path):
     run = CliRunner().invoke(main, ["copy", f"{tmp_path}/a.npz", f"{tmp_path}/b.safetensors", "--dry-run", "--json"])
     assert run.exit_code == 0, run.output
     plan = json.loads(run.output)["plan"]
-    assert [(one["name"], one["shape"], one["dtype"]) for one in plan] == [
+    assert [(array["name"], array["shape"], array["dtype"]) for array in plan] == [
         ("x", [4, 5], "float64"),
         ("y", [7], "int16"),
     ]
-    assert [one["passes"][0]["write"]["bytes"] for one in plan] == [160, 14]
+    assert [array["passes"][0]["write"]["bytes"] for array in plan] == [160, 14]
     assert os.listdir(tmp_path) == ["a.npz"]
 
 

@@ -166,7 +166,7 @@ def test_two_passes_where_neither_end_fits():
     )
     assert packed.between is not None
     assert [
-        touches(shape, one.windows(), chunks) for one, chunks in zip(packed.passes, (rows, columns), strict=True)
+        touches(shape, pass_.windows(), chunks) for pass_, chunks in zip(packed.passes, (rows, columns), strict=True)
     ] == [
         256,
         256,

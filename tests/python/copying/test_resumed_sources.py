@@ -83,8 +83,8 @@ def test_a_folder_that_is_missing():
 class OtherDevice:
     """The status of a file to which the file system has given another device number."""
 
-    def __init__(self, found):
-        self._found = found
+    def __init__(self, status):
+        self._found = status
 
     def __getattr__(self, name):
         return getattr(self._found, name) + (name == "st_dev")

@@ -29,11 +29,11 @@ def array(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for disk in "xy":
         os.mkdir(disk)
-    found = np.random.default_rng(2).integers(0, 1 << 30, SHAPE).astype("i4")
-    np.save("a.npy", found)
+    values = np.random.default_rng(2).integers(0, 1 << 30, SHAPE).astype("i4")
+    np.save("a.npy", values)
     with plait.open("a.zarr", "w", shape=SHAPE, dtype="i4", chunks=(3, 96), codec="zstd:1") as file:
-        file.write(found)
-    return found
+        file.write(values)
+    return values
 
 
 def stop_at(share):
@@ -54,8 +54,8 @@ def interrupted(source, target, share, **options):
 def content(target):
     path = target.removeprefix("stripe:").partition("?")[0]
     name = f"stripe:{path}" if target.startswith("stripe") else path
-    told = {"shape": SHAPE, "dtype": "i4"} if path.endswith(("bin", ".s")) else {}
-    with plait.open(name, **told) as file:
+    options = {"shape": SHAPE, "dtype": "i4"} if path.endswith(("bin", ".s")) else {}
+    with plait.open(name, **options) as file:
         return np.asarray(file.read())
 
 
@@ -81,17 +81,17 @@ CASES = [
 @pytest.mark.parametrize("shares", [(0.5,), (0.1, 0.5, 0.9)])
 @pytest.mark.parametrize(("source", "target", "options"), CASES)
 def test_the_rest_is_copied(array, source, target, options, shares):
-    wanted = array[:50].T.astype("f8") if "axes" in options else array
+    expected = array[:50].T.astype("f8") if "axes" in options else array
     done = []
     for share in shares:
         interrupted(source, target, share, memory="4K", **options)
-        kept = left()
-        assert all(name.startswith(".b.") for name in kept)
-        assert len(kept) >= 2
-        done.append(kept)
+        unfinished = left()
+        assert all(name.startswith(".b.") for name in unfinished)
+        assert len(unfinished) >= 2
+        done.append(unfinished)
     begun = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
-    assert 0 < begun.resumed < begun.bytes == wanted.nbytes
-    np.testing.assert_array_equal(content(target), wanted)
+    assert 0 < begun.resumed < begun.bytes == expected.nbytes
+    np.testing.assert_array_equal(content(target), expected)
     assert len(left()) == 1
     if target == STRIPES:
         assert len(os.listdir("x")) == len(os.listdir("y")) == 1

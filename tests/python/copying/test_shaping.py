@@ -88,10 +88,10 @@ def test_casts_are_those_of_numpy(tmp_path_factory, source, target, cast):
     plait.copy(folder / "a.npy", folder / "b.npy", target_dtype=target, cast=cast, verify=True)
     real = array.real if np.dtype(source).kind == "c" and np.dtype(target).kind not in "cb" else array
     with np.errstate(all="ignore"):
-        wanted = real.astype(target, casting="unsafe")
+        expected = real.astype(target, casting="unsafe")
     actual = np.load(folder / "b.npy")
-    assert actual.dtype == wanted.dtype
-    np.testing.assert_array_equal(actual, wanted)
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
 
 
 def test_all_of_it_at_once_by_the_command(tmp_path, source, array):

@@ -204,7 +204,7 @@ def test_limits_of_dimensions():
 
     def limits(name):
         with netcdf.Dataset(name) as file:
-            return [one.isunlimited() for one in file.dimensions.values()], file["temp"].chunking()
+            return [dimension.isunlimited() for dimension in file.dimensions.values()], file["temp"].chunking()
 
     plait.copy("in.nc", "fixed.nc", unlimited=())
     assert limits("fixed.nc") == ([False, False, False], [1, 12, 16])
@@ -218,7 +218,7 @@ def test_limits_of_dimensions():
     assert run("growing.nc", "again.nc", "--fixed")[0] == 0
     assert limits("again.nc")[0] == [False, False, False]
     plan = plait.copy("in.nc", "c.nc", unlimited="lon", codec={"temp": "zlib:2"}, dry_run=True).plan
-    assert {one.name: (one.unlimited, one.codec) for one in plan} == {
+    assert {array.name: (array.unlimited, array.codec) for array in plan} == {
         **dict.fromkeys(ARRAYS[3:], (("lon",), "")),
         "time": ((), ""),
         "lat": ((), ""),
@@ -277,7 +277,7 @@ def test_completion_knows_automatic_sizes_and_codecs():
     from plait.cli.copying.storage_options import PatternCodec, PatternSizes
 
     def completed(kind, text):
-        return [one.value for one in kind.shell_complete(None, None, text)]
+        return [completion.value for completion in kind.shell_complete(None, None, text)]
 
     assert completed(PatternSizes(takes_auto=True), "auto:s") == ["auto:series"]
     assert completed(PatternSizes(takes_auto=True), "temp:auto:m") == ["temp:auto:maps"]

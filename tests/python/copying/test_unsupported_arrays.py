@@ -65,7 +65,7 @@ def test_whole_copies_list_everything_before_they_write(mixed, target, ranks):
     assert [path.name for path in Path().iterdir()] == ["a.h5"]
     done = run("copy", mixed, target, "--skip-unsupported", "--json", "--ranks", ranks)
     assert done.exit_code == 0, done.output
-    assert [one["name"] for one in json.loads(done.stdout)["skipped"]] == missing
+    assert [array["name"] for array in json.loads(done.stdout)["skipped"]] == missing
     assert "warning: arrays are not copied" in done.stderr
     assert names(target) == sorted({"a", "g/half", "opaque", "records", "sequences"} - set(missing))
     np.testing.assert_array_equal(plait.open(f"{target}::a").read(), np.arange(5.0))
@@ -74,8 +74,8 @@ def test_whole_copies_list_everything_before_they_write(mixed, target, ranks):
 def test_what_is_left_out_is_in_the_result(mixed):
     with pytest.warns(UserWarning, match=r"arrays are not copied:\n  records: its elements are records"):
         done = plait.copy(mixed, "b.zarr", skip_unsupported=True)
-    assert [one.name for one in done.skipped] == ["records", "sequences"]
-    assert all(one.reason for one in done.skipped)
+    assert [array.name for array in done.skipped] == ["records", "sequences"]
+    assert all(array.reason for array in done.skipped)
     line = run("copy", mixed, "c.npz", "--skip-unsupported")
     assert ", 2 arrays left out" in line.stdout
     with pytest.raises(plait.ArgumentError, match="'yes' is not a truth value"):
@@ -113,7 +113,7 @@ def test_null_dataspaces_are_left_out(mixed, target):
         file["nothing"] = h5py.Empty("f4")
     with pytest.warns(UserWarning, match=r"nothing: it has no shape \(a null dataspace\)"):
         done = plait.copy("c.h5", target)
-    assert [one.name for one in done.skipped] == ["nothing"]
+    assert [array.name for array in done.skipped] == ["nothing"]
     assert names(target) == ["a", "b"]
     with pytest.raises(plait.ArgumentError, match="null dataspace"):
         plait.copy("c.h5", "d.zarr", variable="nothing")

@@ -17,14 +17,14 @@ KINDS = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCD
 def compare(path, **options):
     """Return a dataset after comparing the results of both backends."""
     with (
-        xarray.open_dataset(path, engine="plait", **options) as own,
+        xarray.open_dataset(path, engine="plait", **options) as actual,
         xarray.open_dataset(path, engine="netcdf4", **options) as other,
     ):
-        xarray.testing.assert_identical(own, other)
-        assert own.encoding.get("unlimited_dims") == other.encoding.get("unlimited_dims")
+        xarray.testing.assert_identical(actual, other)
+        assert actual.encoding.get("unlimited_dims") == other.encoding.get("unlimited_dims")
         for name, variable in other.variables.items():
-            assert own[name].dtype == variable.dtype
-            assert own[name].encoding.get("_FillValue") == variable.encoding.get("_FillValue")
+            assert actual[name].dtype == variable.dtype
+            assert actual[name].encoding.get("_FillValue") == variable.encoding.get("_FillValue")
         return other.load()
 
 
@@ -69,9 +69,9 @@ def test_groups_without_arrays(tmp_path):
     assert not compare(tmp_path / "a.nc").variables
     for group in ("a", "a/b", "empty"):
         compare(tmp_path / "a.nc", group=group)
-    own = xarray.open_datatree(tmp_path / "a.nc", engine="plait")
-    xarray.testing.assert_identical(own, xarray.open_datatree(tmp_path / "a.nc", engine="netcdf4"))
-    assert list(own.groups) == ["/", "/a", "/empty", "/a/b"]
+    tree = xarray.open_datatree(tmp_path / "a.nc", engine="plait")
+    xarray.testing.assert_identical(tree, xarray.open_datatree(tmp_path / "a.nc", engine="netcdf4"))
+    assert list(tree.groups) == ["/", "/a", "/empty", "/a/b"]
     with pytest.raises(plait.ArgumentError, match="has no group 'none'; pass group=, one of: a, a/b, empty"):
         xarray.open_dataset(tmp_path / "a.nc", engine="plait", group="none")
 
@@ -99,8 +99,8 @@ def test_fill_values_of_characters(tmp_path, kind, options):
         flags[:] = np.array([list("1234"), list("12  "), list("    ")], "S1")
         flags.flag_values = "1234"
         for name, fill in (("mode", b"0"), ("other", b"\xe9"), ("none", None)):
-            one = file.createVariable(name, "S1", ("profile",), fill_value=fill)
-            one[:] = np.array([b"1", b"0", fill or b"2"], "S1")
+            variable = file.createVariable(name, "S1", ("profile",), fill_value=fill)
+            variable[:] = np.array([b"1", b"0", fill or b"2"], "S1")
     compare(tmp_path / "a.nc", **options)
 
 
@@ -155,10 +155,10 @@ def random_file(path, choose):
             for number in range(choose.randint(0, 3)):
                 name = f"{choose.choice('dgpsw')}{task}_{number}"
                 if scales[group] and choose.random() < 0.4:
-                    its = choose.choices(scales[group], k=choose.randint(1, 2))
-                    one = made.create_dataset(name, shape=tuple(len(scale) for scale in its), dtype="f8")
-                    for d, scale in enumerate(its):
-                        one.dims[d].attach_scale(scale)
+                    attached = choose.choices(scales[group], k=choose.randint(1, 2))
+                    dataset = made.create_dataset(name, shape=tuple(len(scale) for scale in attached), dtype="f8")
+                    for d, scale in enumerate(attached):
+                        dataset.dims[d].attach_scale(scale)
                     continue
                 shape = tuple(choose.randint(1, 4) for _ in range(choose.randint(0, 3)))
                 dtype = choose.choice(["f4", "f4", h5py.string_dtype(), h5py.ref_dtype])
@@ -168,8 +168,8 @@ def random_file(path, choose):
 
 def read_dimensions(group):
     """Return the dimensions of a group as netCDF's library knows them, without the invented ones."""
-    found = [(name, len(dimension), dimension.isunlimited()) for name, dimension in group.dimensions.items()]
-    return [one for one in found if not one[0].startswith("phony_dim_")]
+    dimensions = [(name, len(dimension), dimension.isunlimited()) for name, dimension in group.dimensions.items()]
+    return [dimension for dimension in dimensions if not dimension[0].startswith("phony_dim_")]
 
 
 @pytest.mark.filterwarnings("ignore:.* is left out", "ignore:Duplicate dimension names")
@@ -181,16 +181,19 @@ def test_dimensions_of_random_files(tmp_path):
         own_groups = {group.name: group for group in plait.groups_in(path)}
         with netcdf.Dataset(path) as file:
             for group in GROUPS:
-                own = [(one.name, one.length, one.unlimited) for one in own_groups[group].dimensions]
-                assert own == read_dimensions(file[group] if group else file), (seed, group)
+                actual = [
+                    (dimension.name, dimension.length, dimension.unlimited)
+                    for dimension in own_groups[group].dimensions
+                ]
+                assert actual == read_dimensions(file[group] if group else file), (seed, group)
         for group in (group or None for group in GROUPS):
             with (
                 xarray.open_dataset(path, engine="netcdf4", group=group) as other,
-                xarray.open_dataset(path, engine="plait", group=group) as own,
+                xarray.open_dataset(path, engine="plait", group=group) as actual,
             ):
-                both = set(own.variables) & set(other.variables)
-                assert {name: own[name].dims for name in both} == {name: other[name].dims for name in both}, seed
-                assert own.encoding["unlimited_dims"] == other.encoding["unlimited_dims"], seed
+                both = set(actual.variables) & set(other.variables)
+                assert {name: actual[name].dims for name in both} == {name: other[name].dims for name in both}, seed
+                assert actual.encoding["unlimited_dims"] == other.encoding["unlimited_dims"], seed
                 compared += len(both)
     assert compared > 300
 
@@ -216,13 +219,13 @@ def test_dimensions_without_variables(tmp_path, kind):
             group.createVariable("v", "f4", ("time", "a"))[:] = np.ones((4, 2))
             group.createGroup("h").createDimension("z", None)
     dimensions = {
-        group.name: [(one.name, one.length, one.unlimited) for one in group.dimensions]
+        group.name: [(dimension.name, dimension.length, dimension.unlimited) for dimension in group.dimensions]
         for group in plait.groups_in(tmp_path / "a.nc")
     }
     with netcdf.Dataset(tmp_path / "a.nc") as file:
         assert dimensions.pop("") == read_dimensions(file)
-        for name, found in dimensions.items():
-            assert found == read_dimensions(file[name])
+        for name, lengths in dimensions.items():
+            assert lengths == read_dimensions(file[name])
     assert compare(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
     if kind == "NETCDF4":
         assert set(dimensions) == {"g", "g/h"}

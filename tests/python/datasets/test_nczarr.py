@@ -28,11 +28,12 @@ def check(path):
     # For xarray, Zarr's fill value is an attribute if it finds names of dimensions.
     shown = {name: {*arrays[name].attributes} - {"_FillValue"} for name in EXPECTED}
     assert shown == {"tas": {"units"}, "g/w": set(), "g/h/x": set()}
-    groups = {one.name: one for one in plait.groups_in(path)}
-    found = {
-        name: [(one.name, one.length, one.unlimited) for one in group.dimensions] for name, group in groups.items()
+    groups = {group.name: group for group in plait.groups_in(path)}
+    dimensions = {
+        name: [(dimension.name, dimension.length, dimension.unlimited) for dimension in group.dimensions]
+        for name, group in groups.items()
     }
-    assert found == DIMENSIONS
+    assert dimensions == DIMENSIONS
     assert dict(groups[""].attributes) == {"title": "all"}
     assert dict(groups["g"].attributes) == {}
     for name in EXPECTED:

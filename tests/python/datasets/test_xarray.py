@@ -22,15 +22,15 @@ def _xarray():
 def written(folder, location=None):
     """Write a dataset in the formats with named dimensions, and return the names of the files.  location: for Zarr"""
     location = location or folder
-    made = xarray.Dataset(
+    dataset = xarray.Dataset(
         {"t2m": (("time", "lat", "lon"), FIELD), "level": ((), 7)},
         coords={"time": np.arange(10), "lat": np.linspace(-90, 90, 6), "lon": np.arange(8) * 45.0},
     )
     names = []
     if pytest.importorskip("netCDF4"):
-        made.to_netcdf(folder / "a.nc", engine="netcdf4", encoding={"t2m": {"chunksizes": (5, 3, 8), "zlib": True}})
+        dataset.to_netcdf(folder / "a.nc", engine="netcdf4", encoding={"t2m": {"chunksizes": (5, 3, 8), "zlib": True}})
         names.append(folder / "a.nc")
-    for name, array in made.variables.items():
+    for name, array in dataset.variables.items():
         with plait.open(
             f"{location}/b.zarr::{name}",
             "w",
@@ -40,18 +40,18 @@ def written(folder, location=None):
             chunks=(5, 3, 8)[: array.ndim] if array.ndim == 3 else None,
         ) as file:
             file.write(array.values)
-    return made, [*names, location / "b.zarr"]
+    return dataset, [*names, location / "b.zarr"]
 
 
 def test_named_dimensions_and_coordinates(tmp_path, location):
-    made, names = written(tmp_path, location)
+    original, names = written(tmp_path, location)
     for name in names:
         with xarray.open_dataset(name, engine="plait") as dataset:
-            xarray.testing.assert_equal(dataset, made)
+            xarray.testing.assert_equal(dataset, original)
             assert set(dataset.coords) == {"time", "lat", "lon"}
             assert dataset["t2m"].encoding["preferred_chunks"] == {"time": 5, "lat": 3, "lon": 8}
         with xarray.open_dataarray(f"{name}::/t2m", engine="plait") as dataset:
-            xarray.testing.assert_equal(dataset, made["t2m"])
+            xarray.testing.assert_equal(dataset, original["t2m"])
             assert dataset.name == "t2m"
 
 
@@ -61,7 +61,7 @@ def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
     pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[how])
     field = np.round(FIELD * 100)
     field[2:4, 1] = np.nan
-    made = xarray.Dataset(
+    original = xarray.Dataset(
         {"t2m": (("time", "lat", "lon"), field, {"units": "K", "valid": [1.5, 2.5]})},
         coords={
             "time": np.datetime64("2000-01-01") + np.arange(10) * np.timedelta64(6, "h"),
@@ -72,9 +72,9 @@ def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
     packed = {"t2m": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99}}
     name = location / "a.zarr" if how == "zarr" else tmp_path / "a.nc"
     if how == "zarr":
-        made.to_zarr(others(name), encoding=packed, consolidated=False)
+        original.to_zarr(others(name), encoding=packed, consolidated=False)
     else:
-        made.to_netcdf(name, engine=how, encoding=packed)
+        original.to_netcdf(name, engine=how, encoding=packed)
     with xarray.open_dataset(
         others(name), engine=how, **({"consolidated": False} if how == "zarr" else {})
     ) as expected:
@@ -114,12 +114,12 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path, location, monkeypatch)
     ids=str,
 )
 def test_indexing(tmp_path, location, index):
-    made, names = written(tmp_path, location)
+    original, names = written(tmp_path, location)
     with xarray.open_dataset(names[-1], engine="plait") as dataset:
-        xarray.testing.assert_equal(dataset["t2m"].isel(index), made["t2m"].isel(index))
+        xarray.testing.assert_equal(dataset["t2m"].isel(index), original["t2m"].isel(index))
         points = xarray.DataArray([2, 5, 5], dims="point")
         xarray.testing.assert_equal(
-            dataset["t2m"].isel(time=points, lat=points), made["t2m"].isel(time=points, lat=points)
+            dataset["t2m"].isel(time=points, lat=points), original["t2m"].isel(time=points, lat=points)
         )
 
 
@@ -174,7 +174,7 @@ def test_groups(tmp_path, location):
 
 def test_attributes_are_decoded(tmp_path, location):
     pytest.importorskip("netCDF4")
-    made = xarray.Dataset(
+    original = xarray.Dataset(
         {
             "t": (("time", "x"), np.array([[1.0, np.nan], [3, 4.5]]), {"units": "K", "long_name": "temperature"}),
             "p": (("x",), np.array([1.0, np.nan], "f4")),
@@ -184,7 +184,7 @@ def test_attributes_are_decoded(tmp_path, location):
         attrs={"title": "a model"},
     )
     encoding = {"t": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -99}, "p": {"_FillValue": -1.0}}
-    made.to_netcdf(tmp_path / "a.nc", engine="netcdf4", encoding=encoding)
+    original.to_netcdf(tmp_path / "a.nc", engine="netcdf4", encoding=encoding)
     names = [tmp_path / "a.nc"]
     try:
         import zarr  # noqa: F401
@@ -193,10 +193,10 @@ def test_attributes_are_decoded(tmp_path, location):
     else:
         for number in (2, 3):
             names.append(location / f"a{number}.zarr")
-            made.to_zarr(others(names[-1]), zarr_format=number, encoding=encoding)
+            original.to_zarr(others(names[-1]), zarr_format=number, encoding=encoding)
     for name in names:
         with xarray.open_dataset(name, engine="plait") as dataset:
-            xarray.testing.assert_identical(dataset, made)
+            xarray.testing.assert_identical(dataset, original)
         with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as dataset:
             assert dataset["t"].dtype == np.int16
             np.testing.assert_array_equal(dataset["t"], [[2, -99], [6, 9]])
@@ -224,10 +224,10 @@ def test_chunks_of_dask_workers(tmp_path):
 
 
 def test_pickles_and_threads(tmp_path):
-    made, names = written(tmp_path)
+    original, names = written(tmp_path)
     with xarray.open_dataset(names[-1], engine="plait") as dataset:
         other = pickle.loads(pickle.dumps(dataset))
-        xarray.testing.assert_equal(other, made)
+        xarray.testing.assert_equal(other, original)
         other.close()
         wrong = []
 
@@ -251,5 +251,5 @@ def test_arrays_that_plait_does_not_read_are_left_out(tmp_path):
         file["x"] = np.arange(3)
         file.create_dataset("ragged", (2,), h5py.vlen_dtype("i4"))
     with pytest.warns(UserWarning, match=r"a\.h5::ragged is left out"):
-        found = xarray.open_dataset(tmp_path / "a.h5", engine="plait")
-    assert set(found) == {"x"}
+        dataset = xarray.open_dataset(tmp_path / "a.h5", engine="plait")
+    assert set(dataset) == {"x"}

@@ -77,12 +77,12 @@ def test_ranks_fill_the_hosts_or_are_distributed():
 def leave_behind(folder, name):
     """Leave the files of a run that is killed after it has changed a file of the system from `before`."""
     system = folder / f"{name}.system"
-    left = folder / f"plait-hosts-{name}"
-    left.mkdir()
-    (left / "lock").touch()
+    leftovers = folder / f"plait-hosts-{name}"
+    leftovers.mkdir()
+    (leftovers / "lock").touch()
     system.write_text("changed")
-    (left / "undo.jsonl").write_text(json.dumps([str(system), "before"]) + '\n["cut off')
-    return left, system
+    (leftovers / "undo.jsonl").write_text(json.dumps([str(system), "before"]) + '\n["cut off')
+    return leftovers, system
 
 
 def test_what_a_killed_run_left_is_undone(tmp_path):
@@ -139,9 +139,9 @@ def test_nothing_reaches_the_machines_own_network():
 
 @needs_hosts
 def test_what_is_each_hosts_own_and_what_is_shared(tmp_path, monkeypatch):
-    own = tmp_path / "own"  # other hosts may run at the same time
-    own.mkdir()
-    monkeypatch.setenv("TMPDIR", str(own))
+    base = tmp_path / "own"  # other hosts may run at the same time
+    base.mkdir()
+    monkeypatch.setenv("TMPDIR", str(base))
     script = f"""
 for folder in /var/tmp /dev/shm {tmp_path}; do
   on-host host0 "echo mine >$folder/plait-seen-by"

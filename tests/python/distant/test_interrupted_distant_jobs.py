@@ -91,7 +91,7 @@ file.close()
 @pytest.mark.parametrize("kind", ["distant", "shared"])
 def test_an_interrupted_access_ends_and_uses_no_memory_any_more(tmp_path, kind, what):
     job = launch(2, sys.executable, "-c", JOB, tmp_path, kind, what, PLAIT_NODE_SIZE="1")
-    after = [float(one) for one in re.findall(r"interrupted after ([\d.]+) s", job.stdout)]
+    after = [float(seconds) for seconds in re.findall(r"interrupted after ([\d.]+) s", job.stdout)]
     assert len(after) == 2, job.stdout
     assert max(after) < 5  # 0.1 s on an idle machine
     assert "went on" in job.stdout, job.stdout

@@ -93,11 +93,11 @@ def test_threads_use_one_file(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", place="striped", unit=64) as file:
 
         def use(number: int) -> None:
-            mine = np.full(1000, number, "u1")
+            local = np.full(1000, number, "u1")
             for i in range(50):
                 offset = (i * 8 + number) * 1000
-                file.iwrite(offset, mine).wait()
-                np.testing.assert_array_equal(file.read(offset, 1000), mine)
+                file.iwrite(offset, local).wait()
+                np.testing.assert_array_equal(file.read(offset, 1000), local)
 
         threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
         for thread in threads:

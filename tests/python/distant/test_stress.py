@@ -44,15 +44,15 @@ class Job:
 
     def check(self, ranks, seconds=400):
         """Waits until these ranks have said that all was well."""
-        wanted = {f"done-{rank}" for rank in ranks}
+        expected = {f"done-{rank}" for rank in ranks}
         limit = time.monotonic() + seconds
-        while self.process.poll() is None and time.monotonic() < limit and not set(self.said()) >= wanted:
+        while self.process.poll() is None and time.monotonic() < limit and not set(self.said()) >= expected:
             if self.crashed():
                 time.sleep(5)  # the others may be about to end
                 break
             time.sleep(0.02)
         self.end()
-        assert set(self.said()) == wanted, self.story()
+        assert set(self.said()) == expected, self.story()
         return self.said()
 
     def crashed(self):
@@ -108,8 +108,8 @@ def test_slow_networks(start):
 @pytest.mark.long
 def test_full_disks_are_told_to_the_writer_alone(start):
     """Acknowledged data stays, the others continue, and there is room again after something is removed."""
-    said = start(2, 3, ["--full", "--operations", 10], ["--disk-size", "8MB"]).check(range(3))
-    assert any(not words.split(" checked, ")[1].startswith("0 ") for words in said.values()), said
+    output = start(2, 3, ["--full", "--operations", 10], ["--disk-size", "8MB"]).check(range(3))
+    assert any(not words.split(" checked, ")[1].startswith("0 ") for words in output.values()), output
 
 
 def check_survivors(start, hosts, ranks, jobs, survivors):
@@ -133,9 +133,9 @@ def test_what_stands_still_for_a_while_goes_on(start):
     """Stop a rank, and interrupt the link of a host for some seconds."""
     options = ["--kind", "shared", "--phases", 2, "--first", "--fault"]
     for job in [start(2, 3, [*options, fault]) for fault in ("stop", "flap")]:
-        said = job.check(range(3))
-        assert all(", 0 failures told" in words for words in said.values()), said
-        assert any(float(words.split()[-2]) > 1 for words in said.values()), said
+        output = job.check(range(3))
+        assert all(", 0 failures told" in words for words in output.values()), output
+        assert any(float(words.split()[-2]) > 1 for words in output.values()), output
 
 
 @needs_hosts_and_mpi
@@ -197,7 +197,7 @@ def test_where_a_firewall_lets_only_mpi_through(behind_firewall, effort):
     cases = effort.sample(list(itertools.product(("EHOSTUNREACH", "ECONNREFUSED"), behind)), 1)
     program = APART.replace("SECONDS", str(effort.choose(0, 12)))
     jobs = [["--", *behind_firewall(*case), sys.executable, "-c", program] for case in cases]
-    with ThreadPoolExecutor(len(jobs)) as beside:  # mostly they wait
-        words = list(beside.map(lambda job: said("run", "--hosts", 2, "--ranks", 3, *job, seconds=400), jobs))
-    for (code, which), found in zip(cases, words, strict=True):
-        assert str(behind[which]) in found, (code, which)
+    with ThreadPoolExecutor(len(jobs)) as pool:  # mostly they wait
+        words = list(pool.map(lambda job: said("run", "--hosts", 2, "--ranks", 3, *job, seconds=400), jobs))
+    for (code, which), words_ in zip(cases, words, strict=True):
+        assert str(behind[which]) in words_, (code, which)

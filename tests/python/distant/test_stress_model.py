@@ -15,40 +15,40 @@ def write(tag, rank, offset, count, begun=0, waited=1):
 
 
 def test_old_bytes_are_wrong_only_below_a_settled_write():
-    one = write(1, 0, 10, 20)
+    first = write(1, 0, 10, 20)
     old = np.zeros(40, np.uint8)
-    assert wrong_bytes(old, 0, old, [one], []).size == 0
+    assert wrong_bytes(old, 0, old, [first], []).size == 0
     bytes_ = expected_bytes(1, 10, 20)
-    np.testing.assert_array_equal(wrong_bytes(old, 0, old, [one], [one]), 10 + np.flatnonzero(bytes_ != 0))
+    np.testing.assert_array_equal(wrong_bytes(old, 0, old, [first], [first]), 10 + np.flatnonzero(bytes_ != 0))
 
 
 def test_each_byte_may_be_that_of_any_unordered_write():
     one, two = write(1, 0, 0, 64), write(2, 1, 32, 64)
-    found = np.concatenate([expected_bytes(1, 0, 48), expected_bytes(2, 48, 48)])
-    assert wrong_bytes(found, 0, np.zeros(96, np.uint8), [one, two], [one, two]).size == 0
-    assert wrong_bytes(found, 0, np.zeros(96, np.uint8), [one], [one]).min() >= 48
+    content = np.concatenate([expected_bytes(1, 0, 48), expected_bytes(2, 48, 48)])
+    assert wrong_bytes(content, 0, np.zeros(96, np.uint8), [one, two], [one, two]).size == 0
+    assert wrong_bytes(content, 0, np.zeros(96, np.uint8), [one], [one]).min() >= 48
 
 
 def test_moved_bytes_are_wrong():
-    one = write(1, 0, 0, 1000)
-    moved = np.roll(expected_bytes(1, 0, 1000), 1)
-    assert wrong_bytes(moved, 0, np.zeros(1000, np.uint8), [one], [one]).size > 900
+    first = write(1, 0, 0, 1000)
+    rolled = np.roll(expected_bytes(1, 0, 1000), 1)
+    assert wrong_bytes(rolled, 0, np.zeros(1000, np.uint8), [first], [first]).size > 900
 
 
 def test_what_the_same_rank_wrote_before_is_wrong_after_what_it_wrote_later():
     first, later = write(1, 0, 0, 100, 0, 1), write(2, 0, 50, 100, 2, 3)
     together = write(2, 0, 50, 100, 0, 3)
     old = np.zeros(150, np.uint8)
-    found = np.concatenate([expected_bytes(1, 0, 100), expected_bytes(2, 100, 50)])
-    assert wrong_bytes(found, 0, old, [first, together], [first, together]).size == 0
-    wrong = wrong_bytes(found, 0, old, [first, later], [first, later])
+    content = np.concatenate([expected_bytes(1, 0, 100), expected_bytes(2, 100, 50)])
+    assert wrong_bytes(content, 0, old, [first, together], [first, together]).size == 0
+    wrong = wrong_bytes(content, 0, old, [first, later], [first, later])
     assert wrong.size > 40
     assert 50 <= wrong.min() <= wrong.max() < 100
 
 
 def test_what_could_not_be_seen_is_wrong():
-    one = write(1, 0, 0, 100)
-    assert wrong_bytes(expected_bytes(1, 0, 100), 0, np.zeros(100, np.uint8), [one], [], lambda _: False).size > 90
+    first = write(1, 0, 0, 100)
+    assert wrong_bytes(expected_bytes(1, 0, 100), 0, np.zeros(100, np.uint8), [first], [], lambda _: False).size > 90
 
 
 def test_files_are_zero_outside_of_windows_and_after_they_were_shortened():
@@ -64,11 +64,11 @@ def test_files_are_zero_outside_of_windows_and_after_they_were_shortened():
 def test_plans_are_the_same_on_every_rank_and_end_what_they_begin():
     shape = Shape(3, [(0, 1000), (1 << 33, 50)])
     for rank in range(3):
-        one, other = (plan(7, 2, rank, shape, [500, 0, 1 << 33]) for _ in range(2))
-        assert one == other
-        assert len(one.events) == 2 * len(one.operations)
-        for operation in one.operations:
-            assert one.events[operation.begun] is one.events[operation.waited] is operation
+        first, other = (plan(7, 2, rank, shape, [500, 0, 1 << 33]) for _ in range(2))
+        assert first == other
+        assert len(first.events) == 2 * len(first.operations)
+        for operation in first.operations:
+            assert first.events[operation.begun] is first.events[operation.waited] is operation
             assert operation.begun < operation.waited
 
 

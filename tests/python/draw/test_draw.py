@@ -75,9 +75,9 @@ COPIED = ["6x4 (block, *) onto (2, 2) replicate=(1)", "8x4 (cyclic, block) onto 
 @pytest.mark.parametrize("text", [*LAYOUTS, *COPIED])
 def test_owner_groups_name_all_copies(text):
     layout = plait.Layout.parse(text)
-    found = owner_groups(layout, [range(extent) for extent in layout.shape])
+    groups = owner_groups(layout, [range(extent) for extent in layout.shape])
     for index in every_index(layout):
-        assert found.groups[found.of_element[index]] == layout.owners(index)
+        assert groups.groups[groups.of_element[index]] == layout.owners(index)
 
 
 def test_a_large_dimension_is_shown_around_the_rank_in_question():

@@ -74,9 +74,9 @@ def test_all_copies_have_stripes_of_their_colours(tmp_path):
 def test_one_rank_alone_is_drawn_in_its_colour_only(tmp_path):
     layout = plait.Layout.parse("4x4 (block, *) onto (4)")
     layout_png(layout, tmp_path / "one.png", View(2))
-    found = png_colours(tmp_path / "one.png")
-    assert int(rank_hex(2)[1:], 16) in found
-    assert not {int(rank_hex(rank)[1:], 16) for rank in (0, 1, 3)} & found
+    colours = png_colours(tmp_path / "one.png")
+    assert int(rank_hex(2)[1:], 16) in colours
+    assert not {int(rank_hex(rank)[1:], 16) for rank in (0, 1, 3)} & colours
 
 
 def test_a_conversion_between_different_ranks_is_drawn(tmp_path):

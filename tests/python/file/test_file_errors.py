@@ -292,7 +292,7 @@ def test_arrays_that_do_not_fit_are_not_written(tmp_path):
     path.write_bytes(bytes(160))
     layout = plait.Layout((4, 5), "(block, *) onto (2)")
     with plait.open(path, "r+", **RAW) as file:
-        for array, given, says in [
+        for array, options, says in [
             (np.ones((5, 4)), None, "shape 5x4"),
             (np.ones((4, 5), "f4"), None, "float32"),
             (np.ones((4, 5), "i8"), None, "int64"),
@@ -305,7 +305,7 @@ def test_arrays_that_do_not_fit_are_not_written(tmp_path):
             ([[1j] * 5] * 4, None, "without changing its kind"),
         ]:
             with pytest.raises(plait.ArgumentError, match=says):
-                file.write(array, given)
+                file.write(array, options)
     assert path.read_bytes() == bytes(160)
 
 

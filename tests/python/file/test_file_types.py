@@ -23,10 +23,10 @@ DTYPES = [
 
 
 def elements(dtype):
-    wanted = np.dtype(dtype)
-    if wanted.kind == "f" and wanted.itemsize == 16:
-        return numbered((4, 5), "f8").astype(wanted)  # the padding of long doubles is undefined
-    return numbered((4, 5), wanted)
+    type_ = np.dtype(dtype)
+    if type_.kind == "f" and type_.itemsize == 16:
+        return numbered((4, 5), "f8").astype(type_)  # the padding of long doubles is undefined
+    return numbered((4, 5), type_)
 
 
 def same(a, b):
@@ -45,29 +45,29 @@ def test_types_go_both_ways(tmp_path, dtype, order):
     whole = elements(dtype)
     layout = plait.Layout((4, 5), "(cyclic, block) onto (2, 2)")
     for suffix in (".npy", ".bin"):
-        theirs, ours = tmp_path / f"theirs{suffix}", tmp_path / f"ours{suffix}"
+        by_numpy, by_plait = tmp_path / f"theirs{suffix}", tmp_path / f"ours{suffix}"
         if suffix == ".npy":
-            np.save(theirs, np.array(whole, order=order))
+            np.save(by_numpy, np.array(whole, order=order))
             options = {}
         else:
-            theirs.write_bytes(whole.tobytes(order))
+            by_numpy.write_bytes(whole.tobytes(order))
             options = {"shape": (4, 5), "dtype": dtype, "order": order}
-        with plait.open(theirs, **options) as file:
+        with plait.open(by_numpy, **options) as file:
             assert file.dtype == whole.dtype
             assert file.shape == (4, 5)
             assert file.order == order
             same(file.read(), whole)
             parts = file.read(layout)
-        with plait.open(ours, "w", shape=(4, 5), dtype=dtype, order=order) as file:
+        with plait.open(by_plait, "w", shape=(4, 5), dtype=dtype, order=order) as file:
             assert file.dtype == whole.dtype
             file.write(parts, layout)
         if suffix == ".npy":
-            actual = np.load(ours)
+            actual = np.load(by_plait)
             same(actual, whole)
             assert actual.flags.f_contiguous if order == "F" else actual.flags.c_contiguous
-            assert ours.stat().st_size % 64 == whole.nbytes % 64
+            assert by_plait.stat().st_size % 64 == whole.nbytes % 64
         else:
-            assert ours.read_bytes() == theirs.read_bytes()
+            assert by_plait.read_bytes() == by_numpy.read_bytes()
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (0, 3), (3, 0, 2), (1, 1, 1), (2,) * 10], ids=str)
@@ -106,14 +106,14 @@ def test_versions_of_npy(tmp_path, version):
 
 
 def test_a_memory_map_of_numpy(tmp_path):
-    made = np.lib.format.open_memmap(tmp_path / "a.npy", "w+", dtype="i4", shape=(6, 7), fortran_order=True)
-    made[:] = numbered((6, 7), "i4")
-    made.flush()
+    mapped = np.lib.format.open_memmap(tmp_path / "a.npy", "w+", dtype="i4", shape=(6, 7), fortran_order=True)
+    mapped[:] = numbered((6, 7), "i4")
+    mapped.flush()
     with plait.open(tmp_path / "a.npy", "r+") as file:
         assert file.order == "F"
         same(file.read(), numbered((6, 7), "i4"))
         file.write(np.int32([9, 8]), region=np.s_[2:4, 0])
-    np.testing.assert_array_equal(made[2:4, 0], [9, 8])
+    np.testing.assert_array_equal(mapped[2:4, 0], [9, 8])
 
 
 def test_a_shape_and_dtype_that_match_the_header_are_fine(tmp_path):

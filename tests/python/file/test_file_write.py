@@ -258,9 +258,9 @@ def test_what_a_dead_process_left_is_removed(tmp_path):
 def test_two_writers_of_one_name_do_not_meet(tmp_path):
     path = tmp_path / "a.bin"
     path.touch()  # one that appeared meanwhile would not be replaced
-    with plait.open(path, "w", shape=(2,), dtype="f8") as one:
+    with plait.open(path, "w", shape=(2,), dtype="f8") as first:
         with plait.open(path, "w", shape=(2,), dtype="f8") as two:
-            one.write(np.array([1.0, 1]))
+            first.write(np.array([1.0, 1]))
             two.write(np.array([2.0, 2]))
         np.testing.assert_array_equal(np.fromfile(path), [2, 2])
     np.testing.assert_array_equal(np.fromfile(path), [1, 1])

@@ -60,13 +60,13 @@ else:
         while not (os.path.exists("done1") and os.path.exists("done2")):
             time.sleep(0.01)
 """
-    said = sorted(run(program, tmp_path))
-    assert len(said) == 2, said
-    for rank, line in enumerate(said, 1):
+    output = sorted(run(program, tmp_path))
+    assert len(output) == 2, output
+    for rank, line in enumerate(output, 1):
         assert line.startswith(f"{rank}: rank 0 of this job {does} ")
         assert f"which rank {rank} is to write without a communicator as well; pass all ranks a communicator" in line
-    given = {} if name == "a.npy" else {"shape": 6, "dtype": "f8"}
-    with plait.open(str(tmp_path / "a.npy") if name == "a.npy" else f"stripe:{tmp_path / 'a'}", **given) as file:
+    options = {} if name == "a.npy" else {"shape": 6, "dtype": "f8"}
+    with plait.open(str(tmp_path / "a.npy") if name == "a.npy" else f"stripe:{tmp_path / 'a'}", **options) as file:
         np.testing.assert_array_equal(file.read(), np.full(6, 5.0))
 
 

@@ -98,9 +98,9 @@ def test_a_child_works_with_files_of_its_own(tmp_path):
     distant.iwrite(0, b"abc").wait()
 
     def body():
-        with new(tmp_path / "child.npy") as mine:
-            mine.iwrite(ARRAY).wait()
-        with plait.open(tmp_path / "child.npy") as mine, mine.stream() as stream:
+        with new(tmp_path / "child.npy") as file:
+            file.iwrite(ARRAY).wait()
+        with plait.open(tmp_path / "child.npy") as file, file.stream() as stream:
             np.testing.assert_array_equal(stream.iread(10).wait(), ARRAY[:10])
         with plait.distant.open(tmp_path / "e", "w") as other:
             other.iwrite(0, b"xyz").wait()

@@ -33,9 +33,9 @@ def test_texts_are_layouts(tmp_path):
     layout = Layout((8, 12), "(block, *)", grid=4)
     parts = [whole[2 * rank : 2 * rank + 2] for rank in range(4)]
 
-    def check(found):
-        for mine, expected in zip(found, parts, strict=True):
-            assert np.array_equal(mine, expected)
+    def check(parts_):
+        for part, expected in zip(parts_, parts, strict=True):
+            assert np.array_equal(part, expected)
 
     with plait.open(tmp_path / "a.npy", "w", shape=whole.shape, dtype="f8") as file:
         file.write(parts, text)

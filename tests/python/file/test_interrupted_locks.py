@@ -85,7 +85,7 @@ def test_a_wait_for_the_lock_of_a_chunk_is_interrupted(tmp_path):
     with plait.open(path, "w", shape=(8,), dtype="f8", chunks=(8,), codec="zstd:1") as file:
         file.write(np.zeros(8))
     (chunk,) = (
-        found for found in path.rglob("*") if found.is_file() and found.suffix != ".json" and found.name[0] != "."
+        entry for entry in path.rglob("*") if entry.is_file() and entry.suffix != ".json" and entry.name[0] != "."
     )
     with chunk.open("r+b") as lock:
         fcntl.lockf(lock, fcntl.LOCK_EX, 1, 2**63 - 1)
@@ -93,4 +93,4 @@ def test_a_wait_for_the_lock_of_a_chunk_is_interrupted(tmp_path):
             assert plait.open(path).read().tolist() == [0.0] * 8
             fcntl.lockf(lock, fcntl.LOCK_UN, 1, 2**63 - 1)
     assert plait.open(path).read().tolist() == [0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    assert not [found for found in path.rglob("*") if "plait" in found.name]
+    assert not [entry for entry in path.rglob("*") if "plait" in entry.name]

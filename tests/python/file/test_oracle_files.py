@@ -108,6 +108,6 @@ def test_raw_files_and_started_accesses(folder):
     assert path.stat().st_size == math.prod((6, 4)) * 4
     np.testing.assert_array_equal(np.fromfile(path, np.int32).reshape(6, 4), whole)
     with plait.open(path, shape=(6, 4), dtype=np.int32) as file:
-        found = file.iread(layout, fill_halo=False).wait()
-    for rank, array in zip(model_order, found, strict=True):
+        actual = file.iread(layout, fill_halo=False).wait()
+    for rank, array in zip(model_order, actual, strict=True):
         np.testing.assert_array_equal(array[:, 1:-1], whole[rows[rank]])

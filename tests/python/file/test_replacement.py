@@ -195,12 +195,12 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
     known = {} if kind == "a.npy" else {"dtype": "i4"}
     front = "stripe:" if striped else ""
     assert plait.open(f"{front}{path}", **known, **(known and {"shape": (3,)})).read().tolist() == [3] * 3
-    kept = f"{path}.kept-1"
-    assert kept in str(raised.value)
+    saved = f"{path}.kept-1"
+    assert saved in str(raised.value)
     if kind == "a.npy":
-        assert np.load(kept).tolist() == [5] * 5
+        assert np.load(saved).tolist() == [5] * 5
     else:
-        assert plait.open(f"{front}{kept}", shape=(5,), dtype="i4").read().tolist() == [5] * 5
+        assert plait.open(f"{front}{saved}", shape=(5,), dtype="i4").read().tolist() == [5] * 5
     assert len(names(tmp_path)) == (4 if striped else 2)
 
 
@@ -217,8 +217,8 @@ def test_what_cannot_be_replaced_in_the_end_is_kept_beside(tmp_path, kind):
     with pytest.raises(plait.StoreError, match=r"cannot be replaced .*the new data is in") as raised:
         file.close()
     assert raised.value.errno == errno.EISDIR
-    kept = f"{path}.kept-1"
-    read = plait.open(f"stripe:{kept}", shape=(5,), dtype="i4").read() if striped else np.load(kept)
+    saved = f"{path}.kept-1"
+    read = plait.open(f"stripe:{saved}", shape=(5,), dtype="i4").read() if striped else np.load(saved)
     assert read.tolist() == [5] * 5
 
 
@@ -231,9 +231,9 @@ def test_a_file_of_another_user_in_a_sticky_folder_is_refused_before_work(open_f
     write(path)
     os.chmod(path, 0o666)
     os.chmod(open_folder, 0o1777)
-    said = run_as_nobody(path).stderr
-    assert "sticky" in said
-    assert ", in open\n" in said  # and not in close
+    message = run_as_nobody(path).stderr
+    assert "sticky" in message
+    assert ", in open\n" in message  # and not in close
     assert os.listdir(open_folder) == ["a.npy"]
     os.chown(path, NOBODY, NOBODY)
     assert run_as_nobody(path).returncode == 0

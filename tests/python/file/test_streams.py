@@ -267,16 +267,16 @@ def open_names():
 @pytest.mark.parametrize("give_up", [False, True])
 def test_a_closed_file_is_closed_also_where_a_stream_is_kept(tmp_path, mode, give_up):
     path = tmp_path / "a.bin"
-    kept = None
+    stream = None
     with suppress(KeyError), plait.open(path, "w", shape=(600,), dtype="f8") as file:
-        kept = file.stream(mode)
-        kept.write(np.ones(600))
+        stream = file.stream(mode)
+        stream.write(np.ones(600))
         if give_up:
             raise KeyError
     assert not [name for name in open_names() if str(tmp_path) in name]
-    assert kept.closed
+    assert stream.closed
     with pytest.raises(plait.ArgumentError, match="an earlier collective call failed" if give_up else "is closed"):
-        kept.write(np.ones(1))
+        stream.write(np.ones(1))
 
 
 def test_requests_of_several_threads(path):

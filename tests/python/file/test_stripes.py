@@ -108,8 +108,8 @@ def test_many_windows_and_stripes(tmp_path, disks, strategy):
             file.write(parts, layout)
         assert joined(tmp_path / "a") == whole.tobytes()
         with plait.open(f"stripe:{tmp_path / 'a'}", **options) as file:
-            for found, part in zip(file.read(layout), parts, strict=True):
-                np.testing.assert_array_equal(found, part)
+            for actual, part in zip(file.read(layout), parts, strict=True):
+                np.testing.assert_array_equal(actual, part)
 
 
 def test_disks_from_the_setting_and_relative_names(tmp_path, disks, monkeypatch):

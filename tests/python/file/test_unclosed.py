@@ -37,8 +37,8 @@ def run(program, folder, *before, status=0):
     return done.stderr, sorted(os.listdir(folder))
 
 
-def lines(said):
-    return [line for line in said.splitlines() if line.startswith("plait: ")]
+def lines(output):
+    return [line for line in output.splitlines() if line.startswith("plait: ")]
 
 
 def unclosed_line(name):
@@ -48,10 +48,10 @@ def unclosed_line(name):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.npy", "a", "stripe:a?disks=.", "distant:a.npy?folder=."])
 def test_the_end_of_a_program_tells_which_files_it_loses(tmp_path, name):
-    said, left = run(f"file = new({name!r})", tmp_path)
-    assert said.startswith(unclosed_line(name))
-    assert len(said.splitlines()) == 1
-    assert left == []
+    output, remaining = run(f"file = new({name!r})", tmp_path)
+    assert output.startswith(unclosed_line(name))
+    assert len(output.splitlines()) == 1
+    assert remaining == []
 
 
 @pytest.mark.sampled(3)
@@ -75,9 +75,9 @@ def test_the_end_of_a_program_tells_which_files_it_loses(tmp_path, name):
     ],
 )
 def test_once_for_each_file_and_not_without_a_loss(tmp_path, program, told, left):
-    said, found = run(program, tmp_path)
-    assert len(lines(said)) == told, said
-    assert found == left
+    output, remaining = run(program, tmp_path)
+    assert len(lines(output)) == told, output
+    assert remaining == left
 
 
 def test_an_atomic_shared_file_is_told_as_well(tmp_path):
@@ -88,25 +88,25 @@ files[1].close()
 files[2].__exit__(KeyError, None, None)
 files.append(shared.open("not atomic", "w", persistent=True))
 """
-    said, left = run(program, tmp_path)
-    assert [line[: len(unclosed_line("lost"))] for line in lines(said)] == [unclosed_line("lost")]
-    assert left == ["kept", "not atomic"]
+    output, remaining = run(program, tmp_path)
+    assert [line[: len(unclosed_line("lost"))] for line in lines(output)] == [unclosed_line("lost")]
+    assert remaining == ["kept", "not atomic"]
 
 
 def test_an_exception_leaves_what_was_there(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(3))
-    said, left = run("file = new('a.npy'); raise KeyError('mine')", tmp_path, status=1)
-    assert "KeyError: 'mine'" in said
-    assert lines(said)[0].startswith(unclosed_line("a.npy"))
-    assert left == ["a.npy"]
+    output, remaining = run("file = new('a.npy'); raise KeyError('mine')", tmp_path, status=1)
+    assert "KeyError: 'mine'" in output
+    assert lines(output)[0].startswith(unclosed_line("a.npy"))
+    assert remaining == ["a.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.ones(3))
 
 
 def test_what_exec_leaves_behind_goes_with_the_next_new_file_of_the_name(tmp_path):
-    said, left = run("file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', ''])", tmp_path)
-    assert said == ""
-    assert len(left) == 1
-    assert left[0].startswith(".a.npy.plait-")
+    output, remaining = run("file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', ''])", tmp_path)
+    assert output == ""
+    assert len(remaining) == 1
+    assert remaining[0].startswith(".a.npy.plait-")
     assert run("new('a.npy').close()", tmp_path) == ("", ["a.npy"])
 
 
@@ -136,8 +136,8 @@ for number in range(3):
 time.sleep(0.1)
 """
     for _ in range(3):
-        said, _ = run(program, tmp_path)
-        assert all(line.startswith("plait: ") for line in said.splitlines()), said
+        output, _ = run(program, tmp_path)
+        assert all(line.startswith("plait: ") for line in output.splitlines()), output
 
 
 @pytest.mark.sampled(1)
@@ -173,9 +173,9 @@ file = plait.open("a.npy", "w", comm=MPI.COMM_WORLD, shape=6, dtype="f8")
 file.write(np.zeros(2), plait.Layout((6,), "(block)", grid=(3,)))
 {end}
 """
-    said, left = run(program, tmp_path, "mpiexec", "-n", "3")
-    assert [line[: len(unclosed_line("a.npy"))] for line in lines(said)] == [unclosed_line("a.npy")]
-    assert left == []
+    output, remaining = run(program, tmp_path, "mpiexec", "-n", "3")
+    assert [line[: len(unclosed_line("a.npy"))] for line in lines(output)] == [unclosed_line("a.npy")]
+    assert remaining == []
 
 
 @needs_mpi
@@ -190,6 +190,6 @@ try:
 except plait.StoreError as error:
     sys.stderr.write(f"told: {error}\\n")
 """
-    said, left = run(program, tmp_path, "mpiexec", "-n", "2")
-    assert said.count("told: MPI has ended; close files") == 2, said
-    assert left == []
+    output, remaining = run(program, tmp_path, "mpiexec", "-n", "2")
+    assert output.count("told: MPI has ended; close files") == 2, output
+    assert remaining == []

@@ -46,8 +46,8 @@ def begin(name):
 
 
 def content(name):
-    told = {"shape": SHAPE, "dtype": "i2"} if "bin" in name or "stripe" in name else {}
-    with plait.open(name.partition("?")[0], **told) as file:
+    options = {"shape": SHAPE, "dtype": "i2"} if "bin" in name or "stripe" in name else {}
+    with plait.open(name.partition("?")[0], **options) as file:
         return np.asarray(file.read())
 
 
@@ -55,8 +55,8 @@ def content(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_later_program_goes_on(name):
     begin(name)
-    (left,) = [path for path in os.listdir() if len(path) > 1]
-    assert left.startswith(".b.")
+    (unfinished,) = [path for path in os.listdir() if len(path) > 1]
+    assert unfinished.startswith(".b.")
     with plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]) as file:
         assert file._core.continued
         assert os.path.exists(file._core.unfinished_path)
@@ -74,8 +74,8 @@ def test_it_is_begun_anew(name, how):
     with plait.open(name, "w", shape=shape, dtype="i2", unfinished=how, **NAMES[name]) as file:
         assert not file._core.continued
         file.write(np.zeros((4, shape[1]), "i2"), region=np.s_[:4])
-    told = {"shape": shape, "dtype": "i2"} if "bin" in name or "stripe" in name else {}
-    with plait.open(name.partition("?")[0], **told) as file:
+    options = {"shape": shape, "dtype": "i2"} if "bin" in name or "stripe" in name else {}
+    with plait.open(name.partition("?")[0], **options) as file:
         np.testing.assert_array_equal(file.read(), np.zeros(shape))
     assert len(os.listdir()) == 3
     assert len(os.listdir("x")) == (1 if "stripe" in name else 0)

@@ -15,20 +15,20 @@ import plait
 OLD = np.arange(40.0)
 
 
-def left(name: str, dtype: str = "f8", **given: object) -> None:
+def left(name: str, dtype: str = "f8", **options: object) -> None:
     """Leave the unfinished file of a killed program."""
-    given = {"shape": OLD.shape, "dtype": dtype, "unfinished": "keep", **given}
+    options = {"shape": OLD.shape, "dtype": dtype, "unfinished": "keep", **options}
     program = (
         "import numpy as np, os, plait\n"
-        f"file = plait.open({name!r}, 'w', **{given!r})\n"
+        f"file = plait.open({name!r}, 'w', **{options!r})\n"
         "file.write(np.arange(40).astype(file.dtype))\n"
         "os._exit(0)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def continued(name: str, dtype: str = "f8", **given: object) -> bool:
-    with plait.open(name, "w", shape=OLD.shape, dtype=dtype, unfinished="continue", **given) as file:
+def continued(name: str, dtype: str = "f8", **options: object) -> bool:
+    with plait.open(name, "w", shape=OLD.shape, dtype=dtype, unfinished="continue", **options) as file:
         return file._core.continued
 
 
@@ -53,7 +53,7 @@ def test_other_attributes_of_a_group():
     for value in (1, 2):
         left("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": value}})
     assert not continued("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": 3}})
-    assert [one.attributes.get("a") for one in plait.groups_in("a.zarr")] == [None, 3]
+    assert [group.attributes.get("a") for group in plait.groups_in("a.zarr")] == [None, 3]
 
 
 @pytest.mark.parametrize("name", ["a.h5", "a.nc"])
@@ -84,24 +84,24 @@ def test_one_that_is_finished_while_another_opens_it():
             pytest.skip(f"this file system has no leases: {error}")
         program = "import plait\nplait.open('a.npy', 'w', shape=40, dtype='f8', unfinished='keep')\n"
         other = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
-        said = other.communicate()[1]
+        errors = other.communicate()[1]
     finally:
         signal.signal(signal.SIGIO, before)
         os.close(file)
     assert finished
-    assert "another program is writing it" in said
+    assert "another program is writing it" in errors
     np.testing.assert_array_equal(np.load("a.npy"), OLD)
 
 
 def test_killed_while_the_old_folder_goes():
     chunks = 500
-    given = {"shape": chunks, "dtype": "f8", "chunks": 1}
-    with plait.open("a.zarr", "w", **given) as file:
+    options = {"shape": chunks, "dtype": "f8", "chunks": 1}
+    with plait.open("a.zarr", "w", **options) as file:
         file.write(np.ones(chunks))
     old = os.stat("a.zarr").st_ino
     program = (
         "import numpy as np, plait\n"
-        f"with plait.open('a.zarr', 'w', unfinished='keep', **{given!r}) as file:\n"
+        f"with plait.open('a.zarr', 'w', unfinished='keep', **{options!r}) as file:\n"
         f"    file.write(np.full({chunks}, 2.0))\n"
     )
     other = subprocess.Popen([sys.executable, "-c", program])
@@ -112,7 +112,7 @@ def test_killed_while_the_old_folder_goes():
     with plait.open("a.zarr") as file:
         np.testing.assert_array_equal(file.read(), np.full(chunks, 2.0))
     # Only the old file is left, and no unfinished one.
-    with plait.open("a.zarr", "w", unfinished="continue", **given) as file:
+    with plait.open("a.zarr", "w", unfinished="continue", **options) as file:
         assert not file._core.continued
         file.write(np.full(chunks, 3.0))
     with plait.open("a.zarr") as file:

@@ -22,8 +22,8 @@ def test_examples(tmp_path, path, kind):
     assert len(shown) == 1, f"{len(shown)} guides show {path.name} as it is"
     before, _, after = shown[0]
     assert f"examples/fortran/{path.name}" in before.rstrip().split("\n\n")[-1]
-    printed, said = run(compile_program(path, tmp_path, kind), 4, tmp_path)
-    assert said == ""
+    printed, errors = run(compile_program(path, tmp_path, kind), 4, tmp_path)
+    assert errors == ""
     assert [line.split() for line in printed.splitlines()] == [
         line.split() for line in after.split("```text\n")[1].split("```")[0].splitlines()
     ]

@@ -55,8 +55,8 @@ def test_streams(tmp_path, kind, ranks):
     assert run(program, ranks, tmp_path) == ("", "")
     # Rank r has written r + 1 elements in order, then rank 0 the last two for all.
     ordered = [100 * rank + i for rank in range(ranks) for i in range(1, rank + 2)]
-    found = np.fromfile(tmp_path / "stream.bin", "f8")
-    assert found.tolist() == [*ordered, -1, -2]
+    actual = np.fromfile(tmp_path / "stream.bin", "f8")
+    assert actual.tolist() == [*ordered, -1, -2]
 
 
 @pytest.mark.sampled(2)
@@ -75,25 +75,27 @@ def test_distant_files(tmp_path, kind, ranks, nodes):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_distant_files_that_nobody_closes(tmp_path, ranks):
     program = compile_program("distant_unclosed.f90", tmp_path)
-    printed, said = run(program, ranks, tmp_path)
+    printed, errors = run(program, ranks, tmp_path)
     assert printed == ""
     if ranks == 1:
-        assert said == ""
+        assert errors == ""
     else:
-        assert len(said.splitlines()) == 1, said
-        assert "the ranks of a collective call differ: rank 0 calls close the distant file of number 1, rank 1 " in said
-    left = {path.name: np.fromfile(path, "i8").tolist() for path in tmp_path.iterdir() if path != program}
-    assert left == {f"kept-{rank}": [5] * 100000 for rank in range(ranks)}
+        assert len(errors.splitlines()) == 1, errors
+        assert (
+            "the ranks of a collective call differ: rank 0 calls close the distant file of number 1, rank 1 " in errors
+        )
+    remaining = {path.name: np.fromfile(path, "i8").tolist() for path in tmp_path.iterdir() if path != program}
+    assert remaining == {f"kept-{rank}": [5] * 100000 for rank in range(ranks)}
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_mistakes(tmp_path, kind):
     program = compile_program("module_errors.f90", tmp_path, kind)
-    printed, said = run(program, 2, tmp_path)
+    printed, errors = run(program, 2, tmp_path)
     assert printed == ""
-    assert len(said.splitlines()) == 1, said
-    assert said.startswith("plait: ")
+    assert len(errors.splitlines()) == 1, errors
+    assert errors.startswith("plait: ")
     assert np.fromfile(tmp_path / "file.bin", "f4").tolist() == [1.0] * 48
     assert not (tmp_path / "again.bin").exists()
 
@@ -113,9 +115,9 @@ def test_odd_arguments_and_handles(tmp_path, kind, ranks):
 def test_errors_and_open_files_that_nobody_asks_for(tmp_path, ranks):
     """Each error is reported once, by the rank that has it; new files that were not closed leave nothing."""
     program = compile_program("unasked.f90", tmp_path)
-    _, said = run(program, ranks, tmp_path)
-    lines = sorted(said.splitlines())
-    assert len(lines) == 4, said
+    _, errors = run(program, ranks, tmp_path)
+    lines = sorted(errors.splitlines())
+    assert len(lines) == 4, errors
     assert lines[0].endswith("new.npy was not closed, so the new file is discarded; call plait_close")
     assert lines[1].endswith("own.npy was not closed, so the new file is discarded; call plait_close")
     assert lines[2].startswith("plait: rank 1: ")

@@ -71,10 +71,10 @@ def test_files_keep_the_last_step(simulation, folder, name, how):
         (folder / disk).mkdir()
     done = launch_simulation(simulation, folder, name)
     assert (done.returncode, done.stdout, done.stderr) == (0, expected_output(name), "")
-    there = (
+    content = (
         name.replace("disks=d1,d2,d3&unit=4K", "").replace("&place=striped", "").replace("&place=one", "").rstrip("?")
     )
-    with plait.open(there, **how) as file:
+    with plait.open(content, **how) as file:
         assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), "F")
         np.testing.assert_allclose(file.read(), density(STEPS - 1), rtol=1e-12, atol=1e-300)
 

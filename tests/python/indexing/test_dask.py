@@ -36,13 +36,13 @@ def test_files_of_one_name_are_told_apart(tmp_path):
     name = tmp_path / "a.npy"
     np.save(name, FIELD)
     with plait.open(name) as first:
-        one = dask.from_array(first)
+        first_array = dask.from_array(first)
         np.save(tmp_path / "b.npy", FIELD + 1)
         (tmp_path / "b.npy").replace(name)
         with plait.open(name) as second:
             other = dask.from_array(second)
-            assert one.name != other.name
-            np.testing.assert_array_equal((other - one).compute(), (FIELD + 1) - FIELD)
+            assert first_array.name != other.name
+            np.testing.assert_array_equal((other - first_array).compute(), (FIELD + 1) - FIELD)
 
 
 def test_pickled_files_are_opened_again(tmp_path, recwarn):

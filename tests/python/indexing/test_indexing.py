@@ -37,7 +37,7 @@ def plain(size):
 def listed(size, length):
     """Draw a list of indices of a dimension, or an array of two dimensions."""
     shape = st.sampled_from([(length,), (1,), (2, length)])
-    return shape.flatmap(lambda given: npst.arrays("i8", given, elements=st.integers(-size, size - 1)))
+    return shape.flatmap(lambda dimensions: npst.arrays("i8", dimensions, elements=st.integers(-size, size - 1)))
 
 
 @st.composite

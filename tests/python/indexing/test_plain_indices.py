@@ -49,7 +49,7 @@ def plain(size):
     number = st.integers(-size, size - 1)
     bound = st.none() | st.integers(-size - 2, size + 2)
     slices = st.builds(slice, bound, bound, st.none() | st.integers(1, 5))
-    return number | number.map(np.int32) | slices.filter(lambda one: len(range(*one.indices(size))) > 0)
+    return number | number.map(np.int32) | slices.filter(lambda item: len(range(*item.indices(size))) > 0)
 
 
 @st.composite

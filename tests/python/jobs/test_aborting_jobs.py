@@ -92,9 +92,9 @@ with plait.open(path, "r+", comm=comm) as file:
 
 
 def told(job):
-    found = re.findall(r"told after ([\d.]+) s, (\(\w+, \w+\)): (.*)", job.stdout)
-    assert all(float(seconds) < 10 for seconds, _, _ in found), job.stdout  # far less on a machine that rests
-    return [(kinds, words) for _, kinds, words in found]
+    errors = re.findall(r"told after ([\d.]+) s, (\(\w+, \w+\)): (.*)", job.stdout)
+    assert all(float(seconds) < 10 for seconds, _, _ in errors), job.stdout  # far less on a machine that rests
+    return [(kinds, words) for _, kinds, words in errors]
 
 
 @NODES

@@ -24,8 +24,8 @@ def library(version, **functions):
 def tell_abi(major):
     """MPI_Abi_get_version of a library of this version of the standard interface."""
 
-    def tell(given, _minor):
-        given._obj.value = major
+    def tell(number, _minor):
+        number._obj.value = major
         return 0
 
     return tell
@@ -51,8 +51,8 @@ def test_modules_beside_the_package_are_found(tmp_path):
     suffix = families.EXTENSION_SUFFIXES[0]
     for name in (f"_mpi_mpich{suffix}", "_mpi_openmpi.abi3.so", "_mpi_other.cpython-27.so", "_mpi.abi3.so"):
         (tmp_path / name).touch()
-    found = families._built(tmp_path)
-    assert found == {"mpich": tmp_path / f"_mpi_mpich{suffix}", "openmpi": tmp_path / "_mpi_openmpi.abi3.so"}
+    modules = families._built(tmp_path)
+    assert modules == {"mpich": tmp_path / f"_mpi_mpich{suffix}", "openmpi": tmp_path / "_mpi_openmpi.abi3.so"}
 
 
 def test_an_mpi_that_there_is_no_module_for_is_refused(monkeypatch):

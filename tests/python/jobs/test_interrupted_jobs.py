@@ -218,9 +218,9 @@ def count(tmp_path, what, **environment):
 
 
 def test_a_position_that_is_being_made_is_interrupted(tmp_path):
-    told = count(tmp_path, "making", PLAIT_LATE="1")
-    assert sorted(rank for rank, _ in told) == ["0", "1", "1"]
-    assert any(rank == "1" and "rank 0 was interrupted in a collective call" in text for rank, text in told), told
+    counts = count(tmp_path, "making", PLAIT_LATE="1")
+    assert sorted(rank for rank, _ in counts) == ["0", "1", "1"]
+    assert any(rank == "1" and "rank 0 was interrupted in a collective call" in text for rank, text in counts), counts
 
 
 def test_a_position_that_is_being_moved_is_interrupted(tmp_path):

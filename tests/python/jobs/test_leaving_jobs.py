@@ -69,9 +69,9 @@ def test_a_rank_that_leaves_the_program_is_noticed(tmp_path, way, node):
     job = launch(3, sys.executable, "-c", LEAVING, path, way, PLAIT_NODE_SIZE=node)
     assert job.returncode != 0, job.stdout
     why = r" \(KeyError: 'the reason'\)" if way == "error" else ""
-    told = re.findall(rf"told after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout)
-    assert len(told) == 2, job.stdout
-    assert all(float(seconds) < 30 for seconds in told)  # much less on an idle machine
+    delays = re.findall(rf"told after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout)
+    assert len(delays) == 2, job.stdout
+    assert all(float(seconds) < 30 for seconds in delays)  # much less on an idle machine
 
 
 def test_what_a_rank_started_meets_the_others_before_it_leaves(tmp_path):

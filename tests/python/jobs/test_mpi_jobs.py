@@ -137,11 +137,13 @@ def _shared_memory_of_killed_jobs():
     ours, theirs = shared_memory("plait-"), shared_memory("mpich_shm_")
     yield
     limit = time.monotonic() + 60
-    left = shared_memory("plait-") - ours
-    while left:
-        assert time.monotonic() < limit, left
+    remaining = shared_memory("plait-") - ours
+    while remaining:
+        assert time.monotonic() < limit, remaining
         time.sleep(0.1)
-        left &= shared_memory("plait-")  # other jobs of this machine have some for a short time, with changing names
+        remaining &= shared_memory(
+            "plait-"
+        )  # other jobs of this machine have some for a short time, with changing names
     for name in shared_memory("mpich_shm_") - theirs:
         path = Path("/dev/shm", name)
         with suppress(OSError):
@@ -173,8 +175,8 @@ def test_other_nodes_are_told_who_has_gone(_):
         timeout=300,
         check=False,
     )
-    told = re.findall(r"told (\d): rank 3 has ended during a collective call; nothing more", done.stdout)
-    assert sorted(told) == ["0", "1", "2"], done
+    reporting = re.findall(r"told (\d): rank 3 has ended during a collective call; nothing more", done.stdout)
+    assert sorted(reporting) == ["0", "1", "2"], done
 
 
 @pytest.mark.sampled(1)
@@ -184,14 +186,14 @@ def test_survivors_are_told_who_has_gone(tmp_path, victim, moment):
     path = tmp_path / "a.npy"
     np.save(path, np.array([1, 2, 3]))
     _, output, seconds = start(path, 3, victim, moment, OUTLIVE)
-    told = re.findall(r"told (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output)
+    reports = re.findall(r"told (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output)
     survivors = [str(rank) for rank in range(3) if rank != victim]
-    assert sorted(rank for rank, _ in told) == survivors, output
+    assert sorted(rank for rank, _ in reports) == survivors, output
     # A survivor that looks late may see another rank gone that got its error earlier.
-    gone = [named for _, named in told]
-    assert str(victim) in gone, output
-    assert set(gone) <= {str(victim), *survivors}, output
-    assert all(rank != named for rank, named in told), output
+    ended = [named for _, named in reports]
+    assert str(victim) in ended, output
+    assert set(ended) <= {str(victim), *survivors}, output
+    assert all(rank != named for rank, named in reports), output
     assert seconds < 120
     check_the_folder(path)
 

@@ -51,9 +51,9 @@ def test_reads_are_those_of_the_whole(tmp_path, location, axis, how):
             layout = plait.Layout(whole.shape, text, grid=(2, 3))
             given = joined.read(layout)
             later = joined.iread(layout)
-            for rank, (one, other) in enumerate(zip(given, later.wait(), strict=True)):
-                np.testing.assert_array_equal(one, whole[np.ix_(*layout.indices(rank))])
-                np.testing.assert_array_equal(other, one)
+            for rank, (blocking, nonblocking) in enumerate(zip(given, later.wait(), strict=True)):
+                np.testing.assert_array_equal(blocking, whole[np.ix_(*layout.indices(rank))])
+                np.testing.assert_array_equal(nonblocking, blocking)
             assert later.test()
 
 

@@ -21,13 +21,13 @@ DECODED = [[5, 10, np.nan], [0.5, 1, 1.5], [7, np.nan, 4.75]]
 def write(name, array, attributes, *, variable="v", dimensions=("time", "x"), also=()):
     """Write already packed variables with netCDF's library."""
     with netcdf4.Dataset(name, "w") as file:
-        for its, values, given, along in ((variable, array, attributes, dimensions), *also):
+        for name_, values, attributes_, along in ((variable, array, attributes, dimensions), *also):
             for dimension, size in zip(along, values.shape, strict=True):
                 if dimension not in file.dimensions:
                     file.createDimension(dimension, size)
-            created = file.createVariable(its, values.dtype, along, fill_value=given.get("_FillValue"))
+            created = file.createVariable(name_, values.dtype, along, fill_value=attributes_.get("_FillValue"))
             created.set_auto_maskandscale(False)
-            created.setncatts({key: value for key, value in given.items() if key != "_FillValue"})
+            created.setncatts({key: value for key, value in attributes_.items() if key != "_FillValue"})
             created[...] = values
     return f"{name}::/{variable}"
 
@@ -81,8 +81,8 @@ def test_packed_parts_fail_or_are_decoded(here):
     ],
 )
 def test_attributes_that_change_the_meaning_are_equal(here, name, one, other):
-    given = [{} if value is None else {name: value} for value in (one, other)]
-    names = [write(f"{at}.nc", STORED[at], given[at]) for at in range(2)]
+    attributes = [{} if value is None else {name: value} for value in (one, other)]
+    names = [write(f"{at}.nc", STORED[at], attributes[at]) for at in range(2)]
     with pytest.raises(plait.ArgumentError, match=rf"1.nc::/v has (no )?{name}.*, but 0.nc::/v has {name}="):
         plait.concat(names)
     with plait.concat([names[0], names[0]]) as joined:
@@ -90,12 +90,15 @@ def test_attributes_that_change_the_meaning_are_equal(here, name, one, other):
 
 
 def test_attributes_that_say_the_same_are_equal(here):
-    given = [{"scale_factor": 1.0, "calendar": "gregorian", "history": "a"}, {"calendar": "standard", "history": "b"}]
-    names = [write(f"{at}.nc", STORED[at], given[at]) for at in range(2)]
+    attributes = [
+        {"scale_factor": 1.0, "calendar": "gregorian", "history": "a"},
+        {"calendar": "standard", "history": "b"},
+    ]
+    names = [write(f"{at}.nc", STORED[at], attributes[at]) for at in range(2)]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         plait.concat([*names, names[1]]).close()
-    assert [str(one.message).partition(": ")[2] for one in seen] == ["history (1.nc::/v)"]
+    assert [str(warning.message).partition(": ")[2] for warning in seen] == ["history (1.nc::/v)"]
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
@@ -177,7 +180,10 @@ def test_default_fill_values_of_netcdf_are_times_in_other_files(here):
 
 
 def test_calendars_differ(here):
-    names = [of_times(at, "days since 2000-01-01", [1.0], calendar=one) for at, one in enumerate(("noleap", "julian"))]
+    names = [
+        of_times(at, "days since 2000-01-01", [1.0], calendar=calendar)
+        for at, calendar in enumerate(("noleap", "julian"))
+    ]
     with pytest.raises(plait.ArgumentError, match=r"t_1.nc::/time has calendar='julian', but .* calendar='noleap'"):
         plait.concat(names)
 
@@ -218,7 +224,8 @@ def test_dates_exist_in_the_calendar(here, calendar):
     for date in DATES:
         units = f"seconds since {date}"
         names = [
-            of_times(at, one, [0.0], calendar=calendar) for at, one in enumerate(("seconds since 2000-01-02", units))
+            of_times(at, units_, [0.0], calendar=calendar)
+            for at, units_ in enumerate(("seconds since 2000-01-02", units))
         ]
         try:
             moment = cftime.num2date(0, units, calendar)
@@ -258,8 +265,8 @@ def test_decoded_as_xarray_decodes(here, stored, factor):
 
 def test_unsigned_and_valid_range(here):
     values = np.array([[0, -1, -2]], "i1")
-    given = {"_Unsigned": "true", "_FillValue": np.int8(-2), "scale_factor": 2.0, "valid_max": np.int8(-3)}
-    with plait.concat([write("a.nc", values, given)], unpack=True) as joined:
+    attributes = {"_Unsigned": "true", "_FillValue": np.int8(-2), "scale_factor": 2.0, "valid_max": np.int8(-3)}
+    with plait.concat([write("a.nc", values, attributes)], unpack=True) as joined:
         np.testing.assert_array_equal(joined[...], [[0, 510, np.nan]])
         assert joined.attrs["valid_max"] == 506
 
@@ -278,8 +285,8 @@ def test_signs_are_those_that_xarray_decodes(here, stored, unsigned):
 
 def test_limits_have_the_signs_of_elements(here):
     values = np.array([[255, 128, 1, 3]], "u1")
-    given = {"_Unsigned": "false", "_FillValue": np.uint8(255), "missing_value": np.int16(3), "scale_factor": 2.0}
-    name = write("a.nc", values, given | {"valid_min": np.uint8(128), "valid_range": np.array([128, 127], "u1")})
+    attributes = {"_Unsigned": "false", "_FillValue": np.uint8(255), "missing_value": np.int16(3), "scale_factor": 2.0}
+    name = write("a.nc", values, attributes | {"valid_min": np.uint8(128), "valid_range": np.array([128, 127], "u1")})
     with plait.concat([name], unpack=True) as joined:
         np.testing.assert_array_equal(joined[...], [[np.nan, -256, 2, np.nan]])
         assert joined.attrs["valid_min"] == -256
@@ -296,7 +303,10 @@ def test_missing_values_of_wider_types_have_the_sign_of_elements(here):
 
 
 def test_signs_agree(here):
-    names = [write(f"{at}.nc", np.array([[128]], "u1"), one) for at, one in enumerate(({}, {"_Unsigned": "false"}))]
+    names = [
+        write(f"{at}.nc", np.array([[128]], "u1"), attributes)
+        for at, attributes in enumerate(({}, {"_Unsigned": "false"}))
+    ]
     with pytest.raises(plait.ArgumentError, match=r"1.nc::/v has _Unsigned='false', but 0.nc::/v has no _Unsigned"):
         plait.concat(names)
     with plait.concat([names[0], write("2.nc", np.array([[129]], "u1"), {"_Unsigned": "true"})]) as joined:

@@ -72,16 +72,16 @@ def test_differing_attributes_are_one_warning(paths):
 
 @pytest.mark.parametrize("options", [{}, {"chunks": {}}])
 def test_datasets_of_xarray(paths, whole, options):
-    for found in (
+    for dataset in (
         xarray.open_dataset(
             "run-*.nc", engine="plait", concat="time", decode_times=False, mask_and_scale=False, **options
         ),
         plait.open_many("run-*.nc", "time").to_xarray(decode_times=False, mask_and_scale=False, **options),
     ):
-        with found:
-            xarray.testing.assert_equal(found, whole)
-            assert found["t2m"].attrs["units"] == "K"
-            np.testing.assert_array_equal(found["t2m"][1:8:3, [0, 2]], whole["t2m"][1:8:3, [0, 2]])
+        with dataset:
+            xarray.testing.assert_equal(dataset, whole)
+            assert dataset["t2m"].attrs["units"] == "K"
+            np.testing.assert_array_equal(dataset["t2m"][1:8:3, [0, 2]], whole["t2m"][1:8:3, [0, 2]])
 
 
 def test_decoded_datasets(paths):
@@ -128,7 +128,7 @@ def write_packed(path, numbers):
             array.scale_factor, array.add_offset = np.float32(0.5), np.float32(10)
             array.set_auto_maskandscale(False)
             array[...] = numbers if name == "rain" else 4
-        file.createVariable("name", str, ("time",))[:] = np.array([f"n{one}" for one in numbers], dtype=object)
+        file.createVariable("name", str, ("time",))[:] = np.array([f"n{number}" for number in numbers], dtype=object)
 
 
 def test_packed_arrays_are_decoded_once(tmp_path, monkeypatch):
@@ -141,12 +141,12 @@ def test_packed_arrays_are_decoded_once(tmp_path, monkeypatch):
         assert files["orog"].dtype.kind == "f"
         with pytest.raises(plait.ArgumentError, match="depth is a packed scalar"):
             files["depth"]
-        found = files.to_xarray()
-        np.testing.assert_array_equal(found["rain"], [10, 11, 10.5, 11.5])
-        np.testing.assert_array_equal(found["orog"], [12] * 3)
-        assert float(found["depth"]) == 12
-        assert found["name"].dtype == object
-        assert found["name"].values.tolist() == ["n0", "n2", "n1", "n3"]
+        dataset = files.to_xarray()
+        np.testing.assert_array_equal(dataset["rain"], [10, 11, 10.5, 11.5])
+        np.testing.assert_array_equal(dataset["orog"], [12] * 3)
+        assert float(dataset["depth"]) == 12
+        assert dataset["name"].dtype == object
+        assert dataset["name"].values.tolist() == ["n0", "n2", "n1", "n3"]
 
 
 def test_several_threads_read(paths, whole):

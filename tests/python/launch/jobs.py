@@ -36,12 +36,12 @@ def start(ranks: int | None, command: Sequence[str], *options: str, **more) -> s
 
 def run(ranks: int | None, command: Sequence[str], *options: str, **more) -> tuple[int, str]:
     """Status and output of `plait run`."""
-    given = more.pop("input", None)
-    if given is not None:
+    input_ = more.pop("input", None)
+    if input_ is not None:
         more["stdin"] = subprocess.PIPE
     with start(ranks, command, *options, **more) as job:
         try:
-            output, _ = job.communicate(given, timeout=300)
+            output, _ = job.communicate(input_, timeout=300)
         except BaseException:
             job.kill()
             raise
@@ -61,21 +61,21 @@ def by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[
     ranks = [
         subprocess.Popen(
             command,
-            env={**os.environ, **own},
+            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
-        for own in settings
+        for environment in settings
     ]
     try:
         yield ranks
     finally:
-        for one in ranks:
-            if one.poll() is None:
-                one.kill()
-            one.communicate()
+        for rank in ranks:
+            if rank.poll() is None:
+                rank.kill()
+            rank.communicate()
 
 
 def job(rank: int, size: int, name: str = "hand") -> dict[str, str]:
@@ -85,4 +85,4 @@ def job(rank: int, size: int, name: str = "hand") -> dict[str, str]:
 
 def answers(ranks: Sequence[subprocess.Popen[str]]) -> list[str]:
     """Return the output of each rank, after its end."""
-    return [one.communicate(timeout=300)[0] for one in ranks]
+    return [rank.communicate(timeout=300)[0] for rank in ranks]

@@ -195,5 +195,5 @@ def test_a_pipe_to_a_process_by_itself():
 
 def test_programs_without_a_job_are_not_changed():
     source = "import plait; plait.world(); import sys; print([m for m in sys.modules if 'mpi4py' in m])"
-    found = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert found.stdout == "[]\n"
+    result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"

@@ -72,10 +72,10 @@ def test_a_killed_rank_is_an_error_of_calls_to_it(tmp_path):
         os._exit(0)
     """
     with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        for one in ranks:
-            assert one.stdout.readline() == "there\n"
+        for process in ranks:
+            assert process.stdout.readline() == "there\n"
         ended = time.time()
-        for one in (ranks[0], ranks[2]):
-            seconds, _, words = one.communicate(timeout=300)[0].partition(" ")
+        for process in (ranks[0], ranks[2]):
+            seconds, _, words = process.communicate(timeout=300)[0].partition(" ")
             assert "rank 1 has ended" in words
             assert float(seconds) - ended < 15

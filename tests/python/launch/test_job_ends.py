@@ -32,13 +32,13 @@ ENDED = "has ended during a collective call; nothing more can be done together"
 )
 def test_a_killed_rank_is_an_error_on_the_others_within_a_second(call):
     with jobs.by_hand(jobs.python(WAITING.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        for one in ranks:
-            assert one.stdout.readline() == "there\n"
+        for process in ranks:
+            assert process.stdout.readline() == "there\n"
         time.sleep(0.5)
         killed = time.time()
         ranks[1].kill()
-        found = [ranks[0].communicate(timeout=300)[0], ranks[2].communicate(timeout=300)[0]]
-    for text in found:
+        outputs = [ranks[0].communicate(timeout=300)[0], ranks[2].communicate(timeout=300)[0]]
+    for text in outputs:
         assert "rank 1 has ended" in text, text
         assert float(text.split()[-1]) - killed < 9
 
@@ -72,18 +72,18 @@ except plait.Error as error:
 def test_an_interrupted_rank_is_an_error_on_the_others(call, tmp_path):
     source = INTERRUPTED.format(call).replace("GO", str(tmp_path / "go"))
     with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        for one in ranks:
-            assert one.stdout.readline() == "there\n"
+        for process in ranks:
+            assert process.stdout.readline() == "there\n"
         time.sleep(0.5)
         ranks[0].send_signal(signal.SIGINT)
         assert ranks[0].stdout.readline() == "interrupted\n"  # although rank 1 has not made the call
         second = ranks[0].stdout.readline()
         (tmp_path / "go").touch()
-        found = jobs.answers(ranks[1:])
+        outputs = jobs.answers(ranks[1:])
     assert "rank 0 was interrupted in a collective call; nothing more can be done together" in second
-    for text in found:
-        assert text.startswith("rank 0 was interrupted in a collective call"), found
-        assert "and then rank 0 " in text, found
+    for text in outputs:
+        assert text.startswith("rank 0 was interrupted in a collective call"), outputs
+        assert "and then rank 0 " in text, outputs
 
 
 def test_a_rank_may_be_interrupted_at_any_time(effort):
@@ -91,8 +91,8 @@ def test_a_rank_may_be_interrupted_at_any_time(effort):
     source = INTERRUPTED.format(call).replace("rank == 1 and", "False and")
     for delay in effort.sample((0.1, 0.17, 0.23, 0.31), 1):
         with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-            for one in ranks:
-                assert one.stdout.readline() == "there\n"
+            for process in ranks:
+                assert process.stdout.readline() == "there\n"
             time.sleep(delay)
             ranks[1].send_signal(signal.SIGSTOP)
             time.sleep(0.2)  # the others wait for it, wherever it is
@@ -123,9 +123,9 @@ def test_a_rank_that_leaves_tells_why(end, words):
         print(error)
     """
     with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        found = jobs.answers(ranks)
-    assert words in found[0], found
-    assert words in found[2]
+        outputs = jobs.answers(ranks)
+    assert words in outputs[0], outputs
+    assert words in outputs[2]
 
 
 def test_a_rank_that_has_done_its_part_may_end():
@@ -215,11 +215,11 @@ def test_nothing_of_the_job_is_left_behind(meeting_folder):
     time.sleep(60)
     """
     with jobs.by_hand(jobs.python(source), *TWO) as ranks:
-        for one in ranks:
-            assert one.stdout.readline() == "there\n"
+        for process in ranks:
+            assert process.stdout.readline() == "there\n"
         shared = mapped(ranks[0].pid) | mapped(ranks[1].pid)
-        for one in ranks:
-            one.kill()
+        for process in ranks:
+            process.kill()
     assert shared, "the ranks share no memory, so this test would show nothing"
     assert [name for name in shared if os.path.exists(name)] == []  # those of /memfd: have no name to be left
     assert list(meeting_folder.iterdir()) == []

@@ -56,9 +56,9 @@ def test_a_name_may_be_used_again_and_again():
 def test_missing_ranks_are_named_in_time(size, present, missing):
     began = time.monotonic()
     with jobs.by_hand(asking(1.5), *(jobs.job(rank, size) for rank in present)) as ranks:
-        found = jobs.answers(ranks)
+        outputs = jobs.answers(ranks)
     assert time.monotonic() - began < 90
-    for text in found:
+    for text in outputs:
         assert text.startswith(f"{missing} of the job hand ({size} ranks) ha"), text
         assert "not come within 1.5 s" in text
 
@@ -95,9 +95,9 @@ def test_sizes_that_differ():
 
 def test_two_processes_of_one_rank():
     with jobs.by_hand(asking(20), jobs.job(1, 3), jobs.job(1, 3)) as ranks:
-        found = jobs.answers(ranks)
-    assert found[0] == found[1]
-    assert found[0].startswith("two processes say that they are rank 1 of the job hand: ")
+        outputs = jobs.answers(ranks)
+    assert outputs[0] == outputs[1]
+    assert outputs[0].startswith("two processes say that they are rank 1 of the job hand: ")
 
 
 @pytest.mark.sampled(3)
@@ -140,15 +140,15 @@ def test_a_folder_that_others_see(meeting_folder):
 
 
 def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
-    left = meeting_folder / "hand.plait-job"
-    left.write_text("plait-job 1")  # from a killed job, since no process holds its lock
+    leftover = meeting_folder / "hand.plait-job"
+    leftover.write_text("plait-job 1")  # from a killed job, since no process holds its lock
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
         assert jobs.answers(ranks) == ["2\n", "2\n"]
-    left.write_text("something")
+    leftover.write_text("something")
     with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
         assert "is there, and is not of a job" in rank.communicate(timeout=300)[0]
-    assert left.read_text() == "something"
-    left.unlink()
+    assert leftover.read_text() == "something"
+    leftover.unlink()
 
 
 def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
@@ -188,11 +188,11 @@ def test_more_ranks_than_files_may_be_open(limit, words):
 
 def test_a_launcher_of_mpi_is_told_from_a_job():
     source = "from plait import _core\ntry:\n    _core.Comm.world(1.0)\nexcept ValueError as error:\n    print(error)"
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", source],
         env={**os.environ, "PMI_RANK": "1", "PMI_SIZE": "2"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert found.stdout.startswith("this process is rank 1 of a job that an MPI launcher has started")
+    assert result.stdout.startswith("this process is rank 1 of a job that an MPI launcher has started")

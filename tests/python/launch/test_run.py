@@ -222,7 +222,7 @@ def test_a_run_leaves_a_job_that_is_coming_together_alone(meeting_folder):
             time.sleep(0.01)
         assert jobs.run(1, ["true"])[0] == 0
         os.kill(ranks[1].pid, signal.SIGCONT)
-        assert [one.communicate(timeout=300)[0] for one in ranks] == ["2\n", "2\n"]
+        assert [process.communicate(timeout=300)[0] for process in ranks] == ["2\n", "2\n"]
 
 
 @pytest.mark.long

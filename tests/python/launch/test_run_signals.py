@@ -72,9 +72,9 @@ def test_a_stop_stops_the_ranks_as_well():
         processes = [job.pid, *(int(job.stdout.readline()) for _ in range(2))]
         job.send_signal(signal.SIGTSTP)
         deadline = time.monotonic() + 60
-        while not all(state(one) == "T" for one in processes) and time.monotonic() < deadline:
+        while not all(state(process) == "T" for process in processes) and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert [state(one) for one in processes] == ["T"] * 3
+        assert [state(process) for process in processes] == ["T"] * 3
         job.send_signal(signal.SIGCONT)
         assert job.wait(timeout=300) == 0
 

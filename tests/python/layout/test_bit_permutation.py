@@ -102,13 +102,13 @@ POWERS = [
 
 def bits_of_every_element(layout, order):
     """Return rank and position of each element in the order of their numbers, by the layout's own answers."""
-    found = []
+    positions = []
     for index in np.ndindex(*(layout.shape if order == "C" else layout.shape[::-1])):
         element = index if order == "C" else index[::-1]
         (rank,) = layout.owners(element)
         shape, local = layout.local_shape(rank), layout.to_local(element, rank)
-        found.append((rank, int(np.ravel_multi_index(local, shape, order=layout.order)) if shape else 0))
-    return found
+        positions.append((rank, int(np.ravel_multi_index(local, shape, order=layout.order)) if shape else 0))
+    return positions
 
 
 @pytest.mark.parametrize("text", POWERS)
@@ -136,14 +136,14 @@ def distributed_bits(sizes):
     @st.composite
     def draw_spec(draw):
         bits = [(d, b) for d, size in enumerate(sizes) for b in range(size)]
-        chosen = draw(st.lists(st.sampled_from(bits), unique=True, max_size=5)) if bits else []
+        distributed = draw(st.lists(st.sampled_from(bits), unique=True, max_size=5)) if bits else []
         dist = []
         for d in range(len(sizes)):
-            mine = sorted(((b, axis) for axis, (e, b) in enumerate(chosen) if e == d), reverse=True)
-            dist.append(tuple(Stage("cyclic", (axis,), block=1 << b) for b, axis in mine))
+            own_bits = sorted(((b, axis) for axis, (e, b) in enumerate(distributed) if e == d), reverse=True)
+            dist.append(tuple(Stage("cyclic", (axis,), block=1 << b) for b, axis in own_bits))
         order = tuple(draw(st.permutations(range(len(sizes))))) or "C"
         shape = tuple(1 << size for size in sizes)
-        return Spec(shape, tuple(dist), (2,) * len(chosen), order=order, named=bool(chosen))
+        return Spec(shape, tuple(dist), (2,) * len(distributed), order=order, named=bool(distributed))
 
     return draw_spec()
 
@@ -154,11 +154,15 @@ def test_any_bits_can_be_distributed(spec):
     note(to_text(spec))
     bits = Layout.parse(to_text(spec)).bit_permutation()
     model = Model(spec)
-    found = {}
+    positions_by_number = {}
     for rank in model.rank_numbers:
         elements, positions = model.local_positions(rank)
-        found |= dict(zip(elements.tolist(), ((rank, position) for position in positions.tolist()), strict=True))
-    assert [bits.apply(number) for number in range(math.prod(spec.shape))] == [found[i] for i in range(len(found))]
+        positions_by_number |= dict(
+            zip(elements.tolist(), ((rank, position) for position in positions.tolist()), strict=True)
+        )
+    assert [bits.apply(number) for number in range(math.prod(spec.shape))] == [
+        positions_by_number[i] for i in range(len(positions_by_number))
+    ]
 
 
 REFUSED = [

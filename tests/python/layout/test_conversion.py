@@ -18,9 +18,9 @@ def test_messages_agree_with_brute_force(data):
     expected = messages(source, target)
     sent = {}
     for rank in range(source.size):
-        found = conversion.sends(rank)
-        assert [message.rank for message in found] == sorted({b for a, b in expected if a == rank})
-        sent |= {(rank, message.rank): (message.elements, message.runs) for message in found}
+        sends = conversion.sends(rank)
+        assert [message.rank for message in sends] == sorted({b for a, b in expected if a == rank})
+        sent |= {(rank, message.rank): (message.elements, message.runs) for message in sends}
     assert sent == expected
     received = {
         (message.rank, rank): (message.elements, message.runs)

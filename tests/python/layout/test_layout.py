@@ -225,10 +225,10 @@ def test_positions_agree_with_brute_force(data):
     total = 0
     for rank in range(model.size):
         expected = model.indices(rank)
-        found = layout.indices(rank)
-        assert isinstance(found, tuple)
-        assert len(found) == len(expected)
-        for actual_part, expected_part in zip(found, expected, strict=True):
+        indices = layout.indices(rank)
+        assert isinstance(indices, tuple)
+        assert len(indices) == len(expected)
+        for actual_part, expected_part in zip(indices, expected, strict=True):
             assert actual_part.dtype == np.int64
             assert actual_part.tolist() == expected_part.tolist()
         assert layout.local_shape(rank) == tuple(len(index) for index in expected)
@@ -257,7 +257,7 @@ def test_equal_means_equal_ownership(data):
     def meaning(model: LayoutModel):
         array = np.arange(int(np.prod(shape))).reshape(shape)
         return [
-            ([own.tolist() for own in model.indices(rank)], model.local(array, rank).ravel(order="K").tolist())
+            ([indices.tolist() for indices in model.indices(rank)], model.local(array, rank).ravel(order="K").tolist())
             for rank in range(model.size)
         ]
 

@@ -25,7 +25,7 @@ def test_runs_are_those_of_a_walk(text, order, shape):
     for rank in range(layout.size):
         owned = np.zeros(shape, dtype=bool)
         owned[np.ix_(*layout.indices(rank))] = True
-        lengths = [len(list(group)) for mine, group in itertools.groupby(owned.ravel(order=order)) if mine]
+        lengths = [len(list(group)) for is_owned, group in itertools.groupby(owned.ravel(order=order)) if is_owned]
         assert layout.runs(rank, order) == len(lengths)
         assert layout.largest_run(rank, order) == max(lengths, default=0)
 

@@ -58,18 +58,18 @@ def check_messages(a, b):
     source, target = Model(a), Model(b)
     conversion = plait.compose(make_layout(a), make_layout(b))
     traffic = messages(source, target)
-    wanted = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
+    expected = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
     sent, received = collect_traffic(conversion, source, target)
-    assert sent == wanted
-    assert received == wanted
+    assert sent == expected
+    assert received == expected
     for rank in source.rank_numbers:
         receivers = [message.rank for message in conversion.sends(rank)]
         assert receivers == sorted(set(receivers))
     for rank in target.rank_numbers:
-        found = conversion.receives(rank)
-        assert [message.rank for message in found] == sorted({message.rank for message in found})
+        receives = conversion.receives(rank)
+        assert [message.rank for message in receives] == sorted({message.rank for message in receives})
         # Each element reaches each of its holders exactly once.
-        assert sum(message.elements for message in found) == int(np.prod(target.local_shape(rank), dtype=int))
+        assert sum(message.elements for message in receives) == int(np.prod(target.local_shape(rank), dtype=int))
     assert conversion.block == longest_run(traffic)
     assert str(conversion.source) == str(make_layout(a))
     assert str(conversion.target) in conversion.explain()
@@ -114,11 +114,11 @@ def check_filling(a, b):
     conversion = plait.compose(make_layout(a), make_layout(b), fill_halo=True)
     assert conversion.fills_halo
     traffic = messages(source, target, fill_halo=True)
-    wanted = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
+    expected = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
     sent, received = collect_traffic(conversion, source, target)
     what = f"{to_text(a)}  to  {to_text(b)}"
-    assert sent == wanted, what
-    assert received == wanted, what
+    assert sent == expected, what
+    assert received == expected, what
     assert conversion.block == longest_run(traffic), what
 
 
@@ -188,7 +188,7 @@ def test_steps_and_ways_back(drawn):
     direct = moved(start, a, c)
     back = moved(middle, b, a)
     for model, left, right in ((models[2], end, direct), (models[0], back, start)):
-        for rank, mine, theirs in zip(model.rank_numbers, left, right, strict=True):
-            own = owned_view(model, mine)
-            np.testing.assert_array_equal(own, owned_view(model, theirs))
-            np.testing.assert_array_equal(own.ravel(), model.local_positions(rank)[0] + 1)
+        for rank, array, expected in zip(model.rank_numbers, left, right, strict=True):
+            owned = owned_view(model, array)
+            np.testing.assert_array_equal(owned, owned_view(model, expected))
+            np.testing.assert_array_equal(owned.ravel(), model.local_positions(rank)[0] + 1)

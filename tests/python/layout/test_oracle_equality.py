@@ -13,21 +13,21 @@ from oracle.spec import Expression, Spec, Stage
 
 def one_dimension(size, extent):
     """Return all plain distributions of a dimension."""
-    least = max(-(-size // extent), 1)
-    found = [Stage("block", (0,)), Stage("balanced", (0,))]
-    found += [Stage("block", (0,), block=m) for m in range(least, size + 2)]
-    found += [Stage("cyclic", (0,), block=k) for k in range(1, size + 2)]
-    found += [
+    min_block = max(-(-size // extent), 1)
+    stages = [Stage("block", (0,)), Stage("balanced", (0,))]
+    stages += [Stage("block", (0,), block=m) for m in range(min_block, size + 2)]
+    stages += [Stage("cyclic", (0,), block=k) for k in range(1, size + 2)]
+    stages += [
         Stage("gen_block", (0,), sizes=sizes)
         for sizes in itertools.product(range(size + 1), repeat=extent)
         if sum(sizes) == size
     ]
-    return found
+    return stages
 
 
 def every_one_dimensional(size):
     """Return all layouts of one short dimension in its plain distributions, with sources, offsets and rank maps."""
-    found = [Spec((size,), ((),)), Spec((size,), ((),), ranks=(1,)), Spec((size,), ((),), (2,), replicate=(0,))]
+    specs = [Spec((size,), ((),)), Spec((size,), ((),), ranks=(1,)), Spec((size,), ((),), (2,), replicate=(0,))]
     for extent in range(1, 5):
         maps = ["C", "F", (*range(1, extent), extent + 1), *itertools.permutations(range(extent))]
         for shift in range(3):
@@ -38,9 +38,9 @@ def every_one_dimensional(size):
                     for s in range(extent)
                     for reverse in ((), (0,))
                 ]
-                found += turned
-                found += [replace(plain, ranks=ranks) for ranks in maps[: len(maps) if shift == 0 else 3]]
-    return found
+                specs += turned
+                specs += [replace(plain, ranks=ranks) for ranks in maps[: len(maps) if shift == 0 else 3]]
+    return specs
 
 
 def two_axes(size):
@@ -70,19 +70,19 @@ def two_dimensions(shape):
 
 def every_map(size):
     """Return every map of a dimension to up to three coordinates, and aligned arrays that have many of them."""
-    found = [Spec((size,), ((Stage("cyclic", (0,)),),), (extent,)) for extent in (1, 2, 3)]
+    specs = [Spec((size,), ((Stage("cyclic", (0,)),),), (extent,)) for extent in (1, 2, 3)]
     for extent in (1, 2, 3) if size else ():
         for owners in itertools.product(range(extent), repeat=size):
-            found.append(Spec((size,), ((Stage("indirect", (0,), owners=tuple((c, 1) for c in owners)),),), (extent,)))
+            specs.append(Spec((size,), ((Stage("indirect", (0,), owners=tuple((c, 1) for c in owners)),),), (extent,)))
     for scale, low, spare in itertools.product((1, -1, 2, -2, 3), range(3), range(2)):
         reach = abs(scale) * max(size - 1, 0)
         template = low + reach + 1 + spare
         where = Expression(0, scale, low if scale > 0 else low + reach)
         for extent, stage in itertools.product((1, 2, 3), (("block", None), ("cyclic", None), ("cyclic", 2))):
             dist = ((Stage(stage[0], (0,), block=stage[1]),),)
-            found.append(Spec((size,), dist, (extent,), template=(template,), align=(where,)))
-            found.append(Spec((size,), dist, (extent,), (*range(1, extent), 0), template=(template,), align=(where,)))
-    return found
+            specs.append(Spec((size,), dist, (extent,), template=(template,), align=(where,)))
+            specs.append(Spec((size,), dist, (extent,), (*range(1, extent), 0), template=(template,), align=(where,)))
+    return specs
 
 
 def every_copy(size):

@@ -32,9 +32,9 @@ def test_ranks_and_shapes(spec):
     for rank in range(-1, max(model.parts) + 3):
         assert layout.has_rank(rank) is (rank in model.parts)
     for rank, part in model.parts.items():
-        found = layout.indices(rank)
-        assert [own.tolist() for own in found] == [own.tolist() for own in part.indices]
-        assert all(own.dtype == np.int64 for own in found)
+        index_sets = layout.indices(rank)
+        assert [indices.tolist() for indices in index_sets] == [indices.tolist() for indices in part.indices]
+        assert all(indices.dtype == np.int64 for indices in index_sets)
         assert layout.local_shape(rank) == part.shape
         assert layout.padded_shape(rank) == model.padded_shape(rank)
     absent = next(rank for rank in itertools.count() if rank not in model.parts)
@@ -94,7 +94,7 @@ def test_one_layout_in_many_spellings(spec):
     again = others[5]
     model = Model(spec)
     for rank, part in model.parts.items():
-        assert [own.tolist() for own in again.indices(rank)] == [own.tolist() for own in part.indices]
+        assert [indices.tolist() for indices in again.indices(rank)] == [indices.tolist() for indices in part.indices]
         assert again.padded_shape(rank) == model.padded_shape(rank)
 
 

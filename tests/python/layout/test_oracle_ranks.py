@@ -18,22 +18,24 @@ import plait
 
 def held(model):
     """Return how many ranks hold each combination of index sets."""
-    return Counter(tuple(tuple(own.tolist()) for own in part.indices) for part in model.parts.values())
+    return Counter(tuple(tuple(indices.tolist()) for indices in part.indices) for part in model.parts.values())
 
 
 def check_renaming(a, b):
-    one, other = Model(a), Model(b)
+    model, other_model = Model(a), Model(b)
     names = plait.same_up_to_ranks(make_layout(a), make_layout(b))
     # Shape, order and halo are the entries of a model's key other than the parts.
-    same = [key for i, key in enumerate(one.key()) if i != 1] == [key for i, key in enumerate(other.key()) if i != 1]
-    if not same or held(one) != held(other):
+    same = [key for i, key in enumerate(model.key()) if i != 1] == [
+        key for i, key in enumerate(other_model.key()) if i != 1
+    ]
+    if not same or held(model) != held(other_model):
         assert names is None
         return
-    assert sorted(names) == one.rank_numbers
-    assert sorted(names.values()) == other.rank_numbers
+    assert sorted(names) == model.rank_numbers
+    assert sorted(names.values()) == other_model.rank_numbers
     for rank, name in names.items():
-        mine, theirs = one.parts[rank].indices, other.parts[name].indices
-        assert [own.tolist() for own in mine] == [own.tolist() for own in theirs]
+        sets, other_sets = model.parts[rank].indices, other_model.parts[name].indices
+        assert [indices.tolist() for indices in sets] == [indices.tolist() for indices in other_sets]
 
 
 @given(st.data())
@@ -65,18 +67,22 @@ def test_the_best_names(data):
     a, b = (data.draw(specs(shape, max_ranks=4)) for _ in range(2))
     note("\n".join(map(to_text, (a, b))))
     source, target = Model(a), Model(b)
-    found = plait.relabel(make_layout(a), make_layout(b))
-    assert plait.same_up_to_ranks(found, make_layout(b)) is not None
-    assert found.rank_numbers.tolist() == target.rank_numbers
+    renamed = plait.relabel(make_layout(a), make_layout(b))
+    assert plait.same_up_to_ranks(renamed, make_layout(b)) is not None
+    assert renamed.rank_numbers.tolist() == target.rank_numbers
     elements = {rank: set(source.local_positions(rank)[0].tolist()) for rank in source.parts}
-    wanted = {rank: set(target.local_positions(rank)[0].tolist()) for rank in target.parts}
+    requested = {rank: set(target.local_positions(rank)[0].tolist()) for rank in target.parts}
 
     def stays(names):
-        return sum(len(elements.get(name, set()) & wanted[rank]) for rank, name in zip(wanted, names, strict=True))
+        return sum(
+            len(elements.get(name, set()) & requested[rank]) for rank, name in zip(requested, names, strict=True)
+        )
 
     best = max(map(stays, itertools.permutations(target.rank_numbers)))
-    kept = 0
+    staying = 0
     for rank in target.rank_numbers:
-        grid = np.ix_(*found.indices(rank)) if shape else ()
-        kept += len(elements.get(rank, set()) & set(np.arange(found.elements).reshape(shape)[grid].ravel().tolist()))
-    assert kept == best
+        grid = np.ix_(*renamed.indices(rank)) if shape else ()
+        staying += len(
+            elements.get(rank, set()) & set(np.arange(renamed.elements).reshape(shape)[grid].ravel().tolist())
+        )
+    assert staying == best

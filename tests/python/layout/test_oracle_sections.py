@@ -29,15 +29,15 @@ def as_slices(region):
     return tuple(slice(item, item + 1) if isinstance(item, int) else item for item in region)
 
 
-def expected_section(model, rank, whole, moved, out):
+def expected_section(model, rank, whole, in_region, out):
     """Return the content of a local array after the elements marked as moved were put into it."""
     result = out.copy()
     if result.ndim == 0:
-        return whole.copy() if moved[()] else result
+        return whole.copy() if in_region[()] else result
     taken = [np.array(halo_indices(model, rank, d, False), np.int64) for d in range(result.ndim)]
     owned = [np.flatnonzero(indices >= 0) for indices in taken]
-    elements = np.ix_(*(indices[mine] for indices, mine in zip(taken, owned, strict=True)))
-    result[np.ix_(*owned)] = np.where(moved[elements], whole[elements], result[np.ix_(*owned)])
+    elements = np.ix_(*(indices[positions] for indices, positions in zip(taken, owned, strict=True)))
+    result[np.ix_(*owned)] = np.where(in_region[elements], whole[elements], result[np.ix_(*owned)])
     return result
 
 
@@ -50,10 +50,10 @@ def test_sections(data):
     note(f"{to_text(a)} {from_region}\n{to_text(b)} {to_region}")
     source, target = Model(a), Model(b)
     here = numbered(from_shape, "i4")
-    there = np.zeros(to_shape, "i4")
-    moved = np.zeros(to_shape, bool)
-    there[as_slices(to_region)] = here[as_slices(from_region)]
-    moved[as_slices(to_region)] = True
+    target_array = np.zeros(to_shape, "i4")
+    in_region = np.zeros(to_shape, bool)
+    target_array[as_slices(to_region)] = here[as_slices(from_region)]
+    in_region[as_slices(to_region)] = True
     out = [target.new_array(rank, "i4", -7) for rank in target.rank_numbers]
     plait.redistribute(
         make_locals(source, here, -1),
@@ -63,9 +63,9 @@ def test_sections(data):
         source_region=from_region,
         target_region=to_region,
     )
-    for rank, mine in zip(target.rank_numbers, out, strict=True):
+    for rank, array in zip(target.rank_numbers, out, strict=True):
         blank = target.new_array(rank, "i4", -7)
-        np.testing.assert_array_equal(mine, expected_section(target, rank, there, moved, blank))
+        np.testing.assert_array_equal(array, expected_section(target, rank, target_array, in_region, blank))
 
 
 @given(st.data())
@@ -85,9 +85,9 @@ def test_plans_used_again(data):
             plait.iredistribute(before, make_layout(a), make_layout(b), out=out, fill_halo=fill).wait()
         else:
             plan.run(before, out)
-        for rank, mine in zip(target.rank_numbers, out, strict=True):
+        for rank, array in zip(target.rank_numbers, out, strict=True):
             blank = target.new_array(rank, "i4", -7)
-            np.testing.assert_array_equal(mine, expected(target, rank, whole, blank, fill))
+            np.testing.assert_array_equal(array, expected(target, rank, whole, blank, fill))
 
 
 @given(st.data())
@@ -107,5 +107,5 @@ def test_conversions_made_of_others(data):
         assert conversion.source == make_layout(source)
         assert conversion.target == make_layout(target)
         wanted = {pair: (len(m.elements), len(m.runs)) for pair, m in messages(from_, to).items()}
-        found = {(rank, m.rank): (m.elements, m.runs) for rank in from_.rank_numbers for m in conversion.sends(rank)}
-        assert found == wanted
+        actual = {(rank, m.rank): (m.elements, m.runs) for rank in from_.rank_numbers for m in conversion.sends(rank)}
+        assert actual == wanted

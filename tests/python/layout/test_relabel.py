@@ -14,10 +14,14 @@ from plait.notations import _relabel
 
 def staying(source, target):
     """Return how many elements a conversion leaves on their ranks, counted index by index."""
-    here, there = owned(source), owned(target)
+    source_sets, target_sets = owned(source), owned(target)
     total = 0
-    for rank in set(here) & set(there):
-        total += int(np.prod([len(set(a) & set(b)) for a, b in zip(here[rank], there[rank], strict=True)], dtype=int))
+    for rank in set(source_sets) & set(target_sets):
+        total += int(
+            np.prod(
+                [len(set(a) & set(b)) for a, b in zip(source_sets[rank], target_sets[rank], strict=True)], dtype=int
+            )
+        )
     return total
 
 
@@ -87,15 +91,15 @@ def test_layouts_that_fit_keep_their_names():
 def test_the_sparse_way_finds_what_the_full_matrix_does(seed, count):
     random = np.random.default_rng(seed)
     gains = np.where(random.random((count, count)) < 0.3, random.integers(1, 20, (count, count)), 0)
-    wanted, names = np.nonzero(gains)
-    elements = gains[wanted, names].astype(float)
+    receivers, names = np.nonzero(gains)
+    elements = gains[receivers, names].astype(float)
     roles = np.arange(count) * 3
-    full = _relabel._assign(names, wanted, elements, roles, dense=count)
-    sparse = _relabel._assign(names, wanted, elements, roles, dense=0)
+    full = _relabel._assign(names, receivers, elements, roles, dense=count)
+    sparse = _relabel._assign(names, receivers, elements, roles, dense=0)
     assert sorted(sparse.tolist()) == sorted(full.tolist()) == list(range(count))
-    kept = [gains[np.arange(count), found].sum() for found in (full, sparse)]
-    assert kept[0] == kept[1]
-    stays = [(found == np.arange(count)).sum() for found in (full, sparse)]
+    totals = [gains[np.arange(count), assignment].sum() for assignment in (full, sparse)]
+    assert totals[0] == totals[1]
+    stays = [(assignment == np.arange(count)).sum() for assignment in (full, sparse)]
     assert stays[0] == stays[1]
 
 
@@ -124,8 +128,8 @@ def test_renamed_layouts_are_recognised(layout, seed):
     assert names is not None
     assert sorted(names) == ranks
     assert sorted(names.values()) == numbers(other)
-    here, there = owned(layout), owned(other)
-    assert all(here[rank] == there[name] for rank, name in names.items())
+    sets, other_sets = owned(layout), owned(other)
+    assert all(sets[rank] == other_sets[name] for rank, name in names.items())
 
 
 @given(a=layouts(dimensions=(1, 1), most=4), b=layouts(dimensions=(1, 1), most=4))
@@ -141,8 +145,8 @@ def test_huge_layouts_are_compared_by_their_numbers():
     def layout(text):
         return plait.Layout.parse(f"1000000000x1000000000 {text}")
 
-    one = layout("(cyclic(7), block) onto (100, 50)")
-    names = plait.same_up_to_ranks(one, layout("(cyclic(7), block) onto (100, 50) ranks=F"))
+    layout_ = layout("(cyclic(7), block) onto (100, 50)")
+    names = plait.same_up_to_ranks(layout_, layout("(cyclic(7), block) onto (100, 50) ranks=F"))
     assert names is not None
     assert names[1] == 100
-    assert plait.same_up_to_ranks(one, layout("(cyclic(8), block) onto (100, 50)")) is None
+    assert plait.same_up_to_ranks(layout_, layout("(cyclic(8), block) onto (100, 50)")) is None

@@ -19,21 +19,21 @@ CASES = [
 ]
 
 
-def check(given: Pencil, comm: MPI.Comm) -> None:
+def check(pencil_: Pencil, comm: MPI.Comm) -> None:
     """Compare the elements that this rank owns, and the pencil that is made from the layout."""
-    layout = pencil.from_pencil(given)
-    own = layout.indices(comm.rank)
-    for part, start, count in zip(own, given.substart, given.subshape, strict=True):
+    layout = pencil.from_pencil(pencil_)
+    indices = layout.indices(comm.rank)
+    for part, start, count in zip(indices, pencil_.substart, pencil_.subshape, strict=True):
         assert part.tolist() == list(range(start, start + count)), f"{layout}, rank {comm.rank}"
     assert len(set(comm.allgather(str(layout)))) == 1
-    found = pencil.to_pencil(layout, given.axis)
-    assert pencil.from_pencil(*found) == layout
-    again = pencil.to_pencil_object(layout, comm, given.axis)
+    made_pencil = pencil.to_pencil(layout, pencil_.axis)
+    assert pencil.from_pencil(*made_pencil) == layout
+    again = pencil.to_pencil_object(layout, comm, pencil_.axis)
     assert (again.shape, again.axis, again.subshape, again.substart) == (
-        given.shape,
-        given.axis,
-        given.subshape,
-        given.substart,
+        pencil_.shape,
+        pencil_.axis,
+        pencil_.subshape,
+        pencil_.substart,
     )
     assert pencil.from_pencil(again, comm=comm) == layout
 

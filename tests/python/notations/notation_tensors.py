@@ -36,8 +36,8 @@ def check(rank: int, folder: str) -> None:
             layout = dtensor.from_dtensor(tensor)
             rows, columns = layout.indices(rank)
             assert tensor.to_local().tolist() == whole[rows][:, columns].tolist(), f"{placements} of {ranks.tolist()}"
-            found = dtensor.to_placements(layout, mesh, objects=True)
-            again = distribute_tensor(whole, mesh, found.placements)
+            placements_ = dtensor.to_placements(layout, mesh, objects=True)
+            again = distribute_tensor(whole, mesh, placements_.placements)
             assert again.to_local().tolist() == tensor.to_local().tolist()
             count += 1
         if ranks.ndim == 2 and ascends(ranks, 0):

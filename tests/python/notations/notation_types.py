@@ -32,8 +32,8 @@ def expected(layout: plait.Layout, rank: int, array: np.ndarray) -> list[int]:
 
 def list_distributions(size: int, extent: int) -> list[str]:
     """Return the distributions of a dimension that a darray can express."""
-    least = -(-size // extent)
-    return ["*"] if extent == 1 else ["block", f"block({least + 1})", "cyclic", "cyclic(2)", "cyclic(3)"]
+    min_block = -(-size // extent)
+    return ["*"] if extent == 1 else ["block", f"block({min_block + 1})", "cyclic", "cyclic(2)", "cyclic(3)"]
 
 
 def darrays() -> int:
@@ -47,8 +47,8 @@ def darrays() -> int:
                 array = np.asarray(np.arange(math.prod(shape)).reshape(shape), order=layout.order)
                 for rank in range(layout.size):
                     datatype = mpi.to_darray_type(layout, rank, MPI.INT64_T)
-                    found = packed(datatype, array)
-                    assert found == expected(layout, rank, array), f"{layout}, rank {rank}: {found}"
+                    elements = packed(datatype, array)
+                    assert elements == expected(layout, rank, array), f"{layout}, rank {rank}: {elements}"
                     wrapped = datatype.Dup().Create_resized(0, 8)
                     for same in (datatype, wrapped):
                         assert mpi.from_darray(same) == layout, f"{layout}, rank {rank}"

@@ -70,13 +70,13 @@ def test_chunks_of_zarr(tmp_path):
     for rank in range(layout.size):
         rows, columns = layout.indices(rank)
         for unit in range(0, len(rows), 4):
-            own = rows[unit : unit + 4]
-            sharded[own[0] : own[-1] + 1, columns[0] : columns[-1] + 1] = whole[np.ix_(own, columns)]
+            own_rows = rows[unit : unit + 4]
+            sharded[own_rows[0] : own_rows[-1] + 1, columns[0] : columns[-1] + 1] = whole[np.ix_(own_rows, columns)]
     np.testing.assert_array_equal(sharded[:], whole)
     wanted = plait.Layout.parse("20x9 (cyclic(4), block) onto (2, 3)")
-    made = zarr.create_array(str(tmp_path / "made.zarr"), shape=(20, 9), chunks=chunks.to_chunks(wanted), dtype="i4")
-    assert made.chunks == (4, 3)
-    assert chunks.from_chunks(made, grid=(2, 3)) == wanted
+    array = zarr.create_array(str(tmp_path / "made.zarr"), shape=(20, 9), chunks=chunks.to_chunks(wanted), dtype="i4")
+    assert array.chunks == (4, 3)
+    assert chunks.from_chunks(array, grid=(2, 3)) == wanted
 
 
 def test_chunks_of_hdf5(tmp_path):
@@ -106,8 +106,8 @@ def test_no_two_ranks_share_a_chunk(data):
             chunk = tuple(e // size for e, size in zip(element, sizes, strict=True))
             assert owner.setdefault(chunk, rank) == rank
     assert len(owner) == np.prod([-(-n // size) for n, size in zip(shape, sizes, strict=True)])
-    found = chunks.to_chunks(layout)
-    for n, size, extent, least in zip(shape, sizes, grid, found, strict=True):
+    sizes_ = chunks.to_chunks(layout)
+    for n, size, extent, least in zip(shape, sizes, grid, sizes_, strict=True):
         assert least % size == 0 or extent == 1 or least == max(n, 1)
 
 

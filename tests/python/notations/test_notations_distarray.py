@@ -77,7 +77,7 @@ def test_unstructured_of_the_specification_must_ascend():
     layout = distarray.from_distarray([(listed(30, 3, rank, part),) for rank, part in enumerate(parts)])
     assert [layout.indices(rank)[0].tolist() for rank in range(3)] == parts
     back = [distarray.to_distarray(layout, rank)["dim_data"][0] for rank in range(3)]
-    assert [found["indices"].tolist() for found in back] == parts
+    assert [dimension["indices"].tolist() for dimension in back] == parts
 
 
 @given(st.data())

@@ -29,13 +29,13 @@ def strided(indices, count, split):
 
 def local(shape, mesh, placements, position):
     """Return the indices of each tensor dimension at a mesh position, by sharding one mesh dimension after another."""
-    found = [list(range(size)) for size in shape]
+    index_sets = [list(range(size)) for size in shape]
     for (kind, *arguments), extent, c in zip(placements, mesh, position, strict=True):
         if kind == "S":
-            found[arguments[0]] = chunk(found[arguments[0]], extent)[c]
+            index_sets[arguments[0]] = chunk(index_sets[arguments[0]], extent)[c]
         elif kind == "_S":
-            found[arguments[0]] = strided(found[arguments[0]], extent, arguments[1])[c]
-    return found
+            index_sets[arguments[0]] = strided(index_sets[arguments[0]], extent, arguments[1])[c]
+    return index_sets
 
 
 def spelled(placement):
@@ -62,8 +62,8 @@ def test_placements_mean_what_torch_means(case):
     for rank, position in enumerate(itertools.product(*map(range, mesh))):
         assert [part.tolist() for part in layout.indices(rank)] == local(shape, mesh, placements, position)
     if all(placement[0] != "_S" for placement in placements):
-        found, ranks = dtensor.to_placements(layout)
-        assert dtensor.from_placements(found, ranks.shape, shape, ranks=ranks) == layout
+        placements_, ranks = dtensor.to_placements(layout)
+        assert dtensor.from_placements(placements_, ranks.shape, shape, ranks=ranks) == layout
 
 
 def test_right_to_left_sharding():
@@ -97,8 +97,8 @@ def test_replicas_and_ranks_of_the_mesh():
     layout = dtensor.from_placements(["Replicate()", "S(-1)"], (2, 2), (4, 6), ranks=[[1, 3], [0, 2]])
     assert layout.replicas == 2
     assert [part.tolist() for part in layout.indices(3)] == [[0, 1, 2, 3], [3, 4, 5]]
-    found, ranks = dtensor.to_placements(layout, [[1, 3], [0, 2]])
-    assert found == ("R", "S(1)")
+    placements, ranks = dtensor.to_placements(layout, [[1, 3], [0, 2]])
+    assert placements == ("R", "S(1)")
     assert ranks.tolist() == [[1, 3], [0, 2]]
     with pytest.raises(plait.ArgumentError, match="do not ascend"):
         dtensor.from_placements(["S(0)", "R"], (2, 2), (4, 6), ranks=[[1, 3], [0, 2]])

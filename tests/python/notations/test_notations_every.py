@@ -32,8 +32,8 @@ def through_distarray(layout):
 
 
 def through_jax(layout):
-    found = jax.to_spec(layout)
-    return jax.from_spec(found.spec, layout.shape, found.mesh, found.devices)
+    sharding = jax.to_spec(layout)
+    return jax.from_spec(sharding.spec, layout.shape, sharding.mesh, sharding.devices)
 
 
 def through_dtensor(layout):
@@ -71,16 +71,16 @@ def words(value):
 @given(layout=st.one_of(layouts(plain=True), layouts()))
 @settings(max_examples=250)
 def test_said_or_refused(through, layout):
-    refused = None
+    reason = None
     try:
         back = through(layout)
     except plait.ArgumentError as error:
-        refused = str(error)
-    if refused is None:
+        reason = str(error)
+    if reason is None:
         assert back == layout
     else:
-        assert " cannot say " in refused
-        assert str(layout)[:100] in refused
+        assert " cannot say " in reason
+        assert str(layout)[:100] in reason
 
 
 # Layouts that each notation must express, so that rejecting everything does not pass.
@@ -196,8 +196,8 @@ def check_table(layout):
 @given(layout=layouts(dimensions=(1, 3)))
 @settings(max_examples=100)
 def test_no_chunk_has_two_owners_and_none_could_be_larger(layout):
-    found = chunks.to_chunks(layout)
-    for d, (size, chunk) in enumerate(zip(layout.shape, found, strict=True)):
+    chunk_sizes = chunks.to_chunks(layout)
+    for d, (size, chunk) in enumerate(zip(layout.shape, chunk_sizes, strict=True)):
         owners = make_table(layout).dimensions[d].owners()
 
         def single(length, owners=owners, size=size):

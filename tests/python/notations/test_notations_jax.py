@@ -16,17 +16,17 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 @pytest.fixture(scope="module")
 def jax():
-    found = pytest.importorskip("jax", reason="jax is not installed")
-    if len(found.devices()) < 8:
-        pytest.skip(f"JAX was started with {len(found.devices())} devices before, and this needs 8")
-    return found
+    module = pytest.importorskip("jax", reason="jax is not installed")
+    if len(module.devices()) < 8:
+        pytest.skip(f"JAX was started with {len(module.devices())} devices before, and this needs 8")
+    return module
 
 
 def as_slices(layout, rank):
     """Return the elements that a rank owns as slices."""
     sets = layout.indices(rank)
-    for own in sets:
-        assert own[-1] - own[0] + 1 == len(own)
+    for indices in sets:
+        assert indices[-1] - indices[0] + 1 == len(indices)
     return tuple((int(own[0]), int(own[-1]) + 1) for own in sets)
 
 
@@ -54,8 +54,8 @@ def test_shardings_against_jax(jax, mesh, names, shape, spec, turn):
     for device, slices in sharding.devices_indices_map(shape).items():
         expected = tuple(part.indices(size)[:2] for part, size in zip(slices, shape, strict=True))
         assert as_slices(layout, device.id) == expected
-    for given in (None, sharding.mesh):
-        back = notation.to_sharding(layout, given)
+    for mesh_ in (None, sharding.mesh):
+        back = notation.to_sharding(layout, mesh_)
         assert back.devices_indices_map(shape) == sharding.devices_indices_map(shape)
     assert notation.to_sharding(layout, sharding.mesh).is_equivalent_to(sharding, len(shape))
 
@@ -67,8 +67,8 @@ def test_arrays_of_jax(jax):
     array = jax.device_put(np.arange(96).reshape(8, 12), notation.to_sharding(layout))
     assert notation.from_sharding(array.sharding, array.shape) == layout
     for shard in array.addressable_shards:
-        own = np.ix_(*layout.indices(shard.device.id))
-        np.testing.assert_array_equal(np.asarray(shard.data), np.arange(96).reshape(8, 12)[own])
+        index = np.ix_(*layout.indices(shard.device.id))
+        np.testing.assert_array_equal(np.asarray(shard.data), np.arange(96).reshape(8, 12)[index])
     single = jax.device_put(np.arange(8))
     with pytest.raises(plait.ArgumentError, match="expected a NamedSharding"):
         notation.from_sharding(single.sharding, single.shape)
@@ -94,9 +94,9 @@ def test_plain_data(mesh, names, shape, spec):
         assert layout.local_shape(0)[d] == shape[d] // count
     assert layout.size == math.prod(mesh)
     assert layout.replicas * parts == layout.size
-    found = notation.to_spec(layout, sizes)
-    assert found.mesh == sizes
-    assert notation.from_spec(found.spec, shape, found.mesh, found.devices) == layout
+    spec_ = notation.to_spec(layout, sizes)
+    assert spec_.mesh == sizes
+    assert notation.from_spec(spec_.spec, shape, spec_.mesh, spec_.devices) == layout
 
 
 def test_the_major_axis_comes_first():

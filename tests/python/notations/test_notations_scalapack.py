@@ -16,10 +16,12 @@ def owner(index, block, source, extent):
 @given(st.data())
 @settings(max_examples=200)
 def test_descriptors_mean_what_scalapack_means(data):
-    def draw(least, most):
-        return data.draw(st.integers(least, most))
+    def draw(minimum, maximum):
+        return data.draw(st.integers(minimum, maximum))
 
-    shape, blocks, extents = [(draw(least, most), draw(least, most)) for least, most in ((0, 12), (1, 5), (1, 3))]
+    shape, blocks, extents = [
+        (draw(minimum, maximum), draw(minimum, maximum)) for minimum, maximum in ((0, 12), (1, 5), (1, 3))
+    ]
     order = data.draw(st.sampled_from(["R", "C"]))
     sources = tuple(draw(0, extent - 1) for extent in extents)
     desc = [1, 0, *shape, *blocks, *sources, 99]
@@ -28,10 +30,10 @@ def test_descriptors_mean_what_scalapack_means(data):
     for row in range(extents[0]):
         for column in range(extents[1]):
             rank = row * extents[1] + column if order == "R" else column * extents[0] + row
-            found = [part.tolist() for part in layout.indices(rank)]
-            for d, mine in enumerate((row, column)):
-                expected = [i for i in range(shape[d]) if owner(i, blocks[d], sources[d], extents[d]) == mine]
-                assert found[d] == expected
+            indices = [part.tolist() for part in layout.indices(rank)]
+            for d, coordinate in enumerate((row, column)):
+                expected = [i for i in range(shape[d]) if owner(i, blocks[d], sources[d], extents[d]) == coordinate]
+                assert indices[d] == expected
 
 
 @given(st.data())
@@ -42,10 +44,12 @@ def test_submatrices(data):
     shape = data.draw(st.integers(0, 13 - start[0])), data.draw(st.integers(0, 11 - start[1]))
     layout = scalapack.from_descriptor(whole, (2, 3), start=start, shape=shape)
     for rank in range(6):
-        found = [part.tolist() for part in layout.indices(rank)]
-        for d, (mine, extent) in enumerate(zip(divmod(rank, 3), (2, 3), strict=True)):
-            expected = [i for i in range(shape[d]) if owner(i + start[d], whole[4 + d], whole[6 + d], extent) == mine]
-            assert found[d] == expected
+        indices = [part.tolist() for part in layout.indices(rank)]
+        for d, (coordinate, extent) in enumerate(zip(divmod(rank, 3), (2, 3), strict=True)):
+            expected = [
+                i for i in range(shape[d]) if owner(i + start[d], whole[4 + d], whole[6 + d], extent) == coordinate
+            ]
+            assert indices[d] == expected
 
 
 def test_what_descinit_would_write():

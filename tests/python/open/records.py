@@ -47,11 +47,11 @@ def _fill(array: np.ndarray, chance: np.random.Generator) -> None:
             field[...] = chance.integers(0, 2 if field.dtype.kind == "b" else 90, field.shape).astype(field.dtype)
 
 
-def assert_same(one: np.ndarray, other: np.ndarray) -> None:
+def assert_same(array: np.ndarray, other: np.ndarray) -> None:
     """Compare the fields of two arrays by their bytes, not what is between them."""
-    assert one.dtype == other.dtype
-    assert one.shape == other.shape
-    if one.dtype.names is None:
-        assert one.tobytes() == other.tobytes()
-    for name in one.dtype.names or ():
-        assert_same(one[name], other[name])
+    assert array.dtype == other.dtype
+    assert array.shape == other.shape
+    if array.dtype.names is None:
+        assert array.tobytes() == other.tobytes()
+    for name in array.dtype.names or ():
+        assert_same(array[name], other[name])

@@ -61,15 +61,15 @@ def test_arrays_are_added(tmp_path, storage, libver, name):
             assert name not in now  # until the file is closed
     assert former(path) == before
     with h5py.File(path, "a") as file:
-        found = file[name]
-        np.testing.assert_array_equal(found[...], array)
-        assert found.attrs["units"] == "K"
-        assert found.chunks == STORAGE[storage].get("chunks")
-        assert (found.compression == "gzip") == (storage == "deflate")
-        assert found.maxshape == (None if storage == "unlimited" else 6, 9)
+        dataset = file[name]
+        np.testing.assert_array_equal(dataset[...], array)
+        assert dataset.attrs["units"] == "K"
+        assert dataset.chunks == STORAGE[storage].get("chunks")
+        assert (dataset.compression == "gzip") == (storage == "deflate")
+        assert dataset.maxshape == (None if storage == "unlimited" else 6, 9)
         # The library can go on.
         file["later"] = np.arange(3)
-        found[1, 2] = -5
+        dataset[1, 2] = -5
     array[1, 2] = -5
     with plait.open(f"{path}::/{name}") as file:
         np.testing.assert_array_equal(file.read(), array)
@@ -258,14 +258,14 @@ def test_every_kill_leaves_the_file_without_the_array_or_with_all_of_it(tmp_path
     at = 0
     while (code := add(at)) != 0:
         assert code == -signal.SIGKILL
-        there = "new/v" in [info.name for info in plait.arrays_in(path)]
+        is_added = "new/v" in [info.name for info in plait.arrays_in(path)]
         assert former(path) == before
         with h5py.File(path) as file:
-            assert ("new/v" in file) == there, at
-            if there:
+            assert ("new/v" in file) == is_added, at
+            if is_added:
                 np.testing.assert_array_equal(file["new/v"][...], np.full(SHAPE, 99))
         assert not list(tmp_path.glob(".a.*"))
-        seen.append(there)
+        seen.append(is_added)
         at += 1 if at < 4 else 5
     assert seen == sorted(seen)
     assert set(seen) == {False, True}
@@ -378,8 +378,8 @@ def test_dimensions_of_hdf5_are_shared_if_they_fit(tmp_path):
         with plait.open(f"{path}::{name}", "a", shape=shape, dtype="i4", dimension_names=names):
             pass
     with h5py.File(path) as file:
-        assert [one.label for one in file["v"].dims] == ["y", "x"]
+        assert [dimension.label for dimension in file["v"].dims] == ["y", "x"]
         assert file["v"].dims[1][0] == file["x"]
-        assert [one[0].name for one in file["w"].dims] == ["/y", "/x"]
-        assert [len(one) for one in file["u"].dims] == [0, 0]  # the scales have other lengths
+        assert [scales[0].name for scales in file["w"].dims] == ["/y", "/x"]
+        assert [len(scales) for scales in file["u"].dims] == [0, 0]  # the scales have other lengths
     assert {info.name: info.dimension_names for info in plait.arrays_in(path)}["u"] == ("x", "y")

@@ -73,11 +73,11 @@ def test_variables_are_added(tmp_path, kind, names, dtype):
             assert "new" not in now.variables
     check_former(path)
     with netcdf4.Dataset(path, "a") as file:
-        found = file["new"]
-        assert found.dimensions == names
-        np.testing.assert_array_equal(found[...], array)
-        assert (found.units, found.one, found.short) == ("mm", 7, -3)
-        np.testing.assert_array_equal(found.two, [1.5, 2.5])
+        variable = file["new"]
+        assert variable.dimensions == names
+        np.testing.assert_array_equal(variable[...], array)
+        assert (variable.units, variable.one, variable.short) == ("mm", 7, -3)
+        np.testing.assert_array_equal(variable.two, [1.5, 2.5])
         assert file.data_model == kind
         # The library can go on.
         file.createDimension("more", 2)
@@ -228,14 +228,14 @@ def test_every_kill_leaves_the_file_without_the_variable_or_with_all_of_it(tmp_p
     while (code := add(at)) != 0:
         if not (names == "y,x" and at % 2 == 1):  # half of an atomic write is no kill
             assert code == -signal.SIGKILL
-            there = "new" in [info.name for info in plait.arrays_in(path)]
+            is_added = "new" in [info.name for info in plait.arrays_in(path)]
             check_former(path)
             with netcdf4.Dataset(path) as file:
-                assert ("new" in file.variables) == there
-                if there:
+                assert ("new" in file.variables) == is_added
+                if is_added:
                     np.testing.assert_array_equal(file["new"][:], np.full((3, 4), 99))
             assert not list(tmp_path.glob(".a.*"))
-            seen.append(there)
+            seen.append(is_added)
         at += 1
     assert seen == sorted(seen)
     assert set(seen) == {False, True}

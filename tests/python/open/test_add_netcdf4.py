@@ -56,7 +56,7 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
             np.testing.assert_array_equal(elements, block(shape, number, "f4"))
             assert dataset.units == "K"
         dataset = {name: (len(dimension), dimension.isunlimited()) for name, dimension in file.dimensions.items()}
-        assert {name: one for name, one in dataset.items() if "phony" not in name} == {
+        assert {name: size for name, size in dataset.items() if "phony" not in name} == {
             "time": (5, True),
             "lat": (4, False),
             "bare": (3, False),
@@ -77,7 +77,7 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
         assert dataset.sizes["height"] == 6
         assert not np.isnan(dataset["u"][:5]).any()
     with h5py.File(path) as file:  # scales refer to their users, and have numbers of their own
-        users = [file[one[0]].name for one in file["lat"].attrs["REFERENCE_LIST"]]
+        users = [file[reference[0]].name for reference in file["lat"].attrs["REFERENCE_LIST"]]
         assert users == ["/temp", "/v", "/w", "/g/v", "/_nc4_non_coord_own"]
         numbers = [file[name].attrs["_Netcdf4Dimid"] for name in ("time", "lat", "bare", "g/inner", "height", "other")]
         assert len(set(numbers)) == 6

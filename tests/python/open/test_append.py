@@ -85,8 +85,8 @@ def test_arrays_of_version_2_and_their_consolidated_metadata(tmp_path):
     added = block((3, 7))
     with plait.open(f"{tmp_path}/a.zarr::/x", "a") as file:
         file.append(added)
-    found = zarr.open_consolidated(tmp_path / "a.zarr", zarr_format=2)["x"]
-    np.testing.assert_array_equal(found[...], np.concatenate((expected, added)))
+    array = zarr.open_consolidated(tmp_path / "a.zarr", zarr_format=2)["x"]
+    np.testing.assert_array_equal(array[...], np.concatenate((expected, added)))
 
 
 def test_consolidated_metadata_of_version_3_does_not_keep_the_shape(tmp_path):
@@ -246,9 +246,9 @@ def test_attributes_and_elements_change_with_the_shape(tmp_path):
         file.append(block((1, 7)))
         file[0, 0] = 42
     expected[0, 0] = 42
-    found = zarr.open_array(tmp_path / "a.zarr", mode="r")
-    assert dict(found.attrs) == {"units": "K", "history": "appended"}
-    np.testing.assert_array_equal(found[...], np.concatenate((expected, block((1, 7)))))
+    array = zarr.open_array(tmp_path / "a.zarr", mode="r")
+    assert dict(array.attrs) == {"units": "K", "history": "appended"}
+    np.testing.assert_array_equal(array[...], np.concatenate((expected, block((1, 7)))))
 
 
 def test_wrong_arguments(tmp_path):

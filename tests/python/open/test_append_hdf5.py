@@ -52,7 +52,7 @@ def block(shape, seed=0):
 
 
 @pytest.mark.parametrize("filters", FILTERS)
-@pytest.mark.parametrize("index", [one for one in INDEXES if one != "single"])
+@pytest.mark.parametrize("index", [index for index in INDEXES if index != "single"])
 def test_blocks_of_all_sizes_are_appended(tmp_path, index, filters):
     expected = make(tmp_path / "a.h5", index, filters)
     for axis in (0, 1):

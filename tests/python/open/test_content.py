@@ -38,7 +38,7 @@ def check_hdf5(path: Path, folder: Path) -> None:
     with plait.open(f"{path}::/g/v") as file:
         np.testing.assert_array_equal(file.read(), ARRAY)
     assert [info.name for info in plait.arrays_in(path)] == ["g/v", "w"]
-    assert [one.name for one in plait.groups_in(path)] == ["", "g"]
+    assert [group.name for group in plait.groups_in(path)] == ["", "g"]
     plait.copy(path, folder / "all.zarr")
     assert [info.name for info in plait.arrays_in(folder / "all.zarr")] == ["g/v", "w"]
     plait.copy(f"{path}::/g/v", folder / "one.npy")
@@ -90,10 +90,10 @@ def test_netcdf(tmp_path, kind, ending):
     plait.copy(path, tmp_path / "all.npz")
     assert sorted(np.load(tmp_path / "all.npz").files) == ["v", "w"]
     with (
-        xarray.open_dataset(path, engine="plait") as own,
+        xarray.open_dataset(path, engine="plait") as actual,
         xarray.open_dataset(path, engine="netcdf4") as other,
     ):
-        xarray.testing.assert_identical(own, other)
+        xarray.testing.assert_identical(actual, other)
 
 
 @pytest.mark.parametrize("ending", ["NPY", "mat", "h5", "bin", ""])
@@ -169,11 +169,11 @@ def test_formats_of_new_files(tmp_path, monkeypatch, kind, name):
         file.write(ARRAY)
     plait.copy("source.npy", f"copy-{name}", format=kind)
     subprocess.run(["plait", "copy", "source.npy", f"shell-{name}", "--format", kind], check=True, capture_output=True)
-    for made in (name, f"copy-{name}", f"shell-{name}"):
-        assert os.path.isdir(made) == (kind == "zarr")
+    for target in (name, f"copy-{name}", f"shell-{name}"):
+        assert os.path.isdir(target) == (kind == "zarr")
         if begins is not None:
-            assert Path(made).read_bytes().startswith(begins)
-        url, known = (f"raw:{made}", {"shape": ARRAY.shape, "dtype": "f4"}) if array is None else (made + array, {})
+            assert Path(target).read_bytes().startswith(begins)
+        url, known = (f"raw:{target}", {"shape": ARRAY.shape, "dtype": "f4"}) if array is None else (target + array, {})
         with plait.open(url, **known) as file:
             np.testing.assert_array_equal(file.read(), ARRAY)
     if kind == "netcdf":

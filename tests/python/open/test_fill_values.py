@@ -29,8 +29,8 @@ def test_times_of_other_units(tmp_path, name, dtype, value):
     arrays = {"a": {"shape": (3,), "dtype": dtype, "fill_value": value, "chunks": (2,)}}
     with plait.open(tmp_path / "several.h5", "w", arrays=arrays):
         pass
-    for found in (tmp_path / name, tmp_path / "several.h5"):
-        with plait.open(f"{found}::a") as file:
+    for path in (tmp_path / name, tmp_path / "several.h5"):
+        with plait.open(f"{path}::a") as file:
             np.testing.assert_array_equal(file[...], expected)
 
 

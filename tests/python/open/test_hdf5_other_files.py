@@ -85,9 +85,9 @@ def test_sources_in_the_folder(folder: Path, tmp_path: Path) -> None:
     expected = ARRAY[:4].copy()
     expected[3] = -7
     check(folder / "m.h5::missing", expected)
-    found = listing(folder / "m.h5")
-    assert found["v"].storage.endswith("read by HDF5's library (virtual dataset of 6 sources)")
-    assert "virtual dataset of 4 sources, 1 of them missing" in found["missing"].storage
+    infos = listing(folder / "m.h5")
+    assert infos["v"].storage.endswith("read by HDF5's library (virtual dataset of 6 sources)")
+    assert "virtual dataset of 4 sources, 1 of them missing" in infos["missing"].storage
     shown = run("info", str(folder / "m.h5")).output
     assert "1 of them missing" in shown
     assert "times smaller" not in shown
@@ -189,12 +189,12 @@ def test_external_storage(folder: Path) -> None:
     os.mkfifo(folder / "pipe.bin")
     check(folder / "m.h5::whole", ARRAY)
     check(folder / "m.h5::parts", ARRAY)
-    found = listing(folder / "m.h5")
-    assert found["whole"].storage == "read by HDF5's library (external storage in raw.bin)"
-    assert found["parts"].storage == "read by HDF5's library (external storage in raw.bin and 1 other file)"
-    assert "none.bin, which is missing" in found["missing"].error
-    assert "pipe.bin, which is no ordinary file" in found["pipe"].error
-    assert "in external storage; open that file" in found["of_storage"].error
+    infos = listing(folder / "m.h5")
+    assert infos["whole"].storage == "read by HDF5's library (external storage in raw.bin)"
+    assert infos["parts"].storage == "read by HDF5's library (external storage in raw.bin and 1 other file)"
+    assert "none.bin, which is missing" in infos["missing"].error
+    assert "pipe.bin, which is no ordinary file" in infos["pipe"].error
+    assert "in external storage; open that file" in infos["of_storage"].error
 
 
 def test_external_links(folder: Path, tmp_path: Path) -> None:
@@ -214,10 +214,10 @@ def test_external_links(folder: Path, tmp_path: Path) -> None:
     with h5py.File(folder / "circle.h5", "w") as file:
         file["back"] = h5py.ExternalLink("n.h5", "/")
         file["x"] = ARRAY[5]
-    found = listing(folder / "m.h5")
-    assert set(found) - {"nothing"} == {"again", "group/circle/x", "group/deep/t", "own"}
-    assert found["again"].storage == "chunks 16x30, read by HDF5's library (external link to d1.h5)"
-    assert found["group/deep/t"].attributes["units"] == "K"
+    infos = listing(folder / "m.h5")
+    assert set(infos) - {"nothing"} == {"again", "group/circle/x", "group/deep/t", "own"}
+    assert infos["again"].storage == "chunks 16x30, read by HDF5's library (external link to d1.h5)"
+    assert infos["group/deep/t"].attributes["units"] == "K"
     check(folder / "m.h5::array", ARRAY[1])
     check(folder / "m.h5::group/deep/t", ARRAY[4])
     check(folder / "m.h5::own", ARRAY)

@@ -35,8 +35,8 @@ def stored(path, array, how):
         creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         creation.set_layout(h5py.h5d.COMPACT)
         space = h5py.h5s.create_simple(array.shape)
-        made = h5py.h5d.create(file.id, b"a", h5py.h5t.py_create(array.dtype, logical=True), space, creation)
-        return made.write(h5py.h5s.ALL, h5py.h5s.ALL, array)
+        dataset = h5py.h5d.create(file.id, b"a", h5py.h5t.py_create(array.dtype, logical=True), space, creation)
+        return dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, array)
 
 
 def by_h5py(path, name="a"):
@@ -98,14 +98,14 @@ def test_fields_out_of_order_and_texts_with_other_padding(tmp_path):
     with h5py.File(path, "w") as file:
         space = h5py.h5s.create_simple((3,))
         h5py.h5d.create(file.id, b"a", kind, space).write(h5py.h5s.ALL, h5py.h5s.ALL, raw, kind)
-    found, expected = plait.open(path).read(), by_h5py(path)
-    assert dict(found.dtype.fields) == dict(expected.dtype.fields)  # h5py has them in their order in the file
-    assert found.dtype.names == ("first", "inner", "last")
-    assert found["first"].tolist() == [b"ab"] * 3
-    for name in found.dtype.names:
-        assert_same(found[name], expected[name])
+    actual, expected = plait.open(path).read(), by_h5py(path)
+    assert dict(actual.dtype.fields) == dict(expected.dtype.fields)  # h5py has them in their order in the file
+    assert actual.dtype.names == ("first", "inner", "last")
+    assert actual["first"].tolist() == [b"ab"] * 3
+    for name in actual.dtype.names:
+        assert_same(actual[name], expected[name])
     with pytest.raises(plait.ArgumentError, match="padded with blanks"), plait.open(path, "r+") as file:
-        file.write(found)
+        file.write(actual)
 
 
 def test_members_of_other_types_are_named(tmp_path):
@@ -129,9 +129,9 @@ def test_arrays_as_elements_add_dimensions(tmp_path, how, base):
     array = random_records(np.dtype([("f", base)]), (5, 7, 2, 3))["f"].copy()
     with h5py.File(path, "w") as file:
         kind = np.dtype((base, (2, 3)))
-        made = file.create_dataset("a", (5, 7), kind, maxshape=(None, 7) if how else None, **how)
-        made[...] = array
-        made.dims[0].label = "time"
+        dataset = file.create_dataset("a", (5, 7), kind, maxshape=(None, 7) if how else None, **how)
+        dataset[...] = array
+        dataset.dims[0].label = "time"
     info = plait.arrays_in(path)[0]
     assert info.shape == (5, 7, 2, 3)
     assert info.chunks == ((*how["chunks"], 2, 3) if how else None)
@@ -195,19 +195,19 @@ def test_copies_keep_values_fill_values_and_attributes(tmp_path, between):
         assert file["a"].fillvalue == fill
     plait.copy(f"{tmp_path}/a.h5::a", tmp_path / between)
     plait.copy(tmp_path / between, tmp_path / "c.h5", verify=True)
-    found = plait.arrays_in(tmp_path / "c.h5")[0]
-    assert found.dtype == MIXED
-    assert_same(by_h5py(tmp_path / "c.h5", found.name), array)
+    info = plait.arrays_in(tmp_path / "c.h5")[0]
+    assert info.dtype == MIXED
+    assert_same(by_h5py(tmp_path / "c.h5", info.name), array)
     if between == "b.h5":
-        assert found.fill_value == fill
+        assert info.fill_value == fill
 
 
 def test_elements_that_are_not_written_have_the_fill_value(tmp_path):
     fill = random_records(MIXED, ())[()]
     with plait.open(f"{tmp_path}/a.h5::a", "w", shape=(9,), dtype=MIXED, fill_value=fill, chunks=(2,)) as file:
         file.write(random_records(MIXED, (3,)), region=np.s_[:3])
-    for found in (by_h5py(tmp_path / "a.h5"), plait.open(tmp_path / "a.h5").read()):
-        assert_same(found[4:], np.full(5, fill, MIXED))
+    for actual in (by_h5py(tmp_path / "a.h5"), plait.open(tmp_path / "a.h5").read()):
+        assert_same(actual[4:], np.full(5, fill, MIXED))
 
 
 @pytest.mark.parametrize(

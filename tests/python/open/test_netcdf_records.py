@@ -40,8 +40,8 @@ with netCDF4.Dataset(sys.argv[1]) as file:
 @pytest.mark.parametrize("codec", [None, "zlib:1"])
 def test_netcdf_reads_records(tmp_path, codec):
     path, array = tmp_path / "a.nc", random_records(STATION, (4,))
-    one = {"shape": (4,), "dtype": STATION, "dimension_names": ("station",), "codec": codec}
-    with plait.open(path, "w", arrays={"s": one, "g/again": one}) as file:
+    description = {"shape": (4,), "dtype": STATION, "dimension_names": ("station",), "codec": codec}
+    with plait.open(path, "w", arrays={"s": description, "g/again": description}) as file:
         file.write(array, variable="s")
         file.write(array[::-1], variable="g/again")
     done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=False)
@@ -72,8 +72,8 @@ def test_plait_reads_them_again(tmp_path):
 
 
 def test_names_of_types_are_free(tmp_path):
-    given = {"record_1": {"shape": (2,), "dtype": POINT, "dimension_names": ("record_2",)}}
-    with plait.open(tmp_path / "a.nc", "w", arrays=given) as file:
+    arrays = {"record_1": {"shape": (2,), "dtype": POINT, "dimension_names": ("record_2",)}}
+    with plait.open(tmp_path / "a.nc", "w", arrays=arrays) as file:
         file.write(random_records(POINT, (2,)), variable="record_1")
     with h5py.File(tmp_path / "a.nc") as file:
         assert sorted(file) == ["record_1", "record_2", "record_3"]

@@ -61,14 +61,14 @@ def test_hierarchies_are_listed_and_described(bucket):
     write(f"{url}::/ocean/deep/t", WHOLE * 2)
     write(f"{url}::/land", WHOLE[0])
     assert [info.name for info in plait.arrays_in(url)] == ["land", "ocean/deep/t", "ocean/depth"]
-    assert [one.name for one in plait.groups_in(url)] == ["", "ocean", "ocean/deep"]
-    told = describe(url, {})
-    assert told["kind"] == "Zarr in memory://"
-    assert [one["shape"] for one in told["arrays"]] == [[6], [10, 6], [10, 6]]
-    assert told["size"] == sum(one["stored"] for one in told["arrays"]) > 0
-    one = describe(f"{url}::/ocean/depth", {})
-    assert (one["shape"], one["attributes"]) == ([10, 6], {"units": "m"})
-    assert one["size"] > 240
+    assert [group.name for group in plait.groups_in(url)] == ["", "ocean", "ocean/deep"]
+    description = describe(url, {})
+    assert description["kind"] == "Zarr in memory://"
+    assert [array["shape"] for array in description["arrays"]] == [[6], [10, 6], [10, 6]]
+    assert description["size"] == sum(array["stored"] for array in description["arrays"]) > 0
+    described = describe(f"{url}::/ocean/depth", {})
+    assert (described["shape"], described["attributes"]) == ([10, 6], {"units": "m"})
+    assert described["size"] > 240
 
 
 def test_copies(bucket, tmp_path):

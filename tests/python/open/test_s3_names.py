@@ -25,7 +25,7 @@ def test_options_follow_the_name(server, monkeypatch):
     np.testing.assert_array_equal(plait.open(f"zarr:s3://options/d.zarr/g/a?{options}").read(), DATA)
     url = f"s3://options/d.zarr?{options}"
     assert [info.name for info in plait.arrays_in(url)] == ["g/a"]
-    assert [one.name for one in plait.groups_in(url)] == ["", "g"]
+    assert [group.name for group in plait.groups_in(url)] == ["", "g"]
 
 
 def test_profiles(server, monkeypatch, tmp_path):
@@ -57,7 +57,7 @@ def test_anonymous(server, monkeypatch):
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     server.log()
     np.testing.assert_array_equal(plait.open("s3://public/a.zarr?anonymous=true").read(), DATA)
-    assert not [one for one in server.log() if "authorization" in one["headers"]]
+    assert not [request for request in server.log() if "authorization" in request["headers"]]
     write("s3://public/b.zarr?anonymous")
 
 
@@ -92,7 +92,7 @@ def test_the_bucket_in_the_host(server):
     ],
 )
 def test_names_that_are_wrong(server, name, says):
-    for call in (plait.open, plait.arrays_in, lambda one: plait.copy(one, "never.npy")):
+    for call in (plait.open, plait.arrays_in, lambda url: plait.copy(url, "never.npy")):
         with pytest.raises(plait.ArgumentError) as error:
             call(name)
         assert says in str(error.value)

@@ -25,7 +25,7 @@ class Part:
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape without the halo."""
-        return tuple(len(own) for own in self.indices)
+        return tuple(len(indices) for indices in self.indices)
 
 
 def linear(position: tuple[int, ...], axes: tuple[int, ...], grid: tuple[int, ...]) -> int:
@@ -106,10 +106,10 @@ class Model:
         stages: tuple[Stage, ...] = self.spec.dist[d]
         return tuple(linear(position, stage.axes, self.spec.grid) for stage in stages)
 
-    def _index_set(self, d: int, expression: Expression, here: tuple[int, ...]) -> Indices:
+    def _index_set(self, d: int, expression: Expression, coordinates: tuple[int, ...]) -> Indices:
         """Return the array indices whose template index belongs to these coordinates."""
         images = [expression.scale * i + expression.shift for i in range(self.spec.shape[expression.dimension or 0])]
-        return np.array([i for i, image in enumerate(images) if self._owners[d][image] == here], dtype=np.int64)
+        return np.array([i for i, image in enumerate(images) if self._owners[d][image] == coordinates], dtype=np.int64)
 
     def _indices_at(self, position: tuple[int, ...]) -> tuple[Indices, ...] | None:
         """Return the indices of a grid position, or None if it holds no part of the required template index."""
@@ -117,14 +117,14 @@ class Model:
         for d, expression in enumerate(self.expressions):
             if expression.star:
                 continue
-            here = self._find_holder(d, position)
+            coordinates = self._find_holder(d, position)
             if expression.dimension is None:
-                if self._owners[d][expression.shift] != here:
+                if self._owners[d][expression.shift] != coordinates:
                     return None
                 continue
-            if (d, here) not in self._sets:
-                self._sets[d, here] = self._index_set(d, expression, here)
-            indices[expression.dimension] = self._sets[d, here]
+            if (d, coordinates) not in self._sets:
+                self._sets[d, coordinates] = self._index_set(d, expression, coordinates)
+            indices[expression.dimension] = self._sets[d, coordinates]
         return tuple(indices)
 
     @cached_property
@@ -138,7 +138,7 @@ class Model:
         copies: dict[tuple[tuple[int, ...], ...], int] = {}
         parts = {}
         for rank, indices in sorted(found.items()):
-            held = tuple(tuple(own.tolist()) for own in indices)
+            held = tuple(tuple(indices_.tolist()) for indices_ in indices)
             parts[rank] = Part(indices, copies.get(held, 0) % self.replicas)
             copies[held] = copies.get(held, 0) + 1
         return parts
@@ -207,10 +207,10 @@ class Model:
         part = self.parts[rank]
         elements = np.zeros((), np.int64)
         positions = np.zeros((), np.int64)
-        for d, (own, size) in enumerate(zip(part.indices, self.spec.shape, strict=True)):
-            elements = np.add.outer(elements * size, own)
+        for d, (indices, size) in enumerate(zip(part.indices, self.spec.shape, strict=True)):
+            elements = np.add.outer(elements * size, indices)
             low = self.spec.halos[d][0]
-            positions = np.add.outer(positions, (np.arange(len(own)) + low) * self.steps(rank)[d])
+            positions = np.add.outer(positions, (np.arange(len(indices)) + low) * self.steps(rank)[d])
         return elements.ravel(), positions.ravel()
 
     def owners(self, index: tuple[int, ...]) -> list[int]:
@@ -218,13 +218,13 @@ class Model:
         return [
             rank
             for rank, part in self.parts.items()
-            if all(i in own for i, own in zip(index, part.indices, strict=True))
+            if all(i in indices for i, indices in zip(index, part.indices, strict=True))
         ]
 
     def to_local(self, index: tuple[int, ...], rank: int) -> tuple[int, ...]:
         """Return the position of an element among those that a rank owns."""
-        own = self.parts[rank].indices
-        return tuple(int(np.flatnonzero(mine == i)[0]) for mine, i in zip(own, index, strict=True))
+        indices = self.parts[rank].indices
+        return tuple(int(np.flatnonzero(owned == i)[0]) for owned, i in zip(indices, index, strict=True))
 
     def key(self) -> tuple[object, ...]:
         """Return a value that is the same for layouts that are equal, and for no others."""
@@ -233,7 +233,9 @@ class Model:
         )
         longest = self.max_padded
         order = tuple(d for d in self.spec.slowest_first if longest[d] > 1) if 0 not in longest else ()
-        parts = tuple((rank, tuple(tuple(own.tolist()) for own in part.indices)) for rank, part in self.parts.items())
+        parts = tuple(
+            (rank, tuple(tuple(indices.tolist()) for indices in part.indices)) for rank, part in self.parts.items()
+        )
         return self.spec.shape, parts, order, halos
 
 

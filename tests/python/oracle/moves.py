@@ -43,16 +43,16 @@ def longest_run(traffic: dict[tuple[int, int], Traffic]) -> int:
 
 def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
     """Return the index that each position of a padded dimension gets, -1 where it is left alone."""
-    own = model.parts[rank].indices[d].tolist()
+    indices = model.parts[rank].indices[d].tolist()
     low, high = model.spec.halos[d]
-    if not fill_halo or not own:
-        return [-1] * low + own + [-1] * high
+    if not fill_halo or not indices:
+        return [-1] * low + indices + [-1] * high
     size = model.spec.shape[d]
-    before = [own[0] - low + i for i in range(low)]
-    behind = [own[-1] + 1 + i for i in range(high)]
+    before = [indices[0] - low + i for i in range(low)]
+    behind = [indices[-1] + 1 + i for i in range(high)]
     if d in model.spec.periodic:
         before, behind = [i % size for i in before], [i % size for i in behind]
-    return [i if 0 <= i < size else -1 for i in before] + own + [i if 0 <= i < size else -1 for i in behind]
+    return [i if 0 <= i < size else -1 for i in before] + indices + [i if 0 <= i < size else -1 for i in behind]
 
 
 def positions_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices, Indices]:
@@ -65,12 +65,12 @@ def positions_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices
     elements, positions, turns = np.zeros((), np.int64), np.zeros((), np.int64), np.zeros((), np.int64)
     for d, size in enumerate(target.spec.shape):
         taken = np.array(halo_indices(target, rank, d, True), np.int64)
-        there = np.flatnonzero(taken >= 0)
-        own = target.parts[rank].indices[d]
-        beside = own[0] - target.spec.halos[d][0] + there  # the index at this position if nothing wrapped
-        elements = np.add.outer(elements * size, taken[there])
-        positions = np.add.outer(positions, there * target.steps(rank)[d])
-        turns = np.add.outer(turns * 3, beside // size if target.spec.halos[d] != (0, 0) else there * 0)
+        filled = np.flatnonzero(taken >= 0)
+        indices = target.parts[rank].indices[d]
+        unwrapped = indices[0] - target.spec.halos[d][0] + filled  # the index at this position if nothing wrapped
+        elements = np.add.outer(elements * size, taken[filled])
+        positions = np.add.outer(positions, filled * target.steps(rank)[d])
+        turns = np.add.outer(turns * 3, unwrapped // size if target.spec.halos[d] != (0, 0) else filled * 0)
     return elements.ravel(), positions.ravel(), turns.ravel()
 
 
@@ -84,7 +84,7 @@ def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tupl
         assert (holder[part.replica][elements] == -1).all(), "two ranks of one replica hold an element"
         holder[part.replica][elements] = rank
         position[part.replica][elements] = positions
-    found = {}
+    traffic = {}
     for receiver, part in target.parts.items():
         if 0 in part.shape:  # a rank without elements has no neighbours either
             continue
@@ -93,12 +93,12 @@ def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tupl
         senders, from_positions = holder[replica][elements], position[replica][elements]
         assert (senders >= 0).all(), "nobody of a replica holds an element"
         for sender in np.unique(senders).tolist():
-            mine = np.flatnonzero(senders == sender)
-            mine = mine[np.argsort(to_positions[mine])]
-            found[sender, receiver] = Traffic(
-                elements[mine], run_lengths(from_positions[mine], to_positions[mine], turns[mine])
+            selected = np.flatnonzero(senders == sender)
+            selected = selected[np.argsort(to_positions[selected])]
+            traffic[sender, receiver] = Traffic(
+                elements[selected], run_lengths(from_positions[selected], to_positions[selected], turns[selected])
             )
-    return found
+    return traffic
 
 
 def expected(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool = False) -> Array:
@@ -107,8 +107,10 @@ def expected(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool 
     if result.ndim == 0:
         return whole.copy()
     taken = [np.array(halo_indices(model, rank, d, fill_halo), np.int64) for d in range(result.ndim)]
-    there = [np.flatnonzero(indices >= 0) for indices in taken]
-    result[np.ix_(*there)] = whole[np.ix_(*(indices[mine] for indices, mine in zip(taken, there, strict=True)))]
+    filled = [np.flatnonzero(indices >= 0) for indices in taken]
+    result[np.ix_(*filled)] = whole[
+        np.ix_(*(indices[positions] for indices, positions in zip(taken, filled, strict=True)))
+    ]
     return result
 
 

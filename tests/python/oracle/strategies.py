@@ -58,11 +58,11 @@ def owner_lists(draw: st.DrawFn, sizes: set[int], coordinates: int) -> tuple[tup
     if repeats:
         return tuple(draw(st.lists(st.tuples(coordinate, st.integers(1, 3)), min_size=1, max_size=3))), True
     counts: list[tuple[int, int]] = []
-    left = size
-    while left > 0:
-        count = draw(st.integers(1, left))
+    remaining = size
+    while remaining > 0:
+        count = draw(st.integers(1, remaining))
         counts.append((draw(coordinate), count))
-        left -= count
+        remaining -= count
     return tuple(counts), False
 
 
@@ -77,8 +77,8 @@ def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, 
         kinds.append("indirect")
     kind = draw(st.sampled_from(kinds))
     if kind == "block(m)":
-        least = max(math.ceil(size / coordinates), 1)
-        return Stage("block", axes, block=draw(st.integers(least, max(size, least) + 1)))
+        min_block = max(math.ceil(size / coordinates), 1)
+        return Stage("block", axes, block=draw(st.integers(min_block, max(size, min_block) + 1)))
     if kind == "cyclic(k)":
         return Stage("cyclic", axes, block=draw(st.integers(1, max(size, 1) + 1) | st.integers(1, 9)))
     if kind == "gen_block":
@@ -92,19 +92,19 @@ def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, 
 @st.composite
 def expressions(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
     """Draw a template and the position of an array in it."""
-    left = list(range(len(shape)))
+    remaining = list(range(len(shape)))
     template, align = [], []
     for _ in range(draw(st.integers(1, 4))):
         choice = draw(st.sampled_from(["dimension"] * 4 + ["constant", "star"]))
         if choice == "star":
             align.append(Expression(star=True))
             template.append(draw(st.integers(0, 9)))
-        elif choice == "constant" or not left:
+        elif choice == "constant" or not remaining:
             shift = draw(st.integers(0, 6))
             align.append(Expression(shift=shift))
             template.append(shift + draw(st.integers(1, 5)))
         else:
-            d = left.pop(draw(st.integers(0, len(left) - 1)))
+            d = remaining.pop(draw(st.integers(0, len(remaining) - 1)))
             scale = draw(st.sampled_from([1, 1, -1, 2, -2, 3]))
             reach = abs(scale) * max(shape[d] - 1, 0)
             low = draw(st.integers(0, 3))
@@ -119,24 +119,24 @@ def _draw_axes(draw: st.DrawFn, dimensions: int, rich: bool) -> tuple[list[list[
     used = 0
     for _ in range(dimensions):
         levels = draw(st.sampled_from([0, 1, 1, 1, 2, 3] if rich else [0, 1, 1, 1]))
-        mine = []
+        counts_ = []
         for _ in range(levels):
             count = 2 if rich and seldom(draw, 5) else 1
             if used + count <= _MAX_AXES:
-                mine.append(count)
+                counts_.append(count)
                 used += count
-        counts.append(mine)
+        counts.append(counts_)
     copies = draw(st.sampled_from([0, 0, 1, 1, 2])) if rich else 0
-    needs_names = any(count > 1 for mine in counts for count in mine)
+    needs_names = any(count > 1 for stage_counts in counts for count in stage_counts)
     return counts, min(copies, _MAX_AXES - used), needs_names or (rich and used > 0 and draw(st.booleans()))
 
 
 def _draw_grid(draw: st.DrawFn, axes: int, most: int) -> tuple[int, ...]:
     grid = []
-    left = most
+    remaining = most
     for _ in range(axes):
-        grid.append(draw(st.integers(1, max(min(4, left), 1))))
-        left //= grid[-1]
+        grid.append(draw(st.integers(1, max(min(4, remaining), 1))))
+        remaining //= grid[-1]
     return tuple(draw(st.permutations(grid)))
 
 
@@ -157,14 +157,14 @@ def _draw_order(draw: st.DrawFn, dimensions: int) -> str | tuple[int, ...]:
 def halos(draw: st.DrawFn, spec: Spec, widest: int = 4) -> Spec:
     """Draw a halo for a layout wherever one may be."""
     model = Model(spec)
-    found, periodic = [], []
+    widths, periodic = [], []
     for d in range(len(spec.shape)):
         wraps = draw(st.booleans())
-        most = min(model.widest_halo(d), widest) if model.consecutive(d) and draw(st.booleans()) else 0
-        found.append((draw(st.integers(0, most)), draw(st.integers(0, most))))
-        if wraps and found[-1] != (0, 0):
+        widest_here = min(model.widest_halo(d), widest) if model.consecutive(d) and draw(st.booleans()) else 0
+        widths.append((draw(st.integers(0, widest_here)), draw(st.integers(0, widest_here))))
+        if wraps and widths[-1] != (0, 0):
             periodic.append(d)
-    return replace(spec, halo=tuple(found) if found else (), periodic=tuple(draw(st.permutations(periodic))))
+    return replace(spec, halo=tuple(widths) if widths else (), periodic=tuple(draw(st.permutations(periodic))))
 
 
 @st.composite
@@ -192,22 +192,22 @@ def specs(
         extents = tuple(size + shift for size, shift in zip(shape, offset, strict=True))
     dist: list[tuple[Stage, ...]] = []
     source, reverse = [], []
-    for d, mine in enumerate(counts):
+    for d, stage_counts in enumerate(counts):
         found: list[Stage] = []
-        for count in mine:
-            own, free = tuple(free[:count]), free[count:]
-            coordinates = math.prod(grid[axis] for axis in own)
+        for count in stage_counts:
+            own_axes, free = tuple(free[:count]), free[count:]
+            coordinates = math.prod(grid[axis] for axis in own_axes)
             owners = owners_nested(found, extents[d], grid, *((source[d], d in reverse) if found else ()))
             known = [tuple(c) for c in _all_coordinates(found, grid)]
             sizes = {sum(1 for owner in owners if owner == c) for c in known}
-            stage = draw(stages(sizes, coordinates, own))
+            stage = draw(stages(sizes, coordinates, own_axes))
             if not found:
                 turns = rich and stage.kind != "indirect" and seldom(draw, 3)
                 source.append(draw(st.integers(0, coordinates - 1)) if turns else 0)
                 if turns and draw(st.booleans()):
                     reverse.append(d)
             found.append(stage)
-        if not mine:
+        if not stage_counts:
             source.append(0)
         dist.append(tuple(found))
     positions = math.prod(grid)
@@ -254,17 +254,17 @@ def flattened(spec: Spec) -> Spec:
 def _from_classes(spec: Spec, model: Model, classes: list[list[tuple[int, ...]]]) -> Spec:
     holders: dict[tuple[int, ...], list[int]] = {}
     for rank, part in model.parts.items():
-        key = tuple(sets.index(tuple(own.tolist())) for sets, own in zip(classes, part.indices, strict=True))
+        key = tuple(sets.index(tuple(indices.tolist())) for sets, indices in zip(classes, part.indices, strict=True))
         holders.setdefault(key, []).append(rank)
     # Coordinates that own nothing coincide and then count as more holders of one class than the others have.
-    most = {len(ranks) for ranks in holders.values()}
-    if len(most) != 1:
+    counts = {len(ranks) for ranks in holders.values()}
+    if len(counts) != 1:
         return spec
-    copies = most.pop()
+    copies = counts.pop()
     grid = (*(len(sets) for sets in classes), copies)
     dist = []
     for d, sets in enumerate(classes):
-        owners = tuple((c, 1) for i in range(spec.shape[d]) for c, own in enumerate(sets) if i in own)
+        owners = tuple((c, 1) for i in range(spec.shape[d]) for c, indices in enumerate(sets) if i in indices)
         dist.append((Stage("indirect" if owners else "block", (d,), owners=owners),))
     ranks = [rank for key in sorted(holders) for rank in holders[key]]
     return Spec(

@@ -97,8 +97,8 @@ def test_turns_are_those_of_cyclic(ranks):
         pattern = GSI(elements, ranks, request_)
         layout = plait.Layout((elements,), [f"cyclic({request_})"], grid=(ranks,))
         for rank in range(ranks):
-            mine = [i for i in range(elements) if i // request_ % ranks == rank]
-            assert expand(pattern, rank) == mine == list(layout.indices(rank)[0])
+            indices = [i for i in range(elements) if i // request_ % ranks == rank]
+            assert expand(pattern, rank) == indices == list(layout.indices(rank)[0])
             assert all(access.offset % request_ == 0 for access in pattern.requests(rank))
 
 
@@ -125,11 +125,11 @@ def test_scheduled_records_go_out_once_each(ranks, seed):
 def test_overlapped_requests_cover_the_file_and_reach_no_further_than_said(ranks, overlap):
     for elements, request_ in SIZES:
         pattern = GSO(elements, ranks, request_, overlap=overlap, seed=3)
-        most = request_ if overlap is None else overlap
-        found = sorted(access[1:] for rank in range(ranks) for access in pattern.requests(rank))
-        assert [offset for offset, _ in found] == list(range(0, elements, request_))
-        for offset, count in found:
-            assert min(request_, elements - offset) <= count <= min(request_ + most, elements - offset)
+        max_overlap = request_ if overlap is None else overlap
+        ranges = sorted(access[1:] for rank in range(ranks) for access in pattern.requests(rank))
+        assert [offset for offset, _ in ranges] == list(range(0, elements, request_))
+        for offset, count in ranges:
+            assert min(request_, elements - offset) <= count <= min(request_ + max_overlap, elements - offset)
         assert {i for rank in range(ranks) for i in expand(pattern, rank)} == set(range(elements))
 
 

@@ -27,13 +27,13 @@ def test_one_rank_reads_by_every_mode(numbers, name):
     pattern = PATTERNS[name](100, 1, 7)
     with plait.open(numbers, shape=(100,), dtype="i8") as file:
         for mode in pattern.modes:
-            found = []
+            results = []
             done = drive(
-                pattern, file, mode=mode, receive=lambda access, part, to=found: to.append((access, part.copy()))
+                pattern, file, mode=mode, receive=lambda access, part, to=results: to.append((access, part.copy()))
             )
-            assert [access for access, _ in found] == list(pattern.requests(0))
-            assert done == (len(found), sum(len(part) for _, part in found))
-            for access, part in found:
+            assert [access for access, _ in results] == list(pattern.requests(0))
+            assert done == (len(results), sum(len(part) for _, part in results))
+            for access, part in results:
                 assert np.array_equal(part, np.arange(access.offset, access.offset + access.count))
 
 

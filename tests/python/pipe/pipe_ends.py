@@ -64,18 +64,18 @@ def write_steps(url, layout, count, dtype="f8"):
             file.write(given(split_array(whole(layout.shape, step, dtype), layout)), layout)
 
 
-def check_steps(found, expected, layout):
+def check_steps(steps, expected, layout):
     """Compare the local arrays of all ranks in each step with `expected(step)`, the whole array."""
-    for step, arrays in enumerate(found):
-        for mine, wanted in zip(arrays, split_array(expected(step), layout), strict=True):
-            np.testing.assert_array_equal(mine, wanted)
+    for step, arrays in enumerate(steps):
+        for actual, part in zip(arrays, split_array(expected(step), layout), strict=True):
+            np.testing.assert_array_equal(actual, part)
 
 
 def read_steps(url, layout, **how):
     """Return the local arrays of each step."""
-    found = []
+    steps = []
     with plait.open(url) as file:
         for _ in file:
             arrays = file.read(layout, **how)
-            found.append(arrays if isinstance(arrays, list) else [arrays])
-    return found
+            steps.append(arrays if isinstance(arrays, list) else [arrays])
+    return steps

@@ -153,7 +153,7 @@ def test_a_lock_that_cannot_be_seen_is_told_to_both(meeting_folder):
             for _ in range(5):
                 file.write(np.zeros(3))
 
-    beside = BackgroundThread(write)
+    thread = BackgroundThread(write)
     while not (meeting_folder / "flow.pipe").exists():
         time.sleep(0.01)
     shutil.copy(meeting_folder / "flow.pipe", meeting_folder / "copy.pipe")
@@ -161,7 +161,7 @@ def test_a_lock_that_cannot_be_seen_is_told_to_both(meeting_folder):
     with pytest.raises(plait.StoreError, match=words):
         plait.open("pipe:copy?timeout=20")
     with pytest.raises(plait.StoreError, match=words):
-        beside.result()
+        thread.result()
     # A writer that has ended is not mentioned.
     with pytest.raises(plait.StoreError, match="no writer has come within 1 s"):
         plait.open("pipe:copy?timeout=1")
@@ -193,20 +193,20 @@ def test_a_rank_that_dies_while_its_program_waits_for_a_step():
                 if not plait.pipe_status("pipe:flow").readers:
                     break
                 time.sleep(0.05)
-            gone = time.monotonic() - began
+            killed_after = time.monotonic() - began
             with pytest.raises(plait.StoreError) as error:
                 file.write(np.zeros(4))
-            raise RuntimeError(f"{gone:.2f} {error.value}")
+            raise RuntimeError(f"{killed_after:.2f} {error.value}")
 
-    beside = BackgroundThread(write)
+    thread = BackgroundThread(write)
     # The launcher is not to end the other rank.
     words = [find_launcher(), "-n", "2", "sh", "-c", '"$@"; sleep 3', "sh", sys.executable, "-c"]
     words += [PROGRAM.format(body=WAITS)]
     job = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     with pytest.raises(RuntimeError, match=r"the reader .* has failed: .*rank 1") as error:
-        beside.result()
+        thread.result()
     assert float(str(error.value).split()[0]) < 40
-    said = job.communicate(timeout=300)[0]
-    after = [float(line.split()[0]) for line in said.splitlines() if "rank 1" in line and line[0].isdigit()]
-    assert len(after) == 1, said
-    assert 0.4 < after[0] < 12, said
+    output = job.communicate(timeout=300)[0]
+    after = [float(line.split()[0]) for line in output.splitlines() if "rank 1" in line and line[0].isdigit()]
+    assert len(after) == 1, output
+    assert 0.4 < after[0] < 12, output

@@ -47,10 +47,10 @@ def test_a_mistaken_reader_does_not_end_a_writer_that_has_its_readers():
 def test_readers_that_stand_still_do_not_stop_a_writer_that_drops():
     with plait.open("pipe:flow?drop=oldest&readers=0&queue=3", "w", shape=(3,), dtype="f8") as file:
         file.write(np.zeros(3))
-        with plait.open("pipe:flow") as one, plait.open("pipe:flow") as other:
-            assert one.begin_step().number == 0
+        with plait.open("pipe:flow") as first, plait.open("pipe:flow") as second:
+            assert first.begin_step().number == 0
             file.write(np.zeros(3))
-            other.begin_step()
+            second.begin_step()
             for _ in range(10):
                 file.write(np.zeros(3))
     with pytest.raises(plait.ArgumentError, match="needs queue=2 or more"):
@@ -122,8 +122,8 @@ def test_the_type_that_a_reader_expects_is_that_of_every_step(url, dtype):
                 np.testing.assert_array_equal(file.read(), np.arange(3.0))
 
     writer = BackgroundThread(write)
-    told = rf"step 1 has elements of type .*S8, but this reader expects .*{dtype}"
-    with pytest.raises(plait.ArgumentError, match=told):
+    message = rf"step 1 has elements of type .*S8, but this reader expects .*{dtype}"
+    with pytest.raises(plait.ArgumentError, match=message):
         read()
     with pytest.raises(plait.StoreError, match="has failed"):
         writer.result()
@@ -219,5 +219,5 @@ def test_waiting_can_be_interrupted(what):
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.3)
         process.send_signal(2)
-        said, _ = process.communicate(timeout=300)
-        assert said == "interrupted\n"
+        output, _ = process.communicate(timeout=300)
+        assert output == "interrupted\n"

@@ -38,10 +38,10 @@ def test_what_numpy_converts(source, target, casting):
             np.testing.assert_array_equal(actual, array.astype(target))
         writer.result()
     else:
-        told = f"the two ends differ: .* writes 2x4 .{array.dtype.str[1:]}, but .*casting={casting} does not convert"
-        with pytest.raises(plait.ArgumentError, match=told):
+        message = f"the two ends differ: .* writes 2x4 .{array.dtype.str[1:]}, but .*casting={casting} does not convert"
+        with pytest.raises(plait.ArgumentError, match=message):
             plait.open(url, dtype=target)
-        with pytest.raises(plait.Error, match=told):
+        with pytest.raises(plait.Error, match=message):
             writer.result()
 
 
@@ -54,7 +54,7 @@ def test_conversions_of_every_layout():
         for _ in file:
             layout = Layout((20, 30), "(block, *) onto (3)", halo=[(1, 1), (0, 0)], order="F")
             big = [np.full([2 * n for n in layout.padded_shape(rank)], -1, "f4") for rank in range(3)]
-            arrays = [one[::2, ::2] for one in big]
+            arrays = [array[::2, ::2] for array in big]
             file.read(layout, out=arrays, region=np.s_[::2])
             for rank, mine in enumerate(arrays):
                 with np.errstate(over="ignore"):
@@ -100,10 +100,10 @@ def test_wider_elements_come_in_pieces_that_are_converted_by_themselves():
 
 def test_another_type_is_no_conversion_unless_that_is_said():
     writer = BackgroundThread(write, np.zeros(3), Layout((3,), "(block) onto (3)"))
-    told = r"writes 3 <f8, but .* reads 3 <f4.*let the reader open pipe:flow\?casting=same_kind"
-    with pytest.raises(plait.ArgumentError, match=told):
+    message = r"writes 3 <f8, but .* reads 3 <f4.*let the reader open pipe:flow\?casting=same_kind"
+    with pytest.raises(plait.ArgumentError, match=message):
         plait.open("pipe:flow", dtype="f4")
-    with pytest.raises(plait.Error, match=told):
+    with pytest.raises(plait.Error, match=message):
         writer.result()
     with pytest.raises(plait.ArgumentError, match='casting=unsafe is not "no", "safe" or "same_kind"'):
         plait.open("pipe:flow?casting=unsafe", dtype="f4")

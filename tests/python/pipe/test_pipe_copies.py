@@ -26,11 +26,11 @@ def write(count=3, *, second=False, url="pipe:flow", dtype="f8", attributes=None
 
 def read(url="pipe:flow"):
     """Number, attributes and arrays of each step."""
-    found = []
+    steps = []
     with plait.open(url) as file:
         for step in file:
-            found.append((step.number, step.attributes, {name: file.read(variable=name) for name in step.variables}))
-    return found
+            steps.append((step.number, step.attributes, {name: file.read(variable=name) for name in step.variables}))
+    return steps
 
 
 def names(folder):
@@ -137,8 +137,8 @@ def test_a_relay_hands_everything_on():
     done = plait.copy("pipe:flow", "pipe:next")
     writer.result()
     assert done.steps == 3
-    for number, (found, attributes, arrays) in enumerate(reader.result()):
-        assert (found, attributes, list(arrays)) == (number, {"time": 0.5 * number}, ["data", "pressure"])
+    for number, (step, attributes, arrays) in enumerate(reader.result()):
+        assert (step, attributes, list(arrays)) == (number, {"time": 0.5 * number}, ["data", "pressure"])
         np.testing.assert_array_equal(arrays["data"], whole(SHAPE, number))
         np.testing.assert_array_equal(arrays["pressure"], np.full(number + 2, number, "i2"))
     with pytest.raises(plait.ArgumentError, match="is the source itself"):

@@ -23,8 +23,8 @@ def test_programs_of_several_hosts():
         options = ["--seed", random.randrange(1 << 20), "--hosts", 3, "--fault", fault, "--here"]
         return on_hosts("exec", "--hosts", 3, "--", sys.executable, STORM, *options, seconds=400)
 
-    with ThreadPoolExecutor() as beside:  # mostly they wait
-        for done in beside.map(storm, ["none", "flap", "cut"]):
+    with ThreadPoolExecutor() as pool:  # mostly they wait
+        for done in pool.map(storm, ["none", "flap", "cut"]):
             assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -107,18 +107,18 @@ def between_two(folder, url, before="true", programs=(WRITES, READS)):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("network", ["", "&network=eth0", "&network=10.77.0.0/24", "&network=eth0&ports=4700-4710"])
 def test_the_network_is_chosen(tmp_path, network):
-    said = between_two(tmp_path, f"pipe:flow?timeout=20{network}")
-    assert "written" in said, said
-    assert "read" in said, said
+    output = between_two(tmp_path, f"pipe:flow?timeout=20{network}")
+    assert "written" in output, output
+    assert "read" in output, output
 
 
 @needs_hosts
 @pytest.mark.long
 def test_long_layouts_many_requests_and_conversions(tmp_path):
     """A layout of more than 1 MiB of text is sent in parts, and 400 requests are sent a few at a time."""
-    said = between_two(tmp_path, "pipe:flow?timeout=20", programs=(LONG_WRITES, LONG_READS))
-    assert "written" in said, said
-    assert "read" in said, said
+    output = between_two(tmp_path, "pipe:flow?timeout=20", programs=(LONG_WRITES, LONG_READS))
+    assert "written" in output, output
+    assert "read" in output, output
 
 
 # The harness turns version 6 off, and gives addresses of version 4.
@@ -131,23 +131,25 @@ ip -6 addr add fd77::${two:-0}1/64 dev eth0 nodad || echo no version 6
 @needs_hosts
 @pytest.mark.long
 def test_addresses_of_version_6(tmp_path):
-    said = between_two(tmp_path, "pipe:flow?timeout=20&network=fd77::/16", VERSION_6)
-    if "no version 6" in said or "Directory nonexistent" in said:
+    output = between_two(tmp_path, "pipe:flow?timeout=20&network=fd77::/16", VERSION_6)
+    if "no version 6" in output or "Directory nonexistent" in output:
         pytest.skip("no IPv6 here")
-    assert "written" in said, said
-    assert "read" in said, said
+    assert "written" in output, output
+    assert "read" in output, output
 
 
 @needs_hosts
 @pytest.mark.long
 def test_an_address_that_others_do_not_reach_is_named(tmp_path):
     """If there is another address, that one is used."""
-    own = '[ -n "$two" ] || ip addr add 192.168.77.1/24 dev eth0'
-    said = between_two(tmp_path, "pipe:flow?timeout=12&network=192.168.77.1", own)  # a network may return after 9 s
-    assert "told: pipe:flow?timeout=12&network=192.168.77.1: cannot reach the writer, python (process " in said, said
-    assert "tcp:192.168.77.1:" in said, said
-    assert "Network is unreachable" in said, said
-    assert "no reader has come within 12 s" in said, said
-    said = between_two(tmp_path, "pipe:flow?timeout=20", own)
-    assert "written" in said, said
-    assert "read" in said, said
+    setup = '[ -n "$two" ] || ip addr add 192.168.77.1/24 dev eth0'
+    output = between_two(tmp_path, "pipe:flow?timeout=12&network=192.168.77.1", setup)  # a network may return after 9 s
+    assert "told: pipe:flow?timeout=12&network=192.168.77.1: cannot reach the writer, python (process " in output, (
+        output
+    )
+    assert "tcp:192.168.77.1:" in output, output
+    assert "Network is unreachable" in output, output
+    assert "no reader has come within 12 s" in output, output
+    output = between_two(tmp_path, "pipe:flow?timeout=20", setup)
+    assert "written" in output, output
+    assert "read" in output, output

@@ -19,16 +19,20 @@ WITHOUT_MPI = Program(3, alone=True)
 
 def carried_out(programs, rounds, seed=1, **options):
     """Return the output of the processes of a successful run."""
-    run = Run(seed, programs=[one if isinstance(one, Program) else Program(one) for one in programs], rounds=rounds)
+    run = Run(
+        seed,
+        programs=[program if isinstance(program, Program) else Program(program) for program in programs],
+        rounds=rounds,
+    )
     for name, value in options.items():
         setattr(run, name, value)
-    good, words, said = carry_out(run, 300)
+    good, words, reports = carry_out(run, 300)
     assert good, f"{run}\n{words}"
-    return said
+    return reports
 
 
-def collect_errors(said):
-    return {name.removeprefix("done-"): told["errors"][0] for name, told in said.items() if told["errors"]}
+def collect_errors(reports):
+    return {name.removeprefix("done-"): report["errors"][0] for name, report in reports.items() if report["errors"]}
 
 
 @pytest.mark.sampled(1)
@@ -38,8 +42,8 @@ def collect_errors(said):
     ids=["1 to 4", "4 to 3", "3 without MPI to 2", "2 to 3, 1, and 3 without MPI"],
 )
 def test_any_numbers_of_ranks_and_readers(programs):
-    said = carried_out(programs, 4, seed=len(programs))
-    assert sum(told["checked"] for told in said.values()) > 0
+    reports = carried_out(programs, 4, seed=len(programs))
+    assert sum(report["checked"] for report in reports.values()) > 0
 
 
 @pytest.mark.long
@@ -75,8 +79,8 @@ def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank)
     ("program", "rank", "outlive"), [(0, 0, True), (0, 1, False), (1, 0, False), (1, 1, True), (0, 1, True)]
 )
 def test_a_killed_rank_is_told_of(program, rank, outlive):
-    said = carried_out((2, 2), 1, fault=Fault("kill", program, rank, 0, 0), outlive=outlive)
-    errors = collect_errors(said)
+    reports = carried_out((2, 2), 1, fault=Fault("kill", program, rank, 0, 0), outlive=outlive)
+    errors = collect_errors(reports)
     assert {name for name in errors if not name.startswith(str(program))} == {f"{1 - program}-0", f"{1 - program}-1"}
     for name, error in errors.items():
         assert error["after"] < 18, (name, error)  # some hundredths of a second on a machine that rests

@@ -13,9 +13,9 @@ def test_a_region_is_read():
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 2)
     region = (slice(2, 9), slice(3, 4))
     layout = Layout((7, 1), "(cyclic, *) onto (3)")
-    found = read_steps("pipe:flow", layout, region=region)
+    steps = read_steps("pipe:flow", layout, region=region)
     writer.result()
-    check_steps(found, lambda step: whole(shape, step)[region], layout)
+    check_steps(steps, lambda step: whole(shape, step)[region], layout)
 
 
 def test_only_what_a_region_with_steps_takes_is_sent():
@@ -27,8 +27,8 @@ def test_only_what_a_region_with_steps_takes_is_sent():
             wanted = Layout((50, 29), "(*, cyclic) onto (5)")
             assert "11.3 KiB in 1450 runs" in file.explain(wanted, region)
             actual = file.read(wanted, region=region)
-            for mine, expected in zip(actual, split_array(whole((100, 90), 0)[region], wanted), strict=True):
-                np.testing.assert_array_equal(mine, expected)
+            for part, expected in zip(actual, split_array(whole((100, 90), 0)[region], wanted), strict=True):
+                np.testing.assert_array_equal(part, expected)
     writer.result()
 
 
@@ -63,8 +63,8 @@ def test_regions_are_what_they_are_to_files(tmp_path, region):
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(cyclic(3), block) onto (2, 2)"), 1)
     with plait.open(tmp_path / "a.npy") as file, plait.open("pipe:flow") as pipe:
         for _ in pipe:
-            found = [answer(one, region) for one in (file, pipe)]
-            np.testing.assert_array_equal(found[0], found[1])
+            answers = [answer(opened, region) for opened in (file, pipe)]
+            np.testing.assert_array_equal(answers[0], answers[1])
             small = Layout((3, 3), "(*, *) onto ()")
             assert refused(pipe, small, region=np.s_[:2]) == refused(file, small, region=np.s_[:2])
     writer.result()
@@ -98,6 +98,6 @@ def test_a_step_is_assigned_like_an_array(meeting_folder):
             file[:, ::-1] = np.arange(4)
 
     writer = BackgroundThread(write)
-    ((found,),) = read_steps("pipe:flow", Layout((6, 4), "(*, *)"))
+    ((array,),) = read_steps("pipe:flow", Layout((6, 4), "(*, *)"))
     writer.result()
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(array, expected)

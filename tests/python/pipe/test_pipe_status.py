@@ -30,7 +30,7 @@ def test_a_pipe_that_nobody_reads(meeting_folder):
         assert (status.steps, status.newest, status.held, status.queue, status.dropped) == (5, 4, 3, 3, 2)
         assert status.bytes == 5 * 96 + 8 * (1 + 2 + 3 + 4 + 5)
         assert status.attributes == {"time": 0.5, "name": "first", "count": 3}
-        assert [(one.name, one.shape, one.dtype) for one in status.variables] == [
+        assert [(variable.name, variable.shape, variable.dtype) for variable in status.variables] == [
             ("data", (4, 6), np.dtype(">f4")),
             ("p4", (5,), np.dtype("i8")),
         ]

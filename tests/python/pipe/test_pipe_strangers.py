@@ -67,8 +67,8 @@ def test_strangers_delay_no_reader_and_take_no_memory(meeting_folder):
             before, after = (resident(), 0) if number == 1 else (before, resident())
             for stranger in strangers:
                 stranger.close()
-    found = reader.result()
-    assert [float(arrays[1][0]) for arrays in found] == list(range(ROUNDS))
+    steps = reader.result()
+    assert [float(arrays[1][0]) for arrays in steps] == list(range(ROUNDS))
     assert after - before < 20 << 20
 
 

@@ -29,10 +29,10 @@ def test_each_step_arrives_in_the_readers_layout(source, target, dtype):
     shape = (13, 11)
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, source), 4, dtype)
     layout = Layout(shape, target)
-    found = read_steps("pipe:flow", layout)
+    steps = read_steps("pipe:flow", layout)
     writer.result()
-    assert len(found) == 4
-    check_steps(found, lambda step: whole(shape, step, dtype), layout)
+    assert len(steps) == 4
+    check_steps(steps, lambda step: whole(shape, step, dtype), layout)
 
 
 @st.composite
@@ -49,7 +49,7 @@ def layouts(draw, shape):
 def region_strategy(size):
     """Draw a stretch of indices with a step, or one index; all indices in about half of the cases."""
     ends = st.lists(st.integers(-size - 2, size + 2), min_size=2, max_size=2)
-    some = st.tuples(ends, st.integers(1, 5)).map(lambda given: slice(*given[0], given[1]))
+    some = st.tuples(ends, st.integers(1, 5)).map(lambda drawn: slice(*drawn[0], drawn[1]))
     return st.just(slice(None)) | some | (st.integers(-size, size - 1) if size > 0 else some)
 
 
@@ -61,9 +61,9 @@ def test_any_layouts(data):
     region = tuple(data.draw(region_strategy(size)) for size in shape)
     target = data.draw(layouts(whole(shape, 0)[region].shape))
     writer = BackgroundThread(write_steps, "pipe:flow", source, 2)
-    found = read_steps("pipe:flow", target, region=region)
+    steps = read_steps("pipe:flow", target, region=region)
     writer.result()
-    check_steps(found, lambda step: whole(shape, step)[region], target)
+    check_steps(steps, lambda step: whole(shape, step)[region], target)
 
 
 def test_halos_are_filled():
@@ -116,11 +116,11 @@ def test_what_steps_say_may_change_each_time(queue):
 
     writer = BackgroundThread(write)
     with plait.open("pipe:flow") as file:
-        found = []
+        steps = []
         for step in file:
             assert (file.read() == step.number).all()
-            found.append(len(step.attributes.get("name", "")))
-    assert found == lengths
+            steps.append(len(step.attributes.get("name", "")))
+    assert steps == lengths
     writer.result()
 
 
@@ -161,9 +161,9 @@ def test_each_of_several_readers_gets_every_step():
     readers = [BackgroundThread(read_steps, "pipe:flow", layout) for _ in range(3)]
     write_steps("pipe:flow?readers=3", Layout((6,), "(cyclic) onto (3)"), 7)
     for reader in readers:
-        found = reader.result()
-        assert len(found) == 7
-        for step, arrays in enumerate(found):
+        steps = reader.result()
+        assert len(steps) == 7
+        for step, arrays in enumerate(steps):
             np.testing.assert_array_equal(np.concatenate(arrays), whole((6,), step))
 
 

@@ -80,8 +80,8 @@ def test_from_c_to_python(program, writer):
         for count, step in enumerate(file):
             assert step.attributes == {"n": count, "time": 0.25 * count, "name": "flow"}
             assert step.variables == ("data", "count")
-            for found, expected in zip(file.read(mine), split_array(make_field(count), mine), strict=True):
-                np.testing.assert_array_equal(found, expected)
+            for actual, expected in zip(file.read(mine), split_array(make_field(count), mine), strict=True):
+                np.testing.assert_array_equal(actual, expected)
             np.testing.assert_array_equal(file.read(variable="count"), np.array([count, -count, 7], "i4"))
         assert count == STEPS - 1
     expect_well(job)

@@ -77,30 +77,30 @@ TRACE = ("open", "create", "convert", "report", "compare", "import_trace", "gene
 
 def functions() -> dict[str, Callable[..., Any]]:
     """Return public functions in Python: those of notations, traces, layouts, patterns, pipes and distant files."""
-    found: dict[str, Callable[..., Any]] = {"indirect": plait.indirect, "relabel": plait.relabel}
-    found |= {"pipe_names": plait.pipe_names, "pipe_status": plait.pipe_status, "world": plait.world}
-    found |= {"distant.offer": distant.offer, "distant.find": distant.find}
-    found |= {f"patterns.{name}": kind for name, kind in PATTERNS.items()}
+    calls: dict[str, Callable[..., Any]] = {"indirect": plait.indirect, "relabel": plait.relabel}
+    calls |= {"pipe_names": plait.pipe_names, "pipe_status": plait.pipe_status, "world": plait.world}
+    calls |= {"distant.offer": distant.offer, "distant.find": distant.find}
+    calls |= {f"patterns.{name}": kind for name, kind in PATTERNS.items()}
     for module in notations.__all__:
         inside: ModuleType = getattr(notations, module)
         for name in dir(inside):
             if name.startswith(("from_", "to_")):
-                found[f"notations.{module}.{name}"] = getattr(inside, name)
-    return {**found, **{f"trace.{name}": getattr(trace, name) for name in TRACE}}
+                calls[f"notations.{module}.{name}"] = getattr(inside, name)
+    return {**calls, **{f"trace.{name}": getattr(trace, name) for name in TRACE}}
 
 
 def tried(name: str, call: Callable[[], Any]) -> None:
     """Make a call, which may reject its arguments; one that does not return ends the tests with a traceback."""
-    said = "nothing is wrong"
+    message = "nothing is wrong"
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     try:
         call()
     except plait.Error as error:
-        said = str(error)
+        message = str(error)
     finally:
         faulthandler.cancel_dump_traceback_later()
-    assert said, f"{name} does not say what is wrong"
-    assert "incompatible function arguments" not in said, f"{name}: {said}"
+    assert message, f"{name} does not say what is wrong"
+    assert "incompatible function arguments" not in message, f"{name}: {message}"
 
 
 @pytest.mark.parametrize("name", list(CORE))
@@ -108,12 +108,12 @@ def test_functions_of_the_core(name: str) -> None:
     draw = random.Random(name)
     function, most = CORE[name]
     for _ in range(DRAWS):
-        given = [draw.choice(VALUES) for _ in range(draw.randint(1, most))]
+        arguments = [draw.choice(VALUES) for _ in range(draw.randint(1, most))]
         if most > 1 and draw.random() < 0.5:
-            given[0] = LAYOUT
-        if len(given) < most and name not in ("bit_permutation", "Layout", "IndexSet", "Layout.parse"):
-            given += [draw.choice(VALUES) for _ in range(most - len(given))]
-        tried(name, lambda given=given: function(*given))
+            arguments[0] = LAYOUT
+        if len(arguments) < most and name not in ("bit_permutation", "Layout", "IndexSet", "Layout.parse"):
+            arguments += [draw.choice(VALUES) for _ in range(most - len(arguments))]
+        tried(name, lambda given=arguments: function(*given))
 
 
 @pytest.mark.parametrize("name", list(functions()))
@@ -122,15 +122,19 @@ def test_functions_in_python(name: str, tmp_path, monkeypatch) -> None:
     draw = random.Random(name)
     function = functions()[name]
     parameters = inspect.signature(function).parameters.values()
-    positional = [one for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD]
-    needed = sum(one.default is one.empty for one in positional)
-    named = [one.name for one in parameters if one.kind == one.KEYWORD_ONLY and one.name != "progress"]
+    positional = [parameter for parameter in parameters if parameter.kind == parameter.POSITIONAL_OR_KEYWORD]
+    needed = sum(parameter.default is parameter.empty for parameter in positional)
+    named = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind == parameter.KEYWORD_ONLY and parameter.name != "progress"
+    ]
     for _ in range(DRAWS):
-        given = [draw.choice(VALUES) for _ in range(draw.randint(needed, len(positional)))]
-        if given and draw.random() < 0.5:
-            given[0] = LAYOUT
+        arguments = [draw.choice(VALUES) for _ in range(draw.randint(needed, len(positional)))]
+        if arguments and draw.random() < 0.5:
+            arguments[0] = LAYOUT
         options = {key: draw.choice(VALUES) for key in named if draw.random() < 0.3}
-        tried(name, lambda given=given, options=options: function(*given, **options))
+        tried(name, lambda given=arguments, options=options: function(*given, **options))
 
 
 @pytest.mark.parametrize("name", list(PATTERNS))
@@ -141,7 +145,7 @@ def test_what_patterns_are_asked(name: str) -> None:
         rank, number = draw.choice([*VALUES, 1]), draw.choice([*VALUES, 1])
         tried(f"{name}.at", lambda rank=rank, number=number: pattern.at(rank, number))
         tried(f"{name}.requests", lambda rank=rank: list(pattern.requests(rank)))
-    assert sum(one.count for one in pattern.requests(1)) > 0
+    assert sum(request.count for request in pattern.requests(1)) > 0
 
 
 @pytest.mark.parametrize("url", ["pipe:given?readers=0", "given.npy"])
@@ -152,8 +156,10 @@ def test_what_files_are_asked(url: str, tmp_path, monkeypatch) -> None:
     file = plait.open(url, "w", shape=(6, 4), dtype="f8")
     for _ in range(DRAWS):
         layout, region, flag, halo = (draw.choice(VALUES) for _ in range(4))
-        tried("File.explain", lambda given=(layout, region, flag), halo=halo: file.explain(*given, fill_halo=halo))
-        tried("File.define", lambda given=(layout, region, flag): file.define(*given))
+        tried(
+            "File.explain", lambda arguments=(layout, region, flag), halo=halo: file.explain(*arguments, fill_halo=halo)
+        )
+        tried("File.define", lambda arguments=(layout, region, flag): file.define(*arguments))
         tried("File.type_of", lambda name=layout: file.type_of(name))
     file.close()
 

@@ -60,7 +60,7 @@ class Block:
 
 def fenced_blocks(path: Path) -> list[Block]:
     """Return the fenced blocks of a document."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     block: Block | None = None
     prose = 0
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -68,17 +68,17 @@ def fenced_blocks(path: Path) -> list[Block]:
             if line != "```":
                 block.text += line + "\n"
                 continue
-            if block.language == "text" and found and found[-1].output is None and prose <= 1:
-                found[-1].output = block.text
+            if block.language == "text" and blocks and blocks[-1].output is None and prose <= 1:
+                blocks[-1].output = block.text
             else:
-                found.append(block)
+                blocks.append(block)
             block, prose = None, 0
         elif line.startswith("```"):
             block = Block(line[3:].strip(), "", number)
         elif line.strip():
             prose += 1
     assert block is None, f"{path}: the block of line {block.line if block else 0} has no end"
-    return found
+    return blocks
 
 
 def run(command: list[str | Path], folder: Path) -> str:
@@ -220,9 +220,9 @@ def test_shown_commands_exist() -> None:
             if name is None:
                 assert line in ("plait --help", "plait --version"), f"{path}: there is no command as in '{line}'"
                 continue
-            own = line.split(" -- ")[0]  # the words after it belong to another program
-            given = {word.split("=")[0] for word in shlex.split(own) if word.startswith("--")}
-            assert given <= options(known[name]), f"{path}: '{line}' has options that {name} has not"
+            plait_part = line.split(" -- ")[0]  # the words after it belong to another program
+            used = {word.split("=")[0] for word in shlex.split(plait_part) if word.startswith("--")}
+            assert used <= options(known[name]), f"{path}: '{line}' has options that {name} has not"
 
 
 def test_every_command_is_told_of() -> None:
@@ -248,8 +248,8 @@ def test_every_python_name_is_told_of() -> None:
     ):
         members = [name for name, _ in inspect.getmembers(kind) if not name.startswith("_")]
         section = text.partition(f"## `{kind.__name__}`")[2].partition("\n## ")[0]
-        told = re.findall(r"`(?:[A-Z]\w*\.)?(\w+)", section)
-        missing += [f"{kind.__name__}.{name}" for name in members if name not in told]
+        described = re.findall(r"`(?:[A-Z]\w*\.)?(\w+)", section)
+        missing += [f"{kind.__name__}.{name}" for name in members if name not in described]
     assert not missing, f"docs/reference/python.md lacks {missing}"
 
 

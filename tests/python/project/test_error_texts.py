@@ -92,9 +92,9 @@ def told(call, given):
 
 @pytest.mark.parametrize(("call", "kind", "text"), CASES, ids=[call[:70] for call, _, _ in CASES])
 def test_the_text(names, monkeypatch, call, kind, text):
-    folder, given = names
+    folder, names_ = names
     monkeypatch.chdir(folder)
-    assert told(call, dict(given)) == (kind, text)
+    assert told(call, dict(names_)) == (kind, text)
     assert not any(word in text for word in ALIEN)
 
 

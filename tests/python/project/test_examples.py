@@ -38,9 +38,9 @@ def run(ranks, command, folder):
 
 def expect_all_updates(printed):
     first, second = printed.splitlines()
-    found = re.fullmatch(r"20 records of \d\d\.\d KB; 40 updates, (\d+) records moved", first)
-    assert found, printed
-    assert int(found[1]) > 0
+    match = re.fullmatch(r"20 records of \d\d\.\d KB; 40 updates, (\d+) records moved", first)
+    assert match, printed
+    assert int(match[1]) > 0
     assert re.fullmatch(r"read 1\.\d MB in \d+\.\d{3} s of all \w+: \d+\.\d MB/s per CPU", second), printed
 
 

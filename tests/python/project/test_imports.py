@@ -37,9 +37,9 @@ def told_to_type_checkers(module):
 
 
 def test_importing_the_package_loads_little():
-    found = set(printed("import json, sys, plait; print(json.dumps(list(sys.modules)))"))
-    assert not found & HEAVY
-    assert {name for name in found if name.split(".")[0] == "plait"} <= {
+    loaded = set(printed("import json, sys, plait; print(json.dumps(list(sys.modules)))"))
+    assert not loaded & HEAVY
+    assert {name for name in loaded if name.split(".")[0] == "plait"} <= {
         "plait",
         "plait._base",
         "plait._base.errors",
@@ -50,11 +50,11 @@ def test_importing_the_package_loads_little():
 
 
 def test_arrays_need_neither_traces_nor_the_command_line():
-    found = set(printed("import json, sys, plait; plait.open; print(json.dumps(list(sys.modules)))"))
-    assert "numpy" in found
-    assert not found & {"rich", "click", "importlib.metadata", "mpi4py"}
+    loaded = set(printed("import json, sys, plait; plait.open; print(json.dumps(list(sys.modules)))"))
+    assert "numpy" in loaded
+    assert not loaded & {"rich", "click", "importlib.metadata", "mpi4py"}
     others = ("plait.cli", "plait.draw", "plait.launch", "plait.model", "plait.trace", "plait._trace", "plait._mpi")
-    assert not [name for name in found if name.startswith(others)]
+    assert not [name for name in loaded if name.startswith(others)]
 
 
 def test_a_product_that_is_not_installed_is_no_attribute(monkeypatch):
@@ -68,15 +68,15 @@ def test_a_product_that_is_not_installed_is_no_attribute(monkeypatch):
 @pytest.mark.parametrize("package", LAZY)
 def test_names_are_what_type_checkers_are_told(package):
     module = importlib.import_module(package)
-    told = dict(reversed(pair) for pair in told_to_type_checkers(module))
-    assert told
-    for name, origin in told.items():
+    listed = dict(reversed(pair) for pair in told_to_type_checkers(module))
+    assert listed
+    for name, origin in listed.items():
         whole = f"{package}{origin}" if origin.startswith(".") else origin
         if whole.rstrip(".") == package:
             assert getattr(module, name) is importlib.import_module(f"{package}.{name}")
         else:
             assert getattr(module, name) is getattr(importlib.import_module(whole), name)
-    assert set(told) | set(module.__all__) <= set(dir(module))
+    assert set(listed) | set(module.__all__) <= set(dir(module))
     assert all(hasattr(module, name) for name in module.__all__)
     with pytest.raises(AttributeError, match=rf"^module '{package}' has no attribute 'no_such_name'$"):
         module.no_such_name  # noqa: B018 - asking for it is the test
@@ -93,9 +93,9 @@ def test_submodules_are_attributes():
 import json, sys, plait
 print(json.dumps({name: [getattr(plait, name).__name__, len(dir(getattr(plait, name)))] for name in sys.argv[1:]}))
 """
-    found = printed(program, *SUBMODULES)
-    assert {name: whole for name, (whole, _) in found.items()} == {name: f"plait.{name}" for name in SUBMODULES}
-    assert all(members > 10 for _, members in found.values())
+    types = printed(program, *SUBMODULES)
+    assert {name: whole for name, (whole, _) in types.items()} == {name: f"plait.{name}" for name in SUBMODULES}
+    assert all(members > 10 for _, members in types.values())
 
 
 def test_a_star_brings_the_public_names():
@@ -182,9 +182,9 @@ assert not heavy & set(sys.modules), [name for name in heavy if name in sys.modu
 print(json.dumps(found))
 """
     )
-    found = printed(program, json.dumps(sorted(HEAVY)))
-    assert {"--help", "--version", "copy --help", "model predict --help", "trace report --help"} <= set(found)
-    assert not {name: modules for name, modules in found.items() if modules}
+    loaded = printed(program, json.dumps(sorted(HEAVY)))
+    assert {"--help", "--version", "copy --help", "model predict --help", "trace report --help"} <= set(loaded)
+    assert not {name: modules for name, modules in loaded.items() if modules}
 
 
 def test_completion_loads_no_arrays():
@@ -198,14 +198,14 @@ found = [complete([], ""), complete(["tr"], "re"), complete(["trace"], "re"), co
 print(json.dumps([found, list(sys.modules)]))
 """
     )
-    found, modules = printed(program)
-    assert {"bench", "copy", "trace"} <= set(found[0])
-    assert found[1:] == [[], ["record", "report"], ["--memory"]]
+    completions, modules = printed(program)
+    assert {"bench", "copy", "trace"} <= set(completions[0])
+    assert completions[1:] == [[], ["record", "report"], ["--memory"]]
     assert not set(modules) & HEAVY
 
 
 def test_one_list_of_commands_imports_none_of_them():
-    found = set(
+    loaded = set(
         printed(
             COMMANDS
             + """
@@ -215,9 +215,9 @@ print(json.dumps(list(sys.modules)))
 """
         )
     )
-    assert {name for name in found if name.startswith("plait.cli.")} == {
+    assert {name for name in loaded if name.startswith("plait.cli.")} == {
         "plait.cli.bench",
         "plait.cli.support",
         "plait.cli.trace",
     }
-    assert "plait_bench" not in found
+    assert "plait_bench" not in loaded

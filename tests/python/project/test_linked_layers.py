@@ -66,15 +66,15 @@ def find_layer(path: Path) -> str:
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_no_object_needs_a_later_layer() -> None:
-    found = list(symbols())
+    all_symbols = list(symbols())
     layers: dict[str, set[str]] = {}
-    for path, kind, name in found:
+    for path, kind, name in all_symbols:
         if kind in "TDBRC":  # inline functions are defined by everybody who uses them
             layers.setdefault(name, set()).add(find_layer(path))
     late = sorted(
         {
             f"{path.relative_to(BUILD)} needs {name} of {min(layers[name], key=LAYERS.index)}"
-            for path, kind, name in found
+            for path, kind, name in all_symbols
             if kind in "Uw"
             and "plait" in name  # the recording library replaces calls of the C library
             and name in layers
@@ -87,9 +87,11 @@ def test_no_object_needs_a_later_layer() -> None:
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_tracing_links_to_the_base_and_to_new_files() -> None:
     """Of the core library, the library of traces uses only `base` and the code for new files."""
-    found = list(symbols())
-    layers = {name: find_layer(path) for path, kind, name in found if kind in "TDBR"}
-    needed = {name for path, kind, name in found if kind == "U" and find_layer(path) == "trace" and name in layers}
+    all_symbols = list(symbols())
+    layers = {name: find_layer(path) for path, kind, name in all_symbols if kind in "TDBR"}
+    needed = {
+        name for path, kind, name in all_symbols if kind == "U" and find_layer(path) == "trace" and name in layers
+    }
     others = sorted(name for name in needed if layers[name] not in {"base", "trace"})
     assert len(others) == 1, others
     assert "make_new_file" in others[0]

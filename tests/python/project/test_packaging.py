@@ -40,7 +40,7 @@ def load(name: str) -> Any:
 
 def names(requirements: list[str]) -> set[str]:
     """Return the packages that requirements name, without versions."""
-    return {re.split(r"[ <>=\[;@]", one)[0] for one in requirements}
+    return {re.split(r"[ <>=\[;@]", requirement)[0] for requirement in requirements}
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -88,9 +88,9 @@ def test_the_workflow_tries_compilers_mpis_and_pythons() -> None:
 
 def test_the_conda_recipe_needs_what_the_package_needs() -> None:
     recipe = load("packaging/conda/recipe.yaml")["requirements"]
-    for wanted, section in ((RUNS, recipe["run"]), (BUILDS, recipe["host"])):
-        plain = {one if isinstance(one, str) else one["then"] for one in section}
-        for requirement in wanted:
+    for required, section in ((RUNS, recipe["run"]), (BUILDS, recipe["host"])):
+        plain = {entry if isinstance(entry, str) else entry["then"] for entry in section}
+        for requirement in required:
             name, _, limits = requirement.partition(">=")
             assert f"{name} >={limits.split(';')[0].strip()}" in plain, f"the recipe lacks {requirement}"
     assert f"python {SETTINGS['project']['requires-python']}" in recipe["run"]
@@ -118,8 +118,10 @@ def recorded(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[s
         for name, module in modules.items():
             patch.setitem(sys.modules, name, module)
         exec(compile((ROOT / recipe).read_text(encoding="utf-8"), recipe, "exec"), scope)
-    (found,) = [one for one in scope.values() if isinstance(one, type) and one.__name__ in ("Plait", "PyPlait")]
-    return found, calls
+    (recipe_class,) = [
+        value for value in scope.values() if isinstance(value, type) and value.__name__ in ("Plait", "PyPlait")
+    ]
+    return recipe_class, calls
 
 
 def test_the_spack_recipe_of_the_package_needs_what_it_needs() -> None:
@@ -150,16 +152,18 @@ def test_the_spack_recipe_of_the_libraries_sets_options_that_exist() -> None:
 
 def test_the_conda_recipe_has_the_libraries() -> None:
     recipe = load("packaging/conda/recipe.yaml")["requirements"]
-    named = {one for one in recipe["host"] if isinstance(one, str)}
+    named = {name for name in recipe["host"] if isinstance(name, str)}
     assert {"hdf5 >=1.10.5", "libsodium", "nlohmann_json >=3.10", "zlib", "zstd"} <= named
 
 
 def test_the_wheels_are_for_old_systems_and_every_mpi() -> None:
     settings = tomllib.loads((ROOT / "packaging/wheels.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]
     assert settings["manylinux-x86_64-image"] == settings["manylinux-aarch64-image"] == "manylinux_2_28"
-    families = [one.split("=")[0] for one in settings["config-settings"]["cmake.define.PLAIT_MPI_FAMILIES"].split(";")]
+    families = [
+        family.split("=")[0] for family in settings["config-settings"]["cmake.define.PLAIT_MPI_FAMILIES"].split(";")
+    ]
     assert families == list(WRAPPERS)
-    assert [one.split("-")[0] for one in settings["build"]] == ["cp310", "cp311", "cp312"]
+    assert [wheel_name.split("-")[0] for wheel_name in settings["build"]] == ["cp310", "cp311", "cp312"]
     (override,) = settings["overrides"]
     assert override["config-settings"] == {"wheel.py-api": "cp{}{}".format(*wheel.STABLE)}
 
@@ -193,8 +197,8 @@ def test_pages_name_every_system_package(page: str) -> None:
     [("## 1.2 (unreleased)", "unreleased"), ("## 1.2 - 2026-01-31", "2026-01-31"), ("## 11.2 - 2026-01-31", None)],
 )
 def test_sections_of_the_changelog_are_found(heading: str, date: str | None) -> None:
-    found = release.section(f"# Changelog\n\n{heading}\n\ntext\n", "1.2")
-    assert (found and found["date"]) == date
+    section = release.section(f"# Changelog\n\n{heading}\n\ntext\n", "1.2")
+    assert (section and section["date"]) == date
 
 
 def test_the_release_check_list_holds() -> None:

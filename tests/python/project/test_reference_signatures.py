@@ -10,7 +10,7 @@ import plait
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "python.md"
 CALLS = re.findall(r"^`(\w+)\(([^`]*)\)`", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
-CALLS = [(name, " ".join(given.split())) for name, given in CALLS if inspect.isfunction(getattr(plait, name, None))]
+CALLS = [(name, " ".join(text.split())) for name, text in CALLS if inspect.isfunction(getattr(plait, name, None))]
 
 
 def test_there_are_calls() -> None:
@@ -19,7 +19,7 @@ def test_there_are_calls() -> None:
 
 @pytest.mark.parametrize(("name", "given"), CALLS, ids=[name for name, _ in CALLS])
 def test_parameters(name: str, given: str) -> None:
-    found = inspect.signature(getattr(plait, name))
-    plain = [one.replace(annotation=inspect.Parameter.empty) for one in found.parameters.values()]
-    expected = str(found.replace(parameters=plain, return_annotation=inspect.Signature.empty))
+    signature = inspect.signature(getattr(plait, name))
+    plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+    expected = str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
     assert f"({given})".replace('"', "'") == expected

@@ -24,15 +24,15 @@ from docstrings import to_rst  # noqa: E402
 
 def entries(page: Path) -> set[Path]:
     """Return the pages in the contents that a page holds."""
-    found: set[Path] = set()
+    linked: set[Path] = set()
     for block in TOCTREE.findall(page.read_text(encoding="utf-8")):
         lines = [line.strip() for line in block.splitlines() if line.strip() and not line.startswith(":")]
         names = [re.sub(r".*<(.*)>", r"\1", line) for line in lines]
         for name in names:
             pages = set(page.parent.glob(f"{name}.md"))
             assert pages, f"{page.relative_to(ROOT)} lists {name}, which is no page"
-            found |= pages
-    return found
+            linked |= pages
+    return linked
 
 
 def test_every_page_is_in_the_contents() -> None:

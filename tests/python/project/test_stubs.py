@@ -17,8 +17,10 @@ import stubs  # noqa: E402
 def test_stub_is_up_to_date(name: str) -> None:
     if importlib.util.find_spec(f"plait.{name}") is None:
         pytest.skip(f"plait.{name} is not built")
-    kept = stubs.stub_path(name).read_text(encoding="utf-8")
-    assert stubs.stub(name) == kept, "the bindings have changed; run scripts/stubs.py and look at what it has written"
+    current = stubs.stub_path(name).read_text(encoding="utf-8")
+    assert stubs.stub(name) == current, (
+        "the bindings have changed; run scripts/stubs.py and look at what it has written"
+    )
 
 
 def test_refusing_forms_are_left_out() -> None:

@@ -73,16 +73,16 @@ def reachable(functions: Functions, name: str) -> str:
 
 def gaps(walk: list[tuple[Row, Functions]]) -> list[str]:
     """Return the rows whose function does not exist, does not make its calls, or is not used by an earlier row."""
-    found, before = [], ""
+    missing, before = [], ""
     for row, functions in walk:
         text = reachable(functions, row.function)
         if row.function not in functions:
-            found.append(f"{row.file} does not define {row.symbol}")
+            missing.append(f"{row.file} does not define {row.symbol}")
         if before and not re.search(rf"\b{row.function}[(<]", before):
-            found.append(f"no file before {row.file} uses {row.symbol}")
-        found += [f"{row.symbol} in {row.file} does not call {call}" for call in row.calls if call not in text]
+            missing.append(f"no file before {row.file} uses {row.symbol}")
+        missing += [f"{row.symbol} in {row.file} does not call {call}" for call in row.calls if call not in text]
         before += text
-    return found
+    return missing
 
 
 @pytest.mark.parametrize("walk", walks(), ids=["direct", "two-phase"])
@@ -132,8 +132,8 @@ FUNCTIONS: list[Functions] = [
 )
 def test_planted_gaps_are_found(row: int, changed: Functions, gap: str | None) -> None:
     functions = [{**known, **(changed if row == number else {})} for number, known in enumerate(FUNCTIONS)]
-    found = gaps(list(zip(WALK, functions, strict=True)))
-    assert gap in found if gap else not found
+    missing = gaps(list(zip(WALK, functions, strict=True)))
+    assert gap in missing if gap else not missing
 
 
 def test_named_paths_exist() -> None:

@@ -71,8 +71,8 @@ def test_an_mpi_that_is_insisted_on_and_folders_of_the_builder_are_found(tmp_pat
     needed = ["-Wl,--no-as-needed", str(mpi), "-Wl,-rpath,$ORIGIN:/opt/mpi/lib"]
     library(folder / "plait/libplait_mpi_openmpi.so", *needed)
     (folder / "plait/include/plait.h").unlink()
-    found = wheel.complaints(packed(folder), ["openmpi", "mpich"])
-    assert found == [
+    complaints = wheel.complaints(packed(folder), ["openmpi", "mpich"])
+    assert complaints == [
         "lacks include/plait.h",
         "lacks libplait_mpi_mpich",
         "lacks _mpi_mpich",
@@ -83,8 +83,8 @@ def test_an_mpi_that_is_insisted_on_and_folders_of_the_builder_are_found(tmp_pat
 
 
 def test_interpreters_are_found_that_start() -> None:
-    found = wheel.found_pythons()
-    versions = [wheel.python_version(python) for python in found]
+    pythons = wheel.found_pythons()
+    versions = [wheel.python_version(python) for python in pythons]
     assert len(versions) == len(set(versions))
     assert sys.version_info[:2] in versions or sys.version_info[:2] > wheel.STABLE
 
@@ -113,9 +113,9 @@ def test_what_the_build_reads_is_known() -> None:
     build = Path(os.environ.get("PLAIT_RELEASE_BUILD", release.RELEASE))
     if build != release.RELEASE or not (build / ".ninja_deps").exists() or shutil.which("ninja") is None:
         pytest.skip("no build of make build is here, or no ninja")
-    found = release.read_by_the_build()
-    wanted = {"src/layout/layout.cpp", "include/plait/layout.hpp", "CMakeLists.txt", "cmake/PlaitPython.cmake"}
-    assert wanted | {"python/plait/__init__.py", "bindings/python/mpi.cpp", "cmake/plait.pc.in"} <= found
+    files = release.read_by_the_build()
+    required = {"src/layout/layout.cpp", "include/plait/layout.hpp", "CMakeLists.txt", "cmake/PlaitPython.cmake"}
+    assert required | {"python/plait/__init__.py", "bindings/python/mpi.cpp", "cmake/plait.pc.in"} <= files
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode == 0:
-        assert found <= set(listed.stdout.splitlines()) | {"python/plait/_version.py"}
+        assert files <= set(listed.stdout.splitlines()) | {"python/plait/_version.py"}

@@ -31,10 +31,10 @@ def test_out_that_shares_memory_with_array_is_refused(how):
     memory = np.arange(192.0)
     array = memory[:96].reshape(8, 12)
     for out in (array, array[::-1], memory[95:191].reshape(8, 12), memory[::2].reshape(8, 12)):
-        kept = memory.copy()
+        before = memory.copy()
         with pytest.raises(plait.ArgumentError, match="target array of rank 0 shares memory with the source array of"):
             move(array, ONE, ONE, out)
-        np.testing.assert_array_equal(memory, kept)
+        np.testing.assert_array_equal(memory, before)
     parts = [memory[:24].reshape(2, 12), *copies(WHOLE)[1:]]
     filled = [np.empty((8, 3)) for _ in range(3)] + [memory[20:44].reshape(8, 3)]
     with pytest.raises(

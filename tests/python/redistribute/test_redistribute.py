@@ -159,12 +159,12 @@ def test_sections_move_between_regions_of_two_arrays():
     for _ in range(40):
         rows, columns = int(random.integers(0, 7)), int(random.integers(0, 9))
         at = [int(random.integers(0, most + 1)) for most in (9 - rows, 10 - columns, 7 - rows, 12 - columns)]
-        here = np.s_[at[0] : at[0] + rows, at[1] : at[1] + columns]
-        there = np.s_[at[2] : at[2] + rows, at[3] : at[3] + columns]
+        source_region = np.s_[at[0] : at[0] + rows, at[1] : at[1] + columns]
+        target_region = np.s_[at[2] : at[2] + rows, at[3] : at[3] + columns]
         out = plait.redistribute(b, plait.Layout((7, 12), "(*, *)"), target)
-        plait.redistribute(parts, source, target, out=out, source_region=here, target_region=there)
+        plait.redistribute(parts, source, target, out=out, source_region=source_region, target_region=target_region)
         expected = b.copy()
-        expected[there] = a[here]
+        expected[target_region] = a[source_region]
         back = plait.redistribute(out, target, plait.Layout((7, 12), "(*, *)"))
         np.testing.assert_array_equal(back, expected)
 
@@ -172,7 +172,7 @@ def test_sections_move_between_regions_of_two_arrays():
 def test_sections_that_do_not_fit_are_argument_errors():
     source, target = plait.Layout((4, 6), "(*, *)"), plait.Layout((8, 3), "(*, *)")
     array, out = np.zeros((4, 6)), np.zeros((8, 3))
-    for here, there, filled, says in [
+    for source_region, target_region, filled, says in [
         (np.s_[0:2, 0:3], np.s_[0:3, 0:3], out, "the regions differ"),
         (np.s_[0:4:2, 0:3], np.s_[0:2, 0:3], out, "step other than 1"),
         (np.s_[0:2, 0:3], np.s_[0:2], None, "needs out="),
@@ -180,7 +180,9 @@ def test_sections_that_do_not_fit_are_argument_errors():
         (None, np.s_[0:2], out, "the regions differ"),
     ]:
         with pytest.raises(plait.ArgumentError, match=says):
-            plait.redistribute(array, source, target, out=filled, source_region=here, target_region=there)
+            plait.redistribute(
+                array, source, target, out=filled, source_region=source_region, target_region=target_region
+            )
 
 
 def test_a_plan_is_used_again():
@@ -196,7 +198,7 @@ def test_a_plan_is_used_again():
             for array, part in zip(plan.source, plait.redistribute(expected, whole, source), strict=True):
                 array[...] = part
             after = plan.run() if turn % 2 == 0 else plan.start().wait()
-            assert all(mine is own for mine, own in zip(after, plan.target, strict=True))
+            assert all(array is target_array for array, target_array in zip(after, plan.target, strict=True))
             np.testing.assert_array_equal(plait.redistribute(after, target, whole), expected)
         other = [np.zeros_like(array) for array in plan.target]
         assert plan.run(out=other) is other

@@ -322,9 +322,9 @@ def test_metadata_of_zarr(tmp_path):
 def test_texts_that_are_not_written_have_the_fill_value(tmp_path, options, dtype):
     expected = ["none", "a", "", "none", "none", "none", "none", "none", "none", "none"]
     for name in ("a.h5", "a.nc::x", "v3.zarr", "zarr2:v2.zarr"):
-        given = {} if "zarr" in name and not options else options
+        stored_options = {} if "zarr" in name and not options else options
         full = f"zarr2:{tmp_path}/v2.zarr" if name == "zarr2:v2.zarr" else f"{tmp_path}/{name}"
-        with plait.open(full, "w", shape=10, dtype=dtype, fill_value="none", **given) as file:
+        with plait.open(full, "w", shape=10, dtype=dtype, fill_value="none", **stored_options) as file:
             file[1:3] = ["a", ""]
     assert list(by_h5py(tmp_path / "a.h5")) == expected
     with netCDF4.Dataset(tmp_path / "a.nc") as file:

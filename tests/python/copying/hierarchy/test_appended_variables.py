@@ -21,23 +21,23 @@ TARGETS = ["all.zarr", "all.h5", "all.nc"]
 def write_days(path, begin, count, *, new=False, kind="NETCDF4", z=3):
     """Write a netCDF file with temp, time and lat, and with rain, z and area if `new`; return what is new."""
     rng = np.random.default_rng(begin)
-    with netcdf4.Dataset(path, "w", format=kind) as made:
-        made.createDimension("time", None)
-        made.createDimension("lat", LAT)
-        made.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
-        made.createVariable("lat", "f8", ("lat",))
-        made.createVariable("temp", "f4", ("time", "lat"))
-        made["time"][:] = np.arange(begin, begin + count)
-        made["lat"][:] = np.arange(LAT)
-        made["temp"][:] = np.full((count, LAT), begin, "f4")
+    with netcdf4.Dataset(path, "w", format=kind) as file:
+        file.createDimension("time", None)
+        file.createDimension("lat", LAT)
+        file.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
+        file.createVariable("lat", "f8", ("lat",))
+        file.createVariable("temp", "f4", ("time", "lat"))
+        file["time"][:] = np.arange(begin, begin + count)
+        file["lat"][:] = np.arange(LAT)
+        file["temp"][:] = np.full((count, LAT), begin, "f4")
         if not new:
             return {}
-        made.createDimension("z", z)
-        made.createVariable("z", "i4", ("z",))[:] = 10 * np.arange(z)
-        made.createVariable("rain", "f8", ("time", "z", "lat"), fill_value=-1.0).units = "mm"
-        made.createVariable("area", "f4", ("lat",))[:] = rng.random(LAT)
-        made["rain"][:] = rng.random((count, z, LAT))
-        return {name: made[name][:].data for name in ("rain", "area", "z")}
+        file.createDimension("z", z)
+        file.createVariable("z", "i4", ("z",))[:] = 10 * np.arange(z)
+        file.createVariable("rain", "f8", ("time", "z", "lat"), fill_value=-1.0).units = "mm"
+        file.createVariable("area", "f4", ("lat",))[:] = rng.random(LAT)
+        file["rain"][:] = rng.random((count, z, LAT))
+        return {name: file[name][:].data for name in ("rain", "area", "z")}
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def check(target, rain, area, z):
     if target == "all.h5":
         with h5py.File(target) as dataset:
             np.testing.assert_array_equal(dataset["rain"][...], rain)
-            assert [one[0].name for one in dataset["rain"].dims] == ["/time", "/z", "/lat"]
+            assert [scales[0].name for scales in dataset["rain"].dims] == ["/time", "/z", "/lat"]
             assert dataset["rain"].maxshape[0] is None
         return
     opened = xarray.open_zarr(target, consolidated=False, decode_times=False) if target == "all.zarr" else None

@@ -55,20 +55,20 @@ def values(path):
 
 def files(path):
     """Return the names of all files in a folder, and the content of those with metadata."""
-    found = [one for one in Path(path).rglob("*") if one.is_file()]
-    names = sorted(str(one.relative_to(path)) for one in found)
+    files_ = [entry for entry in Path(path).rglob("*") if entry.is_file()]
+    names = sorted(str(file.relative_to(path)) for file in files_)
     return names, {
-        str(one.relative_to(path)): json.loads(one.read_text("utf-8")) for one in found if one.name == "zarr.json"
+        str(file.relative_to(path)): json.loads(file.read_text("utf-8")) for file in files_ if file.name == "zarr.json"
     }
 
 
-def check_equal(made, plain):
+def check_equal(target, plain):
     """Check that two Zarr folders have the same files, metadata and values."""
-    assert files(made) == files(plain)
-    found, expected = values(made), values(plain)
-    assert found.keys() == expected.keys()
+    assert files(target) == files(plain)
+    actual, expected = values(target), values(plain)
+    assert actual.keys() == expected.keys()
     for name, array in expected.items():
-        np.testing.assert_array_equal(found[name], array)
+        np.testing.assert_array_equal(actual[name], array)
 
 
 def dataset(name="data.zarr"):
@@ -219,8 +219,8 @@ def test_types_whose_fields_overlap_are_errors():
 
 
 def test_texts_are_copied():
-    made = zarr.create_array("texts.zarr", shape=(6,), dtype="str", chunks=(2,))
-    made[...] = np.array(["a", "bc", "", "def", "g", "hi"], dtype=object)
+    array = zarr.create_array("texts.zarr", shape=(6,), dtype="str", chunks=(2,))
+    array[...] = np.array(["a", "bc", "", "def", "g", "hi"], dtype=object)
     done = run(plait.copy_tasks("texts.zarr", "out.zarr", parts=3))
     assert [*zarr.open("out.zarr", mode="r")[...]] == ["a", "bc", "", "def", "g", "hi"]
     with plait.open("out.zarr") as file:
@@ -230,9 +230,9 @@ def test_texts_are_copied():
 def test_parts_repeat_no_warnings():
     for number in range(2):
         root = zarr.open_group(f"run-{number}.zarr", mode="w")
-        made = root.create_array("heat", shape=(4, 3), dtype="f4", chunks=(2, 3), dimension_names=("time", "lat"))
-        made[...] = number
-        made.attrs["history"] = f"run {number}"
+        array = root.create_array("heat", shape=(4, 3), dtype="f4", chunks=(2, 3), dimension_names=("time", "lat"))
+        array[...] = number
+        array.attrs["history"] = f"run {number}"
     with pytest.warns(UserWarning, match="attributes differ"):
         tasks = plait.copy_tasks("run-*.zarr", "out.zarr", parts=2, concat="time")
     with warnings.catch_warnings():
@@ -245,8 +245,8 @@ def test_arrays_of_joined_files_are_compared_once(monkeypatch):
     for number in range(3):
         root = zarr.open_group(f"run-{number}.zarr", mode="w")
         for name, names in (("heat", ("time", "lat")), ("mask", ("lat", "lon"))):
-            made = root.create_array(name, shape=(4, 4), dtype="f4", chunks=(2, 4), dimension_names=names)
-            made[...] = number if name == "heat" else 7
+            array = root.create_array(name, shape=(4, 4), dtype="f4", chunks=(2, 4), dimension_names=names)
+            array[...] = number if name == "heat" else 7
     compared = []
     joining = "plait._views.joined_files.joining"
     plain = __import__(joining, fromlist=["compare_elements"]).compare_elements

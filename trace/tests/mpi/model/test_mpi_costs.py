@@ -20,16 +20,16 @@ def file(comm, shared):
 
 @pytest.mark.parametrize(("name", "value"), [("request_seconds", 1e-3), ("window_bytes_per_second", 2e3)])
 def test_all_ranks_plan_with_those_of_rank_0(comm, shared, file, monkeypatch, name, value):
-    own = shared / f"{name}.toml"
+    file_ = shared / f"{name}.toml"
     if comm.rank == 0:
-        save(format_constants({**builtin().values, name: value}, 2), own)
-    monkeypatch.setenv("PLAIT_MODEL", str(own if comm.rank == 0 else shared / "none.toml"))
+        save(format_constants({**builtin().values, name: value}, 2), file_)
+    monkeypatch.setenv("PLAIT_MODEL", str(file_ if comm.rank == 0 else shared / "none.toml"))
     layout = plait.Layout((600, 500), "(cyclic, *)", grid=(comm.size,))
     with plait.open(file, comm=comm) as opened:
         plans = comm.allgather(opened.explain(layout))
         actual = opened.read(layout)
     assert set(plans) == {plans[0]}
-    assert f"constants  of {own}\n" in plans[0]
+    assert f"constants  of {file_}\n" in plans[0]
     if comm.size > 1:
         assert f"strategy   {'direct' if value > 1 else 'two-phase'}, predicted" in plans[0]
     assert not actual.any()

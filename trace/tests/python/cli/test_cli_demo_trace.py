@@ -13,7 +13,7 @@ def test_demo_shows_everything_but_the_benchmark(tmp_path):
     assert result.exit_code == 0, result.output
     assert result.output.count("yes") == 9
     assert "NO" not in result.output
-    left = ["demo.html", "demo.plait", "elevation.npy", "elevation.png"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == left
+    remaining = ["demo.html", "demo.plait", "elevation.npy", "elevation.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == remaining
     traced = plait.trace.report(tmp_path / "demo.plait")
     assert traced["amplification"]["joined"] > 0  # what the ranks asked for and what reached the file

@@ -22,27 +22,27 @@ def lines(result):
 
 
 def test_shows_the_tables_of_the_thesis():
-    found = lines(run("delta"))
-    assert "9 fit column-block 5Kx5K 16 3 3.36 s 3.82 s +14 %" in found
-    assert "10 column-cyclic 5Kx5K 64 3 11.4 s 3.82 s -67 %" in found
-    assert "18 row-cyclic 10Kx10K 64 3 > 3,600 s 939 s too small" in found
-    assert found[-1] == "12 entries of tables 9, 10, 11 cannot be read in full and are left out."
+    printed = lines(run("delta"))
+    assert "9 fit column-block 5Kx5K 16 3 3.36 s 3.82 s +14 %" in printed
+    assert "10 column-cyclic 5Kx5K 64 3 11.4 s 3.82 s -67 %" in printed
+    assert "18 row-cyclic 10Kx10K 64 3 > 3,600 s 939 s too small" in printed
+    assert printed[-1] == "12 entries of tables 9, 10, 11 cannot be read in full and are left out."
 
 
 def test_writes_the_tables_as_json():
     document = json.loads(run("delta", "--json").output)
     assert document.keys() == {"parameters", "rows", "errors", "unreadable"}
-    assert [one["mode"] for one in document["parameters"]] == [2, 3]
+    assert [fit["mode"] for fit in document["parameters"]] == [2, 3]
     assert {row["table"] for row in document["rows"] if row["fitted"]} == {9}
     assert len(document["unreadable"]) == 12
 
 
 def test_predicts_for_many_ranks():
-    found = lines(run(*PREDICT, "--ranks", "16,64"))
-    assert found[0] == "5120x5120 (block, *), elements of 1 B, order F"
-    assert found[1] == "on Intel Touchstone Delta, mode 3"
-    assert found[5].startswith("16 5,120 117 s d 4.17 s d")
-    assert found[6].startswith("64 5,120 117 s d")
+    printed = lines(run(*PREDICT, "--ranks", "16,64"))
+    assert printed[0] == "5120x5120 (block, *), elements of 1 B, order F"
+    assert printed[1] == "on Intel Touchstone Delta, mode 3"
+    assert printed[5].startswith("16 5,120 117 s d 4.17 s d")
+    assert printed[6].startswith("64 5,120 117 s d")
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_predicts_ten_thousand_ranks_without_being_asked():
 
 
 def test_marks_ranks_that_the_machine_has_not():
-    found = lines(run(*PREDICT, "--ranks", "512,513"))
-    assert found[5].startswith("512 ")
-    assert found[6].startswith("513* ")
-    assert found[-1] == "* more ranks than the 512 processors of the machine"
+    printed = lines(run(*PREDICT, "--ranks", "512,513"))
+    assert printed[5].startswith("512 ")
+    assert printed[6].startswith("513* ")
+    assert printed[-1] == "* more ranks than the 512 processors of the machine"
 
 
 def test_shows_the_speed_up_of_a_program_that_computes():
@@ -125,7 +125,7 @@ def test_machines_that_are_none_are_told(tmp_path):
 
 def test_the_shell_completes_machines():
     complete = ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE")
-    assert [one.value for one in complete.get_completions(["model"], "p")] == ["predict"]
-    assert [one.value for one in complete.get_completions(["model", "machine"], "l")] == ["laptop-nvme"]
-    found = complete.get_completions(["model", "predict"], "d")
-    assert [(one.value, one.type) for one in found] == [("delta", "plain"), ("d", "file")]
+    assert [completion.value for completion in complete.get_completions(["model"], "p")] == ["predict"]
+    assert [completion.value for completion in complete.get_completions(["model", "machine"], "l")] == ["laptop-nvme"]
+    completions = complete.get_completions(["model", "predict"], "d")
+    assert [(completion.value, completion.type) for completion in completions] == [("delta", "plain"), ("d", "file")]

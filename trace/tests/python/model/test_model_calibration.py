@@ -44,23 +44,23 @@ def no_settings(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def make_sample(wanted):
+def make_sample(constants):
     """Return accesses that take as long as the model predicts, without runs for WINDOWS and STEPS."""
     size = 1 << 24
-    share, part = size / wanted["window_bytes_per_second"], size / wanted["copy_bytes_per_second"]
+    share, part = size / constants["window_bytes_per_second"], size / constants["copy_bytes_per_second"]
 
     def direct(kind, requests, each):
-        return AccessSample(kind, 2, size, requests, total=requests * each + size / wanted["store_bytes_per_second"])
+        return AccessSample(kind, 2, size, requests, total=requests * each + size / constants["store_bytes_per_second"])
 
     def windows(kind, runs, count):
-        copy = part + runs * wanted["run_seconds"]
-        total = share + copy + (count + 1) * wanted["wait_seconds"]
+        copy = part + runs * constants["run_seconds"]
+        total = share + copy + (count + 1) * constants["wait_seconds"]
         return AccessSample(kind, 2, size, runs=runs, count=count, total=total, io=share, copy=copy)
 
     return [
         direct(LONG, 0, 0.0),
-        direct(SHORT, 10**5, wanted["request_seconds"]),
-        direct(SHORT_WRITES, 10**4, wanted["write_request_seconds"]),
+        direct(SHORT, 10**5, constants["request_seconds"]),
+        direct(SHORT_WRITES, 10**4, constants["write_request_seconds"]),
         windows(WINDOWS, 0, 16),
         *(windows(RUNS, runs, 16) for runs in (1 << 15, 1 << 18, 1 << 21)),
         windows(SMALL_WINDOWS, 0, 2048),
@@ -73,43 +73,48 @@ def test_constants_are_those_of_the_times():
 
 
 def test_slow_rounds_change_nothing_but_are_noticed():
-    slow = [replace(one, total=one.total * 9, io=one.io * 9, copy=one.copy * 9) for one in make_sample(WANTED)]
+    slow = [
+        replace(sample, total=sample.total * 9, io=sample.io * 9, copy=sample.copy * 9)
+        for sample in make_sample(WANTED)
+    ]
     assert fit_constants([*slow, *make_sample(WANTED), *slow]) == pytest.approx(WANTED)
     assert measure_unrest([*slow, *make_sample(WANTED), *slow]) == pytest.approx(9)
     assert measure_unrest(make_sample(WANTED)) == 1
 
 
 def test_what_ranks_share_lowers_the_rates_and_not_the_steps():
-    def shared(one):
-        waits = (one.count + 1) * WANTED["wait_seconds"]
-        return replace(one, total=3 * (one.total - waits) + waits) if one.kind == WINDOWS else one
+    def shared(sample):
+        waits = (sample.count + 1) * WANTED["wait_seconds"]
+        return replace(sample, total=3 * (sample.total - waits) + waits) if sample.kind == WINDOWS else sample
 
-    found = fit_constants([shared(one) for one in make_sample(WANTED)])
+    constants = fit_constants([shared(sample) for sample in make_sample(WANTED)])
     for name in ("window_bytes_per_second", "copy_bytes_per_second"):
-        assert found[name] == pytest.approx(WANTED[name] / 3)
-    assert found["run_seconds"] == pytest.approx(3 * WANTED["run_seconds"])
-    assert found["wait_seconds"] == pytest.approx(WANTED["wait_seconds"])
+        assert constants[name] == pytest.approx(WANTED[name] / 3)
+    assert constants["run_seconds"] == pytest.approx(3 * WANTED["run_seconds"])
+    assert constants["wait_seconds"] == pytest.approx(WANTED["wait_seconds"])
 
 
 def test_times_that_contradict_each_other_give_usable_constants():
-    quick = [replace(one, total=one.total / 9) if one.kind != LONG else one for one in make_sample(WANTED)]
+    quick = [
+        replace(sample, total=sample.total / 9) if sample.kind != LONG else sample for sample in make_sample(WANTED)
+    ]
     assert min(fit_constants(quick).values()) > 0
 
 
 def test_what_was_not_measured_is_named():
     with pytest.raises(ValueError, match="short writes, small windows"):
-        fit_constants([one for one in make_sample(WANTED) if one.kind not in (SMALL_WINDOWS, SHORT_WRITES)])
+        fit_constants([sample for sample in make_sample(WANTED) if sample.kind not in (SMALL_WINDOWS, SHORT_WRITES)])
 
 
 def test_ranks_measure_all_constants(tmp_path):
-    told = []
+    steps = []
     settings = CalibrationSettings(ranks=2, rounds=2, edge=256, directory=str(tmp_path))
-    found = calibrate(settings, lambda text, share: told.append((text, share)))
-    values = found.values
-    assert found.unrest >= 1
+    constants = calibrate(settings, lambda text, share: steps.append((text, share)))
+    values = constants.values
+    assert constants.unrest >= 1
     assert set(values) == set(NAMES)
     assert min(values.values()) > 0
-    assert told == [("round 1 of 2", 0.5), ("round 2 of 2", 1.0)]
+    assert steps == [("round 1 of 2", 0.5), ("round 2 of 2", 1.0)]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -167,14 +172,14 @@ def test_choices_follow_the_file(tmp_path):
     fast = {**builtin().values, "window_bytes_per_second": 2e3}
     for name, values, strategy in (("slow", slow, "two-phase"), ("fast", fast, "direct")):
         save(format_constants(values, 2), tmp_path / f"{name}.toml")
-        found = explained(tmp_path, tmp_path / f"{name}.toml")
-        assert f"strategy   {strategy}, predicted" in found.stdout, found
-        assert f"constants  of {tmp_path / name}.toml" in found.stdout
+        description = explained(tmp_path, tmp_path / f"{name}.toml")
+        assert f"strategy   {strategy}, predicted" in description.stdout, description
+        assert f"constants  of {tmp_path / name}.toml" in description.stdout
         save(format_constants(values, 2), own_path())
-        found = explained(tmp_path)
-        assert f"strategy   {strategy}, predicted" in found.stdout
-        assert f"constants  of {own_path()}" in found.stdout
-        assert found.stderr == ""
+        description = explained(tmp_path)
+        assert f"strategy   {strategy}, predicted" in description.stdout
+        assert f"constants  of {own_path()}" in description.stdout
+        assert description.stderr == ""
     off = explained(tmp_path, "builtin")
     assert off.stdout == usual.stdout
 
@@ -193,11 +198,11 @@ def test_choices_follow_the_file(tmp_path):
 def test_a_file_that_does_not_fit_is_told_of_once(tmp_path, old, new, words):
     np.save(tmp_path / "a.npy", np.zeros((600, 500)))
     save(format_constants({**builtin().values, "request_seconds": 1e-3}, 2).replace(old, new), own_path())
-    found = explained(tmp_path)
-    assert "constants  built in" in found.stdout
-    assert words in found.stderr
-    assert "plait model calibrate" in found.stderr
-    assert len(found.stderr.splitlines()) == 1
+    description = explained(tmp_path)
+    assert "constants  built in" in description.stdout
+    assert words in description.stderr
+    assert "plait model calibrate" in description.stderr
+    assert len(description.stderr.splitlines()) == 1
 
 
 def test_a_named_file_must_be_there_and_whole(tmp_path, monkeypatch):

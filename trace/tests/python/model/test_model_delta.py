@@ -8,17 +8,17 @@ from plait.model.thesis import delta
 from plait.model.thesis.measurements import K, measurements
 
 
-def row_key(one):
+def row_key(row):
     """Return the values that distinguish a row from the others."""
-    return one.table, one.distribution, one.size, one.processors, one.mode
+    return row.table, row.distribution, row.size, row.processors, row.mode
 
 
 def entry(table, distribution, size, processors, mode):
     """Return the prediction of one row."""
     key = (table, distribution, size * K, processors, mode)
-    found = [one for one in delta.predictions() if row_key(one.measured) == key]
-    assert len(found) == 1
-    return found[0]
+    matching = [prediction for prediction in delta.predictions() if row_key(prediction.measured) == key]
+    assert len(matching) == 1
+    return matching[0]
 
 
 def test_rates_and_times_of_the_tables_agree():
@@ -29,16 +29,16 @@ def test_rates_and_times_of_the_tables_agree():
 
 
 def test_what_cannot_be_read_is_left_out():
-    hidden = [one for one in measurements() if one.unreadable]
+    hidden = [row for row in measurements() if row.unreadable]
     assert len(hidden) == 12
-    assert all(not one.processors or not one.mode for one in hidden)
-    assert all(one.processors and one.mode for one in delta.readable())
+    assert all(not row.processors or not row.mode for row in hidden)
+    assert all(row.processors and row.mode for row in delta.readable())
     assert len(delta.predictions()) == len(measurements()) - 12
 
 
 @pytest.mark.parametrize("mode", [2, 3])
 def test_the_fit_is_to_table_9_alone(mode):
-    rows = [one for one in measurements() if one.table == 9 and not one.unreadable]
+    rows = [row for row in measurements() if row.table == 9 and not row.unreadable]
     assert delta.fit(mode) == delta.fit(mode, rows)
     assert delta.fit(mode).rows == 7
 
@@ -48,9 +48,9 @@ def test_the_fit_is_the_best_one():
 
     def off(fit):
         machine = delta.machine(fit.mode, fit)
-        rows = [one for one in delta.readable(9) if one.mode == fit.mode]
-        times = [model.direct_time(machine, delta.requests_for(one)).total / one.seconds for one in rows]
-        return sum((one - 1) ** 2 for one in times)
+        rows = [row for row in delta.readable(9) if row.mode == fit.mode]
+        times = [model.direct_time(machine, delta.requests_for(row)).total / row.seconds for row in rows]
+        return sum((ratio - 1) ** 2 for ratio in times)
 
     for mode in delta.MODES:
         best = delta.fit(mode)
@@ -63,7 +63,7 @@ def test_the_fit_is_the_best_one():
 def test_equation_21_says_the_same_of_all_rows_of_table_9():
     """Applied to each processor alone, the model cannot distinguish 2.5 s from 72 s: shared requests count."""
     requests = {
-        model.disk_requests(one.size**2 // one.processors, 64, 8, 4096) for one in delta.readable(9) if one.mode == 3
+        model.disk_requests(row.size**2 // row.processors, 64, 8, 4096) for row in delta.readable(9) if row.mode == 3
     }
     assert requests == {64}
 
@@ -89,20 +89,20 @@ REACHED = {
 
 
 def test_errors_are_no_larger_than_told():
-    found = {(one.table, one.mode): one for one in delta.errors(delta.predictions())}
-    assert found.keys() == REACHED.keys()
+    errors = {(entry_.table, entry_.mode): entry_ for entry_ in delta.errors(delta.predictions())}
+    assert errors.keys() == REACHED.keys()
     for key, (largest, factor) in REACHED.items():
-        assert found[key].largest <= largest
-        assert found[key].factor <= factor
-        assert found[key].median <= found[key].largest
+        assert errors[key].largest <= largest
+        assert errors[key].factor <= factor
+        assert errors[key].median <= errors[key].largest
 
 
 def test_row_cyclic_cannot_be_predicted():
     """t_io decides there, and table 9 does not determine it."""
-    bounds = [one for one in delta.predictions() if one.measured.above]
+    bounds = [prediction for prediction in delta.predictions() if prediction.measured.above]
     assert len(bounds) == 4
-    assert all(one.error is None and one.factor is None for one in bounds)
-    assert all(one.measured.distribution == "row-cyclic" and one.seconds < one.measured.above for one in bounds)
+    assert all(bound.error is None and bound.factor is None for bound in bounds)
+    assert all(bound.measured.distribution == "row-cyclic" and bound.seconds < bound.measured.above for bound in bounds)
 
 
 def test_other_modes_are_refused():

@@ -23,7 +23,7 @@ def test_every_member_is_told_of():
 
 def test_signatures_are_told():
     for name in ("predict", "count_requests", "io_time", "disk_requests", "distribution_time", "table8"):
-        told = re.search(rf"`{name}\(([^)]*)\)`", TEXT)
-        assert told, name
-        names = [one.split("=")[0].strip() for one in told[1].split(",") if one.strip() != "*"]
+        match = re.search(rf"`{name}\(([^)]*)\)`", TEXT)
+        assert match, name
+        names = [parameter.split("=")[0].strip() for parameter in match[1].split(",") if parameter.strip() != "*"]
         assert names == list(inspect.signature(getattr(model, name)).parameters), name

@@ -32,7 +32,7 @@ def test_a_file_is_read(tmp_path):
 
 
 def test_keys_may_be_left_out():
-    least = """
+    smallest = """
 [machine]
 name = "small"
 [processors]
@@ -50,7 +50,7 @@ latency = 1e-6
 link_rate = 1e9
 total_rate = 1e9
 """
-    machine = model.parse(least)
+    machine = model.parse(smallest)
     assert (machine.per_node, machine.disks.prefetch, machine.synchronization) == (1, 1, "none")
 
 

@@ -40,10 +40,10 @@ def near(value):
 
 def test_direct_access_of_contiguous_parts():
     """10,000 bytes are 100 blocks, 10 on each disk, in 5 disk requests of 2: 5 * (0.5 + 0.2) s."""
-    found = model.direct_time(MACHINE, requests("(*, block)", 4))
-    assert (found.requests, found.disks, found.synchronization, found.exchange) == (0.01, near(3.5), 0, 0)
-    assert found.total == near(3.51)
-    assert found.largest == "disks"
+    time = model.direct_time(MACHINE, requests("(*, block)", 4))
+    assert (time.requests, time.disks, time.synchronization, time.exchange) == (0.01, near(3.5), 0, 0)
+    assert time.total == near(3.51)
+    assert time.largest == "disks"
     assert model.direct_time(MACHINE, requests("(*, block)", 4), write=True).disks == near(5 * 0.9)
 
 
@@ -59,10 +59,10 @@ def test_direct_access_of_many_runs():
 
 def test_a_slow_network_counts_instead_of_the_disks():
     slow = dataclasses.replace(MACHINE, link_rate=100.0)
-    found = model.direct_time(slow, requests("(cyclic, *)", 4))
-    assert found.network == near(100)
-    assert found.total == near(25 + 100)
-    assert found.largest == "network"
+    time = model.direct_time(slow, requests("(cyclic, *)", 4))
+    assert time.network == near(100)
+    assert time.total == near(25 + 100)
+    assert time.largest == "network"
     shared = dataclasses.replace(slow, per_node=4)  # all four ranks on one node, whose cache holds each block once
     assert model.direct_time(shared, requests("(cyclic, *)", 8)).network == near(100)
 
@@ -71,25 +71,25 @@ def test_a_slow_network_counts_instead_of_the_disks():
 def test_rounds(synchronization, steps):
     """25 rounds of 4 columns, each a block: 4 disks at once, 100 blocks are 25 on each of them, in 13 requests."""
     machine = dataclasses.replace(MACHINE, synchronization=synchronization, step=0.1)
-    found = model.direct_time(machine, requests("(*, cyclic)", 4))
-    assert found.requests == near(0.25)
-    assert found.disks == near(13 * 0.7)
-    assert found.synchronization == near(25 * steps * 0.1)
+    time = model.direct_time(machine, requests("(*, cyclic)", 4))
+    assert time.requests == near(0.25)
+    assert time.disks == near(13 * 0.7)
+    assert time.synchronization == near(25 * steps * 0.1)
 
 
 def test_two_phase_access():
     """Read as column-block, then 3 steps of messages, and packing at both ends."""
-    found = model.two_phase_time(MACHINE, requests("(cyclic, *)", 4))
+    time = model.two_phase_time(MACHINE, requests("(cyclic, *)", 4))
     first = model.direct_time(MACHINE, requests("(*, block)", 4))
-    assert (found.requests, found.disks) == (first.requests, first.disks)
-    assert found.exchange == near(3 * 0.001 + 2500 * 0.75 * 4 / 1e9 + 2 * 2500 / 1e6)
+    assert (time.requests, time.disks) == (first.requests, first.disks)
+    assert time.exchange == near(3 * 0.001 + 2500 * 0.75 * 4 / 1e9 + 2 * 2500 / 1e6)
     assert model.two_phase_time(MACHINE, requests("(*, block)", 4)).exchange == 0
     assert model.two_phase_time(MACHINE, requests("(*, block)", 1)).exchange == 0
 
 
 def test_shares_have_a_block_or_more():
-    found = model.two_phase_time(dataclasses.replace(MACHINE, buffer=50), requests("(*, block)", 1000))
-    assert found.requests == near(0.02)  # of 1000 ranks 100 read a block each, in two requests
+    time = model.two_phase_time(dataclasses.replace(MACHINE, buffer=50), requests("(*, block)", 1000))
+    assert time.requests == near(0.02)  # of 1000 ranks 100 read a block each, in two requests
 
 
 def test_rows():
@@ -116,8 +116,8 @@ def test_conforming_access_is_not_bound():
 
 
 def test_fewer_disks_are_slower():
-    (all_,), (one,) = (model.predict(MACHINE, ARRAY, [4], disks=disks) for disks in (None, 1))
-    assert one.direct_read.disks == near(10 * all_.direct_read.disks)
+    (all_,), (fewer,) = (model.predict(MACHINE, ARRAY, [4], disks=disks) for disks in (None, 1))
+    assert fewer.direct_read.disks == near(10 * all_.direct_read.disks)
 
 
 def test_ranks_beyond_the_machine_are_marked():
@@ -126,9 +126,9 @@ def test_ranks_beyond_the_machine_are_marked():
 
 def test_ranks_beyond_the_machine_share_processors():
     small = dataclasses.replace(MACHINE, processors=2)
-    few, many = (model.direct_time(one, requests("(cyclic, *)", 4)) for one in (MACHINE, small))
+    few, many = (model.direct_time(machine, requests("(cyclic, *)", 4)) for machine in (MACHINE, small))
     assert many.requests == near(2 * few.requests)
-    few, many = (model.two_phase_time(one, requests("(cyclic, *)", 4)).exchange for one in (MACHINE, small))
+    few, many = (model.two_phase_time(machine, requests("(cyclic, *)", 4)).exchange for machine in (MACHINE, small))
     assert many > few
 
 

@@ -30,7 +30,7 @@ def counted(layout, order):
     for index in np.ndindex(*layout.shape):
         owners[index] = layout.owners(index)[0]
     runs = [(rank, len(list(group))) for rank, group in itertools.groupby(owners.ravel(order=order).tolist())]
-    each = [sum(one == rank for one, _ in runs) for rank in range(layout.size)]
+    each = [sum(owner == rank for owner, _ in runs) for rank in range(layout.size)]
     return each, max(length for _, length in runs)
 
 
@@ -41,49 +41,49 @@ def counted(layout, order):
 def test_requests_are_the_runs_in_the_file(dist, shape, order, ranks):
     layout = model.on_ranks(dist, shape, ranks)
     each, longest = counted(layout, order)
-    found = model.count_requests(layout, 8, order)
-    assert (found.ranks, found.runs, found.total, found.most) == (ranks, sum(each), sum(each), max(each))
-    assert found.largest == 8 * longest
-    assert found.all_bytes == found.file_bytes == 8 * math.prod(shape)
-    assert found.mean == found.all_bytes / found.total
+    counts = model.count_requests(layout, 8, order)
+    assert (counts.ranks, counts.runs, counts.total, counts.most) == (ranks, sum(each), sum(each), max(each))
+    assert counts.largest == 8 * longest
+    assert counts.all_bytes == counts.file_bytes == 8 * math.prod(shape)
+    assert counts.mean == counts.all_bytes / counts.total
 
 
 @pytest.mark.parametrize("size", [16, 64])
 @pytest.mark.parametrize("distribution", model.DISTRIBUTIONS)
 def test_table_8_is_what_layouts_say(distribution, size):
     layout = model.on_ranks(model.layout_text(distribution), (size, size), 16)
-    found = model.count_requests(layout)
+    counts = model.count_requests(layout)
     entry = model.table8(distribution, size, 16)
     # Table 8 has each processor of block-cyclic read a part of a column at once, and so do runs.
-    assert (found.total, found.largest) == (entry.requests, entry.elements)
+    assert (counts.total, counts.largest) == (entry.requests, entry.elements)
 
 
 def test_a_buffer_divides_requests():
     layout = model.on_ranks("(*, block)", (100, 100), 4)
-    found = model.count_requests(layout, 1, buffer=1000)
-    assert (found.runs, found.total, found.most, found.largest) == (4, 12, 3, 1000)
+    counts = model.count_requests(layout, 1, buffer=1000)
+    assert (counts.runs, counts.total, counts.most, counts.largest) == (4, 12, 3, 1000)
     runs_of_250 = model.count_requests(model.on_ranks("(block, *)", (1000, 10), 4), 1, buffer=200)
     assert (runs_of_250.runs, runs_of_250.total, runs_of_250.largest) == (40, 80, 200)
 
 
 def test_ranks_without_elements_make_no_requests():
-    found = model.count_requests(model.on_ranks("(*, block)", (4, 2), 5))
-    assert (found.ranks, found.total, found.most) == (5, 2, 1)
+    counts = model.count_requests(model.on_ranks("(*, block)", (4, 2), 5))
+    assert (counts.ranks, counts.total, counts.most) == (5, 2, 1)
     empty = model.count_requests(model.on_ranks("(*, block)", (4, 0), 2))
     assert (empty.total, empty.mean) == (0, 0)
 
 
 def test_copies_are_requested_by_all_that_hold_one():
     layout = plait.Layout.parse("4x4 (block, *) onto (2, 3) replicate=(1)")
-    found = model.count_requests(layout)
-    assert (found.ranks, found.all_bytes, found.file_bytes) == (6, 48, 16)
+    counts = model.count_requests(layout)
+    assert (counts.ranks, counts.all_bytes, counts.file_bytes) == (6, 48, 16)
 
 
 def test_the_cost_does_not_depend_on_the_elements():
     begin = time.perf_counter()
-    found = model.count_requests(model.on_ranks("(cyclic(3), block)", (10**9, 10**9), 100), 8)
+    counts = model.count_requests(model.on_ranks("(cyclic(3), block)", (10**9, 10**9), 100), 8)
     assert time.perf_counter() - begin < 1
-    assert found.file_bytes == 8 * 10**18
+    assert counts.file_bytes == 8 * 10**18
 
 
 @pytest.mark.parametrize(

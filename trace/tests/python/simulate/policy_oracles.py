@@ -72,7 +72,7 @@ def lfu(keys: Sequence[Key], slots: int) -> list[bool]:
             uses[key] = (uses[key][0] + 1, time)
             continue
         if len(uses) == slots:
-            del uses[min(uses, key=lambda one: uses[one])]
+            del uses[min(uses, key=lambda key: uses[key])]
         uses[key] = (1, time)
     return hits
 
@@ -242,7 +242,7 @@ def belady(keys: Sequence[Key], slots: int) -> list[bool]:
             continue
         if len(cache) == slots:
             rest = list(keys[time + 1 :])
-            cache.remove(max(cache, key=lambda one: rest.index(one) if one in rest else len(rest)))
+            cache.remove(max(cache, key=lambda key: rest.index(key) if key in rest else len(rest)))
         cache.add(key)
     return hits
 
@@ -257,9 +257,9 @@ def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bo
     current: dict[int, Key] = {}
     hits = []
 
-    def leave(gone: Key) -> None:
-        cache.remove(gone)
-        for process in [process for process, block in current.items() if block == gone]:
+    def leave(key: Key) -> None:
+        cache.remove(key)
+        for process in [process for process, block in current.items() if block == key]:
             del current[process]
 
     for process, key in uses:
@@ -292,10 +292,10 @@ def partition(uses: Sequence[tuple[int, Key]], slots: int, limit: int, *, first_
                 owned[owner].remove(key)
                 owned[owner].append(key)
             continue
-        own = owned[process]
-        if len(own) == limit:
-            own.pop(0)
+        own_blocks = owned[process]
+        if len(own_blocks) == limit:
+            own_blocks.pop(0)
         elif sum(map(len, owned.values())) == slots:
             max(owned.values(), key=len).pop(0)
-        own.append(key)
+        own_blocks.append(key)
     return hits

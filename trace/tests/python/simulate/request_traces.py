@@ -33,7 +33,7 @@ def write_trace(path: Path, requests: Sequence[Request]) -> Path:
     for request in requests:
         opens.setdefault((request.process, request.name), len(opens) + 1)
     with trace.create(path) as writer:
-        for process in sorted({one.process for one in requests}):
+        for process in sorted({request.process for request in requests}):
             writer.add_process(process)
         for (process, name), number in opens.items():
             writer.add_file(process, number, name)
@@ -44,16 +44,16 @@ def write_trace(path: Path, requests: Sequence[Request]) -> Path:
 def make_events(requests: Sequence[Request], opens: dict[tuple[int, str], int]) -> Any:
     """Requests as events."""
     events = np.zeros(len(requests), EVENT)
-    for event, (k, one) in zip(events, enumerate(requests), strict=True):
-        event["start"] = 1000 * k if one.start is None else one.start
+    for event, (k, request) in zip(events, enumerate(requests), strict=True):
+        event["start"] = 1000 * k if request.start is None else request.start
         event["duration"] = event["cpu"] = -1
-        event["offset"] = one.offset
-        event["length"] = one.length
-        event["result"] = one.length if one.result is None else one.result
-        event["process"] = event["thread"] = one.process
-        event["file"] = opens[one.process, one.name]
-        event["kind"] = one.kind
-        event["flags"] = Flag.LOGICAL if one.logical else 0
+        event["offset"] = request.offset
+        event["length"] = request.length
+        event["result"] = request.length if request.result is None else request.result
+        event["process"] = event["thread"] = request.process
+        event["file"] = opens[request.process, request.name]
+        event["kind"] = request.kind
+        event["flags"] = Flag.LOGICAL if request.logical else 0
     return events
 
 

@@ -25,7 +25,7 @@ def write_trace(path, requests, *, ranks=False, complete=True):
         event["flags"] = Flag.LOGICAL | flags
         event["operation"] = 7 if flags & Flag.COLLECTIVE else 0
     with trace.create(path) as writer:
-        for process in sorted({one[0] for one in requests}):
+        for process in sorted({request[0] for request in requests}):
             writer.add_process(process, rank=process - 1 if ranks else -1, command=f"program{process}")
             writer.add_file(process, 1, "file" if ranks else f"file{process}")
         writer.write(events)

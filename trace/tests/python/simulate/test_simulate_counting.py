@@ -55,7 +55,7 @@ def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> No
     uses = [(process, key) for pieces in cut(requests, BLOCK) for process, key, _ in pieces]
     keys = [key for _, key in uses]
     part = max(1, slots // 4)
-    for policy, found in {
+    for policy, hits in {
         "lru": oracles.lru(keys, slots),
         "arc": oracles.arc(keys, slots),
         "belady": oracles.belady(keys, slots),
@@ -64,7 +64,7 @@ def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> No
         "partition": oracles.partition(uses, slots, part),
         "partition?limit=60%&of=fifo": oracles.partition(uses, slots, max(1, int(slots * 0.6)), first_in=True),
     }.items():
-        outcomes, block_hits, byte_hits = by_oracle(requests, found)
+        outcomes, block_hits, byte_hits = by_oracle(requests, hits)
         counts = simulate.count(path, cache=slots * BLOCK + BLOCK // 2, block=BLOCK, policy=policy)
         assert counts == simulate.Counts(
             policy=policy,
@@ -98,7 +98,7 @@ def test_many_processes_in_parallel(tmp_path: Path) -> None:
     expected = oracles.toss(uses, 5, True)
     assert simulate.outcomes(path, cache=5 * BLOCK, block=BLOCK, policy="toss-parallel").tolist() == expected
     # All of them share the block that the first one loads, although the cache is small.
-    assert sum(not one for one in expected) == len({key for _, key in uses})
+    assert sum(not hit for hit in expected) == len({key for _, key in uses})
     assert sum(oracles.toss(uses, 5, False)) < sum(expected)
 
 
@@ -108,20 +108,16 @@ def test_workloads_are_traces() -> None:
         names = {(file.process, file.number): file.name for file in opened.files}
     block, slots = 1 << 15, 90
     keys = []
-    moved = events[(events["kind"] <= Kind.WRITE) & (events["result"] > 0)][:6000]
-    for process, file, offset, size in zip(
-        moved["process"], moved["file"], moved["offset"], moved["result"], strict=True
-    ):
+    data = events[(events["kind"] <= Kind.WRITE) & (events["result"] > 0)][:6000]
+    for process, file, offset, size in zip(data["process"], data["file"], data["offset"], data["result"], strict=True):
         for number in range(offset // block, (offset + size - 1) // block + 1):
             keys.append((names[int(process), int(file)], int(number)))
-    found = simulate.count("workload:ccm?seed=2&copies=2", cache=slots * block, block=block)
+    counts = simulate.count("workload:ccm?seed=2&copies=2", cache=slots * block, block=block)
     everything = simulate.outcomes("workload:ccm?seed=2&copies=2", cache=slots * block, block=block)
-    assert (found.requests, found.hits) == (len(everything), int(everything.sum()))
-    assert found.requests == np.count_nonzero((events["kind"] <= Kind.WRITE) & (events["result"] > 0))
+    assert (counts.requests, counts.hits) == (len(everything), int(everything.sum()))
+    assert counts.requests == np.count_nonzero((events["kind"] <= Kind.WRITE) & (events["result"] > 0))
     outcomes = iter(oracles.lru(keys, slots))
-    sizes = (
-        int(o + s - 1) // block - int(o) // block + 1 for o, s in zip(moved["offset"], moved["result"], strict=True)
-    )
+    sizes = (int(o + s - 1) // block - int(o) // block + 1 for o, s in zip(data["offset"], data["result"], strict=True))
     assert [all(list(itertools.islice(outcomes, size))) for size in sizes] == everything[:6000].tolist()
 
 
@@ -155,14 +151,14 @@ def test_traces_of_block_devices(tmp_path: Path, policy: str) -> None:
         for sector, size, _ in requests
         for number in range(sector * 512 // 4096, (sector * 512 + size - 1) // 4096 + 1)
     ]
-    found = {
+    hits = {
         "lru": oracles.lru,
         "sieve": oracles.sieve,
         "2q": lambda keys, slots: oracles.two_queues(keys, slots, slots // 4, slots // 2),
         "belady": oracles.belady,
     }[policy](keys, 80)
     counts = simulate.count(path, cache=80 * 4096, block=4096, policy=policy)
-    assert (counts.requests, counts.blocks, counts.block_hits) == (len(requests), len(keys), sum(found))
+    assert (counts.requests, counts.blocks, counts.block_hits) == (len(requests), len(keys), sum(hits))
     assert counts.bytes == sum(size for _, size, _ in requests)
     # Each request is one object, as in simulators of objects.
     objects = [sector for sector, _, _ in requests]
@@ -175,7 +171,7 @@ def test_traces_of_object_caches(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     objects = (rng.zipf(1.3, 2000) % 500).tolist()
     sizes = rng.integers(1, 1 << 20, 2000).tolist()
-    sizes = [sizes[one] for one in objects]  # of an object always the same
+    sizes = [sizes[object_] for object_ in objects]  # of an object always the same
     later: dict[int, int] = {}
     nexts = [-1] * len(objects)
     for k in reversed(range(len(objects))):
@@ -184,8 +180,8 @@ def test_traces_of_object_caches(tmp_path: Path) -> None:
     path = tmp_path / "cache.oracleGeneral"
     path.write_bytes(
         b"".join(
-            struct.pack("<IQIq", k // 10, one, size, following)
-            for k, (one, size, following) in enumerate(zip(objects, sizes, nexts, strict=True))
+            struct.pack("<IQIq", k // 10, object_, size, following)
+            for k, (object_, size, following) in enumerate(zip(objects, sizes, nexts, strict=True))
         )
     )
     for policy, oracle in {"lru": oracles.lru, "arc": oracles.arc, "belady": oracles.belady}.items():
@@ -226,7 +222,7 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
         Request(1, "a", 0, 10),
     ]
     path = write_trace(tmp_path / "t.plait", requests)
-    wanted = [
+    messages = [
         "2 requests of 0 bytes, left out",
         "1 request that failed, left out",
         "1 request without an offset, as of pipes and terminals, left out",
@@ -234,12 +230,12 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     ]
     counts = simulate.count(path, cache=4096)
     assert (counts.requests, counts.hits, counts.bytes) == (2, 1, 20)
-    assert counts.notes == wanted == simulate.miss_ratio_curve(path).notes
+    assert counts.notes == messages == simulate.miss_ratio_curve(path).notes
     for call in (simulate.hits, simulate.byte_hits, simulate.outcomes):
         with pytest.warns(simulate.TraceWarning) as caught:
             call(path, cache=4096)
-        assert [str(one.message) for one in caught] == wanted
-        assert {one.filename for one in caught} == {__file__}
+        assert [str(warning.message) for warning in caught] == messages
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_times_that_run_backwards_are_counted(tmp_path: Path) -> None:

@@ -32,19 +32,19 @@ flush_writes = 1
 def measured(**changes):
     """Return a possible result of calibration."""
     times = Times(0.0025, 0.0001, 0.0002, 0.02, 0.03)
-    found = {
+    measurements = {
         "call": 1e-6, "copy_rate": 5e9, "switch": 2e-6, "read": times, "write": times, "read_rate": 40e6,
         "write_rate": 30e6, "reads_at_once": 400.0, "writes_at_once": 390.0, "credit": 0.1, "read_unit": 1 << 19,
         "write_unit": 1 << 20,
         "flush": 0.001, "flush_writes": 2, "direct": True,
     }  # fmt: skip
-    return DeviceSample(**{**found, **changes})
+    return DeviceSample(**{**measurements, **changes})
 
 
 def test_durable_writes_cost_a_flush(tmp_path):
     machine = simulate.parse(MACHINE)
     plain = [(1, 6 * k, 1, Kind.WRITE, k * BLOCK, BLOCK, 0) for k in range(10)]
-    durable = [(*one[:6], Flag.DURABLE) for one in plain]
+    durable = [(*request[:6], Flag.DURABLE) for request in plain]
     synced = [*plain, (1, 60, 1, Kind.SYNC, 0, 0, 0)]
     elapsed = {
         name: simulate.run(write_trace(tmp_path / f"{name}.plait", requests), machine)
@@ -57,9 +57,11 @@ def test_durable_writes_cost_a_flush(tmp_path):
     less = simulate.run(tmp_path / "durable.plait", machine, flush=0.0, flush_writes=0)
     assert less.elapsed == pytest.approx(0.045 + 10 * 0.010)
     advice = simulate.advise(tmp_path / "durable.plait", machine)
-    found = next(change for change in advice.changes if change.what == "no flushes")
-    assert found.gain == pytest.approx(10 * 0.013)
-    assert not [one for one in simulate.advise(tmp_path / "plain.plait", machine).changes if one.what == "no flushes"]
+    flushes = next(change for change in advice.changes if change.what == "no flushes")
+    assert flushes.gain == pytest.approx(10 * 0.013)
+    assert not [
+        change for change in simulate.advise(tmp_path / "plain.plait", machine).changes if change.what == "no flushes"
+    ]
 
 
 def test_a_volume_gives_credit_for_a_while(tmp_path):
@@ -139,14 +141,14 @@ def test_a_slow_device_gets_a_smaller_file_and_is_read_within_it(tmp_path, monke
         return os.pwritev(file, parts, offset)
 
     def watched(file, parts, offset):
-        moved.append((os.preadv(file, parts, offset), sum(memoryview(one).nbytes for one in parts)))
+        moved.append((os.preadv(file, parts, offset), sum(memoryview(part).nbytes for part in parts)))
         return moved[-1][0]
 
     calls = types.SimpleNamespace(**{**vars(os), "pwritev": slow, "preadv": watched})
     monkeypatch.setattr(_measuring, "os", calls)
-    found = _measuring.measure(tmp_path / "file", 0.02, 256 << 20, lambda *_: None)
+    measurements = _measuring.measure(tmp_path / "file", 0.02, 256 << 20, lambda *_: None)
     assert (tmp_path / "file").stat().st_size < 128 << 20
-    assert found.read_rate > 0
+    assert measurements.read_rate > 0
     assert {done == asked for done, asked in moved} == {True}
 
 

@@ -20,13 +20,15 @@ def told(name):
 
 def test_every_function_is_told_of_with_its_parameters():
     for name in ("record", "run", "sweep", "advise", "compare", "calibrate"):
-        found = re.search(rf"`{name}\(([^)]*)\)`", TEXT)
-        assert found, name
-        names = [one.split("=")[0].strip().lstrip("*") for one in found[1].split(",") if one.strip() != "*"]
+        match = re.search(rf"`{name}\(([^)]*)\)`", TEXT)
+        assert match, name
+        names = [
+            parameter.split("=")[0].strip().lstrip("*") for parameter in match[1].split(",") if parameter.strip() != "*"
+        ]
         assert names == list(inspect.signature(getattr(simulate, name)).parameters), name
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value.__name__)
 def test_every_member_is_told_of(value):
     members = {*getattr(value, "__dataclass_fields__", ()), *vars(value)}
     assert not [name for name in sorted(members) if not name.startswith("_") and not told(name)]

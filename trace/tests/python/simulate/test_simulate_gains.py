@@ -60,10 +60,10 @@ def test_each_conclusion_gets_what_its_advice_gains(small, machine):
     assert gains["error"] == pytest.approx(0, abs=0.01)
     advice = simulate.advise(small, machine)
     best = max((change for change in advice.changes if "aggregate" in change.changes), key=lambda change: change.gain)
-    said = next(conclusion for conclusion in report["conclusions"] if conclusion["title"] == "Small requests")
-    assert said["gain"]["seconds"] == pytest.approx(best.gain)
-    assert said["gain"]["what"] == best.what
-    assert said["gain"]["share"] == pytest.approx(best.gain / advice.predicted)
+    small_requests = next(conclusion for conclusion in report["conclusions"] if conclusion["title"] == "Small requests")
+    assert small_requests["gain"]["seconds"] == pytest.approx(best.gain)
+    assert small_requests["gain"]["what"] == best.what
+    assert small_requests["gain"]["share"] == pytest.approx(best.gain / advice.predicted)
     waits = next(
         conclusion for conclusion in report["conclusions"] if conclusion["title"] == "The program waits for I/O"
     )
@@ -75,7 +75,7 @@ def test_each_conclusion_gets_what_its_advice_gains(small, machine):
     assert f"by {best.what}" in text
     assert "the model's error is" in text
     html = page.page_text(report)
-    assert said["gain"]["text"].split(":")[1].strip()[:20] in html
+    assert small_requests["gain"]["text"].split(":")[1].strip()[:20] in html
     assert "Gains are of replays on slow disk" in html
     json.loads(report.json())
 
@@ -101,8 +101,8 @@ def test_what_takes_long_is_skipped_with_the_reason(small, machine, limit, reaso
 
 
 def test_files_of_the_system_are_not_on_the_device():
-    chosen = make_filter(None, ["*/numpy/*.npy"], ["*.log"], False)
-    assert [chosen(name) for name in ("/data/a", "/usr/lib/libc.so.6", "/x/numpy/a.npy", "/data/a.log")] == [
+    filter_ = make_filter(None, ["*/numpy/*.npy"], ["*.log"], False)
+    assert [filter_(name) for name in ("/data/a", "/usr/lib/libc.so.6", "/x/numpy/a.npy", "/data/a.log")] == [
         True,
         False,
         True,
@@ -116,10 +116,10 @@ def test_the_command_predicts_gains_within_a_limit(small, tmp_path):
     (tmp_path / "slow.toml").write_text(MACHINE)
     run = CliRunner().invoke
     arguments = ["trace", "report", str(small), "--machine", str(tmp_path / "slow.toml")]
-    found = run(main, arguments, env={"COLUMNS": "200"})
-    assert found.exit_code == 0, found.output
-    assert re.search(r"Predicted: .* less \(\d", found.output)
-    assert "Gains are of replays on slow disk" in found.output
+    result = run(main, arguments, env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    assert re.search(r"Predicted: .* less \(\d", result.output)
+    assert "Gains are of replays on slow disk" in result.output
     document = json.loads(run(main, [*arguments, "--json", "-"]).stdout)
     assert document["gains"]["changes"][0]["gain"] > 0
     without = run(main, [*arguments, "--gains", "0", "--json", "-"])

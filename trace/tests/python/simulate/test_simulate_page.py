@@ -123,9 +123,9 @@ def test_series_are_brought_to_few_points_and_lose_nothing():
 def test_the_command_writes_pages(tmp_path):
     trace = str(write_trace(tmp_path / "read.plait", steps(10, 5)))
     run = CliRunner().invoke
-    found = run(main, ["simulate", trace, "--html", str(tmp_path / "page.html")])
-    assert found.exit_code == 0, found.output
-    assert "elapsed" in found.output
+    result = run(main, ["simulate", trace, "--html", str(tmp_path / "page.html")])
+    assert result.exit_code == 0, result.output
+    assert "elapsed" in result.output
     looked_at((tmp_path / "page.html").read_text(encoding="utf-8"))
     printed = run(main, ["simulate", trace, "--cache", "4KiB,1MiB", "--html", "-"])
     looked_at(printed.stdout)

@@ -19,22 +19,24 @@ def run(*arguments):
 
 
 def test_the_parts_fit_together():
-    one = simulate.run_plan("read", COLUMNS, STORE, per_node=16, strategy="two-phase")
-    assert one["nodes"] == 4
-    assert one.bytes == 4096 * 4096 * 8
-    assert one.elapsed > 0
+    access = simulate.run_plan("read", COLUMNS, STORE, per_node=16, strategy="two-phase")
+    assert access["nodes"] == 4
+    assert access.bytes == 4096 * 4096 * 8
+    assert access.elapsed > 0
     # Three of four elements of each window belong to other nodes.
-    assert one.message_bytes == one.bytes * 3 // 4
-    ranks = one["ranks"]
-    for phases in zip(*(ranks[name] for name in one.phases), strict=True):
-        assert sum(phases) == pytest.approx(one.elapsed)
-    links = {(begin, end): length for begin, end, _, length in one["links"]}
-    assert sum(length for (begin, _), length in links.items() if begin == 4) == one.bytes
-    assert sum(length for ends, length in links.items() if 4 not in ends) == one.message_bytes
-    assert sum(one.node_bytes) == one.bytes + 2 * one.message_bytes
-    assert sum(use["read_bytes"] for use in one["devices"]) == one.bytes
-    assert len(one["devices"]) == 32
-    assert sum(sum(part["sums"]) for part in one["series"].values()) == pytest.approx(64e9 * one.elapsed, rel=1e-6)
+    assert access.message_bytes == access.bytes * 3 // 4
+    ranks = access["ranks"]
+    for phases in zip(*(ranks[name] for name in access.phases), strict=True):
+        assert sum(phases) == pytest.approx(access.elapsed)
+    links = {(begin, end): length for begin, end, _, length in access["links"]}
+    assert sum(length for (begin, _), length in links.items() if begin == 4) == access.bytes
+    assert sum(length for ends, length in links.items() if 4 not in ends) == access.message_bytes
+    assert sum(access.node_bytes) == access.bytes + 2 * access.message_bytes
+    assert sum(use["read_bytes"] for use in access["devices"]) == access.bytes
+    assert len(access["devices"]) == 32
+    assert sum(sum(part["sums"]) for part in access["series"].values()) == pytest.approx(
+        64e9 * access.elapsed, rel=1e-6
+    )
 
 
 def test_the_strategy_is_that_of_explain(tmp_path, monkeypatch):
@@ -43,49 +45,49 @@ def test_the_strategy_is_that_of_explain(tmp_path, monkeypatch):
     np.save(name, np.zeros((400, 300), order="F"))
     machine = simulate.parse("[simulate.device]\nkind = 'ssd'")
     for layout in ("(block, *) onto (1)", "(cyclic, *) onto (1)"):
-        one = simulate.run_plan("read", layout, str(name), machine=machine)
+        access = simulate.run_plan("read", layout, str(name), machine=machine)
         with plait.open(name) as file:
-            said = file.explain(layout).splitlines()
-        told = one.explained.splitlines()
-        assert [line.split(",")[0] for line in told[:2]] == [line.split(",")[0] for line in said[:2]]
-        assert one["access"]["offset"] == 128
-        assert one["access"]["order"] == "F"
+            expected = file.explain(layout).splitlines()
+        lines = access.explained.splitlines()
+        assert [line.split(",")[0] for line in lines[:2]] == [line.split(",")[0] for line in expected[:2]]
+        assert access["access"]["offset"] == 128
+        assert access["access"]["order"] == "F"
 
 
 def test_a_file_need_not_be_there_and_may_lie_in_chunks():
-    one = simulate.run_plan(
+    access = simulate.run_plan(
         "write", "(block, block) onto (4, 4)", "a.zarr?shape=1000x1000&dtype=float32&chunks=100x100", per_node=4
     )
-    assert one["access"]["dtype"] == "float32"
-    assert "100 of" in one.explained  # chunks
-    assert one.bytes == 1000 * 1000 * 4
-    assert one["drained"] >= one.elapsed
+    assert access["access"]["dtype"] == "float32"
+    assert "100 of" in access.explained  # chunks
+    assert access.bytes == 1000 * 1000 * 4
+    assert access["drained"] >= access.elapsed
 
 
 def test_copies_are_read_once():
-    one = simulate.run_plan("read", "(block@1, *) onto (4, 4) replicate=(0)", "a.bin?shape=512x512", per_node=4)
-    assert one.bytes == 512 * 512 * 8
-    assert sum(one["ranks"]["received_bytes"]) == one.message_bytes == 3 * one.bytes
+    access = simulate.run_plan("read", "(block@1, *) onto (4, 4) replicate=(0)", "a.bin?shape=512x512", per_node=4)
+    assert access.bytes == 512 * 512 * 8
+    assert sum(access["ranks"]["received_bytes"]) == access.message_bytes == 3 * access.bytes
 
 
 def test_ten_thousand_ranks(effort):
     side = effort.choose(20, 100)  # of the grid
     layout = f"(block, block) onto ({side}, {side})"
     store = f"big.bin?shape={1000 * side}x{1000 * side}"
-    one = simulate.run_plan("read", layout, store, strategy="two-phase", windows=1)
-    assert one["nodes"] == -(-side * side // 64)
-    assert one["simulated"] == 1
-    assert one["windows"] > 1
-    assert any("of each reader" in note for note in one.notes)
-    assert len(one["ranks"]["bytes"]) == side * side
-    assert one.bytes == one.requests << 20
+    access = simulate.run_plan("read", layout, store, strategy="two-phase", windows=1)
+    assert access["nodes"] == -(-side * side // 64)
+    assert access["simulated"] == 1
+    assert access["windows"] > 1
+    assert any("of each reader" in note for note in access.notes)
+    assert len(access["ranks"]["bytes"]) == side * side
+    assert access.bytes == access.requests << 20
 
 
 def test_an_exchange_of_too_many_messages_is_taken_as_a_whole():
-    one = simulate.run_plan("read", "(*, block) onto (3000)", "big.bin?shape=3000x131072", per_node=4)
-    assert one["whole_windows"]
-    assert any("as a whole" in note for note in one.notes)
-    assert one.message_bytes == sum(one["ranks"]["received_bytes"])
+    access = simulate.run_plan("read", "(*, block) onto (3000)", "big.bin?shape=3000x131072", per_node=4)
+    assert access["whole_windows"]
+    assert any("as a whole" in note for note in access.notes)
+    assert access.message_bytes == sum(access["ranks"]["received_bytes"])
 
 
 def test_a_machine_of_the_cost_model_tells_nodes_and_network():
@@ -122,9 +124,9 @@ def test_fewer_ranks_than_the_layout_has():
 
 
 def test_the_command(tmp_path):
-    found = run("--per-node", "16", "--json", "--", "read", COLUMNS, "from", STORE)
-    assert found.exit_code == 0, found.output
-    document = json.loads(found.output)
+    result = run("--per-node", "16", "--json", "--", "read", COLUMNS, "from", STORE)
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.output)
     again = simulate.run_plan("read", COLUMNS, STORE, per_node=16)
     assert document == json.loads(again.to_json())
     assert document["hot_spots"]["server"]["busy"] > 0
@@ -137,6 +139,6 @@ def test_the_command(tmp_path):
 
 @pytest.mark.parametrize("words", [("read", COLUMNS, "to", STORE), ("copy", COLUMNS, "from", STORE), ("read",)])
 def test_words_that_say_no_access(words):
-    found = run("--", *words)
-    assert found.exit_code == 2
-    assert "expected -- read LAYOUT from STORE" in found.output.replace("\n", " ")
+    result = run("--", *words)
+    assert result.exit_code == 2
+    assert "expected -- read LAYOUT from STORE" in result.output.replace("\n", " ")

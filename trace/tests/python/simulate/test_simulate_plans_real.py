@@ -49,14 +49,14 @@ def recorded(folder, ranks, node, *arguments):
     with trace.open(folder / "t.plait") as opened:
         events = opened.read()
     events = events[np.isin(events["kind"], (trace.Kind.READ, trace.Kind.WRITE))]
-    asked = (events["flags"] & trace.Flag.LOGICAL) != 0
+    logical = (events["flags"] & trace.Flag.LOGICAL) != 0
     requests, sizes = Counter(), Counter()
     for process in np.unique(events["process"]):
-        own = events["process"] == process
-        calls = np.sort(events[own & asked], order="start")["operation"].tolist()
-        for one in events[own & ~asked & np.isin(events["operation"], calls)]:
-            requests[calls.index(one["operation"])] += 1
-            sizes[calls.index(one["operation"])] += int(one["length"])
+        of_process = events["process"] == process
+        calls = np.sort(events[of_process & logical], order="start")["operation"].tolist()
+        for event in events[of_process & ~logical & np.isin(events["operation"], calls)]:
+            requests[calls.index(event["operation"])] += 1
+            sizes[calls.index(event["operation"])] += int(event["length"])
     return [(requests[k], sizes[k]) for k in range(2 * len(LAYOUTS))]
 
 

@@ -88,12 +88,12 @@ def test_there_is_an_oracle_for_every_policy() -> None:
 def test_policies_tell_of_themselves() -> None:
     known = {policy.name: policy for policy in simulate.policies()}
     assert known["2q"].parameters == "in=25%&out=50%"
-    assert [one.name for one in known.values() if one.foresight] == ["belady", "toss-parallel"]
-    assert all(one.about for one in known.values())
+    assert [policy.name for policy in known.values() if policy.foresight] == ["belady", "toss-parallel"]
+    assert all(policy.about for policy in known.values())
     keys = np.random.default_rng(3).integers(0, 50, 300)
     for one in known.values():
-        given = f"{one.name}?{one.parameters}" if one.parameters else one.name
-        assert simulate.hits(keys, cache=10, policy=given) == simulate.hits(keys, cache=10, policy=one.name)
+        text = f"{one.name}?{one.parameters}" if one.parameters else one.name
+        assert simulate.hits(keys, cache=10, policy=text) == simulate.hits(keys, cache=10, policy=one.name)
 
 
 def test_a_cache_that_holds_all_misses_each_block_once() -> None:
@@ -106,16 +106,16 @@ def test_a_cache_that_holds_all_misses_each_block_once() -> None:
 
 def test_no_policy_beats_belady() -> None:
     keys = phases(np.random.default_rng(8), 3000)
-    most = simulate.hits(keys, cache=50, policy="belady")
-    assert all(simulate.hits(keys, cache=50, policy=policy.name) <= most for policy in simulate.policies())
+    max_hits = simulate.hits(keys, cache=50, policy="belady")
+    assert all(simulate.hits(keys, cache=50, policy=policy.name) <= max_hits for policy in simulate.policies())
 
 
 def test_parameters_in_bytes() -> None:
     keys = np.random.default_rng(1).integers(0, 300, 4000)
-    given = simulate.count(keys, cache="400KiB", block="4KiB", policy="2q?in=100KiB&out=0.25MiB")
-    assert given.hits == sum(oracles.two_queues(keys.tolist(), 100, 25, 64))
-    given = simulate.count(keys, cache="400KiB", block="4KiB", policy="partition?limit=102400B&of=sieve")
-    assert given.hits == sum(oracles.sieve(keys.tolist(), 25))
+    counts = simulate.count(keys, cache="400KiB", block="4KiB", policy="2q?in=100KiB&out=0.25MiB")
+    assert counts.hits == sum(oracles.two_queues(keys.tolist(), 100, 25, 64))
+    counts = simulate.count(keys, cache="400KiB", block="4KiB", policy="partition?limit=102400B&of=sieve")
+    assert counts.hits == sum(oracles.sieve(keys.tolist(), 25))
 
 
 @pytest.mark.parametrize(

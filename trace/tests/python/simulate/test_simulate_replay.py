@@ -62,16 +62,16 @@ def test_every_format_gives_the_same(read_trace, tmp_path):
     packed.write_bytes(gzip.compress(read_trace.read_bytes()))
     table = tmp_path / "read.csv"
     plait.trace.convert(read_trace, table)
-    found = [simulate.run(one, bare(tmp_path), cache="64KiB").document for one in (read_trace, packed, table)]
-    for one in found:
-        del one["traces"]
-    assert found[0] == found[1] == found[2]
+    documents = [simulate.run(source, bare(tmp_path), cache="64KiB").document for source in (read_trace, packed, table)]
+    for document in documents:
+        del document["traces"]
+    assert documents[0] == documents[1] == documents[2]
 
 
 def test_several_traces_have_files_of_their_own(read_trace, tmp_path):
-    one = simulate.run(read_trace, bare(tmp_path), cache="1MiB")
+    single = simulate.run(read_trace, bare(tmp_path), cache="1MiB")
     two = simulate.run([read_trace, read_trace], bare(tmp_path), cache="1MiB", cpus=2)
-    assert two.device_bytes[0] == 2 * one.device_bytes[0]
+    assert two.device_bytes[0] == 2 * single.device_bytes[0]
     assert len(two["processes"]) == 2
     assert {process["command"] for process in two["processes"]} == {"program1"}
 
@@ -139,7 +139,7 @@ def test_what_is_odd_in_a_trace_is_told(tmp_path):
 
 def test_requests_that_no_file_can_have_are_left_out(tmp_path):
     requests = [(1, 0, 1, Kind.READ, 0, BLOCK, 0)]
-    requests += [(one, 2 * one, 1, Kind.READ, 9 * 10**18, BLOCK, 0) for one in (1, 2, 3)]
+    requests += [(process, 2 * process, 1, Kind.READ, 9 * 10**18, BLOCK, 0) for process in (1, 2, 3)]
     result = simulate.run(write_trace(tmp_path / "far.plait", requests), bare(tmp_path), cache="1MiB")
     assert result.device_bytes == (BLOCK, 0)
     assert any("3 requests of more than 1 TiB or ending behind 8 PiB" in note for note in result.notes)
@@ -207,14 +207,14 @@ def test_belady_looks_ahead_in_time(tmp_path):
     numbers = np.random.default_rng(7).zipf(1.2, 2000) % 300
     requests = [(1 + k % 2, 2 * k, 1, Kind.READ, int(number) * BLOCK, BLOCK, 0) for k, number in enumerate(numbers)]
     path = write_trace(tmp_path / "two.plait", requests)
-    found = {
+    results = {
         policy: simulate.run(path, bare(tmp_path), cache="400KiB", policy=policy, cpus=2)
         for policy in ("opt", "belady", "lru", "sieve", "fifo")
     }
-    hits = {policy: one["cache"]["hit_blocks"] for policy, one in found.items()}
-    assert found["opt"]["cache"] == found["belady"]["cache"]
+    hits = {policy: result["cache"]["hit_blocks"] for policy, result in results.items()}
+    assert results["opt"]["cache"] == results["belady"]["cache"]
     assert hits["opt"] > max(hits["lru"], hits["sieve"], hits["fifo"])
-    assert found["opt"].elapsed <= min(found["lru"].elapsed, found["fifo"].elapsed)
+    assert results["opt"].elapsed <= min(results["lru"].elapsed, results["fifo"].elapsed)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -223,8 +223,8 @@ def test_misses_of_a_request_are_read_together_whatever_the_policy(tmp_path, pol
     size = 16 * BLOCK
     requests = [(1, 2 * k, 1, Kind.READ, k % 128 * size, size, 0) for k in range(256)]
     first = write_trace(tmp_path / "first.plait", requests[:128])
-    one = simulate.run(first, bare(tmp_path), cache="4MiB", policy=policy, read_ahead="none")
-    assert one["devices"][0]["reads"] == 128
+    single = simulate.run(first, bare(tmp_path), cache="4MiB", policy=policy, read_ahead="none")
+    assert single["devices"][0]["reads"] == 128
     both = simulate.run(write_trace(tmp_path / "both.plait", requests), bare(tmp_path), cache="4MiB", policy=policy)
     assert both["devices"][0]["reads"] <= 256 + 16  # one per request, plus a few that cache hits divide
 

@@ -29,9 +29,9 @@ def test_a_trace_is_replayed(trace):
 
 
 def test_commas_make_a_sweep(trace, tmp_path):
-    found = run(trace, "--cache", "8KiB,1MiB", "--policy", "lru,sieve", "--json", "--plot", str(tmp_path / "out.png"))
-    assert found.exit_code == 0, found.output
-    rows = json.loads(found.stdout.splitlines()[0])
+    result = run(trace, "--cache", "8KiB,1MiB", "--policy", "lru,sieve", "--json", "--plot", str(tmp_path / "out.png"))
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout.splitlines()[0])
     assert [(row["cache"], row["policy"]) for row in rows] == [
         ("8KiB", "lru"),
         ("8KiB", "sieve"),
@@ -53,10 +53,10 @@ def test_commas_make_a_sweep(trace, tmp_path):
     ],
 )
 def test_mistakes_are_one_line(trace, arguments, message):
-    found = run(*(one.format(trace=trace) for one in arguments))
-    assert found.exit_code == 2
-    assert message in found.output
-    assert "Traceback" not in found.output
+    result = run(*(argument.format(trace=trace) for argument in arguments))
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
 
 
 def test_machines_are_printed():
@@ -69,7 +69,7 @@ def test_machines_are_printed():
 
 
 def test_advice(trace):
-    found = run("advise", trace, "--machine", "cray-1992", "--json")
-    assert found.exit_code == 0, found.output
-    assert json.loads(found.output)["changes"]
+    result = run("advise", trace, "--machine", "cray-1992", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["changes"]
     assert "error" in run("advise", trace, "--machine", "cray-1992").output

@@ -84,9 +84,9 @@ def test_round_trips_lose_nothing(tmp_path: Path, first: str, second: str) -> No
     assert (done.events, done.lost, done.bytes) == (len(events), [], one.stat().st_size)
     done = trace.convert(one, two, **WITHOUT_LOSS[second])  # type: ignore[arg-type]
     assert (done.events, done.lost) == (len(events), [])
-    found = known(two)
-    assert np.array_equal(found[0], events)
-    assert found[1] == expected[1]
+    converted = known(two)
+    assert np.array_equal(converted[0], events)
+    assert converted[1] == expected[1]
 
 
 def test_default_tick_rounds_without_drift_and_says_so(tmp_path: Path) -> None:
@@ -95,13 +95,13 @@ def test_default_tick_rounds_without_drift_and_says_so(tmp_path: Path) -> None:
     make(source, events)
     done = trace.convert(source, target)
     assert done.lost == ["times were rounded to 1000 ns"]
-    found, description = known(target)
+    events_, description = known(target)
     assert description.tick == 1000
     for field in ("start", "cpu"):
-        assert np.abs(found[field] - events[field]).max() <= 500
-    assert np.abs(found["duration"] - events["duration"]).max() <= 1000
+        assert np.abs(events_[field] - events[field]).max() <= 500
+    assert np.abs(events_["duration"] - events["duration"]).max() <= 1000
     for field in set(trace.EVENT.names or ()) - {"start", "cpu", "duration"}:
-        assert np.array_equal(found[field], events[field]), field
+        assert np.array_equal(events_[field], events[field]), field
 
 
 def test_perfetto_is_valid_json_with_all_events(tmp_path: Path) -> None:
@@ -154,10 +154,10 @@ def test_parquet_is_for_others(tmp_path: Path) -> None:
         pyarrow.table({"start": [5, 6], "kind": ["read", "write"], "length": [10, 20], "offset": [0, None]}), other
     )
     trace.convert(other, tmp_path / "other.plait")
-    found, _ = known(tmp_path / "other.plait")
-    assert found["length"].tolist() == found["result"].tolist() == [10, 20]
-    assert found["offset"].tolist() == [0, -1]
-    assert found["kind"].tolist() == [0, 1]
+    events_, _ = known(tmp_path / "other.plait")
+    assert events_["length"].tolist() == events_["result"].tolist() == [10, 20]
+    assert events_["offset"].tolist() == [0, -1]
+    assert events_["kind"].tolist() == [0, 1]
     parquet.write_table(pyarrow.table({"a": [1]}), other)
     with pytest.raises(plait.Error, match="lacks the columns start, kind, length"):
         trace.convert(other, tmp_path / "x.plait")
@@ -229,14 +229,14 @@ def test_progress_is_told(tmp_path: Path) -> None:
     source, target = tmp_path / "a.csv", tmp_path / "b.plait"
     line = b"1,read,0,1\n"
     source.write_bytes(b"start,kind,offset,length\n" + line * 3_000_000)
-    told: list[tuple[int, int]] = []
-    done = trace.convert(source, target, progress=lambda here, in_all: told.append((here, in_all)))
+    calls: list[tuple[int, int]] = []
+    done = trace.convert(source, target, progress=lambda position, in_all: calls.append((position, in_all)))
     assert done.events == 3_000_000
-    assert told
-    assert all(0 < here <= in_all == source.stat().st_size for here, in_all in told)
-    assert told == sorted(told)
+    assert calls
+    assert all(0 < position <= in_all == source.stat().st_size for position, in_all in calls)
+    assert calls == sorted(calls)
 
-    def stop(here: int, in_all: int) -> None:
+    def stop(position: int, in_all: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

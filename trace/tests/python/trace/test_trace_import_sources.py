@@ -33,8 +33,8 @@ def starts(target: Path) -> list[tuple[int, int]]:
 def test_more_files_of_strace_than_may_be_open(tmp_path: Path) -> None:
     paths = [written(tmp_path / f"s.{k}", [f"{1_700_000_000 + k + j}.000000" for j in range(3)]) for k in range(1, 201)]
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = len(os.listdir("/dev/fd")) + 90  # the process may have open connections and files of its own
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, limits[1]), limits[1]))
+    limit = len(os.listdir("/dev/fd")) + 90  # the process may have open connections and files of its own
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limit, limits[1]), limits[1]))
     try:
         summary = trace.import_trace(paths, tmp_path / "out.plait")
     finally:
@@ -153,14 +153,14 @@ def test_many_files_take_no_longer_each(tmp_path: Path, effort: Effort) -> None:
     rows = "".join(f"{k},read,0,1,file {k}\n" for k in range(count))
     source.write_text("start,kind,offset,length,name\n" + rows)
     with trace.open(source) as opened, trace.create(tmp_path / "out.plait") as out:
-        told = 0
+        known = 0
         for events in opened:
-            _, files = opened.described_after(0, told)
+            _, files = opened.described_after(0, known)
             for file in files:
                 out.add_file(*file)
-            told += len(files)
+            known += len(files)
             out.write(events)
-    assert told == len(opened.files) == count
+    assert known == len(opened.files) == count
 
 
 @pytest.mark.parametrize("format", ["strace", "blktrace", "dftracer"])

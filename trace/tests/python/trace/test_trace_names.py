@@ -18,10 +18,10 @@ STUB = Path(__file__).parents[3] / "python/plait/_trace.pyi"
 def told(name: str) -> dict[str, int]:
     """Return the members of an enumeration in the type stub."""
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
-    found = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    definition = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
     return {
         node.targets[0].id: ast.literal_eval(node.value)
-        for node in found.body
+        for node in definition.body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
 

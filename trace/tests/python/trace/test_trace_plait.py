@@ -100,15 +100,15 @@ def test_one_process(tmp_path):
     whole = 600 * 8
     written = select_events(events, trace.Kind.WRITE, True)
     assert written[["offset", "length", "result"]].tolist() == [(0, whole, whole)]
-    expected = select_events(events, trace.Kind.READ, True)
-    assert expected["length"].tolist() == [whole, 5 * 30 * 8, whole, 100 * 8, whole]
-    assert expected["offset"].tolist()[:4] == [0, 5 * 30 * 8, 0, 0]
-    assert np.array_equal(expected["result"][:4], expected["length"][:4])
-    assert expected["result"][4] == -errno.EIO
-    asynchronous = (expected["flags"] & trace.Flag.ASYNCHRONOUS) != 0
+    logical_reads = select_events(events, trace.Kind.READ, True)
+    assert logical_reads["length"].tolist() == [whole, 5 * 30 * 8, whole, 100 * 8, whole]
+    assert logical_reads["offset"].tolist()[:4] == [0, 5 * 30 * 8, 0, 0]
+    assert np.array_equal(logical_reads["result"][:4], logical_reads["length"][:4])
+    assert logical_reads["result"][4] == -errno.EIO
+    asynchronous = (logical_reads["flags"] & trace.Flag.ASYNCHRONOUS) != 0
     assert asynchronous.tolist() == [False, False, True, False, False]
     assert not (events["flags"] & trace.Flag.COLLECTIVE).any()
-    assert (expected["interface"] == trace.Interface.PLAIT).all()
+    assert (logical_reads["interface"] == trace.Interface.PLAIT).all()
 
     # Events of the system are joined to the operation that caused them, and happen while it lasts.
     logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
@@ -116,19 +116,19 @@ def test_one_process(tmp_path):
         len(logical)
         == len(select_events(events, trace.Kind.OPEN, True)) + len(select_events(events, trace.Kind.CLOSE, True)) + 6
     )
-    for kind, bytes_of in ((trace.Kind.READ, expected), (trace.Kind.WRITE, written)):
+    for kind, bytes_of in ((trace.Kind.READ, logical_reads), (trace.Kind.WRITE, written)):
         physical = select_events(events, kind, False)
         for event in physical:
-            asked = logical[int(event["operation"])]
-            assert asked["start"] <= event["start"]
-            assert event["start"] + event["duration"] <= asked["start"] + asked["duration"]
+            request = logical[int(event["operation"])]
+            assert request["start"] <= event["start"]
+            assert event["start"] + event["duration"] <= request["start"] + request["duration"]
         for event in bytes_of[bytes_of["result"] > 0]:
             reached = physical[physical["operation"] == event["operation"]]
             assert reached["result"].sum() == event["result"]
     assert len(select_events(events, trace.Kind.SYNC, False))
 
     names = {(file.process, file.number): file.name for file in known.files}
-    assert {names[int(e["process"]), int(e["file"])] for e in expected} == {"a.bin"}
+    assert {names[int(e["process"]), int(e["file"])] for e in logical_reads} == {"a.bin"}
     assert all((int(e["process"]), int(e["file"])) in names for e in events if e["file"])
 
 
@@ -147,15 +147,15 @@ def test_four_ranks(tmp_path, strategy, name):
     ranks = {process.number: process.rank for process in known.processes}
     size = 64 * 48 * 8
     for kind in (trace.Kind.READ, trace.Kind.WRITE):
-        expected = select_events(events, kind, True)
-        assert expected["result"].tolist() == [size // 4] * 4
-        assert expected["length"].tolist() == [size // 4] * 4
-        assert sorted(expected["offset"].tolist()) == [0, 8, 16, 24]
-        assert [ranks[int(e["process"])] * 8 for e in expected] == expected["offset"].tolist()
-        assert (expected["flags"] & trace.Flag.COLLECTIVE).all()
+        requests = select_events(events, kind, True)
+        assert requests["result"].tolist() == [size // 4] * 4
+        assert requests["length"].tolist() == [size // 4] * 4
+        assert sorted(requests["offset"].tolist()) == [0, 8, 16, 24]
+        assert [ranks[int(e["process"])] * 8 for e in requests] == requests["offset"].tolist()
+        assert (requests["flags"] & trace.Flag.COLLECTIVE).all()
         physical = select_events(events, kind, False)
-        own = {(int(e["process"]), int(e["operation"])) for e in expected}
-        data = [e for e in physical if (int(e["process"]), int(e["operation"])) in own]
+        operations = {(int(e["process"]), int(e["operation"])) for e in requests}
+        data = [e for e in physical if (int(e["process"]), int(e["operation"])) in operations]
         # a direct read may also read the bytes between the requested ones
         assert sum(e["result"] for e in data) >= size
         if strategy == "two-phase":
@@ -170,8 +170,8 @@ def test_without_it_nothing_is_written(tmp_path):
 
 def test_a_file_that_is_no_trace_is_left_alone(tmp_path):
     (tmp_path / "t.plait").write_text("precious")
-    said = run(tmp_path, sys.executable, "-c", ONE)
-    assert "PLAIT_TRACE=t.plait: nothing is recorded" in said
+    output = run(tmp_path, sys.executable, "-c", ONE)
+    assert "PLAIT_TRACE=t.plait: nothing is recorded" in output
     assert (tmp_path / "t.plait").read_text() == "precious"
 
 

@@ -226,12 +226,12 @@ def test_a_closed_trace_keeps_what_is_known(tmp_path):
     path = tmp_path / "t.plait"
     with trace.create(path) as writer:
         writer.add_process(3)
-    found = trace.open(path)
-    found.close()
-    found.close()
-    assert found.processes == [trace.Process(3)]
+    opened = trace.open(path)
+    opened.close()
+    opened.close()
+    assert opened.processes == [trace.Process(3)]
     with pytest.raises(plait.ArgumentError, match="closed"):
-        found.read()
+        opened.read()
 
 
 def test_other_threads_run_while_a_trace_is_read(tmp_path):

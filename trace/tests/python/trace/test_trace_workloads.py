@@ -34,12 +34,12 @@ def test_names_and_figures() -> None:
 def test_written_traces_hold_what_the_name_gives(name: str, tmp_path: Path) -> None:
     shares: list[float] = []
     summary = trace.generate(name, tmp_path / "made.plait", seed=4, progress=shares.append)
-    made, _ = read(tmp_path / "made.plait")
+    events, _ = read(tmp_path / "made.plait")
     named, known = read(trace.workload_name(name, seed=4))
-    assert np.array_equal(made, named)
-    assert summary.events == len(made)
-    moved = made[made["kind"] == Kind.READ]["result"].sum()
-    assert summary.read_bytes == moved
+    assert np.array_equal(events, named)
+    assert summary.events == len(events)
+    bytes_read = events[events["kind"] == Kind.READ]["result"].sum()
+    assert summary.read_bytes == bytes_read
     assert summary.reads + summary.writes == next(one.requests for one in trace.workloads() if one.name == name)
     assert known.complete
     assert shares == sorted(shares)

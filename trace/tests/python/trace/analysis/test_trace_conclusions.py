@@ -65,10 +65,10 @@ def test_all_processes_are_compared() -> None:
 )
 def test_odd_coverage_is_told(missed: list[tuple[str, int, int, int]], complete: bool, text: str) -> None:
     names = ("reason", "events", "read_bytes", "written_bytes")
-    known = {"complete": complete, "missed": [dict(zip(names, one, strict=True)) for one in missed]}
-    told = coverage(known, 100, 1, False)
-    assert told["share"] is None
-    assert told["text"].endswith(text)
+    known = {"complete": complete, "missed": [dict(zip(names, row, strict=True)) for row in missed]}
+    conclusion = coverage(known, 100, 1, False)
+    assert conclusion["share"] is None
+    assert conclusion["text"].endswith(text)
 
 
 def write(path: Path, sizes: list[int], gap: int = 10_000, duration: int = 9_000) -> Path:
@@ -90,16 +90,16 @@ def test_trifles_are_no_matter(tmp_path: Path) -> None:
         titles = [each["title"] for each in trace.report(write(tmp_path / "few.plait", sizes))["conclusions"]]
         assert not {"The program waits for I/O", "Data are swapped through files"} & set(titles)
     some = trace.report(write(tmp_path / "some.plait", [1 << 20] * 4, 10**8, 9 * 10**7))["conclusions"]
-    found = {each["title"]: each["severity"] for each in some}
-    assert found["Data are swapped through files"] == "low"
-    assert found["The program waits for I/O"] == "low"
+    severities = {each["title"]: each["severity"] for each in some}
+    assert severities["Data are swapped through files"] == "low"
+    assert severities["The program waits for I/O"] == "low"
     much = trace.report(write(tmp_path / "much.plait", [1 << 25] * 4, 10**9, 9 * 10**8))["conclusions"]
-    found = {each["title"]: each["severity"] for each in much}
-    assert found["Data are swapped through files"] == found["The program waits for I/O"] == "high"
+    severities = {each["title"]: each["severity"] for each in much}
+    assert severities["Data are swapped through files"] == severities["The program waits for I/O"] == "high"
 
 
 def test_cycles_are_told_where_somebody_can_act_on_them(tmp_path: Path) -> None:
-    for name, count, period, duration, told in (
+    for name, count, period, duration, is_reported in (
         ("long", 20, 10**9, 10**7, True),
         ("brief", 20, 3 * 10**7, 5 * 10**5, False),  # over in less than a second
         ("loop", 500, 6 * 10**6, 10**5, False),
@@ -118,7 +118,9 @@ def test_cycles_are_told_where_somebody_can_act_on_them(tmp_path: Path) -> None:
             writer.write(events)
         report = trace.report(tmp_path / f"{name}.plait")
         assert report["cycles"], name
-        assert any(conclusion["title"] == "I/O comes in cycles" for conclusion in report["conclusions"]) == told, name
+        assert (
+            any(conclusion["title"] == "I/O comes in cycles" for conclusion in report["conclusions"]) == is_reported
+        ), name
 
 
 def test_terminal_gets_no_escapes(tmp_path: Path) -> None:

@@ -24,13 +24,13 @@ def written(path: Path, *rows: dict[str, int], interface: Interface = Interface.
         for rank in range(max(len(rows), 1)):
             writer.add_process(rank + 1, rank=rank)
             writer.add_file(rank + 1, 1, "/data/=% one")
-        made = np.zeros(events, trace.EVENT)
-        made["process"] = made["file"] = 1
-        made["interface"] = Interface.STDIO
-        made["length"] = made["result"] = 100
-        made["offset"] = 100 * np.arange(events)
-        made["flags"] = Flag.LOGICAL
-        writer.write(made)
+        data = np.zeros(events, trace.EVENT)
+        data["process"] = data["file"] = 1
+        data["interface"] = Interface.STDIO
+        data["length"] = data["result"] = 100
+        data["offset"] = 100 * np.arange(events)
+        data["flags"] = Flag.LOGICAL
+        writer.write(data)
         counters = [Counters(rank + 1, 1, interface, Flag.LOGICAL, values) for rank, values in enumerate(rows)]
         writer.finish(counters=[WHOLE, *counters])
     return path
@@ -79,9 +79,9 @@ def test_counters_are_no_requests(tmp_path: Path) -> None:
     assert report["trace"]["events"] == 0
     assert report["trace"]["coverage"]["share"] == 1
     assert "No call is known one by one" in report["trace"]["coverage"]["text"]
-    one, counters = report["table1"], report["counters"]
-    assert (one["ios"], one["io_bytes"], one["data_bytes"]) == (20_000, 20_000 << 20, 1 << 30)
-    assert (one["running_seconds"], report["trace"]["wall_seconds"]) == (100, 100)
+    table, counters = report["table1"], report["counters"]
+    assert (table["ios"], table["io_bytes"], table["data_bytes"]) == (20_000, 20_000 << 20, 1 << 30)
+    assert (table["running_seconds"], report["trace"]["wall_seconds"]) == (100, 100)
     (module,) = counters["modules"]
     assert module["small"] == {"least": 0, "most": 0, "count": 20_000}  # all are of 1 MiB, which Darshan's bin hides
     assert module["order"]["read"]["back"] == {"least": 17_998, "most": 18_000}
@@ -117,7 +117,7 @@ def test_counters_beside_events(tmp_path: Path) -> None:
     path = written(tmp_path / "one.plait", MANY, events=1000)
     report = trace.report(path)
     assert (report["table1"]["ios"], report["table1"]["io_bytes"]) == (1000, 100_000)
-    assert [one["interface"] for one in report["calls"]] == ["stdio"]
+    assert [call["interface"] for call in report["calls"]] == ["stdio"]
     assert "of 9.77 GiB no single call is known" in report["trace"]["coverage"]["text"].lower().replace("gib", "GiB")
     assert report["counters"]["modules"][0]["reads"] == 10_000
     with trace.open(path) as opened:
@@ -168,8 +168,8 @@ def test_other_conclusions_of_counters(tmp_path: Path) -> None:
         "independent_writes": 2000,
     }
     quiet = {"reads": 1, "writes": 0, "read_bytes": 1, "write_bytes": 0, "meta_ns": SECOND}
-    found = titles(trace.report(written(tmp_path / "one.plait", busy, quiet, quiet, quiet)))
-    assert found == {
+    severities = titles(trace.report(written(tmp_path / "one.plait", busy, quiet, quiet, quiet)))
+    assert severities == {
         "Calls of POSIX that move no data take long": "medium",
         "Many calls of POSIX move no data": "medium",
         "One rank is much slower through POSIX": "medium",
@@ -182,16 +182,16 @@ def test_other_conclusions_of_counters(tmp_path: Path) -> None:
 
 
 def test_comparing_counters(tmp_path: Path) -> None:
-    one = written(tmp_path / "one.plait", MANY)
+    first = written(tmp_path / "one.plait", MANY)
     more = written(tmp_path / "more.plait", {**MANY, "read_ns": 70 * SECOND})
     events = written(tmp_path / "events.plait", events=1000)
-    same = trace.compare(one, one)
+    same = trace.compare(first, first)
     assert [row["title"] for row in same["conclusions"]] == ["Much the same"]
-    changed = trace.compare(one, more)
+    changed = trace.compare(first, more)
     assert [row["title"] for row in changed["conclusions"]] == ["More time in calls that were counted"]
     rows = {(row["section"], row["name"]): row for row in changed["rows"]}
     assert rows["counters", "posix logical read_seconds"]["b"] == 70
-    mixed = trace.compare(one, events)
+    mixed = trace.compare(first, events)
     assert "Events against counters" in [row["title"] for row in mixed["conclusions"]]
     assert not any(row["section"] in ("order", "overlap", "calls") for row in mixed["rows"])
     assert "Events against counters" in mixed.page()
@@ -222,25 +222,29 @@ def records(path: Path, module: str) -> list[dict[str, Any]]:
     from darshan.backend import cffi_backend as backend
 
     log = backend.log_open(str(path))
-    found = []
+    dumped = []
     while (record := backend.log_get_record(log, module, dtype="dict")) is not None:
-        found.append(record)
+        dumped.append(record)
     backend.log_close(log)
-    return found
+    return dumped
 
 
 SUMS = ("reads", "writes", "read_bytes", "write_bytes", "read_seconds", "write_seconds", "meta_seconds")
 
 
-def total(found: list[dict[str, Any]], *names: str) -> float:
-    return sum(max(float({**one["counters"], **one["fcounters"]}.get(name, 0)), 0) for one in found for name in names)
+def total(records_: list[dict[str, Any]], *names: str) -> float:
+    return sum(
+        max(float({**record["counters"], **record["fcounters"]}.get(name, 0)), 0)
+        for record in records_
+        for name in names
+    )
 
 
 def log_named(name: str) -> Path:
-    found = [path for path in darshan_logs() if path.name == name]
-    if not found:
+    logs = [path for path in darshan_logs() if path.name == name]
+    if not logs:
         pytest.skip(f"the package darshan comes without its example log {name}")
-    return found[0]
+    return logs[0]
 
 
 def test_every_darshan_log_says_what_its_counters_say(tmp_path: Path) -> None:
@@ -250,17 +254,17 @@ def test_every_darshan_log_says_what_its_counters_say(tmp_path: Path) -> None:
         report = trace.report(tmp_path / "log.plait", all=True)
         sums: dict[str, dict[str, float]] = {}
         for module in report["counters"]["modules"] if report["counters"] else []:
-            mine = sums.setdefault(module["interface"], {})
+            totals = sums.setdefault(module["interface"], {})
             for name in SUMS:
-                mine[name] = mine.get(name, 0) + (module[name] or 0)
+                totals[name] = totals.get(name, 0) + (module[name] or 0)
             if module["sizes"]:
                 for kind in ("read", "write"):
-                    assert sum(one["count"] for one in module["sizes"][kind]) == module[f"{kind}s"]
-        for interface, mine in sums.items():
+                    assert sum(bin_["count"] for bin_ in module["sizes"][kind]) == module[f"{kind}s"]
+        for interface, totals in sums.items():
             prefix = prefixes[interface]
-            found = records(path, "MPI-IO" if interface == "mpi-io" else prefix)
-            assert mine["meta_seconds"] == pytest.approx(total(found, f"{prefix}_F_META_TIME"), abs=1e-6), path
-            if not (mine["reads"] or mine["writes"]):
+            dumped = records(path, "MPI-IO" if interface == "mpi-io" else prefix)
+            assert totals["meta_seconds"] == pytest.approx(total(dumped, f"{prefix}_F_META_TIME"), abs=1e-6), path
+            if not (totals["reads"] or totals["writes"]):
                 continue  # traced by DXT
             how = ("INDEP_", "COLL_", "SPLIT_", "NB_") if interface == "mpi-io" else ("",)
             for name, counters in (
@@ -269,9 +273,9 @@ def test_every_darshan_log_says_what_its_counters_say(tmp_path: Path) -> None:
                 ("read_bytes", [f"{prefix}_BYTES_READ"]),
                 ("write_bytes", [f"{prefix}_BYTES_WRITTEN"]),
             ):
-                assert mine[name] == total(found, *counters), (path, name)
+                assert totals[name] == total(dumped, *counters), (path, name)
             for name, counter in (("read_seconds", "F_READ_TIME"), ("write_seconds", "F_WRITE_TIME")):
-                assert mine[name] == pytest.approx(total(found, f"{prefix}_{counter}"), abs=1e-6), (path, name)
+                assert totals[name] == pytest.approx(total(dumped, f"{prefix}_{counter}"), abs=1e-6), (path, name)
 
 
 def test_a_darshan_log_of_stdio_alone(tmp_path: Path) -> None:
@@ -280,9 +284,9 @@ def test_a_darshan_log_of_stdio_alone(tmp_path: Path) -> None:
     assert (summary.events, summary.counted_reads, summary.counted_writes) == (0, 199_687, 2_190_437)
     report = trace.report(tmp_path / "log.plait")
     assert report["table1"]["mean_io_bytes"] == pytest.approx(770.6, abs=0.1)
-    found = titles(report)
-    assert not [title for title in found if "Large" in title or "waits" in title or "order" in title]
-    assert found["Small requests through stdio"] == "low"
+    severities = titles(report)
+    assert not [title for title in severities if "Large" in title or "waits" in title or "order" in title]
+    assert severities["Small requests through stdio"] == "low"
     text = " ".join(report.text(200).split())
     assert "All together take 33.8 s" in text
     assert "365 s, under 0.1 % of the time of 512 processes, 91.5 % of the time of all its calls" in text
@@ -293,7 +297,7 @@ def test_a_darshan_log_with_a_slow_rank(tmp_path: Path) -> None:
     trace.import_trace(log_named("sample-badost.darshan"), tmp_path / "log.plait")
     report = trace.report(tmp_path / "log.plait")
     assert titles(report)["One rank is much slower through POSIX"] == "medium"
-    posix = next(one for one in report["counters"]["modules"] if one["interface"] == "posix")
+    posix = next(module for module in report["counters"]["modules"] if module["interface"] == "posix")
     assert posix["order"]["write"] == {
         "count": 131_072, "consecutive": 129_024, "sequential": 0, "back": {"least": 0, "most": 2048},
     }  # fmt: skip
@@ -302,8 +306,8 @@ def test_a_darshan_log_with_a_slow_rank(tmp_path: Path) -> None:
 def test_sums_do_not_stand_among_accesses(tmp_path: Path) -> None:
     trace.import_trace(log_named("dxt.darshan"), tmp_path / "log.plait")
     report = trace.report(tmp_path / "log.plait", all=True)
-    assert {one["interface"] for one in report["calls"]} == {"posix"}
-    modules = {one["interface"]: one for one in report["counters"]["modules"]}
+    assert {call["interface"] for call in report["calls"]} == {"posix"}
+    modules = {module["interface"]: module for module in report["counters"]["modules"]}
     assert modules["stdio"]["reads"] == 39
     assert modules["posix"]["reads"] is None  # they are events
     assert modules["posix"]["calls"]["stats"] == 1379

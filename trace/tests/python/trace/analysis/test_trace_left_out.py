@@ -65,17 +65,19 @@ def test_only_the_programs_own_files_count(run: Path) -> None:
     assert sum(each["write_bytes"] for each in report["processes"]) == 800_128
     assert sum(each["write_bytes"] for each in whole["processes"]) == 800_128 + (1 << 20)
     assert {Path(each["name"]).name for each in report["files"] if each["write_bytes"]} == {"out.npy"}
-    left = report["left_out"]
-    kinds = {each["what"]: each for each in left["kinds"]}
+    left_out = report["left_out"]
+    kinds = {each["what"]: each for each in left_out["kinds"]}
     assert {"MPI's own files", "/proc and /sys", "interpreters' files", "libraries"} <= set(kinds)
     assert kinds["MPI's own files"]["write_bytes"] == 1 << 20
     for name in ("read_bytes", "write_bytes"):  # no bytes are lost
-        assert left[name] + sum(each[name] for each in report["files"]) == sum(each[name] for each in whole["files"])
+        assert left_out[name] + sum(each[name] for each in report["files"]) == sum(
+            each[name] for each in whole["files"]
+        )
     counted, all_ = (sum(each["count"] for each in one["calls"]) for one in (report, whole))
-    assert counted + left["calls"] == all_
+    assert counted + left_out["calls"] == all_
     assert not whole["left_out"]["calls"]
     assert report["trace"]["coverage"]["share"] == 1.0
-    assert trace.report(run, include=["/proc/*"])["left_out"]["calls"] < left["calls"]
+    assert trace.report(run, include=["/proc/*"])["left_out"]["calls"] < left_out["calls"]
     assert trace.report(run, exclude=["*.npy"])["table1"]["io_bytes"] < 10_000
     with pytest.raises(plait.ArgumentError, match=r"expected a list of patterns such as \['\*\.py'\]"):
         trace.report(run, exclude="*.py")
@@ -85,9 +87,9 @@ def test_it_is_said_in_one_line_under_the_programs_name(run: Path) -> None:
     done = CliRunner(env={"COLUMNS": "500"}).invoke(main, ["trace", "report", str(run)])
     lines = done.output.splitlines()
     assert lines[1].startswith(f"simulation.py ({run}): ")
-    (told,) = (line for line in lines if line.startswith("Left out: "))
-    assert "/proc and /sys: " in told
-    assert told.rstrip().endswith("--all counts them.")
+    (left_out,) = (line for line in lines if line.startswith("Left out: "))
+    assert "/proc and /sys: " in left_out
+    assert left_out.rstrip().endswith("--all counts them.")
     page_ = page.page_text(trace.report(run))
     assert "<h1>simulation.py</h1>" in page_
     assert '<p class="left-out">Left out: ' in page_
@@ -110,19 +112,19 @@ def test_it_is_said_in_one_line_under_the_programs_name(run: Path) -> None:
     ],
 )
 def test_a_program_is_called_by_its_script(tmp_path: Path, command: str, name: str) -> None:
-    made = HandmadeTrace()
-    made.add("data", Kind.READ, 0, 1, 10)
-    assert made.report(tmp_path / "a.plait", command=command)["trace"]["programs"] == [name]
+    events = HandmadeTrace()
+    events.add("data", Kind.READ, 0, 1, 10)
+    assert events.report(tmp_path / "a.plait", command=command)["trace"]["programs"] == [name]
 
 
 def test_wall_time_counts_and_agrees(tmp_path: Path) -> None:
-    made = HandmadeTrace()
+    events = HandmadeTrace()
     for i in range(10):  # the first process waits for half of its 10 s, the second for a tenth
-        made.add("a", Kind.READ, i, 0.5, 10, offset=10 * i)
-        made.add("b", Kind.READ, i, 0.1, 10, offset=10 * i, process=2)
+        events.add("a", Kind.READ, i, 0.5, 10, offset=10 * i)
+        events.add("b", Kind.READ, i, 0.1, 10, offset=10 * i, process=2)
     for process in (1, 2):
-        made.add("end", Kind.CLOSE, 10, 0, process=process)
-    report = made.report(tmp_path / "a.plait")
+        events.add("end", Kind.CLOSE, 10, 0, process=process)
+    report = events.report(tmp_path / "a.plait")
     assert report["trace"]["clock"] == report["timeline"]["clock"] == "wall"
     line, overlap = report["timeline"], report["overlap"]
     busy = sum(share * seconds for share, seconds in zip(line["busy"], line["present"], strict=True))
@@ -132,54 +134,58 @@ def test_wall_time_counts_and_agrees(tmp_path: Path) -> None:
 
 
 def test_severity_follows_the_seconds(tmp_path: Path) -> None:
-    made = HandmadeTrace()
+    events = HandmadeTrace()
     for i in range(2000):
-        made.add("a", Kind.WRITE, i * 0.05, 1e-5, 4096, offset=4096 * i)
-    few = {each["title"]: each for each in made.report(tmp_path / "a.plait")["conclusions"]}
+        events.add("a", Kind.WRITE, i * 0.05, 1e-5, 4096, offset=4096 * i)
+    few = {each["title"]: each for each in events.report(tmp_path / "a.plait")["conclusions"]}
     assert few["Small requests"]["severity"] == "low"
     assert few["Small requests"]["seconds"] == pytest.approx(0.02)
     assert "In all 20 ms, under 0.1 % of the processes' time." in few["Small requests"]["text"]
-    made.rows = [(start, 4 * 10**7, *rest) for start, _, *rest in made.rows]
-    much = {each["title"]: each for each in made.report(tmp_path / "b.plait")["conclusions"]}
+    events.rows = [(start, 4 * 10**7, *rest) for start, _, *rest in events.rows]
+    much = {each["title"]: each for each in events.report(tmp_path / "b.plait")["conclusions"]}
     assert much["Small requests"]["severity"] == "high"
     assert all(each["seconds"] is not None for each in much.values())
 
 
 @pytest.mark.parametrize(("missed", "severity"), [(17, "low"), (500, "medium"), (5000, "high")])
 def test_little_that_is_missing_is_a_footnote(tmp_path: Path, missed: int, severity: str) -> None:
-    made = HandmadeTrace()
-    made.add("a", Kind.WRITE, 0, 2, 10_000 - missed)
-    found = made.report(tmp_path / "a.plait", missed=missed)["conclusions"]
-    (told,) = (each for each in found if each["evidence"] == "trace")
-    assert told["severity"] == severity
-    assert (told is found[0]) == (severity == "high")
+    events = HandmadeTrace()
+    events.add("a", Kind.WRITE, 0, 2, 10_000 - missed)
+    conclusions = events.report(tmp_path / "a.plait", missed=missed)["conclusions"]
+    (conclusion,) = (each for each in conclusions if each["evidence"] == "trace")
+    assert conclusion["severity"] == severity
+    assert (conclusion is conclusions[0]) == (severity == "high")
 
 
 def test_advice_fits_the_call(tmp_path: Path) -> None:
-    made = HandmadeTrace()
+    events = HandmadeTrace()
     for i in range(1500):
-        made.add(f"file{i % 7}", Kind.OPEN, i * 0.01, 0.002)
-    made.add("a", Kind.READ, 16, 0.1, 10)
-    (told,) = (each for each in made.report(tmp_path / "a.plait")["conclusions"] if "move no data" in each["title"])
-    assert told["advice"].startswith("Keep files open")
-    made.rows = [(*row[:-3], Kind.SEEK, *row[-2:]) if row[-3] == Kind.OPEN else row for row in made.rows]
-    (told,) = (each for each in made.report(tmp_path / "b.plait")["conclusions"] if "move no data" in each["title"])
-    assert "instead of seeking" in told["advice"]
+        events.add(f"file{i % 7}", Kind.OPEN, i * 0.01, 0.002)
+    events.add("a", Kind.READ, 16, 0.1, 10)
+    (conclusion,) = (
+        each for each in events.report(tmp_path / "a.plait")["conclusions"] if "move no data" in each["title"]
+    )
+    assert conclusion["advice"].startswith("Keep files open")
+    events.rows = [(*row[:-3], Kind.SEEK, *row[-2:]) if row[-3] == Kind.OPEN else row for row in events.rows]
+    (conclusion,) = (
+        each for each in events.report(tmp_path / "b.plait")["conclusions"] if "move no data" in each["title"]
+    )
+    assert "instead of seeking" in conclusion["advice"]
 
 
 def test_durable_transactions_are_not_seeking(tmp_path: Path) -> None:
-    made = HandmadeTrace()
+    events = HandmadeTrace()
     for i in range(84):
-        made.add("a.db", Kind.WRITE, i * 0.1, 1e-5, 4096, offset=4096 * i)
-        made.add("a.db", Kind.SEEK, i * 0.1 + 0.001, 1e-6)
-        made.add("a.db", Kind.SYNC, i * 0.1 + 0.002, 0.02)
-    found = made.report(tmp_path / "a.plait")["conclusions"]
-    (told,) = (each for each in found if each["title"] == "Calls wait until data are on the disk")
-    assert told["seconds"] == pytest.approx(84 * 0.02)
-    assert told["severity"] == "medium"
-    assert not any("seeking" in (each["advice"] or "") for each in found)
+        events.add("a.db", Kind.WRITE, i * 0.1, 1e-5, 4096, offset=4096 * i)
+        events.add("a.db", Kind.SEEK, i * 0.1 + 0.001, 1e-6)
+        events.add("a.db", Kind.SYNC, i * 0.1 + 0.002, 0.02)
+    conclusions = events.report(tmp_path / "a.plait")["conclusions"]
+    (conclusion,) = (each for each in conclusions if each["title"] == "Calls wait until data are on the disk")
+    assert conclusion["seconds"] == pytest.approx(84 * 0.02)
+    assert conclusion["severity"] == "medium"
+    assert not any("seeking" in (each["advice"] or "") for each in conclusions)
     # One cause has only one conclusion.
-    assert not any(each["title"] == "The program waits for I/O" for each in found)
+    assert not any(each["title"] == "The program waits for I/O" for each in conclusions)
 
 
 def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:
@@ -200,17 +206,17 @@ def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:
 
 
 def test_data_under_names_of_libraries_are_not_passed_over(tmp_path: Path) -> None:
-    made = HandmadeTrace()
-    made.add("/data/a/model.so", Kind.WRITE, 0, 0.1, 2 << 20)
-    made.add("/data/a/out.npy", Kind.WRITE, 1, 0.1, 3 << 20)
-    found = made.report(tmp_path / "run.plait")
-    said = [
+    events = HandmadeTrace()
+    events.add("/data/a/model.so", Kind.WRITE, 0, 0.1, 2 << 20)
+    events.add("/data/a/out.npy", Kind.WRITE, 1, 0.1, 3 << 20)
+    report = events.report(tmp_path / "run.plait")
+    conclusions = [
         conclusion
-        for conclusion in found["conclusions"]
+        for conclusion in report["conclusions"]
         if conclusion["title"] == "Much is written to files that are left out"
     ]
-    assert said[0]["text"].startswith("40 % of what is written (libraries: 2 MiB)")
-    assert "--include" in said[0]["advice"]
+    assert conclusions[0]["text"].startswith("40 % of what is written (libraries: 2 MiB)")
+    assert "--include" in conclusions[0]["advice"]
     whole = trace.report(tmp_path / "run.plait", include=["*.so"])
     assert "Much is written to files that are left out" not in [
         conclusion["title"] for conclusion in whole["conclusions"]
@@ -222,14 +228,14 @@ def test_what_was_said_when_it_was_recorded_counts(tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(script)
     target = str(tmp_path / "run.plait")
     command = ["env", "-C", str(tmp_path), sys.executable, "work.py"]
-    said = ["trace", "record", "-o", target, "--exclude", "*.log", "--include", "*/lib/python*", "--", *command]
-    done = CliRunner().invoke(main, said)
+    arguments = ["trace", "record", "-o", target, "--exclude", "*.log", "--include", "*/lib/python*", "--", *command]
+    done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0
     assert "; reports leave out " in done.stderr
     assert " and files that were excluded" in done.stderr
     report = trace.report(target)
-    left = {each["what"]: each for each in report["left_out"]["kinds"]}
-    assert left["excluded files"]["write_bytes"] == 1000
+    kinds = {each["what"]: each for each in report["left_out"]["kinds"]}
+    assert kinds["excluded files"]["write_bytes"] == 1000
     assert any("/lib/python" in each["name"] for each in report["files"])
     replaced = trace.report(target, exclude=["*.out"])
     assert sum(each["write_bytes"] for each in replaced["files"]) == 1000

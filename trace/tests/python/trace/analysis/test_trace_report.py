@@ -250,10 +250,10 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_and_may_stop(written: Path) -> None:
-    told: list[tuple[int, int]] = []
-    trace.report(written, progress=lambda read, all_: told.append((read, all_)))
-    assert told
-    assert told[-1][0] <= told[-1][1]
+    calls: list[tuple[int, int]] = []
+    trace.report(written, progress=lambda read, all_: calls.append((read, all_)))
+    assert calls
+    assert calls[-1][0] <= calls[-1][1]
 
     def stop(read: int, all_: int) -> None:
         raise KeyboardInterrupt

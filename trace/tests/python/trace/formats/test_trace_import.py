@@ -34,8 +34,8 @@ def imported(source: object, folder: Path, **options: object) -> tuple[np.ndarra
 
 
 def on_file(events: np.ndarray, known: trace.Description, ending: str) -> np.ndarray:
-    wanted = {(file.process, file.number) for file in known.files if file.name.endswith(ending)}
-    return events[[(int(one["process"]), int(one["file"])) in wanted for one in events]]
+    files = {(file.process, file.number) for file in known.files if file.name.endswith(ending)}
+    return events[[(int(one["process"]), int(one["file"])) in files for one in events]]
 
 
 def strace(options: list[str], command: list[str], folder: Path) -> Path:
@@ -166,10 +166,10 @@ def counters(path: Path, module: str) -> dict[str, int]:
 
 
 def log_named(part: str) -> Path:
-    found = [path for path in darshan_logs() if path.name.startswith(part)]
-    if not found:
+    logs = [path for path in darshan_logs() if path.name.startswith(part)]
+    if not logs:
         pytest.skip(f"the package darshan comes without its example log {part}")
-    return found[0]
+    return logs[0]
 
 
 def test_darshan_accesses_are_the_counters(tmp_path: Path) -> None:
@@ -218,14 +218,14 @@ def test_every_darshan_log_opens(tmp_path: Path) -> None:
             sums = counters(path, module)
             read += sums.get(f"{prefix}_BYTES_READ", 0)
             written += sums.get(f"{prefix}_BYTES_WRITTEN", 0)
-        own = events[(events["interface"] == Interface.POSIX) | (events["interface"] == Interface.STDIO)]
+        program_events = events[(events["interface"] == Interface.POSIX) | (events["interface"] == Interface.STDIO)]
         missed = sum(gap.read_bytes + gap.written_bytes for gap in known.missed)
         counted = sum(
             one.values.get("read_bytes", 0) + one.values.get("write_bytes", 0)
             for one in known.counters
             if one.interface != Interface.MPI_IO
         )
-        assert own["result"].sum() + missed + counted >= read + written, path
+        assert program_events["result"].sum() + missed + counted >= read + written, path
         assert summary.notes
 
 

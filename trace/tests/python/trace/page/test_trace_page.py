@@ -38,11 +38,11 @@ def bin_text(report: reports.Document, i: int) -> str:
     line = report["timeline"]
 
     def side(name: str, field: str, requests: str) -> str:
-        made = _words.counted(line[requests][i], "request")
-        return f"{name} {amount(line[field][i] / line['width'])}/s ({amount(line[field][i])} in {made})"
+        count = _words.counted(line[requests][i], "request")
+        return f"{name} {amount(line[field][i] / line['width'])}/s ({amount(line[field][i])} in {count})"
 
-    said = [side("read", "read_bytes", "reads"), side("wrote", "write_bytes", "writes")]
-    return ", ".join([*said, f"busy {_words.share(line['busy'][i])}"]).replace("\u00a0", " ")
+    sides = [side("read", "read_bytes", "reads"), side("wrote", "write_bytes", "writes")]
+    return ", ".join([*sides, f"busy {_words.share(line['busy'][i])}"]).replace("\u00a0", " ")
 
 
 def window(shown: Any) -> tuple[float, float]:
@@ -246,9 +246,9 @@ def test_table_sorts_and_filters(open_page: OpenPage) -> None:
     assert texts(shown, names)[0] == max(row["name"] for row in report["files"])
     assert shown.locator("#files thead th[aria-sort]").count() == 1
     shown.get_by_label("Find files").fill("PART-0001 swapping")
-    wanted = [row["name"] for row in report["files"] if "part-0001" in row["name"]]
-    assert sorted(texts(shown, names)) == sorted(wanted)
-    assert text(shown, "#files .status") == f"{len(wanted)} of {_words.counted(1000, 'file')}"
+    expected = [row["name"] for row in report["files"] if "part-0001" in row["name"]]
+    assert sorted(texts(shown, names)) == sorted(expected)
+    assert text(shown, "#files .status") == f"{len(expected)} of {_words.counted(1000, 'file')}"
     shown.get_by_label("Find files").fill("no such file")
     assert rows.count() == 0
     shown.get_by_label("Find files").fill("")
@@ -289,19 +289,19 @@ def test_choosing_a_file_draws_its_map(open_page: OpenPage) -> None:
 def test_maps_read_out_their_cells(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
-    moved = report["ranks"]["bytes"]
+    bytes_by_rank = report["ranks"]["bytes"]
     shown.locator("#ranks .plot").focus()
     shown.keyboard.press("Home")
     for _ in range(3):
         shown.keyboard.press("ArrowDown")
     shown.keyboard.press("ArrowRight")
-    assert f"rank 2: {amount(moved[2][1])} moved in " in readout(shown, "ranks")
+    assert f"rank 2: {amount(bytes_by_rank[2][1])} moved in " in readout(shown, "ranks")
     shown.keyboard.press("ArrowUp")
-    assert f"rank 1: {amount(moved[1][1])} moved in " in readout(shown, "ranks")
+    assert f"rank 1: {amount(bytes_by_rank[1][1])} moved in " in readout(shown, "ranks")
     left, right, top, bottom = area(shown, "#ranks .plot")
     height = (bottom + 10 - (top - 30) - 8) / 8
     shown.mouse.move(left + (right - left) * 24.5 / 128, top - 30 + 8 + 5.5 * height)
-    assert f"rank 5: {amount(moved[5][24])} moved in " in readout(shown, "ranks")
+    assert f"rank 5: {amount(bytes_by_rank[5][24])} moved in " in readout(shown, "ranks")
     one = report["offsets"][0]
     shown.locator("#offsets .plot").focus()
     shown.keyboard.press("Home")

@@ -206,11 +206,11 @@ def test_texts_stand_out(open_page: OpenPage, scheme: str, effort: Effort) -> No
     for details in shown.locator("summary").all():
         details.click()
     settle(shown)
-    found = shown.evaluate(CONTRASTS)
-    assert len(found) > effort.choose(100, 500)
-    weak = sorted((round(ratio, 2), text) for ratio, needed, text in found if ratio < needed)
+    contrasts = shown.evaluate(CONTRASTS)
+    assert len(contrasts) > effort.choose(100, 500)
+    weak = sorted((round(ratio, 2), text) for ratio, needed, text in contrasts if ratio < needed)
     assert weak == []
-    print(f"{scheme}: the least contrast is {min(ratio for ratio, _, _ in found):.2f}")
+    print(f"{scheme}: the least contrast is {min(ratio for ratio, _, _ in contrasts):.2f}")
     ground = shown.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert (int(ground[4:].split(",")[0]) < 64) == (scheme == "dark")
 

@@ -95,8 +95,8 @@ def test_page_of_counters(open_page: OpenPage, tmp_path: Path) -> None:
     assert shown.locator("h1").inner_text() == "solver"
     lead = shown.locator(".lead").inner_text().replace("\u00a0", " ")
     assert lead.startswith("4 processes read 2.93 MiB in 10 s, with 3,000 requests of 1 KiB on average, in 1 file.")
-    found = shown.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
-    assert found == ["conclusions", "counters", "tables", "trace"]
+    sections = shown.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
+    assert sections == ["conclusions", "counters", "tables", "trace"]
     text = shown.locator("#counters").inner_text().replace("\u00a0", " ")
     assert "part<1>.dat" in text
     assert "599 to 600" in text

@@ -79,8 +79,8 @@ def test_allows_only_its_own_script_and_style() -> None:
     read = Reader(page.page_text(reports.full()))
     policy = next(each["content"] for tag, each in read.tags if tag == "meta" and "http-equiv" in each) or ""
     for name in ("script", "style"):
-        wanted = base64.b64encode(hashlib.sha256(read.raw[name].encode()).digest()).decode()
-        assert f"{name}-src 'sha256-{wanted}'" in policy
+        digest = base64.b64encode(hashlib.sha256(read.raw[name].encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
     assert not [each for tag, each in read.tags if tag not in ("a", "link") and ("src" in each or "href" in each)]

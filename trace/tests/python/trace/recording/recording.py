@@ -126,25 +126,25 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
             check=False,
             timeout=300,
         )
-    found = load(folder / "trace.plait", status.returncode)
+    recorded = load(folder / "trace.plait", status.returncode)
     assert status.returncode == 0, status.stderr
-    assert found.missed() == {}
-    assert found.description.complete
-    assert found.moved(Kind.WRITE) == written
-    assert found.moved(Kind.READ) - HEADER * found.programs() == read, found.programs()
-    return found
+    assert recorded.missed() == {}
+    assert recorded.description.complete
+    assert recorded.moved(Kind.WRITE) == written
+    assert recorded.moved(Kind.READ) - HEADER * recorded.programs() == read, recorded.programs()
+    return recorded
 
 
-def check_calls(recorded: RecordedRun, told: Path) -> None:
+def check_calls(recorded: RecordedRun, description: Path) -> None:
     """Check that the program calls.c was recorded as described in the file `told`."""
     recorded = replace(recorded, events=recorded.events[(recorded.events["flags"] & Flag.LOGICAL) != 0])
     expected = [
         (words[0], *map(int, words[1:]))
-        for words in (line.split() for line in told.read_text(encoding="ascii").splitlines())
+        for words in (line.split() for line in description.read_text(encoding="ascii").splitlines())
     ]
     failed = ("READ", -1, 100, -9)
     assert failed in expected
-    kept = []
+    actual = []
     to_skip = {Kind.OPEN, Kind.CLOSE, Kind.DUPLICATE}
     for event in recorded.select("data"):
         kind = Kind(event["kind"])
@@ -152,8 +152,8 @@ def check_calls(recorded: RecordedRun, told: Path) -> None:
         if kind in to_skip or (copied and kind == Kind.WRITE):
             continue
         name = "COPY" if copied else kind.name
-        kept.append((name, int(event["offset"]), int(event["length"]), int(event["result"])))
-    assert kept == [one for one in expected if one != failed]
+        actual.append((name, int(event["offset"]), int(event["length"]), int(event["result"])))
+    assert actual == [one for one in expected if one != failed]
     assert failed in [
         (Kind(event["kind"]).name, int(event["offset"]), int(event["length"]), int(event["result"]))
         for event in recorded.events

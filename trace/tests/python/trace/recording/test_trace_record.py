@@ -101,8 +101,8 @@ def test_threads_have_events_of_their_own(tmp_path: Path) -> None:
     assert len(writes) == 1200
     assert len(np.unique(writes["thread"])) == 12
     for thread in np.unique(writes["thread"]):
-        own = writes[writes["thread"] == thread]
-        assert sorted(own["offset"] % 4096) == sorted(i % 64 * 64 for i in range(100))
+        thread_writes = writes[writes["thread"] == thread]
+        assert sorted(thread_writes["offset"] % 4096) == sorted(i % 64 * 64 for i in range(100))
     # The reads use one position: each recorded offset is correct, so none is recorded twice.
     reads = recorded.select("data", Kind.READ)
     shared = reads[(reads["flags"] & Flag.AT_POSITION) != 0]

@@ -24,10 +24,10 @@ def library(folder: Path, *flags: str) -> Path:
 
 
 def installed(name: str) -> Path:
-    found = re.search(rf"\s{re.escape(name)}\S* .*=> (\S+)", listed())
-    if found is None:
+    match = re.search(rf"\s{re.escape(name)}\S* .*=> (\S+)", listed())
+    if match is None:
         pytest.skip(f"{name} is not installed")
-    return Path(found.group(1))
+    return Path(match.group(1))
 
 
 def listed() -> str:
@@ -72,24 +72,24 @@ def test_a_library_that_redirects_files(tmp_path: Path, order: str) -> None:
 def test_a_redirected_file_in_a_program_that_uses_streams(tmp_path: Path, order: str) -> None:
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "in").write_bytes(b"content\n")
-    found, printed = run(
+    recorded, printed = run(
         tmp_path, order, library(tmp_path, "-DREDIRECT"), "sh", "-c", "cat /chained/in; cat </chained/in"
     )
     assert printed == "content\n" * 2
-    assert found.missed() == {}
+    assert recorded.missed() == {}
 
 
 def counted(folder: Path, order: str | None, other: Path, program: Path) -> list[int]:
     """Return the opens, reads and writes of a program that the counting library counts."""
-    told = folder / "store"
-    told.unlink(missing_ok=True)
+    counts = folder / "store"
+    counts.unlink(missing_ok=True)
     command = [program, folder / "in", folder / "out"]
     if order is None:
-        environment = {**os.environ, "LD_PRELOAD": str(other), "CHAINED_TO": str(told)}
+        environment = {**os.environ, "LD_PRELOAD": str(other), "CHAINED_TO": str(counts)}
         subprocess.run(command, env=environment, check=True, timeout=300)
     else:
         run(folder, order, other, *command)
-    return [int(word) for word in told.read_text(encoding="ascii").split()]
+    return [int(word) for word in counts.read_text(encoding="ascii").split()]
 
 
 def test_a_library_that_counts_calls_counts_the_same(tmp_path: Path) -> None:
@@ -142,12 +142,14 @@ def test_children_of_a_program_with_another_library(tmp_path: Path, order: str) 
 
 def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_path: Path) -> None:
     (tmp_path / "in").write_text("plain", encoding="ascii")
-    here = [f"-L{tmp_path}", f"-Wl,-rpath,{tmp_path}", "-Wl,--no-as-needed"]
+    link_flags = [f"-L{tmp_path}", f"-Wl,-rpath,{tmp_path}", "-Wl,--no-as-needed"]
     compiled(tmp_path, "chain/later.c", "-shared", "-fPIC").rename(tmp_path / "libsecond.so")
-    compiled(tmp_path, "chain/later.c", "-DFIRST", "-shared", "-fPIC", "-nostdlib", *here, "-lsecond").rename(
+    compiled(tmp_path, "chain/later.c", "-DFIRST", "-shared", "-fPIC", "-nostdlib", *link_flags, "-lsecond").rename(
         tmp_path / "libfirst.so"
     )
-    program = compiled(tmp_path, "chain/later.c", "-DMAIN", *here, f"-Wl,-rpath-link,{tmp_path}", "-lfirst", "-lc")
+    program = compiled(
+        tmp_path, "chain/later.c", "-DMAIN", *link_flags, f"-Wl,-rpath-link,{tmp_path}", "-lfirst", "-lc"
+    )
     expected = subprocess.run([program, tmp_path / "in"], capture_output=True, text=True, check=True).stdout
     assert expected == "5 plain 1 0 1\n"
     recorded, printed = run(tmp_path, "{recorder}", tmp_path, program, tmp_path / "in")

@@ -211,9 +211,9 @@ def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
         writes = recorded.select("data", Kind.WRITE)
         ranks = {process.number: process.rank for process in recorded.description.processes}
         for rank in range(3):
-            own = writes[[ranks[int(process)] == rank for process in writes["process"]]]
-            assert int(own["result"].sum()) == 80000
-            assert int(own["offset"].min()) == rank * 80000
+            rank_writes = writes[[ranks[int(process)] == rank for process in writes["process"]]]
+            assert int(rank_writes["result"].sum()) == 80000
+            assert int(rank_writes["offset"].min()) == rank * 80000
         reads = recorded.select("data", Kind.READ)
         assert int(reads["result"].sum()) >= 240000
 

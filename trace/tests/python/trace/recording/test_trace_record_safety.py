@@ -13,11 +13,11 @@ NOT_KEPT = "calls that could not be decoded, or came while another was being kep
 
 
 def done(folder: Path, *command: str | Path) -> RecordedRun:
-    found = record(folder, *command)
-    if found.status == 77:
+    recorded = record(folder, *command)
+    if recorded.status == 77:
         pytest.skip("the system refuses")
-    assert found.status == 0
-    return found
+    assert recorded.status == 0
+    return recorded
 
 
 def test_a_program_that_restricts_its_system_calls(tmp_path: Path) -> None:
