@@ -183,7 +183,7 @@ def find_position(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]
                 break
             local.append(int(where[0]))
         else:
-            shape = tuple(len(own) for own in owned_sets)
+            shape = tuple(len(owned) for owned in owned_sets)
             return rank, int(np.ravel_multi_index(local, shape, order=model.order)) if shape else 0
     raise AssertionError(f"nobody owns {index} of {model}")
 

@@ -14,11 +14,11 @@ HOSTS = Path(__file__).parents[2] / "scripts/hosts.py"
 @cache
 def allowed():
     """Return the answer of scripts/hosts.py for each feature: None if this machine allows it, else the reason."""
-    said = subprocess.run([sys.executable, HOSTS, "check"], capture_output=True, text=True, check=False)
-    if said.returncode:
+    checked = subprocess.run([sys.executable, HOSTS, "check"], capture_output=True, text=True, check=False)
+    if checked.returncode:
         things = ("hosts", "launcher", "link rates", "link delays", "disk sizes", "disk rates")
-        return dict.fromkeys(things, said.stdout.strip() or said.stderr.strip())
-    lines = [(line[:13].strip(), line[13:].strip()) for line in said.stdout.splitlines()]
+        return dict.fromkeys(things, checked.stdout.strip() or checked.stderr.strip())
+    lines = [(line[:13].strip(), line[13:].strip()) for line in checked.stdout.splitlines()]
     return {what: None if text == "yes" else text for what, text in lines}
 
 
@@ -47,7 +47,7 @@ def on_hosts(what, *arguments, environment=None, seconds=300):
     )
 
 
-def said(what, *arguments, **options):
+def hosts_output(what, *arguments, **options):
     """Return the standard output of scripts/hosts.py, and check that it ended successfully."""
     done = on_hosts(what, *arguments, **options)
     assert done.returncode == 0, done.stdout + done.stderr

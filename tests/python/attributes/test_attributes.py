@@ -67,11 +67,11 @@ def test_what_is_written_is_read_back(tmp_path, suffix):
         check(file.attrs, GIVEN | nested, widened=suffix == "zarr")
     (info,) = plait.arrays_in(f"{tmp_path}/a.{suffix}")
     check(info.attributes, GIVEN | nested, widened=suffix == "zarr")
-    found = {group.name: group.attributes for group in plait.groups_in(f"{tmp_path}/a.{suffix}")}
-    assert sorted(found) == ["", "group", "other"]
-    check(found[""], {"title": "all"})
-    check(found["group"], GIVEN | nested, widened=suffix == "zarr")
-    check(found["other"], {"x": [1, 2]})
+    attributes = {group.name: group.attributes for group in plait.groups_in(f"{tmp_path}/a.{suffix}")}
+    assert sorted(attributes) == ["", "group", "other"]
+    check(attributes[""], {"title": "all"})
+    check(attributes["group"], GIVEN | nested, widened=suffix == "zarr")
+    check(attributes["other"], {"x": [1, 2]})
 
 
 def test_what_h5py_reads(tmp_path):

@@ -19,7 +19,7 @@ def test_each_access_is_measured_and_checked(tmp_path, ranks):
     assert result.exit_code == 0, result.output
     assert "Every byte of every access was checked." in result.output
     document = json.loads(samples.read_text())
-    assert [(len(one["shape"]), one["gaps"]) for one in document["cases"]] == [
+    assert [(len(result["shape"]), result["gaps"]) for result in document["cases"]] == [
         (3, False),
         (3, True),
         (4, False),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from launching import needs_mpi, run
 from rich.console import Console
-from several_hosts_here import needs_hosts_and_mpi, said
+from several_hosts_here import hosts_output, needs_hosts_and_mpi
 
 from plait_bench.columbus.driver import ColumbusLocation, ColumbusResults
 from plait_bench.columbus.table import columbus_table
@@ -89,14 +89,14 @@ def test_no_record_lies_on_another_one(ranks):
     first = random.integers(100, 1000, records)
     met, parts = threading.Barrier(ranks), [None] * ranks
     directories = [directory.Directory.of_sizes(first) for _ in range(ranks)]
-    moved = [0] * ranks
+    move_counts = [0] * ranks
 
     def work(rank, tasks, sizes):
         changes = directory.Changes(directories[rank], most, ThreadComm(rank, met, parts))
         for record in tasks[rank::ranks]:
             assert changes.allocate_record(record, sizes[record]) == directories[rank].offset[record]
         np.testing.assert_array_equal(changes.share(), 1)
-        moved[rank] += changes.moved
+        move_counts[rank] += changes.moved
 
     for version in range(1, 6):
         before = directories[0].offset.copy()
@@ -116,19 +116,19 @@ def test_no_record_lies_on_another_one(ranks):
         for thread in threads:
             thread.join()
         assert not failures
-        for one in directories:
+        for each in directories:
             for name in ("offset", "size", "capacity", "version"):
-                np.testing.assert_array_equal(getattr(one, name), getattr(directories[0], name))
-        one = directories[0]
-        np.testing.assert_array_equal(one.size, sizes)
-        assert (one.version == version).all()
-        assert (one.size <= one.capacity).all()
-        order = np.argsort(one.offset)
-        assert (one.offset[order][1:] >= (one.offset + one.capacity)[order][:-1]).all()
-        assert one.end == (one.offset + one.capacity).max()
+                np.testing.assert_array_equal(getattr(each, name), getattr(directories[0], name))
+        each = directories[0]
+        np.testing.assert_array_equal(each.size, sizes)
+        assert (each.version == version).all()
+        assert (each.size <= each.capacity).all()
+        order = np.argsort(each.offset)
+        assert (each.offset[order][1:] >= (each.offset + each.capacity)[order][:-1]).all()
+        assert each.end == (each.offset + each.capacity).max()
         # A record that still fits in its room keeps its offset.
-        assert ((one.offset == before) | (one.capacity > first * 1.2)).all()
-    assert 0 < sum(moved) <= records
+        assert ((each.offset == before) | (each.capacity > first * 1.2)).all()
+    assert 0 < sum(move_counts) <= records
 
 
 def test_dropped_files_leave_the_page_cache(tmp_path):
@@ -149,19 +149,19 @@ def test_dropped_files_leave_the_page_cache(tmp_path):
         return bool(resident[8192 // mmap.PAGESIZE] & 1)
 
     libc = ctypes.CDLL(None)
-    with own_file.open("rb") as one, own_file.open("rb"), other.open("rb") as two:
-        if not cached(one.fileno()):
+    with own_file.open("rb") as open_file, own_file.open("rb"), other.open("rb") as other_file:
+        if not cached(open_file.fileno()):
             pytest.skip("nothing stays in the page cache here")
         own_file.unlink()
         assert drop_files(str(tmp_path / "mine")) == 1
-        assert not cached(one.fileno())
-        assert cached(two.fileno())
+        assert not cached(open_file.fileno())
+        assert cached(other_file.fileno())
 
-        assert os.pread(one.fileno(), 4096, 8192) == bytes(4096)
+        assert os.pread(open_file.fileno(), 4096, 8192) == bytes(4096)
         allowance = Allowance(str(tmp_path / "mine"), 1000)
         assert [allowance.moved(400) for _ in range(5)] == [False, False, True, False, False]
-        assert not cached(one.fileno())
-        assert cached(two.fileno())
+        assert not cached(open_file.fileno())
+        assert cached(other_file.fileno())
 
 
 @needs_mpi
@@ -190,7 +190,7 @@ def test_both_positions_are_measured_and_checked(tmp_path, monkeypatch, ranks, a
     # The content of the records, and therefore their size, does not depend on their offsets or on the rank that updates
     # them.
     for name in ("read_bytes", "write_bytes", "moved"):
-        assert [one[name] for one in ways["shared"]["rounds"]] == [one[name] for one in ways["one"]["rounds"]]
+        assert [times[name] for times in ways["shared"]["rounds"]] == [times[name] for times in ways["one"]["rounds"]]
     assert ways["one"]["rounds"][0]["write_bytes"] == ways["one"]["rounds"][1]["read_bytes"]
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert list(folder.iterdir()) == []
@@ -202,7 +202,7 @@ def test_a_disk_that_others_do_not_see_serves_them(tmp_path):
     samples = tmp_path / "samples.json"
     command = [sys.executable, "-m", "plait.cli", "bench", "columbus", "--ranks", 3, "--records", 20, "--size", 2500]
     on = ["--memory", 0, "--rounds", 1, "--dir", "/var/tmp", "--json", samples]
-    said("exec", "--hosts", 2, "--", *command, *on)
+    hosts_output("exec", "--hosts", 2, "--", *command, *on)
     ways = json.loads(samples.read_text())["ways"]
     assert ways["one"]["description"] == "on the disk of rank 0, served by Distant I/O"
     assert [way["updates"] for way in ways.values()] == [40, 40]

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from launching import needs_mpi, run
-from several_hosts_here import needs_hosts_and_mpi, said
+from several_hosts_here import hosts_output, needs_hosts_and_mpi
 
 from plait_bench.cells import CELLS, CONFORMING
 from plait_bench.hosts_table import between_hosts
@@ -26,9 +26,9 @@ def owners(cell, ranks):
     return owner
 
 
-def least(cell, ranks, on_host):
+def count_min_crossing(cell, ranks, on_host):
     """Return the number of bytes over the busiest link in one direction, counted element by element."""
-    held, requested = (owners(one, ranks) // on_host for one in (CONFORMING, cell))
+    held, requested = (owners(layout_cell, ranks) // on_host for layout_cell in (CONFORMING, cell))
     apart = held != requested
     return ITEM * max(np.bincount(side[apart], minlength=1).max(initial=0) for side in (held, requested))
 
@@ -39,7 +39,7 @@ def check(cells, ranks, on_host, crosses):
     assert case["bare_bytes_per_second"] > 0
     for cell, result in zip(CELLS, case["cells"], strict=True):
         assert result["wrong"] == []
-        assert result["min_crossing"] == least(cell, ranks, on_host), cell.name
+        assert result["min_crossing"] == count_min_crossing(cell, ranks, on_host), cell.name
         if crosses and "redistribution" in result["crossed"]:
             # Headers are added to this; no layer sends bytes that need not be sent.
             assert all(result["min_crossing"] <= carried for carried in result["crossed"]["redistribution"]), cell.name
@@ -62,7 +62,7 @@ def test_what_has_to_cross_is_counted(tmp_path, monkeypatch, ranks, on_host, way
 @pytest.mark.long
 def test_what_crosses_a_link_is_measured(tmp_path):
     samples = tmp_path / "samples.json"
-    said("exec", "--hosts", "2", "--", sys.executable, "-m", "plait.cli", "bench", "io", "--doubles",
+    hosts_output("exec", "--hosts", "2", "--", sys.executable, "-m", "plait.cli", "bench", "io", "--doubles",
          EXTENT, "--ranks", 4, "--rounds", 2, "--no-mpiio", "--dir", tmp_path, "--json", samples)  # fmt: skip
     check(json.loads(samples.read_text()), 4, 2, crosses=True)
 

@@ -361,10 +361,10 @@ def test_measures_how_much_of_an_access_a_computation_hides(tmp_path, ranks):
     assert result.exit_code == 0, result.output
     assert "Every byte that was read was checked." in result.output
     document = json.loads(samples.read_text())
-    assert [one["name"] for one in document["accesses"]] == [access.name for access in ACCESSES]
-    for one in document["accesses"]:
-        assert set(one["seconds"]) == {"io", "compute", "both"}
-        assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
+    assert [listed["name"] for listed in document["accesses"]] == [access.name for access in ACCESSES]
+    for measured in document["accesses"]:
+        assert set(measured["seconds"]) == {"io", "compute", "both"}
+        assert all(len(times) == 2 and min(times) > 0 for times in measured["seconds"].values())
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chart.png", "samples.json"]
 

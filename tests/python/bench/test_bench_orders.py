@@ -17,7 +17,7 @@ def test_each_case_is_predicted_measured_and_checked(tmp_path):
     assert "Every element was checked." in result.output
     document = json.loads(samples.read_text())["cases"]
     assert len(document) == 12
-    assert {tuple(sorted(one["seconds"])) for one in document} == {("chosen",), ("chosen", "direct", "two-phase")}
+    assert {tuple(sorted(result["seconds"])) for result in document} == {("chosen",), ("chosen", "direct", "two-phase")}
     for case in document:
         assert all(len(times) == 2 and min(times) > 0 for times in case["seconds"].values())
         assert case["predicted_seconds"] > 0

@@ -20,7 +20,9 @@ def test_each_pair_of_layouts_and_sides_is_measured(tmp_path, effort):
     document = json.loads(samples.read_text())
     for cell in CELLS:
         assert cell.name in result.output
-    assert [(one["writers"], one["readers"]) for one in document["small"]] == effort.choose([(2, 1)], [(1, 1), (3, 2)])
+    assert [(result["writers"], result["readers"]) for result in document["small"]] == effort.choose(
+        [(2, 1)], [(1, 1), (3, 2)]
+    )
     for case in document["small"]:
         assert len(case["halves"]) == 5
         assert min(case["halves"]) > 0

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from launching import needs_mpi, run
-from several_hosts_here import needs_hosts_and_mpi, said
+from several_hosts_here import hosts_output, needs_hosts_and_mpi
 
 from plait_bench.shared.driver import SharedCell, SharedResults
 
@@ -54,7 +54,7 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
         assert title in result.output
     document = json.loads(samples.read_text())
     assert document["hosts"] == numbers
-    cells = {(one["way"], one["hosts"]): one for one in document["cells"]}
+    cells = {(result["way"], result["hosts"]): result for result in document["cells"]}
     assert set(cells) == {(way, number) for way in ("shared", "served") for number in numbers}
     node = int(apart or ranks)
     for (_, number), cell in cells.items():
@@ -74,7 +74,7 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
 def test_hosts_are_found(tmp_path):
     samples = tmp_path / "samples.json"
     command = [sys.executable, "-m", "plait.cli", "bench", "shared", "--ranks", 5, "--megabytes", 1, "--rounds", 1]
-    said("exec", "--hosts", 3, "--place", "cyclic", "--", *command, "--dir", "/var/tmp", "--json", samples)
+    hosts_output("exec", "--hosts", 3, "--place", "cyclic", "--", *command, "--dir", "/var/tmp", "--json", samples)
     document = json.loads(samples.read_text())
     assert document["hosts"] == [1, 2, 3]
     # Hosts of two, two and one ranks, each of which adds 1 MiB.

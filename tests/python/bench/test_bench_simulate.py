@@ -34,9 +34,9 @@ def test_every_policy_is_measured():
     results = run_simulate(settings)
     assert [policy.name for policy in results.policies] == [policy.name for policy in simulate.policies()]
     keys = zipf_keys(settings)
-    for one in results.policies:
-        assert len(one.samples) == 2
-        assert one.miss_ratio == simulate.count(keys, cache=20, policy=one.name).miss_ratio
+    for measured in results.policies:
+        assert len(measured.samples) == 2
+        assert measured.miss_ratio == simulate.count(keys, cache=20, policy=measured.name).miss_ratio
     assert results.curves[0].miss_ratio == pytest.approx(results.policies[0].miss_ratio)
     # The trace holds the same requests.
     assert results.traced.miss_ratio == pytest.approx(results.policies[0].miss_ratio)

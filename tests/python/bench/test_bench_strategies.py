@@ -143,8 +143,8 @@ def test_what_the_choice_costs_follows_from_the_samples():
     assert result.best == DIRECT
     assert result.loss == pytest.approx(1.0)
     assert result.model_loss == 0.0
-    moved = make_result(TWO_PHASE, result.samples, in_the_end=DIRECT)
-    assert moved.taken() == [3.0, 5.0]
+    better = make_result(TWO_PHASE, result.samples, in_the_end=DIRECT)
+    assert better.taken() == [3.0, 5.0]
     good = make_result(DIRECT, {CHOSEN: [2.0], DIRECT: [2.0]})
     assert good.loss == 0.0
     assert good.model_loss == float("inf")  # two-phase was too slow to measure

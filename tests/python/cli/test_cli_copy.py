@@ -147,7 +147,7 @@ def test_stopped_ones_leave_nothing(tmp_path, ranks, number):
     assert (tmp_path / "b.npy").read_bytes() == b"old"
 
 
-def asked_to_stop(done):
+def signal_when_done(done):
     """Progress that sends this process a signal once a copy is as far."""
 
     def tell(now, total):
@@ -165,7 +165,7 @@ def test_one_that_is_stopped_too_late_is_done(tmp_path, source):
     target.write_bytes(b"old")
     job = {"source": str(source), "target": str(target), "memory": 20 << 10}
     try:
-        result = copy_by_ranks(job, 2, asked_to_stop(lambda total: total))
+        result = copy_by_ranks(job, 2, signal_when_done(lambda total: total))
     except StoppedError:
         assert target.read_bytes() == b"old"
     else:

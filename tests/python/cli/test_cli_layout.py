@@ -91,12 +91,12 @@ def test_has_no_colour_away_from_a_terminal():
 
 def test_writes_pictures(tmp_path):
     pytest.importorskip("matplotlib")
-    one, two = tmp_path / "one.png", tmp_path / "two.png"
-    assert run("layout", "(block) onto (2)", "8", "--png", str(one)).exit_code == 0
-    result = run("layout", "(block) onto (2)", "8", "(cyclic) onto (2)", "--png", str(two))
-    assert f"picture written to {two}" in result.output
-    assert one.stat().st_size > 1000
-    assert two.stat().st_size > one.stat().st_size
+    first, second = tmp_path / "one.png", tmp_path / "two.png"
+    assert run("layout", "(block) onto (2)", "8", "--png", str(first)).exit_code == 0
+    result = run("layout", "(block) onto (2)", "8", "(cyclic) onto (2)", "--png", str(second))
+    assert f"picture written to {second}" in result.output
+    assert first.stat().st_size > 1000
+    assert second.stat().st_size > first.stat().st_size
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def shell(command):
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300, check=False)
 
 
-def forget_killed():
+def remove_killed_files():
     """Remove the files of a killed writer: they invite no reader any more, and the next writer would remove them."""
     assert plait.pipe_names() == []
     for path in Path("meet").iterdir():
@@ -186,7 +186,7 @@ def test_a_writer_that_is_killed_leaves_whole_steps_only():
     assert errors.startswith("Error: pipe:flow: the writer, ")
     assert len(errors.splitlines()) == 1
     assert Path("a.bin").stat().st_size % 16128 == 0
-    forget_killed()
+    remove_killed_files()
 
 
 @pytest.mark.sampled(1)
@@ -209,7 +209,7 @@ def test_a_wait_for_the_other_end_can_be_stopped(ranks, begins):
     assert (copying.returncode, output) == (1, "")
     assert errors == "Error: the copy was stopped; the files that were complete are kept\n"
     assert names() == (["a-0.npy"] if begins else [])
-    forget_killed()
+    remove_killed_files()
 
 
 @needs_mpi
@@ -247,12 +247,12 @@ def test_mistakes_are_told_in_one_line(arguments, text):
 
 
 def test_a_terminal_gets_no_arrays():
-    ours, theirs = os.openpty()
+    controller, terminal = os.openpty()
     np.save("a.npy", np.zeros(3))
     command = [sys.executable, "-m", "plait.cli", "copy", "a.npy", "-"]
-    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
-    os.close(theirs)
-    os.close(ours)
+    done = subprocess.run(command, stdout=terminal, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    os.close(terminal)
+    os.close(controller)
     assert (done.returncode, "the standard output is a terminal" in done.stderr) == (2, True)
 
 

@@ -73,14 +73,14 @@ def make_numbers(path: Path) -> dict[str, np.ndarray]:
             if filtered:
                 create.set_chunk(CHUNK)
                 create.set_filter(h5py.h5z.FILTER_NBIT, h5py.h5z.FLAG_OPTIONAL, ())
-            made = h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple(SHAPE), create)
-            made.write(h5py.h5s.ALL, h5py.h5s.ALL, INTEGERS)
+            dataset = h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple(SHAPE), create)
+            dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, INTEGERS)
         real = h5py.h5t.IEEE_F32LE.copy()
         real.set_fields(27, 20, 7, 4, 16)
         real.set_ebias(63)
         real.set_precision(28)
-        made = h5py.h5d.create(file.id, b"short", real, h5py.h5s.create_simple(SHAPE), None)
-        made.write(h5py.h5s.ALL, h5py.h5s.ALL, FLOATS)
+        short = h5py.h5d.create(file.id, b"short", real, h5py.h5s.create_simple(SHAPE), None)
+        short.write(h5py.h5s.ALL, h5py.h5s.ALL, FLOATS)
         attribute = h5py.h5a.create(file.id, b"bits", h5py.h5t.STD_I32LE.copy(), h5py.h5s.create(h5py.h5s.SCALAR))
         attribute.write(np.array(3, "i4"))
         arrays = {}

@@ -19,7 +19,7 @@ def make_array(dtype: str = "f4") -> np.ndarray:
     return np.random.default_rng(1).integers(0, 90, SHAPE).astype(dtype)
 
 
-def made(path: Location, array: np.ndarray, **options: object) -> Location:
+def write_array(path: Location, array: np.ndarray, **options: object) -> Location:
     stored = zarr.create_array(others(path), shape=array.shape, dtype=array.dtype, **{"compressors": None, **options})
     stored[...] = array
     return path
@@ -47,7 +47,9 @@ def has_blosc() -> bool:
 def test_transposed_chunks(location, order, packed, dtype):
     array = make_array(dtype)
     how = {"compressors": codecs.ZstdCodec()} if packed else {}
-    path = made(location / "a.zarr", array, chunks=(4, 3, 10), filters=[codecs.TransposeCodec(order=order)], **how)
+    path = write_array(
+        location / "a.zarr", array, chunks=(4, 3, 10), filters=[codecs.TransposeCodec(order=order)], **how
+    )
     check(path, array)
     assert plait.open(path).order == ("F" if order == (2, 1, 0) else "C")
 
@@ -55,12 +57,14 @@ def test_transposed_chunks(location, order, packed, dtype):
 def test_transposed_twice(location):
     array = make_array()
     filters = [codecs.TransposeCodec(order=(1, 2, 0)), codecs.TransposeCodec(order=(0, 2, 1))]
-    check(made(location / "a.zarr", array, chunks=(4, 3, 10), filters=filters), array)
+    check(write_array(location / "a.zarr", array, chunks=(4, 3, 10), filters=filters), array)
 
 
 def test_check_sums(location):
     array = make_array()
-    path = made(location / "a.zarr", array, chunks=(4, 3, 10), compressors=[codecs.ZstdCodec(), codecs.Crc32cCodec()])
+    path = write_array(
+        location / "a.zarr", array, chunks=(4, 3, 10), compressors=[codecs.ZstdCodec(), codecs.Crc32cCodec()]
+    )
     check(path, array)
     chunk = path / "c/1/1/0"
     whole = bytearray(chunk.read_bytes())
@@ -81,7 +85,7 @@ def test_blosc(location, version, name, shuffle):
     else:
         numcodecs = pytest.importorskip("numcodecs")
         codec = numcodecs.Blosc(cname=name, shuffle=["noshuffle", "shuffle", "bitshuffle"].index(shuffle))
-    path = made(location / "a.zarr", array, chunks=(4, 3, 10), compressors=codec, zarr_format=version)
+    path = write_array(location / "a.zarr", array, chunks=(4, 3, 10), compressors=codec, zarr_format=version)
     check(path, array)
     with plait.open(path, "r+") as file:
         file.write(array[2:9] + 1, region=np.s_[2:9])
@@ -116,7 +120,7 @@ def test_shards(location, inner, packed, index):
     array = make_array("i2")
     coding = {"zstd": codecs.ZstdCodec(), "gzip": codecs.GzipCodec(), None: None}[packed]
     how = {"shape": (4, 6, 10), "index_location": index}
-    path = made(location / "a.zarr", array, chunks=inner, shards=how, compressors=coding, fill_value=-1)
+    path = write_array(location / "a.zarr", array, chunks=inner, shards=how, compressors=coding, fill_value=-1)
     check(path, array)
     (info,) = plait.arrays_in(path)
     assert info.chunks == inner
@@ -137,7 +141,7 @@ def test_transposed_chunks_in_shards(location):
     array = make_array()
     for number, order in enumerate([(2, 1, 0), (1, 0, 2)]):
         filters = [codecs.TransposeCodec(order=order)]
-        path = made(location / f"{number}.zarr", array, chunks=(2, 3, 5), shards=(4, 6, 10), filters=filters)
+        path = write_array(location / f"{number}.zarr", array, chunks=(2, 3, 5), shards=(4, 6, 10), filters=filters)
         check(path, array)
 
 
@@ -168,7 +172,7 @@ NOTHING = (1 << 64) - 1
 )
 def test_indices_that_are_damaged(location, entry, says):
     array = np.arange(4 * 6, dtype="i4").reshape(4, 6)
-    path = made(location / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
+    path = write_array(location / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
     shard = path / "c/0/0"
     shard.write_bytes(replace_index(shard, {1: entry}))
     with pytest.raises(plait.StoreError) as raised:
@@ -179,7 +183,7 @@ def test_indices_that_are_damaged(location, entry, says):
 
 def test_shards_that_are_cut_or_changed(location):
     array = np.arange(4 * 6, dtype="i4").reshape(4, 6)
-    path = made(location / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
+    path = write_array(location / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
     shard = path / "c/0/0"
     whole = shard.read_bytes()
     for size in (0, 1, 67, 68, len(whole) - 1):

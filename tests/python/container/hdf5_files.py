@@ -14,7 +14,7 @@ def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
 
 
-def made(path: Path, array: np.ndarray, **options: object) -> Path:
+def write_dataset(path: Path, array: np.ndarray, **options: object) -> Path:
     how = {name: options.pop(name) for name in ("libver", "userblock_size") if name in options}
     with h5py.File(path, "w", **how) as file:
         file.create_dataset("a", data=array, **options)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from array_reads import check_parts, open_error
-from hdf5_files import CHUNK, SHAPE, made, make_array
+from hdf5_files import CHUNK, SHAPE, make_array, write_dataset
 
 import plait
 
@@ -34,7 +34,7 @@ def check(url: object, array: np.ndarray) -> None:
 def test_types(tmp_path, dtype, endian, chunks):
     array = make_array("u1").astype("S5").astype(dtype) if dtype in ("S5", "V3") else make_array(dtype)
     array = array.astype(np.dtype(dtype).newbyteorder(endian))
-    check(made(tmp_path / "a.h5", array, chunks=chunks), array)
+    check(write_dataset(tmp_path / "a.h5", array, chunks=chunks), array)
 
 
 def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
@@ -69,7 +69,7 @@ def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
 def test_chunks(tmp_path, libver, filters, dtype, maxshape):
     """Read each kind of index that the library has, and chunks that do not divide the shape."""
     array = make_array(dtype)
-    path = made(tmp_path / "a.h5", array, chunks=CHUNK, libver=libver, maxshape=maxshape, **filters)
+    path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, libver=libver, maxshape=maxshape, **filters)
     check(path, array)
 
 
@@ -80,7 +80,7 @@ def test_shapes(tmp_path, shape, chunked):
     if chunked and not shape:
         return
     how = {"chunks": tuple(max(1, n // 3) for n in shape), "maxshape": tuple(None for _ in shape)} if chunked else {}
-    check(made(tmp_path / "a.hdf5", array, **how), array)
+    check(write_dataset(tmp_path / "a.hdf5", array, **how), array)
 
 
 def test_chunks_that_are_not_there(tmp_path):
@@ -190,7 +190,7 @@ def test_blosc(tmp_path):
 def test_groups_and_links(tmp_path):
     path = tmp_path / "a.h5"
     arrays = {"t": make_array("f4"), "group/inner/u": make_array("i2"), "group/v": make_array("f8", (3, 4, 5))}
-    made(tmp_path / "other.h5", make_array("i1"))
+    write_dataset(tmp_path / "other.h5", make_array("i1"))
     with h5py.File(path, "w") as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array, chunks=(2, 2, 2), compression="gzip")
@@ -275,7 +275,7 @@ def position_of_chunk(path: Path, number: int) -> tuple[int, int]:
 @pytest.mark.parametrize("filters", [{"compression": "gzip"}, {"fletcher32": True}, {"compression": "lzf"}])
 def test_chunks_that_are_damaged(tmp_path, filters):
     array = make_array("f4")
-    path = made(tmp_path / "a.h5", array, chunks=CHUNK, **filters)
+    path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, **filters)
     offset, size = position_of_chunk(path, 4)
     whole = path.read_bytes()
     for data in (
@@ -302,7 +302,7 @@ def test_bombs_are_bounded_by_the_chunk(tmp_path):
 def test_truncated_files(tmp_path):
     array = make_array("f4", (40, 50))
     for options in ({}, {"chunks": (7, 9)}, {"chunks": (7, 9), "compression": "gzip"}):
-        path = made(tmp_path / "a.h5", array, **options)
+        path = write_dataset(tmp_path / "a.h5", array, **options)
         whole = path.read_bytes()
         for length in (0, 7, 8, 100, 600, len(whole) // 2, len(whole) - 1):
             path.write_bytes(whole[:length])
@@ -310,7 +310,7 @@ def test_truncated_files(tmp_path):
 
 
 def test_files_that_are_being_written(tmp_path):
-    path = made(tmp_path / "a.h5", make_array("f4"))
+    path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     with h5py.File(path, "r+"):
         assert "is open for writing in this process" in open_error(plait.StoreError, path)
     with h5py.File(path):
@@ -318,7 +318,7 @@ def test_files_that_are_being_written(tmp_path):
 
 
 def test_names_and_formats(tmp_path):
-    path = made(tmp_path / "a.h5", make_array("f4"))
+    path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     for ending in ("hdf5", "he5", "nc4", "nc"):
         os.link(path, tmp_path / f"a.{ending}")
         check(tmp_path / f"a.{ending}", make_array("f4"))

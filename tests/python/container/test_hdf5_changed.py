@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 from array_reads import open_error
-from hdf5_files import CHUNK, made, make_array
+from hdf5_files import CHUNK, make_array, write_dataset
 
 import plait
 from plait._base.libraries.hdf5 import library as path_of_library
@@ -73,7 +73,7 @@ def test_random_regions(tmp_path, how, suffix):
 
 
 def test_a_tree_of_several_levels(tmp_path):
-    path = made(tmp_path / "a.h5", np.zeros((300, 40), "i4"), chunks=(1, 1), compression="gzip")
+    path = write_dataset(tmp_path / "a.h5", np.zeros((300, 40), "i4"), chunks=(1, 1), compression="gzip")
     expected = np.zeros((300, 40), "i4")
     with plait.open(path, "r+") as file:
         expected[::3, ::2] = 7
@@ -121,12 +121,12 @@ def test_files_of_netcdf4(tmp_path):
 
 def test_readers_see_the_old_chunks_until_the_end(tmp_path):
     array = make_array("f4")
-    path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
+    path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
     before = path.read_bytes()
     reader = plait.open(path)
-    with h5py.File(path) as theirs, plait.open(path, "r+") as file:
+    with h5py.File(path) as library_file, plait.open(path, "r+") as file:
         file.write(-array)
-        np.testing.assert_array_equal(theirs["a"], array)
+        np.testing.assert_array_equal(library_file["a"], array)
         np.testing.assert_array_equal(plait.open(path).read(), array)
         np.testing.assert_array_equal(file.read(), -array)
         assert path.read_bytes()[: len(before)] == before
@@ -136,7 +136,7 @@ def test_readers_see_the_old_chunks_until_the_end(tmp_path):
 
 def test_what_is_given_up_changes_nothing(tmp_path):
     array = make_array("f4")
-    path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
+    path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
     before = path.read_bytes()
     with pytest.raises(RuntimeError), plait.open(path, "r+") as file:
         write_and_fail(file, -array)
@@ -148,7 +148,7 @@ def test_what_is_given_up_changes_nothing(tmp_path):
 
 
 def test_one_writer_at_a_time(tmp_path):
-    path = made(tmp_path / "a.h5", make_array("f4"), chunks=CHUNK, compression="gzip")
+    path = write_dataset(tmp_path / "a.h5", make_array("f4"), chunks=CHUNK, compression="gzip")
     with plait.open(path, "r+") as file:
         assert "are being changed" in open_error(plait.StoreError, path, mode="r+")
         with pytest.raises(OSError, match="lock"):
@@ -178,7 +178,7 @@ for _ in range(25):
 
 
 def test_nothing_is_lost_of_programs_that_change_a_file_in_turn(tmp_path):
-    path = made(tmp_path / "a.h5", np.zeros((3, 50), "i4"), chunks=(1, 50), compression="gzip")
+    path = write_dataset(tmp_path / "a.h5", np.zeros((3, 50), "i4"), chunks=(1, 50), compression="gzip")
     programs = [subprocess.Popen([sys.executable, "-c", COUNTING, str(path), str(row)]) for row in range(3)]
     assert [program.wait() for program in programs] == [0, 0, 0]
     assert (values_in(path) == 25).all()
@@ -203,7 +203,7 @@ def test_files_whose_chunks_stay_where_they_are(tmp_path, file, says):
 
 def test_a_full_disk_changes_nothing(tmp_path):
     array = np.random.default_rng(1).random((64, 1000))
-    path = made(tmp_path / "a.h5", array, chunks=(1, 1000), compression="gzip")
+    path = write_dataset(tmp_path / "a.h5", array, chunks=(1, 1000), compression="gzip")
     size = path.stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -246,7 +246,7 @@ with plait.open(path, "r+") as file:
 
 def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
     chance = random.Random(5)
-    path = made(tmp_path / "a.h5", np.zeros((300, 200)), chunks=(7, 30), compression="gzip")
+    path = write_dataset(tmp_path / "a.h5", np.zeros((300, 200)), chunks=(7, 30), compression="gzip")
     seen = 0.0
     for value in range(1, effort.choose(4, 9)):
         program = subprocess.Popen([sys.executable, "-c", KILLED, str(path), str(value)], stdout=subprocess.PIPE)
@@ -269,7 +269,7 @@ def test_damage_is_found_before_anything_is_written(tmp_path):
     """Damaged metadata leave the file unchanged or with the complete change."""
     array = make_array("i4")
     for track in (False, True):
-        path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip", track_times=False)
+        path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip", track_times=False)
         if track:
             with h5py.File(path, "w", track_order=True) as file:
                 file.create_dataset("a", data=array, chunks=CHUNK, compression="gzip", track_order=True)
@@ -289,7 +289,7 @@ def test_damage_is_found_before_anything_is_written(tmp_path):
 
 def test_sizes_that_are_rewritten_grow_the_file_only_by_what_changes(tmp_path):
     array = np.random.default_rng(1).random((100, 1000))
-    path = made(tmp_path / "a.h5", array, chunks=(1, 1000), compression="gzip")
+    path = write_dataset(tmp_path / "a.h5", array, chunks=(1, 1000), compression="gzip")
     before = path.stat().st_size
     with plait.open(path, "r+") as file:
         file.write(array[3:4], region=np.s_[3:4])

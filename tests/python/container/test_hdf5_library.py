@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damaged import arrays_of_changed
-from hdf5_files import CHUNK, made, make_array
+from hdf5_files import CHUNK, make_array, write_dataset
 
 import plait
 
@@ -27,7 +27,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_library_is_found_when_it_is_needed(tmp_path):
-    path = made(tmp_path / "a.h5", make_array("f4"))
+    path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     code = f"""
 import sys, plait
 assert "h5py" not in sys.modules
@@ -51,7 +51,7 @@ def test_an_older_library(tmp_path):
         file.create_dataset("g/a", data=array, chunks=CHUNK, compression="gzip", shuffle=True)
         file["g/b"] = h5py.SoftLink("/g/a")
         file["out"] = h5py.ExternalLink("other.h5", "/a")
-    made(tmp_path / "user.h5", array, chunks=CHUNK, userblock_size=512)
+    write_dataset(tmp_path / "user.h5", array, chunks=CHUNK, userblock_size=512)
     code = f"""
 import plait
 folder = {str(tmp_path)!r}
@@ -100,7 +100,7 @@ except plait.Error as error: print(error)
 
 
 def test_a_library_that_cannot_be_used(tmp_path):
-    path = made(tmp_path / "a.h5", make_array("f4"))
+    path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     code = f"import plait\ntry: plait.open({str(path)!r})\nexcept plait.StoreError as error: print(error)"
     (tmp_path / "libhdf5.so").write_bytes(b"")
     for library, says in ((str(tmp_path / "libhdf5.so"), "cannot be used: "), ("libz.so.1", "it has no H5open")):

@@ -108,13 +108,13 @@ def climate(path) -> dict[str, np.ndarray]:
         "mask": ((2, 2), "u1", (), {}),
     }
     made = {}
-    given = {}
+    descriptions = {}
     for name, (shape, dtype, names, attributes) in arrays.items():
-        given[name] = {"shape": shape, "dtype": dtype, "attributes": attributes}
+        descriptions[name] = {"shape": shape, "dtype": dtype, "attributes": attributes}
         if names:
-            given[name]["dimension_names"] = names
+            descriptions[name]["dimension_names"] = names
         made[name] = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
-    with plait.open(path, "w", arrays=given, group_attributes={"": {"title": "a model", "n": 3}}) as file:
+    with plait.open(path, "w", arrays=descriptions, group_attributes={"": {"title": "a model", "n": 3}}) as file:
         for name, array in made.items():
             file.write(array, variable=name)
     return made
@@ -197,7 +197,7 @@ def test_names_that_something_else_has(tmp_path, suffix):
         for name, options in arrays.items():
             file.write(np.ones(options["shape"], "f4"), variable=name)
     infos = {info.name: info.dimension_names for info in plait.arrays_in(path)}
-    assert infos == {name: one["dimension_names"] for name, one in arrays.items()}
+    assert infos == {name: description["dimension_names"] for name, description in arrays.items()}
     if suffix == "nc":
         netcdf = pytest.importorskip("netCDF4")
         with netcdf.Dataset(path) as file:

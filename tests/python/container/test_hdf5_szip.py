@@ -5,7 +5,7 @@ from ctypes.util import find_library
 
 import numpy as np
 import pytest
-from hdf5_files import CHUNK, SHAPE, made, make_array
+from hdf5_files import CHUNK, SHAPE, make_array, write_dataset
 
 import plait
 
@@ -21,7 +21,7 @@ needs_library = pytest.mark.skipif(find_library("sz") is None, reason="libsz is 
 @pytest.mark.parametrize("dtype", ["u1", "i2", ">i4", "f4", ">f8", "i8"])
 def test_chunks(tmp_path, coding, more, dtype):
     array = make_array(dtype)
-    path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="szip", compression_opts=coding, **more)
+    path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="szip", compression_opts=coding, **more)
     with plait.open(path) as file:
         np.testing.assert_array_equal(file.read(), array)
         np.testing.assert_array_equal(file.read(region=np.s_[3:9, 1:7:2, ::3]), array[3:9, 1:7:2, ::3])
@@ -35,14 +35,14 @@ def test_large_chunks_of_noise_and_of_one_number(tmp_path, dtype):
     noise = np.frombuffer(np.random.default_rng(3).bytes(1 << 18), dtype)
     for array in (noise, np.full(noise.shape, 7, dtype), np.arange(noise.size).astype(dtype)):
         options = {"chunks": (array.size // 3,), "compression": "szip", "compression_opts": ("nn", 16)}
-        with plait.open(made(tmp_path / "a.h5", array, **options)) as file:
+        with plait.open(write_dataset(tmp_path / "a.h5", array, **options)) as file:
             assert file.read().tobytes() == array.tobytes()
 
 
 @needs_library
 def test_changed_in_place(tmp_path):
     array = make_array("i4")
-    path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="szip")
+    path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="szip")
     with plait.open(path, "r+") as file:
         file.write(np.full((2, 3, 4), -5, "i4"), region=np.s_[3:5, 2:5, 4:8])
     array[3:5, 2:5, 4:8] = -5
@@ -52,7 +52,7 @@ def test_changed_in_place(tmp_path):
         np.testing.assert_array_equal(file.read(), array)
 
 
-def stored(path, values, packed):
+def write_packed_chunk(path, values, packed):
     """Write a dataset of one chunk with these packed bytes and these filter parameters."""
     with h5py.File(path, "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -84,7 +84,7 @@ def stored(path, values, packed):
     ],
 )
 def test_damage_is_an_error_that_names_the_chunk(tmp_path, values, packed, words):
-    path = stored(tmp_path / "a.h5", values, packed)
+    path = write_packed_chunk(tmp_path / "a.h5", values, packed)
     with plait.open(path) as file, pytest.raises(plait.StoreError, match=words) as error:
         file.read()
     assert "chunk (0)" in str(error.value)
@@ -93,7 +93,7 @@ def test_damage_is_an_error_that_names_the_chunk(tmp_path, values, packed, words
 @needs_library
 def test_damaged_bits_are_an_error_or_other_numbers_and_nothing_worse(tmp_path):
     array = make_array("i2")
-    path = made(tmp_path / "a.h5", array, chunks=SHAPE, compression="szip", compression_opts=("nn", 8))
+    path = write_dataset(tmp_path / "a.h5", array, chunks=SHAPE, compression="szip", compression_opts=("nn", 8))
     whole = path.read_bytes()
     with h5py.File(path) as file:
         chunk = file["a"].id.get_chunk_info(0)

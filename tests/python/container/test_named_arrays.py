@@ -143,8 +143,8 @@ def test_what_info_shows(tmp_path):
         "empty": False,
         "copied_by_library": None,
     }
-    one = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))
-    assert (one["shape"], one["dtype"]) == ([30, 40], "<f8")
+    only_ramp = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))
+    assert (only_ramp["shape"], only_ramp["dtype"]) == ([30, 40], "<f8")
 
 
 def test_what_readers_and_writers_of_several_steps_do_with_such_files(tmp_path):

@@ -18,7 +18,7 @@ def make_array(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
     return numbers.astype("u1").view("S1") if dtype == "S1" else numbers.astype(dtype)
 
 
-def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
+def open_error_text(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
     with pytest.raises(kind) as raised:
         plait.open(path, mode, **options)
     return str(raised.value)
@@ -91,13 +91,13 @@ def test_large_records(tmp_path):
 def test_many_short_records(tmp_path, effort):
     scipy = pytest.importorskip("scipy.io")
     count = effort.choose(20_000, 200_000)
-    one, two = make_array(">i4", (count,), 1), make_array(">i4", (count, 3), 2)
+    first, second = make_array(">i4", (count,), 1), make_array(">i4", (count, 3), 2)
     with scipy.netcdf_file(tmp_path / "a.nc", "w") as file:
         file.createDimension("time", None)
         file.createDimension("x", 3)
-        file.createVariable("one", "i4", ("time",))[:] = one
-        file.createVariable("two", "i4", ("time", "x"))[:] = two
-    check(tmp_path / "a.nc", {"one": one, "two": two})
+        file.createVariable("one", "i4", ("time",))[:] = first
+        file.createVariable("two", "i4", ("time", "x"))[:] = second
+    check(tmp_path / "a.nc", {"one": first, "two": second})
     assert [info.storage for info in plait.arrays_in(tmp_path / "a.nc")] == [
         "records, each 16 bytes behind the last"
     ] * 2
@@ -118,7 +118,7 @@ def test_variables_are_changed_in_place(tmp_path):
 
 def test_other_formats(tmp_path):
     (tmp_path / "c.nc").write_bytes(b"CDF\x04" + bytes(40))
-    assert "CDF and the number 1, 2 or 5" in refused(plait.StoreError, tmp_path / "c.nc")
+    assert "CDF and the number 1, 2 or 5" in open_error_text(plait.StoreError, tmp_path / "c.nc")
 
 
 class Header:
@@ -145,7 +145,7 @@ class Header:
         return struct.pack(">I", len(name)) + name + bytes(-len(name) % 4)
 
 
-def written(path: Path, header: Header, size: int = 400) -> Path:
+def write_file(path: Path, header: Header, size: int = 400) -> Path:
     path.write_bytes(header.bytes(size))
     return path
 
@@ -168,8 +168,8 @@ def test_headers_that_are_wrong(tmp_path, variables, says):
     header = Header()
     header.records = 2
     header.variables = variables
-    path = written(tmp_path / "a.nc", header)
-    text = refused(plait.StoreError, f"{path}::a")
+    path = write_file(tmp_path / "a.nc", header)
+    text = open_error_text(plait.StoreError, f"{path}::a")
     assert says in text
     assert f"cannot open {path} as netCDF: its header is wrong at byte " in text
 
@@ -177,48 +177,48 @@ def test_headers_that_are_wrong(tmp_path, variables, says):
 def test_counts_that_lie(tmp_path):
     header = Header()
     header.dimensions.append((b"y", 0))
-    path = written(tmp_path / "a.nc", header)
-    assert "two record dimensions" in refused(plait.StoreError, path)
+    path = write_file(tmp_path / "a.nc", header)
+    assert "two record dimensions" in open_error_text(plait.StoreError, path)
     whole = bytearray(Header().bytes())
     struct.pack_into(">I", whole, 12, 2**32 - 1)
     path.write_bytes(whole)
-    assert "4294967295 dimensions do not fit" in refused(plait.StoreError, path)
+    assert "4294967295 dimensions do not fit" in open_error_text(plait.StoreError, path)
     whole = bytearray(Header().bytes())
     struct.pack_into(">I", whole, 8, 77)
     path.write_bytes(whole)
-    assert "found the tag 77 where a list of dimensions was expected" in refused(plait.StoreError, path)
+    assert "found the tag 77 where a list of dimensions was expected" in open_error_text(plait.StoreError, path)
 
 
 def test_arrays_of_more_than_2_63_bytes(tmp_path):
     header = Header()
     header.dimensions = [(b"time", 0), *((b"abcd"[i : i + 1], 2**31) for i in range(3))]
     header.variables = [(b"v", [1, 2, 3], 4, 300)]
-    assert '"v" ends behind byte 2^63' in refused(plait.StoreError, written(tmp_path / "a.nc", header))
+    assert '"v" ends behind byte 2^63' in open_error_text(plait.StoreError, write_file(tmp_path / "a.nc", header))
     header.records = 2**31
     header.variables = [(b"v", [0, 1, 2], 1, 300)]
-    assert "records of" in refused(plait.StoreError, written(tmp_path / "a.nc", header))
+    assert "records of" in open_error_text(plait.StoreError, write_file(tmp_path / "a.nc", header))
 
 
 def test_files_that_are_too_short(tmp_path):
     header = Header()
     header.records = 30
     header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]
-    path = written(tmp_path / "a.nc", header)
-    assert "with record 30" in refused(plait.StoreError, f"{path}::a")
+    path = write_file(tmp_path / "a.nc", header)
+    assert "with record 30" in open_error_text(plait.StoreError, f"{path}::a")
     header.variables = [(b"a", [1], 4, 392)]
-    path = written(tmp_path / "a.nc", header)
-    assert "it has been truncated" in refused(plait.StoreError, path)
+    path = write_file(tmp_path / "a.nc", header)
+    assert "it has been truncated" in open_error_text(plait.StoreError, path)
     whole = header.bytes(0)
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        assert str(path) in refused(plait.StoreError, path)
+        assert str(path) in open_error_text(plait.StoreError, path)
 
 
 def test_an_unknown_number_of_records_is_what_the_file_has(tmp_path):
     header = Header()
     header.records = 2**32 - 1
     header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]
-    path = written(tmp_path / "a.nc", header, 300 + 5 * 20 + 7)
+    path = write_file(tmp_path / "a.nc", header, 300 + 5 * 20 + 7)
     assert plait.open(f"{path}::a").shape == (5, 4)
 
 
@@ -235,7 +235,7 @@ def test_no_records_yet(tmp_path):
     header = Header()
     header.records = 0
     header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]
-    path = written(tmp_path / "a.nc", header)
+    path = write_file(tmp_path / "a.nc", header)
     for name in "ab":
         with plait.open(f"{path}::{name}") as file:
             assert file.shape[0] == 0

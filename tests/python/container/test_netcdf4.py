@@ -65,7 +65,7 @@ def variables_in(path: Path) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
 
 
 def check(path: Path, expected: dict[str, tuple[tuple[str, ...], np.ndarray]]) -> None:
-    assert {one.name: (one.dimension_names or (), one.shape) for one in plait.arrays_in(path)} == {
+    assert {info.name: (info.dimension_names or (), info.shape) for info in plait.arrays_in(path)} == {
         name: (dimensions, array.shape) for name, (dimensions, array) in expected.items()
     }
     for name, (_, array) in expected.items():

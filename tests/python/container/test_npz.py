@@ -21,7 +21,7 @@ ARRAYS = {
 }
 
 
-def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
+def open_error_text(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
     with pytest.raises(kind) as raised:
         plait.open(path, mode, **options)
     return str(raised.value)
@@ -31,7 +31,7 @@ def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: o
 def test_what_numpy_writes(tmp_path, save):
     save(tmp_path / "a.npz", **ARRAYS)
     listed = plait.arrays_in(tmp_path / "a.npz")
-    assert [one.name for one in listed] == list(ARRAYS)
+    assert [listed_array.name for listed_array in listed] == list(ARRAYS)
     for info, array in zip(listed, ARRAYS.values(), strict=True):
         assert (info.shape, info.dtype, info.error) == (array.shape, array.dtype, "")
         assert info.storage == ("stored" if save is np.savez else "deflated")
@@ -104,13 +104,13 @@ def test_elements_that_are_not_written_are_zero(tmp_path):
 
 def test_several_arrays_that_cannot_be(tmp_path):
     path = tmp_path / "a.npz"
-    text = refused(plait.ArgumentError, f"{path}::x", "w", arrays={"a": (3, "i4")})
+    text = open_error_text(plait.ArgumentError, f"{path}::x", "w", arrays={"a": (3, "i4")})
     assert "several arrays were given, but the name is that of one" in text
-    assert "names no array" in refused(plait.ArgumentError, path, "w", arrays={})
-    assert "give (shape, dtype)" in refused(plait.ArgumentError, path, "w", arrays={"a": 3})
-    assert "leave either out" in refused(plait.ArgumentError, path, "w", arrays={"a": (3, "i4")}, shape=3)
-    assert 'use mode "w"' in refused(plait.ArgumentError, path, arrays={"a": (3, "i4")})
-    assert "a file of this name holds one" in refused(
+    assert "names no array" in open_error_text(plait.ArgumentError, path, "w", arrays={})
+    assert "give (shape, dtype)" in open_error_text(plait.ArgumentError, path, "w", arrays={"a": 3})
+    assert "leave either out" in open_error_text(plait.ArgumentError, path, "w", arrays={"a": (3, "i4")}, shape=3)
+    assert 'use mode "w"' in open_error_text(plait.ArgumentError, path, arrays={"a": (3, "i4")})
+    assert "a file of this name holds one" in open_error_text(
         plait.ArgumentError, tmp_path / "a.npy", "w", arrays={"a": (3, "i4")}
     )
     file = plait.open(path, "w", arrays={"a": (3, "i4")})
@@ -124,20 +124,20 @@ def test_several_arrays_that_cannot_be(tmp_path):
 def test_names_that_are_not_there(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, **{f"a{i}": np.arange(i) for i in range(20)})
-    text = refused(plait.ArgumentError, path)
+    text = open_error_text(plait.ArgumentError, path)
     assert text.startswith(f"{path} holds 20 arrays: a0, a1, ")
     assert text.endswith(f"a11 and 8 more; name one, as in {path}::a0")
-    assert f'{path} holds no array "b"; it holds: a0, a1' in refused(plait.ArgumentError, f"{path}::b")
-    assert "holds an array 3, but the shape 4 was given" in refused(plait.ArgumentError, f"{path}::a3", shape=4)
+    assert f'{path} holds no array "b"; it holds: a0, a1' in open_error_text(plait.ArgumentError, f"{path}::b")
+    assert "holds an array 3, but the shape 4 was given" in open_error_text(plait.ArgumentError, f"{path}::a3", shape=4)
     np.savez(path)
-    assert "holds no array" in refused(plait.ArgumentError, path)
+    assert "holds no array" in open_error_text(plait.ArgumentError, path)
     with pytest.raises(FileNotFoundError):
         plait.open(f"{tmp_path}/missing.npz::a")
 
 
 def test_changes_in_place_are_refused(tmp_path):
     np.savez(tmp_path / "a.npz", a=np.arange(3))
-    assert "check sums" in refused(plait.ArgumentError, f"{tmp_path}/a.npz::a", "r+")
+    assert "check sums" in open_error_text(plait.ArgumentError, f"{tmp_path}/a.npz::a", "r+")
 
 
 def test_other_files_in_an_archive(tmp_path):
@@ -153,8 +153,8 @@ def test_other_files_in_an_archive(tmp_path):
     assert "is not a .npy file" in b.error or ".npy" in b.error
     assert "packed by the method 12" in c.error
     assert plait.open(f"{path}::a").read().tolist() == [0, 1, 2]
-    assert "packed by the method 12" in refused(plait.ArgumentError, f"{path}::c")
-    assert refused(plait.StoreError, f"{path}::b")
+    assert "packed by the method 12" in open_error_text(plait.ArgumentError, f"{path}::c")
+    assert open_error_text(plait.StoreError, f"{path}::b")
 
 
 def make_archive(path: Path, array: np.ndarray, packed: bool = False) -> bytearray:
@@ -169,7 +169,7 @@ def test_every_truncation_is_refused(tmp_path, packed):
     whole = make_archive(path, np.arange(40), packed)
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        text = refused(plait.StoreError, path)
+        text = open_error_text(plait.StoreError, path)
         assert str(path) in text
         assert "at byte" in text
 
@@ -211,7 +211,7 @@ def test_lengths_that_lie(tmp_path):
         changed = whole.copy()
         struct.pack_into(form, changed, at, number)
         path.write_bytes(changed)
-        assert says in refused(plait.StoreError, path)
+        assert says in open_error_text(plait.StoreError, path)
 
 
 def test_a_local_header_that_reaches_into_the_next_entry(tmp_path):
@@ -236,11 +236,11 @@ def test_more_content_than_the_directory_says(tmp_path):
     changed = whole.copy()
     struct.pack_into("<I", changed, directory + 24, 1000)
     path.write_bytes(changed)
-    assert "more than the 1000 bytes that the file says" in refused(plait.StoreError, path)
+    assert "more than the 1000 bytes that the file says" in open_error_text(plait.StoreError, path)
     changed = whole.copy()
     struct.pack_into("<I", changed, directory + 16, zlib.crc32(b"other"))
     path.write_bytes(changed)
-    assert "has another check sum" in refused(plait.StoreError, path)
+    assert "has another check sum" in open_error_text(plait.StoreError, path)
 
 
 def test_two_arrays_of_one_name(tmp_path):
@@ -249,7 +249,7 @@ def test_two_arrays_of_one_name(tmp_path):
         archive.writestr("a.npy", b"")
         archive.writestr("b.npy", b"")
     path.write_bytes(path.read_bytes().replace(b"b.npy", b"a.npy"))
-    assert 'two entries of the name "a.npy"' in refused(plait.StoreError, path)
+    assert 'two entries of the name "a.npy"' in open_error_text(plait.StoreError, path)
 
 
 @pytest.mark.long
@@ -273,4 +273,4 @@ def test_a_header_that_wants_all_memory(tmp_path):
     header = b"\x93NUMPY\x02\x00" + (1 << 30).to_bytes(4, "little") + bytes(1 << 20)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.npy", header)
-    assert "at most 67108864 are read" in refused(plait.StoreError, path)
+    assert "at most 67108864 are read" in open_error_text(plait.StoreError, path)

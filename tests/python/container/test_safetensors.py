@@ -13,14 +13,14 @@ import plait
 TYPES = ["<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1"]
 
 
-def made(path: Path, header: object, data: bytes = b"", length: int | None = None) -> Path:
+def write_file(path: Path, header: object, data: bytes = b"", length: int | None = None) -> Path:
     """Write a file with this header, given as a value for JSON or as bytes."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + data)
     return path
 
 
-def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
+def open_error_text(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
     with pytest.raises(kind) as raised:
         plait.open(path, mode, **options)
     return str(raised.value)
@@ -80,7 +80,7 @@ def test_arrays_are_changed_in_place(tmp_path):
 def test_types_that_numpy_has_not(tmp_path):
     dtypes = pytest.importorskip("ml_dtypes")
     numbers = np.array([[1.5, -2], [0, 3]], dtypes.bfloat16)
-    path = made(
+    path = write_file(
         tmp_path / "a.safetensors",
         {
             "b": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]},
@@ -96,7 +96,7 @@ def test_types_that_numpy_has_not(tmp_path):
     np.testing.assert_array_equal(actual.view(dtypes.bfloat16), numbers)
     assert "have 4 bits" in q.error
     assert "the type NEW are not known" in z.error
-    assert "have 4 bits" in refused(plait.ArgumentError, f"{path}::q")
+    assert "have 4 bits" in open_error_text(plait.ArgumentError, f"{path}::q")
     plait.copy(f"{path}::b", tmp_path / "b.safetensors")
     (copied,) = plait.arrays_in(tmp_path / "b.safetensors")
     assert (copied.name, copied.element, copied.shape) == ("b", "BF16", (2, 2))
@@ -104,10 +104,10 @@ def test_types_that_numpy_has_not(tmp_path):
 
 def test_types_and_orders_that_the_format_has_not(tmp_path):
     path = f"{tmp_path}/a.safetensors::x"
-    assert "they are little-endian" in refused(plait.ArgumentError, path, "w", shape=3, dtype=">f4")
-    assert "no elements of dtype |V1" in refused(plait.ArgumentError, path, "w", shape=3, dtype="V1")
-    assert "order C only" in refused(plait.ArgumentError, path, "w", shape=(3, 2), dtype="f4", order="F")
-    assert "__metadata__" in refused(
+    assert "they are little-endian" in open_error_text(plait.ArgumentError, path, "w", shape=3, dtype=">f4")
+    assert "no elements of dtype |V1" in open_error_text(plait.ArgumentError, path, "w", shape=3, dtype="V1")
+    assert "order C only" in open_error_text(plait.ArgumentError, path, "w", shape=(3, 2), dtype="f4", order="F")
+    assert "__metadata__" in open_error_text(
         plait.ArgumentError, f"{tmp_path}/a.safetensors::__metadata__", "w", shape=3, dtype="f4"
     )
     assert not list(tmp_path.iterdir())
@@ -149,8 +149,8 @@ ONE = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
     ],
 )
 def test_headers_that_are_wrong(tmp_path, header, says):
-    path = made(tmp_path / "a.safetensors", header, b"abcd")
-    text = refused(plait.StoreError, path)
+    path = write_file(tmp_path / "a.safetensors", header, b"abcd")
+    text = open_error_text(plait.StoreError, path)
     assert says in text
     assert f"cannot open {path} as safetensors: " in text
     assert "byte" in text
@@ -165,13 +165,13 @@ def test_headers_that_are_wrong(tmp_path, header, says):
     ],
 )
 def test_lengths_that_are_wrong(tmp_path, length, says):
-    assert says in refused(plait.StoreError, made(tmp_path / "a.safetensors", {}, b"abcd", length))
+    assert says in open_error_text(plait.StoreError, write_file(tmp_path / "a.safetensors", {}, b"abcd", length))
     (tmp_path / "b.safetensors").write_bytes(b"abc")
-    assert "it has 3 bytes" in refused(plait.StoreError, tmp_path / "b.safetensors")
+    assert "it has 3 bytes" in open_error_text(plait.StoreError, tmp_path / "b.safetensors")
 
 
 def test_changed_bytes_are_an_error_or_a_header(tmp_path):
-    path = made(tmp_path / "a.safetensors", {"a": ONE, "b": {**ONE, "data_offsets": [4, 8]}}, b"abcdefgh")
+    path = write_file(tmp_path / "a.safetensors", {"a": ONE, "b": {**ONE, "data_offsets": [4, 8]}}, b"abcdefgh")
     whole = path.read_bytes()
     for infos in arrays_of_changed(path, whole, len(whole), 5):
         assert sum(info.stored for info in infos) == 8

@@ -25,7 +25,7 @@ def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
 
 
-def made(path: Location, array: np.ndarray, **options: object) -> Location:
+def write_array(path: Location, array: np.ndarray, **options: object) -> Location:
     options = {"chunks": CHUNK, "compressors": None, **options}
     stored = zarr.create_array(others(path), shape=array.shape, dtype=array.dtype, **options)
     stored[...] = array
@@ -53,14 +53,14 @@ def compressor(name: str, version: int) -> object:
 def test_types_of_version_3(location, dtype, endian):
     array = make_array(dtype).astype(np.dtype(dtype).newbyteorder(endian))
     serializer = zarr.codecs.BytesCodec(endian="little" if endian == "<" else "big")
-    check(made(location / "a.zarr", array.astype(dtype), serializer=serializer), array)
+    check(write_array(location / "a.zarr", array.astype(dtype), serializer=serializer), array)
 
 
 @pytest.mark.parametrize("dtype", ["|b1", "|i1", "<i2", ">i4", ">u8", "<f4", ">f8", "<c16"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_types_and_orders_of_version_2(location, dtype, order):
     array = make_array(dtype)
-    path = made(location / "a.zarr", array, zarr_format=2, order=order)
+    path = write_array(location / "a.zarr", array, zarr_format=2, order=order)
     check(path, array)
     assert plait.open(path).order == order
 
@@ -68,7 +68,7 @@ def test_types_and_orders_of_version_2(location, dtype, order):
 @pytest.mark.parametrize(("version", "name"), [(2, "gzip"), (2, "zlib"), (2, "zstd"), (3, "gzip"), (3, "zstd")])
 def test_packed_chunks(location, version, name):
     array = make_array("f4")
-    path = made(location / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
+    path = write_array(location / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
     check(path, array)
     assert plait.arrays_in(path)[0].storage == f"chunks 4x3x10, {name}"
 
@@ -79,7 +79,7 @@ def test_names_of_chunks(location, version, separator):
     array = make_array("i4")
     kind = "v2" if version == 2 else "default"
     encoding = {"name": kind, "separator": separator}
-    check(made(location / "a.zarr", array, zarr_format=version, chunk_key_encoding=encoding), array)
+    check(write_array(location / "a.zarr", array, zarr_format=version, chunk_key_encoding=encoding), array)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_groups(tmp_path, location, version):
 
 def test_an_array_alone_is_copied(tmp_path, location):
     array = make_array("f4")
-    path = made(location / "a.zarr", array, compressors=zarr.codecs.ZstdCodec())
+    path = write_array(location / "a.zarr", array, compressors=zarr.codecs.ZstdCodec())
     for target in ("b.npy", "c.npz", "d.safetensors"):
         plait.copy(path, tmp_path / target, memory="8K")
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
@@ -150,7 +150,7 @@ def whole(shape: tuple[int, ...], _dimension: int) -> plait.Layout:
 
 def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
     array = np.arange(50 * 40, dtype="f8").reshape(50, 40)
-    path = made(location / "a.zarr", array, chunks=(6, 15))
+    path = write_array(location / "a.zarr", array, chunks=(6, 15))
     with plait.open(path) as file:
         assert file.chunks == (6, 15)
     (info,) = plait.arrays_in(path)
@@ -166,14 +166,14 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
 
 
 def test_names(location):
-    path = made(location / "a.zarr", make_array("f4"))
+    path = write_array(location / "a.zarr", make_array("f4"))
     assert plait.open(f"{path}/").shape == SHAPE
     assert '".." is no part of the name' in open_error(plait.ArgumentError, f"{path}::/../a.zarr")
     with pytest.raises(FileNotFoundError):
         plait.open(f"{path}::/missing")
 
 
-def changed(path: Location, **values: object) -> Location:
+def change_metadata(path: Location, **values: object) -> Location:
     document = json.loads((path / "zarr.json").read_text())
     for name, value in values.items():
         if value is None:
@@ -246,7 +246,7 @@ def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> lis
     ],
 )
 def test_metadata_that_cannot_be_read(location, values, kind, says):
-    path = changed(made(location / "a.zarr", make_array("f4")), **values)
+    path = change_metadata(write_array(location / "a.zarr", make_array("f4")), **values)
     text = open_error(kind, path)
     assert says in text
     assert f"{path}/zarr.json" in text
@@ -254,7 +254,7 @@ def test_metadata_that_cannot_be_read(location, values, kind, says):
 
 @pytest.mark.parametrize("value", [{"a": 1}, {"must_understand": True}, {}, "text", 1, [], None])
 def test_extensions_that_readers_must_understand(location, value):
-    array = made(location / "a.zarr", make_array("f4"))
+    array = write_array(location / "a.zarr", make_array("f4"))
     group = location / "g.zarr"
     zarr.open_group(others(group), mode="w").create_array("b", shape=(2,), dtype="i4")
     for path in (array, group):
@@ -267,12 +267,12 @@ def test_extensions_that_readers_must_understand(location, value):
 
 def test_extensions_that_readers_may_ignore(location):
     array = make_array("f4")
-    path = changed(made(location / "a.zarr", array), ext={"must_understand": False, "a": 1})
+    path = change_metadata(write_array(location / "a.zarr", array), ext={"must_understand": False, "a": 1})
     check(path, array)
     group = zarr.open_group(others(location / "g.zarr"), mode="w")
     group.create_array("b", shape=(2,), dtype="i4")
     zarr.consolidate_metadata(others(location / "g.zarr"))
-    changed(location / "g.zarr", ext={"must_understand": False})
+    change_metadata(location / "g.zarr", ext={"must_understand": False})
     assert [info.error for info in plait.arrays_in(location / "g.zarr")] == [""]
 
 
@@ -315,7 +315,7 @@ def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
 
 
 def test_metadata_that_is_no_json(location):
-    path = made(location / "a.zarr", make_array("f4"))
+    path = write_array(location / "a.zarr", make_array("f4"))
     for text in ("", "{", "[" * 100_000, "3", '{"a": '):
         (path / "zarr.json").write_text(text)
         assert str(path) in open_error(plait.StoreError, path)
@@ -324,7 +324,7 @@ def test_metadata_that_is_no_json(location):
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
 def test_chunks_that_are_damaged(location, name):
     array = make_array("f4")
-    path = made(location / "a.zarr", array, compressors=compressor(name, 3))
+    path = write_array(location / "a.zarr", array, compressors=compressor(name, 3))
     chunk = path / "c" / "1" / "1" / "0"
     whole = chunk.read_bytes()
     pack = zstd.ZstdCompressor().compress if name == "zstd" else gzip.compress
@@ -336,7 +336,7 @@ def test_chunks_that_are_damaged(location, name):
 
 
 def test_chunks_of_another_size(location):
-    path = made(location / "a.zarr", make_array("f4"))
+    path = write_array(location / "a.zarr", make_array("f4"))
     chunk = path / "c" / "1" / "1" / "0"
     chunk.write_bytes(chunk.read_bytes()[:-1])
     assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in open_error(plait.StoreError, path)
@@ -344,7 +344,7 @@ def test_chunks_of_another_size(location):
 
 def test_zlib_is_what_version_2_says(location):
     pytest.importorskip("numcodecs")
-    path = made(location / "a.zarr", make_array("f4"), compressors=compressor("zlib", 2), zarr_format=2)
+    path = write_array(location / "a.zarr", make_array("f4"), compressors=compressor("zlib", 2), zarr_format=2)
     chunk = path / "0.0.0"
     assert len(zlib.decompress(chunk.read_bytes())) == 480
     chunk.write_bytes(gzip.compress(bytes(480)))
@@ -352,7 +352,7 @@ def test_zlib_is_what_version_2_says(location):
 
 
 def test_chunks_are_found_from_another_folder(tmp_path, monkeypatch):
-    made(tmp_path / "a.zarr", make_array("i4"))
+    write_array(tmp_path / "a.zarr", make_array("i4"))
     monkeypatch.chdir(tmp_path)
     with plait.open("a.zarr") as file:
         monkeypatch.chdir("/")
@@ -360,7 +360,7 @@ def test_chunks_are_found_from_another_folder(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_has_gone_is_not_one_without_chunks(tmp_path):
-    path = made(tmp_path / "a.zarr", make_array("i4"))
+    path = write_array(tmp_path / "a.zarr", make_array("i4"))
     with plait.open(path) as file:
         shutil.rmtree(path)
         with pytest.raises(plait.StoreError, match="is no longer there; open it again"):
@@ -369,7 +369,7 @@ def test_a_folder_that_has_gone_is_not_one_without_chunks(tmp_path):
 
 @pytest.mark.parametrize("name", ["data_type", "fill_value", "attributes"])
 def test_metadata_that_is_nested_without_end(location, name):
-    path = made(location / "a.zarr", make_array("i4"))
+    path = write_array(location / "a.zarr", make_array("i4"))
     whole = json.loads((path / "zarr.json").read_text())
     whole[name] = "?"
     deep = 2_000_000
@@ -378,7 +378,7 @@ def test_metadata_that_is_nested_without_end(location, name):
 
 
 def test_attributes_that_json_cannot_say(location):
-    path = made(location / "a.zarr", make_array("f4"))
+    path = write_array(location / "a.zarr", make_array("f4"))
     whole = json.loads((path / "zarr.json").read_text())
     whole["attributes"] = {"a": float("nan"), "b": [float("inf"), -float("inf")], "NaN": 'a "NaN"'}
     (path / "zarr.json").write_text(json.dumps(whole))

@@ -18,7 +18,7 @@ def make_array(dtype: str = "<f4", shape: tuple[int, ...] = SHAPE) -> np.ndarray
     return np.random.default_rng(1).integers(0, 90, shape).astype(dtype)
 
 
-def opened(path: object, array: np.ndarray, **options: object) -> plait.File:
+def create_array(path: object, array: np.ndarray, **options: object) -> plait.File:
     return plait.open(path, "w", shape=array.shape, dtype=array.dtype, **options)
 
 
@@ -29,7 +29,7 @@ def opened(path: object, array: np.ndarray, **options: object) -> plait.File:
 def test_shards(location, codec, order, chunks):
     array = make_array()
     path = location / "a.zarr"
-    with opened(path, array, chunks=chunks, shards=(4, 6, 10), codec=codec, order=order) as file:
+    with create_array(path, array, chunks=chunks, shards=(4, 6, 10), codec=codec, order=order) as file:
         file.write(array)
     stored = zarr.open_array(others(path), mode="r")
     assert (stored.chunks, stored.shards) == (chunks, (4, 6, 10))
@@ -54,7 +54,7 @@ def test_random_shards_and_regions(location, effort):
         path = location / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
         expected = np.full(shape, 7, array.dtype)
-        with opened(path, array, chunks=chunks, shards=shards, fill_value=7, memory=4096, **how) as file:
+        with create_array(path, array, chunks=chunks, shards=shards, fill_value=7, memory=4096, **how) as file:
             for _ in range(3):
                 region = tuple(slice(chance.randint(0, size - 1), size, chance.randint(1, 2)) for size in shape)
                 file.write(np.ascontiguousarray(array[region]), region=region)
@@ -66,7 +66,7 @@ def test_random_shards_and_regions(location, effort):
 def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(location):
     array = make_array()
     path = location / "a.zarr"
-    with opened(path, array, chunks=(2, 3, 5), shards=(14, 9, 10)) as file:
+    with create_array(path, array, chunks=(2, 3, 5), shards=(14, 9, 10)) as file:
         file.write(array * 0)
         for _ in range(3):
             file.write(array)
@@ -108,7 +108,7 @@ def test_random_changes_of_shards(location, effort):
         path = location / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF"), "fill_value": 7}
         expected = np.full(shape, 7, array.dtype)
-        with opened(path, array, chunks=chunks, shards=shards, **how) as file:
+        with create_array(path, array, chunks=chunks, shards=shards, **how) as file:
             if number % 2:
                 file.write(array)
                 expected[...] = array
@@ -124,7 +124,7 @@ def test_random_changes_of_shards(location, effort):
 def test_a_shard_that_cannot_be_made_anew_stays(location):
     array = make_array()
     path = location / "a.zarr"
-    with opened(path, array, chunks=(2, 3, 5), shards=(4, 6, 10), codec="zstd") as file:
+    with create_array(path, array, chunks=(2, 3, 5), shards=(4, 6, 10), codec="zstd") as file:
         file.write(array)
     shard = path / "c/0/0/0"
     shard.write_bytes(shard.read_bytes()[:-1])

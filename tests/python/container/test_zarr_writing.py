@@ -25,7 +25,7 @@ def make_array(dtype: str = "<f4", shape: tuple[int, ...] = SHAPE) -> np.ndarray
     return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
 
 
-def written(path: Path | str, array: np.ndarray, **options: object) -> None:
+def write_array(path: Path | str, array: np.ndarray, **options: object) -> None:
     with plait.open(path, "w", shape=array.shape, dtype=array.dtype, **options) as file:
         file.write(array)
 
@@ -34,7 +34,7 @@ def read_by_others(path: Location) -> np.ndarray:
     return zarr.open_array(others(path), mode="r")[...]
 
 
-def refused(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, **options: object) -> str:
+def open_error_text(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, **options: object) -> str:
     with pytest.raises(kind) as raised:
         plait.open(*arguments, **options)
     return str(raised.value)
@@ -47,7 +47,7 @@ def test_types_and_codecs(location, dtype, codec):
     array = make_array(dtype)
     for order in ("C", "F"):
         path = location / f"{order}.zarr"
-        written(path, array, chunks=(4, 3, 10), codec=codec, order=order)
+        write_array(path, array, chunks=(4, 3, 10), codec=codec, order=order)
         stored = zarr.open_array(others(path), mode="r")
         assert (stored.chunks, stored.dtype.newbyteorder("=")) == ((4, 3, 10), array.dtype.newbyteorder("="))
         np.testing.assert_array_equal(stored[...], array)
@@ -63,7 +63,7 @@ def test_chunk_edges_that_divide_nothing(location, shape, chunk):
     array = make_array("<i4", shape)
     for codec in ("none", "zstd"):
         path = location / f"{codec}.zarr"
-        written(path, array, chunks=(chunk,) * len(shape), codec=codec)
+        write_array(path, array, chunks=(chunk,) * len(shape), codec=codec)
         np.testing.assert_array_equal(read_by_others(path), array)
 
 
@@ -124,7 +124,7 @@ def test_what_nobody_writes_has_the_fill_value(location, dtype, value, codec):
 
 def test_names_of_dimensions(location):
     path = location / "a.zarr"
-    written(path, make_array(), dimension_names=["time", "", "lat"])
+    write_array(path, make_array(), dimension_names=["time", "", "lat"])
     assert zarr.open_array(others(path), mode="r").metadata.dimension_names == ("time", None, "lat")
     assert plait.arrays_in(path)[0].dimension_names == ("time", "", "lat")
 
@@ -133,11 +133,11 @@ def test_arrays_in_groups(location):
     path = location / "a.zarr"
     arrays = {"group/inner/u": make_array("<i2"), "group/v": make_array("<f8"), "t": make_array()}
     for name, array in arrays.items():
-        written(f"{path}::/{name}", array, codec="zstd")
+        write_array(f"{path}::/{name}", array, codec="zstd")
     root = zarr.open_group(others(path), mode="r")
     for name, array in arrays.items():
         np.testing.assert_array_equal(root[name][...], array)
-    written(f"{path}::group/v", arrays["t"])
+    write_array(f"{path}::group/v", arrays["t"])
     np.testing.assert_array_equal(root["group/v"][...], arrays["t"])
     np.testing.assert_array_equal(root["group/inner/u"][...], arrays["group/inner/u"])
     assert entries(location) == ["a.zarr"]
@@ -150,7 +150,7 @@ def test_groups_keep_their_attributes_and_forget_what_they_know_of_all_arrays(lo
     root.create_array("one", shape=(2,), dtype="i4")
     zarr.consolidate_metadata(others(path))
     before = json.loads((path / "zarr.json").read_text())
-    written(f"{path}::/two", make_array())
+    write_array(f"{path}::/two", make_array())
     group = zarr.open_group(others(path), mode="r")
     assert sorted(group.array_keys()) == ["one", "two"]
     assert repr(dict(group.attrs)) == repr(attributes)
@@ -169,7 +169,7 @@ def test_arrays_of_version_2_are_written_in_place(location):
 
 def test_an_array_replaces_another_one(tmp_path):
     path = tmp_path / "a.zarr"
-    written(path, make_array("<i4", (3, 3)))
+    write_array(path, make_array("<i4", (3, 3)))
     with plait.open(path) as old, plait.open(path, "w", shape=SHAPE, dtype="f4") as file:
         file.write(make_array())
         np.testing.assert_array_equal(read_by_others(path), make_array("<i4", (3, 3)))
@@ -185,27 +185,27 @@ def test_one_that_is_given_up_leaves_nothing(tmp_path):
         file.write(make_array())
         file.__exit__(KeyError, KeyError(), None)
         assert os.listdir(tmp_path) == (["a.zarr"] if old else [])
-        written(path, make_array())
+        write_array(path, make_array())
 
 
 def test_what_stays_in_the_way(tmp_path):
     path = tmp_path / "a.zarr"
     how = {"shape": (3,), "dtype": "f4"}
     path.mkdir()
-    written(path, make_array())  # an empty folder counts as absent
-    assert "is an array, which holds no other" in refused(f"{path}::/x", "w", **how)
+    write_array(path, make_array())  # an empty folder counts as absent
+    assert "is an array, which holds no other" in open_error_text(f"{path}::/x", "w", **how)
     root = zarr.open_group(tmp_path / "b.zarr", mode="w")
     root.create_array("one", shape=(2,), dtype="i4")
-    assert "is a group that holds others" in refused(tmp_path / "b.zarr", "w", **how)
+    assert "is a group that holds others" in open_error_text(tmp_path / "b.zarr", "w", **how)
     zarr.open_group(tmp_path / "c.zarr", mode="w", zarr_format=2)
-    assert "a group of Zarr's version 2" in refused(f"{tmp_path}/c.zarr::/x", "w", **how)
+    assert "a group of Zarr's version 2" in open_error_text(f"{tmp_path}/c.zarr::/x", "w", **how)
     (tmp_path / "d.zarr").mkdir()
     (tmp_path / "d.zarr/thesis.txt").write_text("x")
-    assert "is a folder without Zarr's metadata" in refused(tmp_path / "d.zarr", "w", **how)
+    assert "is a folder without Zarr's metadata" in open_error_text(tmp_path / "d.zarr", "w", **how)
     (tmp_path / "e.zarr").write_text("x")
-    assert "is no folder" in refused(tmp_path / "e.zarr", "w", **how)
-    assert '".." is no part of the name' in refused(f"{path}::/../x", "w", **how)
-    refused(tmp_path / "missing/a.zarr", "w", kind=plait.StoreError, **how)
+    assert "is no folder" in open_error_text(tmp_path / "e.zarr", "w", **how)
+    assert '".." is no part of the name' in open_error_text(f"{path}::/../x", "w", **how)
+    open_error_text(tmp_path / "missing/a.zarr", "w", kind=plait.StoreError, **how)
 
 
 def test_one_that_appears_meanwhile_stays(tmp_path):
@@ -248,20 +248,24 @@ def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
     ],
 )
 def test_options_that_cannot_be(location, options, says):
-    assert says in refused(location / "a.zarr", "w", **{"shape": SHAPE, "dtype": "f4", **options})
+    assert says in open_error_text(location / "a.zarr", "w", **{"shape": SHAPE, "dtype": "f4", **options})
     assert entries(location) == []
 
 
 def test_options_that_others_do_not_have(tmp_path):
     for options in ({"chunks": 2}, {"codec": "zstd"}, {"fill_value": 1}, {"dimension_names": ["x"]}):
-        assert "stores its array in one piece" in refused(tmp_path / "a.npy", "w", shape=(3,), dtype="f4", **options)
-    written(tmp_path / "a.zarr", make_array())
-    assert 'only a new file takes; leave it out, or use mode "w"' in refused(tmp_path / "a.zarr", chunks=(1, 1, 1))
+        assert "stores its array in one piece" in open_error_text(
+            tmp_path / "a.npy", "w", shape=(3,), dtype="f4", **options
+        )
+    write_array(tmp_path / "a.zarr", make_array())
+    assert 'only a new file takes; leave it out, or use mode "w"' in open_error_text(
+        tmp_path / "a.zarr", chunks=(1, 1, 1)
+    )
 
 
 def test_chunks_that_are_damaged_are_not_written_in_part(location):
     path = location / "a.zarr"
-    written(path, make_array(), chunks=(4, 3, 10), codec="zstd")
+    write_array(path, make_array(), chunks=(4, 3, 10), codec="zstd")
     chunk = path / "c/1/1/0"
     chunk.write_bytes(b"nothing")
     with plait.open(path, "r+") as file:
@@ -273,7 +277,7 @@ def test_chunks_that_are_damaged_are_not_written_in_part(location):
 
 def test_what_is_read_in_r_plus_is_what_others_have_written(location):
     path = location / "a.zarr"
-    written(path, make_array(), chunks=(13, 7, 10), codec="gzip")
+    write_array(path, make_array(), chunks=(13, 7, 10), codec="gzip")
     with plait.open(path, "r+") as file, plait.open(path) as reader:
         for value in range(5):
             file.write(np.full((7, 10), value, "f4"), region=np.s_[4])
@@ -307,7 +311,7 @@ def test_kills_at_any_moment(tmp_path, mode, codec):
     chance = random.Random(3)
     for _ in range(4):
         if mode == "r+" and not path.exists():
-            written(path, np.zeros((64, 64, 64), "i4"), chunks=(16, 16, 16), codec=codec)
+            write_array(path, np.zeros((64, 64, 64), "i4"), chunks=(16, 16, 16), codec=codec)
         with subprocess.Popen([sys.executable, "-c", WRITER, path, mode, codec], stdout=subprocess.PIPE) as writer:
             assert writer.stdout is not None
             assert writer.stdout.readline() == b"begins\n"
@@ -323,13 +327,13 @@ def test_kills_at_any_moment(tmp_path, mode, codec):
                 part = tuple(slice(16 * index, 16 * index + 16) for index in at)
                 assert len(np.unique(actual[part])) == 1
         assert [path for path in os.listdir(tmp_path) if not path.startswith(".")] == ["a.zarr"]
-    written(path, np.zeros((2, 2), "i4"))
+    write_array(path, np.zeros((2, 2), "i4"))
     assert os.listdir(tmp_path) == ["a.zarr"]
 
 
 def test_metadata_is_what_the_specification_says(location):
     path = location / "a.zarr"
-    written(path, make_array(), chunks=(4, 3, 10), codec="zstd:7", order="F")
+    write_array(path, make_array(), chunks=(4, 3, 10), codec="zstd:7", order="F")
     document = json.loads((path / "zarr.json").read_text())
     assert document["codecs"] == [
         {"name": "transpose", "configuration": {"order": [2, 1, 0]}},

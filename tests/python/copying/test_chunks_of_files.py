@@ -79,7 +79,7 @@ def test_xarray_finds_consolidated_metadata(source):
 
 def test_groups_have_consolidated_metadata(source):
     zarr = pytest.importorskip("zarr")
-    with plait.open("c.h5", "w", arrays={f"g/h/{name}": one for name, one in ARRAYS.items()}) as file:
+    with plait.open("c.h5", "w", arrays={f"g/h/{name}": options for name, options in ARRAYS.items()}) as file:
         for name, array in ARRAYS.items():
             file.write(np.ones(array["shape"], array["dtype"]), variable=f"g/h/{name}")
     plait.copy("c.h5", "c.zarr")

@@ -35,7 +35,7 @@ ARRAYS = {
 GROUPS = {"": {"title": "all"}, "g": {"level": 2}, "alone": {"x": "y"}}
 
 
-def made(path) -> dict[str, np.ndarray]:
+def write_arrays(path) -> dict[str, np.ndarray]:
     arrays = {
         name: np.arange(np.prod(array["shape"])).reshape(array["shape"]).astype(array["dtype"])
         for name, array in ARRAYS.items()
@@ -74,7 +74,7 @@ def check(path, arrays: dict[str, np.ndarray]) -> None:
     indirect=["location"],
 )
 def test_there_and_back(tmp_path, location, source, target):
-    arrays = made(tmp_path / f"a.{source}")
+    arrays = write_arrays(tmp_path / f"a.{source}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plait.copy(tmp_path / f"a.{source}", location / f"b.{target}")
@@ -103,7 +103,7 @@ def test_what_xarray_takes_for_fill_values_in_zarr(tmp_path):
 
 
 def test_what_a_target_cannot_have(tmp_path):
-    made(tmp_path / "a.h5")
+    write_arrays(tmp_path / "a.h5")
     with pytest.warns(UserWarning, match=r"attributes are not copied: .*units of time, .*have no attributes"):
         plait.copy(tmp_path / "a.h5", tmp_path / "b.npz")
     with plait.open(f"{tmp_path}/c.zarr::x", "w", shape=3, dtype="f4", attributes={"a": {"b": 1}, "c": 2}) as file:
@@ -117,7 +117,7 @@ def test_what_a_target_cannot_have(tmp_path):
 
 
 def test_one_array_of_a_group(tmp_path):
-    made(tmp_path / "a.nc")
+    write_arrays(tmp_path / "a.nc")
     plait.copy(tmp_path / "a.nc", tmp_path / "b.h5", variable="g/t")
     assert [info.name for info in plait.arrays_in(tmp_path / "b.h5")] == ["g/t"]
     assert [group.name for group in plait.groups_in(tmp_path / "b.h5")] == ["", "g"]
@@ -126,7 +126,7 @@ def test_one_array_of_a_group(tmp_path):
 
 
 def test_other_types_and_parts(tmp_path):
-    made(tmp_path / "a.nc")
+    write_arrays(tmp_path / "a.nc")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plait.copy(
@@ -138,7 +138,7 @@ def test_other_types_and_parts(tmp_path):
 
 
 def test_what_the_command_says(tmp_path):
-    made(tmp_path / "a.h5")
+    write_arrays(tmp_path / "a.h5")
     run = [sys.executable, "-m", "plait.cli"]
     done = subprocess.run(
         [*run, "copy", tmp_path / "a.h5", tmp_path / "b.npz"], capture_output=True, text=True, check=True

@@ -69,7 +69,7 @@ def test_windows_are_as_long_as_the_memory_allows():
 URLS = ["{0}/b.npy", "{0}/b.bin", "stripe:{0}/b.s?disks={0}/x,{0}/y&unit=100", "distant:b.d?folder={0}&place=striped"]
 
 
-def tells(url):
+def describes_itself(url):
     return "npy" in url or url.startswith("distant:")
 
 
@@ -84,11 +84,11 @@ def test_any_store_to_any_other(tmp_path, first, second):
         whole = numbers(shape, dtype, order)
         np.save(tmp_path / "a.npy", whole)
         plait.copy(tmp_path / "a.npy", first, memory=1000)
-        raw = {} if tells(first) else {"shape": shape, "dtype": dtype, "order": order}
+        raw = {} if describes_itself(first) else {"shape": shape, "dtype": dtype, "order": order}
         done = plait.copy(first, second, **raw, memory=2000)
         assert (done.shape, done.dtype, done.bytes, done.ranks) == (shape, whole.dtype, whole.nbytes, 1)
         assert done.seconds > 0
-        raw = {} if tells(second) else {"shape": shape, "dtype": dtype, "order": order}
+        raw = {} if describes_itself(second) else {"shape": shape, "dtype": dtype, "order": order}
         plait.copy(second, tmp_path / "back.npy", **raw)
         assert (tmp_path / "back.npy").read_bytes() == (tmp_path / "a.npy").read_bytes()
 

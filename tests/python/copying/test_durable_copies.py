@@ -32,7 +32,7 @@ def array(tmp_path, monkeypatch):
     return values
 
 
-def interrupted(source, target, share, **options):
+def interrupt_copy(source, target, share, **options):
     def stop(done, total):
         if done >= share * total:
             raise StopError
@@ -41,11 +41,11 @@ def interrupted(source, target, share, **options):
         plait.copy(source, target, resume=True, progress=stop, **options)
 
 
-def restart(monkeypatch):
+def pretend_restart(monkeypatch):
     monkeypatch.setattr(journals, "boot_id", lambda: "another start of the host")
 
 
-def forget_syncs(journal):
+def discard_syncs(journal):
     lines = Path(journal).read_text().splitlines(keepends=True)
     Path(journal).write_text("".join(line for line in lines if "synced" not in line))
 
@@ -53,10 +53,10 @@ def forget_syncs(journal):
 @pytest.mark.parametrize("orderly", [True, False])
 @pytest.mark.parametrize(("target", "options"), [("b.npy", ROWS), ("b.zarr", {"chunks": (8, 96), "memory": "8K"})])
 def test_an_orderly_stop_is_durable(array, monkeypatch, orderly, target, options):
-    interrupted("a.npy", target, 0.5, **options)
+    interrupt_copy("a.npy", target, 0.5, **options)
     if not orderly:
-        forget_syncs(f".{target}.plait-copy")
-    restart(monkeypatch)
+        discard_syncs(f".{target}.plait-copy")
+    pretend_restart(monkeypatch)
     done = plait.copy("a.npy", target, resume=True, **options)
     assert (done.resumed >= array.nbytes // 2) == orderly
     assert (done.resumed == 0) != orderly
@@ -66,11 +66,11 @@ def test_an_orderly_stop_is_durable(array, monkeypatch, orderly, target, options
 @pytest.mark.parametrize("codec", ["none", "zstd:1"])
 def test_chunks_that_the_host_has_lost_are_written_again(array, monkeypatch, codec):
     options = {"chunks": (16, 32), "codec": codec, **ROWS}
-    interrupted("a.npy", "b.zarr", 0.6, **options)
+    interrupt_copy("a.npy", "b.zarr", 0.6, **options)
     # 5 windows of 8 rows are complete: the chunks with rows 32 to 47 were renamed again for the last one.
     for file in Path(".b.zarr.plait-unfinished/c/2").iterdir():
         os.truncate(file, 0)
-    restart(monkeypatch)
+    pretend_restart(monkeypatch)
     done = plait.copy("a.npy", "b.zarr", resume=True, **options)
     assert done.resumed == 32 * 96 * 4
     np.testing.assert_array_equal(plait.open("b.zarr").read(), array)
@@ -85,7 +85,7 @@ def test_arrays_of_a_hierarchy_are_resumed_by_themselves(array, made, names):
     np.save("c.npy", array + 1)
     options = {"chunks": (8, 96), "codec": "zstd:1", "memory": "8K"}
     for source, name, share in zip(("a.npy", "c.npy"), names, (0.3, 0.6), strict=True):
-        interrupted(source, f"h.zarr::/{name}", share, **options)
+        interrupt_copy(source, f"h.zarr::/{name}", share, **options)
     plait.copy("a.npy", "h.zarr::/other", **options)
     for number, (source, name) in enumerate(zip(("a.npy", "c.npy"), names, strict=True)):
         done = plait.copy(source, f"h.zarr::/{name}", resume=True, **options)
@@ -101,7 +101,7 @@ def test_arrays_in_between_are_each_their_own(array):
         file.write(whole)
     options = {"chunks": (1024, 4), "codec": "zstd:1", "memory": "256K"}
     for name in "ab":
-        interrupted("c.zarr", f"h.zarr::/{name}", 0.7, **options)
+        interrupt_copy("c.zarr", f"h.zarr::/{name}", 0.7, **options)
     assert len(list(Path().glob(".h.zarr%?.scratch.zarr.plait-unfinished"))) == 2
     for name in "ab":
         done = plait.copy("c.zarr", f"h.zarr::/{name}", resume=True, **options)
@@ -112,8 +112,8 @@ def test_arrays_in_between_are_each_their_own(array):
 def test_an_array_and_its_group_do_not_go_on_with_each_other(array):
     np.savez("c.npz", a=array, b=array + 1)
     options = {"chunks": (8, 96), "memory": "4K"}
-    interrupted("c.npz", "h.zarr", 0.3, **options)
-    interrupted("a.npy", "h.zarr::/a", 0.5, **options)
+    interrupt_copy("c.npz", "h.zarr", 0.3, **options)
+    interrupt_copy("a.npy", "h.zarr::/a", 0.5, **options)
     done = plait.copy("c.npz", "h.zarr", resume=True, **options)
     assert done.resumed == 0
     np.testing.assert_array_equal(plait.open("h.zarr::/a").read(), array)
@@ -123,7 +123,7 @@ def test_an_array_and_its_group_do_not_go_on_with_each_other(array):
 
 @pytest.mark.parametrize("resume", [True, False])
 def test_file_systems_without_locks(array, monkeypatch, resume):
-    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
 
     def failing(code):
         def lock(file, how):

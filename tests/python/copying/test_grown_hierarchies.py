@@ -38,7 +38,7 @@ def hierarchy(tmp_path, monkeypatch):
     return Path("t.zarr")
 
 
-def listed(hierarchy):
+def consolidated_names(hierarchy):
     """Names in the consolidated metadata; None without such metadata."""
     consolidated = json.loads((hierarchy / "zarr.json").read_text()).get("consolidated_metadata")
     return consolidated and sorted(consolidated["metadata"])
@@ -63,7 +63,7 @@ def test_an_array_of_another_program_stays(hierarchy):
     np.testing.assert_array_equal(plait.open("t.zarr::b").read(), np.arange(4))
     np.testing.assert_array_equal(plait.open("t.zarr::b.kept-1").read(), np.ones(6))
     assert not (hierarchy / "a").exists()
-    assert listed(hierarchy) == ["b", "old", "old2"]
+    assert consolidated_names(hierarchy) == ["b", "old", "old2"]
 
 
 def test_an_array_that_another_program_has_replaced_stays(hierarchy):
@@ -103,7 +103,7 @@ def test_errors_name_replaced_arrays(hierarchy):
     ):
         plait.copy("u.h5", "t.zarr", progress=take_name)
     np.testing.assert_array_equal(plait.open("t.zarr::old").read(), np.ones(5))
-    assert listed(hierarchy) == ["old", "old2", "z"]
+    assert consolidated_names(hierarchy) == ["old", "old2", "z"]
 
 
 def test_exceptions_of_progress_have_a_note_about_replaced_arrays(hierarchy):
@@ -131,7 +131,7 @@ def test_consolidated_metadata_is_optional(hierarchy, deep):
     plait.copy("s.h5", "t.zarr")
     for name, array in ARRAYS.items():
         np.testing.assert_array_equal(plait.open(f"t.zarr::{name}").read(), array)
-    assert listed(hierarchy) is None
+    assert consolidated_names(hierarchy) is None
 
 
 @pytest.mark.parametrize("replaces", [False, True])
@@ -157,7 +157,7 @@ def test_a_copy_that_is_stopped_in_a_long_access(hierarchy, replaces):
     clause = "array old of t.zarr had been replaced already and has the new data"
     unchanged = "the target is as it was, or the complete new one"
     assert errors == f"Error: the copy was stopped; {clause if replaces else unchanged}\n"
-    assert listed(hierarchy) == arrays_in(hierarchy) == ["old", "old2"]
+    assert consolidated_names(hierarchy) == arrays_in(hierarchy) == ["old", "old2"]
     np.testing.assert_array_equal(plait.open("t.zarr::old").read(), np.ones(5) if replaces else np.arange(3))
     assert sorted(path.name for path in Path().iterdir()) == ["s.h5", "t.h5", "t.zarr", "u.h5"]
 

@@ -43,14 +43,14 @@ def sources(tmp_path, monkeypatch):
         file.write(FIELD)
 
 
-def opened(name, **more):
+def open_chunks_and_array(name, **more):
     with plait.open(name, **more) as file:
         return file.chunks, np.asarray(file.read())
 
 
 def check(target, chunks, array, **more):
     """Compare a target; chunks are None where it has none."""
-    found_chunks, actual = opened(target, **more)
+    found_chunks, actual = open_chunks_and_array(target, **more)
     assert chunks in (None, found_chunks)
     np.testing.assert_array_equal(actual, array)
 

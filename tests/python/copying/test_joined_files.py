@@ -28,7 +28,7 @@ def expected(paths, **options):
     return xarray.concat(parts, combine_attrs="override", **options)
 
 
-def opened(target, **options):
+def open_dataset(target, **options):
     options = {"mask_and_scale": False, "decode_times": False, **options}
     if Path(target).suffix == ".zarr":
         return xarray.open_zarr(target, chunks=None, **options)
@@ -36,7 +36,7 @@ def opened(target, **options):
 
 
 def check_equal(target, paths):
-    with opened(target) as dataset:
+    with open_dataset(target) as dataset:
         whole = expected(paths)
         xarray.testing.assert_equal(dataset, whole)
         assert dataset.attrs == whole.attrs
@@ -100,7 +100,7 @@ def test_the_command(folder, ranks, memory):
         "time=2:7:2",
     )
     assert done.exit_code == 0, done.output
-    with opened("part.zarr") as dataset:
+    with open_dataset("part.zarr") as dataset:
         assert set(dataset.variables) == {"t2m", "rain"}
         np.testing.assert_array_equal(dataset["t2m"], expected(paths)["t2m"][2:7:2])
 
@@ -113,7 +113,7 @@ def test_region_axes_chunks_and_dry_run(folder):
     assert {array.name: array.shape for array in plan}["t2m"] == (3, 7)
     assert not Path("all.zarr").exists()
     plait.copy("run-*.nc", "all.zarr", **options)
-    with opened("all.zarr") as dataset:
+    with open_dataset("all.zarr") as dataset:
         np.testing.assert_array_equal(dataset["t2m"], expected(paths)["t2m"].T[:, 1:8])
         assert dataset["t2m"].encoding["chunks"] == (3, 4)
 
@@ -169,11 +169,11 @@ def test_times_are_converted_for_each_array(folder):
     write_part("a.nc", [0.0, 12.0], units="hours since 2000-01-01")
     write_part("b.nc", [1.0, 1.5], units="days since 2000-01-01", seed=1)
     plait.copy(["a.nc", "b.nc"], "all.nc", concat="time")
-    with opened("all.nc") as dataset:
+    with open_dataset("all.nc") as dataset:
         np.testing.assert_array_equal(dataset["time"], [0, 12, 24, 36])
         assert dataset["time"].attrs["units"] == "hours since 2000-01-01"
     plait.copy(["b.nc", "a.nc"], "all.nc", concat="time", sort=True)
-    with opened("all.nc") as dataset:
+    with open_dataset("all.nc") as dataset:
         np.testing.assert_array_equal(dataset["time"], [0, 12, 24, 36])
 
 
@@ -187,7 +187,7 @@ def test_arrays_without_the_dimension_must_be_equal(folder):
         "run-10.nc::lat has 31.0 at index (2,), but run-9.nc::lat has 30.0; arrays without"
     )
     plait.copy("run-*.nc", "all.zarr", concat="time", first=True)
-    with opened("all.zarr") as dataset:
+    with open_dataset("all.zarr") as dataset:
         np.testing.assert_array_equal(dataset["lat"], [10, 20, 30])
         assert dataset["t2m"].shape == (4, 3)
     write_part("run-10.nc", [3.0], lat=(10.0, 20.0), seed=1)
@@ -255,7 +255,7 @@ def test_packed_arrays_are_decoded(folder):
     change(paths[1], lambda file: file["rain"].setncattr("scale_factor", 0.25))
     plait.copy("run-*.nc", "all.zarr", concat="time", unpack=True)
     parts = [xarray.open_dataset(path, decode_times=False)["rain"] for path in paths]
-    with opened("all.zarr") as dataset:
+    with open_dataset("all.zarr") as dataset:
         np.testing.assert_array_equal(dataset["rain"], np.concatenate(parts))
 
 

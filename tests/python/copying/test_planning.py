@@ -17,7 +17,7 @@ from plait.cli import main
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def written(path, shape, **options):
+def write_array(path, shape, **options):
     array = np.arange(math.prod(shape), dtype="f4").reshape(shape)
     with plait.open(path, "w", shape=shape, dtype="f4", **options) as file:
         file.write(array)
@@ -37,14 +37,14 @@ def times(shape, window, unit):
 @pytest.mark.parametrize("memory", ["8K", "64K", "16M"])
 def test_what_would_be_done_is_what_is_done(tmp_path, memory):
     shape = (128, 96)
-    written(tmp_path / "a.zarr", shape, chunks=(4, 96), codec="zstd:1")
+    write_array(tmp_path / "a.zarr", shape, chunks=(4, 96), codec="zstd:1")
     options = {"chunks": (128, 3), "codec": "zstd:1", "memory": memory}
     planned = plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options, dry_run=True)
     assert os.listdir(tmp_path) == ["a.zarr"]
     assert (planned.bytes, planned.windows) == (0, 0)
     (array,) = planned.plan
     done = plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options)
-    assert sum(one.windows for one in array.passes) == done.windows
+    assert sum(planned.windows for planned in array.passes) == done.windows
     assert array.scratch == (shape[0] * shape[1] * 4 if len(array.passes) == 2 else 0)
     first, last = array.passes[0], array.passes[-1]
     assert (first.source, last.target) == ("source", "target")
@@ -59,7 +59,7 @@ def test_what_would_be_done_is_what_is_done(tmp_path, memory):
 
 def test_two_passes_are_told(tmp_path):
     shape = (2048, 2048)
-    written(tmp_path / "a.zarr", shape, chunks=(8, 2048), codec="zstd:1")
+    write_array(tmp_path / "a.zarr", shape, chunks=(8, 2048), codec="zstd:1")
     planned = plait.copy(
         tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(2048, 8), codec="zstd:1", memory="2M", dry_run=True
     )
@@ -178,7 +178,7 @@ def test_too_little_memory_for_compressed_chunks_gives_a_warning(tmp_path):
 
 
 def test_buffers_of_further_threads_leave_less_memory_for_windows(tmp_path, monkeypatch):
-    written(tmp_path / "a.zarr", (1024, 1024), chunks=(64, 1024), codec="zstd:1")  # 256 KiB a chunk
+    write_array(tmp_path / "a.zarr", (1024, 1024), chunks=(64, 1024), codec="zstd:1")  # 256 KiB a chunk
 
     def planned(cores, memory="3M"):
         monkeypatch.setattr(os, "cpu_count", lambda: cores)

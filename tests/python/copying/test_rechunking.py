@@ -26,7 +26,7 @@ def make_array(dtype="f4", shape=SHAPE):
     return np.random.default_rng(2).integers(0, 99, shape).astype(dtype)
 
 
-def written(path, array, **options):
+def write_array(path, array, **options):
     with plait.open(path, "w", shape=array.shape, dtype=array.dtype, **options) as file:
         file.write(array)
 
@@ -36,7 +36,7 @@ def written(path, array, **options):
 @pytest.mark.parametrize("codecs", list(itertools.product(["none", "zstd:1"], repeat=2)))
 def test_chunks_become_others(location, memory, codecs, effort):
     array = make_array()
-    written(location / "a.zarr", array, chunks=(4, 45, 3), codec=codecs[0])
+    write_array(location / "a.zarr", array, chunks=(4, 45, 3), codec=codecs[0])
     for number, chunks in enumerate([(60, 2, 8), (7, 7, 7), *effort.choose([], [(1, 1, 1)]), (60, 45, 8)]):
         target = location / f"{number}.zarr"
         plait.copy(location / "a.zarr", target, chunks=chunks, codec=codecs[1], memory=memory)
@@ -53,7 +53,7 @@ def test_orders_become_others(tmp_path, location, orders, ends):
     source, target = (
         (tmp_path if end == ".npy" else location) / f"{name}{end}" for name, end in zip("ab", ends, strict=True)
     )
-    written(source, array, order=orders[0])
+    write_array(source, array, order=orders[0])
     plait.copy(source, target, target_order=orders[1], memory="8K")
     with plait.open(target) as file:
         assert file.order == orders[1]
@@ -61,14 +61,14 @@ def test_orders_become_others(tmp_path, location, orders, ends):
 
 
 def test_chunks_and_names_of_the_source_are_kept(location):
-    written(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
+    write_array(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
     plait.copy(location / "a.zarr", location / "b.zarr", codec="zstd")
     (info,) = plait.arrays_in(location / "b.zarr")
     assert (info.chunks, info.dimension_names, info.packed) == ((7, 8, 3), ("t", "y", "x"), True)
 
 
 def test_chunks_by_names_of_dimensions(location):
-    written(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
+    write_array(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
     run = CliRunner().invoke(main, ["copy", f"{location}/a.zarr", f"{location}/b.zarr", "--chunks", "t=16,x=4"])
     assert run.exit_code == 0, run.output
     assert plait.open(location / "b.zarr").chunks == (16, 45, 4)
@@ -88,7 +88,7 @@ def test_chunks_by_names_of_dimensions(location):
     ],
 )
 def test_options_that_cannot_be(location, options, says):
-    written(location / "a.zarr", make_array())
+    write_array(location / "a.zarr", make_array())
     with pytest.raises(plait.ArgumentError) as raised:
         plait.copy(location / "a.zarr", location / "b.zarr", **options)
     assert says.replace("a.zarr", "data") in str(raised.value)
@@ -211,7 +211,7 @@ print(peak() - before)
 def test_memory_is_bounded(tmp_path, codec):
     np.save(tmp_path / "a.npy", np.zeros((8, 8)))
     array = np.arange(8192 * 4096, dtype="f4").reshape(8192, 4096)  # 128 MiB
-    written(tmp_path / "rows.zarr", array, chunks=(64, 4096), codec=codec)
+    write_array(tmp_path / "rows.zarr", array, chunks=(64, 4096), codec=codec)
     run = subprocess.run(
         [sys.executable, "-c", LIMITED, "rows.zarr", "columns.zarr", "(8192, 64)", codec],
         cwd=tmp_path, capture_output=True, text=True, check=True,
@@ -223,7 +223,7 @@ def test_memory_is_bounded(tmp_path, codec):
 def test_a_copy_that_is_killed_leaves_nothing_that_looks_like_an_array(tmp_path, effort):
     zarr = pytest.importorskip("zarr")
     array = np.arange(1 << 21, dtype="f4").reshape(1024, 2048)
-    written(tmp_path / "a.zarr", array, chunks=(16, 2048), codec="zstd:1")
+    write_array(tmp_path / "a.zarr", array, chunks=(16, 2048), codec="zstd:1")
     code = (
         "import os, sys, plait\n"
         "def stop(done, total):\n    if done > int(sys.argv[1]) * total // 8: os.kill(os.getpid(), 9)\n"

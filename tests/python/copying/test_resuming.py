@@ -46,7 +46,7 @@ def stop_at(share):
     return tell
 
 
-def interrupted(source, target, share, **options):
+def interrupt_copy(source, target, share, **options):
     with pytest.raises(StopError):
         plait.copy(source, target, resume=True, progress=stop_at(share), **options)
 
@@ -59,7 +59,7 @@ def content(target):
         return np.asarray(file.read())
 
 
-def left():
+def unfinished_files():
     return sorted(name for name in os.listdir() if name not in ("a.npy", "a.zarr", "x", "y"))
 
 
@@ -84,15 +84,15 @@ def test_the_rest_is_copied(array, source, target, options, shares):
     expected = array[:50].T.astype("f8") if "axes" in options else array
     done = []
     for share in shares:
-        interrupted(source, target, share, memory="4K", **options)
-        unfinished = left()
+        interrupt_copy(source, target, share, memory="4K", **options)
+        unfinished = unfinished_files()
         assert all(name.startswith(".b.") for name in unfinished)
         assert len(unfinished) >= 2
         done.append(unfinished)
     begun = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
     assert 0 < begun.resumed < begun.bytes == expected.nbytes
     np.testing.assert_array_equal(content(target), expected)
-    assert len(left()) == 1
+    assert len(unfinished_files()) == 1
     if target == STRIPES:
         assert len(os.listdir("x")) == len(os.listdir("y")) == 1
 
@@ -105,23 +105,23 @@ def test_two_passes_go_on_in_either(array):
     options = {"chunks": (1024, 4), "codec": "zstd:1", "memory": "256K"}
     assert len(plait.copy("c.zarr", "b.zarr", **options, dry_run=True).plan[0].passes) == 2
     for share in (0.2, 0.7, 0.8):
-        interrupted("c.zarr", "b.zarr", share, **options)
-        assert ".b.zarr.scratch.zarr.plait-unfinished" in left()
+        interrupt_copy("c.zarr", "b.zarr", share, **options)
+        assert ".b.zarr.scratch.zarr.plait-unfinished" in unfinished_files()
     done = plait.copy("c.zarr", "b.zarr", resume=True, **options)
     assert 0.7 * whole.nbytes < done.resumed < whole.nbytes
     np.testing.assert_array_equal(content("b.zarr"), whole)
-    interrupted("c.zarr", "b.zarr", 0.7, **options)
+    interrupt_copy("c.zarr", "b.zarr", 0.7, **options)
     (scratch,) = Path.cwd().glob(".*scratch*")
     plait._core.remove_unfinished("b.zarr.scratch.zarr")
     assert not scratch.exists()
     assert plait.copy("c.zarr", "b.zarr", resume=True, **options).resumed == 0
     np.testing.assert_array_equal(content("b.zarr"), whole)
-    assert left() == ["b.zarr", "c.zarr"]
+    assert unfinished_files() == ["b.zarr", "c.zarr"]
 
 
 def test_shards_that_were_being_written_are_written_again(array):
     options = {"chunks": (8, 8), "shards": (16, 32), "codec": "zstd:1", "memory": 2 * 8 * 96 * 4, "layout": "(*, *)"}
-    interrupted("a.npy", "b.zarr", 0.6, **options)
+    interrupt_copy("a.npy", "b.zarr", 0.6, **options)
     # 5 windows of 8 rows are complete: the shards with rows 32 to 47 may be incomplete.
     for file in Path(".b.zarr.plait-unfinished/c/2").iterdir():
         file.write_bytes(b"half")
@@ -137,28 +137,28 @@ def test_shards_that_were_being_written_are_written_again(array):
 def test_arrays_that_are_there_are_not_copied_again(array):
     np.savez("c.npz", first=array, second=array + 1)
     (size,) = {array.nbytes}
-    interrupted("c.npz", "b.zarr", 0.75, memory="4K")
+    interrupt_copy("c.npz", "b.zarr", 0.75, memory="4K")
     assert plait.arrays_in("b.zarr")[0].name == "first"
     done = plait.copy("c.npz", "b.zarr", resume=True, memory="4K")
     assert size < done.resumed < done.bytes == 2 * size
     for number, name in enumerate(("first", "second")):
         np.testing.assert_array_equal(plait.open(f"b.zarr::/{name}").read(), array + number)
-    interrupted("c.npz", "{variable}.npy", 0.75, memory="4K")
+    interrupt_copy("c.npz", "{variable}.npy", 0.75, memory="4K")
     assert plait.copy("c.npz", "{variable}.npy", resume=True, memory="4K").resumed > size
     np.testing.assert_array_equal(np.load("second.npy"), array + 1)
-    assert left() == ["b.zarr", "c.npz", "first.npy", "second.npy"]
+    assert unfinished_files() == ["b.zarr", "c.npz", "first.npy", "second.npy"]
 
 
 def test_an_old_target_stays_until_then(array):
     np.save("b.npy", np.zeros(3))
-    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     np.testing.assert_array_equal(np.load("b.npy"), np.zeros(3))
     plait.copy("a.npy", "b.npy", resume=True)
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
 def test_another_copy_is_not_resumed(array):
-    interrupted("a.npy", "b.zarr", 0.5, memory="4K", chunks=(8, 8))
+    interrupt_copy("a.npy", "b.zarr", 0.5, memory="4K", chunks=(8, 8))
     for options, says in [
         ({"chunks": (8, 4)}, "whose chunks was (8, 8), nothing, not (8, 4), nothing"),
         ({"chunks": (8, 8), "codec": "zstd"}, "whose codec was nothing, not zstd"),
@@ -171,13 +171,13 @@ def test_another_copy_is_not_resumed(array):
     os.utime("a.npy", (1, 1))
     with pytest.raises(plait.ArgumentError, match=r"whose source was \[.*leave resume out once, which begins anew"):
         plait.copy("a.npy", "b.zarr", resume=True, chunks=(8, 8))
-    assert left() == [".b.zarr.plait-copy", ".b.zarr.plait-unfinished"]
+    assert unfinished_files() == [".b.zarr.plait-copy", ".b.zarr.plait-unfinished"]
     plait.copy("a.npy", "b.zarr", chunks=(8, 8))
-    assert left() == ["b.zarr"]
+    assert unfinished_files() == ["b.zarr"]
 
 
 def test_two_at_once(array):
-    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     with open(".b.npy.plait-copy") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
         for resume in (True, False):
@@ -196,16 +196,16 @@ def test_two_at_once(array):
 def test_what_was_synced_meanwhile_counts_after_two_starts_of_the_host(array, monkeypatch):
     monkeypatch.setattr(journals, "_SYNCED_EVERY", 0.0)
     monkeypatch.setattr(journals, "_SYNCING_SHARE", 1e9)
-    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     monkeypatch.setattr(journals, "boot_id", lambda: "another start of the host")
-    interrupted("a.npy", "b.npy", 0.8, memory="4K")
+    interrupt_copy("a.npy", "b.npy", 0.8, memory="4K")
     done = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
     assert done.resumed > 0.5 * array.nbytes
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
 def test_the_file_that_was_begun_is_the_one_that_is_gone_on_with(array):
-    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     (unfinished,) = Path.cwd().glob("*unfinished")
     begun = unfinished.read_bytes()
     os.rename(unfinished, "aside")
@@ -215,12 +215,12 @@ def test_the_file_that_was_begun_is_the_one_that_is_gone_on_with(array):
 
 
 def test_a_torn_line_of_the_journal_counts_for_nothing(array):
-    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     path = Path(".b.npy.plait-copy")
     lines = path.read_text().splitlines()
     assert json.loads(lines[0])["version"] == 1
     path.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:-3])
-    interrupted("a.npy", "b.npy", 0.8, memory="4K")
+    interrupt_copy("a.npy", "b.npy", 0.8, memory="4K")
     for line in path.read_text().splitlines():
         json.loads(line)
     done = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
@@ -230,8 +230,8 @@ def test_a_torn_line_of_the_journal_counts_for_nothing(array):
 
 def test_what_cannot_be_gone_on_with_leaves_nothing(array):
     pytest.importorskip("h5py")
-    interrupted("a.npy", "b.h5::/a", 0.5, memory="4K")
-    assert left() == []
+    interrupt_copy("a.npy", "b.h5::/a", 0.5, memory="4K")
+    assert unfinished_files() == []
     assert plait.copy("a.npy", "b.h5::/a", resume=True, memory="4K").resumed == 0
     np.testing.assert_array_equal(plait.open("b.h5::/a").read(), array)
     with pytest.raises(plait.ArgumentError, match="resume needs a source that is a file"):
@@ -245,10 +245,10 @@ def test_what_cannot_be_gone_on_with_leaves_nothing(array):
 def test_without_it_nothing_stays(array):
     with pytest.raises(StopError):
         plait.copy("a.npy", "b.zarr", memory="4K", progress=stop_at(0.5))
-    assert left() == []
+    assert unfinished_files() == []
     with pytest.raises(plait.ArgumentError):
         plait.copy("a.npy", "b.zarr", resume=True, chunks=(0, 0))
-    assert left() == []
+    assert unfinished_files() == []
 
 
 def test_large_intervals_do_not_wait_for_the_disk(array, monkeypatch):

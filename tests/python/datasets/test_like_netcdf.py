@@ -142,28 +142,28 @@ def random_file(path, choose):
         choose.shuffle(tasks)
         scales = {group: [] for group in GROUPS}
         for task, group in enumerate(tasks):
-            parent, made = file, file
+            parent, child = file, file
             for name in filter(None, group.split("/")):
-                made = parent[name] if name in parent else parent.create_group(name, track_order=choose.random() < 0.6)
-                parent = made
+                child = parent[name] if name in parent else parent.create_group(name, track_order=choose.random() < 0.6)
+                parent = child
             for number in range(choose.randint(0, 1)):
                 size, limit = choose.randint(1, 4), choose.choice([(None,), None, None])
                 name = f"{choose.choice('mxz')}{task}_{number}"
-                scale = made.create_dataset(name, data=np.zeros(size), maxshape=limit)
+                scale = child.create_dataset(name, data=np.zeros(size), maxshape=limit)
                 scale.make_scale()
                 scales[group].append(scale)
             for number in range(choose.randint(0, 3)):
                 name = f"{choose.choice('dgpsw')}{task}_{number}"
                 if scales[group] and choose.random() < 0.4:
                     attached = choose.choices(scales[group], k=choose.randint(1, 2))
-                    dataset = made.create_dataset(name, shape=tuple(len(scale) for scale in attached), dtype="f8")
+                    dataset = child.create_dataset(name, shape=tuple(len(scale) for scale in attached), dtype="f8")
                     for d, scale in enumerate(attached):
                         dataset.dims[d].attach_scale(scale)
                     continue
                 shape = tuple(choose.randint(1, 4) for _ in range(choose.randint(0, 3)))
                 dtype = choose.choice(["f4", "f4", h5py.string_dtype(), h5py.ref_dtype])
                 limits = tuple(choose.choice([size, size, None]) for size in shape) or None
-                made.create_dataset(name, shape=shape, dtype=dtype, maxshape=limits)
+                child.create_dataset(name, shape=shape, dtype=dtype, maxshape=limits)
 
 
 def read_dimensions(group):

@@ -19,7 +19,7 @@ def _xarray():
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
 
 
-def written(folder, location=None):
+def write_datasets(folder, location=None):
     """Write a dataset in the formats with named dimensions, and return the names of the files.  location: for Zarr"""
     location = location or folder
     dataset = xarray.Dataset(
@@ -44,7 +44,7 @@ def written(folder, location=None):
 
 
 def test_named_dimensions_and_coordinates(tmp_path, location):
-    original, names = written(tmp_path, location)
+    original, names = write_datasets(tmp_path, location)
     for name in names:
         with xarray.open_dataset(name, engine="plait") as dataset:
             xarray.testing.assert_equal(dataset, original)
@@ -91,7 +91,7 @@ def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
 
 
 def test_nothing_is_read_before_it_is_asked_for(tmp_path, location, monkeypatch):
-    _, names = written(tmp_path, location)
+    _, names = write_datasets(tmp_path, location)
     read = []
     index = plait.File.__getitem__
     monkeypatch.setattr(plait.File, "__getitem__", lambda self, key: read.append(self.url) or index(self, key))
@@ -114,7 +114,7 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path, location, monkeypatch)
     ids=str,
 )
 def test_indexing(tmp_path, location, index):
-    original, names = written(tmp_path, location)
+    original, names = write_datasets(tmp_path, location)
     with xarray.open_dataset(names[-1], engine="plait") as dataset:
         xarray.testing.assert_equal(dataset["t2m"].isel(index), original["t2m"].isel(index))
         points = xarray.DataArray([2, 5, 5], dims="point")
@@ -215,7 +215,7 @@ def test_groups_with_dimensions_without_names_make_a_tree(location):
 @pytest.mark.long
 def test_chunks_of_dask_workers(tmp_path):
     pytest.importorskip("dask.array", reason="dask is not installed")
-    _, names = written(tmp_path)
+    _, names = write_datasets(tmp_path)
     with xarray.open_dataset(names[-1], engine="plait", chunks={}) as lazy:
         assert lazy["t2m"].chunks == ((5, 5), (3, 3), (8,))
         mean = lazy["t2m"].mean("time")
@@ -224,7 +224,7 @@ def test_chunks_of_dask_workers(tmp_path):
 
 
 def test_pickles_and_threads(tmp_path):
-    original, names = written(tmp_path)
+    original, names = write_datasets(tmp_path)
     with xarray.open_dataset(names[-1], engine="plait") as dataset:
         other = pickle.loads(pickle.dumps(dataset))
         xarray.testing.assert_equal(other, original)

@@ -139,7 +139,7 @@ def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
     output = run(JOB, tmp_path, how)
     for rank in (0, 1):
         assert f"again {rank}: rank 2 has ended or left" in output
-        assert "rank 2 has ended or left" in told(rank, output)
+        assert "rank 2 has ended or left" in find_error(rank, output)
 
 
 @pytest.mark.sampled(1)
@@ -148,8 +148,8 @@ def test_what_a_rank_that_has_gone_has_of_a_shared_file_is_told(tmp_path, how):
     output = run(SHARED_JOB, tmp_path, how)
     for rank in (0, 1):
         assert f"again {rank}: rank 2 has ended or left" in output
-        assert "rank 2 has ended or left" in told(rank, output)
-        assert f"of the shared file {tmp_path}/data)" in told(rank, output)
+        assert "rank 2 has ended or left" in find_error(rank, output)
+        assert f"of the shared file {tmp_path}/data)" in find_error(rank, output)
     assert not any(tmp_path.iterdir())  # no rank closed it
 
 
@@ -171,7 +171,7 @@ def run(job, folder, how):
     return done.stdout
 
 
-def told(rank, output):
+def find_error(rank, output):
     """Return the one line with the error of a rank, and check that it came soon enough."""
     lines = [line for line in output.splitlines() if line.startswith(f"told {rank} after ")]
     assert len(lines) == 1, output

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from several_hosts_here import HOSTS, needs, needs_hosts, needs_hosts_and_mpi, on_hosts, said
+from several_hosts_here import HOSTS, hosts_output, needs, needs_hosts, needs_hosts_and_mpi, on_hosts
 
 sys.path.append(str(HOSTS.parent))
 from several_hosts import launch, spec, state
@@ -102,12 +102,12 @@ def test_what_a_killed_run_left_is_undone(tmp_path):
     assert (tmp_path / "plait-hosts.txt").exists()
 
 
-def left_in(folder):
+def list_leftovers(folder):
     """Return the files of runs in their temporary folder, and the loop devices that hold files there."""
     return [path.name for path in folder.glob("plait-hosts-*")], state.loops_on(folder)
 
 
-def gone(mark, seconds=60):
+def wait_until_gone(mark, seconds=60):
     """Waits until no process has a word of its command line any more."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
@@ -121,7 +121,7 @@ def gone(mark, seconds=60):
 @needs_hosts
 def test_names_and_addresses():
     script = "hostname; for host in host0 host1 host2; do on-host $host 'hostname; ip -o -4 addr show eth0'; done"
-    words = said("exec", "--hosts", 3, "--", "sh", "-c", script + "; getent hosts host2")
+    words = hosts_output("exec", "--hosts", 3, "--", "sh", "-c", script + "; getent hosts host2")
     assert words.split("\n")[0] == "head"
     assert re.findall(r"^host\d$", words, re.MULTILINE) == ["host0", "host1", "host2"]
     addresses = re.findall(r"inet (\S+)/24", words)
@@ -131,7 +131,7 @@ def test_names_and_addresses():
 
 @needs_hosts
 def test_nothing_reaches_the_machines_own_network():
-    words = said("exec", "--", "sh", "-c", "ip -o link; ip route; on-host host1 'ip -o link; ip route'")
+    words = hosts_output("exec", "--", "sh", "-c", "ip -o link; ip route; on-host host1 'ip -o link; ip route'")
     devices = {name.split("@")[0] for name in re.findall(r"^\d+: (\S+):", words, re.MULTILINE)}
     assert devices - {"ifb0", "ifb1", "tunl0", "sit0"} == {"lo", "br0", "to-host0", "to-host1", "eth0"}
     assert not re.search("^default", words, re.MULTILINE)
@@ -150,7 +150,7 @@ for folder in /var/tmp /dev/shm {tmp_path}; do
 done
 on-host host1 'find "${{TMPDIR:-/tmp}}"/plait-hosts-*/disks -mindepth 1'
 """
-    words = said("exec", "--", "sh", "-c", script).split("\n")
+    words = hosts_output("exec", "--", "sh", "-c", script).split("\n")
     assert words == ["nothing in /var/tmp", "mine", "nothing in /dev/shm", "mine", "mine", "mine", ""]
 
 
@@ -163,7 +163,7 @@ def test_chosen_folders(tmp_path):
 on-host host0 'echo a >{local}/a; echo b >{shared}/b'
 on-host host1 'find {local} -type f; cat {shared}/b'
 """
-    words = said("exec", "--local", local, "--shared", shared, "--", "sh", "-c", script).split()
+    words = hosts_output("exec", "--local", local, "--shared", shared, "--", "sh", "-c", script).split()
     assert words == [f"{shared}/b", "b"]
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["b", "hidden"]
 
@@ -202,14 +202,14 @@ def test_nothing_stays_behind(number, tmp_path):
         assert time.monotonic() < limit
         assert process.poll() is None
         time.sleep(0.05)
-    assert left_in(tmp_path)[0]
+    assert list_leftovers(tmp_path)[0]
     process.send_signal(number)
     status = process.wait(timeout=300)
     assert status == (-number if number == signal.SIGKILL else 128 + number)
-    assert gone(mark)
+    assert wait_until_gone(mark)
     if number == signal.SIGKILL:
-        said("exec", "--", "true", environment=environment)  # the next start clears the leftovers of this one
-    assert left_in(tmp_path) == ([], [])
+        hosts_output("exec", "--", "true", environment=environment)  # the next start clears the leftovers of this one
+    assert list_leftovers(tmp_path) == ([], [])
 
 
 TRANSFER = """
@@ -238,7 +238,7 @@ else:
 
 def transfer(size, *limits):
     """Return the seconds of a round trip and the bytes per second between two hosts with such links."""
-    words = said("run", "--ranks", 2, *limits, "--", sys.executable, "-c", TRANSFER, size)
+    words = hosts_output("run", "--ranks", 2, *limits, "--", sys.executable, "-c", TRANSFER, size)
     return [float(word) for word in words.split()]
 
 
@@ -270,7 +270,7 @@ for host in host0 host1; do
 done
 wait
 """
-    words = said("exec", "--disk", "40MB/s", "--", "sh", "-c", script)
+    words = hosts_output("exec", "--disk", "40MB/s", "--", "sh", "-c", script)
     seconds = [float(text) for text in re.findall(r"copied, ([\d.e-]+) s", words)]
     assert len(seconds) == 6
     # The kernel lets an idle disk transfer the amount of a tenth of a second at once.
@@ -287,7 +287,7 @@ def test_disks_have_the_wanted_size(tmp_path):
     done = on_hosts("exec", "--disk-size", "32MB", "--", "sh", "-c", script, environment=environment)
     assert done.stderr.count("No space left on device") == 1
     assert done.returncode == 0
-    assert left_in(tmp_path) == ([], [])
+    assert list_leftovers(tmp_path) == ([], [])
 
 
 @needs_hosts_and_mpi
@@ -296,5 +296,5 @@ def test_disks_have_the_wanted_size(tmp_path):
 def test_ranks_are_placed(place, hosts):
     script = "import os, socket; from mpi4py import MPI; "
     script += "os.write(1, f'{MPI.COMM_WORLD.rank} {socket.gethostname()}\\n'.encode())"
-    words = said("run", "--ranks", 4, "--place", place, "--", sys.executable, "-c", script)
+    words = hosts_output("run", "--ranks", 4, "--place", place, "--", sys.executable, "-c", script)
     assert sorted(words.split("\n")[:-1]) == [f"{rank} host{host}" for rank, host in enumerate(hosts)]

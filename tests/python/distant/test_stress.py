@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from compiling import compiled
-from several_hosts_here import HOSTS, needs, needs_hosts_and_mpi, said
+from several_hosts_here import HOSTS, hosts_output, needs, needs_hosts_and_mpi
 
 STRESS = Path(__file__).parents[2] / "stress"
 STORM = STRESS / "storm.py"
@@ -39,28 +39,28 @@ class Job:
         streams = {"stdin": subprocess.DEVNULL, "stdout": self.output, "stderr": subprocess.STDOUT}
         self.process = subprocess.Popen(self.command, **streams)
 
-    def said(self):
+    def reports(self):
         return {path.name: path.read_text() for path in self.report.iterdir()}
 
     def check(self, ranks, seconds=400):
         """Waits until these ranks have said that all was well."""
         expected = {f"done-{rank}" for rank in ranks}
         limit = time.monotonic() + seconds
-        while self.process.poll() is None and time.monotonic() < limit and not set(self.said()) >= expected:
+        while self.process.poll() is None and time.monotonic() < limit and not set(self.reports()) >= expected:
             if self.crashed():
                 time.sleep(5)  # the others may be about to end
                 break
             time.sleep(0.02)
         self.end()
-        assert set(self.said()) == expected, self.story()
-        return self.said()
+        assert set(self.reports()) == expected, self.story()
+        return self.reports()
 
     def crashed(self):
         return "Segmentation fault" in Path(self.output.name).read_text()
 
     def story(self):
         self.output.seek(0)
-        return f"{' '.join(self.command)}\n{self.said()}\n{self.output.read()}"
+        return f"{' '.join(self.command)}\n{self.reports()}\n{self.output.read()}"
 
     def end(self):
         if self.process.poll() is None:
@@ -95,7 +95,7 @@ def test_any_number_of_ranks_and_hosts(start, hosts, place, ranks, effort):
     job = start(hosts, ranks, ["--phases", effort.choose(1, 2)], ["--place", place])
     status = job.process.wait(600)
     assert status == 0, job.story()
-    assert set(job.said()) == {f"done-{rank}" for rank in range(max(ranks))}
+    assert set(job.reports()) == {f"done-{rank}" for rank in range(max(ranks))}
 
 
 @needs_hosts_and_mpi
@@ -198,6 +198,6 @@ def test_where_a_firewall_lets_only_mpi_through(behind_firewall, effort):
     program = APART.replace("SECONDS", str(effort.choose(0, 12)))
     jobs = [["--", *behind_firewall(*case), sys.executable, "-c", program] for case in cases]
     with ThreadPoolExecutor(len(jobs)) as pool:  # mostly they wait
-        words = list(pool.map(lambda job: said("run", "--hosts", 2, "--ranks", 3, *job, seconds=400), jobs))
+        words = list(pool.map(lambda job: hosts_output("run", "--hosts", 2, "--ranks", 3, *job, seconds=400), jobs))
     for (code, which), words_ in zip(cases, words, strict=True):
         assert str(behind[which]) in words_, (code, which)

@@ -23,10 +23,10 @@ def test_old_bytes_are_wrong_only_below_a_settled_write():
 
 
 def test_each_byte_may_be_that_of_any_unordered_write():
-    one, two = write(1, 0, 0, 64), write(2, 1, 32, 64)
+    first, second = write(1, 0, 0, 64), write(2, 1, 32, 64)
     content = np.concatenate([expected_bytes(1, 0, 48), expected_bytes(2, 48, 48)])
-    assert wrong_bytes(content, 0, np.zeros(96, np.uint8), [one, two], [one, two]).size == 0
-    assert wrong_bytes(content, 0, np.zeros(96, np.uint8), [one], [one]).min() >= 48
+    assert wrong_bytes(content, 0, np.zeros(96, np.uint8), [first, second], [first, second]).size == 0
+    assert wrong_bytes(content, 0, np.zeros(96, np.uint8), [first], [first]).min() >= 48
 
 
 def test_moved_bytes_are_wrong():

@@ -35,7 +35,7 @@ def every_index(layout):
     return itertools.product(*(range(extent) for extent in layout.shape))
 
 
-def shown(layout, view=None, width=100, height=40):
+def draw_text(layout, view=None, width=100, height=40):
     console = Console(width=width, height=height, force_terminal=False, no_color=True)
     with console.capture() as capture:
         console.print(render_layout(layout, view or View(), width, height))
@@ -84,7 +84,7 @@ def test_a_large_dimension_is_shown_around_the_rank_in_question():
     layout = plait.Layout((10**12,), "(cyclic(100000)) onto (1000)")
     axis = divide(layout, 0, 10, focus=50_000_000)
     assert [band.begin // 100_000 for band in axis.bands] == list(range(498, 508))
-    assert "· 500 ·" in " ".join(shown(layout, View(rank=500)).split())
+    assert "· 500 ·" in " ".join(draw_text(layout, View(rank=500)).split())
 
 
 def element_order(layout, rank):
@@ -155,7 +155,7 @@ def test_local_position_counts_through_the_local_array(order):
 
 
 def test_two_dimensions_are_drawn_as_a_grid_of_ranks():
-    lines = shown(plait.Layout((2, 4), "(block, cyclic) onto (2, 2)")).splitlines()
+    lines = draw_text(plait.Layout((2, 4), "(block, cyclic) onto (2, 2)")).splitlines()
     assert [line.split() for line in lines[:3]] == [
         ["0", "1", "2", "3"],
         ["0", "0", "1", "0", "1"],
@@ -164,12 +164,12 @@ def test_two_dimensions_are_drawn_as_a_grid_of_ranks():
 
 
 def test_one_rank_alone_hides_the_others():
-    text = shown(plait.Layout((4,), "(cyclic) onto (2)"), View(rank=1))
+    text = draw_text(plait.Layout((4,), "(cyclic) onto (2)"), View(rank=1))
     assert text.splitlines()[1].split() == ["·", "1", "·", "1"]
 
 
 def test_positions_are_drawn_instead_of_ranks():
-    text = shown(plait.Layout((6,), "(cyclic) onto (2)"), View(positions=True))
+    text = draw_text(plait.Layout((6,), "(cyclic) onto (2)"), View(positions=True))
     assert text.splitlines()[1].split() == ["0", "0", "1", "1", "2", "2"]
 
 
@@ -178,29 +178,29 @@ def test_positions_are_drawn_instead_of_ranks():
 @pytest.mark.parametrize("size", [(60, 20), (200, 60)])
 def test_pictures_fit_the_terminal(shape, kind, size):
     layout = plait.Layout(shape, [kind] * len(shape), grid=(2,) * len(shape))
-    lines = shown(layout, width=size[0], height=size[1]).splitlines()
+    lines = draw_text(layout, width=size[0], height=size[1]).splitlines()
     assert max(len(line.rstrip()) for line in lines) <= size[0]
     assert len(shape) == 3 or len(lines) <= size[1]
 
 
 def test_positions_are_never_merged_into_bands():
-    text = shown(plait.Layout((3000, 4), "(*, block) onto (2)"), View(positions=True))
+    text = draw_text(plait.Layout((3000, 4), "(*, block) onto (2)"), View(positions=True))
     assert ["2", "4", "5", "4", "5"] in [line.split() for line in text.splitlines()]
 
 
 def test_a_large_array_says_what_is_shown():
-    assert "Shown: rows 0.." in shown(plait.Layout((3000, 3000), "(cyclic, *) onto (4)"))
-    assert "Shown" not in shown(plait.Layout((3000, 3000), "(block, *) onto (4)"))
+    assert "Shown: rows 0.." in draw_text(plait.Layout((3000, 3000), "(cyclic, *) onto (4)"))
+    assert "Shown" not in draw_text(plait.Layout((3000, 3000), "(block, *) onto (4)"))
 
 
 def test_more_dimensions_than_three_are_drawn_slab_by_slab():
-    text = shown(plait.Layout((4, 2, 2, 3), "(block, *, *, cyclic) onto (2, 3)"))
+    text = draw_text(plait.Layout((4, 2, 2, 3), "(block, *, *, cyclic) onto (2, 3)"))
     assert text.splitlines()[0].split("   ")[:2] == ["[0..1, 0..1, :, :]", "[2..3, 0..1, :, :]"]
     assert text.splitlines()[2].split() == ["0", "0", "1", "2", "0", "3", "4", "5"]
 
 
 def test_an_empty_array_is_said_to_be_empty():
-    assert "no elements" in shown(plait.Layout((0, 4), "(block, *) onto (2)"))
+    assert "no elements" in draw_text(plait.Layout((0, 4), "(block, *) onto (2)"))
 
 
 def test_traffic_counts_each_element_once():

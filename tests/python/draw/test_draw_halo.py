@@ -26,7 +26,7 @@ LAYOUTS = [
 ROOMY = Limits(100, 100, 100)
 
 
-def shown(layout, view, width=100, height=40):
+def draw_text(layout, view, width=100, height=40):
     console = Console(width=width, height=height, force_terminal=False, no_color=True)
     with console.capture() as capture:
         console.print(render_layout(layout, view, width, height))
@@ -58,7 +58,7 @@ def test_positions_of_a_halo_count_through_the_padded_array(text):
 
 def test_a_halo_in_the_terminal():
     layout = plait.Layout.parse("4x8 (block, block) onto (2, 2) halo=(1, 1) periodic=(1)")
-    lines = shown(layout, View(1)).splitlines()
+    lines = draw_text(layout, View(1)).splitlines()
     assert lines[:6] == [
         "   0 1 2 3 4 5 6 7 8 ",
         "-1       - - - - - - ",
@@ -79,7 +79,7 @@ def test_a_large_block_is_shown_with_its_halo_though_that_is_small():
     ]  # fmt: skip
     assert scene.labels[0, 0].tolist() == ["", "90", "91", "92", ""]
     assert scene.labels[0, 1].tolist() == ["·", "0", "1", "2", "·"]
-    text = shown(layout, View(1))
+    text = draw_text(layout, View(1))
     assert "Shown: rows -1..302 of 3000, columns 99988..200011 of 1000000." in text
 
 
@@ -89,13 +89,13 @@ def test_a_halo_over_many_small_blocks_stays_within_the_room():
     scene = build(layout, View(60), Limits(1, 20, 20))
     assert len(scene.columns.bands) <= 20
     assert Kind.OWNED in scene.kinds
-    assert max(len(line) for line in shown(layout, View(60), width=60).splitlines()) <= 60
+    assert max(len(line) for line in draw_text(layout, View(60), width=60).splitlines()) <= 60
 
 
 def test_a_rank_without_elements_has_no_halo():
     layout = plait.Layout.parse("4 (block(2)) onto (3) halo=(1)")
-    assert "Rank 2 owns nothing here." in shown(layout, View(2))
-    assert "Rank 9 is not one of the ranks here." in shown(layout, View(9))
+    assert "Rank 2 owns nothing here." in draw_text(layout, View(2))
+    assert "Rank 9 is not one of the ranks here." in draw_text(layout, View(9))
 
 
 def test_the_traffic_of_filling_halos_is_counted_apart():

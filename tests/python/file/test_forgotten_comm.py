@@ -113,21 +113,21 @@ def test_environments_of_launchers(tmp_path, monkeypatch):
         with plait.open(tmp_path / "a.npy", "w", shape=2, dtype="f8") as file:
             file.write(np.zeros(2))
 
-    def refused(rank, **environment):
+    def check_rejected(rank, **environment):
         with pytest.raises(plait.ArgumentError, match=f"rank {rank} of this job has written .*a.npy, which rank "):
             write(**environment)
 
     write(PMIX_NAMESPACE="job@1", PMIX_RANK="1")
-    refused(1, PMIX_NAMESPACE="job@1", PMIX_RANK="0")
+    check_rejected(1, PMIX_NAMESPACE="job@1", PMIX_RANK="0")
     write(PMIX_NAMESPACE="job@1", PMIX_RANK="1")
     write(PMIX_NAMESPACE="job@2", PMIX_RANK="0")
     write(SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_PROCID="3", SLURM_STEP_NUM_TASKS="4")
-    refused(3, SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_PROCID="2", SLURM_STEP_NUM_TASKS="4")
+    check_rejected(3, SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_PROCID="2", SLURM_STEP_NUM_TASKS="4")
     write(SLURM_JOB_ID="7", SLURM_STEP_ID="1", SLURM_PROCID="2", SLURM_STEP_NUM_TASKS="4")
     write(SLURM_JOB_ID="7", SLURM_STEP_ID="1", SLURM_PROCID="0", SLURM_STEP_NUM_TASKS="1")
     write()
     write(PMI_RANK="0", PMI_SIZE="2")
-    refused(0, PMI_RANK="1", PMI_SIZE="2")
+    check_rejected(0, PMI_RANK="1", PMI_SIZE="2")
     write(PMI_RANK="0", PMI_SIZE="2")
     write()
     assert os.listxattr(tmp_path / "a.npy") == []

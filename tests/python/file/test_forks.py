@@ -26,7 +26,7 @@ def write(name):
     return name
 
 
-def refused(call):
+def check_rejected(call):
     with pytest.raises(plait.ArgumentError, match=f"belongs to process {os.getppid()}, and this is process"):
         call()
 
@@ -38,8 +38,8 @@ def test_a_child_that_ends_leaves_the_new_file_to_its_parent(tmp_path, monkeypat
     held[0].iwrite(ARRAY).wait()  # there is a thread now
 
     def body():
-        refused(held[0].close)
-        refused(lambda: held[0].write(ARRAY))
+        check_rejected(held[0].close)
+        check_rejected(lambda: held[0].write(ARRAY))
         assert held[0].closed
         held.clear()
 
@@ -62,18 +62,18 @@ def test_calls_on_inherited_handles_are_errors(tmp_path):
 
     def body():
         for call in (file.read, lambda: file.iread(parts), lambda: file.explain(parts), file.last_times, file.stream):
-            refused(call)
+            check_rejected(call)
         for stream in streams:
             for call in (lambda: stream.read(1), lambda: stream.iread(1), stream.tell, lambda: stream.seek(0)):  # noqa: B023
-                refused(call)
-            refused(stream.close)
+                check_rejected(call)
+            check_rejected(stream.close)
             assert stream.closed
         for call in (request.wait, request.test, later.wait, later.test):
-            refused(call)
+            check_rejected(call)
         for call in (lambda: distant.read(0, 3), lambda: distant.iwrite(0, b"x"), distant.size, distant.close):
-            refused(call)
+            check_rejected(call)
         for call in (lambda: shared.read(0, 3), lambda: shared.write(0, b"x"), shared.close):
-            refused(call)
+            check_rejected(call)
         assert distant.closed
         assert shared.closed
         with pytest.raises(KeyError), file, distant:

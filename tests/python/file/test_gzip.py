@@ -19,7 +19,7 @@ def noise(count: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 1000, count).astype("i4")
 
 
-def packed(path: Path, array: np.ndarray, members: int = 1, level: int = 6) -> Path:
+def write_gzip(path: Path, array: np.ndarray, members: int = 1, level: int = 6) -> Path:
     """Write the array's bytes in `members` gzip members."""
     data = array.tobytes()
     cuts = [len(data) * i // members for i in range(members + 1)]
@@ -29,7 +29,7 @@ def packed(path: Path, array: np.ndarray, members: int = 1, level: int = 6) -> P
     return path
 
 
-def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
+def open_error_text(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
     with pytest.raises(kind) as raised:
         plait.open(path, mode, **{"shape": (6,), "dtype": "i4", **options})
     return str(raised.value)
@@ -39,7 +39,7 @@ def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: o
 @pytest.mark.parametrize("level", [0, 1, 9])
 def test_layouts_and_regions(tmp_path, members, level):
     array = noise(60 * 70).reshape(60, 70)
-    path = packed(tmp_path / "a.raw.gz", array, members, level)
+    path = write_gzip(tmp_path / "a.raw.gz", array, members, level)
     layout = plait.Layout((60, 70), "(cyclic(7), block)", grid=(2, 2))
     with plait.open(path, shape=(60, 70), dtype="i4") as file:
         for rank, part in enumerate(file.read(layout)):
@@ -53,7 +53,7 @@ def test_layouts_and_regions(tmp_path, members, level):
 @pytest.mark.parametrize(("members", "level"), [(1, 6), (1, 0), (40, 1)])
 def test_any_position_is_reached_from_a_restart_point_near_it(tmp_path, members, level, effort):
     array = noise(effort.choose(600_000, 3_000_000))
-    path = packed(tmp_path / "a.bin.gz", array, members, level)
+    path = write_gzip(tmp_path / "a.bin.gz", array, members, level)
     with plait.open(path, shape=array.shape, dtype="i4") as file:
         assert "restart points" in file.explain(plait.Layout(array.shape, "(block)", grid=(1,)))
         np.testing.assert_array_equal(file.read(), array)
@@ -67,7 +67,7 @@ def test_any_position_is_reached_from_a_restart_point_near_it(tmp_path, members,
 def test_restart_points_are_thinned_out_in_large_files(tmp_path, effort):
     zeros = np.zeros(effort.choose(140, 300) << 20, "u1")
     zeros[123_456_789] = 7
-    path = packed(tmp_path / "a.gz", zeros, zeros.size >> 20, 1)
+    path = write_gzip(tmp_path / "a.gz", zeros, zeros.size >> 20, 1)
     with plait.open(path, shape=zeros.shape, dtype="u1") as file:
         words = file.explain(plait.Layout(zeros.shape, "(block)", grid=(1,)))
         assert 64 <= int(words.split(" restart points")[0].split()[-1]) <= 128
@@ -88,27 +88,27 @@ def test_what_programs_have_packed(tmp_path):
 
 
 def test_empty_content(tmp_path):
-    path = packed(tmp_path / "a.gz", noise(0))
+    path = write_gzip(tmp_path / "a.gz", noise(0))
     assert plait.open(path, shape=(0, 3), dtype="f8").read().shape == (0, 3)
 
 
 def test_an_offset_counts_bytes_of_the_content(tmp_path):
-    path = packed(tmp_path / "a.gz", noise(10))
+    path = write_gzip(tmp_path / "a.gz", noise(10))
     assert plait.open(path, shape=8, dtype="i4", offset=8).read().tolist() == noise(10)[2:].tolist()
 
 
 def test_sizes_that_do_not_fit(tmp_path):
-    path = packed(tmp_path / "a.gz", noise(10))
-    assert "has 40 bytes, but an array 11 of 4-byte elements" in refused(plait.StoreError, path, shape=11)
-    assert "has 40 bytes, but an array 9 of 4-byte elements" in refused(plait.ArgumentError, path, shape=9)
-    assert "shape and dtype must be given" in refused(plait.ArgumentError, path, shape=None, dtype=None)
+    path = write_gzip(tmp_path / "a.gz", noise(10))
+    assert "has 40 bytes, but an array 11 of 4-byte elements" in open_error_text(plait.StoreError, path, shape=11)
+    assert "has 40 bytes, but an array 9 of 4-byte elements" in open_error_text(plait.ArgumentError, path, shape=9)
+    assert "shape and dtype must be given" in open_error_text(plait.ArgumentError, path, shape=None, dtype=None)
 
 
 @pytest.mark.parametrize("mode", ["w", "r+"])
 def test_writing_is_refused(tmp_path, mode):
-    path = packed(tmp_path / "a.raw.gz", noise(6))
+    path = write_gzip(tmp_path / "a.raw.gz", noise(6))
     before = path.read_bytes()
-    text = refused(plait.ArgumentError, path, mode)
+    text = open_error_text(plait.ArgumentError, path, mode)
     assert text == (
         f"{path}: gzipped files are only read; write {tmp_path}/a.raw and gzip that, or write raw:{path} for elements "
         "as they are"
@@ -119,56 +119,64 @@ def test_writing_is_refused(tmp_path, mode):
 
 def test_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "is that of a gzipped .npy file" in refused(plait.ArgumentError, packed(tmp_path / "a.npy.gz", noise(6)))
-    assert "is that of a gzipped HDF5 file" in refused(plait.ArgumentError, packed(tmp_path / "a.h5.gz", noise(6)))
-    path = packed(tmp_path / "a.bin.GZ", noise(6))
+    assert "is that of a gzipped .npy file" in open_error_text(
+        plait.ArgumentError, write_gzip(tmp_path / "a.npy.gz", noise(6))
+    )
+    assert "is that of a gzipped HDF5 file" in open_error_text(
+        plait.ArgumentError, write_gzip(tmp_path / "a.h5.gz", noise(6))
+    )
+    path = write_gzip(tmp_path / "a.bin.GZ", noise(6))
     assert plait.open(path, shape=6, dtype="i4").read().tolist() == noise(6).tolist()
     for prefix in ("stripe:", "distant:", "memory:"):
-        assert "names that end with .gz stand for ordinary files only" in refused(plait.ArgumentError, f"{prefix}a.gz")
-    path = packed(tmp_path / "a.bin", noise(6))
-    assert "those of gzip files; give it a name that ends with .gz" in refused(plait.StoreError, path, shape=1000)
-    path = packed(tmp_path / "b.gz", noise(6))
+        assert "names that end with .gz stand for ordinary files only" in open_error_text(
+            plait.ArgumentError, f"{prefix}a.gz"
+        )
+    path = write_gzip(tmp_path / "a.bin", noise(6))
+    assert "those of gzip files; give it a name that ends with .gz" in open_error_text(
+        plait.StoreError, path, shape=1000
+    )
+    path = write_gzip(tmp_path / "b.gz", noise(6))
     size = path.stat().st_size
     assert plait.open(f"raw:{path}", shape=size, dtype="u1").read().tobytes() == path.read_bytes()
 
 
 def test_files_that_are_not_gzipped(tmp_path):
     (tmp_path / "a.gz").write_bytes(bytes(24))
-    text = refused(plait.StoreError, tmp_path / "a.gz")
+    text = open_error_text(plait.StoreError, tmp_path / "a.gz")
     assert "does not begin like a gzip file" in text
     assert f"write raw:{tmp_path}/a.gz" in text
     (tmp_path / "a.gz").write_bytes(b"")
-    assert "does not begin like a gzip file" in refused(plait.StoreError, tmp_path / "a.gz")
+    assert "does not begin like a gzip file" in open_error_text(plait.StoreError, tmp_path / "a.gz")
     (tmp_path / "a.gz").write_bytes(b"GRIB" + bytes(24))
-    assert "Its first bytes are those of GRIB" in refused(plait.StoreError, tmp_path / "a.gz")
+    assert "Its first bytes are those of GRIB" in open_error_text(plait.StoreError, tmp_path / "a.gz")
 
 
 def test_damage_is_found_when_the_file_is_opened(tmp_path):
-    path = packed(tmp_path / "a.gz", noise(100_000), 2)
+    path = write_gzip(tmp_path / "a.gz", noise(100_000), 2)
     whole = path.read_bytes()
     second = whole.index(b"\x1f\x8b\x08", 10)
     known = {"shape": 100_000}
     for length in (5, 1000, second - 3, second + 4, len(whole) - 1):
         path.write_bytes(whole[:length])
-        text = refused(plait.StoreError, path, **known)
+        text = open_error_text(plait.StoreError, path, **known)
         assert f"{path} ends at byte {length} in the middle of gzip data" in text
         assert "it is truncated" in text
     for offset in (1000, second + 1000):
         path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 255]) + whole[offset + 1 :])
-        text = refused(plait.StoreError, path, **known)
+        text = open_error_text(plait.StoreError, path, **known)
         assert "the gzip data is damaged at byte" in text or "ends at byte" in text
     for offset, says in ((second - 8, "incorrect data check"), (len(whole) - 4, "incorrect length check")):
         path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
-        text = refused(plait.StoreError, path, **known)
+        text = open_error_text(plait.StoreError, path, **known)
         assert says in text
         assert f"after {200_000 if offset < second else 400_000} bytes of content" in text
     path.write_bytes(whole + b"and more")
-    assert f"damaged at byte {len(whole) + 2}" in refused(plait.StoreError, path, **known)
+    assert f"damaged at byte {len(whole) + 2}" in open_error_text(plait.StoreError, path, **known)
 
 
 def test_damage_that_comes_later_is_told_by_the_read(tmp_path, effort):
     array = noise(effort.choose(1_000_000, 3_000_000))
-    path = packed(tmp_path / "a.gz", array)
+    path = write_gzip(tmp_path / "a.gz", array)
     with plait.open(path, shape=array.shape, dtype="i4") as file:
         with open(path, "r+b") as writer:
             writer.seek(path.stat().st_size // 2)

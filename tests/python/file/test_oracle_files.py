@@ -44,8 +44,8 @@ def test_reads(folder, data):
         file.read(make_layout(spec), out=out, fill_halo=fill)
         new = file.read(make_layout(spec), fill_halo=fill)
     new = new if isinstance(new, list) else [new]
-    for rank, mine, fresh, untouched in zip(model.rank_numbers, out, new, blank, strict=True):
-        np.testing.assert_array_equal(mine, expected(model, rank, whole, untouched, fill))
+    for rank, local, fresh, untouched in zip(model.rank_numbers, out, new, blank, strict=True):
+        np.testing.assert_array_equal(local, expected(model, rank, whole, untouched, fill))
         np.testing.assert_array_equal(fresh, expected(model, rank, whole, fresh, fill))
 
 
@@ -88,11 +88,11 @@ def test_round_trips_of_regions(folder, data):
     with plait.open(path, "r+") as file:
         file.write(make_locals(Model(spec), whole[region], -1), make_layout(spec), region=region)
         file.read(make_layout(other), out=out, region=region, fill_halo=True)
-    wanted = np.zeros(shape)
-    wanted[region] = whole[region]
-    np.testing.assert_array_equal(np.load(path), wanted)
-    for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
-        np.testing.assert_array_equal(mine, expected(target, rank, whole[region], untouched, True))
+    global_array = np.zeros(shape)
+    global_array[region] = whole[region]
+    np.testing.assert_array_equal(np.load(path), global_array)
+    for rank, local, untouched in zip(target.rank_numbers, out, blank, strict=True):
+        np.testing.assert_array_equal(local, expected(target, rank, whole[region], untouched, True))
 
 
 def test_raw_files_and_started_accesses(folder):

@@ -186,7 +186,7 @@ def test_offsets_and_wrong_sizes(tmp_path, disks):
         plait.open(f"stripe:{path}")
 
 
-def refused(name, mode="r", kind=plait.StoreError, code=None, **options):
+def open_error_text(name, mode="r", kind=plait.StoreError, code=None, **options):
     with pytest.raises(kind) as caught:
         plait.open(name, mode, **{**ARRAY, **options})
     if code is not None:
@@ -209,21 +209,21 @@ def refused(name, mode="r", kind=plait.StoreError, code=None, **options):
 )
 def test_names_that_cannot_be(tmp_path, monkeypatch, options, says):
     monkeypatch.chdir(tmp_path)
-    assert says in refused(f"stripe:a?{options}", "w", plait.ArgumentError)
+    assert says in open_error_text(f"stripe:a?{options}", "w", plait.ArgumentError)
     assert os.listdir(tmp_path) == []
 
 
 def test_disks_that_cannot_be_written(tmp_path, disks):
     path = tmp_path / "a"
-    text = refused(url(path, [disks[0], tmp_path / "none"]), "w", code=errno.ENOENT)
+    text = open_error_text(url(path, [disks[0], tmp_path / "none"]), "w", code=errno.ENOENT)
     assert f"to the disk {tmp_path / 'none'}" in text
     (tmp_path / "file").write_bytes(b"")
-    refused(url(path, [disks[0], tmp_path / "file"]), "w", code=errno.ENOTDIR)
-    assert "/proc/a.stripe1" in refused(url(path, [disks[0], "/proc"]), "w")
-    assert "reserve" in refused(url(path, disks), "w", shape=(1 << 57,))
-    assert "folder" in refused(url(tmp_path / "no" / "a", disks), "w", code=errno.ENOENT)
-    assert "directory" in refused(url(tmp_path, disks), "w", code=errno.EISDIR)
-    assert ".npy" in refused(url(tmp_path / "a.npy", disks), "w", plait.ArgumentError)
+    open_error_text(url(path, [disks[0], tmp_path / "file"]), "w", code=errno.ENOTDIR)
+    assert "/proc/a.stripe1" in open_error_text(url(path, [disks[0], "/proc"]), "w")
+    assert "reserve" in open_error_text(url(path, disks), "w", shape=(1 << 57,))
+    assert "folder" in open_error_text(url(tmp_path / "no" / "a", disks), "w", code=errno.ENOENT)
+    assert "directory" in open_error_text(url(tmp_path, disks), "w", code=errno.EISDIR)
+    assert ".npy" in open_error_text(url(tmp_path / "a.npy", disks), "w", plait.ArgumentError)
     assert components(disks) == []
     assert sorted(os.listdir(tmp_path)) == ["disk0", "disk1", "disk2", "file"]
 
@@ -236,9 +236,9 @@ def test_files_that_are_not_whole(tmp_path, disks, mode):
         file.write(np.ones(SHAPE))
     good = path.read_text(encoding="utf-8")
     parts = [next(disk.iterdir()) for disk in disks]
-    assert "stripes of 1000 bytes, but unit=3" in refused(f"{name}?unit=3", mode, plait.ArgumentError)
-    assert "but disks=" in refused(f"{name}?disks={disks[0]}", mode, plait.ArgumentError)
-    assert f"open it as stripe:{path}" in refused(path, mode, plait.ArgumentError)
+    assert "stripes of 1000 bytes, but unit=3" in open_error_text(f"{name}?unit=3", mode, plait.ArgumentError)
+    assert "but disks=" in open_error_text(f"{name}?disks={disks[0]}", mode, plait.ArgumentError)
+    assert f"open it as stripe:{path}" in open_error_text(path, mode, plait.ArgumentError)
 
     for old, new, says in [
         ("stripes 1", "stripes 2", "version 2"),
@@ -249,13 +249,13 @@ def test_files_that_are_not_whole(tmp_path, disks, mode):
         ("component", "compartment", "damaged"),
     ]:
         path.write_text(good.replace(old, new), encoding="utf-8")
-        assert says in refused(name, mode)
+        assert says in open_error_text(name, mode)
     path.write_text(good, encoding="utf-8")
     os.truncate(parts[2], 10)
-    assert f"{parts[2]} has 10 bytes" in refused(name, mode)
+    assert f"{parts[2]} has 10 bytes" in open_error_text(name, mode)
     parts[1].unlink()
-    assert f"component file 2 of 3, {parts[1]}: No such file" in refused(name, mode, code=errno.ENOENT)
-    refused(f"stripe:{tmp_path / 'none'}", mode, code=errno.ENOENT)
+    assert f"component file 2 of 3, {parts[1]}: No such file" in open_error_text(name, mode, code=errno.ENOENT)
+    open_error_text(f"stripe:{tmp_path / 'none'}", mode, code=errno.ENOENT)
     path.unlink()
     path.write_bytes(bytes(31 * 17 * 8))
-    assert "without stripe:" in refused(name, mode)
+    assert "without stripe:" in open_error_text(name, mode)

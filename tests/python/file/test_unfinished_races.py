@@ -15,7 +15,7 @@ import plait
 OLD = np.arange(40.0)
 
 
-def left(name: str, dtype: str = "f8", **options: object) -> None:
+def leave_unfinished(name: str, dtype: str = "f8", **options: object) -> None:
     """Leave the unfinished file of a killed program."""
     options = {"shape": OLD.shape, "dtype": dtype, "unfinished": "keep", **options}
     program = (
@@ -27,7 +27,7 @@ def left(name: str, dtype: str = "f8", **options: object) -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def continued(name: str, dtype: str = "f8", **options: object) -> bool:
+def is_continued(name: str, dtype: str = "f8", **options: object) -> bool:
     with plait.open(name, "w", shape=OLD.shape, dtype=dtype, unfinished="continue", **options) as file:
         return file._core.continued
 
@@ -38,21 +38,21 @@ def _here(tmp_path, monkeypatch, nothing_left):
 
 
 def test_goes_on(tmp_path):
-    left("a.npy")
-    assert continued("a.npy")
+    leave_unfinished("a.npy")
+    assert is_continued("a.npy")
     np.testing.assert_array_equal(np.load("a.npy"), OLD)
 
 
 def test_another_head_of_the_same_length():
-    left("a.npy", "i8")
-    assert not continued("a.npy", "f8")
+    leave_unfinished("a.npy", "i8")
+    assert not is_continued("a.npy", "f8")
     np.testing.assert_array_equal(np.load("a.npy"), np.zeros(40))
 
 
 def test_other_attributes_of_a_group():
     for value in (1, 2):
-        left("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": value}})
-    assert not continued("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": 3}})
+        leave_unfinished("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": value}})
+    assert not is_continued("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": 3}})
     assert [group.attributes.get("a") for group in plait.groups_in("a.zarr")] == [None, 3]
 
 
@@ -66,8 +66,8 @@ def test_hdf5_files_are_not_kept(name):
 def test_one_that_is_finished_while_another_opens_it():
     # The one that is about to finish holds a lease, so that the other one opens the file and waits before it locks it.
     unfinished = Path(".a.npy.plait-unfinished")
-    with open(unfinished, "wb") as made:
-        np.save(made, OLD)
+    with open(unfinished, "wb") as begun:
+        np.save(begun, OLD)
     file = os.open(unfinished, os.O_RDWR)
     finished = []
 

@@ -22,7 +22,7 @@ def filled(shape, dtype="f8"):
     return np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
 
 
-def written(folder, array, kind):
+def write_array(folder, array, kind):
     """Write the array by the library of a format, and return its name."""
     path = folder / f"a.{kind}"
     if kind == "npy":
@@ -77,7 +77,7 @@ def same(actual, expected):
 )
 def test_every_plain_index_is_read_without_a_plan(tmp_path, kind):
     whole = filled(SHAPE)
-    name = written(tmp_path, whole, kind)
+    name = write_array(tmp_path, whole, kind)
 
     @given(indices(SHAPE))
     @settings(max_examples=150)
@@ -205,7 +205,7 @@ def test_errors_are_those_of_read(tmp_path):
 
 
 def test_damaged_chunks(tmp_path):
-    name = written(tmp_path, filled(SHAPE), "gzip.h5")
+    name = write_array(tmp_path, filled(SHAPE), "gzip.h5")
     path = tmp_path / "a.gzip.h5"
     with h5py.File(path) as file:
         at = file["a"].id.get_chunk_info(0).byte_offset

@@ -91,7 +91,7 @@ with plait.open(path, "r+", comm=comm) as file:
 """
 
 
-def told(job):
+def find_errors(job):
     errors = re.findall(r"told after ([\d.]+) s, (\(\w+, \w+\)): (.*)", job.stdout)
     assert all(float(seconds) < 10 for seconds, _, _ in errors), job.stdout  # far less on a machine that rests
     return [(kinds, words) for _, kinds, words in errors]
@@ -106,7 +106,7 @@ def test_what_a_rank_raises_within_a_call_reaches_the_others(tmp_path, call, kin
     np.save(path, np.arange(6.0))
     job = launch(3, sys.executable, "-c", RAISING, path, call, kind, PLAIT_NODE_SIZE=node)
     assert job.returncode == 0, job.stdout
-    heard = told(job)
+    heard = find_errors(job)
     assert len(heard) == 3, job.stdout
     assert len(set(heard)) == 1, job.stdout
     kinds, words = heard[0]
@@ -124,5 +124,5 @@ def test_a_rank_that_is_interrupted_within_a_call_is_noticed(tmp_path, call, nod
     np.save(path, np.arange(6.0))
     job = launch(3, sys.executable, "-c", RAISING, path, call, "interrupt", PLAIT_NODE_SIZE=node)
     assert job.returncode != 0, job.stdout
-    assert len(told(job)) == 2, job.stdout
+    assert len(find_errors(job)) == 2, job.stdout
     np.testing.assert_array_equal(np.load(path), np.arange(6.0))

@@ -134,17 +134,17 @@ def in_use():
 @pytest.fixture(autouse=True)
 def _shared_memory_of_killed_jobs():
     """Check that our shared memory is gone, and remove that of the MPI library, which it leaves after kills."""
-    ours, theirs = shared_memory("plait-"), shared_memory("mpich_shm_")
+    plait_names, mpich_names = shared_memory("plait-"), shared_memory("mpich_shm_")
     yield
     limit = time.monotonic() + 60
-    remaining = shared_memory("plait-") - ours
+    remaining = shared_memory("plait-") - plait_names
     while remaining:
         assert time.monotonic() < limit, remaining
         time.sleep(0.1)
         remaining &= shared_memory(
             "plait-"
         )  # other jobs of this machine have some for a short time, with changing names
-    for name in shared_memory("mpich_shm_") - theirs:
+    for name in shared_memory("mpich_shm_") - mpich_names:
         path = Path("/dev/shm", name)
         with suppress(OSError):
             settled = time.time() - path.stat().st_mtime > 5  # or another job is about to map it

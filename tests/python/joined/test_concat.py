@@ -20,7 +20,7 @@ def parts_along(axis, sizes=SIZES, rest=(4, 6), dtype="f8"):
     return [np.random.default_rng(seed).integers(0, 99, shape).astype(dtype) for seed, shape in enumerate(shapes)]
 
 
-def saved(folder, arrays, how="npy"):
+def write_files(folder, arrays, how="npy"):
     """Write them as files of a kind; return the names."""
     names = []
     for number, array in enumerate(arrays):
@@ -42,16 +42,16 @@ def saved(folder, arrays, how="npy"):
 def test_reads_are_those_of_the_whole(tmp_path, location, axis, how):
     arrays = parts_along(axis % 3)
     whole = np.concatenate(arrays, axis)
-    with plait.concat(saved(location if how == "zarr" else tmp_path, arrays, how), axis) as joined:
+    with plait.concat(write_files(location if how == "zarr" else tmp_path, arrays, how), axis) as joined:
         assert (joined.shape, joined.dtype, joined.axis) == (whole.shape, whole.dtype, axis % 3)
         assert [part.end - part.begin for part in joined.parts] == list(SIZES)
         np.testing.assert_array_equal(joined.read(), whole)
         np.testing.assert_array_equal(np.asarray(joined), whole)
         for text in ("(cyclic, *, block)", "(*, cyclic(3), cyclic)", "(block, cyclic(2), *)"):
             layout = plait.Layout(whole.shape, text, grid=(2, 3))
-            given = joined.read(layout)
+            blocking_result = joined.read(layout)
             later = joined.iread(layout)
-            for rank, (blocking, nonblocking) in enumerate(zip(given, later.wait(), strict=True)):
+            for rank, (blocking, nonblocking) in enumerate(zip(blocking_result, later.wait(), strict=True)):
                 np.testing.assert_array_equal(blocking, whole[np.ix_(*layout.indices(rank))])
                 np.testing.assert_array_equal(nonblocking, blocking)
             assert later.test()
@@ -76,7 +76,7 @@ def test_regions(tmp_path, axis, region):
     arrays = parts_along(axis, rest=(9, 7))
     whole = np.concatenate(arrays, axis)
     expected = whole[region]
-    with plait.concat(saved(tmp_path, arrays), axis) as joined:
+    with plait.concat(write_files(tmp_path, arrays), axis) as joined:
         np.testing.assert_array_equal(joined.read(region=region), expected)
         np.testing.assert_array_equal(joined[region], expected)
         out = np.full((*expected.shape, 2), -1.0)[..., 1]
@@ -104,7 +104,7 @@ INDICES = [
 def test_indexing_is_that_of_numpy(tmp_path, index):
     arrays = parts_along(0)
     whole = np.concatenate(arrays)
-    with plait.concat(saved(tmp_path, arrays)) as joined:
+    with plait.concat(write_files(tmp_path, arrays)) as joined:
         actual = joined[index]
         np.testing.assert_array_equal(actual, whole[index])
         assert np.shape(actual) == np.shape(whole[index])
@@ -118,7 +118,7 @@ def test_halos_and_copies_of_layouts(tmp_path):
     arrays = parts_along(0)
     whole = np.concatenate(arrays)
     layout = plait.Layout(whole.shape, "(block, *, *)", grid=(3,), halo=(1, 2, 0))
-    with plait.concat(saved(tmp_path, arrays)) as joined:
+    with plait.concat(write_files(tmp_path, arrays)) as joined:
         out = [np.full(layout.padded_shape(rank), -5.0) for rank in range(3)]
         joined.read(layout, out)
         for rank, part in enumerate(out):
@@ -146,7 +146,7 @@ def test_patterns_are_in_natural_order(tmp_path, monkeypatch):
 
 def test_what_does_not_fit_is_named(tmp_path):
     arrays = parts_along(0)
-    names = saved(tmp_path, arrays)
+    names = write_files(tmp_path, arrays)
     np.save(tmp_path / "other.npy", np.zeros((2, 4, 7)))
     np.save(tmp_path / "flat.npy", np.zeros((2, 4)))
     np.save(tmp_path / "whole.npy", np.zeros((2, 4, 6), "i4"))
@@ -203,7 +203,7 @@ def test_many_parts_are_not_open_at_once(tmp_path):
 def test_a_part_stays_open_while_a_thread_reads_it(tmp_path, monkeypatch):
     """The first part is slow: other parts are opened and closed meanwhile."""
     arrays = parts_along(0, (2,) * 12)
-    with plait.concat(saved(tmp_path, arrays, "zarr")) as joined:
+    with plait.concat(write_files(tmp_path, arrays, "zarr")) as joined:
         slow, others, files = joined.parts[0].url, threading.Semaphore(0), joined._files.files
         read_region, limit = plait.File._read_region, 4
 
@@ -236,7 +236,7 @@ def test_a_part_that_changes_meanwhile(tmp_path):
 def test_threads_and_pickles(tmp_path):
     arrays = parts_along(1)
     whole = np.concatenate(arrays, 1)
-    with plait.concat(saved(tmp_path, arrays), 1) as joined:
+    with plait.concat(write_files(tmp_path, arrays), 1) as joined:
         wrong = []
 
         def read(number):
@@ -260,7 +260,7 @@ def test_dask_takes_it(location):
     array = pytest.importorskip("dask.array", reason="dask is not installed")
     arrays = parts_along(0)
     whole = np.concatenate(arrays)
-    with plait.concat(saved(location, arrays, "zarr")) as joined:
+    with plait.concat(write_files(location, arrays, "zarr")) as joined:
         lazy = array.from_array(joined, chunks=joined.chunks)
         assert lazy.chunksize == joined.chunks
         np.testing.assert_array_equal((lazy * 2).sum(axis=1).compute(), (whole * 2).sum(axis=1))

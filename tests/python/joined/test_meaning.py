@@ -38,7 +38,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def of_times(number, units, values, dtype="f8", calendar="standard", **attributes):
+def write_times(number, units, values, dtype="f8", calendar="standard", **attributes):
     return write(
         f"t_{number}.nc",
         np.asarray(values, dtype),
@@ -107,7 +107,7 @@ def test_times_are_converted(here, dtype, calendar):
     cftime = pytest.importorskip("cftime")
     units = ["hours since 1999-02-28 06:00", "days since 2000-03-01", "minutes since 2001-01-01T00:00:00+06:00"]
     values = [[0, 6], [0, 1, 200], [60, 120]]
-    names = [of_times(at, units[at], values[at], dtype, calendar) for at in range(3)]
+    names = [write_times(at, units[at], values[at], dtype, calendar) for at in range(3)]
     dates = [date for at in range(3) for date in cftime.num2date(values[at], units[at].replace("T", " "), calendar)]
     with plait.concat(names) as joined:
         assert joined.dtype == np.dtype(dtype)
@@ -116,28 +116,28 @@ def test_times_are_converted(here, dtype, calendar):
 
 
 def test_times_across_the_change_of_the_calendar(here):
-    names = [of_times(0, "days since 1582-10-04", [0], "i4"), of_times(1, "days since 1582-10-15", [0], "i4")]
+    names = [write_times(0, "days since 1582-10-04", [0], "i4"), write_times(1, "days since 1582-10-15", [0], "i4")]
     with plait.concat(names) as joined:
         np.testing.assert_array_equal(joined[...], [0, 1])
 
 
 def test_times_that_have_no_exact_value_are_an_error(here):
-    first = of_times(0, "days since 2000-01-01", [0.0])
-    with plait.concat([first, of_times(1, "hours since 2000-01-02", [12.0])]) as joined:
+    first = write_times(0, "days since 2000-01-01", [0.0])
+    with plait.concat([first, write_times(1, "hours since 2000-01-02", [12.0])]) as joined:
         np.testing.assert_array_equal(joined[...], [0, 1.5])
     for number, values, dtype in ((2, [1.0], "f8"), (3, [0.1], "f8")):
-        odd = of_times(number, "hours since 2000-01-02", values, dtype)
+        odd = write_times(number, "hours since 2000-01-02", values, dtype)
         with plait.concat([first, odd]) as joined, pytest.raises(plait.ArgumentError, match="do not have exactly"):
             joined.read()
-    whole = of_times(4, "days since 2000-01-01", [0], "i4")
-    odd = of_times(5, "hours since 2000-01-02", [36], "i4")
+    whole = write_times(4, "days since 2000-01-01", [0], "i4")
+    odd = write_times(5, "hours since 2000-01-02", [36], "i4")
     with plait.concat([whole, odd]) as joined, pytest.raises(plait.ArgumentError, match="the time 36 in 'hours"):
         _ = joined[...]
     gap = (datetime.date(2000, 1, 1) - datetime.date(1, 1, 1)).days + 2  # the standard calendar is Julian before 1582
-    large = of_times(6, "days since 0001-01-01", [2**31 - 1], "i4")
+    large = write_times(6, "days since 0001-01-01", [2**31 - 1], "i4")
     with plait.concat([whole, large]) as joined:
         assert joined[1] == 2**31 - 1 - gap
-    with plait.concat([large, whole, of_times(7, "days since 2000-01-01", [2**31 - 1], "i4")]) as joined:
+    with plait.concat([large, whole, write_times(7, "days since 2000-01-01", [2**31 - 1], "i4")]) as joined:
         with pytest.raises(plait.ArgumentError, match="elements of int32 do not have exactly"):
             joined.read()
         assert joined[1] == gap
@@ -145,10 +145,10 @@ def test_times_that_have_no_exact_value_are_an_error(here):
 
 def test_missing_times_stay_missing(here):
     units = ["days since 2000-01-01", "days since 2000-01-11"]
-    names = [of_times(at, units[at], [-9.0, 1.0], _FillValue=-9.0) for at in range(2)]
+    names = [write_times(at, units[at], [-9.0, 1.0], _FillValue=-9.0) for at in range(2)]
     with plait.concat(names) as joined:
         np.testing.assert_array_equal(joined[...], [-9, 1, -9, 11])
-    clash = of_times(2, units[1], [-19.0], _FillValue=-9.0)
+    clash = write_times(2, units[1], [-19.0], _FillValue=-9.0)
     with plait.concat([names[0], clash]) as joined, pytest.raises(plait.ArgumentError, match="missing values"):
         joined.read()
 
@@ -181,7 +181,7 @@ def test_default_fill_values_of_netcdf_are_times_in_other_files(here):
 
 def test_calendars_differ(here):
     names = [
-        of_times(at, "days since 2000-01-01", [1.0], calendar=calendar)
+        write_times(at, "days since 2000-01-01", [1.0], calendar=calendar)
         for at, calendar in enumerate(("noleap", "julian"))
     ]
     with pytest.raises(plait.ArgumentError, match=r"t_1.nc::/time has calendar='julian', but .* calendar='noleap'"):
@@ -224,7 +224,7 @@ def test_dates_exist_in_the_calendar(here, calendar):
     for date in DATES:
         units = f"seconds since {date}"
         names = [
-            of_times(at, units_, [0.0], calendar=calendar)
+            write_times(at, units_, [0.0], calendar=calendar)
             for at, units_ in enumerate(("seconds since 2000-01-02", units))
         ]
         try:
@@ -239,7 +239,7 @@ def test_dates_exist_in_the_calendar(here, calendar):
 
 def test_packed_times(here):
     units = ["days since 2000-01-01", "days since 2000-01-11"]
-    names = [of_times(at, units[at], [2, 4], "i2", scale_factor=0.5) for at in range(2)]
+    names = [write_times(at, units[at], [2, 4], "i2", scale_factor=0.5) for at in range(2)]
     with pytest.raises(plait.ArgumentError, match="packed by scale_factor; pass unpack=True"):
         plait.concat(names)
     with plait.concat(names, unpack=True) as joined:
@@ -348,7 +348,7 @@ def test_only_packed_parts_have_other_types(here, one, other):
 
 
 def test_times_of_other_types_are_not_converted(here):
-    names = [of_times(0, "days since 2000-01-01", [1], "i4"), of_times(1, "days since 2000-01-02", [0.5])]
+    names = [write_times(0, "days since 2000-01-01", [1], "i4"), write_times(1, "days since 2000-01-02", [0.5])]
     with pytest.raises(plait.ArgumentError, match=r"t_1.nc::/time has elements of type float64, but .* type int32"):
         plait.concat(names, unpack=True)
 
@@ -368,8 +368,8 @@ def test_packed_parts_are_joined_with_numbers_alone(here):
             with pytest.raises(plait.ArgumentError, match=r"n.npy has elements of type .*, but those of p.nc::/v are"):
                 plait.concat(names, unpack=True)
     names = [
-        of_times(0, "days since 2000-01-01", [2], "i2", scale_factor=0.5),
-        of_times(1, "hours since 2000-01-01", [12], "i4"),
+        write_times(0, "days since 2000-01-01", [2], "i2", scale_factor=0.5),
+        write_times(1, "hours since 2000-01-01", [12], "i4"),
     ]
     with plait.concat(names, unpack=True) as joined:
         np.testing.assert_array_equal(joined[...], [1, 0.5])

@@ -18,12 +18,12 @@ from plait.cli import main
 SLEEP = "print('there', flush=True)\ntime.sleep(60)"
 
 
-def there(job, ranks):
+def wait_for_ranks(job, ranks):
     """Wait until `ranks` ranks have reported their start."""
     assert [job.stdout.readline() for _ in range(ranks)] == ["there\n"] * ranks
 
 
-def ended(process):
+def has_ended(process):
     """Return whether a process has ended, even if nothing has waited for it yet."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
@@ -91,9 +91,9 @@ def test_what_ranks_have_started_ends_with_them():
     children = [int(line) for line in output.splitlines() if line.isdigit()]
     assert len(children) == 2
     deadline = time.monotonic() + 40
-    while not all(map(ended, children)) and time.monotonic() < deadline:
+    while not all(map(has_ended, children)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert all(map(ended, children))
+    assert all(map(has_ended, children))
 
 
 @pytest.mark.sampled(1)
@@ -108,7 +108,7 @@ def test_signals_go_to_all_ranks(number):
     print("got it", flush=True)
     """
     with jobs.start(3, jobs.python(source)) as job:
-        there(job, 3)
+        wait_for_ranks(job, 3)
         job.send_signal(number)
         assert job.communicate(timeout=300)[0] == "got it\n" * 3
     assert job.returncode == 0
@@ -134,7 +134,7 @@ def test_keys_of_a_terminal_reach_each_rank_once():
     with subprocess.Popen(
         command, stdin=rank_end, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=own_terminal
     ) as job:
-        there(job, 3)
+        wait_for_ranks(job, 3)
         os.write(main_end, b"\x03")
         time.sleep(0.5)
         os.write(main_end, b"typed\n")
@@ -148,7 +148,7 @@ def test_keys_of_a_terminal_reach_each_rank_once():
 @pytest.mark.long
 def test_a_signal_that_ends_the_ranks_is_the_status():
     with jobs.start(2, jobs.python(SLEEP)) as job:
-        there(job, 2)
+        wait_for_ranks(job, 2)
         job.send_signal(signal.SIGTERM)
         assert job.wait(timeout=300) == 128 + signal.SIGTERM
 
@@ -159,9 +159,9 @@ def test_ranks_end_with_a_run_that_is_killed():
         job.kill()
         job.wait()
         deadline = time.monotonic() + 40
-        while not all(map(ended, ranks)) and time.monotonic() < deadline:
+        while not all(map(has_ended, ranks)) and time.monotonic() < deadline:
             time.sleep(0.02)
-    assert all(map(ended, ranks))
+    assert all(map(has_ended, ranks))
 
 
 def test_rank_0_has_the_standard_input():

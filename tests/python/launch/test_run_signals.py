@@ -31,7 +31,7 @@ def start_with_threads(ranks, command, **more):
     )
 
 
-def there(job, ranks):
+def wait_for_ranks(job, ranks):
     """Wait until `ranks` ranks have reported their start."""
     assert [job.stdout.readline() for _ in range(ranks)] == ["there\n"] * ranks
 
@@ -53,7 +53,7 @@ def test_signals_that_come_on_other_threads_go_to_all_ranks(number):
     print("got it", flush=True)
     """
     with start_with_threads(2, jobs.python(source)) as job:
-        there(job, 2)
+        wait_for_ranks(job, 2)
         job.send_signal(number)
         assert job.communicate(timeout=300)[0] == "got it\n" * 2
     assert job.returncode == 0
@@ -88,7 +88,7 @@ def test_a_second_interrupt_ends_ranks_that_ignore_the_first():
     {SLEEP.replace(chr(10), "; ")}
     """
     with jobs.start(2, jobs.python(source)) as job:
-        there(job, 2)
+        wait_for_ranks(job, 2)
         job.send_signal(signal.SIGINT)
         time.sleep(1)
         assert job.poll() is None
@@ -109,7 +109,7 @@ def test_a_second_key_of_a_terminal_ends_the_ranks():
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     with start_with_threads(2, jobs.python(source), stdin=rank_end, preexec_fn=own_terminal) as job:
-        there(job, 2)
+        wait_for_ranks(job, 2)
         os.write(main_end, b"\x03")
         time.sleep(1)
         assert job.poll() is None

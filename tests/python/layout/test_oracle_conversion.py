@@ -169,7 +169,7 @@ def test_a_layout_to_itself_moves_nothing_between_ranks(drawn):
         assert conversion.receives(rank) == conversion.sends(rank)
 
 
-def moved(arrays, source, target):
+def redistribute_to_list(arrays, source, target):
     """Redistribute, with a list as result even for one array."""
     actual = plait.redistribute(arrays, source, target)
     return actual if isinstance(actual, list) else [actual]
@@ -183,10 +183,10 @@ def test_steps_and_ways_back(drawn):
     a, b, c = [make_layout(spec) for spec in drawn]
     whole = np.arange(1, a.elements + 1, dtype=np.int32).reshape(a.shape)
     start = make_locals(models[0], whole, 0)
-    middle = moved(start, a, b)
-    end = moved(middle, b, c)
-    direct = moved(start, a, c)
-    back = moved(middle, b, a)
+    middle = redistribute_to_list(start, a, b)
+    end = redistribute_to_list(middle, b, c)
+    direct = redistribute_to_list(start, a, c)
+    back = redistribute_to_list(middle, b, a)
     for model, left, right in ((models[2], end, direct), (models[0], back, start)):
         for rank, array, expected in zip(model.rank_numbers, left, right, strict=True):
             owned = owned_view(model, array)

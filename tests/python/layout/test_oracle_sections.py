@@ -49,14 +49,14 @@ def test_sections(data):
     a, b = data.draw(specs(from_shape)), data.draw(specs(to_shape))
     note(f"{to_text(a)} {from_region}\n{to_text(b)} {to_region}")
     source, target = Model(a), Model(b)
-    here = numbered(from_shape, "i4")
+    source_array = numbered(from_shape, "i4")
     target_array = np.zeros(to_shape, "i4")
     in_region = np.zeros(to_shape, bool)
-    target_array[as_slices(to_region)] = here[as_slices(from_region)]
+    target_array[as_slices(to_region)] = source_array[as_slices(from_region)]
     in_region[as_slices(to_region)] = True
     out = [target.new_array(rank, "i4", -7) for rank in target.rank_numbers]
     plait.redistribute(
-        make_locals(source, here, -1),
+        make_locals(source, source_array, -1),
         make_layout(a),
         make_layout(b),
         out=out,
@@ -106,6 +106,6 @@ def test_conversions_made_of_others(data):
         from_, to = Model(source), Model(target)
         assert conversion.source == make_layout(source)
         assert conversion.target == make_layout(target)
-        wanted = {pair: (len(m.elements), len(m.runs)) for pair, m in messages(from_, to).items()}
+        expected_messages = {pair: (len(m.elements), len(m.runs)) for pair, m in messages(from_, to).items()}
         actual = {(rank, m.rank): (m.elements, m.runs) for rank in from_.rank_numbers for m in conversion.sends(rank)}
-        assert actual == wanted
+        assert actual == expected_messages

@@ -12,7 +12,7 @@ import plait
 from plait.notations import _relabel
 
 
-def staying(source, target):
+def count_staying(source, target):
     """Return how many elements a conversion leaves on their ranks, counted index by index."""
     source_sets, target_sets = owned(source), owned(target)
     total = 0
@@ -30,7 +30,7 @@ def _scipy():
     pytest.importorskip("scipy", reason="scipy is not installed")
 
 
-def moved(source, target):
+def count_moved(source, target):
     """Return the elements that a conversion sends to other ranks."""
     conversion = plait.compose(source, target)
     return sum(m.elements for rank in numbers(target) for m in conversion.receives(rank) if m.rank != rank)
@@ -43,7 +43,7 @@ def test_the_documented_case_of_costa():
     target = plait.Layout.parse("100000x100000 (cyclic(100), cyclic(100)) onto (4, 2)")
     better = plait.relabel(source, target)
     assert plait.same_up_to_ranks(target, better) is not None
-    before, after = moved(source, target), moved(source, better)
+    before, after = count_moved(source, target), count_moved(source, better)
     assert before == 7_500_000_000
     assert 1 - after / before >= 1 / 3 - 1e-12
     assert numbers(better) == numbers(target)
@@ -64,10 +64,10 @@ def test_no_order_of_the_ranks_leaves_more_in_position(data):
     target = plait.Layout.parse(f"{'x'.join(map(str, source.shape))} ({dist}) {onto}")
     better = plait.relabel(source, target)
     best = max(
-        staying(source, _relabel.make_table(target).renamed(dict(zip(numbers(target), order, strict=True))))
+        count_staying(source, _relabel.make_table(target).renamed(dict(zip(numbers(target), order, strict=True))))
         for order in itertools.permutations(numbers(target))
     )
-    assert staying(source, better) == best
+    assert count_staying(source, better) == best
     assert numbers(better) == numbers(target)
     names = plait.same_up_to_ranks(target, better)
     assert names is not None
@@ -81,7 +81,7 @@ def test_layouts_that_fit_keep_their_names():
     turned = plait.Layout.parse("12x12 (block, block) onto (2, 3) ranks=F")
     assert plait.relabel(source, turned) == source
     copies = plait.Layout.parse("12 (block@0) onto (2, 2) replicate=(1) ranks=(1, 3, 0, 2)")
-    assert moved(copies, plait.relabel(copies, plait.Layout.parse("12 (block@0) onto (2, 2) replicate=(1)"))) == 0
+    assert count_moved(copies, plait.relabel(copies, plait.Layout.parse("12 (block@0) onto (2, 2) replicate=(1)"))) == 0
     assert plait.relabel(plait.Layout.parse("4 (block) onto (2) ranks=(7, 9)"), plait.Layout.parse("4 (*)")).size == 1
 
 

@@ -73,10 +73,10 @@ def test_chunks_of_zarr(tmp_path):
             own_rows = rows[unit : unit + 4]
             sharded[own_rows[0] : own_rows[-1] + 1, columns[0] : columns[-1] + 1] = whole[np.ix_(own_rows, columns)]
     np.testing.assert_array_equal(sharded[:], whole)
-    wanted = plait.Layout.parse("20x9 (cyclic(4), block) onto (2, 3)")
-    array = zarr.create_array(str(tmp_path / "made.zarr"), shape=(20, 9), chunks=chunks.to_chunks(wanted), dtype="i4")
+    expected = plait.Layout.parse("20x9 (cyclic(4), block) onto (2, 3)")
+    array = zarr.create_array(str(tmp_path / "made.zarr"), shape=(20, 9), chunks=chunks.to_chunks(expected), dtype="i4")
     assert array.chunks == (4, 3)
-    assert chunks.from_chunks(array, grid=(2, 3)) == wanted
+    assert chunks.from_chunks(array, grid=(2, 3)) == expected
 
 
 def test_chunks_of_hdf5(tmp_path):

@@ -194,5 +194,5 @@ def test_placements_of_torch():
             (f"_S(0, {pieces})", placement_types._StridedShard(0, split_factor=pieces)),
         ):
             shards, _ = placement._split_tensor(tensor, parts, with_padding=False)
-            found = dtensor.from_placements([kind], (parts,), (size,))
-            assert [shard.tolist() for shard in shards] == [found.indices(r)[0].tolist() for r in range(parts)]
+            converted = dtensor.from_placements([kind], (parts,), (size,))
+            assert [shard.tolist() for shard in shards] == [converted.indices(r)[0].tolist() for r in range(parts)]

@@ -173,12 +173,12 @@ def test_what_is_too_large_to_be_looked_at():
 
 def check_table(layout):
     table = make_table(layout)
-    found = {}
+    entries = {}
     for position in np.ndindex(table.ranks.shape):
         sets = [d.indices(c).tolist() for d, c in zip(table.dimensions, position, strict=False)]
-        assert table.ranks[position] not in found
-        found[int(table.ranks[position])] = sets
-    assert found == owned(layout)
+        assert table.ranks[position] not in entries
+        entries[int(table.ranks[position])] = sets
+    assert entries == owned(layout)
     for dimension in table.dimensions:
         owners = dimension.owners()
         keys = [dimension.key(c) for c in range(dimension.coordinates)]

@@ -27,7 +27,7 @@ def as_slices(layout, rank):
     sets = layout.indices(rank)
     for indices in sets:
         assert indices[-1] - indices[0] + 1 == len(indices)
-    return tuple((int(own[0]), int(own[-1]) + 1) for own in sets)
+    return tuple((int(owned[0]), int(owned[-1]) + 1) for owned in sets)
 
 
 SPECS = [

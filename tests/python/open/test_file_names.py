@@ -17,7 +17,7 @@ def write(url, array=WHOLE):
         file.write(array)
 
 
-def refused(url, mode="w", **options):
+def open_error_text(url, mode="w", **options):
     options = options or {"shape": (6,), "dtype": "i4"}
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(url, mode, **options)
@@ -41,7 +41,7 @@ FORMATS = {
 @pytest.mark.parametrize("name", FORMATS)
 def test_new_names_with_suffixes_of_other_formats(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    text = refused(name)
+    text = open_error_text(name)
     assert text.startswith(f"{name}: the name ends like those of {FORMATS[name]} files, which Plait does not ")
     assert (f"hdf5:{name}" in text and f"raw:{name}" in text) == (name[1] == ".")
     assert not os.listdir(tmp_path)
@@ -54,7 +54,7 @@ def test_content_of_no_format_under_suffixes_of_others(tmp_path, monkeypatch, na
     with pytest.raises(FileNotFoundError, match=f"cannot open {name}: "):
         plait.open(name, mode, shape=(6,), dtype="i4")
     write(f"raw:{name}")
-    text = refused(name, mode)
+    text = open_error_text(name, mode)
     assert text.startswith(f"{name}: the content is of no format that Plait reads, and the name ends like those of")
     assert f"{FORMATS[name]} files; convert it with a program for that format, or write raw:{name}" in text
     with pytest.raises(plait.ArgumentError, match="the content is of no format that Plait reads"):
@@ -97,7 +97,7 @@ SCHEMES = {
 @pytest.mark.parametrize("mode", ["r", "w"])
 def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
-    text = refused(name, mode)
+    text = open_error_text(name, mode)
     assert "which is not a kind of store; the kinds are raw:, stripe:, distant:, memory: and pipe:" in text
     assert SCHEMES[name] in text
     plain = f"./{name}" if name.endswith(".npy") else f"raw:{name}"
@@ -112,7 +112,7 @@ def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
 @pytest.mark.parametrize("mode", ["r", "w"])
 def test_urls(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
-    text = refused(name, mode)
+    text = open_error_text(name, mode)
     assert f"{name} is a URL, but Plait has no object store for {name.partition('/')[0]}//; " in text
     known = "memory, s3, gs, az, http and https"
     assert f"the schemes that it knows: {known}; give a URL with one of these, the path of a file, or ./{name} " in text
@@ -136,7 +136,7 @@ def test_raw_takes_a_name_as_it_stands(tmp_path, monkeypatch, name):
     assert np.fromfile(name, "i4").tolist() == WHOLE[::-1].tolist()
     with pytest.raises(plait.ArgumentError, match="is the source itself"):
         plait.copy(f"./{name}", url, shape=6, dtype="i4")
-    assert "there is no name after raw:" in refused("raw:")
+    assert "there is no name after raw:" in open_error_text("raw:")
 
 
 @pytest.mark.parametrize(

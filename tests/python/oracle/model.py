@@ -130,14 +130,14 @@ class Model:
     @cached_property
     def parts(self) -> dict[int, Part]:
         """Return the part of each rank, by ascending rank."""
-        found = {}
+        found_parts = {}
         for number, position in enumerate(self.positions):
             indices = self._indices_at(position)
             if indices is not None:
-                found[self.rank_at(number)] = indices
+                found_parts[self.rank_at(number)] = indices
         copies: dict[tuple[tuple[int, ...], ...], int] = {}
         parts = {}
-        for rank, indices in sorted(found.items()):
+        for rank, indices in sorted(found_parts.items()):
             held = tuple(tuple(indices_.tolist()) for indices_ in indices)
             parts[rank] = Part(indices, copies.get(held, 0) % self.replicas)
             copies[held] = copies.get(held, 0) + 1

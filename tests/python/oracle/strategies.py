@@ -188,28 +188,30 @@ def specs(
         free = draw(st.permutations(free))
     # The offsets of dimensions that are not distributed have no effect; they are left out.
     if offset:
-        offset = tuple(shift if mine else 0 for shift, mine in zip(offset, counts, strict=True))
+        offset = tuple(shift if is_distributed else 0 for shift, is_distributed in zip(offset, counts, strict=True))
         extents = tuple(size + shift for size, shift in zip(shape, offset, strict=True))
     dist: list[tuple[Stage, ...]] = []
     source, reverse = [], []
     for d, stage_counts in enumerate(counts):
-        found: list[Stage] = []
+        dimension_stages: list[Stage] = []
         for count in stage_counts:
             own_axes, free = tuple(free[:count]), free[count:]
             coordinates = math.prod(grid[axis] for axis in own_axes)
-            owners = owners_nested(found, extents[d], grid, *((source[d], d in reverse) if found else ()))
-            known = [tuple(c) for c in _all_coordinates(found, grid)]
+            owners = owners_nested(
+                dimension_stages, extents[d], grid, *((source[d], d in reverse) if dimension_stages else ())
+            )
+            known = [tuple(c) for c in _all_coordinates(dimension_stages, grid)]
             sizes = {sum(1 for owner in owners if owner == c) for c in known}
             stage = draw(stages(sizes, coordinates, own_axes))
-            if not found:
+            if not dimension_stages:
                 turns = rich and stage.kind != "indirect" and seldom(draw, 3)
                 source.append(draw(st.integers(0, coordinates - 1)) if turns else 0)
                 if turns and draw(st.booleans()):
                     reverse.append(d)
-            found.append(stage)
+            dimension_stages.append(stage)
         if not stage_counts:
             source.append(0)
-        dist.append(tuple(found))
+        dist.append(tuple(dimension_stages))
     positions = math.prod(grid)
     spec = Spec(
         shape,
@@ -228,9 +230,9 @@ def specs(
     return draw(halos(spec)) if rich and halo and draw(st.booleans()) else spec
 
 
-def _all_coordinates(found: list[Stage], grid: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _all_coordinates(dimension_stages: list[Stage], grid: tuple[int, ...]) -> list[tuple[int, ...]]:
     result: list[tuple[int, ...]] = [()]
-    for stage in found:
+    for stage in dimension_stages:
         extent = math.prod(grid[axis] for axis in stage.axes)
         result = [(*front, c) for front in result for c in range(extent)]
     return result

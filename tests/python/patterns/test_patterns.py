@@ -108,11 +108,11 @@ def test_scheduled_records_go_out_once_each(ranks, seed):
     for elements, request_ in SIZES:
         pattern = GSSA(elements, ranks, request_, seed=seed)
         records = ceil(elements, request_)
-        found = [[access.offset for access in pattern.requests(rank)] for rank in range(ranks)]
-        assert sorted(itertools.chain(*found)) == list(range(0, elements, request_))
+        by_rank = [[access.offset for access in pattern.requests(rank)] for rank in range(ranks)]
+        assert sorted(itertools.chain(*by_rank)) == list(range(0, elements, request_))
         assert sorted(itertools.chain(*(expand(pattern, rank) for rank in range(ranks)))) == list(range(elements))
-        assert all(offsets == sorted(offsets) for offsets in found)
-        assert {len(offsets) for offsets in found} <= {records // ranks, ceil(records, ranks)}
+        assert all(offsets == sorted(offsets) for offsets in by_rank)
+        assert {len(offsets) for offsets in by_rank} <= {records // ranks, ceil(records, ranks)}
         if seed is None:
             assert pattern == GSSA(elements, ranks, request_)
             assert [list(pattern.requests(rank)) for rank in range(ranks)] == [

@@ -30,7 +30,7 @@ def _halos(layout):
     return layout.halo or [(0, 0)] * len(layout.shape)
 
 
-def given(parts):
+def as_argument(parts):
     return parts[0] if len(parts) == 1 else parts
 
 
@@ -61,7 +61,7 @@ class BackgroundThread(threading.Thread):
 def write_steps(url, layout, count, dtype="f8"):
     with plait.open(url, "w", shape=layout.shape, dtype=dtype) as file:
         for step in range(count):
-            file.write(given(split_array(whole(layout.shape, step, dtype), layout)), layout)
+            file.write(as_argument(split_array(whole(layout.shape, step, dtype), layout)), layout)
 
 
 def check_steps(steps, expected, layout):

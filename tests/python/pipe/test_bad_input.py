@@ -48,14 +48,14 @@ def start(body):
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def told(*bodies):
+def run_programs(*bodies):
     """Return the lines that the programs print; all ranks of one program print the same."""
     lines = []
     for job in [start(body) for body in bodies]:
-        said = job.communicate(timeout=300)[0].splitlines()
-        assert len(said) == 2, said
-        assert said[0] == said[1], said
-        lines.append(said[0])
+        output = job.communicate(timeout=300)[0].splitlines()
+        assert len(output) == 2, output
+        assert output[0] == output[1], output
+        lines.append(output[0])
     return lines
 
 
@@ -69,7 +69,7 @@ def told(*bodies):
     ],
 )
 def test_ends_that_differ(how, words):
-    for text in told(writer(), reader(how=how)):
+    for text in run_programs(writer(), reader(how=how)):
         assert "the two ends differ" in text
         for word in words:
             assert word in text
@@ -78,7 +78,7 @@ def test_ends_that_differ(how, words):
 @needs_mpi
 @pytest.mark.long
 def test_variables_that_differ():
-    wrote, read = told(writer(), reader(step='file.begin_step(); file.read(layout, variable="u")'))
+    wrote, read = run_programs(writer(), reader(step='file.begin_step(); file.read(layout, variable="u")'))
     assert read == 'ArgumentError: pipe:flow?timeout=5: the array "u" is not in step 0, which has: data'
     assert "the reader python" in wrote
     assert re.search('has failed: .*ArgumentError: pipe:flow.timeout=5: the array "u" is not in step 0', wrote), wrote
@@ -88,7 +88,7 @@ def test_variables_that_differ():
 @pytest.mark.long
 def test_steps_that_differ():
     """The reader requests more steps than there are."""
-    wrote, read = told(writer(), reader(step="[file.read(layout) for _ in range(2)]"))
+    wrote, read = run_programs(writer(), reader(step="[file.read(layout) for _ in range(2)]"))
     assert read == "StoreError: pipe:flow?timeout=5: no more steps will come; the writer has closed the pipe"
     assert wrote == "no error"
 
@@ -99,7 +99,7 @@ def test_shapes_that_change():
     grown = 'plait.Layout((4 + 2 * step,), "(block)", grid=(2,))'
     grows = f'file.define("data", (4 + 2 * step,), "f8"); file.write(np.zeros(2 + step), {grown})'
     words = "of step 1 is 6 elements of 8 bytes (<f8), but the read expected 4 elements of 8 bytes (<f8)"
-    wrote, read = told(writer(step=grows), reader())
+    wrote, read = run_programs(writer(step=grows), reader())
     assert words in read
     assert words in wrote
 
@@ -108,7 +108,7 @@ def test_shapes_that_change():
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["writer", "reader"])
 def test_nobody_comes(end):
-    (text,) = told((writer if end == "writer" else reader)().replace("timeout=5", "timeout=0.5"))
+    (text,) = run_programs((writer if end == "writer" else reader)().replace("timeout=5", "timeout=0.5"))
     missing = {"writer": "no reader has come within 0.5 s", "reader": "no writer has come within 0.5 s"}[end]
     assert missing in text
     assert os.environ["PLAIT_MEET"] in text
@@ -127,7 +127,7 @@ def test_nobody_comes(end):
 def test_folders_that_cannot_be(meeting_folder, change, words):
     change(meeting_folder)
     try:
-        for text in told(writer(), reader()):
+        for text in run_programs(writer(), reader()):
             assert words in text
             assert str(meeting_folder) in text
             assert "or name another folder that both programs see by PLAIT_MEET" in text

@@ -56,11 +56,11 @@ def test_conversions_of_every_layout():
             big = [np.full([2 * n for n in layout.padded_shape(rank)], -1, "f4") for rank in range(3)]
             arrays = [array[::2, ::2] for array in big]
             file.read(layout, out=arrays, region=np.s_[::2])
-            for rank, mine in enumerate(arrays):
+            for rank, local in enumerate(arrays):
                 with np.errstate(over="ignore"):
                     right = array[::2][np.ix_(*layout.indices(rank))].astype("f4")
-                np.testing.assert_array_equal(mine[1:-1], right)
-                assert (mine[[0, -1]] == -1).all()
+                np.testing.assert_array_equal(local[1:-1], right)
+                assert (local[[0, -1]] == -1).all()
                 assert (big[rank][1::2] == -1).all()
                 assert (big[rank][:, 1::2] == -1).all()
     writer.result()

@@ -156,7 +156,7 @@ def test_files_become_steps(tmp_path):
     plait.copy(sources, tmp_path / "b-{step}.npy")
     assert (tmp_path / "b-2.npy").read_bytes() == (tmp_path / "a-2.npy").read_bytes()
     np.save(tmp_path / "other.npy", np.zeros(4))
-    for given, target, text in [
+    for files, target, text in [
         (sources, tmp_path / "c.npy", "3 sources make as many steps, but .* holds one"),
         (sources, tmp_path / "a-{step}.npy", "is a source itself"),
         (
@@ -168,7 +168,7 @@ def test_files_become_steps(tmp_path):
         ([], "pipe:flow", "there is no source"),
     ]:
         with pytest.raises(plait.ArgumentError, match=text):
-            plait.copy(given, target)
+            plait.copy(files, target)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -271,10 +271,10 @@ def test_an_ordinary_file_gets_whole_arrays_only(tmp_path):
 
 
 def test_a_stream_that_nobody_reads_leaves_the_writer_going():
-    ours, theirs = os.pipe()
-    os.close(ours)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
     writer = BackgroundThread(write, 2)
-    with open(theirs, "wb") as stream, pytest.raises(BrokenPipeError):
+    with open(write_end, "wb") as stream, pytest.raises(BrokenPipeError):
         plait.copy("pipe:flow", stream)
     assert [step[0] for step in read()] == [1]
     writer.result()

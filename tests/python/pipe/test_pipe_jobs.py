@@ -17,7 +17,7 @@ pytestmark = needs_mpi
 WITHOUT_MPI = Program(3, alone=True)
 
 
-def carried_out(programs, rounds, seed=1, **options):
+def run_programs(programs, rounds, seed=1, **options):
     """Return the output of the processes of a successful run."""
     run = Run(
         seed,
@@ -42,13 +42,13 @@ def collect_errors(reports):
     ids=["1 to 4", "4 to 3", "3 without MPI to 2", "2 to 3, 1, and 3 without MPI"],
 )
 def test_any_numbers_of_ranks_and_readers(programs):
-    reports = carried_out(programs, 4, seed=len(programs))
+    reports = run_programs(programs, 4, seed=len(programs))
     assert sum(report["checked"] for report in reports.values()) > 0
 
 
 @pytest.mark.long
 def test_programs_of_one_job():
-    carried_out((2, 1), 3, together=True)
+    run_programs((2, 1), 3, together=True)
 
 
 @pytest.mark.long
@@ -59,14 +59,14 @@ def test_readers_that_come_late_and_leave_early():
         for seed in range(1000)
         if (habits := draw_round(seed, 0, programs, Fault()).habits) and habits[2].late and habits[3].leaves >= 0
     )
-    carried_out(programs, 1, seed=seed)
+    run_programs(programs, 1, seed=seed)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("program", "rank"), [(0, 1), (1, 0)])
 def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank):
     """The same programs can open pipes afterwards."""
-    errors = collect_errors(carried_out((2, 2), 2, fault=Fault("raise", program, rank, 0, 0)))
+    errors = collect_errors(run_programs((2, 2), 2, fault=Fault("raise", program, rank, 0, 0)))
     assert errors.pop(f"{program}-{rank}")["text"] == "the model blew up"
     other = {error["text"] for name, error in errors.items() if not name.startswith(str(program))}
     assert len(errors) == 3
@@ -79,7 +79,7 @@ def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank)
     ("program", "rank", "outlive"), [(0, 0, True), (0, 1, False), (1, 0, False), (1, 1, True), (0, 1, True)]
 )
 def test_a_killed_rank_is_told_of(program, rank, outlive):
-    reports = carried_out((2, 2), 1, fault=Fault("kill", program, rank, 0, 0), outlive=outlive)
+    reports = run_programs((2, 2), 1, fault=Fault("kill", program, rank, 0, 0), outlive=outlive)
     errors = collect_errors(reports)
     assert {name for name in errors if not name.startswith(str(program))} == {f"{1 - program}-0", f"{1 - program}-1"}
     for name, error in errors.items():
@@ -89,4 +89,4 @@ def test_a_killed_rank_is_told_of(program, rank, outlive):
 
 @pytest.mark.long
 def test_a_rank_that_stands_still_is_waited_for():
-    carried_out((2, 2), 1, fault=Fault("stop", 0, 1, 0, 0))
+    run_programs((2, 2), 1, fault=Fault("stop", 0, 1, 0, 0))

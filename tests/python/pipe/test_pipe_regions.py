@@ -24,10 +24,10 @@ def test_only_what_a_region_with_steps_takes_is_sent():
     region = np.s_[::2, 5:90:3]
     with plait.open("pipe:flow") as file:
         for _ in file:
-            wanted = Layout((50, 29), "(*, cyclic) onto (5)")
-            assert "11.3 KiB in 1450 runs" in file.explain(wanted, region)
-            actual = file.read(wanted, region=region)
-            for part, expected in zip(actual, split_array(whole((100, 90), 0)[region], wanted), strict=True):
+            layout_ = Layout((50, 29), "(*, cyclic) onto (5)")
+            assert "11.3 KiB in 1450 runs" in file.explain(layout_, region)
+            actual = file.read(layout_, region=region)
+            for part, expected in zip(actual, split_array(whole((100, 90), 0)[region], layout_), strict=True):
                 np.testing.assert_array_equal(part, expected)
     writer.result()
 
@@ -40,7 +40,7 @@ def test_halos_of_a_region_are_filled():
     np.testing.assert_array_equal(arrays, [[31, 1, 7, 13, 19], [13, 19, 25, 31, 1]])
 
 
-def answer(opened, region):
+def array_or_error(opened, region):
     """Return the elements that are read, or the text of the error."""
     try:
         return opened.read(region=region)
@@ -48,7 +48,7 @@ def answer(opened, region):
         return str(error)
 
 
-def refused(opened, *how, **given):
+def read_error_text(opened, *how, **given):
     with pytest.raises(plait.ArgumentError) as error:
         opened.read(*how, **given)
     return str(error.value)
@@ -63,10 +63,10 @@ def test_regions_are_what_they_are_to_files(tmp_path, region):
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(cyclic(3), block) onto (2, 2)"), 1)
     with plait.open(tmp_path / "a.npy") as file, plait.open("pipe:flow") as pipe:
         for _ in pipe:
-            answers = [answer(opened, region) for opened in (file, pipe)]
+            answers = [array_or_error(opened, region) for opened in (file, pipe)]
             np.testing.assert_array_equal(answers[0], answers[1])
             small = Layout((3, 3), "(*, *) onto ()")
-            assert refused(pipe, small, region=np.s_[:2]) == refused(file, small, region=np.s_[:2])
+            assert read_error_text(pipe, small, region=np.s_[:2]) == read_error_text(file, small, region=np.s_[:2])
     writer.result()
 
 
@@ -74,7 +74,7 @@ def test_steps_are_indexed_like_arrays(meeting_folder):
     shape = (10, 12)
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 3)
     with plait.open("pipe:flow") as file:
-        assert "begin a step first" in index_refused(file, [1, 2])
+        assert "begin a step first" in index_error_text(file, [1, 2])
         for step in file:
             expected = whole(shape, step.number)
             for index in (np.s_[2, 3], np.s_[::-2, 4:1:-1], np.s_[[7, 1, 1], 3:], expected % 3 == 1, ...):
@@ -83,7 +83,7 @@ def test_steps_are_indexed_like_arrays(meeting_folder):
     writer.result()
 
 
-def index_refused(file, index):
+def index_error_text(file, index):
     with pytest.raises(plait.ArgumentError) as error:
         file[index]
     return str(error.value)

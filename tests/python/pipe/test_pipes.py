@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given as hypothesis_given
+from hypothesis import as_argument as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
-from pipe_ends import BackgroundThread, check_steps, given, read_steps, whole, write_steps
+from pipe_ends import BackgroundThread, as_argument, check_steps, read_steps, whole, write_steps
 
 import plait
 from plait import Layout
@@ -341,5 +341,5 @@ def test_explaining_a_pipe():
             assert 0 < half < predicted(text)
             # Elements one by one take longer than rows.
             assert predicted(file.explain(Layout(shape, "(*, cyclic) onto (2)"))) > predicted(text)
-            assert given(file.read(layout))[0].shape == (1200, 2000)
+            assert as_argument(file.read(layout))[0].shape == (1200, 2000)
     writer.result()

@@ -75,12 +75,14 @@ def make_field(step):
 def test_from_c_to_python(program, writer):
     ranks, *layout = ENDS[writer]
     job = start(ranks, program, "write", "pipe:flow", *layout)
-    mine = plait.Layout(SHAPE, "(*, cyclic) onto (2)")
+    readers_layout = plait.Layout(SHAPE, "(*, cyclic) onto (2)")
     with plait.open("pipe:flow", shape=SHAPE, dtype="f8") as file:
         for count, step in enumerate(file):
             assert step.attributes == {"n": count, "time": 0.25 * count, "name": "flow"}
             assert step.variables == ("data", "count")
-            for actual, expected in zip(file.read(mine), split_array(make_field(count), mine), strict=True):
+            for actual, expected in zip(
+                file.read(readers_layout), split_array(make_field(count), readers_layout), strict=True
+            ):
                 np.testing.assert_array_equal(actual, expected)
             np.testing.assert_array_equal(file.read(variable="count"), np.array([count, -count, 7], "i4"))
         assert count == STEPS - 1
@@ -91,11 +93,11 @@ def test_from_c_to_python(program, writer):
 def test_from_python_to_c(program, reader):
     ranks, *layout = ENDS[reader]
     job = start(ranks, program, "read", "pipe:flow", *layout)
-    mine = plait.Layout(SHAPE, "(cyclic(2), block) onto (2, 3)")
+    writers_layout = plait.Layout(SHAPE, "(cyclic(2), block) onto (2, 3)")
     with plait.open("pipe:flow", "w", shape=SHAPE, dtype="f8") as file:
         for count in range(STEPS):
             file.begin_step({"n": count, "time": 0.25 * count, "name": "flow"})
-            file.write(split_array(make_field(count), mine), mine)
+            file.write(split_array(make_field(count), writers_layout), writers_layout)
             file.write(np.array([count, -count, 7], "i4"), variable="count")
             file.end_step()
     expect_well(job)

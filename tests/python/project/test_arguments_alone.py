@@ -89,7 +89,7 @@ def functions() -> dict[str, Callable[..., Any]]:
     return {**calls, **{f"trace.{name}": getattr(trace, name) for name in TRACE}}
 
 
-def tried(name: str, call: Callable[[], Any]) -> None:
+def try_call(name: str, call: Callable[[], Any]) -> None:
     """Make a call, which may reject its arguments; one that does not return ends the tests with a traceback."""
     message = "nothing is wrong"
     faulthandler.dump_traceback_later(SECONDS, exit=True)
@@ -113,7 +113,7 @@ def test_functions_of_the_core(name: str) -> None:
             arguments[0] = LAYOUT
         if len(arguments) < most and name not in ("bit_permutation", "Layout", "IndexSet", "Layout.parse"):
             arguments += [draw.choice(VALUES) for _ in range(most - len(arguments))]
-        tried(name, lambda given=arguments: function(*given))
+        try_call(name, lambda values=arguments: function(*values))
 
 
 @pytest.mark.parametrize("name", list(functions()))
@@ -134,7 +134,7 @@ def test_functions_in_python(name: str, tmp_path, monkeypatch) -> None:
         if arguments and draw.random() < 0.5:
             arguments[0] = LAYOUT
         options = {key: draw.choice(VALUES) for key in named if draw.random() < 0.3}
-        tried(name, lambda given=arguments, options=options: function(*given, **options))
+        try_call(name, lambda values=arguments, options=options: function(*values, **options))
 
 
 @pytest.mark.parametrize("name", list(PATTERNS))
@@ -143,8 +143,8 @@ def test_what_patterns_are_asked(name: str) -> None:
     pattern = PATTERNS[name](24, 3, 4)
     for _ in range(DRAWS):
         rank, number = draw.choice([*VALUES, 1]), draw.choice([*VALUES, 1])
-        tried(f"{name}.at", lambda rank=rank, number=number: pattern.at(rank, number))
-        tried(f"{name}.requests", lambda rank=rank: list(pattern.requests(rank)))
+        try_call(f"{name}.at", lambda rank=rank, number=number: pattern.at(rank, number))
+        try_call(f"{name}.requests", lambda rank=rank: list(pattern.requests(rank)))
     assert sum(request.count for request in pattern.requests(1)) > 0
 
 
@@ -156,11 +156,11 @@ def test_what_files_are_asked(url: str, tmp_path, monkeypatch) -> None:
     file = plait.open(url, "w", shape=(6, 4), dtype="f8")
     for _ in range(DRAWS):
         layout, region, flag, halo = (draw.choice(VALUES) for _ in range(4))
-        tried(
+        try_call(
             "File.explain", lambda arguments=(layout, region, flag), halo=halo: file.explain(*arguments, fill_halo=halo)
         )
-        tried("File.define", lambda arguments=(layout, region, flag): file.define(*arguments))
-        tried("File.type_of", lambda name=layout: file.type_of(name))
+        try_call("File.define", lambda arguments=(layout, region, flag): file.define(*arguments))
+        try_call("File.type_of", lambda name=layout: file.type_of(name))
     file.close()
 
 

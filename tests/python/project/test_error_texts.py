@@ -75,13 +75,13 @@ def names(tmp_path_factory):
     return folder, {**locals(), "np": np, "plait": plait, "io": io, "Layout": plait.Layout, "os": os}
 
 
-def told(call, given):
+def catch_error(call, variables):
     """Return the classes (or exit code) and the text of an error."""
     if call.startswith("$ plait "):
         done = CliRunner().invoke(main, shlex.split(call[8:]))
         return str(done.exit_code), done.output.strip().splitlines()[-1].replace(f"{os.getcwd()}/", "")
     with pytest.raises(plait.Error) as caught:
-        eval(call, given)
+        eval(call, variables)
     error = caught.value
     of_python = [kind for kind in type(error).__mro__ if kind.__module__ == "builtins"]
     builtin = next((kind for kind in (TypeError, IndexError) if kind in of_python), of_python[0])
@@ -94,7 +94,7 @@ def told(call, given):
 def test_the_text(names, monkeypatch, call, kind, text):
     folder, names_ = names
     monkeypatch.chdir(folder)
-    assert told(call, dict(names_)) == (kind, text)
+    assert catch_error(call, dict(names_)) == (kind, text)
     assert not any(word in text for word in ALIEN)
 
 

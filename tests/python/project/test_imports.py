@@ -26,7 +26,7 @@ def printed(program, *arguments):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def told_to_type_checkers(module):
+def imports_for_type_checkers(module):
     """Return the names that a package imports for type checkers only, each with its module."""
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
@@ -68,7 +68,7 @@ def test_a_product_that_is_not_installed_is_no_attribute(monkeypatch):
 @pytest.mark.parametrize("package", LAZY)
 def test_names_are_what_type_checkers_are_told(package):
     module = importlib.import_module(package)
-    listed = dict(reversed(pair) for pair in told_to_type_checkers(module))
+    listed = dict(reversed(pair) for pair in imports_for_type_checkers(module))
     assert listed
     for name, origin in listed.items():
         whole = f"{package}{origin}" if origin.startswith(".") else origin

@@ -57,8 +57,8 @@ def test_into_arrays_of_the_callers(data):
     plait.redistribute(
         as_given(before, data.draw), make_layout(a), make_layout(b), out=as_given(out, data.draw), fill_halo=fill
     )
-    for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
-        np.testing.assert_array_equal(mine, expected(target, rank, whole, untouched, fill))
+    for rank, local, untouched in zip(target.rank_numbers, out, blank, strict=True):
+        np.testing.assert_array_equal(local, expected(target, rank, whole, untouched, fill))
     for array, old in zip(before, copies, strict=True):
         np.testing.assert_array_equal(array, old)
 
@@ -76,17 +76,17 @@ def test_into_new_arrays(data):
     actual = plait.redistribute(as_given(before, data.draw), make_layout(a), make_layout(b), fill_halo=fill)
     actual = actual if isinstance(actual, list) else [actual]
     assert len(actual) == len(target.parts)
-    for rank, mine in zip(target.rank_numbers, actual, strict=True):
-        assert mine.dtype == whole.dtype
-        assert mine.shape == target.padded_shape(rank)
-        steps = [step * mine.itemsize for step in target.steps(rank)]
+    for rank, local in zip(target.rank_numbers, actual, strict=True):
+        assert local.dtype == whole.dtype
+        assert local.shape == target.padded_shape(rank)
+        steps = [step * local.itemsize for step in target.steps(rank)]
         assert all(
-            n < 2 or mine.size == 0 or stride == step
-            for n, stride, step in zip(mine.shape, mine.strides, steps, strict=True)
+            n < 2 or local.size == 0 or stride == step
+            for n, stride, step in zip(local.shape, local.strides, steps, strict=True)
         )
         # Positions that are not written may hold anything, so they are compared with themselves.
-        np.testing.assert_array_equal(mine, expected(target, rank, whole, mine, fill))
-        np.testing.assert_array_equal(owned_view(target, mine).ravel(), whole.ravel()[target.local_positions(rank)[0]])
+        np.testing.assert_array_equal(local, expected(target, rank, whole, local, fill))
+        np.testing.assert_array_equal(owned_view(target, local).ravel(), whole.ravel()[target.local_positions(rank)[0]])
 
 
 @given(st.data())
@@ -103,8 +103,8 @@ def test_with_little_memory(data):
     plait.redistribute(
         make_locals(source, whole, -1), make_layout(a), make_layout(b), out=out, memory=memory, fill_halo=True
     )
-    for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
-        np.testing.assert_array_equal(mine, expected(target, rank, whole, untouched, True))
+    for rank, local, untouched in zip(target.rank_numbers, out, blank, strict=True):
+        np.testing.assert_array_equal(local, expected(target, rank, whole, untouched, True))
 
 
 def test_a_periodic_halo_of_a_ring():

@@ -22,7 +22,7 @@ def make_texts(shape):
     return np.array(items, object).reshape(shape)
 
 
-def written(path, shape, **options):
+def write_texts(path, shape, **options):
     """Write a file of one array of texts, and return the texts."""
     texts = make_texts(shape)
     with plait.open(path, "w", shape=shape, dtype="text", **options) as file:
@@ -76,7 +76,7 @@ def test_ascii_unwritten_and_scalar_texts_of_hdf5(tmp_path):
 @pytest.mark.parametrize("codec", ["none", "shuffle,gzip:1"])
 def test_hdf5_is_written_as_h5py_reads_it(tmp_path, shape, codec):
     options = {} if not shape or 0 in shape or codec == "none" else {"codec": codec}
-    texts = written(tmp_path / "a.h5", shape, **options)
+    texts = write_texts(tmp_path / "a.h5", shape, **options)
     actual = by_h5py(tmp_path / "a.h5")
     assert_array_equal(np.array(actual, object), texts)
     with plait.open(tmp_path / "a.h5") as file:
@@ -135,7 +135,7 @@ def test_missing_chunks_of_zarr_have_the_fill_value(tmp_path):
 @pytest.mark.parametrize("codec", ["none", "gzip:1", "zstd:3", "blosc"])
 @pytest.mark.parametrize("options", [{}, {"chunks": (3, 4)}, {"chunks": (2, 2), "shards": (4, 4)}, {"order": "F"}])
 def test_zarr_is_written_as_zarr_python_reads_it(tmp_path, codec, options):
-    texts = written(tmp_path / "a.zarr", (7, 5), codec=codec, **options)
+    texts = write_texts(tmp_path / "a.zarr", (7, 5), codec=codec, **options)
     assert_array_equal(zarr.open_array(tmp_path / "a.zarr")[:].astype(object), texts)
     with plait.open(tmp_path / "a.zarr", "r+") as file:
         file[2:5, 1] = ["new", "", "Ü"]
@@ -177,7 +177,7 @@ def test_the_core_names_the_element_that_is_no_text(tmp_path, wrong, says):
 
 
 def test_texts_are_copied_between_formats(tmp_path):
-    texts = written(tmp_path / "a.h5", (300, 7))
+    texts = write_texts(tmp_path / "a.h5", (300, 7))
     copies = ["b.zarr::/g/n", "c.h5", "d.nc", "e.zarr"]
     source = tmp_path / "a.h5::data"
     for name in copies:
@@ -198,7 +198,7 @@ def test_texts_are_copied_between_formats(tmp_path):
 
 
 def test_reads_fill_arrays_of_texts_alone(tmp_path):
-    texts = written(tmp_path / "a.zarr", (4, 3), chunks=(3, 2))
+    texts = write_texts(tmp_path / "a.zarr", (4, 3), chunks=(3, 2))
     with plait.open(tmp_path / "a.zarr") as file:
         out = np.empty((4, 3), file.dtype)
         assert file.read(out=out) is out
@@ -264,7 +264,7 @@ def test_texts_that_are_not_utf8(tmp_path):
 
 
 def test_damaged_heaps_of_hdf5(tmp_path):
-    written(tmp_path / "a.h5", (4,))
+    write_texts(tmp_path / "a.h5", (4,))
     content = (tmp_path / "a.h5").read_bytes()
     at = content.rindex(b"GCOL")
     for begin, value, message in (

@@ -76,11 +76,11 @@ def dataset(name="data.zarr"):
     root = zarr.open_group(name, mode="w", attributes={"title": "parts"})
     for group in ("ocean", "land"):
         for array in ("heat", "wind"):
-            made = root.create_array(
+            created = root.create_array(
                 f"{group}/{array}", shape=SHAPE, dtype="f4", chunks=(6, 30, 20), dimension_names=NAMES, fill_value=-1
             )
-            made[...] = FIELD * len(array) + len(group)
-            made.attrs["units"] = "K"
+            created[...] = FIELD * len(array) + len(group)
+            created.attrs["units"] = "K"
     for axis, size in zip(NAMES, SHAPE, strict=True):
         root.create_array(axis, shape=(size,), dtype="f8", chunks=(size,), dimension_names=(axis,))[...] = range(size)
     root.create_array("scalar", shape=(), dtype="i4")[...] = 7

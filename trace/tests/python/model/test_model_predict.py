@@ -93,18 +93,18 @@ def test_shares_have_a_block_or_more():
 
 
 def test_rows():
-    one, two = model.predict(MACHINE, dataclasses.replace(ARRAY, dist="(cyclic, *)"), [1, 4], compute=10)
-    assert (one.ranks, one.io_speedup, one.speedup) == (1, 1, 1)
-    alone, read = one.read.total, two.read.total
-    assert two.faster == "two-phase"
-    assert two.io_speedup == near(alone / read)
-    assert two.speedup == near((10 + alone) / (2.5 + read))
+    few, many = model.predict(MACHINE, dataclasses.replace(ARRAY, dist="(cyclic, *)"), [1, 4], compute=10)
+    assert (few.ranks, few.io_speedup, few.speedup) == (1, 1, 1)
+    alone, read = few.read.total, many.read.total
+    assert many.faster == "two-phase"
+    assert many.io_speedup == near(alone / read)
+    assert many.speedup == near((10 + alone) / (2.5 + read))
     doubled = model.two_phase_time(MACHINE, requests("(cyclic, *)", 8)).total
-    assert two.alpha_d == near(read / doubled)
-    assert two.alpha_p == near(read / model.two_phase_time(MACHINE.with_disks(20), requests("(cyclic, *)", 4)).total)
-    assert two.alpha_p > 1
-    assert (round(two.alpha_d, 2), two.bound) == (1, "neither")
-    assert not two.beyond
+    assert many.alpha_d == near(read / doubled)
+    assert many.alpha_p == near(read / model.two_phase_time(MACHINE.with_disks(20), requests("(cyclic, *)", 4)).total)
+    assert many.alpha_p > 1
+    assert (round(many.alpha_d, 2), many.bound) == (1, "neither")
+    assert not many.beyond
 
 
 def test_conforming_access_is_not_bound():

@@ -24,7 +24,7 @@ LAYOUTS = [
 ]
 
 
-def counted(layout, order):
+def count_by_elements(layout, order):
     """Requests of each rank, and the elements of the largest, by looking at every element in the order of the file."""
     owners = np.empty(layout.shape, dtype=np.int64)
     for index in np.ndindex(*layout.shape):
@@ -40,7 +40,7 @@ def counted(layout, order):
 @pytest.mark.parametrize("ranks", [1, 2, 4, 6])
 def test_requests_are_the_runs_in_the_file(dist, shape, order, ranks):
     layout = model.on_ranks(dist, shape, ranks)
-    each, longest = counted(layout, order)
+    each, longest = count_by_elements(layout, order)
     counts = model.count_requests(layout, 8, order)
     assert (counts.ranks, counts.runs, counts.total, counts.most) == (ranks, sum(each), sum(each), max(each))
     assert counts.largest == 8 * longest

@@ -59,10 +59,10 @@ def make_events(requests: Sequence[Request], opens: dict[tuple[int, str], int]) 
 
 def cut(requests: Sequence[Request], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
     """Return, for each request, the process, block and bytes of each block that it uses, counted byte by byte."""
-    found = []
+    blocks = []
     for request in requests:
         pieces: dict[int, int] = {}
         for byte in range(request.offset, request.offset + request.length):
             pieces[byte // block] = pieces.get(byte // block, 0) + 1
-        found.append([(request.process, (request.name, number), size) for number, size in pieces.items()])
-    return found
+        blocks.append([(request.process, (request.name, number), size) for number, size in pieces.items()])
+    return blocks

@@ -34,16 +34,16 @@ def some_requests(seed: int, count: int, processes: int = 3) -> list[Request]:
     ]
 
 
-def by_oracle(requests: list[Request], found: list[bool]) -> tuple[list[bool], int, int]:
+def by_oracle(requests: list[Request], block_hits: list[bool]) -> tuple[list[bool], int, int]:
     """Outcomes of requests, hits of blocks and bytes, of the outcomes of all blocks."""
     outcomes = []
     in_bytes = 0
-    rest = iter(found)
+    rest = iter(block_hits)
     for pieces in cut(requests, BLOCK):
         hits = list(itertools.islice(rest, len(pieces)))
         outcomes.append(all(hits))
         in_bytes += sum(size for hit, (_, _, size) in zip(hits, pieces, strict=True) if hit)
-    return outcomes, sum(found), in_bytes
+    return outcomes, sum(block_hits), in_bytes
 
 
 @pytest.mark.sampled(2)

@@ -134,22 +134,22 @@ def test_what_a_rest_saves_is_found():
 
 
 def test_a_slow_device_gets_a_smaller_file_and_is_read_within_it(tmp_path, monkeypatch):
-    moved = []
+    reads = []
 
     def slow(file, parts, offset):
         time.sleep(0.002)
         return os.pwritev(file, parts, offset)
 
     def watched(file, parts, offset):
-        moved.append((os.preadv(file, parts, offset), sum(memoryview(part).nbytes for part in parts)))
-        return moved[-1][0]
+        reads.append((os.preadv(file, parts, offset), sum(memoryview(part).nbytes for part in parts)))
+        return reads[-1][0]
 
     calls = types.SimpleNamespace(**{**vars(os), "pwritev": slow, "preadv": watched})
     monkeypatch.setattr(_measuring, "os", calls)
     measurements = _measuring.measure(tmp_path / "file", 0.02, 256 << 20, lambda *_: None)
     assert (tmp_path / "file").stat().st_size < 128 << 20
     assert measurements.read_rate > 0
-    assert {done == asked for done, asked in moved} == {True}
+    assert {done == requested for done, requested in reads} == {True}
 
 
 def test_what_ends_one_replay_ends_all(tmp_path):

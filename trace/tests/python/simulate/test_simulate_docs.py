@@ -14,7 +14,7 @@ TEXT = (Path(__file__).parents[4] / "docs/reference/simulation.md").read_text(en
 VALUES = (simulate.Recording, simulate.Result, simulate.Sweep, simulate.Advice, simulate.Machine)
 
 
-def told(name):
+def is_described(name):
     return re.search(rf"`{name}\b", TEXT)
 
 
@@ -31,14 +31,14 @@ def test_every_function_is_told_of_with_its_parameters():
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value.__name__)
 def test_every_member_is_told_of(value):
     members = {*getattr(value, "__dataclass_fields__", ()), *vars(value)}
-    assert not [name for name in sorted(members) if not name.startswith("_") and not told(name)]
+    assert not [name for name in sorted(members) if not name.startswith("_") and not is_described(name)]
 
 
 def test_every_key_and_change_is_told_of():
     names = {key for keys in SECTIONS.values() for key in keys} | set(OVERRIDES)
     for kind, (_, keys) in device_keys().items():
         names |= {kind, *keys}
-    assert not [name for name in sorted(names) if not told(name)]
+    assert not [name for name in sorted(names) if not is_described(name)]
 
 
 def test_the_document_is_told_of():
@@ -47,4 +47,4 @@ def test_the_document_is_told_of():
     for part in ("recorded", "cache", "read_latency", "series"):
         names |= set(result[part])
     names |= {*result["devices"][0], *result["processes"][0]}
-    assert not [name for name in sorted(names) if not told(name)]
+    assert not [name for name in sorted(names) if not is_described(name)]

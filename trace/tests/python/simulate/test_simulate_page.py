@@ -38,7 +38,7 @@ class Nesting(HTMLParser):
         assert self.open.pop() == tag
 
 
-def looked_at(text):
+def parse_page(text):
     parser = Nesting()
     parser.feed(text)
     assert parser.open == []
@@ -59,7 +59,7 @@ def recording(tmp_path_factory):
 def test_the_page_of_a_replay_has_all_that_its_text_says(recording):
     result = simulate.run(recording, "cray-1992")
     text = result.page()
-    parser = looked_at(text)
+    parser = parse_page(text)
     assert parser.found.count("svg") == 3 + len(result["processes"])
     plain = html.unescape(text).replace("\u00a0", " ")
     for words in ("program1", "program2", "distance", "Median", "Data rates over time", "processors.quantum"):
@@ -72,7 +72,7 @@ def test_the_page_of_a_replay_has_all_that_its_text_says(recording):
 def test_the_page_of_a_sweep_draws_a_line_for_each_combination(recording):
     swept = simulate.sweep(recording, "cray-1992", cache=["64KiB", "1MiB"], write=["through", "behind"])
     text = swept.page()
-    looked_at(text)
+    parse_page(text)
     assert text.count('class="line ') == 2 * 2
     assert text.count('<tr class="best">') == 1
     best, _ = swept.best()
@@ -83,7 +83,7 @@ def test_the_page_of_a_sweep_draws_a_line_for_each_combination(recording):
 def test_the_page_of_an_advice_has_all_changes(recording, tmp_path):
     advice = simulate.advise(recording, "cray-1992")
     text = advice.page()
-    looked_at(text)
+    parse_page(text)
     plain = html.unescape(text)
     for change in advice.changes:
         assert change.what in plain
@@ -95,7 +95,7 @@ def test_the_page_of_an_advice_has_all_changes(recording, tmp_path):
 
 
 def test_a_replay_of_measured_times_has_a_page_too(recording):
-    looked_at(simulate.run(recording, "cray-1992", measured=True).page())
+    parse_page(simulate.run(recording, "cray-1992", measured=True).page())
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,12 @@ def test_the_command_writes_pages(tmp_path):
     result = run(main, ["simulate", trace, "--html", str(tmp_path / "page.html")])
     assert result.exit_code == 0, result.output
     assert "elapsed" in result.output
-    looked_at((tmp_path / "page.html").read_text(encoding="utf-8"))
+    parse_page((tmp_path / "page.html").read_text(encoding="utf-8"))
     printed = run(main, ["simulate", trace, "--cache", "4KiB,1MiB", "--html", "-"])
-    looked_at(printed.stdout)
+    parse_page(printed.stdout)
     advised = run(main, ["simulate", "advise", trace, "--html", str(tmp_path / "advice.html")])
     assert advised.exit_code == 0, advised.output
-    looked_at((tmp_path / "advice.html").read_text(encoding="utf-8"))
+    parse_page((tmp_path / "advice.html").read_text(encoding="utf-8"))
     both = run(main, ["simulate", trace, "--json", "--html", "-"])
     assert both.exit_code == 2
     assert "cannot both go to standard output" in both.output

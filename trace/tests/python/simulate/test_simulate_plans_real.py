@@ -71,7 +71,7 @@ def test_the_file_is_asked_for_the_same(tmp_path, ranks, node, order, strategy):
     simulated = []
     for layout in LAYOUTS:
         for action in ("write", "read"):
-            one = simulate.run_plan(
+            access = simulate.run_plan(
                 action,
                 f"{layout} onto ({ranks})",
                 f"a.bin?shape={SHAPE[0]}x{SHAPE[1]}&order={order}",
@@ -81,9 +81,9 @@ def test_the_file_is_asked_for_the_same(tmp_path, ranks, node, order, strategy):
                 strategy=strategy,
                 memory=MEMORY,
             )
-            assert sum(one["ranks"]["received_bytes"]) == one.message_bytes
-            assert node > 0 or one.messages == 0
-            simulated.append((one.requests, one.bytes))
+            assert sum(access["ranks"]["received_bytes"]) == access.message_bytes
+            assert node > 0 or access.messages == 0
+            simulated.append((access.requests, access.bytes))
     assert simulated == real
 
 

@@ -91,9 +91,9 @@ def test_policies_tell_of_themselves() -> None:
     assert [policy.name for policy in known.values() if policy.foresight] == ["belady", "toss-parallel"]
     assert all(policy.about for policy in known.values())
     keys = np.random.default_rng(3).integers(0, 50, 300)
-    for one in known.values():
-        text = f"{one.name}?{one.parameters}" if one.parameters else one.name
-        assert simulate.hits(keys, cache=10, policy=text) == simulate.hits(keys, cache=10, policy=one.name)
+    for each in known.values():
+        text = f"{each.name}?{each.parameters}" if each.parameters else each.name
+        assert simulate.hits(keys, cache=10, policy=text) == simulate.hits(keys, cache=10, policy=each.name)
 
 
 def test_a_cache_that_holds_all_misses_each_block_once() -> None:

@@ -79,12 +79,12 @@ def test_round_trips_lose_nothing(tmp_path: Path, first: str, second: str) -> No
     make(source, events)
     expected = known(source)
     assert np.array_equal(expected[0], events)
-    one, two = tmp_path / f"one{Path(first).suffix}", tmp_path / f"two{Path(second).suffix}"
-    done = trace.convert(source, one, **WITHOUT_LOSS[first])  # type: ignore[arg-type]
-    assert (done.events, done.lost, done.bytes) == (len(events), [], one.stat().st_size)
-    done = trace.convert(one, two, **WITHOUT_LOSS[second])  # type: ignore[arg-type]
+    first_path, second_path = tmp_path / f"one{Path(first).suffix}", tmp_path / f"two{Path(second).suffix}"
+    done = trace.convert(source, first_path, **WITHOUT_LOSS[first])  # type: ignore[arg-type]
+    assert (done.events, done.lost, done.bytes) == (len(events), [], first_path.stat().st_size)
+    done = trace.convert(first_path, second_path, **WITHOUT_LOSS[second])  # type: ignore[arg-type]
     assert (done.events, done.lost) == (len(events), [])
-    converted = known(two)
+    converted = known(second_path)
     assert np.array_equal(converted[0], events)
     assert converted[1] == expected[1]
 

@@ -20,18 +20,20 @@ from plait.trace import _strace_files
 MAIN = [sys.executable, "-c", "from plait.cli import main; main()"]
 
 
-def written(path: Path, times: list[str]) -> Path:
+def write_strace(path: Path, times: list[str]) -> Path:
     path.write_text("".join(f'{time} write(1, "x", 1) = 1 <0.000001>\n' for time in times))
     return path
 
 
 def starts(target: Path) -> list[tuple[int, int]]:
     with trace.open(target) as opened:
-        return [(int(one["process"]), int(one["start"]) // 10**9) for one in opened.read()]
+        return [(int(event["process"]), int(event["start"]) // 10**9) for event in opened.read()]
 
 
 def test_more_files_of_strace_than_may_be_open(tmp_path: Path) -> None:
-    paths = [written(tmp_path / f"s.{k}", [f"{1_700_000_000 + k + j}.000000" for j in range(3)]) for k in range(1, 201)]
+    paths = [
+        write_strace(tmp_path / f"s.{k}", [f"{1_700_000_000 + k + j}.000000" for j in range(3)]) for k in range(1, 201)
+    ]
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = len(os.listdir("/dev/fd")) + 90  # the process may have open connections and files of its own
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(limit, limits[1]), limits[1]))
@@ -43,7 +45,7 @@ def test_more_files_of_strace_than_may_be_open(tmp_path: Path) -> None:
 
 
 def test_a_file_of_strace_that_fails_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths = [written(tmp_path / f"s.{k}", ["1700000000.000000"] * 9000) for k in (1, 2)]
+    paths = [write_strace(tmp_path / f"s.{k}", ["1700000000.000000"] * 9000) for k in (1, 2)]
     real = os.path.getsize(paths[1])
     chunks = _strace_files._chunks
 
@@ -62,16 +64,16 @@ def test_a_file_of_strace_that_fails_in_the_middle(tmp_path: Path, monkeypatch: 
 
 
 def test_files_of_strace_around_midnight(tmp_path: Path) -> None:
-    one = written(tmp_path / "s.1", ["23:59:50", "23:59:59.5", "00:00:03"])
-    two = written(tmp_path / "s.2.gz", [])
+    process_1 = write_strace(tmp_path / "s.1", ["23:59:50", "23:59:59.5", "00:00:03"])
+    two = write_strace(tmp_path / "s.2.gz", [])
     two.write_bytes(gzip.compress(b'00:00:01 write(1, "x", 1) = 1\n'))
-    trace.import_trace([one, two], tmp_path / "out.plait")
+    trace.import_trace([process_1, two], tmp_path / "out.plait")
     assert starts(tmp_path / "out.plait") == [(1, 0), (1, 9), (2, 11), (1, 13)]
-    relative = [written(tmp_path / f"r.{k}", ["     0.000000", "     0.100000"]) for k in (1, 2)]
+    relative = [write_strace(tmp_path / f"r.{k}", ["     0.000000", "     0.100000"]) for k in (1, 2)]
     with pytest.raises(plait.ArgumentError, match="-ttt"):
         trace.import_trace(relative, tmp_path / "out.plait")
     (tmp_path / "s.3").write_text('12:00:00 write(1, "x", 1) = 1\n12:00:01 writ')
-    day = written(tmp_path / "s.4", ["12:00:00"])
+    day = write_strace(tmp_path / "s.4", ["12:00:00"])
     summary = trace.import_trace([tmp_path / "s.3", day], tmp_path / "out.plait")
     assert not summary.complete
     assert any("ends within a line" in note for note in summary.notes)
@@ -115,7 +117,7 @@ def test_processes_of_two_hosts(tmp_path: Path) -> None:
 
 def test_names_that_are_no_text(tmp_path: Path) -> None:
     name = os.fsdecode(os.fsencode(tmp_path) + b"/n\xff.plait")
-    summary = trace.import_trace(written(tmp_path / "s.1", ["1700000000.000000"]), name)
+    summary = trace.import_trace(write_strace(tmp_path / "s.1", ["1700000000.000000"]), name)
     assert summary.events == 1
     with trace.open(name) as opened:
         assert len(opened.read()) == 1

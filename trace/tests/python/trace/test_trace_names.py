@@ -15,7 +15,7 @@ from plait import _trace, trace
 STUB = Path(__file__).parents[3] / "python/plait/_trace.pyi"
 
 
-def told(name: str) -> dict[str, int]:
+def stub_members(name: str) -> dict[str, int]:
     """Return the members of an enumeration in the type stub."""
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     definition = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
@@ -29,13 +29,13 @@ def told(name: str) -> dict[str, int]:
 @pytest.mark.parametrize("name", ["Kind", "Interface", "Flag"])
 def test_the_stub_repeats_the_list(name: str) -> None:
     members = getattr(trace, name).__members__
-    assert {one: int(value) for one, value in members.items()} == told(name)
+    assert {member: int(value) for member, value in members.items()} == stub_members(name)
     assert getattr(trace, name).__doc__
 
 
 def test_words_are_the_names() -> None:
     assert [kind.name.lower() for kind in trace.Kind] == _trace.KIND_NAMES
-    assert [one.name.lower().replace("_", "-") for one in trace.Interface] == _trace.INTERFACE_NAMES
+    assert [interface.name.lower().replace("_", "-") for interface in trace.Interface] == _trace.INTERFACE_NAMES
 
 
 def test_values_can_be_pickled() -> None:

@@ -85,7 +85,7 @@ def test_what_is_cached_is_one_request(tmp_path):
     run(tmp_path, sys.executable, "-c", LARGE)
     events, _ = read(tmp_path)
     requests = select_events(events, trace.Kind.READ, False)
-    assert [(int(one["offset"]), int(one["result"])) for one in requests] == [(0, 20_000_000)]
+    assert [(int(request["offset"]), int(request["result"])) for request in requests] == [(0, 20_000_000)]
 
 
 def test_one_process(tmp_path):

@@ -24,7 +24,7 @@ def read(path: str | Path) -> tuple[np.ndarray, trace.Description]:
 
 def test_names_and_figures() -> None:
     known = trace.workloads()
-    assert [one.name for one in known] == NAMES
+    assert [workload.name for workload in known] == NAMES
     venus = known[-1]
     assert (venus.seconds, venus.requests, venus.cycles) == (379, 34904, 101)
 
@@ -40,7 +40,9 @@ def test_written_traces_hold_what_the_name_gives(name: str, tmp_path: Path) -> N
     assert summary.events == len(events)
     bytes_read = events[events["kind"] == Kind.READ]["result"].sum()
     assert summary.read_bytes == bytes_read
-    assert summary.reads + summary.writes == next(one.requests for one in trace.workloads() if one.name == name)
+    assert summary.reads + summary.writes == next(
+        workload.requests for workload in trace.workloads() if workload.name == name
+    )
     assert known.complete
     assert shares == sorted(shares)
     assert 0 < shares[-1] <= 1

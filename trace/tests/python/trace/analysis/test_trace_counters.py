@@ -18,7 +18,7 @@ SECOND = 10**9
 WHOLE = Counters(0, 0, Interface.UNKNOWN, Flag.LOGICAL, {"run_ns": 100 * SECOND, "processes": 4})
 
 
-def written(path: Path, *rows: dict[str, int], interface: Interface = Interface.POSIX, events: int = 0) -> Path:
+def write_counters(path: Path, *rows: dict[str, int], interface: Interface = Interface.POSIX, events: int = 0) -> Path:
     """Write a trace with a record of counters per rank, and events of another interface."""
     with trace.create(path) as writer:
         for rank in range(max(len(rows), 1)):
@@ -59,7 +59,7 @@ MANY = {
 
 @pytest.mark.parametrize("ending", [".csv", ".1992", ".parquet", ".plait"])
 def test_formats_keep_counters(ending: str, tmp_path: Path) -> None:
-    source = written(tmp_path / "one.plait", MANY, {"reads": 3, "writes": -(2**62)}, events=3)
+    source = write_counters(tmp_path / "one.plait", MANY, {"reads": 3, "writes": -(2**62)}, events=3)
     with trace.open(source) as opened:
         events = opened.read()
     known = opened.description.counters
@@ -75,7 +75,7 @@ def test_formats_keep_counters(ending: str, tmp_path: Path) -> None:
 
 
 def test_counters_are_no_requests(tmp_path: Path) -> None:
-    report = trace.report(written(tmp_path / "one.plait", MANY, MANY))
+    report = trace.report(write_counters(tmp_path / "one.plait", MANY, MANY))
     assert report["trace"]["events"] == 0
     assert report["trace"]["coverage"]["share"] == 1
     assert "No call is known one by one" in report["trace"]["coverage"]["text"]
@@ -103,7 +103,7 @@ def test_counters_are_no_requests(tmp_path: Path) -> None:
 
 def test_what_counters_do_not_show_is_not_said(tmp_path: Path) -> None:
     bare = {"reads": 5000, "writes": 0, "read_bytes": 5000 << 19, "write_bytes": 0}
-    report = trace.report(written(tmp_path / "one.plait", bare, interface=Interface.STDIO))
+    report = trace.report(write_counters(tmp_path / "one.plait", bare, interface=Interface.STDIO))
     (module,) = report["counters"]["modules"]
     # At most 2500 requests of 1 MiB fit into these bytes; the trace does not show that there are as many.
     assert module["small"] == {"least": 2500, "most": 5000, "count": 5000}
@@ -114,7 +114,7 @@ def test_what_counters_do_not_show_is_not_said(tmp_path: Path) -> None:
 
 
 def test_counters_beside_events(tmp_path: Path) -> None:
-    path = written(tmp_path / "one.plait", MANY, events=1000)
+    path = write_counters(tmp_path / "one.plait", MANY, events=1000)
     report = trace.report(path)
     assert (report["table1"]["ios"], report["table1"]["io_bytes"]) == (1000, 100_000)
     assert [call["interface"] for call in report["calls"]] == ["stdio"]
@@ -128,7 +128,7 @@ def test_counters_beside_events(tmp_path: Path) -> None:
 
 
 def test_parts_of_counters(tmp_path: Path) -> None:
-    path = written(tmp_path / "one.plait", MANY, {**MANY, "reads": 7})
+    path = write_counters(tmp_path / "one.plait", MANY, {**MANY, "reads": 7})
     assert trace.report(path, file="*none*")["counters"] is None
     assert trace.report(path, file="/data/*")["counters"]["totals"]["reads"] == 10_007
     alone = trace.report(path, process=2)["counters"]
@@ -168,7 +168,7 @@ def test_other_conclusions_of_counters(tmp_path: Path) -> None:
         "independent_writes": 2000,
     }
     quiet = {"reads": 1, "writes": 0, "read_bytes": 1, "write_bytes": 0, "meta_ns": SECOND}
-    severities = titles(trace.report(written(tmp_path / "one.plait", busy, quiet, quiet, quiet)))
+    severities = titles(trace.report(write_counters(tmp_path / "one.plait", busy, quiet, quiet, quiet)))
     assert severities == {
         "Calls of POSIX that move no data take long": "medium",
         "Many calls of POSIX move no data": "medium",
@@ -182,9 +182,9 @@ def test_other_conclusions_of_counters(tmp_path: Path) -> None:
 
 
 def test_comparing_counters(tmp_path: Path) -> None:
-    first = written(tmp_path / "one.plait", MANY)
-    more = written(tmp_path / "more.plait", {**MANY, "read_ns": 70 * SECOND})
-    events = written(tmp_path / "events.plait", events=1000)
+    first = write_counters(tmp_path / "one.plait", MANY)
+    more = write_counters(tmp_path / "more.plait", {**MANY, "read_ns": 70 * SECOND})
+    events = write_counters(tmp_path / "events.plait", events=1000)
     same = trace.compare(first, first)
     assert [row["title"] for row in same["conclusions"]] == ["Much the same"]
     changed = trace.compare(first, more)

@@ -73,7 +73,7 @@ def test_only_the_programs_own_files_count(run: Path) -> None:
         assert left_out[name] + sum(each[name] for each in report["files"]) == sum(
             each[name] for each in whole["files"]
         )
-    counted, all_ = (sum(each["count"] for each in one["calls"]) for one in (report, whole))
+    counted, all_ = (sum(each["count"] for each in document["calls"]) for document in (report, whole))
     assert counted + left_out["calls"] == all_
     assert not whole["left_out"]["calls"]
     assert report["trace"]["coverage"]["share"] == 1.0

@@ -101,19 +101,19 @@ def test_tables_are_those_of_the_paper(venus: trace.Report) -> None:
 
     The workload takes sizes between those that follow from each table, which differ.
     """
-    one, two = venus["table1"], venus["table2"]
-    assert one["running_seconds"] == pytest.approx(379, rel=0.01)
-    assert one["data_bytes"] / 2**20 == pytest.approx(55.2, rel=0.05)
-    assert one["ios"] == 34904
-    assert two["read_bytes_per_second"] / 2**20 == pytest.approx(26.4, rel=0.05)
-    assert two["write_bytes_per_second"] / 2**20 == pytest.approx(14.7, rel=0.05)
-    assert two["mean_io_bytes"] / 1024 == pytest.approx(456, rel=0.05)
-    assert two["read_write_ratio"] == pytest.approx(1.80, rel=0.05)
-    assert one["mean_io_bytes"] == one["io_bytes"] / one["ios"]
+    table1, table2 = venus["table1"], venus["table2"]
+    assert table1["running_seconds"] == pytest.approx(379, rel=0.01)
+    assert table1["data_bytes"] / 2**20 == pytest.approx(55.2, rel=0.05)
+    assert table1["ios"] == 34904
+    assert table2["read_bytes_per_second"] / 2**20 == pytest.approx(26.4, rel=0.05)
+    assert table2["write_bytes_per_second"] / 2**20 == pytest.approx(14.7, rel=0.05)
+    assert table2["mean_io_bytes"] / 1024 == pytest.approx(456, rel=0.05)
+    assert table2["read_write_ratio"] == pytest.approx(1.80, rel=0.05)
+    assert table1["mean_io_bytes"] == table1["io_bytes"] / table1["ios"]
 
 
 def test_sums_agree(venus: trace.Report) -> None:
-    one = venus["table1"]
+    table = venus["table1"]
     for kind in ("read", "write"):
         bytes_ = sum(each[f"{kind}_bytes"] for each in venus["files"])
         assert sum(venus["timeline"][f"{kind}_bytes"]) == bytes_
@@ -121,8 +121,8 @@ def test_sums_agree(venus: trace.Report) -> None:
         assert sum(each["bytes"] for each in venus["calls"] if each["kind"] == kind) == bytes_
         order = venus["order"][kind]
         assert order["consecutive"] + order["sequential"] + order["random"] == pytest.approx(1, abs=1e-12)
-    assert sum(each["bytes"] for each in venus["classes"].values()) == one["io_bytes"]
-    assert sum(map(sum, venus["ranks"]["bytes"])) == one["io_bytes"]
+    assert sum(each["bytes"] for each in venus["classes"].values()) == table["io_bytes"]
+    assert sum(map(sum, venus["ranks"]["bytes"])) == table["io_bytes"]
     assert len(venus["timeline"]["busy"]) == len(venus["timeline"]["reads"]) <= 2048
     assert all(0 <= share <= 1 for share in venus["timeline"]["busy"])
     for picture in venus["offsets"]:

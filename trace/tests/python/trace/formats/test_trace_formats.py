@@ -32,12 +32,12 @@ def read_tally(paths: Sequence[str], step: Step) -> ImportedTrace:
 
 
 def event(seconds: float, offset: int, size: int) -> np.ndarray:
-    one = np.zeros(1, trace.EVENT)
-    one["start"], one["duration"], one["cpu"] = int(seconds * NS), 1000, trace.UNKNOWN
-    one["offset"], one["length"], one["result"] = offset, size, size
-    one["process"], one["file"], one["kind"] = 1, 1, trace.Kind.WRITE
-    one["flags"] = trace.Flag.LOGICAL
-    return one
+    row = np.zeros(1, trace.EVENT)
+    row["start"], row["duration"], row["cpu"] = int(seconds * NS), 1000, trace.UNKNOWN
+    row["offset"], row["length"], row["result"] = offset, size, size
+    row["process"], row["file"], row["kind"] = 1, 1, trace.Kind.WRITE
+    row["flags"] = trace.Flag.LOGICAL
+    return row
 
 
 TALLY = Format("tally", lambda: Functions(lambda path, head: head.startswith(b"tally 1\n"), read_tally))

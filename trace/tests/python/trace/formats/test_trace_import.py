@@ -35,7 +35,7 @@ def imported(source: object, folder: Path, **options: object) -> tuple[np.ndarra
 
 def on_file(events: np.ndarray, known: trace.Description, ending: str) -> np.ndarray:
     files = {(file.process, file.number) for file in known.files if file.name.endswith(ending)}
-    return events[[(int(one["process"]), int(one["file"])) in files for one in events]]
+    return events[[(int(event["process"]), int(event["file"])) in files for event in events]]
 
 
 def strace(options: list[str], command: list[str], folder: Path) -> Path:
@@ -92,8 +92,8 @@ def test_strace_of_a_program(options: list[str], tmp_path: Path) -> None:
     assert summary.format == "strace"
     assert summary.complete
     assert not summary.missed
-    one = on_file(events, known, "one.bin")
-    writes, reads = one[one["kind"] == Kind.WRITE], one[one["kind"] == Kind.READ]
+    data = on_file(events, known, "one.bin")
+    writes, reads = data[data["kind"] == Kind.WRITE], data[data["kind"] == Kind.READ]
     assert writes["result"].sum() == 10 * 100_000 + 777 + 6
     assert [int(n) for n in reads["result"]] == [1000, 36, 100, 5000]
     assert [int(n) for n in reads["offset"]] == [5000, 64, 100, 0]
@@ -192,7 +192,7 @@ def test_darshan_accesses_are_the_counters(tmp_path: Path) -> None:
     # STDIO was only counted, and no event says otherwise.
     assert set(events["interface"]) == {Interface.POSIX, Interface.MPI_IO}
     stdio = counters(path, "STDIO")
-    (counted,) = [one for one in known.counters if one.interface == Interface.STDIO]
+    (counted,) = [record for record in known.counters if record.interface == Interface.STDIO]
     assert counted.values["writes"] == summary.counted_writes == stdio["STDIO_WRITES"]
     assert counted.values["write_bytes"] == summary.counted_written_bytes == stdio["STDIO_BYTES_WRITTEN"]
 
@@ -221,9 +221,9 @@ def test_every_darshan_log_opens(tmp_path: Path) -> None:
         program_events = events[(events["interface"] == Interface.POSIX) | (events["interface"] == Interface.STDIO)]
         missed = sum(gap.read_bytes + gap.written_bytes for gap in known.missed)
         counted = sum(
-            one.values.get("read_bytes", 0) + one.values.get("write_bytes", 0)
-            for one in known.counters
-            if one.interface != Interface.MPI_IO
+            record.values.get("read_bytes", 0) + record.values.get("write_bytes", 0)
+            for record in known.counters
+            if record.interface != Interface.MPI_IO
         )
         assert program_events["result"].sum() + missed + counted >= read + written, path
         assert summary.notes
@@ -302,7 +302,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert "not in the trace: 1" in done.output
     with trace.open(target) as opened:
         events = opened.read()
-    assert [int(one) for one in events["start"]] == [0, 3_000_000]
-    assert [int(one) for one in events["offset"]] == [4096, 0]
+    assert [int(time) for time in events["start"]] == [0, 3_000_000]
+    assert [int(offset) for offset in events["offset"]] == [4096, 0]
     done = CliRunner().invoke(main, [*arguments[:4], str(tmp_path / "x.nosuch"), "--format", "blkcsv"])
     assert done.exit_code == 2

@@ -216,10 +216,10 @@ def test_stacked_and_single_timelines(open_page: OpenPage) -> None:
     settle(shown)
     assert shown.locator(f"{TIMELINE} path.write").get_attribute("d") != drawn
     shown.get_by_label("reads up").check()
-    one = report["offsets"][2]
-    shown.locator("#timeline").get_by_label("Show", exact=True).select_option(one["file"])
+    offsets = report["offsets"][2]
+    shown.locator("#timeline").get_by_label("Show", exact=True).select_option(offsets["file"])
     settle(shown)
-    read, wrote = (sum(map(sum, one[side])) for side in ("read", "write"))
+    read, wrote = (sum(map(sum, offsets[side])) for side in ("read", "write"))
     assert f"read {amount(read)}, wrote {amount(wrote)}" in text(shown, "#in-view")
     shown.locator("#timeline").get_by_label("Show", exact=True).select_option("rank 3")
     settle(shown)
@@ -302,11 +302,11 @@ def test_maps_read_out_their_cells(open_page: OpenPage) -> None:
     height = (bottom + 10 - (top - 30) - 8) / 8
     shown.mouse.move(left + (right - left) * 24.5 / 128, top - 30 + 8 + 5.5 * height)
     assert f"rank 5: {amount(bytes_by_rank[5][24])} moved in " in readout(shown, "ranks")
-    one = report["offsets"][0]
+    offsets = report["offsets"][0]
     shown.locator("#offsets .plot").focus()
     shown.keyboard.press("Home")
     shown.keyboard.press("ArrowUp")
-    assert f"0 B to 146 KiB of the file: read {amount(one['read'][0][0])}" in readout(shown, "offsets")
+    assert f"0 B to 146 KiB of the file: read {amount(offsets['read'][0][0])}" in readout(shown, "offsets")
 
 
 @pytest.mark.long

@@ -162,7 +162,7 @@ def single() -> Document:
     report = empty()
     row = process(7, -1, command="cat x", read_bytes=1, write_bytes=0, reads=1, writes=0, opens=0, files=1)
     row |= {"begin": 0.0, "end": 2e-6, "io_seconds": 2e-6, "cpu_seconds": None}
-    one = {"read_bytes": [1], "write_bytes": [0], "reads": [1], "writes": [0], "busy": [1.0]}
+    counts = {"read_bytes": [1], "write_bytes": [0], "reads": [1], "writes": [0], "busy": [1.0]}
     report |= tables(2e-6, 1, 0, 1, 0)
     report |= {
         "trace": report["trace"]
@@ -172,7 +172,7 @@ def single() -> Document:
         "files": [
             file_row("x", read_bytes=1, write_bytes=0, reads=1, writes=0, extent=1, mean_read=1, mean_write=None)
         ],
-        "timeline": {"begin": 0, "width": 2e-6, "clock": "wall", **one},
+        "timeline": {"begin": 0, "width": 2e-6, "clock": "wall", **counts},
         "sizes": {
             "read": [{"from": 1, "to": 2, "count": 1, "bytes": 1}],
             "write": [],

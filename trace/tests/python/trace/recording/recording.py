@@ -47,9 +47,9 @@ class RecordedRun:
         """Return the events on a file, selected by the end of its name."""
         names = self.names
         keep = [
-            names.get((int(one["process"]), int(one["file"])), "").endswith(name)
-            and (kind is None or one["kind"] == kind)
-            for one in self.events
+            names.get((int(event["process"]), int(event["file"])), "").endswith(name)
+            and (kind is None or event["kind"] == kind)
+            for event in self.events
         ]
         return self.events[np.array(keep, dtype=bool)] if len(self.events) else self.events
 
@@ -153,7 +153,7 @@ def check_calls(recorded: RecordedRun, description: Path) -> None:
             continue
         name = "COPY" if copied else kind.name
         actual.append((name, int(event["offset"]), int(event["length"]), int(event["result"])))
-    assert actual == [one for one in expected if one != failed]
+    assert actual == [call for call in expected if call != failed]
     assert failed in [
         (Kind(event["kind"]).name, int(event["offset"]), int(event["length"]), int(event["result"]))
         for event in recorded.events

@@ -155,7 +155,7 @@ def test_cancelled_threads_and_handlers(tmp_path: Path) -> None:
     assert recorded.status == 0
     written = int(recorded.select("data", Kind.WRITE)["result"].sum())
     # Events of a handler that interrupted the recording of an event are reported as missing.
-    missed = sum(one[2] for one in recorded.missed().values())
+    missed = sum(counts[2] for counts in recorded.missed().values())
     assert written + missed == (tmp_path / "data").stat().st_size
     assert missed < 200
 

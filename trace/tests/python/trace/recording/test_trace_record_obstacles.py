@@ -138,7 +138,7 @@ def test_programs_of_another_user_are_named(tmp_path: Path) -> None:
         command = ["sh", "-c", f"chmod 0 {trace}; cat /etc/hostname; chmod 600 {trace}"]
     recorded, done = run(tmp_path, *command)
     assert done.stdout == Path("/etc/hostname").read_text(encoding="utf-8")
-    (reason,) = (one for one in unrecorded(recorded) if "/cat " in one)
+    (reason,) = (text for text in unrecorded(recorded) if "/cat " in text)
     assert reason.endswith("(runs as another user or below another root, without access to the trace)")
     assert "an unknown share of what happened" in done.stderr
 

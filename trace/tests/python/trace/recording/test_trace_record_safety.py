@@ -67,7 +67,7 @@ def test_liburing_that_a_program_loads_for_itself_alone(tmp_path: Path) -> None:
 def test_requests_of_a_ring_on_sockets(tmp_path: Path) -> None:
     recorded = done(tmp_path, compiled(tmp_path, "ring_kinds.c", "-luring"), tmp_path / "data")
     events = recorded.events[recorded.events["interface"] == Interface.URING]
-    assert [(Kind(one["kind"]), one["offset"], one["length"], one["result"]) for one in events] == [
+    assert [(Kind(event["kind"]), event["offset"], event["length"], event["result"]) for event in events] == [
         (Kind.WRITE, -1, 5, 5),
         (Kind.READ, -1, 16, 5),
         (Kind.WRITE, -1, 7, 7),
@@ -81,4 +81,4 @@ def test_positions_that_other_processes_share(tmp_path: Path, way: str) -> None:
     (tmp_path / "data").write_bytes(bytes(2000))
     recorded = done(tmp_path, compiled(tmp_path, "passed.c", "-lutil"), way, tmp_path / "data")
     reads = recorded.select("data", Kind.READ)
-    assert {(int(one["length"]), int(one["offset"])) for one in reads} == {(1000, 0), (500, 1000)}
+    assert {(int(event["length"]), int(event["offset"])) for event in reads} == {(1000, 0), (500, 1000)}
