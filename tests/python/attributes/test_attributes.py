@@ -53,7 +53,7 @@ def check(actual: plait.Attributes, expected: dict, *, widened: bool = False) ->
 
 
 @pytest.mark.parametrize("suffix", ["h5", "zarr"])
-def test_what_is_written_is_read_back(tmp_path, suffix):
+def test_written_attributes_are_read_back(tmp_path, suffix):
     if suffix == "h5":
         pytest.importorskip("h5py")
     nested = {"nested": NESTED} if suffix == "zarr" else {}
@@ -74,7 +74,7 @@ def test_what_is_written_is_read_back(tmp_path, suffix):
     check(attributes["other"], {"x": [1, 2]})
 
 
-def test_what_h5py_reads(tmp_path):
+def test_h5py_reads_attributes_of_plait(tmp_path):
     h5py = pytest.importorskip("h5py")
     with plait.open(f"{tmp_path}/a.h5::/g/x", "w", shape=3, dtype="i2", attributes=GIVEN) as file:
         file.write(np.arange(3, dtype="i2"))
@@ -86,7 +86,7 @@ def test_what_h5py_reads(tmp_path):
         np.testing.assert_array_equal(file["g/x"][...], np.arange(3))
 
 
-def test_what_h5py_writes(tmp_path):
+def test_plait_reads_attributes_of_h5py(tmp_path):
     h5py = pytest.importorskip("h5py")
     expected = {name: value for name, value in GIVEN.items() if name != "texts"}
     with h5py.File(tmp_path / "a.h5", "w") as file:
@@ -119,7 +119,7 @@ def test_what_h5py_writes(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA", "NETCDF4"])
-def test_what_netcdf_writes(tmp_path, form):
+def test_plait_reads_attributes_of_netcdf(tmp_path, form):
     netcdf = pytest.importorskip("netCDF4")
     if form == "NETCDF4":
         pytest.importorskip("h5py")
@@ -151,7 +151,7 @@ def test_what_netcdf_writes(tmp_path, form):
 
 
 @pytest.mark.parametrize("form", [2, 3])
-def test_what_zarr_writes(location, form):
+def test_plait_reads_attributes_of_zarr_python(location, form):
     zarr = pytest.importorskip("zarr")
     root = zarr.open_group(others(location / "a.zarr"), mode="w", zarr_format=form, attributes={"title": "all"})
     expected = {
@@ -170,7 +170,7 @@ def test_what_zarr_writes(location, form):
     assert groups == {"": {"title": "all"}, "g": {}}
 
 
-def test_what_zarr_reads(location):
+def test_zarr_python_reads_attributes_of_plait(location):
     zarr = pytest.importorskip("zarr")
     plain = {"units": "K", "n": [1, 2], "nested": NESTED, "nan": math.nan}
     how = {"attributes": plain, "group_attributes": {"": {"a": 1}, "g": {"b": "c"}}}
@@ -184,7 +184,7 @@ def test_what_zarr_reads(location):
     assert attributes == {name: value for name, value in plain.items() if name != "nan"}
 
 
-def test_names_of_dimensions_that_xarray_keeps_in_version_2(location):
+def test_dimension_names_of_xarray_in_zarr_version_2(location):
     zarr = pytest.importorskip("zarr")
     root = zarr.open_group(others(location / "a.zarr"), mode="w", zarr_format=2)
     array = root.create_array("x", shape=(3, 4), dtype="f4", fill_value=math.nan)
@@ -213,20 +213,20 @@ def test_names_of_dimensions_that_xarray_keeps_in_version_2(location):
         ("a.zarr", {"group_attributes": {"": {"x": 1}}}, "name the array"),
     ],
 )
-def test_what_cannot_be_written(tmp_path, name, how, says):
+def test_unsupported_attributes_are_errors(tmp_path, name, how, says):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(tmp_path / name, "w", shape=3, dtype="f4", **how)
     assert says in str(raised.value)
     assert not list(tmp_path.iterdir())
 
 
-def test_attributes_are_for_new_files(tmp_path):
+def test_attributes_are_options_of_new_files_only(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
     with pytest.raises(plait.ArgumentError, match="attributes was given, which only a new file takes"):
         plait.open(tmp_path / "a.npy", attributes={"x": 1})
 
 
-def test_damaged_attributes_of_zarr(location):
+def test_damaged_zarr_attributes_are_errors(location):
     with plait.open(location / "a.zarr", "w", shape=3, dtype="f4") as file:
         file.write(np.zeros(3, "f4"))
     metadata = location / "a.zarr" / "zarr.json"
@@ -236,7 +236,7 @@ def test_damaged_attributes_of_zarr(location):
         plait.open(location / "a.zarr")
 
 
-def test_texts_of_safetensors(tmp_path):
+def test_safetensors_holds_texts_of_the_file_only(tmp_path):
     how = {"arrays": {"a": (3, "f4")}, "group_attributes": {"": {"format": "pt", "author": 'Größe "x"'}}}
     with plait.open(tmp_path / "a.safetensors", "w", **how) as file:
         file.write(np.ones(3, "f4"), variable="a")

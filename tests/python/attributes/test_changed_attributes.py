@@ -31,7 +31,7 @@ def plain(attributes: object) -> dict:
 
 @pytest.mark.parametrize("suffix", ["h5", "nc", "zarr"])
 @pytest.mark.parametrize("codec", ["none", "gzip"])
-def test_changes(tmp_path, suffix, codec):
+def test_attributes_are_set_replaced_and_deleted(tmp_path, suffix, codec):
     path = tmp_path / f"a.{suffix}"
     make(path, chunks=(4,), codec=codec)
     with plait.open(f"{path}::a", "r+") as file:
@@ -60,7 +60,7 @@ def test_changes(tmp_path, suffix, codec):
         assert plain(zarr.open_group(path, mode="r")["a"].attrs) == plain(VALUES)
 
 
-def test_what_is_given_up_changes_nothing(tmp_path):
+def test_discarded_changes_leave_the_file_unchanged(tmp_path):
     for suffix in ("h5", "zarr"):
         make(tmp_path / f"a.{suffix}")
         with pytest.raises(plait.ArgumentError), plait.open(f"{tmp_path}/a.{suffix}::a", "r+") as file:
@@ -69,7 +69,7 @@ def test_what_is_given_up_changes_nothing(tmp_path):
             assert plain(file.attrs) == {"old": 1, "units": "m"}
 
 
-def test_every_other_byte_of_zarrs_metadata_stays(location):
+def test_other_bytes_of_zarr_metadata_stay(location):
     make(location / "a.zarr")
     metadata = location / "a.zarr/a/zarr.json"
     text = metadata.read_text()
@@ -88,7 +88,7 @@ def test_every_other_byte_of_zarrs_metadata_stays(location):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_names_that_zarr_spells_with_escapes(location, version):
+def test_names_with_json_escapes(location, version):
     zarr = pytest.importorskip("zarr")
     attributes = {"größe": 1, "a/b": 2, 'q"': 3}
     zarr.create_array(others(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=version, attributes=attributes)
@@ -103,7 +103,7 @@ def test_names_that_zarr_spells_with_escapes(location, version):
         assert plain(plait.open(location / "a.zarr").attrs) == expected
 
 
-def test_zarrs_second_version(location):
+def test_zarr_version_2(location):
     zarr = pytest.importorskip("zarr")
     array = zarr.create_array(others(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
     array[...] = 1
@@ -117,7 +117,7 @@ def test_zarrs_second_version(location):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_consolidated_metadata_do_not_tell_of_the_old_ones(tmp_path, monkeypatch, version):
+def test_consolidated_metadata_has_the_new_attributes(tmp_path, monkeypatch, version):
     zarr = pytest.importorskip("zarr")
     group = zarr.create_group(tmp_path / "a.zarr", zarr_format=version).create_group("g")
     group.create_array("a", shape=(3,), dtype="f4", attributes={"units": "m"})[...] = 1
@@ -142,7 +142,7 @@ def test_consolidated_metadata_do_not_tell_of_the_old_ones(tmp_path, monkeypatch
         ("x", object(), "JSON can spell"),
     ],
 )
-def test_values_that_hdf5_does_not_keep(tmp_path, name, value, says):
+def test_values_that_hdf5_cannot_store_are_errors(tmp_path, name, value, says):
     make(tmp_path / "a.h5")
     with plait.open(f"{tmp_path}/a.h5::a", "r+") as file:
         with pytest.raises(plait.ArgumentError, match=says):
@@ -161,7 +161,7 @@ def test_values_that_hdf5_does_not_keep(tmp_path, name, value, says):
         ("memory:changed-attributes", "have no attributes"),
     ],
 )
-def test_files_that_have_none(tmp_path, name, says):
+def test_formats_without_attributes_are_errors(tmp_path, name, says):
     url = name if ":" in name and "::" not in name else f"{tmp_path}/{name}"
     with plait.open(url, "w", shape=(3,), dtype="f4") as file:
         file.write(np.zeros(3, "f4"))
@@ -170,7 +170,7 @@ def test_files_that_have_none(tmp_path, name, says):
         file.attrs["units"] = "K"
 
 
-def test_modes_and_formats_in_which_they_stay(tmp_path):
+def test_modes_and_formats_whose_attributes_are_read_only(tmp_path):
     make(tmp_path / "a.h5")
     with plait.open(f"{tmp_path}/a.h5::a") as file, pytest.raises(plait.ArgumentError, match="open for reading"):
         file.attrs["units"] = "K"
@@ -185,7 +185,7 @@ def test_modes_and_formats_in_which_they_stay(tmp_path):
         file.attrs["units"] = "K"
 
 
-def test_files_that_others_have_open(tmp_path):
+def test_files_that_another_program_has_open(tmp_path):
     make(tmp_path / "a.h5")
     before = (tmp_path / "a.h5").read_bytes()
     file = plait.open(f"{tmp_path}/a.h5::a", "r+")
@@ -199,7 +199,7 @@ def test_files_that_others_have_open(tmp_path):
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
-def test_what_has_become_of_elements_where_attributes_cannot_change(tmp_path, codec):
+def test_written_elements_when_attributes_cannot_change(tmp_path, codec):
     """Packed chunks take effect at the end, when it is known that attributes can change; others as they are written."""
     path = tmp_path / "a.h5"
     make(path, **({} if codec == "none" else {"codec": codec, "chunks": (4,)}))
@@ -225,7 +225,7 @@ def test_what_has_become_of_elements_where_attributes_cannot_change(tmp_path, co
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
-def test_a_file_that_is_replaced_while_it_is_changed(tmp_path, codec):
+def test_a_file_replaced_during_a_change_is_an_error(tmp_path, codec):
     path = tmp_path / "a.h5"
     options = {} if codec == "none" else {"codec": codec, "chunks": (4,)}
     for deleted in (False, True):
@@ -247,7 +247,7 @@ def test_a_file_that_is_replaced_while_it_is_changed(tmp_path, codec):
 
 
 @pytest.mark.parametrize("options", [{}, {"codec": "gzip", "chunks": (4,)}])
-def test_the_working_directory_may_change_before_the_end(tmp_path, monkeypatch, options):
+def test_the_working_directory_may_change_before_close(tmp_path, monkeypatch, options):
     make(tmp_path / "a.h5", **options)
     monkeypatch.chdir(tmp_path)
     file = plait.open("a.h5::a", "r+")

@@ -22,7 +22,7 @@ def write(path: Path, **attributes: object) -> Path:
     return path
 
 
-def test_a_name_attribute_of_many_texts(tmp_path):
+def test_a_name_attribute_with_several_texts(tmp_path):
     # It does not belong to a dimension scale, whose NAME is a single text.
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
@@ -32,7 +32,7 @@ def test_a_name_attribute_of_many_texts(tmp_path):
     assert info.attributes["NAME"] == ["x" * 100] * 600
 
 
-def test_lists_without_values_in_many_lists(tmp_path):
+def test_nested_empty_lists(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         dataset = file.create_dataset("a", data=FIRST)
@@ -43,7 +43,7 @@ def test_lists_without_values_in_many_lists(tmp_path):
     assert "no values, in more than" in info.attributes.unreadable["many"]
 
 
-def test_a_netcdf_attribute_of_more_than_memory(tmp_path):
+def test_a_netcdf_attribute_larger_than_memory(tmp_path):
     many = 1 << 37
     head = b"CDF\x05" + struct.pack(">qiq", 0, 0, 0) + struct.pack(">iqq", 12, 1, 1) + b"a\0\0\0"
     (tmp_path / "a.nc").write_bytes(head + struct.pack(">iq", 2, many))
@@ -55,7 +55,7 @@ def test_a_netcdf_attribute_of_more_than_memory(tmp_path):
     assert "more than 268435456 bytes" in root.attributes.unreadable["a"]
 
 
-def test_a_fill_value_that_is_no_number(tmp_path):
+def test_a_fill_value_that_is_not_a_number(tmp_path):
     # netCDF requires the type of the array for this value. A value that cannot be converted to it stays unchanged.
     h5py = pytest.importorskip("h5py")
     value = np.void(b"x" * 40_000)
@@ -65,7 +65,7 @@ def test_a_fill_value_that_is_no_number(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".nc", ".zarr"])
-def test_a_group_that_leads_out(tmp_path, suffix):
+def test_a_group_name_that_leaves_the_hierarchy(tmp_path, suffix):
     (tmp_path / "in").mkdir()
     with pytest.raises(plait.ArgumentError, match=r'"\.\." is no part of the name'):
         write(tmp_path / f"in/a{suffix}::g/b", group_attributes={"g/../../../out": {"a": 1}})
@@ -73,7 +73,7 @@ def test_a_group_that_leads_out(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".nc", ".zarr"])
-def test_texts_of_another_encoding(tmp_path, suffix):
+def test_texts_in_another_encoding(tmp_path, suffix):
     with pytest.raises(plait.ArgumentError, match='attribute "a" has a text that is no UTF-8'):
         write(tmp_path / f"a{suffix}", attributes={"a": np.array([b"\xff"])})
     assert list(tmp_path.iterdir()) == []
@@ -83,7 +83,7 @@ def test_texts_of_another_encoding(tmp_path, suffix):
     ("shape", "names"),
     [((3, 4), ["x", ""]), ((3, 4), ["", "y"]), ((3, 4), ["x", "x"]), ((3, 4), ["x", "data"]), ((3, 4), ["a/b", "y"])],
 )
-def test_netcdf_reads_arrays_of_which_a_dimension_has_no_name(tmp_path, shape, names):
+def test_netcdf_reads_arrays_with_an_unnamed_dimension(tmp_path, shape, names):
     netcdf = pytest.importorskip("netCDF4")
     array = np.arange(12.0).reshape(shape)
     with plait.open(tmp_path / "a.nc", "w", shape=shape, dtype="f8", dimension_names=names) as file:
@@ -95,7 +95,7 @@ def test_netcdf_reads_arrays_of_which_a_dimension_has_no_name(tmp_path, shape, n
     assert list(info.dimension_names) == names
 
 
-def test_a_group_and_a_dimension_of_one_name(tmp_path):
+def test_a_group_and_a_dimension_with_the_same_name(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     write(tmp_path / "a.nc", dimension_names=["x"], group_attributes={"x": {"a": 1}})
     with netcdf.Dataset(tmp_path / "a.nc") as file:
@@ -103,7 +103,7 @@ def test_a_group_and_a_dimension_of_one_name(tmp_path):
         np.testing.assert_array_equal(file["data"], FIRST)
 
 
-def test_no_room_for_the_description_of_a_file(tmp_path):
+def test_no_space_for_the_metadata_of_a_file(tmp_path):
     # Temporary files may not become longer than this; HDF5's library finds out when it closes its file.
     program = (
         "import numpy as np, plait, resource\n"

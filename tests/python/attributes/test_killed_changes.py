@@ -46,7 +46,7 @@ def attributes_in(path):
 
 @pytest.mark.parametrize("kind", ["few", "many", "latest"])
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
-def test_every_kill_leaves_the_old_or_the_new_attributes(tmp_path, kind, suffix):
+def test_a_kill_leaves_the_old_or_the_new_attributes(tmp_path, kind, suffix):
     original, path = tmp_path / f"original.{suffix}", tmp_path / f"a.{suffix}"
     killer = Killer(tmp_path, original, path)
     make(original, kind)

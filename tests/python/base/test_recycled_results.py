@@ -37,7 +37,7 @@ def address(array):
     return array.__array_interface__["data"][0]
 
 
-def test_a_dropped_result_is_the_next_ones_memory(name):
+def test_a_result_uses_the_memory_of_a_dropped_one(name):
     with plait.open(name) as file:
         first = file.read()
         where = address(first)
@@ -85,7 +85,7 @@ def test_results_are_ordinary_arrays(order, dtype):
         del result
 
 
-def test_redistributions_and_indices_and_streams_share_it(name):
+def test_redistributions_indexing_and_streams_recycle_memory(name):
     rows, columns = (plait.Layout(SHAPE, [*dist], grid=(1,)) for dist in (("block", "*"), ("*", "cyclic")))
     with plait.open(name) as file:
         where = address(file.read())
@@ -106,7 +106,7 @@ def test_small_results_are_left_to_numpy():
     assert _core.waiting_recycled() == 0
 
 
-def test_what_waits_is_bounded_and_can_be_switched_off(name):
+def test_cached_memory_is_bounded_and_can_be_disabled(name):
     with plait.open(name) as file:
         results = [file.read() for _ in range(5)]
         windows = _core.waiting_recycled()
@@ -121,7 +121,7 @@ def test_what_waits_is_bounded_and_can_be_switched_off(name):
         assert _core.waiting_recycled() == 0
 
 
-def test_threads_get_memory_of_their_own():
+def test_threads_get_separate_memory():
     wrong = []
 
     def work(number):
@@ -140,7 +140,7 @@ def test_threads_get_memory_of_their_own():
     assert not wrong
 
 
-def test_children_of_a_fork_have_what_is_held_and_nothing_of_what_waits(name):
+def test_a_forked_child_has_results_but_no_cached_memory(name):
     with plait.open(name) as file:
         held = file.read()
         dropped = file.read()
@@ -160,7 +160,7 @@ def test_children_of_a_fork_have_what_is_held_and_nothing_of_what_waits(name):
     assert np.array_equal(held, VALUES)
 
 
-def test_what_waits_takes_no_addresses_where_they_are_limited(name):
+def test_cached_memory_is_freed_if_address_space_is_limited(name):
     """Arrays of NumPy and the windows of a read can use the address space that earlier results of Plait occupied."""
     program = (
         "import resource, sys, numpy, plait; from plait import _core\n"
@@ -179,7 +179,7 @@ def test_what_waits_takes_no_addresses_where_they_are_limited(name):
 
 
 @pytest.mark.parametrize("shape", [(1 << 62, 8), (1 << 40, 1 << 40), (1 << 62,), ((1 << 61) + 1,)])
-def test_sizes_that_no_machine_has_are_refused_in_numpys_words(shape):
+def test_impossible_sizes_raise_the_error_of_numpy(shape):
     with pytest.raises((MemoryError, ValueError)) as expected:
         np.empty(shape, "u1")
     with pytest.raises(expected.type) as raised:

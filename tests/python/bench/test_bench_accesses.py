@@ -30,7 +30,7 @@ def test_measures_a_tiny_array(tmp_path):
     assert list((tmp_path / "new").iterdir()) == []
 
 
-def test_a_job_is_read_back_as_it_was(tmp_path):
+def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
     job = AccessesJob([CASE], "folder", 3, 1.0)
     job.save(tmp_path / "job.json")
     assert AccessesJob.load(tmp_path / "job.json") == job
@@ -42,7 +42,7 @@ def test_predictions_follow_the_machine():
     assert predicted(CASE, slow) > 0.5 > predicted(CASE, simulate.parse(text))
 
 
-def test_errors_are_those_of_medians():
+def test_errors_are_computed_from_medians():
     results = AccessesResults({}, {"rounds": 3, "edge": 8})
     results.cases = [AccessResult(CASE, [1.0, 2.0, 9.0], 3.0, True), AccessResult(CASE, [4.0], 1.0, False)]
     assert [case.error for case in results.cases] == [0.5, -0.75]

@@ -42,7 +42,7 @@ def test_records_come_back_and_change_size():
     assert max(sizes) > 1.5 * min(sizes)
 
 
-def test_damaged_and_other_records_are_noticed():
+def test_damaged_and_foreign_records_are_detected():
     data = pack(3, 2, first_values(3, 40))
     for at in range(len(data)):
         damaged = bytearray(data)
@@ -62,7 +62,7 @@ def test_damaged_and_other_records_are_noticed():
 
 
 @pytest.mark.parametrize("size", [200, 3000, 30_000])
-def test_records_have_the_size_that_was_asked_for(size):
+def test_records_have_the_requested_size(size):
     count = count_for(size)
     sizes = [len(pack(record, 2, expected_values(record, 2, count))) for record in range(40)]
     assert np.mean(sizes) == pytest.approx(size, rel=0.1)
@@ -83,7 +83,7 @@ class ThreadComm:
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
-def test_no_record_lies_on_another_one(ranks):
+def test_records_do_not_overlap(ranks):
     records, most = 40, 3000
     random = np.random.default_rng(ranks)
     first = random.integers(100, 1000, records)
@@ -198,7 +198,7 @@ def test_both_positions_are_measured_and_checked(tmp_path, monkeypatch, ranks, a
 
 @needs_hosts_and_mpi
 @pytest.mark.long
-def test_a_disk_that_others_do_not_see_serves_them(tmp_path):
+def test_remote_disks_are_served_by_distant_io(tmp_path):
     samples = tmp_path / "samples.json"
     command = [sys.executable, "-m", "plait.cli", "bench", "columbus", "--ranks", 3, "--records", 20, "--size", 2500]
     on = ["--memory", 0, "--rounds", 1, "--dir", "/var/tmp", "--json", samples]

@@ -19,7 +19,7 @@ SIZE = 1 << 20
 
 
 @pytest.mark.parametrize("key", list(rows(SIZE)))
-def test_sources_hold_what_they_should(tmp_path, key):
+def test_sources_have_the_expected_content(tmp_path, key):
     row = rows(SIZE)[key]
     path = tmp_path / f"a{row.source.suffix}"
     make_source(row, path)
@@ -34,7 +34,7 @@ def test_sources_hold_what_they_should(tmp_path, key):
     assert not same(row, path, tmp_path / f"b{row.source.suffix}")
 
 
-def test_targets_in_other_chunks_are_wrong(tmp_path):
+def test_targets_with_other_chunks_are_detected(tmp_path):
     row = rows(SIZE)["a"]
     make_source(row, tmp_path / "a.zarr")
     plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr")
@@ -45,7 +45,7 @@ def test_targets_in_other_chunks_are_wrong(tmp_path):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("key", list(rows(SIZE)))
-def test_every_tool_that_is_there_copies_right(key):
+def test_every_installed_tool_copies_correctly(key):
     results = run_copy(CopySettings(size=SIZE, memory=SIZE, rounds=1, keys=(key,)))
     (row,) = results.rows
     assert set(row.tools) == set(tools_for(key))
@@ -55,7 +55,7 @@ def test_every_tool_that_is_there_copies_right(key):
     assert row.plain[0] > 0
 
 
-def test_what_takes_too_long_is_given_up(monkeypatch):
+def test_slow_copies_are_stopped(monkeypatch):
     monkeypatch.setitem(TOOLS, "plait", Tool("a", TOOLS["plait"].copy))
     results = run_copy(CopySettings(size=SIZE, memory=SIZE, rounds=1, keys=("a",), tools=(), cut=0.01))
     assert results.rows[0].tools["plait"].failed == "takes more than 0.01 s"
@@ -85,7 +85,7 @@ def test_copies_are_measured():
         assert plait_run["peaks"][0] > plait_run["before"][0] > 1 << 20
 
 
-def test_the_table_tells_what_failed_and_what_is_wrong():
+def test_the_table_shows_failures_and_wrong_results():
     tools = {"plait": ToolResult([2.0], [1 << 26], [1 << 25]), "zarr-python": ToolResult([5.0], [1 << 27], [0], True)}
     tools["tensorstore"] = ToolResult(failed="no room")
     machine = dict.fromkeys(["processor", "cores", "memory", "system", "file system", "plait", "python"], "?")

@@ -48,7 +48,7 @@ def check(cells, ranks, on_host, crosses):
 @needs_mpi
 @pytest.mark.long
 @pytest.mark.parametrize(("ranks", "on_host", "way"), [(4, 2, "--read"), (3, 2, "--write"), (4, 1, "--write")])
-def test_what_has_to_cross_is_counted(tmp_path, monkeypatch, ranks, on_host, way):
+def test_the_bytes_that_must_cross_are_counted(tmp_path, monkeypatch, ranks, on_host, way):
     monkeypatch.setenv("PLAIT_NODE_SIZE", str(on_host))
     samples = tmp_path / "samples.json"
     result = run("bench", "io", "--doubles", str(EXTENT), "--ranks", str(ranks), "--rounds", "1", way, "--no-mpiio",
@@ -60,14 +60,14 @@ def test_what_has_to_cross_is_counted(tmp_path, monkeypatch, ranks, on_host, way
 
 @needs_hosts_and_mpi
 @pytest.mark.long
-def test_what_crosses_a_link_is_measured(tmp_path):
+def test_the_bytes_that_cross_a_link_are_measured(tmp_path):
     samples = tmp_path / "samples.json"
     hosts_output("exec", "--hosts", "2", "--", sys.executable, "-m", "plait.cli", "bench", "io", "--doubles",
          EXTENT, "--ranks", 4, "--rounds", 2, "--no-mpiio", "--dir", tmp_path, "--json", samples)  # fmt: skip
     check(json.loads(samples.read_text()), 4, 2, crosses=True)
 
 
-def test_shares_are_of_what_must_be_sent():
+def test_shares_relate_to_the_bytes_that_must_be_sent():
     cells = [CellResult(cell.name) for cell in CELLS[:3]]
     cells[0].samples[TOTAL] = [1.0]
     cells[0].crossed = {TOTAL: [100]}

@@ -53,7 +53,7 @@ def test_measures_every_cell(tmp_path, operation):
 
 @needs_mpi
 @pytest.mark.long
-def test_measures_with_little_memory_from_the_disk_beside_others(tmp_path):
+def test_measures_with_little_memory_and_busy_programs(tmp_path):
     settings = IoSettings(
         doubles=53, bytes=0, ranks=2, rounds=2, mpiio=False, directory=str(tmp_path),
         conditions=Conditions(memory="64K", cold=True), busy=1,
@@ -94,7 +94,7 @@ def test_busy_programs_compute_until_they_are_ended():
 
 
 @needs_mpi
-def test_refuses_what_cannot_be_measured():
+def test_rejects_invalid_arguments():
     with pytest.raises(plait.ArgumentError, match="only reading begins with a cold page cache"):
         run_io(IoSettings(operations=("read", "write"), conditions=Conditions(cold=True)))
     with pytest.raises(plait.ArgumentError, match="cores for 10000 busy programs"):
@@ -140,7 +140,7 @@ def test_works_with_odd_numbers_of_ranks_and_without_mpi_io(tmp_path):
 
 @needs_mpi
 @pytest.mark.long
-def test_gives_up_what_takes_too_long():
+def test_skips_slow_cells():
     results = run_io(IoSettings(doubles=400, bytes=0, rounds=1, cut=0.0005))
     cells = {cell.name: cell for cell in results.cases[0].cells}
     slow = cells["row-cyclic"]
@@ -178,7 +178,7 @@ def test_a_missing_launcher_is_named(monkeypatch):
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_contradicting_sizes_are_refused():
+def test_contradicting_sizes_are_rejected():
     result = run("bench", "io", "--size", "10", "--bytes", "20")
     assert result.exit_code == 2
     assert "--size" in result.stderr
@@ -198,7 +198,7 @@ def test_grids_are_near_square():
 
 
 @pytest.mark.parametrize("dtype", [np.dtype("float64"), np.dtype("uint8")])
-def test_the_pattern_is_the_same_for_parts_and_tells_rounds_apart(dtype):
+def test_the_pattern_is_the_same_for_parts_and_differs_between_rounds(dtype):
     everything = np.arange(20)
     whole = pattern(everything, everything, 20, dtype)
     assert whole.dtype == dtype
@@ -210,7 +210,7 @@ def test_the_pattern_is_the_same_for_parts_and_tells_rounds_apart(dtype):
     assert np.all(np.diff(whole.astype(np.int64), axis=1) != 0)
 
 
-def test_a_job_survives_its_file(tmp_path):
+def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
     job = Job(Case("uint8", 10, "write"), "x.bin", ["a"], 2, True, ["direct"], [("a", "direct")], 5.0)
     job.save(tmp_path / "job.json")
     assert Job.load(tmp_path / "job.json") == job
@@ -227,7 +227,7 @@ def made_up_results():
     return IoResults({**machine, "plait": plait.__version__, "MPI": "M"}, settings, [case])
 
 
-def test_timers_and_surroundings_are_shown():
+def test_timers_and_the_environment_are_shown():
     results = made_up_results()
     cell = results.cases[0].cells[0]
     cell.timers = {TOTAL: [{"io": 0.001, "copy": 0.002, "wait": 0.003, "total": 0.0065}] * 3}
@@ -271,7 +271,7 @@ def test_shares_of_the_disk_are_shown():
 
 
 @pytest.mark.parametrize("size", [0, 5, 1 << 22, 3 * (1 << 22) + 4097])
-def test_whole_files_are_read_past_the_cache(tmp_path, size):
+def test_whole_files_are_read_bypassing_the_cache(tmp_path, size):
     path = tmp_path / "a"
     path.write_bytes(bytes(size))
     read_plainly(path)
@@ -290,7 +290,7 @@ def read_bytes():
     return int(re.search(r"^read_bytes: (\d+)$", Path("/proc/self/io").read_text(), re.MULTILINE)[1])
 
 
-def test_wrong_and_given_up_cells_are_shown_as_such():
+def test_wrong_and_skipped_cells_are_marked():
     console = Console(width=120, no_color=True)
     with console.capture() as capture:
         console.print(results_table(made_up_results()))
@@ -332,7 +332,7 @@ def test_redistributions_are_measured_and_checked(tmp_path, effort):
     assert chart.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_baseline_that_took_too_long_is_a_lower_bound():
+def test_a_stopped_baseline_is_a_lower_bound():
     cell = RedistributeCell(
         "c", ["a", "b"], {"shared": [2.0], "private": [4.0], "plain": [1.0], "past": [1.5]}, over=20.0
     )

@@ -32,7 +32,7 @@ def is_running(number):
         return False
 
 
-def test_files_are_joined_right_or_found_wrong(tmp_path):
+def test_wrongly_joined_files_are_detected(tmp_path):
     make_files(SIZE, tmp_path)
     plait.copy(str(tmp_path / "source-*.nc"), tmp_path / "a.nc", concat="time")
     assert is_joined(SIZE, tmp_path / "a.nc")
@@ -44,7 +44,7 @@ def test_files_are_joined_right_or_found_wrong(tmp_path):
     assert not is_joined(SIZE, tmp_path / "a.nc")
 
 
-def test_texts_have_12_bytes_and_differ(tmp_path):
+def test_texts_have_12_bytes_and_are_distinct(tmp_path):
     texts = make_texts(SIZE)
     assert {len(text) for text in texts} == {12}
     assert len(set(texts)) == 500
@@ -54,7 +54,7 @@ def test_texts_have_12_bytes_and_differ(tmp_path):
     assert not has_texts(JoinSize(0, 0, 499), tmp_path / "a.h5")
 
 
-def test_maps_are_rechunked_right_or_found_wrong(tmp_path):
+def test_wrongly_rechunked_maps_are_detected(tmp_path):
     make_maps(MAPS.maps, tmp_path / "a.zarr")
     assert series_chunks((96432, 721, 1440)) == (8766, 72, 144)
     assert not is_rechunked(MAPS.maps, tmp_path / "a.zarr")
@@ -68,7 +68,7 @@ def test_maps_are_rechunked_right_or_found_wrong(tmp_path):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("key", [*JOINS, *TEXTS, *(pytest.param(key, marks=pytest.mark.long) for key in RECHUNKS)])
-def test_every_tool_that_is_there_is_right(key):
+def test_every_installed_tool_is_correct(key):
     (row,) = run_joins(JoinSettings(MAPS if key in RECHUNKS else SIZE, (key,), rounds=1)).rows
     for name, tool in row.tools.items():
         missing = CASES[key].tools[name].missing
@@ -109,7 +109,7 @@ def test_wrong_and_failing_tools_are_reported(monkeypatch):
     assert results.wrong() == ["copy texts, HDF5 to Zarr, plait"]
 
 
-def test_ratios_are_those_of_rounds():
+def test_ratios_are_computed_per_round():
     row = JoinRow("nc", "t", "bytes", {PLAIT: JoinToolResult([1.0, 2.0, 4.0]), "b": JoinToolResult([3.0, 2.0, 4.0])})
     assert row.ratio("b") == 1.0
     results = JoinResults(
@@ -139,7 +139,7 @@ def test_maps_have_three_dimensions():
     assert "the shape is 20x30; give times, rows and columns" in done.output
 
 
-def test_tables_name_what_was_left_out():
+def test_tables_name_omitted_tools():
     console = Console(width=140, record=True, file=io.StringIO())
     results = run_joins(JoinSettings(SIZE, ("nc",), rounds=1))
     console.print(join_table(results))

@@ -30,7 +30,7 @@ def test_measures_tiny_arrays(tmp_path):
     assert list(tmp_path.iterdir()) == [samples]
 
 
-def test_a_job_is_read_back_as_it_was(tmp_path):
+def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
     job = UnchangedJob([CASE], "folder", 3, 2.0, 1.0)
     job.save(tmp_path / "job.json")
     assert UnchangedJob.load(tmp_path / "job.json") == job
@@ -49,7 +49,7 @@ def test_offsets_have_no_views_to_set():
     assert not [case for case in make_cases(2, (7,)) if case.view == OFFSET and case.access == STEPS]
 
 
-def test_ratios_are_those_of_fast_samples():
+def test_ratios_are_computed_from_fast_samples():
     result = UnchangedResult(CASE, {ALONE: [[2.0] * 9 + [50.0], [4.0]], PLAIT: [[1.0, 9.0, 9.0], [1.0]]})
     assert (result.fast(ALONE), result.fast(PLAIT), result.ratio()) == (3.0, 1.0, 3.0)
     assert (result.median(ALONE), result.median(PLAIT)) == (3.0, 5.0)

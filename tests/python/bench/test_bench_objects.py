@@ -43,7 +43,7 @@ def names_in(bucket):
     return open_objects(f"s3://{bucket}").names()
 
 
-def test_every_tool_reads_the_same_objects_and_nothing_remains(server):
+def test_every_tool_reads_the_same_objects_and_leaves_none(server):
     from plait._core import open_objects
 
     open_objects("s3://bench-all/prefix").put("other", b"x")
@@ -62,7 +62,7 @@ def test_every_tool_reads_the_same_objects_and_nothing_remains(server):
     assert results.tools[PLAIT].processor > 0
 
 
-def test_requests_are_as_large_and_as_many_as_the_table_says(server):
+def test_requests_have_the_sizes_and_connections_of_the_table(server):
     with plait.open("s3://bench-log/a.npy", "w", shape=(MIB,), dtype="u8") as file:
         file.write(content(0, MIB))
     server.log()
@@ -114,7 +114,7 @@ def test_objects_of_http_servers_are_only_read(server):
     assert results.advice.chunk is None
 
 
-def test_failures_are_one_line_and_leave_nothing(server, monkeypatch):
+def test_failures_print_one_line_and_leave_no_objects(server, monkeypatch):
     runner = CliRunner()
     done = runner.invoke(main, ["bench", "objects", f"{server.endpoint}/public/bench/none.bin"])
     assert done.exit_code == 2
@@ -144,7 +144,7 @@ def test_remaining_objects_are_named(server):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(("method", "name"), [("POST", "read.npy"), ("PUT", "put.zarr")])
-def test_signals_leave_nothing(server, number, method, name):
+def test_signals_leave_no_objects(server, number, method, name):
     bucket = f"bench-{name[:3]}-{number}"
     command = ["bench", "objects", f"s3://{bucket}/p", "--size", "16M", "--samples", "1", "--rounds", "1"]
     command += ["--connections", "4", "--pieces", "1M"]
@@ -188,7 +188,7 @@ def test_a_failed_removal_is_a_warning(server, monkeypatch, capsys, interrupted)
     assert warning.endswith(": the server is gone\n")
 
 
-def test_tasks_that_hang_are_ended(server, monkeypatch):
+def test_hanging_tasks_are_killed(server, monkeypatch):
     monkeypatch.setattr("plait_bench.objects.driver.PATIENCE", -5.5)
     server.faults(delay=0.1)
     with pytest.raises(plait.StoreError, match=r"^reads without settings took longer than 0.5 s$"):

@@ -52,7 +52,7 @@ def test_measures_every_pattern_and_mode(tmp_path, effort):
 
 
 @needs_mpi
-def test_measures_only_what_was_chosen(tmp_path):
+def test_measures_only_the_selected_cells(tmp_path):
     disks = [tmp_path / "a", tmp_path / "b"]
     result = run(
         "bench", "patterns", "--patterns", "gsi,GSSA", "--modes", "2,1", "--ranks", "2", "--sizes", "4K",
@@ -80,14 +80,14 @@ def test_measures_only_what_was_chosen(tmp_path):
         (["--disks", "1,2", "--disk-dir", "x"], "needs as many --disk-dir and there are 1"),
     ],
 )
-def test_mistakes_are_told(arguments, says):
+def test_wrong_arguments_are_reported(arguments, says):
     result = run("bench", "patterns", *arguments)
     assert result.exit_code == 2
     assert says in result.stderr
 
 
 @needs_mpi
-def test_nothing_to_measure_is_told():
+def test_an_empty_selection_is_an_error():
     result = run("bench", "patterns", "--patterns", "GDR", "--modes", "1")
     assert result.exit_code == 2
     assert "there is nothing to measure" in result.stderr
@@ -124,18 +124,18 @@ def test_cells_are_those_of_the_settings():
     assert {(cell.mode, cell.kind, cell.buffer) for cell in paged} == {(3, "read", 4096)}
 
 
-def test_burst_requests_are_as_large_as_can_be():
+def test_burst_requests_have_the_maximum_size():
     requests = {name: Cell(name, 0, 4, 1, 8000, BURST, "read").make().request for name in PATTERNS}
     assert requests == {**dict.fromkeys(PATTERNS, 250), "GSA": 1000, "GSS": 1000, "GSPS": 500}
 
 
-def test_a_job_survives_its_file(tmp_path):
+def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
     job = PatternsJob([Cell("GSI", 2, 3, 1, 80, 8, "write")], {"write-1-80": "x"}, 2, 1.0, 5.0)
     job.save(tmp_path / "job.json")
     assert PatternsJob.load(tmp_path / "job.json") == job
 
 
-def test_content_tells_its_position():
+def test_content_encodes_its_position():
     part = content(10**12, 5, salt=3)
     assert list(decode_positions(part, 3)) == [10**12 + i for i in range(5)]
     assert not np.any(content(0, 1000) == content(0, 1000, 1))
@@ -147,7 +147,7 @@ def test_files_hold_the_content(tmp_path):
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_wrong_reads_are_found(shared):
+def test_wrong_reads_are_detected(shared):
     def check(access, part):
         check_ = ReadCheck(shared)
         check_.receive(access, part)
@@ -173,7 +173,7 @@ def test_stretches_must_tile_the_file():
 
 
 @pytest.mark.parametrize("kind", [GSI, GSO])
-def test_wrong_writes_are_found(kind):
+def test_wrong_writes_are_detected(kind):
     pattern = kind(100, 3, 7, kind="write")
     before, after = content(0, 100), content(0, 100, 5)
     assert written(pattern, 0, before, after, 5)
@@ -182,7 +182,7 @@ def test_wrong_writes_are_found(kind):
     assert not written(pattern, 0, before, after, 5)
 
 
-def test_writes_leave_the_rest_alone():
+def test_writes_change_nothing_else():
     pattern = PATTERNS["GDR"](100, 1, 7, kind="write", each=2)
     before = content(0, 100)
     after = before.copy()
@@ -194,7 +194,7 @@ def test_writes_leave_the_rest_alone():
     assert not written(pattern, 0, before, after, 5)
 
 
-def test_shared_writes_may_lie_in_any_order_but_whole():
+def test_shared_writes_may_be_in_any_order_but_not_split():
     pattern = GSSA(20, 2, 5, kind="write")
     stretch = partial(content, count=5, salt=1)
     right = np.concatenate([stretch(5), stretch(0), stretch(15), stretch(10)])
@@ -206,7 +206,7 @@ def test_shared_writes_may_lie_in_any_order_but_whole():
     assert not written(pattern, 1, right, torn, 1)
 
 
-def test_wrong_cells_are_shown_as_such():
+def test_wrong_cells_are_marked():
     settings = PatternsSettings(ranks=(1,), disks=(1,), sizes=(1 << 20,), kinds=("read",))
     cells = {cell: CellResult(cell, [0.5, 1.0, 2.0], 1, 10**9) for cell in settings.cells()}
     bad = Cell("GDP", 0, 1, 1, 1 << 20, 4096, "read")

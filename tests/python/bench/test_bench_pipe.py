@@ -34,7 +34,7 @@ def test_each_pair_of_layouts_and_sides_is_measured(tmp_path, effort):
 
 
 @pytest.mark.parametrize("sides", ["4", "0:1", "4:x", "1:2:3"])
-def test_sides_that_are_none(sides):
+def test_invalid_sides_are_errors(sides):
     result = run("bench", "pipe", "--sides", sides)
     assert result.exit_code == 2
     assert f"'{sides}' is not ranks of a writer and a reader such as 4:1" in result.output

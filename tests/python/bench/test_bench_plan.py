@@ -37,7 +37,7 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_pieces_of_a_period_are_counted_right(source, target):
+def test_pieces_of_a_period_are_counted(source, target):
     period = math.lcm(source[0] * source[1], target[0] * target[1])
     conversion = cyclic(period, source, target).conversion()
     for rank in range(source[1]):
@@ -71,7 +71,7 @@ def test_a_case_is_planned_and_checked():
     assert 0 < result.memory < 10**7
 
 
-def test_every_case_of_a_small_grid_is_right(effort):
+def test_every_case_of_a_small_grid_is_correct(effort):
     few = [case for case in cases(True) if case.group in ("extent", "features", "pipe") or case.at <= 1000]
     assert {case.group for case in few} == set(TITLES) - {"coprime"}
     naive, most = effort.choose((10**4, 10**6), (10**6, 10**9))
@@ -80,7 +80,7 @@ def test_every_case_of_a_small_grid_is_right(effort):
         assert plan(case, 1).exact, case
 
 
-def test_a_wrong_plan_is_found(monkeypatch):
+def test_a_wrong_plan_is_detected(monkeypatch):
     case = cyclic(1000, (3, 8), (5, 12))
     other = cyclic(1000, (3, 8), (5, 11))
     monkeypatch.setattr(PlanCase, "conversion", lambda self: plait.compose(*layouts(other)))
@@ -121,7 +121,7 @@ def test_a_wrong_plan_ends_with_an_error(monkeypatch):
     assert "Each element" not in result.output
 
 
-def test_times_are_shown_beside_enumerations():
+def test_times_are_shown_next_to_enumerations():
     result = PlanResult(cyclic(1000, (3, 8), (5, 12)), [2e-6], 1e-6, 7, 126, 58, 7, 100, 8192, True, 5e-4, 4e-5)
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "plait": "1", "python": "3"}
     console = Console(width=200, no_color=True)
@@ -144,6 +144,6 @@ def test_sizes_and_times():
     assert (microseconds(2.5e-6), microseconds(0.0123), microseconds(None)) == ("2.50", "12,300", "–")
 
 
-def test_quick_leaves_cases_out():
+def test_quick_omits_cases():
     assert len(cases(True)) < len(cases(False))
     assert PlanSettings().rounds == 7

@@ -39,7 +39,7 @@ def test_limits_are_bytes_and_requests_a_second():
             Limits.parse(text)
 
 
-def test_the_other_disk_is_the_calibrated_one_but_for_its_limits():
+def test_the_other_disk_scales_rates_with_its_limits():
     known, other = Limits.parse("40MB/s,400"), Limits.parse("10MB/s,200")
     machine = on_other_disk(simulate.parse(SSD), known, other)
     assert machine.get("device", "read_rate") == pytest.approx(10e6)
@@ -52,7 +52,7 @@ def test_the_other_disk_is_the_calibrated_one_but_for_its_limits():
     assert machine.get("device", "read_rate") == pytest.approx(125e6 / 4)
 
 
-def test_the_table_shows_all_and_counts_what_holds():
+def test_the_table_shows_all_runs_and_counts_correct_predictions():
     known = Run("writer", "40MB/s,400", True, [2.0], [1.0], [2.0])
     good = Run("writer", "20MB/s,400", False, [4.0, 4.2, 3.0], [4.4, 4.4, 4.4], [4.0, 4.2, 3.0])
     bad = Run("reader", "20MB/s,400", False, [4.0], [2.0], [4.0])
@@ -84,14 +84,14 @@ def test_the_programs_do_their_work(tmp_path, monkeypatch):
     assert set(programs.RANKS) < set(programs.PROGRAMS)
 
 
-def test_mistakes_are_named():
+def test_wrong_arguments_are_reported():
     assert "found 'fast'" in run("bench", "predict", "--on", "fast").output
     assert "found the program 'riter'" in run("bench", "predict", "--program", "riter").output
     with pytest.raises(plait.ArgumentError, match="expected bytes and requests"):
         PredictSettings(others=("x",)).check()
 
 
-def test_without_rights_it_says_what_is_missing(monkeypatch):
+def test_missing_permissions_are_reported(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "run this as root" in missing()
     with pytest.raises(plait.StoreError, match="only the superuser"):

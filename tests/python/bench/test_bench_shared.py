@@ -22,7 +22,7 @@ def made_up_results():
     return results
 
 
-def test_shares_are_of_what_the_hosts_have_alone():
+def test_shares_relate_to_the_rates_of_single_hosts():
     results = made_up_results()
     assert results.cells["shared", 2].rate("read") == pytest.approx(160)
     assert [results.linear(hosts, "read") for hosts in (1, 2, 4)] == pytest.approx([1, 0.8, 1])
@@ -84,7 +84,7 @@ def test_hosts_are_found(tmp_path):
 
 
 @needs_mpi
-def test_more_hosts_than_there_are_is_refused(tmp_path):
+def test_more_hosts_than_exist_are_rejected(tmp_path):
     result = run("bench", "shared", "--ranks", "2", "--hosts", "1,7", "--dir", str(tmp_path))
     assert result.exit_code == 2
     assert "7 hosts were asked for, but the 2 ranks are on 1; start more ranks" in " ".join(result.stderr.split())
@@ -92,7 +92,7 @@ def test_more_hosts_than_there_are_is_refused(tmp_path):
 
 
 @needs_mpi
-def test_requests_that_do_not_fit_a_rank_of_a_host_are_refused(tmp_path):
+def test_requests_larger_than_the_share_of_a_rank_are_rejected(tmp_path):
     result = run("bench", "shared", "--ranks", "3", "--megabytes", "1", "--request", "512K", "--dir", str(tmp_path))
     assert result.exit_code == 2
     message = " ".join(result.stderr.split())
@@ -100,7 +100,7 @@ def test_requests_that_do_not_fit_a_rank_of_a_host_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_requests_that_do_not_fit_are_refused():
+def test_requests_larger_than_the_bytes_of_a_host_are_rejected():
     result = run("bench", "shared", "--megabytes", "1", "--request", "2M")
     assert result.exit_code == 2
     assert "requests of 2097152 bytes do not fit into 1 MiB" in " ".join(result.stderr.split())

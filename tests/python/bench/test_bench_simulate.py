@@ -19,7 +19,7 @@ def run(*arguments):
     return CliRunner().invoke(main, arguments, env={"COLUMNS": "200"})
 
 
-def test_requests_follow_the_law():
+def test_requests_follow_the_distribution():
     keys = zipf_keys(SimulateSettings(requests=200_000, objects=50, seed=3))
     counts = np.sort(np.bincount(keys.astype(np.int64), minlength=50))[::-1]
     law = 1 / np.arange(1, 51)
@@ -78,7 +78,7 @@ def test_the_bound(seconds, words):
         (["--skew", "-1"], "-1"),
     ],
 )
-def test_wrong_options_are_told(arguments, words):
+def test_wrong_options_are_reported(arguments, words):
     result = run("bench", "simulate", *SMALL, *arguments)
     assert result.exit_code != 0
     assert words in result.output

@@ -29,7 +29,7 @@ def test_measures_tiny_arrays(tmp_path):
 
 
 @needs_mpi
-def test_begins_no_rounds_after_the_cut(tmp_path):
+def test_starts_no_rounds_after_the_time_limit(tmp_path):
     samples = tmp_path / "samples.json"
     result = run("bench", "small", "--ranks", "2", "--edges", "400", "--rounds", "100000", "--cut", "0.1", "--json",
                  str(samples))  # fmt: skip
@@ -38,7 +38,7 @@ def test_begins_no_rounds_after_the_cut(tmp_path):
         assert 0 < len(case["seconds"][PLAIT]) < 100000
 
 
-def test_a_job_is_read_back_as_it_was(tmp_path):
+def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
     job = SmallJob([CASE], "folder", 3, 2.0, 1.0)
     job.save(tmp_path / "job.json")
     assert SmallJob.load(tmp_path / "job.json") == job
@@ -49,12 +49,12 @@ def test_grids_are_as_square_as_possible():
     assert grids == [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 4)]
 
 
-def test_slices_are_those_of_one_process():
+def test_only_jobs_of_one_process_read_slices():
     assert {case.file for case in make_cases(1, (16,)) if case.access == SLICE} == {"npy", "h5", "gzip.h5", "gzip.zarr"}
     assert not [case for case in make_cases(4, (16,)) if case.access == SLICE]
 
 
-def test_ratios_are_those_of_rounds():
+def test_ratios_are_computed_per_round():
     result = SmallResult(CASE, {PLAIT: [1.0, 2.0, 9.0], MPI_IO: [2.0, 2.0, 2.0], NUMPY: [1.0, 1.0, 3.0]}, [NUMPY])
     assert (result.median(PLAIT), result.ratio(MPI_IO), result.ratio(NUMPY)) == (2.0, 1.0, 2.0)
     names = ("processor", "cores", "memory", "system", "plait", "python")

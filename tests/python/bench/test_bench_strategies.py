@@ -94,7 +94,7 @@ def test_some_cases_are_spread_over_the_grid():
     assert select_evenly(cases, len(cases) + 1) == cases
 
 
-def test_ways_are_what_open_is_told():
+def test_ways_are_options_of_open():
     case = StrategyCase(("block", "*"), "F", 10, "f8", 4, "read")
     assert case.ways() == [CHOSEN, DIRECT, TWO_PHASE, "two-phase by 1", "two-phase by 2", "two-phase by 4"]
     assert open_keywords(two_phase_name(2)) == {"strategy": "two-phase", "readers": 2}
@@ -108,14 +108,14 @@ def test_the_settings_make_the_grid():
     assert max(case.edge for case in quick) <= 300
 
 
-def test_a_job_survives_its_file(tmp_path):
+def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
     job = StrategiesJob(select_evenly(grid_of_cases(), 5), "folder", 3, True, 1.0)
     job.save(tmp_path / "job.json")
     assert StrategiesJob.load(tmp_path / "job.json") == job
 
 
 @pytest.mark.parametrize("dtype", ["f8", "u1"])
-def test_wrong_bytes_in_a_file_are_seen(tmp_path, dtype):
+def test_wrong_bytes_in_a_file_are_detected(tmp_path, dtype):
     path = tmp_path / "file"
     values = values_at(np.arange(1000), np.dtype(dtype), 3)
     values.tofile(path)
@@ -137,7 +137,7 @@ def make_result(chosen, samples, modelled=TWO_PHASE, in_the_end=None):
     return CaseResult(case, modelled, chosen, in_the_end or chosen, samples)
 
 
-def test_what_the_choice_costs_follows_from_the_samples():
+def test_the_loss_of_a_choice_is_computed_from_samples():
     result = make_result(TWO_PHASE, {CHOSEN: [3.0, 5.0], TWO_PHASE: [5.0, 3.0], DIRECT: [2.0, 2.0]}, modelled=DIRECT)
     assert result.taken() == [4.0, 4.0]  # the way that was measured twice, in each round
     assert result.best == DIRECT
@@ -175,7 +175,7 @@ def test_noise_between_equal_ways_is_no_loss():
     assert np.median(real) == pytest.approx(0.5, abs=0.05)
 
 
-def test_intervals_hold_the_median_as_often_as_they_say():
+def test_intervals_contain_the_median_with_the_stated_probability():
     random = np.random.default_rng(4)
     for rounds in (6, 8, 15, 40):
         intervals = [median_interval(list(random.lognormal(0, 1, rounds))) for _ in range(2000)]
@@ -184,7 +184,7 @@ def test_intervals_hold_the_median_as_often_as_they_say():
     assert median_interval([2.0]) == (2.0, 2.0)
 
 
-def test_verdicts_say_what_noise_lets_nobody_tell():
+def test_verdicts_distinguish_near_far_and_open():
     steady = [1.0] * 8
     assert judge_choice(steady, {"a": [1.0] * 8, "b": [3.0] * 8}) == "near"
     assert judge_choice([2.0] * 8, {"a": [1.0] * 8, "b": [3.0] * 8}) == "far"
@@ -193,7 +193,7 @@ def test_verdicts_say_what_noise_lets_nobody_tell():
     assert repeats({"a": [1.0, 2.0] * 4, "b": [2.0, 1.0] * 4}) == 0.0
 
 
-def test_programs_are_compared_with_the_best_way_for_all_of_them():
+def test_programs_are_compared_with_the_best_single_way():
     case = StrategyCase(("block", "*"), "F", 10, "f8", 2, "read")
     each = [[1.0 * accesses for accesses in ACCESSES]] * 4
     slow = [[2.0 * accesses for accesses in ACCESSES]] * 4

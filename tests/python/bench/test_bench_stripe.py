@@ -14,7 +14,7 @@ from plait_bench.stripe.driver import StripeRates, StripeResults, StripeSettings
 from plait_bench.stripe.table import stripe_table
 
 
-def test_the_table_stands_beside_that_of_1993():
+def test_the_table_is_shown_next_to_that_of_1993():
     about = dict.fromkeys(("processor", "cores", "memory", "system", "plait", "python", "file system"), "x")
     runs = [
         StripeRates(1, {"write": [19e6, 20e6, 30e6], "read": [10e6] * 3}),
@@ -32,7 +32,7 @@ def test_the_table_stands_beside_that_of_1993():
     assert json.loads(json.dumps(results.to_json()))["runs"][1]["of linear"]["read"] == pytest.approx(0.975)
 
 
-def test_mistakes_are_named(monkeypatch):
+def test_wrong_arguments_are_reported(monkeypatch):
     run = CliRunner().invoke(main, ["bench", "stripe", "--limits", "fast"])
     assert "found 'fast'" in run.output
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -48,7 +48,7 @@ def run(start, count):
     return results, lines
 
 
-def test_new_ranks_try_the_rest_where_ranks_are_stuck():
+def test_new_ranks_try_the_remaining_cases_after_a_hang():
     names = ["one", "slow", "broken", "two"]
     starts = []
 

@@ -56,7 +56,7 @@ def test_every_benchmark_is_listed():
     check(commands, commands.bench_command)
 
 
-def test_help_lists_what_there_is():
+def test_help_lists_all_commands():
     text = run("--help").output
     names = main.list_commands(click.Context(main))
     assert names == sorted(names)
@@ -65,13 +65,13 @@ def test_help_lists_what_there_is():
         assert main.command_help(name) in text
 
 
-def test_unknown_commands_are_told_the_known_ones():
+def test_errors_for_unknown_commands_list_the_known_ones():
     result = run("nope")
     assert result.exit_code == 2
     assert "'nope'; use one of: bench, completion, copy, demo, info, layout, " in result.output
 
 
-def test_commands_of_products_that_are_missing_are_not_listed(monkeypatch):
+def test_commands_of_missing_products_are_not_listed(monkeypatch):
     monkeypatch.setattr(support, "find_spec", lambda name: None)
     assert support.product_commands() == {}
     monkeypatch.setattr(support, "find_spec", lambda name: name == "plait.cli.trace" or None)

@@ -34,7 +34,7 @@ def names(folder: Path):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [None, pytest.param(3, marks=needs_mpi), pytest.param(4, marks=needs_mpi)])
-def test_round_trips_are_the_same_bytes(tmp_path, source, ranks):
+def test_round_trips_preserve_all_bytes(tmp_path, source, ranks):
     more = [] if ranks is None else ["--ranks", str(ranks)]
     intermediate = f"distant:d?folder={tmp_path}&place=striped&unit=1000"
     result = run("copy", str(source), intermediate, "--memory", "20K", *more)
@@ -68,7 +68,7 @@ def test_raw_files_and_layouts(tmp_path, source):
 
 @needs_mpi
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=pytest.mark.long)])
-def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
+def test_wrong_arguments_print_one_line(tmp_path, source, ranks):
     mistakes = [
         ((str(source), str(source)), "is the source itself"),
         ((str(tmp_path / "none.npy"), str(tmp_path / "b.npy")), "none.npy: No such file"),
@@ -126,7 +126,7 @@ def test_ranks_of_mpiexec_copy_together(tmp_path, source):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("ranks", ["1", pytest.param("2", marks=needs_mpi)])
-def test_stopped_ones_leave_nothing(tmp_path, ranks, number):
+def test_stopped_copies_leave_no_files(tmp_path, ranks, number):
     np.save(tmp_path / "a.npy", np.zeros(16 << 20))
     (tmp_path / "b.npy").write_bytes(b"old")
     # There are so many windows that the copy would take minutes. Tests that run in the background inherit ignored
@@ -159,7 +159,7 @@ def signal_when_done(done):
 
 @needs_mpi
 @pytest.mark.long
-def test_one_that_is_stopped_too_late_is_done(tmp_path, source):
+def test_a_copy_that_is_stopped_too_late_is_complete(tmp_path, source):
     """Ranks that have moved everything may have replaced the target before they look whether they are to stop."""
     target = tmp_path / "b.npy"
     target.write_bytes(b"old")
@@ -174,7 +174,7 @@ def test_one_that_is_stopped_too_late_is_done(tmp_path, source):
     assert names(tmp_path) == ["a.npy", "b.npy"]
 
 
-def test_ranks_that_hang_are_ended_when_asked_again(tmp_path, monkeypatch):
+def test_hanging_ranks_are_killed_by_a_second_signal(tmp_path, monkeypatch):
     hanging = tmp_path / "mpiexec"
     hanging.write_text("#!/bin/sh\n[ $1 = --version ] || sleep 1000\n")
     hanging.chmod(0o755)
@@ -200,7 +200,7 @@ def test_ranks_that_hang_are_ended_when_asked_again(tmp_path, monkeypatch):
         signal.signal(signal.SIGTERM, before)
 
 
-def test_what_is_replaced_goes(tmp_path, source):
+def test_replaced_files_are_removed(tmp_path, source):
     for target in ("b.npy", f"distant:b.npy?folder={tmp_path}&place=striped", f"distant:b.npy?folder={tmp_path}"):
         existing = str(tmp_path / target) if target == "b.npy" else target
         assert run("copy", str(source), existing).exit_code == 0

@@ -9,7 +9,7 @@ import plait
 
 
 @needs_mpi
-def test_demo_does_without_a_report(tmp_path, monkeypatch):
+def test_demo_runs_without_the_trace_product(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.delattr(plait, "trace", raising=False)
     monkeypatch.setitem(sys.modules, "plait.trace", None)

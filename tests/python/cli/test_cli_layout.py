@@ -22,21 +22,21 @@ def test_draws_a_layout_and_its_ranks():
     assert "3 (1, 1) 4x6 24 25.0% 8 3 4..7 × 3..5, 9..11" in [" ".join(line.split()) for line in lines]
 
 
-def test_takes_the_shape_in_front_of_the_layout():
+def test_takes_the_shape_before_the_layout():
     short = run("layout", "8x12 (block, *) onto (2)")
     assert short.exit_code == 0
     assert short.output == run("layout", "(block, *) onto (2)", "8x12").output
     assert short.output == run("layout", "(BLOCK, *) ONTO (2)", "8, 12").output
 
 
-def test_shows_one_rank_alone():
+def test_shows_one_rank_only():
     result = run("layout", "(cyclic) onto (2)", "4", "--rank", "1", "--order")
     assert result.exit_code == 0
     assert "· 0 · 1" in result.output
     assert "position in the memory" in result.output
 
 
-def test_shows_what_a_conversion_moves():
+def test_shows_the_messages_of_a_conversion():
     result = run("layout", "(*, block) onto (2)", "4x4", "(block, *) onto (2)", "--dtype", "float64")
     assert result.exit_code == 0
     assert "Bytes from each rank" in result.output
@@ -44,7 +44,7 @@ def test_shows_what_a_conversion_moves():
     assert "64 bytes (50.0%) in 2 messages" in result.output
 
 
-def test_prints_the_normal_form_of_what_is_not_in_it():
+def test_prints_the_normal_form():
     lines = run("layout", "(block, *) onto (4) template=30x4 align=(2*d1+1, *)", "4x12").output.splitlines()
     assert lines[0].startswith("4x12 (block, *) onto (4) template=30x4 align=(2*d1+1, *)   48 elements")
     assert lines[1] == "4x12 (*, block(4)) onto (4)   is the normal form"
@@ -78,14 +78,14 @@ def test_shows_a_rank_of_only_one_of_two_layouts():
     assert "· 6 · 6" in result.output
 
 
-def test_shows_what_filling_a_halo_moves():
+def test_shows_the_messages_that_fill_a_halo():
     result = run("layout", "(block) onto (2) halo=(1)", "8", "--fill-halo")
     assert "2 elements (20.0%) of these fill halos" in result.output
     both = run("layout", "(block) onto (2)", "8", "(block) onto (2) halo=(1)", "--fill-halo", "--dtype", "int16")
     assert "4 bytes (20.0%) of these fill halos" in both.output
 
 
-def test_has_no_colour_away_from_a_terminal():
+def test_has_no_colour_without_a_terminal():
     assert "\x1b[" not in run("layout", "(block) onto (2)", "8").output
 
 
@@ -115,7 +115,7 @@ def test_writes_pictures(tmp_path):
         (["(block) onto (2)", "8", "--png", "/no/such/folder/x.png"], "/no/such/folder"),
     ],
 )
-def test_a_mistake_ends_in_one_line(arguments, message):
+def test_a_wrong_argument_prints_one_line(arguments, message):
     result = run("layout", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
@@ -134,7 +134,7 @@ def test_prints_completion_scripts(shell):
 @pytest.mark.parametrize(
     "command", [[], ["layout"], ["bench"], ["bench", "io"], ["bench", "plan"], ["demo"], ["completion"]]
 )
-def test_every_command_explains_itself(command):
+def test_every_command_has_help(command):
     result = run(*command, "--help")
     assert result.exit_code == 0
     assert "Usage: " in result.output

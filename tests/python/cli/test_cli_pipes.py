@@ -99,7 +99,7 @@ def names():
 
 
 @pytest.mark.long
-def test_steps_become_files_and_files_steps():
+def test_steps_are_copied_to_files_and_back():
     with Writer(3) as writer:
         done = shell("plait copy pipe:flow 'a-{step:02}.npy'")
         assert writer.ended()[0] == 0
@@ -116,7 +116,7 @@ def test_steps_become_files_and_files_steps():
 
 
 @pytest.mark.long
-def test_a_snapshot():
+def test_a_snapshot_of_one_step():
     with Writer(4, 0.0, "?readers=0") as writer:
         writer.begun()
         assert shell("plait copy pipe:flow a.npy --steps 1").returncode == 0
@@ -142,7 +142,7 @@ def test_a_shell_pipeline():
 
 
 @pytest.mark.long
-def test_elements_alone():
+def test_raw_elements_without_headers():
     np.save("a.npy", np.arange(6.0))
     assert shell("plait copy a.npy - --raw > a.bin").returncode == 0
     assert Path("a.bin").read_bytes() == np.arange(6.0).tobytes()
@@ -151,7 +151,7 @@ def test_elements_alone():
     assert (np.load("b0.npy").tolist(), np.load("b1.npy").tolist()) == ([0, 1, 2], [3, 4, 5])
 
 
-def test_whoever_reads_no_more_ends_it_quietly():
+def test_a_reader_that_closes_early_ends_the_copy_quietly():
     with Writer(3) as writer:
         done = shell("plait copy pipe:flow - | head -c 10 | wc -c")
         assert (done.stdout.strip(), done.stderr) == ("10", "")
@@ -165,7 +165,7 @@ def test_whoever_reads_no_more_ends_it_quietly():
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
-def test_a_full_disk_is_told_in_one_line():
+def test_a_full_disk_prints_one_line():
     with Writer(50) as writer:
         done = shell("plait copy pipe:flow - > /dev/full")
         assert (done.returncode, done.stderr) == (2, "Error: the standard output, step 0: No space left on device\n")
@@ -173,7 +173,7 @@ def test_a_full_disk_is_told_in_one_line():
         assert (status, "has failed" in errors) == (1, True)
 
 
-def test_a_writer_that_is_killed_leaves_whole_steps_only():
+def test_a_killed_writer_leaves_complete_steps_only():
     with Writer(9, 0.2) as writer, open("a.bin", "wb") as out:
         command = [sys.executable, "-m", "plait.cli", "copy", "pipe:flow", "-"]
         with subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True) as copying:
@@ -192,7 +192,7 @@ def test_a_writer_that_is_killed_leaves_whole_steps_only():
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=needs_mpi)])
 @pytest.mark.parametrize("begins", [False, True])
-def test_a_wait_for_the_other_end_can_be_stopped(ranks, begins):
+def test_waiting_for_the_other_end_can_be_stopped(ranks, begins):
     command = ["env", "--default-signal=INT", sys.executable, "-m", "plait.cli", "copy", "pipe:flow", "a-{step}.npy"]
     command += ["--ranks", str(ranks)]
     with Writer(2, 3600) as writer:
@@ -237,7 +237,7 @@ def test_ranks_copy_a_pipe_together():
         (("a.npy", "c-{step:q}.npy"), "is not a format for a number"),
     ],
 )
-def test_mistakes_are_told_in_one_line(arguments, text):
+def test_wrong_arguments_print_one_line(arguments, text):
     np.save("a.npy", np.zeros(3))
     np.save("b.npy", np.zeros(3))
     result = run("copy", *arguments)
@@ -246,7 +246,7 @@ def test_mistakes_are_told_in_one_line(arguments, text):
     assert names() == ["a.npy", "b.npy"]
 
 
-def test_a_terminal_gets_no_arrays():
+def test_arrays_are_not_written_to_a_terminal():
     controller, terminal = os.openpty()
     np.save("a.npy", np.zeros(3))
     command = [sys.executable, "-m", "plait.cli", "copy", "a.npy", "-"]
@@ -290,7 +290,7 @@ def test_info_of_a_pipe():
     assert "pipe:flow: nobody writes to it; programs meet in " in result.stderr
 
 
-def test_info_of_numbers_that_json_does_not_have():
+def test_info_prints_nan_and_infinity_as_texts():
     with plait.open("pipe:flow?readers=0", "w", shape=(3,), dtype="f8") as file:
         file.begin_step({"residual": math.nan, "limit": math.inf, "step": 3})
         file.write(np.zeros(3))
@@ -344,7 +344,7 @@ def test_info_of_files():
         assert text in result.stderr
 
 
-def test_a_shell_completes_pipes():
+def test_completion_lists_pipes():
     with plait.open("pipe:flow?readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
         complete = ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE")
         for prefix in ("p", "pipe:", "pipe:f"):

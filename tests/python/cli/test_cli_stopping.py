@@ -13,7 +13,7 @@ with ended_in_time(["b.npy"], "it was stopped"):
 """
 
 
-def test_no_module_of_the_working_folder_is_run(tmp_path):
+def test_modules_in_the_working_folder_are_not_imported(tmp_path):
     (tmp_path / "re.py").write_text("open('run', 'w')\nraise SystemExit\n", encoding="utf-8")
     (tmp_path / "plait").mkdir()
     (tmp_path / "plait" / "__init__.py").write_text("open('run', 'w')\n", encoding="utf-8")

@@ -28,7 +28,7 @@ def test_bench_says_what_to_install(no_benchmarks, rest):
     assert result.output.strip().splitlines() == [WHAT_TO_DO]
 
 
-def test_help_says_what_it_needs(no_benchmarks):
+def test_help_says_what_to_install(no_benchmarks):
     result = run("--help")
     assert result.exit_code == 0
     assert "needs plait[bench]" in result.output
@@ -49,7 +49,7 @@ def test_an_error_inside_the_benchmarks_is_shown_as_it_is(tmp_path):
 
 @needs_mpi
 @pytest.mark.long
-def test_demo_leaves_the_benchmark_out(no_benchmarks, tmp_path):
+def test_demo_omits_the_benchmark(no_benchmarks, tmp_path):
     pytest.importorskip("matplotlib")
     result = run("demo", "--ranks", "2", "--dir", str(tmp_path))
     assert result.exit_code == 0, result.output
@@ -78,7 +78,7 @@ def completions(*words):
     return [item.value for item in ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE").get_completions([*words], "")]
 
 
-def test_completion_knows_the_benchmarks_where_they_are():
+def test_completion_lists_installed_benchmarks():
     pytest.importorskip("plait_bench")
     assert "bench" in completions()
     assert {"columbus", "io", "trace"} <= set(completions("bench"))

@@ -104,7 +104,7 @@ def check(url: object, array: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", [*PLUGINS, *OWN])
-def test_plugins_are_found_by_themselves(packed: Path, tmp_path: Path, name: str) -> None:
+def test_plugins_are_found_without_a_setting(packed: Path, tmp_path: Path, name: str) -> None:
     array = PLUGINS[name][1] if name in PLUGINS else INTEGERS
     check(f"{packed}::{name}", array)
     infos = {info.name: info for info in plait.arrays_in(packed)}[name]
@@ -145,7 +145,7 @@ def test_the_path_is_visible(tmp_path: Path) -> None:
     assert not (tmp_path / "b.zarr").exists()
 
 
-def test_a_filter_without_a_plugin(packed: Path) -> None:
+def test_a_missing_plugin_is_an_error(packed: Path) -> None:
     code = f"""
 import importlib.util
 find = importlib.util.find_spec

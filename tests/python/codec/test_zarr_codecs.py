@@ -54,13 +54,13 @@ def test_transposed_chunks(location, order, packed, dtype):
     assert plait.open(path).order == ("F" if order == (2, 1, 0) else "C")
 
 
-def test_transposed_twice(location):
+def test_two_transposes(location):
     array = make_array()
     filters = [codecs.TransposeCodec(order=(1, 2, 0)), codecs.TransposeCodec(order=(0, 2, 1))]
     check(write_array(location / "a.zarr", array, chunks=(4, 3, 10), filters=filters), array)
 
 
-def test_check_sums(location):
+def test_checksums(location):
     array = make_array()
     path = write_array(
         location / "a.zarr", array, chunks=(4, 3, 10), compressors=[codecs.ZstdCodec(), codecs.Crc32cCodec()]
@@ -128,7 +128,7 @@ def test_shards(location, inner, packed, index):
     assert "in shards of 4x6x10" in info.storage
 
 
-def test_shards_that_are_missing_or_have_gaps(location):
+def test_missing_shards_and_shards_with_gaps(location):
     path = location / "a.zarr"
     how = {"chunks": (2, 3, 5), "shards": (4, 6, 10), "fill_value": 9, "compressors": codecs.ZstdCodec()}
     stored = zarr.create_array(others(path), shape=SHAPE, dtype="i4", **how)
@@ -170,7 +170,7 @@ NOTHING = (1 << 64) - 1
         ((0, 7), "cannot read chunk 1 of the shard"),
     ],
 )
-def test_indices_that_are_damaged(location, entry, says):
+def test_damaged_shard_indices_are_errors(location, entry, says):
     array = np.arange(4 * 6, dtype="i4").reshape(4, 6)
     path = write_array(location / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
     shard = path / "c/0/0"
@@ -181,7 +181,7 @@ def test_indices_that_are_damaged(location, entry, says):
     assert str(shard) in str(raised.value)
 
 
-def test_shards_that_are_cut_or_changed(location):
+def test_truncated_and_changed_shards_are_errors(location):
     array = np.arange(4 * 6, dtype="i4").reshape(4, 6)
     path = write_array(location / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
     shard = path / "c/0/0"

@@ -53,7 +53,7 @@ def same(actual: np.ndarray, expected: np.ndarray) -> bool:
     [*((dtype, version) for dtype in [*SIMPLE, RECORD[:2]] for version in (2, 3)), (NESTED, 3)],
     ids=str,
 )
-def test_arrays_of_zarr_python(tmp_path, dtype, version):
+def test_plait_reads_arrays_of_zarr_python(tmp_path, dtype, version):
     path = tmp_path / "a.zarr"
     fill = make_array(dtype)[3, 4] if isinstance(dtype, list) or dtype == "V7" else make_fill(dtype)
     stored = zarr.create_array(
@@ -77,7 +77,7 @@ def test_byte_orders_of_version_2(tmp_path, dtype):
 @pytest.mark.parametrize("prefix", ["", "zarr2:"])
 @pytest.mark.parametrize("codec", ["none", "zstd:1"])
 @pytest.mark.parametrize("dtype", [*SIMPLE, ">U4", ">M8[s]", RECORD, NESTED], ids=str)
-def test_written_arrays(tmp_path, dtype, codec, prefix):
+def test_zarr_python_reads_arrays_of_plait(tmp_path, dtype, codec, prefix):
     array, path = make_array(dtype), tmp_path / "a.zarr"
     with plait.open(
         f"{prefix}{path}", "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, codec=codec, fill_value=make_fill(dtype)
@@ -98,7 +98,7 @@ NUMBERS = [f"{order}{kind}" for order in "<>" for kind in ("i2", "u2", "i8", "u8
 
 @pytest.mark.parametrize("prefix", ["", "zarr2:"])
 @pytest.mark.parametrize("dtype", ["S5", "<U4", "V7", RECORD, "?", "i1", "u1", *NUMBERS], ids=str)
-def test_fill_values_that_nobody_states_are_zero(tmp_path, dtype, prefix):
+def test_the_default_fill_value_is_zero(tmp_path, dtype, prefix):
     path = tmp_path / "a.zarr"
     if prefix == "" and str(dtype)[0] == ">":
         dtype = np.dtype(dtype).newbyteorder("<")
@@ -116,7 +116,7 @@ def test_null_as_the_fill_value_of_version_2(tmp_path, dtype):
     assert same(plait.open(path).read(), np.zeros(SHAPE, dtype))
 
 
-def test_copies_keep_types_and_fill_values(tmp_path):
+def test_copies_preserve_types_and_fill_values(tmp_path):
     for number, dtype in enumerate(["S5", "<U4", "V7", "<M8[ns]", NESTED]):
         array, source = make_array(dtype), tmp_path / f"{number}.zarr"
         with plait.open(source, "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, fill_value=make_fill(dtype)) as file:
@@ -164,7 +164,7 @@ def named(name: str, **configuration: object) -> dict[str, object]:
         ({"name": "int32"}, 1, "<i4", b"\1\0\0\0"),
     ],
 )  # fmt: skip
-def test_other_spellings(tmp_path, data_type, fill, dtype, value):
+def test_other_spellings_of_types(tmp_path, data_type, fill, dtype, value):
     codecs = [named("bytes", endian="little")]
     file = plait.open(changed_metadata(tmp_path, data_type=data_type, fill_value=fill, codecs=codecs))
     assert file.dtype == np.dtype(dtype)
@@ -188,12 +188,12 @@ def test_other_spellings(tmp_path, data_type, fill, dtype, value):
         (named("structured", fields=[[name, named("raw_bytes", length_bytes=2**62)] for name in "abc"]), "usable size"),
     ],
 )  # fmt: skip
-def test_damaged_types(tmp_path, data_type, says):
+def test_damaged_types_are_errors(tmp_path, data_type, says):
     assert says in open_error((plait.ArgumentError, plait.StoreError), changed_metadata(tmp_path, data_type=data_type))
 
 
 @pytest.mark.parametrize("fill", ["AAAAAAA=", "A", [1, 2], [1, 2, 3, 256], 1, {"a": 1}])
-def test_damaged_fill_values(tmp_path, fill):
+def test_damaged_fill_values_are_errors(tmp_path, fill):
     assert "elements without a file have the value" in open_error(
         plait.ArgumentError, changed_metadata(tmp_path, fill_value=fill)
     )

@@ -83,7 +83,7 @@ def test_shapes(tmp_path, shape, chunked):
     check(write_dataset(tmp_path / "a.hdf5", array, **how), array)
 
 
-def test_chunks_that_are_not_there(tmp_path):
+def test_missing_chunks(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name, value in (("a", 2.5), ("b", np.nan), ("c", 0)):
             stored = file.create_dataset(name, SHAPE, ">f8", chunks=CHUNK, fillvalue=value, compression="gzip")
@@ -111,7 +111,7 @@ def test_compact_datasets_and_user_blocks(tmp_path):
         check(f"{tmp_path}/a.h5::{name}", array)
 
 
-def test_incompressible_chunks_leave_filters_out(tmp_path):
+def test_incompressible_chunks_are_stored_without_filters(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         stored = file.create_dataset("a", (8, 4), "u1", chunks=(4, 4), compression="gzip", shuffle=True)
         stored.id.write_direct_chunk((0, 0), bytes(range(16)), filter_mask=3)
@@ -218,7 +218,7 @@ def test_groups_and_links(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), arrays["group/v"])
 
 
-def test_what_is_not_read_is_listed_with_why(tmp_path):
+def test_unsupported_objects_are_listed_with_a_reason(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("record", (3,), [("x", "f8"), ("n", h5py.vlen_dtype("i4"))])
         file.create_dataset("ragged", (3,), h5py.vlen_dtype("i4"))
@@ -273,7 +273,7 @@ def position_of_chunk(path: Path, number: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("filters", [{"compression": "gzip"}, {"fletcher32": True}, {"compression": "lzf"}])
-def test_chunks_that_are_damaged(tmp_path, filters):
+def test_damaged_chunks_are_errors(tmp_path, filters):
     array = make_array("f4")
     path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, **filters)
     offset, size = position_of_chunk(path, 4)
@@ -289,7 +289,7 @@ def test_chunks_that_are_damaged(tmp_path, filters):
         np.testing.assert_array_equal(plait.open(path).read(region=np.s_[0]), array[0])
 
 
-def test_bombs_are_bounded_by_the_chunk(tmp_path):
+def test_decompression_bombs_are_bounded_by_the_chunk(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         stored = file.create_dataset("a", (8, 4), "u1", chunks=(4, 4), compression="gzip", shuffle=True)
         stored.id.write_direct_chunk((0, 0), zlib.compress(bytes(50 << 20), 9))
@@ -309,7 +309,7 @@ def test_truncated_files(tmp_path):
             assert str(path) in open_error(plait.StoreError, path)
 
 
-def test_files_that_are_being_written(tmp_path):
+def test_files_open_for_writing_in_this_process_are_errors(tmp_path):
     path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     with h5py.File(path, "r+"):
         assert "is open for writing in this process" in open_error(plait.StoreError, path)
@@ -333,7 +333,7 @@ def test_names_and_formats(tmp_path):
     assert (info.element, info.storage, info.stored) == ("IEEE_F32LE", "contiguous", 13 * 7 * 10 * 4)
 
 
-def test_what_netcdf_writes(tmp_path):
+def test_plait_reads_files_of_netcdf(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     array = make_array("f4")
     with netcdf.Dataset(tmp_path / "a.nc", "w") as file:

@@ -134,7 +134,7 @@ def test_readers_see_the_old_chunks_until_the_end(tmp_path):
     np.testing.assert_array_equal(values_in(path), -array)
 
 
-def test_what_is_given_up_changes_nothing(tmp_path):
+def test_a_failed_block_changes_nothing(tmp_path):
     array = make_array("f4")
     path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
     before = path.read_bytes()
@@ -177,7 +177,7 @@ for _ in range(25):
 """
 
 
-def test_nothing_is_lost_of_programs_that_change_a_file_in_turn(tmp_path):
+def test_programs_that_change_a_file_in_turn_lose_nothing(tmp_path):
     path = write_dataset(tmp_path / "a.h5", np.zeros((3, 50), "i4"), chunks=(1, 50), compression="gzip")
     programs = [subprocess.Popen([sys.executable, "-c", COUNTING, str(path), str(row)]) for row in range(3)]
     assert [program.wait() for program in programs] == [0, 0, 0]
@@ -193,7 +193,7 @@ def test_nothing_is_lost_of_programs_that_change_a_file_in_turn(tmp_path):
         ({"fs_strategy": "fsm", "fs_persist": True}, "which parts of it are free"),
     ],
 )
-def test_files_whose_chunks_stay_where_they_are(tmp_path, file, says):
+def test_files_whose_compressed_chunks_cannot_change(tmp_path, file, says):
     with h5py.File(tmp_path / "a.h5", "w", **file) as created:
         created.create_dataset("a", data=make_array("f4"), chunks=CHUNK, compression="gzip")
     before = (tmp_path / "a.h5").read_bytes()
@@ -265,7 +265,7 @@ def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
         seen = actual[0, 0]
 
 
-def test_damage_is_found_before_anything_is_written(tmp_path):
+def test_damage_is_detected_before_anything_is_written(tmp_path):
     """Damaged metadata leave the file unchanged or with the complete change."""
     array = make_array("i4")
     for track in (False, True):
@@ -287,7 +287,7 @@ def test_damage_is_found_before_anything_is_written(tmp_path):
                 assert path.read_bytes()[: len(whole)] == damaged
 
 
-def test_sizes_that_are_rewritten_grow_the_file_only_by_what_changes(tmp_path):
+def test_a_changed_chunk_grows_the_file_by_little_more_than_itself(tmp_path):
     array = np.random.default_rng(1).random((100, 1000))
     path = write_dataset(tmp_path / "a.h5", array, chunks=(1, 1000), compression="gzip")
     before = path.stat().st_size

@@ -75,7 +75,7 @@ def test_all_kinds_of_indices(tmp_path, rank):
             np.testing.assert_array_equal(file.read(), array, err_msg=name)
 
 
-def test_arrays_that_have_grown_and_shrunk(tmp_path):
+def test_arrays_that_grew_and_shrank(tmp_path):
     """Elements of an extensible array beyond the shape are left in the file."""
     grown = []
     with h5py.File(tmp_path / "a.h5", "w", libver="latest") as file:

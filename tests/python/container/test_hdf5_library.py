@@ -26,7 +26,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], env=with_others, capture_output=True, text=True, timeout=300)
 
 
-def test_the_library_is_found_when_it_is_needed(tmp_path):
+def test_the_library_is_loaded_when_it_is_needed(tmp_path):
     path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     code = f"""
 import sys, plait
@@ -111,7 +111,7 @@ def test_a_library_that_cannot_be_used(tmp_path):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
-def test_files_that_are_changed(tmp_path, libver):
+def test_files_with_changed_bytes(tmp_path, libver):
     """Each changed file is rejected by an error that names it, or its arrays can be read, or each has an error."""
     path = tmp_path / "a.h5"
     with h5py.File(path, "w", libver=libver) as file:

@@ -65,7 +65,7 @@ def test_all_kinds_in_one_file(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
-def test_what_nobody_writes_has_the_fill_value(tmp_path, codec):
+def test_unwritten_elements_have_the_fill_value(tmp_path, codec):
     how = {"shape": (20, 30), "chunks": (7, 9), "codec": codec}
     arrays = {
         "nan": {"dtype": "f8", "fill_value": float("nan"), **how},
@@ -88,7 +88,7 @@ def test_what_nobody_writes_has_the_fill_value(tmp_path, codec):
     assert (infos["minus"], infos["truth"], infos["pair"], infos["zero"]) == (-999, True, 1 - 2j, None)
 
 
-def test_in_one_piece_with_a_fill_value(tmp_path):
+def test_contiguous_storage_has_a_fill_value_but_no_codec(tmp_path):
     with plait.open(tmp_path / "a.h5", "w", shape=(5, 6), dtype="f4", chunks=(), fill_value=7) as file:
         file.write(np.ones((5, 6), "f4"))
     with h5py.File(tmp_path / "a.h5") as file:
@@ -120,7 +120,7 @@ def climate(path) -> dict[str, np.ndarray]:
     return made
 
 
-def test_what_netcdf_reads_of_dimensions(tmp_path):
+def test_netcdf_reads_dimensions(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     arrays = climate(tmp_path / "a.nc")
     with netcdf.Dataset(tmp_path / "a.nc") as file:
@@ -156,7 +156,7 @@ def test_what_netcdf_reads_of_dimensions(tmp_path):
     assert "lon" not in infos
 
 
-def test_what_netcdfs_own_tools_say(tmp_path):
+def test_ncdump_reads_the_file(tmp_path):
     if shutil.which("ncdump") is None:
         pytest.skip("no ncdump")
     climate(tmp_path / "a.nc")
@@ -166,7 +166,7 @@ def test_what_netcdfs_own_tools_say(tmp_path):
     assert "float lon" not in done.stdout
 
 
-def test_names_of_dimensions_of_hdf5(tmp_path):
+def test_dimension_names_in_hdf5(tmp_path):
     arrays = climate(tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5") as file:
         assert sorted(file) == ["count", "deep", "lat", "mask", "t2m", "time"]
@@ -182,7 +182,7 @@ def test_names_of_dimensions_of_hdf5(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
-def test_names_that_something_else_has(tmp_path, suffix):
+def test_dimension_names_that_are_already_used(tmp_path, suffix):
     """A name may have two sizes, or belong to a 2-D array or a group; a list of references may be full."""
     arrays = {
         "a": {"shape": (3, 4), "dtype": "f4", "dimension_names": ("x", "y")},
@@ -216,7 +216,7 @@ def test_many_arrays_with_one_dimension(tmp_path):
     assert all(info.dimension_names == ("x",) for info in plait.arrays_in(tmp_path / "a.h5"))
 
 
-def test_options_of_arrays_that_cannot_be(tmp_path):
+def test_invalid_options_of_arrays_are_errors(tmp_path):
     description = {"shape": (9, 9), "dtype": "f4"}
     for arrays, says, how in (
         ({"a": {**description, "chunks": (3,)}}, "do not fit an array", {}),
@@ -255,7 +255,7 @@ while True:
 """
 
 
-def test_kills_at_any_moment(tmp_path, effort):
+def test_a_kill_leaves_the_old_or_the_new_file(tmp_path, effort):
     """The file is completely the old one or completely the new one at each moment."""
     path = tmp_path / "a.h5"
     random = np.random.default_rng(5)

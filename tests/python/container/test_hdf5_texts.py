@@ -45,7 +45,7 @@ def write(path: Path, padding: str, raw: np.ndarray) -> None:
 
 @pytest.mark.parametrize("padding", PADDINGS)
 @pytest.mark.parametrize("length", [1, 5])
-def test_texts_are_those_of_h5py(tmp_path, padding, length):
+def test_texts_are_read_as_h5py_reads_them(tmp_path, padding, length):
     raw = np.array([text[:length] for text in RAW * 3], f"V{length}").reshape(7, 3)
     write(tmp_path / "a.h5", padding, raw)
     with h5py.File(tmp_path / "a.h5") as file:
@@ -96,7 +96,7 @@ def test_fill_values_of_new_texts(tmp_path):
     assert not (tmp_path / "b.h5").exists()
 
 
-def test_texts_filled_up_with_blanks_cannot_be_written(tmp_path):
+def test_blank_padded_texts_are_read_only(tmp_path):
     write(tmp_path / "a.h5", "space", np.array(RAW, "V5"))
     before = (tmp_path / "a.h5").read_bytes()
     for name in ("contiguous", "chunks", "gzip"):
@@ -105,7 +105,7 @@ def test_texts_filled_up_with_blanks_cannot_be_written(tmp_path):
     assert (tmp_path / "a.h5").read_bytes() == before
 
 
-def test_texts_with_an_end_are_written(tmp_path):
+def test_nul_terminated_texts_are_written(tmp_path):
     write(tmp_path / "a.h5", "terminated", np.array(RAW, "V5"))
     for name in ("contiguous", "chunks", "gzip"):
         with plait.open(f"{tmp_path}/a.h5::{name}", "r+") as file:

@@ -32,7 +32,7 @@ def damaged(request, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["first", "g/inner", "last"])
-def test_a_dataset(damaged, name):
+def test_an_unreadable_dataset(damaged, name):
     path = damaged(name)
     infos = {info.name: info for info in plait.arrays_in(path)}
     assert set(infos) == {"first", "g/inner", "g/other", "last"}
@@ -46,14 +46,14 @@ def test_a_dataset(damaged, name):
         plait.open(f"{path}::{name}")
 
 
-def test_a_group(damaged):
+def test_an_unreadable_group(damaged):
     path = damaged("g")
     infos = {info.name: info for info in plait.arrays_in(path)}
     assert {info.name for info in infos.values() if not info.error} == {"first", "last"}
     assert [info.name for info in infos.values() if info.error] == ["g"]
 
 
-def test_commands(damaged):
+def test_commands_list_the_readable_arrays(damaged):
     path = damaged("first")
     listed = run("info", path)
     assert listed.exit_code == 0, listed.output

@@ -107,7 +107,7 @@ def test_elements_begin_at_pages_and_files_have_no_gaps(tmp_path):
     assert (tmp_path / "a.h5").stat().st_size <= array.nbytes + 8192
 
 
-def test_what_hdf5s_own_tools_say(tmp_path):
+def test_h5dump_reads_the_files(tmp_path):
     if shutil.which("h5dump") is None:
         pytest.skip("no h5dump")
 
@@ -126,7 +126,7 @@ def test_what_hdf5s_own_tools_say(tmp_path):
         assert part in words("a.h5")
 
 
-def test_what_netcdf_reads(tmp_path):
+def test_netcdf_reads_the_file(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     arrays = {"t2m": make_array("<f4", (13, 7, 10)), "group/u": make_array(">i2", (50,))}
     with plait.open(
@@ -148,7 +148,7 @@ def test_what_netcdf_reads(tmp_path):
                 assert file["t2m"].chunking() == [4, 3, 10]
 
 
-def test_what_cannot_be_written(tmp_path):
+def test_unsupported_arrays_are_errors(tmp_path):
     path = tmp_path / "a.h5"
     for arrays, says in (
         ({"a": ((3,), "f4"), "a/b": ((3,), "f4")}, "another one is to lie in a group of that name"),
@@ -164,7 +164,7 @@ def test_what_cannot_be_written(tmp_path):
         assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_not_finished_leaves_the_old_one(tmp_path):
+def test_an_unfinished_file_leaves_the_old_file(tmp_path):
     path = tmp_path / "a.h5"
     path.write_bytes(b"old")
 
@@ -235,7 +235,7 @@ def test_many_chunks(tmp_path, codec):
 
 @pytest.mark.parametrize("codec", ["none", "gzip:1", "shuffle,gzip"])
 @pytest.mark.parametrize("memory", [0, "8K"])
-def test_chunks_that_are_written_in_parts(tmp_path, codec, memory):
+def test_chunks_written_in_parts(tmp_path, codec, memory):
     """Regions that end within chunks, chunks that are larger than the memory, parts of several threads."""
     shape, chunks = (60, 50), (25, 40)
     expected = np.zeros(shape, "f8")
@@ -254,7 +254,7 @@ def test_chunks_that_are_written_in_parts(tmp_path, codec, memory):
     np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], expected)
 
 
-def test_chunks_that_nobody_writes(tmp_path):
+def test_unwritten_chunks_are_zero(tmp_path):
     with plait.open(tmp_path / "a.h5", "w", shape=(40, 30), dtype="f4", chunks=(7, 9), codec="gzip") as file:
         file.write(np.ones((1, 1), "f4"), region=np.s_[20:21, 20:21])
     with plait.open(tmp_path / "b.h5", "w", shape=(40, 30), dtype="f4", chunks=(7, 9), codec="gzip"):
@@ -270,7 +270,7 @@ def test_chunks_that_nobody_writes(tmp_path):
         np.testing.assert_array_equal(found_in(tmp_path / "c.h5")["data"], np.ones(shape, "f4"))
 
 
-def test_usual_chunks_hold_a_mebibyte(tmp_path):
+def test_default_chunks_hold_a_mebibyte(tmp_path):
     array = make_array("<f8", (500, 1000))
     with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype="f8", codec="shuffle,gzip:1") as file:
         assert file.chunks == (125, 1000)
@@ -291,7 +291,7 @@ def test_usual_chunks_hold_a_mebibyte(tmp_path):
         ({"chunks": (4, 4), "dimension_names": ("x",)}, "1 names were given for 2 dimensions"),
     ],
 )
-def test_chunks_that_cannot_be(tmp_path, options, says):
+def test_invalid_chunks_are_errors(tmp_path, options, says):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(tmp_path / "a.h5", "w", shape=(9, 9), dtype="f4", **options)
     assert says in str(raised.value)

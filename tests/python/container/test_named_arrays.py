@@ -61,7 +61,7 @@ def test_copies_of_files_that_hold_one_array(tmp_path):
     assert [array.name for array in plait.arrays_in(tmp_path / "a.safetensors")] == ["data"]
 
 
-def test_copies_that_cannot_be(tmp_path):
+def test_impossible_copies_are_errors(tmp_path):
     np.savez(tmp_path / "a.npz", **ARRAYS)
     with pytest.raises(plait.ArgumentError, match="choose one with variable="):
         plait.copy(tmp_path / "a.npz", tmp_path / "a.npy")
@@ -81,7 +81,7 @@ def test_copies_that_cannot_be(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.npy::x", "a.raw.gz::x"])
-def test_names_of_arrays_in_files_that_hold_one(tmp_path, name):
+def test_array_names_for_formats_of_one_array_are_errors(tmp_path, name):
     with pytest.raises(plait.ArgumentError, match="holds one array, which has no name; leave out ::x"):
         plait.open(tmp_path / name, shape=3, dtype="i4")
 
@@ -105,7 +105,7 @@ def test_names_with_colons(tmp_path):
         plait.open(f"{tmp_path}/c.npz::", "w", shape=3, dtype="i4")
 
 
-def test_files_that_name_no_arrays_are_not_listed(tmp_path):
+def test_formats_without_array_names_are_not_listed(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(3))
     with pytest.raises(plait.ArgumentError, match="holds one array, which has no name"):
         plait.arrays_in(tmp_path / "a.npy")
@@ -113,7 +113,7 @@ def test_files_that_name_no_arrays_are_not_listed(tmp_path):
         plait.arrays_in(tmp_path / "a.npz")
 
 
-def test_what_info_shows(tmp_path):
+def test_info_lists_arrays(tmp_path):
     np.savez_compressed(tmp_path / "a.npz", ramp=np.zeros((30, 40)), b=ARRAYS["turned"])
     shown = info(tmp_path / "a.npz")
     assert "holds      2 arrays" in shown
@@ -147,7 +147,7 @@ def test_what_info_shows(tmp_path):
     assert (only_ramp["shape"], only_ramp["dtype"]) == ([30, 40], "<f8")
 
 
-def test_what_readers_and_writers_of_several_steps_do_with_such_files(tmp_path):
+def test_steps_are_copied_to_archives_and_back(tmp_path):
     np.save(tmp_path / "0.npy", np.arange(3))
     np.save(tmp_path / "1.npy", np.arange(3) + 1)
     plait.copy([tmp_path / "0.npy", tmp_path / "1.npy"], f"{tmp_path}/{{step}}.npz")
@@ -157,7 +157,7 @@ def test_what_readers_and_writers_of_several_steps_do_with_such_files(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pipe:x", "memory:x", "b.npz::x", "../x"])
-def test_names_of_arrays_lead_nowhere_else(tmp_path, name):
+def test_array_names_cannot_leave_the_target(tmp_path, name):
     with plait.open(tmp_path / "a.safetensors", "w", arrays={name: (3, "f8")}) as file:
         file.write(np.zeros(3), variable=name)
     with pytest.raises(plait.ArgumentError, match="has a name that cannot be the name of a file"):

@@ -39,7 +39,7 @@ def check(path: Path, arrays: dict[str, np.ndarray]) -> None:
 
 @pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
 @pytest.mark.parametrize("growing", [0, 1, 4])
-def test_what_the_library_writes(tmp_path, form, growing):
+def test_plait_reads_files_of_the_library(tmp_path, form, growing):
     """Read variables of all types, `growing` of which grow along the record dimension."""
     netcdf = pytest.importorskip("netCDF4")
     types = CLASSIC | (WIDE if form == "NETCDF3_64BIT_DATA" else {})
@@ -63,7 +63,7 @@ def test_what_the_library_writes(tmp_path, form, growing):
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("names", ["b", "h", "bhd"])
-def test_records_of_one_variable_are_not_filled_up(tmp_path, version, names):
+def test_records_of_a_single_variable_are_not_padded(tmp_path, version, names):
     scipy = pytest.importorskip("scipy.io")
     arrays = {}
     with scipy.netcdf_file(tmp_path / "a.nc", "w", version=version) as file:
@@ -164,7 +164,7 @@ def write_file(path: Path, header: Header, size: int = 400) -> Path:
         ([(b"a", [0, 1], 4, 300), (b"b", [1], 4, 308)], "among the records, which begin at byte 300"),
     ],
 )
-def test_headers_that_are_wrong(tmp_path, variables, says):
+def test_wrong_headers_are_errors(tmp_path, variables, says):
     header = Header()
     header.records = 2
     header.variables = variables
@@ -174,7 +174,7 @@ def test_headers_that_are_wrong(tmp_path, variables, says):
     assert f"cannot open {path} as netCDF: its header is wrong at byte " in text
 
 
-def test_counts_that_lie(tmp_path):
+def test_wrong_counts_are_errors(tmp_path):
     header = Header()
     header.dimensions.append((b"y", 0))
     path = write_file(tmp_path / "a.nc", header)
@@ -189,7 +189,7 @@ def test_counts_that_lie(tmp_path):
     assert "found the tag 77 where a list of dimensions was expected" in open_error_text(plait.StoreError, path)
 
 
-def test_arrays_of_more_than_2_63_bytes(tmp_path):
+def test_arrays_larger_than_2_63_bytes_are_errors(tmp_path):
     header = Header()
     header.dimensions = [(b"time", 0), *((b"abcd"[i : i + 1], 2**31) for i in range(3))]
     header.variables = [(b"v", [1, 2, 3], 4, 300)]
@@ -199,7 +199,7 @@ def test_arrays_of_more_than_2_63_bytes(tmp_path):
     assert "records of" in open_error_text(plait.StoreError, write_file(tmp_path / "a.nc", header))
 
 
-def test_files_that_are_too_short(tmp_path):
+def test_truncated_files(tmp_path):
     header = Header()
     header.records = 30
     header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]
@@ -214,7 +214,7 @@ def test_files_that_are_too_short(tmp_path):
         assert str(path) in open_error_text(plait.StoreError, path)
 
 
-def test_an_unknown_number_of_records_is_what_the_file_has(tmp_path):
+def test_an_unknown_number_of_records_follows_from_the_file_size(tmp_path):
     header = Header()
     header.records = 2**32 - 1
     header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]
@@ -231,7 +231,7 @@ def test_changed_bytes_are_an_error_or_a_header(tmp_path):
         assert all(info.offset >= 0 and info.stored >= 0 for info in infos)
 
 
-def test_no_records_yet(tmp_path):
+def test_files_without_records(tmp_path):
     header = Header()
     header.records = 0
     header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]

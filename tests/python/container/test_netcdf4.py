@@ -76,13 +76,13 @@ def check(path: Path, expected: dict[str, tuple[tuple[str, ...], np.ndarray]]) -
         assert (info.name, info.dimension_names or ()) == (name, expected[name][0])
 
 
-def test_names_of_dimensions(tmp_path):
+def test_dimension_names(tmp_path):
     write_names(tmp_path / "a.nc")
     check(tmp_path / "a.nc", variables_in(tmp_path / "a.nc"))
 
 
 @pytest.mark.parametrize("target", ["b.nc", "b.h5", "b.zarr"])
-def test_names_in_copies(tmp_path, target):
+def test_copies_preserve_dimension_names(tmp_path, target):
     write_names(tmp_path / "a.nc", letters="i1" if target.endswith(".zarr") else "S1")
     expected = variables_in(tmp_path / "a.nc")
     plait.copy(tmp_path / "a.nc", tmp_path / target)
@@ -100,7 +100,7 @@ def test_names_in_copies(tmp_path, target):
         assert {name: dimension.isunlimited() for name, dimension in file.dimensions.items()} == unlimited
 
 
-def test_a_dimension_without_a_variable_is_no_array(tmp_path):
+def test_dimensions_without_variables_are_not_listed_as_arrays(tmp_path):
     write_names(tmp_path / "a.nc")
     for open_it in (plait.open, plait.arrays_in):
         with pytest.raises(plait.ArgumentError, match=r"bare is a dimension without a variable, and so has no"):
@@ -165,7 +165,7 @@ def test_missing_records_have_the_fill_value(tmp_path, how):
                 np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
 
 
-def test_missing_records_agree_with_the_library(tmp_path):
+def test_missing_records_are_read_as_by_the_library(tmp_path):
     write_records(tmp_path / "a.nc")
     for name, (dimensions, array) in variables_in(tmp_path / "a.nc").items():
         if dimensions.count("member") == 0 and dimensions[0] == "time":
@@ -173,7 +173,7 @@ def test_missing_records_agree_with_the_library(tmp_path):
                 np.testing.assert_array_equal(file.read(), array, err_msg=name)
 
 
-def test_records_in_copies(tmp_path):
+def test_copies_of_missing_records(tmp_path):
     expected = write_records(tmp_path / "a.nc")
     plait.copy(tmp_path / "a.nc", tmp_path / "b.nc")
     copied = variables_in(tmp_path / "b.nc")
@@ -225,7 +225,7 @@ def test_records_do_not_depend_on_the_name(tmp_path, name):
     check(tmp_path / name, expected)
 
 
-def test_plain_arrays_keep_names_that_only_begin_like_netcdfs(tmp_path):
+def test_array_names_that_resemble_netcdf_markers(tmp_path):
     arrays = {"x": np.arange(3), "_nc4_non_coord_x": np.arange(4) * 10, "g/_nc4_non_coord_": np.arange(2)}
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name, array in arrays.items():
@@ -238,7 +238,7 @@ def test_plain_arrays_keep_names_that_only_begin_like_netcdfs(tmp_path):
 
 
 @pytest.mark.long
-def test_listing_one_array_of_a_remembered_file(tmp_path):
+def test_listing_one_array_of_a_cached_file(tmp_path):
     """A listing remembers only lengths that all variables of the file share."""
     write_coordinate_of_two_dimensions(tmp_path / "a.nc")
     time.sleep(3.1)
@@ -248,7 +248,7 @@ def test_listing_one_array_of_a_remembered_file(tmp_path):
 
 
 @pytest.mark.long
-def test_records_of_a_file_that_is_remembered(tmp_path):
+def test_record_counts_of_a_cached_file(tmp_path):
     """The numbers of records are remembered after two seconds without a change, until the next change."""
     expected = write_records(tmp_path / "a.nc")
     time.sleep(3.1)

@@ -18,7 +18,7 @@ WITH = ["?", "i1", ">u8", "f4", ">f8", "c8", "c16", "S3"]
 
 @pytest.mark.parametrize("dtype", WITHOUT)
 @pytest.mark.parametrize("name", ["a.nc", "a.nc4"])
-def test_types_without_a_type_of_netcdf(tmp_path, monkeypatch, dtype, name):
+def test_types_that_netcdf_lacks_are_errors(tmp_path, monkeypatch, dtype, name):
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", np.zeros(3, dtype))
     with pytest.raises(plait.ArgumentError, match=r"netCDF has no elements of dtype .*\.h5"):

@@ -28,7 +28,7 @@ def open_error_text(kind: type[plait.Error], path: object, mode: str = "r", **op
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_what_numpy_writes(tmp_path, save):
+def test_plait_reads_archives_of_numpy(tmp_path, save):
     save(tmp_path / "a.npz", **ARRAYS)
     listed = plait.arrays_in(tmp_path / "a.npz")
     assert [listed_array.name for listed_array in listed] == list(ARRAYS)
@@ -62,7 +62,7 @@ def test_the_only_array_needs_no_name(tmp_path):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["<f8", ">i2", "|b1", "<c16", "|S3"])
-def test_what_plait_writes(tmp_path, order, dtype):
+def test_numpy_reads_archives_of_plait(tmp_path, order, dtype):
     array = np.arange(35).reshape(5, 7).astype(dtype)
     path = tmp_path / "a.npz"
     with plait.open(f"{path}::größe", "w", shape=array.shape, dtype=dtype, order=order) as file:
@@ -102,7 +102,7 @@ def test_elements_that_are_not_written_are_zero(tmp_path):
         assert archive["b"].tolist() == [[1, 1], [1, 1]]
 
 
-def test_several_arrays_that_cannot_be(tmp_path):
+def test_invalid_sets_of_arrays_are_errors(tmp_path):
     path = tmp_path / "a.npz"
     text = open_error_text(plait.ArgumentError, f"{path}::x", "w", arrays={"a": (3, "i4")})
     assert "several arrays were given, but the name is that of one" in text
@@ -121,7 +121,7 @@ def test_several_arrays_that_cannot_be(tmp_path):
     assert np.load(path)["a"].tolist() == [1, 1, 1]
 
 
-def test_names_that_are_not_there(tmp_path):
+def test_missing_array_names_are_errors(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, **{f"a{i}": np.arange(i) for i in range(20)})
     text = open_error_text(plait.ArgumentError, path)
@@ -135,7 +135,7 @@ def test_names_that_are_not_there(tmp_path):
         plait.open(f"{tmp_path}/missing.npz::a")
 
 
-def test_changes_in_place_are_refused(tmp_path):
+def test_changes_in_place_are_rejected(tmp_path):
     np.savez(tmp_path / "a.npz", a=np.arange(3))
     assert "check sums" in open_error_text(plait.ArgumentError, f"{tmp_path}/a.npz::a", "r+")
 
@@ -164,7 +164,7 @@ def make_archive(path: Path, array: np.ndarray, packed: bool = False) -> bytearr
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("packed", [False, True])
-def test_every_truncation_is_refused(tmp_path, packed):
+def test_every_truncation_is_an_error(tmp_path, packed):
     path = tmp_path / "a.npz"
     whole = make_archive(path, np.arange(40), packed)
     for length in range(len(whole)):
@@ -196,7 +196,7 @@ def test_changed_bytes_are_an_error_or_nothing(tmp_path):
             np.testing.assert_array_equal(actual, array)
 
 
-def test_lengths_that_lie(tmp_path):
+def test_wrong_lengths_are_errors(tmp_path):
     path = tmp_path / "a.npz"
     whole = make_archive(path, np.arange(40))
     directory = whole.rindex(b"PK\x01\x02")
@@ -243,7 +243,7 @@ def test_more_content_than_the_directory_says(tmp_path):
     assert "has another check sum" in open_error_text(plait.StoreError, path)
 
 
-def test_two_arrays_of_one_name(tmp_path):
+def test_two_arrays_with_the_same_name(tmp_path):
     path = tmp_path / "a.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.npy", b"")
@@ -268,7 +268,7 @@ def test_the_64_bit_extensions(tmp_path):
     assert plait.open(f"{path}::small").read().tolist() == [0, 1, 2]
 
 
-def test_a_header_that_wants_all_memory(tmp_path):
+def test_a_header_that_claims_all_memory(tmp_path):
     path = tmp_path / "a.npz"
     header = b"\x93NUMPY\x02\x00" + (1 << 30).to_bytes(4, "little") + bytes(1 << 20)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

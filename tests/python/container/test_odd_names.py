@@ -13,7 +13,7 @@ xarray = pytest.importorskip("xarray")
 
 @pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF4"])
 @pytest.mark.filterwarnings("ignore:Duplicate dimension names")
-def test_two_dimensions_of_one_name(tmp_path, location, kind):
+def test_two_dimensions_with_the_same_name(tmp_path, location, kind):
     with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
         file.createDimension("x", 3)
         file.createVariable("covariance", "f4", ("x", "x"))[:] = np.arange(9).reshape(3, 3)
@@ -30,7 +30,7 @@ def test_two_dimensions_of_one_name(tmp_path, location, kind):
 
 
 @pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
-def test_names_with_nuls_behind_them(tmp_path, kind):
+def test_names_followed_by_nuls(tmp_path, kind):
     path = tmp_path / "a.nc"
     with netcdf.Dataset(path, "w", format=kind) as file:
         file.createDimension("timeZ", 2)
@@ -57,7 +57,7 @@ def npy(descr: object) -> bytes:
 
 
 @pytest.mark.parametrize("descr", ["<f12", "<f3", "<c24", "<i16", "<x4", "foo", [("a", "<f12")]], ids=str)
-def test_types_that_numpy_does_not_have(tmp_path, descr):
+def test_types_that_numpy_lacks_are_errors(tmp_path, descr):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("odd.npy", npy(descr) + bytes(72))
         archive.writestr("good.npy", npy("<f4") + np.arange(3, dtype="f4").tobytes())
@@ -71,14 +71,14 @@ def test_types_that_numpy_does_not_have(tmp_path, descr):
         assert list(xarray.open_dataset(tmp_path / "a.npz", engine="plait").variables) == ["good"]
 
 
-def test_the_file_is_named_of_a_type_that_numpy_does_not_have(tmp_path):
+def test_errors_for_types_that_numpy_lacks_name_the_file(tmp_path):
     (tmp_path / "a.npy").write_bytes(npy("<f12") + bytes(36))
     with pytest.raises(plait.ArgumentError, match=f"{tmp_path}/a.npy: NumPy has no type <f12 on this kind of machine"):
         plait.open(tmp_path / "a.npy")
 
 
 @pytest.mark.parametrize("ending", ["npz", "h5", "nc", "safetensors"])
-def test_the_name_data_is_kept(tmp_path, ending):
+def test_the_array_name_data_is_preserved(tmp_path, ending):
     with plait.open(tmp_path / "a.h5", "w", shape=(3,), dtype="f4") as file:
         file.write(np.arange(3, dtype="f4"))
     for source in ("a.h5", "a.h5::data", "a.h5::/data"):

@@ -26,7 +26,7 @@ def open_error_text(kind: type[plait.Error], path: object, mode: str = "r", **op
     return str(raised.value)
 
 
-def test_what_the_library_writes(tmp_path):
+def test_plait_reads_files_of_the_library(tmp_path):
     library = pytest.importorskip("safetensors.numpy")
     arrays = {dtype[1:]: np.arange(15).reshape(3, 5).astype(dtype) for dtype in TYPES}
     arrays |= {"a::b/c.d": np.array(2.5), "empty": np.empty((2, 0), "f4")}
@@ -39,7 +39,7 @@ def test_what_the_library_writes(tmp_path):
             np.testing.assert_array_equal(file.read(), array)
 
 
-def test_what_plait_writes(tmp_path):
+def test_the_library_reads_files_of_plait(tmp_path):
     library = pytest.importorskip("safetensors.numpy")
     arrays = {dtype[1:]: np.arange(15).reshape(3, 5).astype(dtype) for dtype in TYPES}
     arrays |= {'quoted " \\ \n é': np.arange(3.0), "empty": np.empty((2, 0), "f4"), "scalar": np.array(3, "i2")}
@@ -77,7 +77,7 @@ def test_arrays_are_changed_in_place(tmp_path):
     assert plait.open(f"{path}::b").read().tolist() == [0, 7, 8, 0]
 
 
-def test_types_that_numpy_has_not(tmp_path):
+def test_types_that_numpy_lacks(tmp_path):
     dtypes = pytest.importorskip("ml_dtypes")
     numbers = np.array([[1.5, -2], [0, 3]], dtypes.bfloat16)
     path = write_file(
@@ -102,7 +102,7 @@ def test_types_that_numpy_has_not(tmp_path):
     assert (copied.name, copied.element, copied.shape) == ("b", "BF16", (2, 2))
 
 
-def test_types_and_orders_that_the_format_has_not(tmp_path):
+def test_types_and_orders_that_the_format_lacks(tmp_path):
     path = f"{tmp_path}/a.safetensors::x"
     assert "they are little-endian" in open_error_text(plait.ArgumentError, path, "w", shape=3, dtype=">f4")
     assert "no elements of dtype |V1" in open_error_text(plait.ArgumentError, path, "w", shape=3, dtype="V1")
@@ -148,7 +148,7 @@ ONE = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
         (b'{"\xff": {}}', "it is not JSON"),
     ],
 )
-def test_headers_that_are_wrong(tmp_path, header, says):
+def test_wrong_headers_are_errors(tmp_path, header, says):
     path = write_file(tmp_path / "a.safetensors", header, b"abcd")
     text = open_error_text(plait.StoreError, path)
     assert says in text
@@ -164,7 +164,7 @@ def test_headers_that_are_wrong(tmp_path, header, says):
         (2**64 - 1, "the format permits 100000000"),
     ],
 )
-def test_lengths_that_are_wrong(tmp_path, length, says):
+def test_wrong_header_lengths_are_errors(tmp_path, length, says):
     assert says in open_error_text(plait.StoreError, write_file(tmp_path / "a.safetensors", {}, b"abcd", length))
     (tmp_path / "b.safetensors").write_bytes(b"abc")
     assert "it has 3 bytes" in open_error_text(plait.StoreError, tmp_path / "b.safetensors")

@@ -66,7 +66,7 @@ def test_types_and_orders_of_version_2(location, dtype, order):
 
 
 @pytest.mark.parametrize(("version", "name"), [(2, "gzip"), (2, "zlib"), (2, "zstd"), (3, "gzip"), (3, "zstd")])
-def test_packed_chunks(location, version, name):
+def test_compressed_chunks(location, version, name):
     array = make_array("f4")
     path = write_array(location / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
     check(path, array)
@@ -75,7 +75,7 @@ def test_packed_chunks(location, version, name):
 
 @pytest.mark.parametrize("separator", [".", "/"])
 @pytest.mark.parametrize("version", [2, 3])
-def test_names_of_chunks(location, version, separator):
+def test_chunk_names(location, version, separator):
     array = make_array("i4")
     kind = "v2" if version == 2 else "default"
     encoding = {"name": kind, "separator": separator}
@@ -91,7 +91,7 @@ def test_names_of_chunks(location, version, separator):
 )  # fmt: skip
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("endian", ["little", "big"])
-def test_chunks_that_are_missing(location, dtype, value, version, endian):
+def test_missing_chunks_have_the_fill_value(location, dtype, value, version, endian):
     kind = np.dtype(dtype).newbyteorder("<" if endian == "little" else ">")
     options = {"serializer": zarr.codecs.BytesCodec(endian=endian)} if version == 3 else {}
     stored = zarr.create_array(
@@ -245,7 +245,7 @@ def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> lis
         ),
     ],
 )
-def test_metadata_that_cannot_be_read(location, values, kind, says):
+def test_unsupported_metadata_is_an_error(location, values, kind, says):
     path = change_metadata(write_array(location / "a.zarr", make_array("f4")), **values)
     text = open_error(kind, path)
     assert says in text
@@ -280,7 +280,7 @@ def test_extensions_that_readers_may_ignore(location):
     ("text", "value"),
     [("NaN", np.nan), ("Infinity", np.inf), ("-Infinity", -np.inf), ("[-32767]", -32767), ("[NaN]", np.nan)],
 )
-def test_fill_values_that_other_writers_spell(location, text, value):
+def test_fill_values_in_spellings_of_other_writers(location, text, value):
     path = location / "a.zarr"
     zarr.create_array(others(path), shape=(3,), dtype="f4", zarr_format=2)
     document = json.loads((path / ".zarray").read_text())
@@ -314,7 +314,7 @@ def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
     assert describe(str(path), {})["arrays"][0]["shape"] == [3, 4]
 
 
-def test_metadata_that_is_no_json(location):
+def test_metadata_that_is_not_json(location):
     path = write_array(location / "a.zarr", make_array("f4"))
     for text in ("", "{", "[" * 100_000, "3", '{"a": '):
         (path / "zarr.json").write_text(text)
@@ -322,7 +322,7 @@ def test_metadata_that_is_no_json(location):
 
 
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
-def test_chunks_that_are_damaged(location, name):
+def test_damaged_chunks_are_errors(location, name):
     array = make_array("f4")
     path = write_array(location / "a.zarr", array, compressors=compressor(name, 3))
     chunk = path / "c" / "1" / "1" / "0"
@@ -342,7 +342,7 @@ def test_chunks_of_another_size(location):
     assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in open_error(plait.StoreError, path)
 
 
-def test_zlib_is_what_version_2_says(location):
+def test_zlib_chunks_of_version_2_reject_gzip_data(location):
     pytest.importorskip("numcodecs")
     path = write_array(location / "a.zarr", make_array("f4"), compressors=compressor("zlib", 2), zarr_format=2)
     chunk = path / "0.0.0"
@@ -359,7 +359,7 @@ def test_chunks_are_found_from_another_folder(tmp_path, monkeypatch):
         np.testing.assert_array_equal(file.read(), make_array("i4"))
 
 
-def test_a_folder_that_has_gone_is_not_one_without_chunks(tmp_path):
+def test_a_deleted_folder_is_an_error(tmp_path):
     path = write_array(tmp_path / "a.zarr", make_array("i4"))
     with plait.open(path) as file:
         shutil.rmtree(path)
@@ -368,7 +368,7 @@ def test_a_folder_that_has_gone_is_not_one_without_chunks(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["data_type", "fill_value", "attributes"])
-def test_metadata_that_is_nested_without_end(location, name):
+def test_too_deeply_nested_metadata_is_an_error(location, name):
     path = write_array(location / "a.zarr", make_array("i4"))
     whole = json.loads((path / "zarr.json").read_text())
     whole[name] = "?"
@@ -377,7 +377,7 @@ def test_metadata_that_is_nested_without_end(location, name):
     assert "it is nested deeper than 256" in open_error(plait.StoreError, path)
 
 
-def test_attributes_that_json_cannot_say(location):
+def test_attributes_that_json_cannot_represent(location):
     path = write_array(location / "a.zarr", make_array("f4"))
     whole = json.loads((path / "zarr.json").read_text())
     whole["attributes"] = {"a": float("nan"), "b": [float("inf"), -float("inf")], "NaN": 'a "NaN"'}
@@ -385,7 +385,7 @@ def test_attributes_that_json_cannot_say(location):
     check(path, make_array("f4"))
 
 
-def test_arrays_beside_one_whose_metadata_is_damaged(location):
+def test_damaged_metadata_does_not_hide_other_arrays(location):
     root = zarr.open_group(others(location / "a.zarr"), mode="w")
     root.create_array("good", shape=(2,), dtype="i4")
     root.create_array("bad", shape=(2,), dtype="i4")

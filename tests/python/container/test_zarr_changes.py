@@ -33,7 +33,7 @@ def content(path: Location) -> np.ndarray:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("rows", [8, 280])  # few files are synced one by one
-def test_files_are_synced_before_they_get_their_names(tmp_path, options, rows):
+def test_files_are_synced_before_they_are_renamed(tmp_path, options, rows):
     array = np.arange(rows * 8, dtype="i4").reshape(rows, 8)
     with plait.open(tmp_path / "a.zarr", "w", shape=array.shape, dtype="i4", chunks=(2, 4), **options) as file:
         file.write(array * 0)
@@ -65,7 +65,7 @@ def test_files_are_synced_before_they_get_their_names(tmp_path, options, rows):
 
 
 @pytest.mark.parametrize("options", KINDS)
-def test_nothing_is_left_beside_the_chunks(location, options):
+def test_no_temporary_files_remain(location, options):
     path = location / "a.zarr"
     make(path, **options)
     with plait.open(path, "r+") as file:
@@ -75,7 +75,7 @@ def test_nothing_is_left_beside_the_chunks(location, options):
             assert (content(path)[value : value + 3] == value).all()
 
 
-def test_what_killed_programs_left_goes_with_the_next_change(tmp_path):
+def test_the_next_change_removes_leftovers_of_killed_programs(tmp_path):
     path = tmp_path / "a.zarr"
     make(path, codec="zstd:1")
     with subprocess.Popen([sys.executable, "-c", "pass"]) as dead:
@@ -146,7 +146,7 @@ with plait.open(sys.argv[1], "r+") as file:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [KINDS[0], KINDS[2]])
-def test_kills_leave_no_folder_for_ever(tmp_path, options):
+def test_the_next_change_removes_folders_of_killed_programs(tmp_path, options):
     path = tmp_path / "a.zarr"
     make(path, **options)
     for _ in range(3):
@@ -191,7 +191,7 @@ with plait.open(path, "r+") as file:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [KINDS[0], KINDS[2]])
 @pytest.mark.parametrize("step", [2, 4])  # a part of each chunk, or of each shard
-def test_no_change_of_programs_at_once_is_lost(tmp_path, options, step):
+def test_concurrent_changes_are_not_lost(tmp_path, options, step):
     path = tmp_path / "a.zarr"
     make(path, **options)
     programs = [
@@ -215,7 +215,7 @@ with plait.open(sys.argv[1], "r+") as file:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("row", [1, 2])  # in the same chunks, in the same shard
-def test_a_part_of_a_chunk_that_another_one_changes_meanwhile(tmp_path, options, row):
+def test_concurrent_changes_of_one_chunk_are_an_error(tmp_path, options, row):
     """The second program gets an error, and the elements of the first one stay."""
     path = tmp_path / "a.zarr"
     make(path, **options)
@@ -237,7 +237,7 @@ def test_a_part_of_a_chunk_that_another_one_changes_meanwhile(tmp_path, options,
 
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("gone", [True, False])
-def test_an_array_that_is_replaced_while_it_is_changed(tmp_path, options, gone):
+def test_an_array_replaced_during_a_change_is_an_error(tmp_path, options, gone):
     path = tmp_path / "a.zarr"
     make(path, **options)
     file = plait.open(path, "r+")
@@ -261,7 +261,7 @@ def test_an_array_that_is_replaced_while_it_is_changed(tmp_path, options, gone):
 
 
 @pytest.mark.parametrize("written", [False, True])
-def test_attributes_do_not_go_to_an_array_that_has_replaced_the_one_they_are_of(tmp_path, written):
+def test_attributes_are_not_written_to_a_replacement_array(tmp_path, written):
     path = tmp_path / "a.zarr"
     make(path, codec="zstd:1")
     file = plait.open(path, "r+")
@@ -276,7 +276,7 @@ def test_attributes_do_not_go_to_an_array_that_has_replaced_the_one_they_are_of(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_elements_and_attributes_of_several_programs(location, kind):
+def test_concurrent_changes_of_elements_and_attributes(location, kind):
     """Metadata gets a new file where attributes change, which is not another array."""
     path = location / "a.zarr"
     make(path, **kind)
@@ -298,7 +298,7 @@ for number in range(12):
 """
 
 
-def test_attributes_that_several_programs_change_at_once(tmp_path):
+def test_concurrent_changes_of_attributes(tmp_path):
     path = tmp_path / "a.zarr"
     make(path, codec="zstd:1")
     programs = [subprocess.Popen([sys.executable, "-c", ATTRIBUTES, path, str(program)]) for program in range(3)]

@@ -63,7 +63,7 @@ def test_random_shards_and_regions(location, effort):
         np.testing.assert_array_equal(zarr.open_array(others(path), mode="r")[...], expected)
 
 
-def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(location):
+def test_rewritten_chunks_reuse_their_old_space_if_they_fit(location):
     array = make_array()
     path = location / "a.zarr"
     with create_array(path, array, chunks=(2, 3, 5), shards=(14, 9, 10)) as file:
@@ -75,7 +75,7 @@ def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(locati
 
 
 @pytest.mark.parametrize("index", ["start", "end"])
-def test_changed_shards_keep_the_packed_bytes_of_other_chunks(location, index):
+def test_changed_shards_preserve_the_compressed_bytes_of_other_chunks(location, index):
     """Unchanged chunks are not decoded: a chunk that is not valid zstd stays as it is."""
     path = location / "a.zarr"
     codec = codecs.ShardingCodec(
@@ -121,7 +121,7 @@ def test_random_changes_of_shards(location, effort):
                 np.testing.assert_array_equal(zarr.open_array(others(path), mode="r")[...], expected)
 
 
-def test_a_shard_that_cannot_be_made_anew_stays(location):
+def test_a_shard_that_cannot_be_rewritten_stays(location):
     array = make_array()
     path = location / "a.zarr"
     with create_array(path, array, chunks=(2, 3, 5), shards=(4, 6, 10), codec="zstd") as file:

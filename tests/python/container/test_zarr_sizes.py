@@ -9,7 +9,7 @@ from zarr_locations import others
 import plait
 
 
-def test_sizes_are_those_of_all_objects(location):
+def test_sizes_include_all_objects(location):
     path = location / "a.zarr"
     root = zarr.open_group(others(path), mode="w")
     for name in ("t", "group/inner/u", "group/v"):
@@ -25,7 +25,7 @@ def test_sizes_are_those_of_all_objects(location):
             assert size == sum(entry.stat().st_size for entry in (path / name).rglob("*") if entry.is_file())
 
 
-def test_the_size_of_an_array_alone(location):
+def test_the_size_of_a_single_array(location):
     path = location / "b.zarr"
     with plait.open(path, "w", shape=(5, 6), dtype="f8") as file:
         file.write(np.ones((5, 6)))

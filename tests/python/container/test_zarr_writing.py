@@ -112,7 +112,7 @@ def test_default_chunks_are_contiguous_and_alike(location):
      ("c16", complex(np.nan, np.inf)), ("i2", np.int16(-7))],
 )  # fmt: skip
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
-def test_what_nobody_writes_has_the_fill_value(location, dtype, value, codec):
+def test_unwritten_elements_have_the_fill_value(location, dtype, value, codec):
     path = location / "a.zarr"
     with plait.open(path, "w", shape=SHAPE, dtype=dtype, chunks=(4, 3, 10), fill_value=value, codec=codec) as file:
         file.write(np.ones((1, 2, 10), dtype), region=np.s_[5:6, 3:5])
@@ -122,7 +122,7 @@ def test_what_nobody_writes_has_the_fill_value(location, dtype, value, codec):
     np.testing.assert_array_equal(plait.open(path).read(), expected)
 
 
-def test_names_of_dimensions(location):
+def test_dimension_names(location):
     path = location / "a.zarr"
     write_array(path, make_array(), dimension_names=["time", "", "lat"])
     assert zarr.open_array(others(path), mode="r").metadata.dimension_names == ("time", None, "lat")
@@ -143,7 +143,7 @@ def test_arrays_in_groups(location):
     assert entries(location) == ["a.zarr"]
 
 
-def test_groups_keep_their_attributes_and_forget_what_they_know_of_all_arrays(location):
+def test_groups_keep_attributes_but_no_consolidated_metadata(location):
     path = location / "a.zarr"
     attributes = {"title": "x", "number": 2.5, "digits": 2**80 + 1, "nan": float("nan")}
     root = zarr.open_group(others(path), mode="w", attributes=attributes)
@@ -167,7 +167,7 @@ def test_arrays_of_version_2_are_written_in_place(location):
     np.testing.assert_array_equal(read_by_others(path), array)
 
 
-def test_an_array_replaces_another_one(tmp_path):
+def test_an_array_replaces_another_array(tmp_path):
     path = tmp_path / "a.zarr"
     write_array(path, make_array("<i4", (3, 3)))
     with plait.open(path) as old, plait.open(path, "w", shape=SHAPE, dtype="f4") as file:
@@ -178,7 +178,7 @@ def test_an_array_replaces_another_one(tmp_path):
     assert os.listdir(tmp_path) == ["a.zarr"]
 
 
-def test_one_that_is_given_up_leaves_nothing(tmp_path):
+def test_a_discarded_array_leaves_nothing(tmp_path):
     path = tmp_path / "a.zarr"
     for old in (False, True):
         file = plait.open(path, "w", shape=SHAPE, dtype="f4")
@@ -188,7 +188,7 @@ def test_one_that_is_given_up_leaves_nothing(tmp_path):
         write_array(path, make_array())
 
 
-def test_what_stays_in_the_way(tmp_path):
+def test_targets_that_are_not_replaced(tmp_path):
     path = tmp_path / "a.zarr"
     how = {"shape": (3,), "dtype": "f4"}
     path.mkdir()
@@ -208,7 +208,7 @@ def test_what_stays_in_the_way(tmp_path):
     open_error_text(tmp_path / "missing/a.zarr", "w", kind=plait.StoreError, **how)
 
 
-def test_one_that_appears_meanwhile_stays(tmp_path):
+def test_an_array_that_appears_meanwhile_stays(tmp_path):
     path = tmp_path / "a.zarr"
     file = plait.open(path, "w", shape=SHAPE, dtype="f4")
     file.write(make_array())
@@ -247,12 +247,12 @@ def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
         ({"chunks": (3, 3, 3), "shards": (4, 6, 10)}, "are not made of whole chunks"),
     ],
 )
-def test_options_that_cannot_be(location, options, says):
+def test_invalid_options_are_errors(location, options, says):
     assert says in open_error_text(location / "a.zarr", "w", **{"shape": SHAPE, "dtype": "f4", **options})
     assert entries(location) == []
 
 
-def test_options_that_others_do_not_have(tmp_path):
+def test_zarr_options_are_errors_for_other_formats(tmp_path):
     for options in ({"chunks": 2}, {"codec": "zstd"}, {"fill_value": 1}, {"dimension_names": ["x"]}):
         assert "stores its array in one piece" in open_error_text(
             tmp_path / "a.npy", "w", shape=(3,), dtype="f4", **options
@@ -263,7 +263,7 @@ def test_options_that_others_do_not_have(tmp_path):
     )
 
 
-def test_chunks_that_are_damaged_are_not_written_in_part(location):
+def test_damaged_chunks_are_not_written_in_part(location):
     path = location / "a.zarr"
     write_array(path, make_array(), chunks=(4, 3, 10), codec="zstd")
     chunk = path / "c/1/1/0"
@@ -275,7 +275,7 @@ def test_chunks_that_are_damaged_are_not_written_in_part(location):
     np.testing.assert_array_equal(read_by_others(path), make_array())
 
 
-def test_what_is_read_in_r_plus_is_what_others_have_written(location):
+def test_mode_r_plus_reads_what_other_programs_wrote(location):
     path = location / "a.zarr"
     write_array(path, make_array(), chunks=(13, 7, 10), codec="gzip")
     with plait.open(path, "r+") as file, plait.open(path) as reader:
@@ -306,7 +306,7 @@ for value in range(1, 1000):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["w", "r+"])
 @pytest.mark.parametrize("codec", ["none", "zstd:1"])
-def test_kills_at_any_moment(tmp_path, mode, codec):
+def test_a_kill_leaves_the_old_or_the_new_array(tmp_path, mode, codec):
     path = tmp_path / "a.zarr"
     chance = random.Random(3)
     for _ in range(4):
@@ -331,7 +331,7 @@ def test_kills_at_any_moment(tmp_path, mode, codec):
     assert os.listdir(tmp_path) == ["a.zarr"]
 
 
-def test_metadata_is_what_the_specification_says(location):
+def test_metadata_follows_the_specification(location):
     path = location / "a.zarr"
     write_array(path, make_array(), chunks=(4, 3, 10), codec="zstd:7", order="F")
     document = json.loads((path / "zarr.json").read_text())

@@ -61,7 +61,7 @@ def test_days_are_appended(year, ranks):
         assert str(dataset["time"].values[-1])[:10] == "2000-01-09"
 
 
-def test_it_is_what_xarray_appends(year):
+def test_the_result_equals_that_of_xarray(year):
     write_days("day.nc", DAYS, 2)
     with xarray.open_dataset("first.nc") as first, xarray.open_dataset("day.nc") as day:
         first.to_zarr("xarray.zarr")
@@ -88,7 +88,7 @@ def test_times_are_converted_and_bytes_swapped(year):
         ({"units": "furlongs"}, "units='furlongs'"),
     ],
 )
-def test_files_that_do_not_fit_change_nothing(year, options, message):
+def test_incompatible_files_change_nothing(year, options, message):
     before = lengths()
     write_days("day.nc", DAYS, 1, **options)
     with pytest.raises(plait.ArgumentError, match=message):
@@ -160,7 +160,7 @@ def test_one_array_is_appended_by_the_number_of_the_dimension(tmp_path, monkeypa
     np.testing.assert_array_equal(zarr.open_array("all.zarr", mode="r")[...], np.concatenate((first, more), 1))
 
 
-def test_a_copy_after_one_that_was_killed_between_two_arrays(year):
+def test_a_copy_resumes_after_a_kill_between_two_arrays(year):
     day = write_days("day.nc", DAYS, 1)
     with plait.open("all.zarr::/temp", "a") as file:  # as if the killed copy had closed temp alone
         file.append(np.zeros((1, LAT, LON), "f4"))
@@ -186,7 +186,7 @@ def test_killed_copies_leave_the_old_lengths_or_the_new_ones(year):
     assert lengths()["time"] == (DAYS + 1,)
 
 
-def test_of_two_copies_one_gets_an_error(year):
+def test_one_of_two_concurrent_copies_fails(year):
     write_days("day.nc", DAYS, 1)
     with (
         plait.open("all.zarr::/temp", "a"),

@@ -45,7 +45,7 @@ def test_chunks_fit(text, shape, source):
 
 
 @pytest.mark.parametrize("shape", [YEAR, (1000, 1000, 1000), (365, 20, 90, 180), (100_000, 5000)])
-def test_balanced_chunks_cost_maps_and_series_alike(shape):
+def test_balanced_chunks_cost_maps_and_series_equally(shape):
     chunks = chunks_for("auto:1M", shape)
     a_map = count_touched(shape, chunks, [False, *[True] * (len(shape) - 1)])
     series = count_touched(shape, chunks, [True, *[False] * (len(shape) - 1)])
@@ -53,14 +53,14 @@ def test_balanced_chunks_cost_maps_and_series_alike(shape):
     assert math.prod(chunks) * 4 > 0.5 * MIB
 
 
-def test_time_is_found_by_its_name_or_its_limit():
+def test_the_time_dimension_is_recognized_by_name_or_limit():
     assert chunks_for("auto:maps", (721, 8760, 1440), names=("lat", "time", "lon")) == (721, 1, 1440)
     assert chunks_for("auto:maps", (721, 1440, 8760), unlimited=(2,)) == (721, 1440, 1)
     assert chunks_for("auto:maps", (721, 1440, 8760), order="F") == (721, 1440, 1)
     assert chunks_for("auto:series", (4, 8760, 10), names=("x", "Time", "y"), unlimited=(0,)) == (4, 8760, 10)
 
 
-def test_maps_that_do_not_fit_are_cut_along_their_slowest_dimensions():
+def test_large_maps_are_split_along_their_slowest_dimensions():
     assert chunks_for("auto:maps", (100, 50, 1000, 1000)) == (1, 2, 1000, 1000)
     assert chunks_for("auto:maps:1M", (100, 50, 1000, 1000)) == (1, 1, 262, 1000)
     assert chunks_for("auto:maps:1M", (100, 50, 1000, 1000), source=(1, 1, 100, 100)) == (1, 1, 200, 1000)
@@ -90,7 +90,7 @@ def test_arrays_of_one_dimension_have_one_chunk():
 
 
 @pytest.mark.parametrize("text", ["auto:", "auto:fast", "auto:64M:series", "auto:0", "64,64", "", "auto:series:1Q"])
-def test_other_texts_are_errors(tmp_path, text):
+def test_unknown_chunk_specifications_are_errors(tmp_path, text):
     np.save(tmp_path / "a.npy", np.zeros((4, 4)))
     with pytest.raises(plait.ArgumentError, match=r'are no sizes; give .*"auto", with balanced, maps or series'):
         plait.copy(tmp_path / "a.npy", tmp_path / "a.zarr", chunks=text)

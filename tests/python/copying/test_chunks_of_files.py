@@ -40,7 +40,7 @@ def test_sizes_by_names_leave_coordinates_whole(source, target):
     assert {array.name: array.passes[0].write.shape for array in plan}["lon"] == (20,)
 
 
-def test_a_coordinate_that_is_copied_alone(source):
+def test_a_coordinate_that_is_copied_separately(source):
     plait.copy(source, "b.zarr", chunks={"lon": 4}, variable="lon")
     assert plait.arrays_in("b.zarr")[0].chunks == (4,)
     plait.copy(source, "c.zarr", chunks={"lon": 4}, variable=["lon", "area"])
@@ -89,7 +89,7 @@ def test_groups_have_consolidated_metadata(source):
     )
 
 
-def test_copies_into_a_hierarchy_that_exists_and_resumed_ones_consolidate(source):
+def test_resumed_copies_and_copies_into_a_hierarchy_consolidate(source):
     zarr = pytest.importorskip("zarr")
     with plait.open("b.zarr::/old/array", "w", shape=(3,), dtype="i4") as file:
         file.write(np.arange(3, dtype="i4"))

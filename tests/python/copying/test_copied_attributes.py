@@ -73,7 +73,7 @@ def check(path, arrays: dict[str, np.ndarray]) -> None:
     [("folder", "h5"), ("folder", "nc"), ("folder", "zarr"), ("memory", "zarr")],  # object stores have Zarr only
     indirect=["location"],
 )
-def test_there_and_back(tmp_path, location, source, target):
+def test_round_trips_preserve_attributes(tmp_path, location, source, target):
     arrays = write_arrays(tmp_path / f"a.{source}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -89,7 +89,7 @@ def test_there_and_back(tmp_path, location, source, target):
         assert storage["g/t"] == "chunks 2x5"
 
 
-def test_what_xarray_takes_for_fill_values_in_zarr(tmp_path):
+def test_fill_values_in_zarr_as_xarray_reads_them(tmp_path):
     with plait.open(tmp_path / "a.nc", "w", shape=3, dtype="f4", fill_value=-2.5) as file:
         file.write(np.zeros(3, "f4"))
     plait.copy(tmp_path / "a.nc", tmp_path / "b.zarr")
@@ -102,7 +102,7 @@ def test_what_xarray_takes_for_fill_values_in_zarr(tmp_path):
     assert info.attributes["_FillValue"].dtype == "f4"
 
 
-def test_what_a_target_cannot_have(tmp_path):
+def test_attributes_that_a_target_cannot_hold(tmp_path):
     write_arrays(tmp_path / "a.h5")
     with pytest.warns(UserWarning, match=r"attributes are not copied: .*units of time, .*have no attributes"):
         plait.copy(tmp_path / "a.h5", tmp_path / "b.npz")
@@ -137,7 +137,7 @@ def test_other_types_and_parts(tmp_path):
     assert info.attributes["_FillValue"].dtype == "f8"
 
 
-def test_what_the_command_says(tmp_path):
+def test_the_output_of_the_command(tmp_path):
     write_arrays(tmp_path / "a.h5")
     run = [sys.executable, "-m", "plait.cli"]
     done = subprocess.run(

@@ -111,7 +111,7 @@ def test_layouts_of_the_windows(tmp_path, layout):
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
 
 
-def test_progress_and_what_it_raises(tmp_path):
+def test_progress_and_its_exceptions(tmp_path):
     whole = numbers((64, 64))
     np.save(tmp_path / "a.npy", whole)
     (tmp_path / "b.npy").write_bytes(b"old")
@@ -135,7 +135,7 @@ def test_progress_and_what_it_raises(tmp_path):
     assert done.rate == pytest.approx(whole.nbytes / done.seconds)
 
 
-def test_a_source_is_no_target(tmp_path, monkeypatch):
+def test_a_source_cannot_be_the_target(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", numbers((4, 4)))
     os.symlink("a.npy", "link.npy")
@@ -158,7 +158,7 @@ def test_a_source_is_no_target(tmp_path, monkeypatch):
     assert not same_location("distant:a.npy", "a.npy")
 
 
-def test_what_is_refused(tmp_path):
+def test_invalid_copies_are_rejected(tmp_path):
     np.save(tmp_path / "a.npy", numbers((4, 4)))
     source, target = tmp_path / "a.npy", tmp_path / "b.npy"
     for options, text in [

@@ -35,7 +35,7 @@ def call(*arguments, **more):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["b.zarr", "b.npy"])
-def test_a_disk_that_becomes_full(tmp_path, target):
+def test_a_full_disk(tmp_path, target):
     array = np.random.default_rng(1).integers(0, 1 << 40, 1 << 19)  # 4 MiB, which do not become less
     np.save(tmp_path / "a.npy", array)
     disk = tmp_path / "disk"
@@ -97,7 +97,7 @@ def test_two_copies_to_one_target(tmp_path, target, resume):
 
 @pytest.mark.long
 @pytest.mark.parametrize("resume", [True, False])
-def test_one_in_a_long_access_ends_within_seconds(tmp_path, resume):
+def test_a_copy_in_a_long_access_stops_within_seconds(tmp_path, resume):
     np.save(tmp_path / "a.npy", np.random.default_rng(1).integers(0, 1000, (4096, 8192)).astype("i4"))
     more = ["--resume"] if resume else []
     options = ["--chunks", "1024,1024", "--codec", "zstd:19", "--memory", "1G", *more]

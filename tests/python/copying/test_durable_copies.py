@@ -64,7 +64,7 @@ def test_an_orderly_stop_is_durable(array, monkeypatch, orderly, target, options
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd:1"])
-def test_chunks_that_the_host_has_lost_are_written_again(array, monkeypatch, codec):
+def test_chunks_lost_in_a_crash_are_written_again(array, monkeypatch, codec):
     options = {"chunks": (16, 32), "codec": codec, **ROWS}
     interrupt_copy("a.npy", "b.zarr", 0.6, **options)
     # 5 windows of 8 rows are complete: the chunks with rows 32 to 47 were renamed again for the last one.
@@ -79,7 +79,7 @@ def test_chunks_that_the_host_has_lost_are_written_again(array, monkeypatch, cod
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("made", [False, True])
 @pytest.mark.parametrize("names", [("a", "b"), ("g/a", "g/b"), ("g/a", "g/h/b"), ("100%", "b")])
-def test_arrays_of_a_hierarchy_are_resumed_by_themselves(array, made, names):
+def test_arrays_of_a_hierarchy_are_resumed_independently(array, made, names):
     if made:
         plait.copy("a.npy", "h.zarr::/first")
     np.save("c.npy", array + 1)
@@ -94,7 +94,7 @@ def test_arrays_of_a_hierarchy_are_resumed_by_themselves(array, made, names):
     assert sorted(os.listdir()) == ["a.npy", "c.npy", "h.zarr"]
 
 
-def test_arrays_in_between_are_each_their_own(array):
+def test_each_copy_has_its_own_intermediate_array(array):
     shape = (1024, 1024)
     whole = np.arange(1 << 20, dtype="f4").reshape(shape)
     with plait.open("c.zarr", "w", shape=shape, dtype="f4", chunks=(4, 1024), codec="zstd:1") as file:
@@ -109,7 +109,7 @@ def test_arrays_in_between_are_each_their_own(array):
         np.testing.assert_array_equal(plait.open(f"h.zarr::/{name}").read(), whole)
 
 
-def test_an_array_and_its_group_do_not_go_on_with_each_other(array):
+def test_copies_of_an_array_and_its_group_do_not_resume_each_other(array):
     np.savez("c.npz", a=array, b=array + 1)
     options = {"chunks": (8, 96), "memory": "4K"}
     interrupt_copy("c.npz", "h.zarr", 0.3, **options)
@@ -143,7 +143,7 @@ def test_file_systems_without_locks(array, monkeypatch, resume):
 
 
 @pytest.mark.parametrize("dtype", ["f4", ">f8", "c16", "V3"])
-def test_comparing_takes_little_memory_beside_the_arrays(dtype):
+def test_comparing_arrays_needs_little_additional_memory(dtype):
     array_ = np.zeros(1 << 21, dtype)
     other = array_.copy()
     window = Window((slice(0, array_.size),), array_.shape)

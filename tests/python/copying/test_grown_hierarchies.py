@@ -66,7 +66,7 @@ def test_an_array_of_another_program_stays(hierarchy):
     assert consolidated_names(hierarchy) == ["b", "old", "old2"]
 
 
-def test_an_array_that_another_program_has_replaced_stays(hierarchy):
+def test_an_array_replaced_by_another_program_stays(hierarchy):
     def replace(done, total):
         if done == total and (hierarchy / "a").exists():
             copy_elsewhere("t.h5::old2", "t.zarr::a")
@@ -135,7 +135,7 @@ def test_consolidated_metadata_is_optional(hierarchy, deep):
 
 
 @pytest.mark.parametrize("replaces", [False, True])
-def test_a_copy_that_is_stopped_in_a_long_access(hierarchy, replaces):
+def test_a_copy_stopped_in_a_long_access(hierarchy, replaces):
     first = "old" if replaces else "first"
     long = np.random.default_rng(1).integers(0, 1000, (2048, 4096)).astype("i4")
     write("u.h5", {first: np.ones(5), "v": long})
@@ -162,7 +162,7 @@ def test_a_copy_that_is_stopped_in_a_long_access(hierarchy, replaces):
     assert sorted(path.name for path in Path().iterdir()) == ["s.h5", "t.h5", "t.zarr", "u.h5"]
 
 
-def test_a_copy_that_is_stopped_between_windows_names_replaced_arrays(hierarchy):
+def test_a_copy_stopped_between_windows_names_replaced_arrays(hierarchy):
     write("u.h5", {"old": np.ones(5), "v": np.random.default_rng(1).random((4000, 500))})
     command = [*COPY, "u.h5", "t.zarr", "--memory", "64K"]
     before = (hierarchy / "old" / "zarr.json").stat().st_ino
@@ -197,7 +197,7 @@ def test_errors_name_arrays(hierarchy, target, large):
         ("s.h5/x.zarr", NotADirectoryError, "give a path in a folder"),
     ],
 )
-def test_folders_that_cannot_be_made(hierarchy, target, code, advice, resume):
+def test_folders_that_cannot_be_created(hierarchy, target, code, advice, resume):
     with pytest.raises(plait.StoreError, match=rf"^cannot (make|open) .*; {advice}$") as raised:
         plait.copy("t.h5", target, resume=resume)
     assert isinstance(raised.value, code)

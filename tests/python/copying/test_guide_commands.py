@@ -130,13 +130,13 @@ CHECKS = {
 }
 
 
-def test_all_of_the_table_are_checked():
+def test_all_commands_of_the_tables_are_checked():
     assert list(dict.fromkeys(command.removeprefix("plait copy ") for command in commands())) == list(CHECKS)
 
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("command", CHECKS)
-def test_a_command_makes_what_it_says(sources, command):
+def test_a_command_has_the_documented_result(sources, command):
     run = CliRunner().invoke(main, ["copy", *shlex.split(command), "--verify"])
     assert run.exit_code == 0, run.output
     CHECKS[command]()

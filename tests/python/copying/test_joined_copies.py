@@ -34,7 +34,7 @@ def test_files_that_a_pattern_matches(parts, memory, ranks):
         np.testing.assert_array_equal(file.read(), parts)
 
 
-def test_the_order_that_is_given(parts):
+def test_explicit_order(parts):
     first, last = f"run-{2}.h5::t2m", "run-10.h5::t2m"
     done = run("copy", last, first, "all.npy", "--concat", "-3")
     assert done.exit_code == 0, done.output
@@ -44,7 +44,7 @@ def test_the_order_that_is_given(parts):
         np.testing.assert_array_equal(file[...], np.concatenate([parts[:2], parts[5:]]))
 
 
-def test_what_is_refused(parts):
+def test_invalid_joins_are_rejected(parts):
     for target in ("run-9.h5", "run-2.h5::/new"):
         with pytest.raises(plait.ArgumentError, match="is a source itself"):
             plait.copy("run-*.h5::/t2m", target, concat=0)

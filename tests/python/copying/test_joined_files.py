@@ -54,7 +54,7 @@ def check_equal(target, paths):
 @pytest.mark.filterwarnings("ignore:attributes differ")
 @pytest.mark.parametrize("target", ["all.zarr", "all.nc", "all.h5"])
 @pytest.mark.parametrize("format", ["NETCDF4", "NETCDF3_CLASSIC"])
-def test_all_arrays_are_those_that_xarray_joins(folder, target, format):
+def test_all_arrays_equal_those_of_xarray(folder, target, format):
     paths = write_parts(folder, format=format)
     plait.copy("run-*.nc", target, concat="time", verify=True)
     check_equal(target, paths)
@@ -288,7 +288,7 @@ def test_arrays_in_groups(folder):
         np.testing.assert_array_equal(file["time"][:], [0, 1, 2])
 
 
-def test_arguments_that_do_not_fit(folder):
+def test_incompatible_arguments_are_errors(folder):
     write_parts(folder)
     for sources, options, message in (
         (

@@ -92,7 +92,7 @@ def test_several_ranks(linked, ranks):
     check_links("b.h5")
 
 
-def test_only_such_arrays(linked):
+def test_copies_of_only_such_arrays(linked):
     done = plait.copy(linked, "s.h5", variable="nothing")
     assert done.shape == ()
     with h5py.File("s.h5") as file:
@@ -104,7 +104,7 @@ def test_only_such_arrays(linked):
         assert [(int(record["n"]), record["t"]) for record in file["table"]] == [(1, b"one"), (2, b"two")]
 
 
-def test_objects_that_are_not_copied(linked):
+def test_unsupported_objects_are_skipped(linked):
     with pytest.raises(plait.ArgumentError, match=r"a.h5::refs refers to .*::g/x, which is not copied to b.h5"):
         plait.copy(linked, "b.h5", variable=["refs", "names"])
     assert [path.name for path in Path().iterdir()] == ["a.h5"]
@@ -113,7 +113,7 @@ def test_objects_that_are_not_copied(linked):
         assert file[file["refs"][0]].name == "/g/x"
 
 
-def test_arrays_that_refer_to_missing_ones_are_left_out(linked):
+def test_arrays_with_references_to_missing_arrays_are_skipped(linked):
     names = ["records", "refs", "names", "packed", "g/sequences"]
     with pytest.warns(UserWarning, match=r"refs: it refers to an array that is not copied"):
         done = plait.copy(linked, "b.h5", variable=names, skip_unsupported=True)
@@ -129,7 +129,7 @@ def test_arrays_that_refer_to_missing_ones_are_left_out(linked):
 
 
 @needs_mpi
-def test_ranks_agree_on_what_is_left_out(linked):
+def test_ranks_agree_on_skipped_arrays(linked):
     options = ["--variable", "refs", "--variable", "names", "--skip-unsupported", "--ranks", "2"]
     done = run("copy", linked, "b.h5", *options)
     assert done.exit_code == 0, done.output
@@ -138,7 +138,7 @@ def test_ranks_agree_on_what_is_left_out(linked):
         assert list(file) == ["names"]
 
 
-def test_attributes_that_refer_to_missing_arrays_are_left_out(tmp_path, monkeypatch):
+def test_attributes_with_references_to_missing_arrays_are_skipped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with h5py.File("a.h5", "w") as file:
         x = file.create_dataset("x", data=np.arange(3.0))
@@ -165,7 +165,7 @@ def test_attributes_that_refer_to_missing_arrays_are_left_out(tmp_path, monkeypa
         assert file["g"].attrs["title"] == "group"
 
 
-def test_sources_that_are_replaced_meanwhile_are_an_error(tmp_path, monkeypatch):
+def test_a_source_replaced_during_the_copy_is_an_error(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.h5", "new.h5"):
         with h5py.File(name, "w") as file:
@@ -182,7 +182,7 @@ def test_sources_that_are_replaced_meanwhile_are_an_error(tmp_path, monkeypatch)
     assert not Path("b.h5").exists()
 
 
-def test_named_types_are_copied_where_references_lead_to_them(tmp_path, monkeypatch):
+def test_named_types_are_copied_if_references_point_to_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with h5py.File("a.h5", "w") as file:
         file["type"] = np.dtype("i4")
@@ -206,14 +206,14 @@ def test_deleted_objects_become_null_references(tmp_path, monkeypatch):
         assert file[file["refs"][1]].name == "/y"
 
 
-def test_changes_of_elements_leave_them_to_the_caller(linked):
+def test_copies_that_change_elements_of_such_arrays_are_errors(linked):
     with pytest.raises(plait.ArgumentError, match="references"):
         plait.copy(linked, "b.h5", variable="refs", target_dtype="f4")
     assert not Path("b.h5").exists()
 
 
 @pytest.mark.parametrize("target", ["b.nc", "b.zarr", "b.npz"])
-def test_other_formats_have_no_such_arrays(linked, target):
+def test_other_formats_skip_unsupported_arrays(linked, target):
     with pytest.raises(plait.ArgumentError, match="references to other objects"):
         plait.copy(linked, target)
     with pytest.warns(UserWarning, match="arrays are not copied"):
@@ -221,7 +221,7 @@ def test_other_formats_have_no_such_arrays(linked, target):
     assert {"refs", "nothing", "g/sequences"} <= {array.name for array in done.skipped}
 
 
-def test_listings_and_plans_say_it(linked):
+def test_listings_and_plans_mark_arrays_copied_by_the_library(linked):
     shown = run("info", linked)
     assert "copied by HDF5's library only: its elements are references to other objects" in shown.stdout
     assert "empty" in next(line for line in shown.stdout.splitlines() if "nothing" in line)

@@ -24,7 +24,7 @@ TEXTS = {
 }
 
 
-def test_texts_like_the_words_for_numbers_stay_texts(location):
+def test_texts_that_look_like_numbers_stay_texts(location):
     with plait.open(
         location / "a.zarr",
         "w",
@@ -70,7 +70,7 @@ def test_attributes_may_nest_deep(location, depth):
         assert {group.name: dict(group.attributes) for group in plait.groups_in(name)} == {"": {}, "g": deep}
 
 
-def test_attributes_that_nest_too_deep_are_refused():
+def test_too_deeply_nested_attributes_are_rejected():
     deep = {"deep": nested(255)}
     for options in ({"attributes": deep}, {"group_attributes": {"g": deep}}):
         with pytest.raises(
@@ -81,7 +81,7 @@ def test_attributes_that_nest_too_deep_are_refused():
 
 
 @pytest.mark.parametrize("name", ["a.zarr", "a.h5", "a.nc"])
-def test_a_scalar_that_nobody_writes_has_its_fill_value(name):
+def test_an_unwritten_scalar_has_its_fill_value(name):
     with plait.open(name, "w", shape=(), dtype="f4", fill_value=5.0):
         pass
     assert plait.open(name).read() == 5
@@ -151,7 +151,7 @@ def test_bytes_have_a_type_with_a_name_in_netcdf():
     assert plait.open("a.nc").attrs["raw"] == np.void(b"ab\0")
 
 
-def test_what_netcdf_has_not_is_named():
+def test_attributes_that_netcdf_lacks_are_named():
     h5py = pytest.importorskip("h5py")
     with h5py.File("a.h5", "w") as file:
         file["data"] = np.ones(3)

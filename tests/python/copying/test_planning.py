@@ -35,7 +35,7 @@ def times(shape, window, unit):
 
 
 @pytest.mark.parametrize("memory", ["8K", "64K", "16M"])
-def test_what_would_be_done_is_what_is_done(tmp_path, memory):
+def test_the_plan_equals_the_copy(tmp_path, memory):
     shape = (128, 96)
     write_array(tmp_path / "a.zarr", shape, chunks=(4, 96), codec="zstd:1")
     options = {"chunks": (128, 3), "codec": "zstd:1", "memory": memory}
@@ -57,7 +57,7 @@ def test_what_would_be_done_is_what_is_done(tmp_path, memory):
     assert array.memory <= planned.dtype.itemsize * shape[0] * shape[1]
 
 
-def test_two_passes_are_told(tmp_path):
+def test_plans_show_two_passes(tmp_path):
     shape = (2048, 2048)
     write_array(tmp_path / "a.zarr", shape, chunks=(8, 2048), codec="zstd:1")
     planned = plait.copy(
@@ -80,7 +80,7 @@ def test_two_passes_are_told(tmp_path):
     assert os.listdir(tmp_path) == ["a.zarr"]
 
 
-def test_shards_and_stretches(tmp_path):
+def test_plans_count_shards_and_contiguous_stretches(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((64, 64)))
     planned = plait.copy(
         tmp_path / "a.npy", tmp_path / "b.zarr", chunks=(16, 16), shards=(32, 64), memory="8K", dry_run=True
@@ -109,7 +109,7 @@ def test_each_array_of_a_file_as_json(tmp_path):
     assert os.listdir(tmp_path) == ["a.npz"]
 
 
-def test_what_cannot_be_is_told_before(tmp_path):
+def test_dry_runs_report_impossible_copies(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((4, 4)))
     for target, options, says in [
         ("b.zarr", {"chunks": (4,)}, "chunks has 1 sizes"),

@@ -34,7 +34,7 @@ def write_array(path, array, **options):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("memory", [1 << 12, 1 << 14, 1 << 20])
 @pytest.mark.parametrize("codecs", list(itertools.product(["none", "zstd:1"], repeat=2)))
-def test_chunks_become_others(location, memory, codecs, effort):
+def test_chunks_are_changed(location, memory, codecs, effort):
     array = make_array()
     write_array(location / "a.zarr", array, chunks=(4, 45, 3), codec=codecs[0])
     for number, chunks in enumerate([(60, 2, 8), (7, 7, 7), *effort.choose([], [(1, 1, 1)]), (60, 45, 8)]):
@@ -48,7 +48,7 @@ def test_chunks_become_others(location, memory, codecs, effort):
 
 @pytest.mark.parametrize("orders", list(itertools.product("CF", repeat=2)))
 @pytest.mark.parametrize("ends", list(itertools.product([".npy", ".zarr"], repeat=2)))
-def test_orders_become_others(tmp_path, location, orders, ends):
+def test_orders_are_changed(tmp_path, location, orders, ends):
     array = make_array("<i2")
     source, target = (
         (tmp_path if end == ".npy" else location) / f"{name}{end}" for name, end in zip("ab", ends, strict=True)
@@ -60,14 +60,14 @@ def test_orders_become_others(tmp_path, location, orders, ends):
         np.testing.assert_array_equal(file.read(), array)
 
 
-def test_chunks_and_names_of_the_source_are_kept(location):
+def test_chunks_and_names_of_the_source_are_preserved(location):
     write_array(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
     plait.copy(location / "a.zarr", location / "b.zarr", codec="zstd")
     (info,) = plait.arrays_in(location / "b.zarr")
     assert (info.chunks, info.dimension_names, info.packed) == ((7, 8, 3), ("t", "y", "x"), True)
 
 
-def test_chunks_by_names_of_dimensions(location):
+def test_chunks_by_dimension_names(location):
     write_array(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
     run = CliRunner().invoke(main, ["copy", f"{location}/a.zarr", f"{location}/b.zarr", "--chunks", "t=16,x=4"])
     assert run.exit_code == 0, run.output
@@ -87,7 +87,7 @@ def test_chunks_by_names_of_dimensions(location):
         ({"target_order": "c"}, "target_order='c' is not known"),
     ],
 )
-def test_options_that_cannot_be(location, options, says):
+def test_invalid_options_are_errors(location, options, says):
     write_array(location / "a.zarr", make_array())
     with pytest.raises(plait.ArgumentError) as raised:
         plait.copy(location / "a.zarr", location / "b.zarr", **options)
@@ -95,7 +95,7 @@ def test_options_that_cannot_be(location, options, says):
     assert entries(location) == ["a.zarr"]
 
 
-def test_targets_that_have_no_choice(tmp_path):
+def test_targets_without_storage_options(tmp_path):
     np.save(tmp_path / "a.npy", make_array())
     for options, says in [({"chunks": (4, 4, 4)}, "in one piece"), ({"codec": "zstd"}, "in one piece")]:
         with pytest.raises(plait.ArgumentError, match=says):
@@ -150,7 +150,7 @@ def test_windows_cover_the_array_once(effort):
         assert (seen == 1).all()
 
 
-def test_chunks_are_touched_once_where_memory_allows():
+def test_chunks_are_accessed_once_if_memory_suffices():
     rows, columns = (16, 512), (512, 16)
     plan = boxes(Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 1 << 20)
     assert touches((512, 512), plan.windows(), rows) == 32
@@ -159,7 +159,7 @@ def test_chunks_are_touched_once_where_memory_allows():
     assert touches((512, 512), plan.windows(), rows) == 32
 
 
-def test_two_passes_where_neither_end_fits():
+def test_two_passes_if_neither_end_fits():
     shape, rows, columns = (4096, 4096), (16, 4096), (4096, 16)
     packed = passes(
         Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 4 << 20, True
@@ -220,7 +220,7 @@ def test_memory_is_bounded(tmp_path, codec):
     np.testing.assert_array_equal(plait.open(tmp_path / "columns.zarr").read(), array)
 
 
-def test_a_copy_that_is_killed_leaves_nothing_that_looks_like_an_array(tmp_path, effort):
+def test_a_killed_copy_leaves_no_array(tmp_path, effort):
     zarr = pytest.importorskip("zarr")
     array = np.arange(1 << 21, dtype="f4").reshape(1024, 2048)
     write_array(tmp_path / "a.zarr", array, chunks=(16, 2048), codec="zstd:1")
@@ -239,7 +239,7 @@ def test_a_copy_that_is_killed_leaves_nothing_that_looks_like_an_array(tmp_path,
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_many_dimensions_are_no_more_to_try(order):
+def test_many_dimensions_do_not_slow_down_planning(order):
     shape = (2,) * 30
     plan = boxes(Content(shape, "C", 1), make_storage(order), make_storage("C", (1,) * 30, True), 1 << 20)
     assert plan.window != shape

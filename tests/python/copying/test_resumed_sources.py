@@ -29,7 +29,7 @@ def interrupted(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("replaced", [True, False])
-def test_a_source_that_keeps_its_size_and_time_is_another_one(replaced):
+def test_a_replaced_source_is_detected_despite_equal_size_and_time(replaced):
     before = os.stat("a.npy")
     if replaced:
         np.save("c.npy", ARRAY + 1)
@@ -46,7 +46,7 @@ def test_a_source_that_keeps_its_size_and_time_is_another_one(replaced):
 
 
 @pytest.mark.parametrize("name", ["s.zarr", "s.zarr::/g/x"])
-def test_chunks_that_were_written_meanwhile(name):
+def test_chunks_that_another_program_wrote_meanwhile(name):
     plait.copy("a.npy", name, chunks=(10, 80))
     with pytest.raises(StopError):
         plait.copy(name, "c.npy", resume=True, memory="16K", progress=stop)
@@ -75,7 +75,7 @@ def test_the_longest_names(resume):
     np.testing.assert_array_equal(np.load(name), ARRAY)
 
 
-def test_a_folder_that_is_missing():
+def test_a_missing_folder():
     with pytest.raises(FileNotFoundError, match="none"):
         plait.copy("a.npy", "none/b.npy", resume=True)
 
@@ -90,7 +90,7 @@ class OtherDevice:
         return getattr(self._found, name) + (name == "st_dev")
 
 
-def test_the_number_of_the_device_does_not_count(monkeypatch):
+def test_the_device_number_is_ignored(monkeypatch):
     stat = os.stat
     monkeypatch.setattr(os, "stat", lambda *args, **more: OtherDevice(stat(*args, **more)))
     done = plait.copy("a.npy", "b.npy", resume=True, memory="8K")

@@ -97,7 +97,7 @@ def test_the_rest_is_copied(array, source, target, options, shares):
         assert len(os.listdir("x")) == len(os.listdir("y")) == 1
 
 
-def test_two_passes_go_on_in_either(array):
+def test_both_passes_can_be_resumed(array):
     shape = (1024, 1024)
     whole = np.arange(1 << 20, dtype="f4").reshape(shape)
     with plait.open("c.zarr", "w", shape=shape, dtype="f4", chunks=(4, 1024), codec="zstd:1") as file:
@@ -119,7 +119,7 @@ def test_two_passes_go_on_in_either(array):
     assert unfinished_files() == ["b.zarr", "c.zarr"]
 
 
-def test_shards_that_were_being_written_are_written_again(array):
+def test_incomplete_shards_are_written_again(array):
     options = {"chunks": (8, 8), "shards": (16, 32), "codec": "zstd:1", "memory": 2 * 8 * 96 * 4, "layout": "(*, *)"}
     interrupt_copy("a.npy", "b.zarr", 0.6, **options)
     # 5 windows of 8 rows are complete: the shards with rows 32 to 47 may be incomplete.
@@ -134,7 +134,7 @@ def test_shards_that_were_being_written_are_written_again(array):
     assert sorted(os.listdir("b.zarr")) == ["c", "zarr.json"]
 
 
-def test_arrays_that_are_there_are_not_copied_again(array):
+def test_complete_arrays_are_not_copied_again(array):
     np.savez("c.npz", first=array, second=array + 1)
     (size,) = {array.nbytes}
     interrupt_copy("c.npz", "b.zarr", 0.75, memory="4K")
@@ -149,7 +149,7 @@ def test_arrays_that_are_there_are_not_copied_again(array):
     assert unfinished_files() == ["b.zarr", "c.npz", "first.npy", "second.npy"]
 
 
-def test_an_old_target_stays_until_then(array):
+def test_an_old_target_stays_until_the_copy_is_complete(array):
     np.save("b.npy", np.zeros(3))
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     np.testing.assert_array_equal(np.load("b.npy"), np.zeros(3))
@@ -176,7 +176,7 @@ def test_another_copy_is_not_resumed(array):
     assert unfinished_files() == ["b.zarr"]
 
 
-def test_two_at_once(array):
+def test_two_copies_at_once(array):
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     with open(".b.npy.plait-copy") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
@@ -193,7 +193,7 @@ def test_two_at_once(array):
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
-def test_what_was_synced_meanwhile_counts_after_two_starts_of_the_host(array, monkeypatch):
+def test_synced_parts_count_after_two_restarts_of_the_host(array, monkeypatch):
     monkeypatch.setattr(journals, "_SYNCED_EVERY", 0.0)
     monkeypatch.setattr(journals, "_SYNCING_SHARE", 1e9)
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
@@ -204,7 +204,7 @@ def test_what_was_synced_meanwhile_counts_after_two_starts_of_the_host(array, mo
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
-def test_the_file_that_was_begun_is_the_one_that_is_gone_on_with(array):
+def test_only_the_begun_file_is_continued(array):
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     (unfinished,) = Path.cwd().glob("*unfinished")
     begun = unfinished.read_bytes()
@@ -214,7 +214,7 @@ def test_the_file_that_was_begun_is_the_one_that_is_gone_on_with(array):
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
-def test_a_torn_line_of_the_journal_counts_for_nothing(array):
+def test_a_torn_line_of_the_journal_is_ignored(array):
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     path = Path(".b.npy.plait-copy")
     lines = path.read_text().splitlines()
@@ -228,7 +228,7 @@ def test_a_torn_line_of_the_journal_counts_for_nothing(array):
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
-def test_what_cannot_be_gone_on_with_leaves_nothing(array):
+def test_copies_that_cannot_be_resumed_leave_nothing(array):
     pytest.importorskip("h5py")
     interrupt_copy("a.npy", "b.h5::/a", 0.5, memory="4K")
     assert unfinished_files() == []
@@ -242,7 +242,7 @@ def test_what_cannot_be_gone_on_with_leaves_nothing(array):
         plait.open("c.npy", "w", shape=(3,), dtype="f8", unfinished="yes")
 
 
-def test_without_it_nothing_stays(array):
+def test_without_resume_nothing_stays(array):
     with pytest.raises(StopError):
         plait.copy("a.npy", "b.zarr", memory="4K", progress=stop_at(0.5))
     assert unfinished_files() == []

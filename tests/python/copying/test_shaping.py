@@ -64,7 +64,7 @@ def test_axes(tmp_path, array, axes, order, ends):
         np.testing.assert_array_equal(file.read(), array.transpose(axes))
 
 
-def test_names_of_dimensions_turn_with_the_axes(location, source, array):
+def test_dimension_names_follow_the_axes(location, source, array):
     plait.copy(source, location / "b.zarr", axes="lon,time,lat", region="lat=1:8:3")
     (info,) = plait.arrays_in(location / "b.zarr")
     assert (info.dimension_names, info.chunks) == (("lon", "time", "lat"), (3, 5, 3))
@@ -76,7 +76,7 @@ kinds = st.sampled_from(["?", "i1", "u2", "<i4", ">i8", "f2", "<f4", ">f8", "c8"
 
 
 @given(source=kinds, target=kinds, cast=st.sampled_from(["safe", "same_kind", "unsafe"]))
-def test_casts_are_those_of_numpy(tmp_path_factory, source, target, cast):
+def test_casts_equal_those_of_numpy(tmp_path_factory, source, target, cast):
     folder = tmp_path_factory.mktemp("cast")
     array = np.array([0, 1, 1, 100, 0, 7], source).reshape(2, 3)
     np.save(folder / "a.npy", array)
@@ -94,7 +94,7 @@ def test_casts_are_those_of_numpy(tmp_path_factory, source, target, cast):
     np.testing.assert_array_equal(actual, expected)
 
 
-def test_all_of_it_at_once_by_the_command(tmp_path, source, array):
+def test_region_axes_and_type_in_one_command(tmp_path, source, array):
     options = ["--region", "time=0:10", "--axes", "lat,lon,time", "--target-dtype", ">f4", "--cast", "same_kind"]
     run = CliRunner().invoke(main, ["copy", str(source), f"{tmp_path}/b.npy", *options, "--memory", "2K", "--verify"])
     assert run.exit_code == 0, run.output
@@ -146,14 +146,14 @@ def test_arrays_without_a_dimension_are_copied_whole(tmp_path, array):
         ({"target_dtype": "i1"}, 'cast="same_kind" if that is meant'),
     ],
 )
-def test_what_is_refused(tmp_path, source, options, says):
+def test_invalid_options_are_rejected(tmp_path, source, options, says):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.copy(source, tmp_path / "b.npy", **options)
     assert says in str(raised.value)
     assert not (tmp_path / "b.npy").exists()
 
 
-def test_texts_that_spell_no_numbers(tmp_path):
+def test_texts_that_are_not_numbers_are_errors(tmp_path):
     np.save(tmp_path / "a.npy", np.array(["1", "2", "x"], "S4"))
     with pytest.raises(plait.ArgumentError, match="could not convert"):
         plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", target_dtype="f4", cast="unsafe")
@@ -161,7 +161,7 @@ def test_texts_that_spell_no_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["b.nc", "b.h5", "b.safetensors"])
-def test_formats_of_one_order_take_the_other(tmp_path, name):
+def test_formats_of_one_order_convert_the_other(tmp_path, name):
     np.save(tmp_path / "a.npy", np.asfortranarray(np.arange(6).reshape(2, 3)))
     plait.copy(tmp_path / "a.npy", tmp_path / name)
     with plait.open(tmp_path / name) as file:

@@ -54,7 +54,7 @@ def test_a_copy_that_fails_leaves_nothing(source):
     check("b.zarr", source)
 
 
-def test_what_is_in_the_hierarchy_stays(source):
+def test_existing_arrays_of_the_hierarchy_stay(source):
     with plait.open("c.zarr::/g1/other", "w", shape=(3,), dtype="i4", group_attributes={"": {"title": "all"}}) as file:
         file.write(np.arange(3, dtype="i4"))
     with pytest.raises(StopError):
@@ -83,7 +83,7 @@ def test_a_killed_copy_leaves_no_target(source):
     check("b.zarr", source)
 
 
-def test_a_name_that_is_taken_meanwhile(source):
+def test_a_name_that_another_program_takes_meanwhile(source):
     def take(done, total):
         if done == total:
             Path("b.zarr").mkdir()
@@ -121,7 +121,7 @@ def test_ranks(source):
     check("b.zarr", source)
 
 
-def test_copies_that_are_resumed_grow_by_arrays(source):
+def test_copies_to_a_new_hierarchy_can_be_resumed(source):
     with pytest.raises(StopError):
         plait.copy("a.h5", "c.zarr", progress=stop_at_half, resume=True)
     assert plait.copy("a.h5", "c.zarr", resume=True).resumed > 0

@@ -159,7 +159,7 @@ def test_the_grammar_of_the_options(monkeypatch, option, values, expected):
         (["--unlimited", "time"], "a.zarr has arrays that can be extended along every dimension"),
     ],
 )
-def test_requests_that_cannot_be(arguments, says):
+def test_invalid_options_are_errors(arguments, says):
     status, output = run("in.nc", "a.zarr", *arguments)
     assert status != 0
     assert says in " ".join(output.split())
@@ -180,12 +180,12 @@ def test_requests_that_cannot_be(arguments, says):
         ({"consolidated": "no"}, "consolidated='no' is not known"),
     ],
 )
-def test_arguments_that_cannot_be(options, says):
+def test_invalid_arguments_are_errors(options, says):
     with pytest.raises(plait.ArgumentError, match=says):
         plait.copy("in.nc", "a.nc", **options)
 
 
-def test_coordinates_are_not_cut_unless_they_are_named():
+def test_coordinates_have_one_chunk_unless_they_are_named():
     plait.copy("in.nc", "a.zarr")
     assert chunks_in("a.zarr") == {
         **dict.fromkeys(ARRAYS[3:], (1, 12, 16)),
@@ -237,7 +237,7 @@ def test_dimensions_without_names_have_numbers():
         assert (file["a"].maxshape, file["b"].maxshape, file["b"].chunks) == ((3, None), (5,), None)
 
 
-def test_consolidated_metadata_is_a_choice():
+def test_consolidated_metadata_is_optional():
     for options, expected in (([], True), (["--consolidated"], True), (["--no-consolidated"], False)):
         assert run("in.nc", "a.zarr", *options)[0] == 0
         with open("a.zarr/zarr.json", encoding="utf-8") as file:
@@ -255,7 +255,7 @@ def test_consolidated_metadata_is_a_choice():
             plait.copy(source, target, consolidated=True)
 
 
-def test_a_copy_with_another_storage_is_not_resumed(monkeypatch):
+def test_a_copy_with_other_storage_options_is_not_resumed(monkeypatch):
     class StopError(Exception):
         pass
 

@@ -107,7 +107,7 @@ def test_dimensions_of_netcdf_can_be_extended(tmp_path):
         assert "x = 4 ;" in header
 
 
-def test_records_of_classic_files_stay_records(tmp_path):
+def test_record_dimensions_of_classic_files_are_preserved(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     with netcdf.Dataset(tmp_path / "a.nc", "w", format="NETCDF3_CLASSIC") as file:
         file.createDimension("time", None)
@@ -152,13 +152,13 @@ def test_new_files(tmp_path, codec):
         ("a.npy", {"unlimited": (0,)}, "unlimited dimensions or names of dimensions were given, but a file of this"),
     ],
 )
-def test_dimensions_that_cannot_be(tmp_path, name, options, says):
+def test_invalid_unlimited_dimensions_are_errors(tmp_path, name, options, says):
     with pytest.raises(plait.ArgumentError, match=says):
         plait.open(tmp_path / name, "w", shape=(3, 4), dtype="f4", **options)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_new_files_are_told(tmp_path):
+def test_unlimited_is_an_option_of_new_files_only(tmp_path):
     with plait.open(tmp_path / "a.h5", "w", shape=(3,), dtype="f4") as file:
         file.write(np.zeros(3, "f4"))
     with pytest.raises(plait.ArgumentError, match="unlimited dimensions was given, which only a new file takes"):

@@ -64,7 +64,7 @@ def test_whole_files(parts, target):
     np.testing.assert_array_equal(plait.open(f"{target}::time").read(), [0, 1])
 
 
-def test_what_is_copied_is_the_decoded_array(parts):
+def test_copies_contain_the_decoded_array(parts):
     plait.copy("p_1.nc", "a.npy", variable="v", unpack=True, axes=(1, 0), target_dtype="f4", cast="same_kind")
     np.testing.assert_array_equal(np.load("a.npy"), DECODED[2:].T.astype("f4"))
     plan = plait.copy("p_1.nc", "b.zarr", variable="v", unpack=True, dry_run=True).plan

@@ -30,7 +30,7 @@ def names(url):
 
 
 @pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.h5", "b.npy", "b.npz", "b.safetensors"])
-def test_a_chosen_array_does_not_depend_on_others(mixed, target):
+def test_a_named_array_does_not_depend_on_others(mixed, target):
     assert plait.copy(mixed, target, variable="a").skipped == ()
     np.testing.assert_array_equal(plait.open(target).read(), np.arange(5.0))
     done = run("copy", mixed, f"two-{target}", "--variable", "a")
@@ -52,7 +52,7 @@ IMPOSSIBLE = {
 
 @pytest.mark.parametrize("target", IMPOSSIBLE)
 @pytest.mark.parametrize("ranks", ["1", pytest.param("2", marks=needs_mpi)])
-def test_whole_copies_list_everything_before_they_write(mixed, target, ranks):
+def test_copies_of_whole_files_list_unsupported_arrays_first(mixed, target, ranks):
     missing = IMPOSSIBLE[target]
     listed = "".join(rf".*\({number}\) {name}: " for number, name in enumerate(missing, 1))
     pattern = rf"{len(missing)} of 5 arrays of a.h5 cannot be copied to {target}:{listed}.*skip_unsupported=True"
@@ -71,7 +71,7 @@ def test_whole_copies_list_everything_before_they_write(mixed, target, ranks):
     np.testing.assert_array_equal(plait.open(f"{target}::a").read(), np.arange(5.0))
 
 
-def test_what_is_left_out_is_in_the_result(mixed):
+def test_skipped_arrays_are_in_the_result(mixed):
     with pytest.warns(UserWarning, match=r"arrays are not copied:\n  records: its elements are records"):
         done = plait.copy(mixed, "b.zarr", skip_unsupported=True)
     assert [array.name for array in done.skipped] == ["records", "sequences"]
@@ -91,7 +91,7 @@ def test_conversions_that_are_not_possible(mixed):
     assert names("b.nc") == ["a", "g/half"]
 
 
-def test_nothing_that_can_be_copied(mixed):
+def test_files_without_supported_arrays_are_errors(mixed):
     with h5py.File("c.h5", "w") as file:
         file.create_dataset("records", (2,), [("x", "i4"), ("to", h5py.ref_dtype)])
         file["nothing"] = h5py.Empty("f4")
@@ -106,7 +106,7 @@ def test_nothing_that_can_be_copied(mixed):
 
 
 @pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.npz"])
-def test_null_dataspaces_are_left_out(mixed, target):
+def test_null_dataspaces_are_skipped(mixed, target):
     with h5py.File("c.h5", "w") as file:
         file["a"] = np.arange(3.0)
         file["b"] = np.arange(4.0)

@@ -24,7 +24,7 @@ def _here(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("target", [*TARGETS, "b.h5::/a"])
 @pytest.mark.parametrize("memory", ["2K", "1M"])
-def test_equal_ones_are_found_equal(target, memory):
+def test_equal_copies_are_verified(target, memory):
     array = np.random.default_rng(1).random((40, 30))
     array[3, 4] = np.nan
     array[5, 6] = -0.0
@@ -71,7 +71,7 @@ except plait.StoreError as error:
         ("b.npy", (39, 29), "anew"),
     ],
 )
-def test_a_difference_is_told_and_leaves_no_target(target, index, resume):
+def test_a_difference_is_an_error_and_leaves_no_target(target, index, resume):
     np.save("a.npy", np.arange(1200.0).reshape(40, 30))
     code = [sys.executable, "-c", SPOILED, target, repr(index), resume]
     done = subprocess.run(code, capture_output=True, text=True, check=True)
@@ -91,7 +91,7 @@ def test_the_old_target_stays():
     np.testing.assert_array_equal(np.load("b.npy"), np.zeros(3))
 
 
-def test_what_comes_and_goes_is_not_verified():
+def test_streams_are_not_verified():
     np.save("a.npy", np.zeros(3))
     with open("a.npy", "rb") as stream, pytest.raises(plait.ArgumentError, match="verify needs a source and a target"):
         plait.copy(stream, "b.npy", verify=True)

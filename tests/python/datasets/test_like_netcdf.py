@@ -29,7 +29,7 @@ def compare(path, **options):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_dimensions_without_a_limit(tmp_path, kind):
+def test_unlimited_dimensions(tmp_path, kind):
     with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
         file.createDimension("time", None)
         file.createDimension("x", 3)
@@ -42,7 +42,7 @@ def test_dimensions_without_a_limit(tmp_path, kind):
         assert file.dimensions["time"].isunlimited()
 
 
-def test_dimensions_without_a_limit_in_groups(tmp_path):
+def test_unlimited_dimensions_in_groups(tmp_path):
     with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
         file.createDimension("time", None)
         file.createVariable("time", "f4", ("time",))[:] = [1, 2]
@@ -53,7 +53,7 @@ def test_dimensions_without_a_limit_in_groups(tmp_path):
     assert compare(tmp_path / "a.nc", group="g").encoding["unlimited_dims"] == {"y"}
 
 
-def test_formats_that_do_not_say_which_dimensions_have_a_limit(tmp_path):
+def test_formats_that_do_not_store_unlimited_dimensions(tmp_path):
     with plait.open(tmp_path / "a.zarr", "w", shape=(3,), dtype="f4"):
         pass
     assert "unlimited_dims" not in xarray.open_dataset(tmp_path / "a.zarr", engine="plait").encoding
@@ -115,7 +115,7 @@ def test_fill_values_of_opaque_elements(tmp_path):
         assert data["v"].encoding["_FillValue"] == np.void(b"ab")
 
 
-def test_dimensions_without_names(tmp_path):
+def test_unnamed_dimensions(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["square"], file["b"], file["c"] = np.zeros((3, 3)), np.zeros((4, 3)), np.zeros((3, 4, 3))
         file["z/a"], file["y/b"], file["y/x/d"] = np.zeros((3, 5)), np.zeros(3), np.zeros(7)
@@ -233,7 +233,7 @@ def test_dimensions_without_variables(tmp_path, kind):
         assert compare(tmp_path / "a.nc", group="g/h").encoding["unlimited_dims"] == {"z"}
 
 
-def test_images_are_no_scales(tmp_path):
+def test_images_are_not_dimension_scales(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["image"] = np.zeros((2, 3), "u1")
         file["image"].attrs["CLASS"] = np.bytes_("IMAGE")

@@ -65,7 +65,7 @@ def written_by_netcdf(path):
 
 
 @pytest.mark.parametrize("names", ["also for xarray", "only for netCDF"])
-def test_what_netcdf_writes_is_read_with_its_dimensions(tmp_path, names):
+def test_dimensions_of_arrays_of_netcdf_are_read(tmp_path, names):
     path = written_by_netcdf(tmp_path / "a.zarr")
     if names == "only for netCDF":
         for file in path.rglob(".zattrs"):
@@ -106,7 +106,7 @@ def lengths(group):
 
 
 @pytest.mark.parametrize("version", ["4.8.0", "4.8.1", "4.9.0", "4.9.3"])
-def test_dimensions_are_read_where_each_version_keeps_them(tmp_path, version):
+def test_dimensions_are_read_from_the_metadata_of_each_version(tmp_path, version):
     path = arrays_of_zarr(tmp_path / "a.zarr")
     for name, references in REFERENCES.items():
         folder = path / name
@@ -146,7 +146,7 @@ def test_dimensions_are_read_where_each_version_keeps_them(tmp_path, version):
         [],
     ],
 )
-def test_damaged_statements_leave_an_array_of_zarr(tmp_path, stated):
+def test_damaged_metadata_of_netcdf_is_ignored(tmp_path, stated):
     path = arrays_of_zarr(tmp_path / "a.zarr")
     add(path / "tas" / ".zattrs", {"_nczarr_array": stated})
     add(path / ".zattrs", {"_nczarr_group": {"dimensions": {"lat": "three", "lon": -1, "time": {"unlimited": 1}}}})
@@ -157,7 +157,7 @@ def test_damaged_statements_leave_an_array_of_zarr(tmp_path, stated):
         assert (file.read() == 1).all()
 
 
-def test_a_change_of_attributes_leaves_what_netcdf_reads(tmp_path):
+def test_changed_attributes_do_not_affect_what_netcdf_reads(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     path = written_by_netcdf(tmp_path / "a.zarr")
     with plait.open(f"{path}::tas", "r+") as file:

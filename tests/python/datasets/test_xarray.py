@@ -90,7 +90,7 @@ def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
             assert (dataset["t2m"].values[2, 1] == -99).all()
 
 
-def test_nothing_is_read_before_it_is_asked_for(tmp_path, location, monkeypatch):
+def test_data_is_read_on_demand(tmp_path, location, monkeypatch):
     _, names = write_datasets(tmp_path, location)
     read = []
     index = plait.File.__getitem__
@@ -202,7 +202,7 @@ def test_attributes_are_decoded(tmp_path, location):
             np.testing.assert_array_equal(dataset["t"], [[2, -99], [6, 9]])
 
 
-def test_groups_with_dimensions_without_names_make_a_tree(location):
+def test_groups_with_unnamed_dimensions_form_a_tree(location):
     for name, shape in (("x", (2, 3)), ("g/y", (4,)), ("g/z", (3, 3))):
         with plait.open(f"{location}/a.zarr::{name}", "w", shape=shape, dtype="i4") as file:
             file.write(np.ones(shape, "i4"))
@@ -245,7 +245,7 @@ def test_pickles_and_threads(tmp_path):
         assert not wrong
 
 
-def test_arrays_that_plait_does_not_read_are_left_out(tmp_path):
+def test_unsupported_arrays_are_skipped(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["x"] = np.arange(3)

@@ -135,7 +135,7 @@ OUTLIVE = ["sh", "-c", 'heard=$1; shift; "$@"; n=0; until [ -e "$heard/0" ] && [
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", ["killed", "killed beside a child", "left"])
-def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
+def test_a_lost_rank_is_an_error_on_the_others(tmp_path, how):
     output = run(JOB, tmp_path, how)
     for rank in (0, 1):
         assert f"again {rank}: rank 2 has ended or left" in output
@@ -144,7 +144,7 @@ def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", ["killed", "left"])
-def test_what_a_rank_that_has_gone_has_of_a_shared_file_is_told(tmp_path, how):
+def test_a_lost_part_of_a_shared_file_is_an_error(tmp_path, how):
     output = run(SHARED_JOB, tmp_path, how)
     for rank in (0, 1):
         assert f"again {rank}: rank 2 has ended or left" in output
@@ -182,7 +182,7 @@ def find_error(rank, output):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", ["single", "funneled", "serialized"])
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
-def test_no_threads_of_mpi_are_needed(tmp_path, level, node):
+def test_every_thread_level_of_mpi_suffices(tmp_path, level, node):
     done = subprocess.run(
         [MPIEXEC, "-n", "2", sys.executable, "-c", FEW_THREADS, str(tmp_path), level],
         stdout=subprocess.PIPE,

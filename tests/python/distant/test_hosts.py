@@ -42,7 +42,7 @@ def test_units(read, text, expected):
     ("read", "text"),
     [(spec.size, "0"), (spec.size, "-1MB"), (spec.disk_rate, "fast"), (spec.link_rate, "100MB"), (spec.seconds, "3")],
 )
-def test_units_that_are_not(read, text):
+def test_invalid_units_are_errors(read, text):
     with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}' is not a"):
         read(text)
 
@@ -56,7 +56,7 @@ def test_units_that_are_not(read, text):
         (["--link", "5", "--", "true"], "'5' is not a link's rate such as 100mbit"),
     ],
 )
-def test_mistakes_are_told(arguments, words):
+def test_wrong_arguments_are_reported(arguments, words):
     done = on_hosts("run", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
@@ -85,7 +85,7 @@ def leave_behind(folder, name):
     return leftovers, system
 
 
-def test_what_a_killed_run_left_is_undone(tmp_path):
+def test_changes_of_a_killed_run_are_undone(tmp_path):
     dead, changed = leave_behind(tmp_path, "dead")
     alive, in_use = leave_behind(tmp_path, "alive")
     (tmp_path / "plait-hosts.txt").touch()
@@ -130,7 +130,7 @@ def test_names_and_addresses():
 
 
 @needs_hosts
-def test_nothing_reaches_the_machines_own_network():
+def test_the_network_of_the_machine_is_unreachable():
     words = hosts_output("exec", "--", "sh", "-c", "ip -o link; ip route; on-host host1 'ip -o link; ip route'")
     devices = {name.split("@")[0] for name in re.findall(r"^\d+: (\S+):", words, re.MULTILINE)}
     assert devices - {"ifb0", "ifb1", "tunl0", "sit0"} == {"lo", "br0", "to-host0", "to-host1", "eth0"}
@@ -138,7 +138,7 @@ def test_nothing_reaches_the_machines_own_network():
 
 
 @needs_hosts
-def test_what_is_each_hosts_own_and_what_is_shared(tmp_path, monkeypatch):
+def test_private_and_shared_resources_of_hosts(tmp_path, monkeypatch):
     base = tmp_path / "own"  # other hosts may run at the same time
     base.mkdir()
     monkeypatch.setenv("TMPDIR", str(base))
@@ -170,7 +170,7 @@ on-host host1 'find {local} -type f; cat {shared}/b'
 
 @needs_hosts
 @pytest.mark.long
-def test_the_status_is_the_commands():
+def test_the_exit_status_is_that_of_the_command():
     assert on_hosts("exec", "--", "sh", "-c", "exit 7").returncode == 7
     assert on_hosts("exec", "--", "sh", "-c", "kill -9 $$").returncode == 137
     done = on_hosts("exec", "--", "no-such-program")
@@ -183,7 +183,7 @@ def test_the_status_is_the_commands():
 @needs_hosts
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_stays_behind(number, tmp_path):
+def test_nothing_remains_after_a_run(number, tmp_path):
     mark = f"plait-mark-{os.getpid()}-{int(number)}"
     # A process of a host that ignores signals, so that only the end of its host can end it.
     script = f"trap '' INT TERM HUP; echo here >{tmp_path}/there; exec -a {mark} sleep 600"
@@ -245,14 +245,14 @@ def transfer(size, *limits):
 @needs("link rates")
 @needs_hosts_and_mpi
 @pytest.mark.long
-def test_links_have_the_wanted_rate():
+def test_links_have_the_requested_rate():
     _, rate = transfer(3 * MB, "--link", "80mbit")
     assert MB < rate < 10.5 * MB  # 10 MB/s; a busy machine may be slower
 
 
 @needs("link rates", "link delays")
 @needs_hosts_and_mpi
-def test_links_have_the_wanted_delay():
+def test_links_have_the_requested_delay():
     trip, rate = transfer(2 * MB, "--link", "80mbit", "--delay", "3ms")
     assert 0.006 <= trip < 1
     assert MB < rate < 10.5 * MB
@@ -260,7 +260,7 @@ def test_links_have_the_wanted_delay():
 
 @needs("disk rates")
 @pytest.mark.long
-def test_disks_have_the_wanted_rate():
+def test_disks_have_the_requested_rate():
     # Written directly, and through the page cache as far as the disk; read directly; by both hosts at once.
     script = """
 for host in host0 host1; do
@@ -280,7 +280,7 @@ wait
 
 
 @needs("disk sizes")
-def test_disks_have_the_wanted_size(tmp_path):
+def test_disks_have_the_requested_size(tmp_path):
     fill = "dd if=/dev/zero of=/var/tmp/data bs=1M count"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     script = f"on-host host0 {fill}=64; on-host host1 {fill}=16"

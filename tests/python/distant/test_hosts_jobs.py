@@ -55,7 +55,7 @@ for step in range(40):
 
 @needs_hosts_and_mpi
 @pytest.mark.long
-def test_processes_of_equal_numbers_replace_one_file(tmp_path):
+def test_processes_with_equal_ids_replace_one_file(tmp_path):
     (tmp_path / "writer.py").write_text(WRITER)
     folder = tmp_path / "shared"
     folder.mkdir()

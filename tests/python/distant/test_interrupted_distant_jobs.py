@@ -89,7 +89,7 @@ file.close()
 
 @pytest.mark.parametrize("what", ["read", "write", "size", "request", "close"])
 @pytest.mark.parametrize("kind", ["distant", "shared"])
-def test_an_interrupted_access_ends_and_uses_no_memory_any_more(tmp_path, kind, what):
+def test_an_interrupted_access_ends_and_stops_using_memory(tmp_path, kind, what):
     job = launch(2, sys.executable, "-c", JOB, tmp_path, kind, what, PLAIT_NODE_SIZE="1")
     after = [float(seconds) for seconds in re.findall(r"interrupted after ([\d.]+) s", job.stdout)]
     assert len(after) == 2, job.stdout

@@ -45,7 +45,7 @@ def test_a_limit_stays_with_a_striped_file(tmp_path: Path) -> None:
             file.write(30, b"x")
 
 
-def test_one_process_has_stripes_where_it_asks_for_them(tmp_path: Path) -> None:
+def test_one_process_has_stripes_on_request(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", place="striped", unit=10, persistent=True) as file:
         assert (file.one, file.components, file.unit) == (False, 1, 10)
         assert "stripes of 10 bytes" in repr(file)
@@ -62,7 +62,7 @@ def test_one_process_has_stripes_where_it_asks_for_them(tmp_path: Path) -> None:
         shared.open(tmp_path / "data")
 
 
-def test_what_is_not_persistent_leaves_others_alone(tmp_path: Path) -> None:
+def test_temporary_files_do_not_affect_others(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"mine")
     with shared.open(tmp_path / "data", "w") as file:
         file.write(0, b"theirs")
@@ -72,7 +72,7 @@ def test_what_is_not_persistent_leaves_others_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["one", "striped"])
-def test_a_block_that_fails_keeps_what_was_to_be_replaced(tmp_path: Path, place: shared.Place) -> None:
+def test_a_failing_block_leaves_the_old_file(tmp_path: Path, place: shared.Place) -> None:
     with shared.open(tmp_path / "data", "w", place=place, persistent=True) as file:
         file.write(0, b"old")
     before = sorted(tmp_path.iterdir())
@@ -108,7 +108,7 @@ def test_threads_use_one_file(tmp_path: Path) -> None:
         assert (whole == np.arange(8)[None, :, None]).all()
 
 
-def test_threads_open_files_of_their_own(tmp_path: Path) -> None:
+def test_threads_open_separate_files(tmp_path: Path) -> None:
     """Files of a single process share the object that executes their calls."""
     failed: list[Exception] = []
 
@@ -156,7 +156,7 @@ def test_descriptions_that_contradict_each_other_are_not_mixed(tmp_path: Path) -
         shared.open(tmp_path / "data")
 
 
-def test_what_a_killed_process_began_goes_with_the_next_file(tmp_path: Path) -> None:
+def test_the_next_file_removes_leftovers_of_a_killed_process(tmp_path: Path) -> None:
     begun = "data.c1of2-0123456789abcdef"
     (tmp_path / begun).write_bytes(b"half")
     (tmp_path / f".{begun}.meta.plait-host-1-0").write_bytes(b"plait shared")
@@ -168,7 +168,7 @@ def test_what_a_killed_process_began_goes_with_the_next_file(tmp_path: Path) -> 
     assert {path.name for path in tmp_path.iterdir()} == {"data", *others}
 
 
-def test_mistakes_are_told(tmp_path: Path) -> None:
+def test_wrong_arguments_are_reported(tmp_path: Path) -> None:
     for call, says in (
         (lambda: shared.open(tmp_path / "data"), "there is no such file"),
         (lambda: shared.open(tmp_path / "none" / "data"), "none"),

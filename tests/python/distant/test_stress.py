@@ -106,7 +106,7 @@ def test_slow_networks(start):
 
 @needs_disks
 @pytest.mark.long
-def test_full_disks_are_told_to_the_writer_alone(start):
+def test_only_the_writer_gets_the_error_of_a_full_disk(start):
     """Acknowledged data stays, the others continue, and there is room again after something is removed."""
     output = start(2, 3, ["--full", "--operations", 10], ["--disk-size", "8MB"]).check(range(3))
     assert any(not words.split(" checked, ")[1].startswith("0 ") for words in output.values()), output
@@ -120,7 +120,7 @@ def check_survivors(start, hosts, ranks, jobs, survivors):
 
 @needs_hosts_and_mpi
 @pytest.mark.long
-def test_a_killed_rank_is_told_of(start):
+def test_survivors_report_a_killed_rank(start):
     hosts, ranks = 3, 4
     victim = random.randrange(ranks)
     jobs = [["--kind", kind, "--fault", "kill", "--victim", victim] for kind in ("distant", "shared")]
@@ -129,7 +129,7 @@ def test_a_killed_rank_is_told_of(start):
 
 @needs_hosts_and_mpi
 @pytest.mark.long
-def test_what_stands_still_for_a_while_goes_on(start):
+def test_stopped_ranks_and_interrupted_links_continue(start):
     """Stop a rank, and interrupt the link of a host for some seconds."""
     options = ["--kind", "shared", "--phases", 2, "--first", "--fault"]
     for job in [start(2, 3, [*options, fault]) for fault in ("stop", "flap")]:
@@ -140,7 +140,7 @@ def test_what_stands_still_for_a_while_goes_on(start):
 
 @needs_hosts_and_mpi
 @pytest.mark.long
-def test_a_lost_host_is_told_of_within_half_a_minute(start):
+def test_a_lost_host_is_an_error_within_half_a_minute(start):
     """This also holds if no rank had called the host before and MPI lost it long ago; both sides continue."""
     cut = ["--fault", "cut", "--victim", 2]
     kinds = (["--kind", "distant"], ["--kind", "distant", "--first"], ["--kind", "shared", "--first"])
@@ -190,7 +190,7 @@ print(comm.gather(told))
 
 
 @needs_hosts_and_mpi
-def test_where_a_firewall_lets_only_mpi_through(behind_firewall, effort):
+def test_a_firewall_that_admits_only_mpi(behind_firewall, effort):
     """Calls between hosts fail with a reason, calls on one host succeed, and so do agreements of all."""
     near, far, free = ["found", "found", "apart"], ["apart", "apart", "found"], ["found"] * 3
     behind = {"true": [near, near, far], '[ "$PMI_RANK" = 0 ]': [near, free, free]}

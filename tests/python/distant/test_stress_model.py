@@ -14,7 +14,7 @@ def write(tag, rank, offset, count, begun=0, waited=1):
     return Operation(rank, tag, "write", 0, offset, count, begun, waited)
 
 
-def test_old_bytes_are_wrong_only_below_a_settled_write():
+def test_old_bytes_are_wrong_only_after_a_completed_write():
     first = write(1, 0, 10, 20)
     old = np.zeros(40, np.uint8)
     assert wrong_bytes(old, 0, old, [first], []).size == 0
@@ -35,7 +35,7 @@ def test_moved_bytes_are_wrong():
     assert wrong_bytes(rolled, 0, np.zeros(1000, np.uint8), [first], [first]).size > 900
 
 
-def test_what_the_same_rank_wrote_before_is_wrong_after_what_it_wrote_later():
+def test_earlier_bytes_of_a_rank_are_wrong_after_its_later_ones():
     first, later = write(1, 0, 0, 100, 0, 1), write(2, 0, 50, 100, 2, 3)
     together = write(2, 0, 50, 100, 0, 3)
     old = np.zeros(150, np.uint8)
@@ -46,7 +46,7 @@ def test_what_the_same_rank_wrote_before_is_wrong_after_what_it_wrote_later():
     assert 50 <= wrong.min() <= wrong.max() < 100
 
 
-def test_what_could_not_be_seen_is_wrong():
+def test_bytes_that_were_not_yet_visible_are_wrong():
     first = write(1, 0, 0, 100)
     assert wrong_bytes(expected_bytes(1, 0, 100), 0, np.zeros(100, np.uint8), [first], [], lambda _: False).size > 90
 

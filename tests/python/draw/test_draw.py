@@ -80,7 +80,7 @@ def test_owner_groups_name_all_copies(text):
         assert groups.groups[groups.of_element[index]] == layout.owners(index)
 
 
-def test_a_large_dimension_is_shown_around_the_rank_in_question():
+def test_a_large_dimension_is_shown_around_the_selected_rank():
     layout = plait.Layout((10**12,), "(cyclic(100000)) onto (1000)")
     axis = divide(layout, 0, 10, focus=50_000_000)
     assert [band.begin // 100_000 for band in axis.bands] == list(range(498, 508))
@@ -111,7 +111,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize("text", [*LAYOUTS, *RUNS])
-def test_runs_are_those_of_the_memory(text):
+def test_runs_are_contiguous_in_memory(text):
     layout = plait.Layout.parse(text)
     for rank in layout.rank_numbers:
         memory = element_order(layout, rank)
@@ -121,7 +121,7 @@ def test_runs_are_those_of_the_memory(text):
         assert runs_in_array(layout, rank) == (len(stretches), max(map(len, stretches), default=0))
 
 
-def test_a_huge_dimension_is_divided_without_counting_it_out():
+def test_a_huge_dimension_is_divided_without_enumeration():
     layout = plait.Layout((10**15,), "(cyclic(3)) onto (4)")
     axis = divide(layout, 0, 20)
     assert len(axis.bands) <= 20
@@ -163,7 +163,7 @@ def test_two_dimensions_are_drawn_as_a_grid_of_ranks():
     ]
 
 
-def test_one_rank_alone_hides_the_others():
+def test_a_selected_rank_hides_the_others():
     text = draw_text(plait.Layout((4,), "(cyclic) onto (2)"), View(rank=1))
     assert text.splitlines()[1].split() == ["·", "1", "·", "1"]
 
@@ -188,7 +188,7 @@ def test_positions_are_never_merged_into_bands():
     assert ["2", "4", "5", "4", "5"] in [line.split() for line in text.splitlines()]
 
 
-def test_a_large_array_says_what_is_shown():
+def test_the_shown_part_of_a_large_array_is_named():
     assert "Shown: rows 0.." in draw_text(plait.Layout((3000, 3000), "(cyclic, *) onto (4)"))
     assert "Shown" not in draw_text(plait.Layout((3000, 3000), "(block, *) onto (4)"))
 
@@ -199,7 +199,7 @@ def test_more_dimensions_than_three_are_drawn_slab_by_slab():
     assert text.splitlines()[2].split() == ["0", "0", "1", "2", "0", "3", "4", "5"]
 
 
-def test_an_empty_array_is_said_to_be_empty():
+def test_an_empty_array_is_labelled_as_empty():
     assert "no elements" in draw_text(plait.Layout((0, 4), "(block, *) onto (2)"))
 
 

@@ -70,7 +70,7 @@ def test_a_halo_in_the_terminal():
     assert "r~: its halo, wrapped around" in " ".join(lines)
 
 
-def test_a_large_block_is_shown_with_its_halo_though_that_is_small():
+def test_a_large_block_is_shown_with_its_small_halo():
     layout = plait.Layout.parse("3000x1000000 (block, block) onto (10, 10) halo=(1, 10) periodic=(0)")
     scene = build(layout, View(1), Limits(1, 20, 20))
     assert [str(band) for band in scene.rows.bands] == ["-1", "0..299", "300", "301..302"]
@@ -83,7 +83,7 @@ def test_a_large_block_is_shown_with_its_halo_though_that_is_small():
     assert "Shown: rows -1..302 of 3000, columns 99988..200011 of 1000000." in text
 
 
-def test_a_halo_over_many_small_blocks_stays_within_the_room():
+def test_a_halo_over_many_small_blocks_fits_the_width():
     sizes = ", ".join(["1"] * 60 + ["100"])
     layout = plait.Layout.parse(f"160 (gen_block({sizes})) onto (61) halo=(80)")
     scene = build(layout, View(60), Limits(1, 20, 20))
@@ -98,7 +98,7 @@ def test_a_rank_without_elements_has_no_halo():
     assert "Rank 9 is not one of the ranks here." in draw_text(layout, View(9))
 
 
-def test_the_traffic_of_filling_halos_is_counted_apart():
+def test_the_traffic_that_fills_halos_is_counted_separately():
     layout = plait.Layout.parse("8x12 (block, block) onto (2, 2) halo=(1, 1)")
     traffic = measure(plait.compose(layout, layout, fill_halo=True))
     assert np.diagonal(traffic.elements).tolist() == [24] * 4

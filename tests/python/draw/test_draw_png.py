@@ -45,7 +45,7 @@ def test_a_layout_is_drawn(tmp_path, text):
 
 
 @pytest.mark.parametrize(("text", "reason"), [("0x3 (*, *)", "no elements"), ("2x0x3x2 (*, *, *, *)", "no elements")])
-def test_what_has_no_picture_is_refused(tmp_path, text, reason):
+def test_layouts_that_cannot_be_drawn_are_rejected(tmp_path, text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         layout_png(plait.Layout.parse(text), tmp_path / "layout.png")
     assert not (tmp_path / "layout.png").exists()
@@ -71,7 +71,7 @@ def test_all_copies_have_stripes_of_their_colours(tmp_path):
     assert {int(rank_hex(rank)[1:], 16) for rank in range(6)} <= png_colours(tmp_path / "copies.png")
 
 
-def test_one_rank_alone_is_drawn_in_its_colour_only(tmp_path):
+def test_a_selected_rank_is_drawn_in_its_colour_only(tmp_path):
     layout = plait.Layout.parse("4x4 (block, *) onto (4)")
     layout_png(layout, tmp_path / "one.png", View(2))
     colours = png_colours(tmp_path / "one.png")

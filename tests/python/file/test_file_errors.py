@@ -72,7 +72,7 @@ def test_a_file_where_a_folder_should_be(tmp_path, mode):
 
 
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_a_pipe_is_refused_at_once(tmp_path, mode):
+def test_a_pipe_is_rejected_without_waiting(tmp_path, mode):
     os.mkfifo(tmp_path / "pipe")
     assert "not a regular file" in store_error(lambda: plait.open(tmp_path / "pipe", mode, **RAW))
 
@@ -155,7 +155,7 @@ def test_a_raw_file_of_another_size(tmp_path):
             plait.open(path, offset=offset, **RAW)
 
 
-def test_every_cut_of_a_npy_file(tmp_path):
+def test_every_truncation_of_a_npy_file(tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, numbered((4, 5)))
     whole = path.read_bytes()
@@ -189,7 +189,7 @@ def test_a_damaged_npy_header(tmp_path, content, says):
     assert says in text
 
 
-def test_a_header_of_more_than_the_file_can_hold(tmp_path):
+def test_a_header_that_describes_more_than_the_file_holds(tmp_path):
     path = tmp_path / "a.npy"
     for shape in ((1 << 40,), (1 << 40, 1 << 40), (1 << 62,)):
         head = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode().ljust(118)
@@ -219,7 +219,7 @@ def test_a_header_of_more_than_the_file_can_hold(tmp_path):
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_arguments_that_cannot_be(tmp_path, options, says):
+def test_invalid_arguments_are_errors(tmp_path, options, says):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(160))
     with pytest.raises(plait.ArgumentError, match=says):
@@ -227,13 +227,13 @@ def test_arguments_that_cannot_be(tmp_path, options, says):
     assert path.read_bytes() == bytes(160)
 
 
-def test_a_url_that_is_no_name(tmp_path):
+def test_an_empty_name_or_one_of_a_wrong_type(tmp_path):
     for url in (None, 7, ["a"], ""):
         with pytest.raises(plait.ArgumentError, match="the name of the file is"):
             plait.open(url, **RAW)
 
 
-def test_store_errors_are_of_pythons_classes(tmp_path):
+def test_store_errors_are_subclasses_of_python_errors(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         plait.open(tmp_path / "no.npy")
     assert isinstance(caught.value, plait.StoreError)
@@ -287,7 +287,7 @@ def test_writing_to_a_file_that_is_open_for_reading(tmp_path):
     assert path.read_bytes() == bytes(160)
 
 
-def test_arrays_that_do_not_fit_are_not_written(tmp_path):
+def test_incompatible_arrays_are_not_written(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(160))
     layout = plait.Layout((4, 5), "(block, *) onto (2)")
@@ -310,7 +310,7 @@ def test_arrays_that_do_not_fit_are_not_written(tmp_path):
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
-def test_a_file_that_is_cut_while_it_is_open(tmp_path, strategy):
+def test_a_file_truncated_while_it_is_open(tmp_path, strategy):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(8000))
     with plait.open(path, shape=(100, 10), dtype="f8", strategy=strategy) as file:
@@ -338,7 +338,7 @@ def small_disk(folder):
         subprocess.run(["umount", folder], check=True)
 
 
-def test_a_new_file_that_the_disk_has_no_room_for(tmp_path):
+def test_a_new_file_that_does_not_fit_the_disk(tmp_path):
     folder = tmp_path / "disk"
     with small_disk(folder):
         (folder / "a.bin").write_bytes(b"old")
@@ -349,7 +349,7 @@ def test_a_new_file_that_the_disk_has_no_room_for(tmp_path):
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
-def test_a_write_in_position_that_the_disk_has_no_room_for(tmp_path, strategy):
+def test_a_write_in_place_that_does_not_fit_the_disk(tmp_path, strategy):
     folder = tmp_path / "disk"
     with small_disk(folder):
         path = folder / "a.bin"
@@ -362,7 +362,7 @@ def test_a_write_in_position_that_the_disk_has_no_room_for(tmp_path, strategy):
             assert np.isin(file.read(), (0, 1)).all()
 
 
-def test_files_that_may_not_be_so_large(tmp_path):
+def test_files_beyond_the_size_limit_of_the_process(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     with no_file_beyond(1 << 20):
@@ -386,7 +386,7 @@ def test_a_failed_write_discards_the_new_file(tmp_path):
     assert path.read_bytes() == b"old"
 
 
-def test_errors_in_a_process_of_its_own_end_it_with_their_words(tmp_path):
+def test_an_uncaught_error_ends_a_process_with_its_message(tmp_path):
     code = f"import plait; plait.open({str(tmp_path / 'no.bin')!r}, shape=(1,), dtype='f8')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1

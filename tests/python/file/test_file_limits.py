@@ -30,7 +30,7 @@ def sparse(path, size, marks):
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
-def test_a_region_far_behind_2_to_the_31(tmp_path, strategy):
+def test_a_region_far_beyond_2_to_the_31(tmp_path, strategy):
     rows, columns = FAR // 8192, 1024
     row = np.arange(1024.0)
     path = sparse(tmp_path / "a.bin", FAR, [((rows - 3) * 8192, row.tobytes()), (FAR - 8, b"\1" * 8)])
@@ -83,7 +83,7 @@ def test_more_than_2_to_the_32_elements(tmp_path, strategy, order):
         assert ends.tolist() == [0, ord("x"), ord("c")]
 
 
-def test_plans_of_arrays_that_no_disk_holds(tmp_path):
+def test_plans_of_arrays_larger_than_any_disk(tmp_path):
     layout = plait.Layout((1 << 31, 1 << 20), "(cyclic, block)", grid=(1 << 10, 1 << 10))
     assert layout.elements == 1 << 51
     assert layout.local_shape(5) == (1 << 21, 1 << 10)
@@ -130,7 +130,7 @@ GROWTH = """
         ("(block, *)", (4,), None, "F"),
     ],
 )
-def test_an_access_keeps_to_its_memory(tmp_path, write, dist, grid, strategy, order):
+def test_an_access_stays_within_its_memory_limit(tmp_path, write, dist, grid, strategy, order):
     path = tmp_path / "a.bin"
     with path.open("wb") as out:
         out.truncate(2048 * 4096 * 8)

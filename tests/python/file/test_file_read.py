@@ -75,7 +75,7 @@ def test_arrays_of_many_windows(tmp_path, file_order, strategy, readers):
             check(file.read(model.layout()), model.locals(whole), "C")
 
 
-def test_large_arrays_go_through_several_threads(tmp_path):
+def test_large_arrays_are_moved_by_several_threads(tmp_path):
     whole = np.arange(1_500_000, dtype=np.float32).reshape(1000, 1500)
     path = save(tmp_path, whole)
     for strategy in ("direct", "two-phase"):
@@ -117,7 +117,7 @@ REGIONS = [
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize("file_order", ["C", "F"])
-def test_regions_are_those_of_numpy(tmp_path, file_order, strategy):
+def test_regions_equal_those_of_numpy(tmp_path, file_order, strategy):
     whole = numbered((5, 6, 7))
     path = save(tmp_path, whole, file_order)
     with plait.open(path, shape=(5, 6, 7), dtype="f8", order=file_order, strategy=strategy, memory=200) as file:
@@ -164,7 +164,7 @@ def test_any_region_in_any_layout(tmp_path, data):
     ],
     ids=str,
 )
-def test_regions_that_cannot_be(tmp_path, region, says):
+def test_invalid_regions_are_errors(tmp_path, region, says):
     path = save(tmp_path, numbered((5, 6, 7)))
     with plait.open(path, shape=(5, 6, 7), dtype="f8") as file:
         with pytest.raises(plait.ArgumentError, match=says):
@@ -205,7 +205,7 @@ def test_out_may_have_any_strides(tmp_path, strategy):
         np.testing.assert_array_equal(single, whole[3])
 
 
-def test_out_that_does_not_fit(tmp_path):
+def test_incompatible_out_arrays_are_errors(tmp_path):
     path = save(tmp_path, numbered((6, 8)))
     layout = plait.Layout((6, 8), "(block, *) onto (2)")
     frozen = np.empty((6, 8))
@@ -252,7 +252,7 @@ def test_the_default_layout_is_that_of_the_file(tmp_path):
             np.testing.assert_array_equal(file.read(region=np.s_[1:3, 2]), whole[1:3, 2])
 
 
-def test_what_a_file_tells(tmp_path):
+def test_properties_of_a_file(tmp_path):
     path = save(tmp_path, numbered((4, 6)))
     with plait.open(path, shape=(4, 6), dtype="<f8") as file:
         assert (file.url, file.mode, file.shape, file.order) == (str(path), "r", (4, 6), "C")
@@ -269,7 +269,7 @@ def test_what_a_file_tells(tmp_path):
 
 
 @pytest.mark.parametrize("write", [False, True])
-def test_explain_says_what_will_happen(tmp_path, write):
+def test_explain_describes_the_plan(tmp_path, write):
     path = save(tmp_path, numbered((64, 128)))
     layout = plait.Layout((64, 128), "(*, cyclic) onto (4)")
     for strategy in ("direct", "two-phase"):
@@ -285,7 +285,7 @@ def test_explain_says_what_will_happen(tmp_path, write):
         file.explain()
 
 
-def test_readers_are_as_many_as_there_can_be(tmp_path):
+def test_the_number_of_readers_is_limited(tmp_path):
     path = save(tmp_path, numbered((4, 6)))
     with plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", readers=5) as file:
         np.testing.assert_array_equal(file.read(), numbered((4, 6)))
@@ -293,7 +293,7 @@ def test_readers_are_as_many_as_there_can_be(tmp_path):
         plait.open(path, shape=(4, 6), dtype="f8", readers=-1)
 
 
-def test_memory_that_holds_no_window_is_refused(tmp_path):
+def test_too_little_memory_for_a_window_is_rejected(tmp_path):
     path = save(tmp_path, numbered((4, 6)))
     small = plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", memory=15)
     with pytest.raises(plait.ArgumentError, match="memory=15"):

@@ -41,7 +41,7 @@ def same(a, b):
 @pytest.mark.sampled(43)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_types_go_both_ways(tmp_path, dtype, order):
+def test_types_are_read_and_written(tmp_path, dtype, order):
     whole = elements(dtype)
     layout = plait.Layout((4, 5), "(cyclic, block) onto (2, 2)")
     for suffix in (".npy", ".bin"):
@@ -88,7 +88,7 @@ def test_small_shapes(tmp_path, shape, order):
             same(np.load(path), whole)
 
 
-def test_shapes_as_numpy_takes_them(tmp_path):
+def test_shapes_in_the_forms_of_numpy(tmp_path):
     with plait.open(tmp_path / "a.bin", "w", shape=6, dtype="f8") as file:
         assert file.shape == (6,)
     for shape in ([2, 3], np.array([2, 3]), (np.int32(2), 3), 6, np.int64(6)):
@@ -130,7 +130,7 @@ def test_a_shape_and_dtype_that_match_the_header_are_fine(tmp_path):
             plait.open(tmp_path / "a.npy", **options)
 
 
-def test_a_structure_spelled_otherwise_matches_the_header(tmp_path):
+def test_a_structure_in_another_spelling_matches_the_header(tmp_path):
     whole = elements(STRUCTURED)
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy", dtype=STRUCTURED) as file:
@@ -145,13 +145,13 @@ def test_elements_that_are_only_bytes(tmp_path):
 
 @pytest.mark.parametrize("dtype", [object, [("a", object)], "S0", "U0", "V0", []], ids=str)
 @pytest.mark.parametrize("name", ["a.npy", "a.bin"])
-def test_types_without_a_fixed_size_are_refused(tmp_path, dtype, name):
+def test_types_without_a_fixed_size_are_rejected(tmp_path, dtype, name):
     with pytest.raises(plait.ArgumentError):
         plait.open(tmp_path / name, "w", shape=(3,), dtype=dtype)
     assert not list(tmp_path.iterdir())
 
 
-def test_objects_in_a_npy_file_are_refused(tmp_path):
+def test_objects_in_a_npy_file_are_rejected(tmp_path):
     np.save(tmp_path / "a.npy", np.array([{}, []], object))
     with pytest.raises(plait.ArgumentError, match="Python objects"):
         plait.open(tmp_path / "a.npy")

@@ -123,7 +123,7 @@ def test_arrays_of_many_windows(tmp_path):
             assert path.read_bytes() == whole.tobytes(file_order)
 
 
-def test_what_was_not_written_is_zero(tmp_path):
+def test_unwritten_elements_are_zero(tmp_path):
     path = tmp_path / "a.npy"
     with plait.open(path, "w", shape=(6, 8), dtype="i2") as file:
         file.write(np.full((2, 8), 5, "i2"), region=np.s_[1:5:3])
@@ -134,7 +134,7 @@ def test_what_was_not_written_is_zero(tmp_path):
     np.testing.assert_array_equal(np.load(path), [0, 0, 0])
 
 
-def test_elements_around_a_raw_array_stay(tmp_path):
+def test_bytes_around_a_raw_array_stay(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"h" * 13 + bytes(24))
     with plait.open(path, "r+", shape=(3,), dtype="f8", offset=13) as file:
@@ -179,21 +179,21 @@ def test_an_exception_discards_the_new_file(tmp_path, exists):
     assert list(tmp_path.iterdir()) == ([path] if exists else [])
 
 
-def test_an_exception_keeps_what_was_written_in_position(tmp_path):
+def test_an_exception_preserves_writes_in_place(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(32))
     assert leave(path, "r+").closed
     np.testing.assert_array_equal(np.fromfile(path), np.arange(4.0))
 
 
-def test_a_file_that_is_forgotten_does_not_appear(tmp_path):
+def test_an_unclosed_file_does_not_appear(tmp_path):
     file = plait.open(tmp_path / "a.bin", "w", shape=(4,), dtype="f8")
     file.write(np.arange(4.0))
     del file
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_process_that_ends_without_closing_leaves_nothing(tmp_path):
+def test_a_process_that_exits_without_closing_leaves_no_file(tmp_path):
     code = (
         f"import plait; f = plait.open({str(tmp_path / 'a.bin')!r}, 'w', shape=(4,), dtype='f8'); raise SystemExit(3)"
     )
@@ -235,7 +235,7 @@ def test_a_new_file_has_the_usual_permissions(tmp_path):
     assert stat.S_IMODE((tmp_path / "a.bin").stat().st_mode) == stat.S_IMODE((tmp_path / "b.bin").stat().st_mode)
 
 
-def test_what_a_dead_process_left_is_removed(tmp_path):
+def test_leftovers_of_a_dead_process_are_removed(tmp_path):
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     host = socket.gethostname()
@@ -255,7 +255,7 @@ def test_what_a_dead_process_left_is_removed(tmp_path):
     other.unlink()
 
 
-def test_two_writers_of_one_name_do_not_meet(tmp_path):
+def test_two_writers_of_one_name_do_not_interfere(tmp_path):
     path = tmp_path / "a.bin"
     path.touch()  # one that appeared meanwhile would not be replaced
     with plait.open(path, "w", shape=(2,), dtype="f8") as first:

@@ -44,7 +44,7 @@ def run(program, folder, ranks=3):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["a.npy", "stripe:a?disks=."])
 @pytest.mark.parametrize("does", ["is writing", "has written"])
-def test_one_writes_and_the_others_are_told(tmp_path, name, does):
+def test_one_rank_writes_and_the_others_get_an_error(tmp_path, name, does):
     program = f"""
 if rank > 0:
     while not os.path.exists("begun" if rank == 1 else "done1"):  # not at once: each would see the other
@@ -71,13 +71,13 @@ else:
 
 
 @needs_mpi
-def test_of_ranks_that_write_at_the_same_time_all_but_one_are_told(tmp_path):
+def test_at_most_one_of_several_concurrent_writers_succeeds(tmp_path):
     assert len(run("write('a.npy')", tmp_path)) in (2, 3)
 
 
 @needs_mpi
 @pytest.mark.long
-def test_what_is_meant_is_not_refused(tmp_path):
+def test_intended_writes_are_accepted(tmp_path):
     program = """
 write(f"{rank}.npy")
 write(f"{rank}.npy")
@@ -133,7 +133,7 @@ def test_environments_of_launchers(tmp_path, monkeypatch):
     assert os.listxattr(tmp_path / "a.npy") == []
 
 
-def test_an_earlier_job_of_the_same_number_is_another(tmp_path):
+def test_an_earlier_job_with_the_same_id_is_distinguished(tmp_path):
     """Examples are a scheduler that starts a job again, and a container whose processes have fixed numbers."""
     environment = {**os.environ, "PMIX_NAMESPACE": "again@1"}
 

@@ -32,7 +32,7 @@ def check_rejected(call):
 
 
 @pytest.mark.parametrize("name", ["a.npy", "stripe:a?disks=."])
-def test_a_child_that_ends_leaves_the_new_file_to_its_parent(tmp_path, monkeypatch, name):
+def test_a_child_does_not_touch_the_new_file_of_its_parent(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     held = [new(name)]
     held[0].iwrite(ARRAY).wait()  # there is a thread now
@@ -88,7 +88,7 @@ def test_calls_on_inherited_handles_are_errors(tmp_path):
         handle.close()
 
 
-def test_a_child_works_with_files_of_its_own(tmp_path):
+def test_a_child_can_open_its_own_files(tmp_path):
     layouts = [plait.Layout(ARRAY.shape, text) for text in ("(block) onto (2)", "(cyclic) onto (3)")]
     held = [np.zeros(layouts[0].local_shape(rank)) for rank in range(2)]
     plait.iredistribute(held, *layouts).wait()
@@ -134,7 +134,7 @@ def work(name):
     return os.getpid()
 
 
-def test_processes_of_multiprocessing(tmp_path):
+def test_multiprocessing_workers(tmp_path):
     file = new(tmp_path / "a.npy")
     file.iwrite(ARRAY).wait()
     with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -159,7 +159,7 @@ if child:
 """
 
 
-def test_a_child_that_leaves_as_programs_do(tmp_path):
+def test_a_child_that_exits_normally(tmp_path):
     """It finalises Python, which collects the inherited handles, and joins no thread."""
     quiet = ["-X", "dev", "-W", "ignore:This process:DeprecationWarning"]
     done = subprocess.run([sys.executable, *quiet, "-c", PROGRAM], cwd=tmp_path, capture_output=True, timeout=300)

@@ -9,7 +9,7 @@ import plait
 from plait import Layout
 
 
-def test_a_number_is_a_grid_of_one_axis():
+def test_a_number_is_a_grid_with_one_axis():
     assert Layout((8, 12), "(block, *)", grid=4) == Layout((8, 12), "(block, *)", grid=(4,))
     assert Layout(8, "(cyclic)", grid=np.int64(3)) == Layout((8,), "(cyclic)", grid=(3,))
     with pytest.raises(plait.ArgumentError, match="has 1 axis"):
@@ -19,7 +19,7 @@ def test_a_number_is_a_grid_of_one_axis():
 
 
 @pytest.mark.parametrize("whole", [None, ":", "*"])
-def test_what_is_not_distributed(whole):
+def test_distributions_of_undistributed_arrays(whole):
     expected = Layout((8, 12, 3), "(*, block, *)", grid=(4,))
     assert Layout((8, 12, 3), [whole, "block", whole], grid=4) == expected
     assert Layout((8, 12, 3), f"({whole or ':'}, block, {whole or ':'}) onto (4)") == expected
@@ -27,7 +27,7 @@ def test_what_is_not_distributed(whole):
     assert Layout((8,), [whole]) == Layout((8,), "(*)")
 
 
-def test_texts_are_layouts(tmp_path):
+def test_layouts_may_be_texts(tmp_path):
     whole = np.arange(96.0).reshape(8, 12)
     text = "(block, :) onto (4)"
     layout = Layout((8, 12), "(block, *)", grid=4)
@@ -54,7 +54,7 @@ def test_texts_are_layouts(tmp_path):
     assert plait.relabel(f"8x12 {text}", f"8x12 {text}") == layout
 
 
-def test_lists_are_arrays(tmp_path):
+def test_arrays_may_be_lists(tmp_path):
     rows = [[1, 2, 3], [4, 5, 6]]
     with plait.open(tmp_path / "a.npy", "w", shape=(2, 3), dtype="f4") as file:
         file.write(rows)
@@ -78,7 +78,7 @@ def test_lists_are_arrays(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["1M", "1 MiB", "1024K", "1048576", " 1024 kib ", "1m"])
-def test_texts_are_numbers_of_bytes(tmp_path, text):
+def test_numbers_of_bytes_may_be_texts(tmp_path, text):
     whole = np.arange(1 << 20, dtype="f8").reshape(1024, 1024)
     np.save(tmp_path / "a.npy", whole)
     layout = "(*, cyclic) onto (4)"
@@ -93,7 +93,7 @@ def test_texts_are_numbers_of_bytes(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", ["", "M", "1.5M", "-1", "1MB", "1 X", "1Mi"])
-def test_texts_that_are_no_numbers_of_bytes(tmp_path, text):
+def test_texts_that_are_not_numbers_of_bytes_are_errors(tmp_path, text):
     np.save(tmp_path / "a.npy", np.zeros(3))
     for call in (
         lambda: plait.open(tmp_path / "a.npy", memory=text),

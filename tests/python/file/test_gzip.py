@@ -51,7 +51,7 @@ def test_layouts_and_regions(tmp_path, members, level):
 
 
 @pytest.mark.parametrize(("members", "level"), [(1, 6), (1, 0), (40, 1)])
-def test_any_position_is_reached_from_a_restart_point_near_it(tmp_path, members, level, effort):
+def test_every_offset_is_read_from_a_near_restart_point(tmp_path, members, level, effort):
     array = noise(effort.choose(600_000, 3_000_000))
     path = write_gzip(tmp_path / "a.bin.gz", array, members, level)
     with plait.open(path, shape=array.shape, dtype="i4") as file:
@@ -74,7 +74,7 @@ def test_restart_points_are_thinned_out_in_large_files(tmp_path, effort):
         assert file.read(region=np.s_[123_456_780:123_456_800]).tolist() == [0] * 9 + [7] + [0] * 10
 
 
-def test_what_programs_have_packed(tmp_path):
+def test_files_of_gzip_programs(tmp_path):
     array = noise(1000)
     (tmp_path / "a.raw").write_bytes(array.tobytes())
     if shutil.which("gzip") is None:
@@ -97,7 +97,7 @@ def test_an_offset_counts_bytes_of_the_content(tmp_path):
     assert plait.open(path, shape=8, dtype="i4", offset=8).read().tolist() == noise(10)[2:].tolist()
 
 
-def test_sizes_that_do_not_fit(tmp_path):
+def test_wrong_sizes_are_errors(tmp_path):
     path = write_gzip(tmp_path / "a.gz", noise(10))
     assert "has 40 bytes, but an array 11 of 4-byte elements" in open_error_text(plait.StoreError, path, shape=11)
     assert "has 40 bytes, but an array 9 of 4-byte elements" in open_error_text(plait.ArgumentError, path, shape=9)
@@ -105,7 +105,7 @@ def test_sizes_that_do_not_fit(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["w", "r+"])
-def test_writing_is_refused(tmp_path, mode):
+def test_writing_is_rejected(tmp_path, mode):
     path = write_gzip(tmp_path / "a.raw.gz", noise(6))
     before = path.read_bytes()
     text = open_error_text(plait.ArgumentError, path, mode)
@@ -151,7 +151,7 @@ def test_files_that_are_not_gzipped(tmp_path):
     assert "Its first bytes are those of GRIB" in open_error_text(plait.StoreError, tmp_path / "a.gz")
 
 
-def test_damage_is_found_when_the_file_is_opened(tmp_path):
+def test_damage_is_detected_when_the_file_is_opened(tmp_path):
     path = write_gzip(tmp_path / "a.gz", noise(100_000), 2)
     whole = path.read_bytes()
     second = whole.index(b"\x1f\x8b\x08", 10)
@@ -174,7 +174,7 @@ def test_damage_is_found_when_the_file_is_opened(tmp_path):
     assert f"damaged at byte {len(whole) + 2}" in open_error_text(plait.StoreError, path, **known)
 
 
-def test_damage_that_comes_later_is_told_by_the_read(tmp_path, effort):
+def test_later_damage_is_reported_by_the_read(tmp_path, effort):
     array = noise(effort.choose(1_000_000, 3_000_000))
     path = write_gzip(tmp_path / "a.gz", array)
     with plait.open(path, shape=array.shape, dtype="i4") as file:

@@ -60,7 +60,7 @@ def waiting(name, what):
         assert program.stdout.readline() == "changed\n"
 
 
-def test_a_wait_for_the_journal_of_attributes_is_interrupted(tmp_path):
+def test_waiting_for_the_attribute_journal_is_interrupted(tmp_path):
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
@@ -80,7 +80,7 @@ def test_a_wait_for_the_journal_of_attributes_is_interrupted(tmp_path):
         assert file.read().tolist() == np.arange(8.0).tolist()
 
 
-def test_a_wait_for_the_lock_of_a_chunk_is_interrupted(tmp_path):
+def test_waiting_for_a_chunk_lock_is_interrupted(tmp_path):
     path = tmp_path / "a.zarr"
     with plait.open(path, "w", shape=(8,), dtype="f8", chunks=(8,), codec="zstd:1") as file:
         file.write(np.zeros(8))

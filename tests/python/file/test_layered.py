@@ -21,7 +21,7 @@ with plait.open("over/a.npy", "r+") as file:
 """
 
 
-def test_what_is_cached_below_is_not_taken_for_cold(tmp_path):
+def test_pages_cached_by_the_lower_file_system_count_as_cached(tmp_path):
     """Otherwise each read would go to the disk, and each large one would use windows."""
     for name in ("under", "changes", "work", "over"):
         (tmp_path / name).mkdir()

@@ -11,7 +11,7 @@ import plait.distant
 import plait.shared
 
 
-def test_a_lack_of_memory_is_of_pythons_class_too(tmp_path):
+def test_a_lack_of_memory_is_a_memory_error(tmp_path):
     class ExhaustedMemory:
         def __index__(self):
             raise MemoryError
@@ -26,7 +26,7 @@ def test_a_lack_of_memory_is_of_pythons_class_too(tmp_path):
     assert (again.errno, str(again)) == (errno.ENOMEM, str(caught.value))
 
 
-def test_a_lack_of_memory_is_one_in_collective_calls_too(tmp_path):
+def test_a_lack_of_memory_is_a_memory_error_in_collective_calls(tmp_path):
     class ExhaustedMemory:
         def __array__(self, *ignored, **also):
             raise MemoryError

@@ -25,7 +25,7 @@ def read(name: str) -> np.ndarray:
         return file.read(whole(file.shape))
 
 
-def test_what_is_written_is_read_in_any_layout() -> None:
+def test_arrays_are_read_in_any_layout() -> None:
     array = np.arange(35, dtype="f4").reshape(5, 7)
     with plait.open("memory:layouts", "w", shape=(5, 7), dtype="f4") as file:
         file.write([array[list(ROWS.indices(rank)[0])] for rank in range(3)], ROWS)
@@ -36,7 +36,7 @@ def test_what_is_written_is_read_in_any_layout() -> None:
             np.testing.assert_array_equal(part, array[:, rank::2])
 
 
-def test_nothing_is_there_before_it_is_closed_and_the_old_one_until_then() -> None:
+def test_a_new_array_replaces_the_old_one_when_it_is_closed() -> None:
     first, second = np.arange(4.0), np.arange(9)
     with plait.open("memory:later", "w", shape=(4,), dtype="f8") as file:
         file.write(first, whole((4,)))
@@ -60,7 +60,7 @@ def test_an_array_that_fails_to_be_written_leaves_the_old_one() -> None:
     np.testing.assert_array_equal(read("memory:kept"), np.arange(3))
 
 
-def test_parts_are_written_in_position() -> None:
+def test_parts_are_written_in_place() -> None:
     write("memory:position", np.zeros((4, 4), "u2"))
     with plait.open("memory:position", "r+") as file:
         file.write(np.ones((2, 1), "u2"), whole((2, 1)), region=np.s_[1:3, 2:3])
@@ -69,12 +69,12 @@ def test_parts_are_written_in_position() -> None:
     np.testing.assert_array_equal(read("memory:position"), expected)
 
 
-def test_empty_arrays_fit() -> None:
+def test_empty_arrays() -> None:
     write("memory:empty", np.zeros((0, 3)))
     assert read("memory:empty").shape == (0, 3)
 
 
-def test_a_child_begins_with_nothing() -> None:
+def test_a_forked_child_starts_without_arrays() -> None:
     write("memory:parent", np.arange(3))
     child = os.fork()
     if child == 0:

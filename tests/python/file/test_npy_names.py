@@ -44,7 +44,7 @@ def version(path):
 @pytest.mark.filterwarnings("ignore:Stored array in format:UserWarning")
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", NAMES, ids=shown)
-def test_names_go_both_ways(tmp_path, name):
+def test_names_are_read_and_written(tmp_path, name):
     whole = np.zeros(4, dtype=make_type(name))
     whole.view("u1")[:] = np.arange(whole.nbytes)
     np.save(tmp_path / "numpy.npy", whole)
@@ -73,7 +73,7 @@ def test_each_version_is_read(tmp_path, format_version):
     assert plait.open(tmp_path / "a.npy").dtype.names == ("größe",)
 
 
-def test_another_name_is_another_type(tmp_path):
+def test_types_with_other_field_names_differ(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3, dtype=[("größe", "f8")]))
     with pytest.raises(plait.ArgumentError, match="größe"):
         plait.open(tmp_path / "a.npy", dtype=[("grösse", "f8")])

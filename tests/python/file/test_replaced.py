@@ -14,7 +14,7 @@ import plait
 
 
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_a_file_that_is_being_replaced_is_read_whole(tmp_path, mode):
+def test_a_file_under_replacement_is_read_completely(tmp_path, mode):
     path = tmp_path / "a.npy"
     with replaced(path, [1000, 3000]):
         for _ in range(1000):
@@ -24,7 +24,7 @@ def test_a_file_that_is_being_replaced_is_read_whole(tmp_path, mode):
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.bin", "stripe:a?disks=.,.&unit=64"])
-def test_a_file_that_is_replaced_while_it_is_written_in_place(tmp_path, monkeypatch, name):
+def test_a_file_replaced_while_it_is_written_in_place_is_an_error(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     array = np.arange(100.0)
 
@@ -56,7 +56,7 @@ with plait.open(name, "r+", **kind) as file:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.npy", "a.bin", "stripe:a?disks=.,.&unit=64"])
 @pytest.mark.parametrize("birth", [True, False])
-def test_a_file_that_is_written_in_place_is_not_taken_for_another_one(tmp_path, monkeypatch, name, birth):
+def test_a_file_written_in_place_is_not_considered_replaced(tmp_path, monkeypatch, name, birth):
     """This holds after the program changes its folder, and if only the numbers of files distinguish them."""
     monkeypatch.chdir(tmp_path)
     with plait.open(name, "w", shape=(100,), dtype="f8") as file:

@@ -65,7 +65,7 @@ def test_extended_attributes_and_access_lists_stay(tmp_path):
     assert os.getxattr(path, "system.posix_acl_access") == ACCESS_LIST
 
 
-def test_the_folder_gives_no_access_list_to_a_file_that_had_none(tmp_path):
+def test_a_default_access_list_is_not_applied_to_a_replaced_file(tmp_path):
     path = tmp_path / "a.npy"
     write(path)
     path.chmod(0o640)
@@ -106,7 +106,7 @@ def open_folder():
         yield name
 
 
-def test_what_is_not_permitted_is_left_out(open_folder):
+def test_properties_without_permission_are_skipped(open_folder):
     path = f"{open_folder}/a.npy"
     write(path)
     os.chown(path, NOBODY, 12346)
@@ -117,7 +117,7 @@ def test_what_is_not_permitted_is_left_out(open_folder):
     assert after.st_mode & 0o777 == 0o644  # another group may no more than everybody
 
 
-def test_the_owner_replaces_a_file_that_nobody_may_read(open_folder):
+def test_the_owner_replaces_an_unreadable_file(open_folder):
     path = f"{open_folder}/a.npy"
     write(path)
     os.chown(path, NOBODY, NOBODY)
@@ -127,7 +127,7 @@ def test_the_owner_replaces_a_file_that_nobody_may_read(open_folder):
     assert np.load(path).shape == (5,)
 
 
-def test_other_names_keep_the_old_file(tmp_path):
+def test_hard_links_keep_the_old_file(tmp_path):
     path = tmp_path / "a.npy"
     write(path)
     (tmp_path / "second.npy").hardlink_to(path)
@@ -151,7 +151,7 @@ def test_the_longest_names(tmp_path):
     assert raised.value.errno == errno.ENAMETOOLONG
 
 
-def test_what_a_killed_process_left_under_a_long_name_goes(tmp_path):
+def test_leftovers_with_long_names_are_removed(tmp_path):
     path = tmp_path / ("x" * 250 + ".npy")
     code = "import os, sys, plait; f = plait.open(sys.argv[1], 'w', shape=(3,), dtype='i4'); os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", code, path])
@@ -160,7 +160,7 @@ def test_what_a_killed_process_left_under_a_long_name_goes(tmp_path):
     assert names(tmp_path) == [path.name]
 
 
-def test_names_that_are_no_utf_8(tmp_path):
+def test_names_that_are_not_utf_8(tmp_path):
     path = os.fsencode(tmp_path) + b"/gr\xfc\xdfe.npy"
     write(path)
     with plait.open(path) as file:
@@ -205,7 +205,7 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["a.npy", "stripes"])
-def test_what_cannot_be_replaced_in_the_end_is_kept_beside(tmp_path, kind):
+def test_a_file_that_cannot_be_replaced_is_saved_next_to_it(tmp_path, kind):
     path = tmp_path / kind
     striped = kind == "stripes"
     url = f"stripe:{path}?disks={tmp_path}" if striped else path
@@ -226,7 +226,7 @@ def run_as_nobody(path):
     return subprocess.run([sys.executable, "-c", AS_NOBODY, path], capture_output=True, text=True)
 
 
-def test_a_file_of_another_user_in_a_sticky_folder_is_refused_before_work(open_folder):
+def test_another_users_file_in_a_sticky_folder_is_rejected_in_open(open_folder):
     path = f"{open_folder}/a.npy"
     write(path)
     os.chmod(path, 0o666)

@@ -22,7 +22,7 @@ def file(tmp_path):
         yield opened
 
 
-def test_a_started_read_gives_what_read_does(file):
+def test_a_nonblocking_read_has_the_result_of_read(file):
     file.write(np.arange(2048.0).reshape(64, 32))
     request = file.iread(rows())
     assert isinstance(request, plait.Request)
@@ -36,7 +36,7 @@ def test_a_started_read_gives_what_read_does(file):
     np.testing.assert_array_equal(out, np.arange(2048.0).reshape(64, 32)[1:4])
 
 
-def test_started_accesses_are_carried_out_in_order(file):
+def test_nonblocking_accesses_run_in_order(file):
     requests = []
     for i in range(20):
         requests.append(file.iwrite(np.full((64, 32), float(i))))
@@ -73,7 +73,7 @@ def test_requests_keep_their_arrays_alive(file):
     assert all(request.test() for request in requests)
 
 
-def test_closing_waits_for_what_was_started(tmp_path):
+def test_close_waits_for_nonblocking_accesses(tmp_path):
     path = tmp_path / "new.npy"
     with plait.open(path, "w", shape=(512, 512), dtype="f8") as new:
         requests = [new.iwrite(np.full((256, 512), float(i)), region=np.s_[i * 256 : i * 256 + 256]) for i in range(2)]
@@ -112,7 +112,7 @@ def test_a_truncated_file_is_an_error_of_the_request(tmp_path):
             request.wait()
 
 
-def test_the_file_may_be_forgotten_before_its_request(tmp_path):
+def test_the_file_may_be_collected_before_its_request(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(np.arange(2048.0).tobytes())
     request = plait.open(path, shape=(64, 32), dtype="f8").iread()
@@ -121,7 +121,7 @@ def test_the_file_may_be_forgotten_before_its_request(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["r+", "w"])
-def test_closing_tells_of_a_failed_write_that_nobody_waited_for(tmp_path, mode):
+def test_close_raises_the_error_of_an_unwaited_write(tmp_path, mode):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     file = plait.open(path, mode, shape=(512,), dtype="f8")
@@ -138,7 +138,7 @@ def test_closing_tells_of_a_failed_write_that_nobody_waited_for(tmp_path, mode):
 
 
 @pytest.mark.parametrize("mode", ["r+", "w"])
-def test_leaving_the_block_tells_of_it_too(tmp_path, mode):
+def test_leaving_the_block_raises_the_error_of_an_unwaited_write(tmp_path, mode):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     file = plait.open(path, mode, shape=(512,), dtype="f8")
@@ -148,7 +148,7 @@ def test_leaving_the_block_tells_of_it_too(tmp_path, mode):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_closing_says_nothing_of_a_failure_that_was_told(tmp_path):
+def test_close_does_not_raise_a_reported_error_again(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     with plait.open(path, "r+", shape=(512,), dtype="f8") as file:

@@ -28,7 +28,7 @@ def mode(request):
     return request.param
 
 
-def test_reading_goes_through_the_array_in_file_order(path, mode):
+def test_reading_follows_the_order_of_the_file(path, mode):
     with plait.open(path) as file, file.stream(mode) as stream:
         assert isinstance(stream, plait.Stream)
         assert stream.mode == mode
@@ -47,7 +47,7 @@ def test_reading_goes_through_the_array_in_file_order(path, mode):
         assert stream.read(0).shape == (0,)
 
 
-def test_an_array_in_fortran_order_is_read_as_it_lies(tmp_path, mode):
+def test_an_array_in_fortran_order_is_read_in_stored_order(tmp_path, mode):
     np.save(tmp_path / "f.npy", np.asfortranarray(WHOLE))
     with plait.open(tmp_path / "f.npy") as file:
         np.testing.assert_array_equal(file.stream(mode).read(600), WHOLE.ravel("F"))
@@ -81,7 +81,7 @@ def test_writing_a_new_file(tmp_path, mode):
     np.testing.assert_array_equal(np.load(path), WHOLE)
 
 
-def test_reading_and_writing_in_position(path, mode):
+def test_reading_and_writing_in_place(path, mode):
     with plait.open(path, "r+") as file:
         stream = file.stream(mode)
         stream.read(10)
@@ -93,7 +93,7 @@ def test_reading_and_writing_in_position(path, mode):
     np.testing.assert_array_equal(np.load(path).ravel()[8:17], [8, 9, -1, -1, -1, -1, -1, 15, 16])
 
 
-def test_started_requests_are_carried_out_in_order(path, mode):
+def test_nonblocking_requests_run_in_order(path, mode):
     with plait.open(path, "r+") as file:
         stream = file.stream(mode)
         requests = [stream.iread(100) for _ in range(7)]
@@ -142,13 +142,13 @@ def test_closing(path, mode):
 
 
 @pytest.mark.sampled(1)
-def test_a_stream_keeps_its_file(path, mode):
+def test_a_stream_keeps_its_file_open(path, mode):
     stream = plait.open(path).stream(mode)
     gc.collect()
     assert stream.read(3)[2] == 2
 
 
-def test_a_block_that_fails_discards_a_new_file(tmp_path, mode):
+def test_a_failing_block_discards_a_new_file(tmp_path, mode):
     file = plait.open(tmp_path / "new.npy", "w", shape=(600,), dtype="f8")
     stream = file.stream(mode)
 
@@ -197,7 +197,7 @@ def test_arguments_are_checked(path, mode, call, says):
 
 
 @pytest.mark.parametrize("wrong", [-1, 5, 2**40, True, "1", 1.0, None])
-def test_modes_that_are_none(path, wrong):
+def test_invalid_modes_are_errors(path, wrong):
     with plait.open(path) as file, pytest.raises(plait.ArgumentError, match="mode"):
         file.stream(wrong)
 
@@ -228,7 +228,7 @@ def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started,
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failed_write_in_position_is_told_when_the_file_is_closed(tmp_path, mode):
+def test_close_raises_the_error_of_a_failed_write_in_place(tmp_path, mode):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     file = plait.open(path, "r+", shape=(512,), dtype="f8")
@@ -265,7 +265,7 @@ def open_names():
 
 
 @pytest.mark.parametrize("give_up", [False, True])
-def test_a_closed_file_is_closed_also_where_a_stream_is_kept(tmp_path, mode, give_up):
+def test_an_open_stream_does_not_keep_a_closed_file_open(tmp_path, mode, give_up):
     path = tmp_path / "a.bin"
     stream = None
     with suppress(KeyError), plait.open(path, "w", shape=(600,), dtype="f8") as file:
@@ -331,7 +331,7 @@ except plait.StoreError:
 """
 
 
-def test_a_write_that_finds_no_thread_loses_a_new_file(tmp_path):
+def test_a_write_without_a_thread_discards_a_new_file(tmp_path):
     path = tmp_path / "a.bin"
     job = subprocess.run(
         [sys.executable, "-c", WITHOUT_THREADS, str(path)], capture_output=True, text=True, timeout=300, check=False

@@ -128,7 +128,7 @@ def test_disks_from_the_setting_and_relative_names(tmp_path, disks, monkeypatch)
             assert file.read().tolist() == [1, 2, 3]
 
 
-def test_replacing_in_all_directions(tmp_path, disks):
+def test_striped_and_plain_files_replace_each_other(tmp_path, disks):
     path = tmp_path / "a"
     names = [str(path), url(path, disks), url(path, disks[:2], 100), str(path), url(path, disks[1:]), str(path)]
     for i, name in enumerate(names):
@@ -141,7 +141,7 @@ def test_replacing_in_all_directions(tmp_path, disks):
     assert sorted(os.listdir(tmp_path)) == ["a", "disk0", "disk1", "disk2"]
 
 
-def test_a_reader_keeps_what_it_opened(tmp_path, disks):
+def test_a_reader_continues_with_a_replaced_file(tmp_path, disks):
     path = tmp_path / "a"
     with plait.open(url(path, disks), "w", **ARRAY) as file:
         file.write(np.ones(SHAPE))
@@ -153,7 +153,7 @@ def test_a_reader_keeps_what_it_opened(tmp_path, disks):
         assert (new.read() == 0).all()
 
 
-def test_a_new_file_that_is_given_up_leaves_nothing(tmp_path, disks):
+def test_a_discarded_new_file_leaves_nothing(tmp_path, disks):
     path = tmp_path / "a"
     file = plait.open(url(path, disks), "w", **ARRAY)
     assert len(components(disks)) == 3
@@ -207,13 +207,13 @@ def open_error_text(name, mode="r", kind=plait.StoreError, code=None, **options)
         ("unit=64K", "no disks"),
     ],
 )
-def test_names_that_cannot_be(tmp_path, monkeypatch, options, says):
+def test_invalid_names_are_errors(tmp_path, monkeypatch, options, says):
     monkeypatch.chdir(tmp_path)
     assert says in open_error_text(f"stripe:a?{options}", "w", plait.ArgumentError)
     assert os.listdir(tmp_path) == []
 
 
-def test_disks_that_cannot_be_written(tmp_path, disks):
+def test_unwritable_disks(tmp_path, disks):
     path = tmp_path / "a"
     text = open_error_text(url(path, [disks[0], tmp_path / "none"]), "w", code=errno.ENOENT)
     assert f"to the disk {tmp_path / 'none'}" in text
@@ -229,7 +229,7 @@ def test_disks_that_cannot_be_written(tmp_path, disks):
 
 
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_files_that_are_not_whole(tmp_path, disks, mode):
+def test_incomplete_files_are_errors(tmp_path, disks, mode):
     path = tmp_path / "a"
     name = f"stripe:{path}"
     with plait.open(url(path, disks, 1000), "w", **ARRAY) as file:

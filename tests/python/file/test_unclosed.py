@@ -47,7 +47,7 @@ def unclosed_line(name):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.npy", "a", "stripe:a?disks=.", "distant:a.npy?folder=."])
-def test_the_end_of_a_program_tells_which_files_it_loses(tmp_path, name):
+def test_a_program_names_the_files_that_it_loses_at_exit(tmp_path, name):
     output, remaining = run(f"file = new({name!r})", tmp_path)
     assert output.startswith(unclosed_line(name))
     assert len(output.splitlines()) == 1
@@ -74,13 +74,13 @@ def test_the_end_of_a_program_tells_which_files_it_loses(tmp_path, name):
         ),
     ],
 )
-def test_once_for_each_file_and_not_without_a_loss(tmp_path, program, told, left):
+def test_each_lost_file_is_named_once(tmp_path, program, told, left):
     output, remaining = run(program, tmp_path)
     assert len(lines(output)) == told, output
     assert remaining == left
 
 
-def test_an_atomic_shared_file_is_told_as_well(tmp_path):
+def test_an_atomic_shared_file_is_named_as_well(tmp_path):
     program = """
 from plait import shared
 files = [shared.open(name, "w", persistent=True, atomic=True) for name in ("lost", "kept", "given up")]
@@ -93,7 +93,7 @@ files.append(shared.open("not atomic", "w", persistent=True))
     assert remaining == ["kept", "not atomic"]
 
 
-def test_an_exception_leaves_what_was_there(tmp_path):
+def test_an_exception_leaves_the_old_file(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(3))
     output, remaining = run("file = new('a.npy'); raise KeyError('mine')", tmp_path, status=1)
     assert "KeyError: 'mine'" in output
@@ -102,7 +102,7 @@ def test_an_exception_leaves_what_was_there(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.ones(3))
 
 
-def test_what_exec_leaves_behind_goes_with_the_next_new_file_of_the_name(tmp_path):
+def test_the_next_writer_removes_leftovers_of_exec(tmp_path):
     output, remaining = run("file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', ''])", tmp_path)
     assert output == ""
     assert len(remaining) == 1
@@ -110,7 +110,7 @@ def test_what_exec_leaves_behind_goes_with_the_next_new_file_of_the_name(tmp_pat
     assert run("new('a.npy').close()", tmp_path) == ("", ["a.npy"])
 
 
-def test_what_exec_leaves_behind_stays_while_the_new_program_runs(tmp_path):
+def test_leftovers_of_exec_stay_while_the_new_program_runs(tmp_path):
     write = START + "new('a.npy').close()"
     program = f"""
 import subprocess
@@ -123,7 +123,7 @@ assert len(others) == 2 and others[0].startswith(".a.npy.plait-"), others
     assert run(replaced, tmp_path) == ("", ["a.npy"])
 
 
-def test_daemon_threads_at_work_do_not_break_the_end(tmp_path):
+def test_busy_daemon_threads_do_not_disturb_the_exit(tmp_path):
     program = """
 import threading, time
 def work(number):
@@ -142,7 +142,7 @@ time.sleep(0.1)
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["r", "r+", "w"])
-def test_a_collected_file_is_a_resource_warning(tmp_path, mode):
+def test_a_collected_file_raises_a_resource_warning(tmp_path, mode):
     name = str(tmp_path / "a.npy")
     np.save(name, np.ones(3))
     file = plait.open(name, mode, shape=3, dtype="f8")
@@ -156,7 +156,7 @@ def test_a_collected_file_is_a_resource_warning(tmp_path, mode):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["file.close()", "file.__exit__(KeyError, None, None)"])
 @pytest.mark.filterwarnings("error")
-def test_a_file_that_was_ended_gives_no_warning(tmp_path, end):
+def test_a_closed_or_discarded_file_raises_no_warning(tmp_path, end):
     with plait.open(tmp_path / "a.npy", "w", shape=3, dtype="f8") as file:
         exec(end, {"file": file, "KeyError": KeyError})
     del file
@@ -166,7 +166,7 @@ def test_a_file_that_was_ended_gives_no_warning(tmp_path, end):
 @needs_mpi
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["", "MPI.Finalize()", "MPI.Finalize(); del file"])
-def test_rank_0_tells_of_a_file_of_all_ranks(tmp_path, end):
+def test_rank_0_names_a_lost_file_of_all_ranks(tmp_path, end):
     program = f"""
 from mpi4py import MPI
 file = plait.open("a.npy", "w", comm=MPI.COMM_WORLD, shape=6, dtype="f8")
@@ -179,7 +179,7 @@ file.write(np.zeros(2), plait.Layout((6,), "(block)", grid=(3,)))
 
 
 @needs_mpi
-def test_closing_after_mpi_has_ended_is_an_error(tmp_path):
+def test_close_after_mpi_finalize_is_an_error(tmp_path):
     program = """
 os.environ["PLAIT_NODE_SIZE"] = "1"
 from mpi4py import MPI

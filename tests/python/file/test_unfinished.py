@@ -53,7 +53,7 @@ def content(name):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_later_program_goes_on(name):
+def test_a_later_program_continues_the_file(name):
     begin(name)
     (unfinished,) = [path for path in os.listdir() if len(path) > 1]
     assert unfinished.startswith(".b.")
@@ -68,7 +68,7 @@ def test_a_later_program_goes_on(name):
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("how", ["keep", "continue"])
-def test_it_is_begun_anew(name, how):
+def test_the_file_is_started_anew(name, how):
     begin(name)
     shape = SHAPE if how == "keep" else (8, 10)  # another size, or another head
     with plait.open(name, "w", shape=shape, dtype="i2", unfinished=how, **NAMES[name]) as file:
@@ -83,7 +83,7 @@ def test_it_is_begun_anew(name, how):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
-def test_others_neither_use_nor_remove_it(name):
+def test_other_programs_neither_use_nor_remove_the_file(name):
     begin(name)
     with plait.open(name, "w", shape=SHAPE, dtype="i2", **NAMES[name]) as file:
         file.write(np.zeros(SHAPE, "i2"))
@@ -94,7 +94,7 @@ def test_others_neither_use_nor_remove_it(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_two_programs_do_not_write_it_at_once(name):
+def test_two_programs_cannot_write_the_file_at_once(name):
     with plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]):
         for call in (
             lambda: plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]),
@@ -111,7 +111,7 @@ def fail_within():
         raise KeyError
 
 
-def test_an_exception_leaves_it():
+def test_an_exception_leaves_the_unfinished_file():
     with pytest.raises(KeyError):
         fail_within()
     assert ".b.npy.plait-unfinished" in os.listdir()

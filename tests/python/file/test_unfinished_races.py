@@ -37,13 +37,13 @@ def _here(tmp_path, monkeypatch, nothing_left):
     monkeypatch.chdir(tmp_path)
 
 
-def test_goes_on(tmp_path):
+def test_an_unfinished_file_is_continued(tmp_path):
     leave_unfinished("a.npy")
     assert is_continued("a.npy")
     np.testing.assert_array_equal(np.load("a.npy"), OLD)
 
 
-def test_another_head_of_the_same_length():
+def test_another_header_of_the_same_length():
     leave_unfinished("a.npy", "i8")
     assert not is_continued("a.npy", "f8")
     np.testing.assert_array_equal(np.load("a.npy"), np.zeros(40))
@@ -57,13 +57,13 @@ def test_other_attributes_of_a_group():
 
 
 @pytest.mark.parametrize("name", ["a.h5", "a.nc"])
-def test_hdf5_files_are_not_kept(name):
+def test_hdf5_files_cannot_stay_unfinished(name):
     pytest.importorskip("h5py")
     with pytest.raises(plait.ArgumentError, match="cannot stay under a temporary name"):
         plait.open(name, "w", shape=3, dtype="f8", unfinished="keep")
 
 
-def test_one_that_is_finished_while_another_opens_it():
+def test_a_file_that_is_finished_while_another_program_opens_it():
     # The one that is about to finish holds a lease, so that the other one opens the file and waits before it locks it.
     unfinished = Path(".a.npy.plait-unfinished")
     with open(unfinished, "wb") as begun:
@@ -93,7 +93,7 @@ def test_one_that_is_finished_while_another_opens_it():
     np.testing.assert_array_equal(np.load("a.npy"), OLD)
 
 
-def test_killed_while_the_old_folder_goes():
+def test_a_kill_during_the_removal_of_the_old_folder():
     chunks = 500
     options = {"shape": chunks, "dtype": "f8", "chunks": 1}
     with plait.open("a.zarr", "w", **options) as file:

@@ -29,7 +29,7 @@ def test_examples(tmp_path, path, kind):
     ]
 
 
-def test_every_fortran_name_is_told_of():
+def test_every_fortran_name_is_documented():
     text = (ROOT / "docs/reference/fortran.md").read_text(encoding="utf-8")
     names = set()
     for source in (ROOT / "bindings/fortran").glob("plait_*.f90"):

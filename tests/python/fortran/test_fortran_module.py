@@ -73,7 +73,7 @@ def test_distant_files(tmp_path, kind, ranks, nodes):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_distant_files_that_nobody_closes(tmp_path, ranks):
+def test_distant_files_that_are_not_closed(tmp_path, ranks):
     program = compile_program("distant_unclosed.f90", tmp_path)
     printed, errors = run(program, ranks, tmp_path)
     assert printed == ""
@@ -90,7 +90,7 @@ def test_distant_files_that_nobody_closes(tmp_path, ranks):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
-def test_mistakes(tmp_path, kind):
+def test_wrong_arguments(tmp_path, kind):
     program = compile_program("module_errors.f90", tmp_path, kind)
     printed, errors = run(program, 2, tmp_path)
     assert printed == ""
@@ -112,7 +112,7 @@ def test_odd_arguments_and_handles(tmp_path, kind, ranks):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_errors_and_open_files_that_nobody_asks_for(tmp_path, ranks):
+def test_unchecked_errors_and_unclosed_files(tmp_path, ranks):
     """Each error is reported once, by the rank that has it; new files that were not closed leave nothing."""
     program = compile_program("unasked.f90", tmp_path)
     _, errors = run(program, ranks, tmp_path)

@@ -66,7 +66,7 @@ def expected_output(name):
         ("distant:field?folder=d1&place=one", {}),
     ],
 )
-def test_files_keep_the_last_step(simulation, folder, name, how):
+def test_files_hold_the_last_step(simulation, folder, name, how):
     for disk in ("d1", "d2", "d3"):
         (folder / disk).mkdir()
     done = launch_simulation(simulation, folder, name)
@@ -97,7 +97,7 @@ def test_memory_ends_with_the_program(simulation, folder):
     assert (done.returncode, done.stdout, done.stderr) == (0, expected_output("memory:field"), "")
 
 
-def test_a_pipe_hands_on_every_step(simulation):
+def test_a_pipe_passes_on_every_step(simulation):
     job = start([simulation, "pipe:field"], ranks=4)
     layout = plait.Layout(SHAPE, "(*, cyclic) onto (3)")
     with plait.open("pipe:field", shape=SHAPE, dtype="f8") as file:
@@ -113,7 +113,7 @@ def test_a_pipe_hands_on_every_step(simulation):
     assert (job.returncode, printed) == (0, expected_output("pipe:field"))
 
 
-def test_without_a_reader_it_says_who_is_missing(simulation, folder):
+def test_a_missing_reader_is_named(simulation, folder):
     done = launch_simulation(simulation, folder, "pipe:field?timeout=0.2")
     assert done.returncode != 0
     assert "no reader has come within 0.2 s" in done.stderr

@@ -19,7 +19,7 @@ def _dask():
 
 
 @pytest.mark.parametrize("scheduler", ["threads", "processes"])
-def test_chunks_are_those_of_the_file(location, scheduler):
+def test_dask_uses_the_chunks_of_the_file(location, scheduler):
     if scheduler == "processes" and isinstance(location, MemoryPath):
         scheduler = "synchronous"  # objects in memory belong to one process
     with plait.open(location / "a.zarr", "w", shape=FIELD.shape, dtype="f8", chunks=(16, 7), codec="zstd:1") as file:
@@ -32,7 +32,7 @@ def test_chunks_are_those_of_the_file(location, scheduler):
         np.testing.assert_array_equal(dask.from_array(file).compute(), FIELD)
 
 
-def test_files_of_one_name_are_told_apart(tmp_path):
+def test_files_with_the_same_name_are_distinguished(tmp_path):
     name = tmp_path / "a.npy"
     np.save(name, FIELD)
     with plait.open(name) as first:

@@ -78,7 +78,7 @@ def same(actual, expected):
 
 @given(st.data())
 @settings(max_examples=300)
-def test_reading_is_what_numpy_does(tmp_path, data):
+def test_reading_equals_numpy(tmp_path, data):
     whole = filled(data.draw(shapes), data.draw(st.sampled_from(DTYPES)))
     order = data.draw(st.sampled_from("CF"))
     index = data.draw(indices(whole.shape))
@@ -90,7 +90,7 @@ def test_reading_is_what_numpy_does(tmp_path, data):
 
 @given(st.data())
 @settings(max_examples=250)
-def test_writing_is_what_numpy_does(tmp_path, data):
+def test_writing_equals_numpy(tmp_path, data):
     dtype = data.draw(st.sampled_from(["f8", "f4", "i2", "c8"]))
     whole = filled(data.draw(shapes), dtype)
     order = data.draw(st.sampled_from("CF"))
@@ -113,7 +113,7 @@ def test_writing_is_what_numpy_does(tmp_path, data):
 @pytest.mark.parametrize("limits", [(64, 16, 8), (1 << 12, 1, 1), (1, 1, 1), (256, 64, 1 << 20)])
 @given(st.data())
 @settings(max_examples=30)
-def test_lists_in_every_way_of_cutting_them(tmp_path, order, limits, data):
+def test_lists_divided_in_every_way(tmp_path, order, limits, data):
     """Small limits make small arrays use the code paths of large ones."""
     whole = filled((9, 11, 7))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
@@ -127,7 +127,7 @@ def test_lists_in_every_way_of_cutting_them(tmp_path, order, limits, data):
 
 @given(st.data())
 @settings(max_examples=150)
-def test_indices_that_numpy_refuses(tmp_path, data):
+def test_indices_that_numpy_rejects(tmp_path, data):
     whole = filled((3, 4))
     np.save(tmp_path / "a.npy", whole)
     wrong = st.sampled_from(
@@ -172,7 +172,7 @@ def test_an_index_outside_is_an_index_error(tmp_path):
                 file[index]
 
 
-def test_what_arrays_say_of_themselves(tmp_path):
+def test_array_properties(tmp_path):
     whole = filled((3, 4, 5), "f4")
     np.save(tmp_path / "a.npy", whole)
     np.save(tmp_path / "one.npy", np.float32(2.5))
@@ -232,7 +232,7 @@ def test_astype(tmp_path):
         ("M8[s]", "no date"),
     ],
 )
-def test_values_that_would_lose_something(tmp_path, dtype, value):
+def test_lossy_values_are_errors(tmp_path, dtype, value):
     before = np.zeros(2, dtype)
     np.save(tmp_path / "a.npy", before)
     with plait.open(tmp_path / "a.npy", "r+") as file, pytest.raises(plait.ArgumentError, match="value"):
@@ -244,7 +244,7 @@ def test_values_that_would_lose_something(tmp_path, dtype, value):
     ("dtype", "value"),
     [("u1", 255), ("f4", 1), ("i2", np.int64(7)), ("c8", 2.5), ("S2", b"ab"), ("M8[s]", "2020-01-01"), ("?", True)],
 )
-def test_values_that_fit(tmp_path, dtype, value):
+def test_lossless_values(tmp_path, dtype, value):
     with plait.open(tmp_path / "a.npy", "w", shape=3, dtype=dtype) as file:
         file[1] = value
         file[2:] = [value]
@@ -317,7 +317,7 @@ def test_dask(tmp_path):
     assert np.array_equal(np.load(tmp_path / "b.npy"), whole)
 
 
-def test_chunks_are_contiguous_pieces(tmp_path):
+def test_chunks_for_dask_are_contiguous(tmp_path):
     shape = (1000, 500, 300)
     for order in "CF":
         with plait.open("memory:chunks", "w", shape=shape, dtype="f8", order=order) as file:

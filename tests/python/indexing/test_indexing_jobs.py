@@ -31,7 +31,7 @@ print("done", comm.rank)
 """
 
 
-def test_several_ranks_are_refused_without_waiting(tmp_path):
+def test_several_ranks_get_an_error_without_waiting(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(96.0).reshape(8, 12))
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "plait.cli", "run", "-n", "2", "--", sys.executable, "program.py"]

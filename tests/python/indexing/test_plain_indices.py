@@ -75,7 +75,7 @@ def same(actual, expected):
 @pytest.mark.parametrize(
     "kind", ["npy", "fortran.npy", "h5", "plain.h5", "gzip.h5", "zarr", "zarr-plain", "zarr-shards"]
 )
-def test_every_plain_index_is_read_without_a_plan(tmp_path, kind):
+def test_every_plain_index_is_read_without_planning(tmp_path, kind):
     whole = filled(SHAPE)
     name = write_array(tmp_path, whole, kind)
 
@@ -103,7 +103,7 @@ def test_every_type(tmp_path, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]", [("a", "i4"), ("b", "f8")], "V3"])
-def test_types_without_a_buffer_are_read_as_before(tmp_path, dtype):
+def test_types_without_the_buffer_protocol(tmp_path, dtype):
     whole = np.zeros((5, 40), dtype)
     whole.view("u1")[...] = np.arange(whole.nbytes, dtype="u1").reshape(whole.view("u1").shape)
     with plait.open(tmp_path / "a.npy", "w", shape=whole.shape, dtype=dtype, durable=False) as file:
@@ -125,7 +125,7 @@ def test_gaps_of_every_size(tmp_path, columns):
             same(_core.read_plain(file._core, index, whole.dtype), whole[index])
 
 
-def test_large_and_scattered_regions_have_a_plan(tmp_path):
+def test_large_and_scattered_regions_are_planned(tmp_path):
     whole = filled((1100, 1024), "f4")
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
@@ -159,7 +159,7 @@ def test_other_indices_are_left_to_python(tmp_path, index):
 
 
 @pytest.mark.parametrize("index", [True, np.True_, (0, np.False_)])
-def test_truth_values_are_no_integers(tmp_path, index):
+def test_booleans_are_not_integers(tmp_path, index):
     np.save(tmp_path / "a.npy", filled((4, 6)))
     with plait.open(tmp_path / "a.npy") as file:
         assert file[1, 1] == 7
@@ -187,7 +187,7 @@ def test_renamed_fields_stay_in_their_array(tmp_path):
     assert plait.open(tmp_path / "a.npy").dtype.names == ("x", "y")
 
 
-def test_errors_are_those_of_read(tmp_path):
+def test_errors_equal_those_of_read(tmp_path):
     np.save(tmp_path / "a.npy", filled((100, 100)))
     with plait.open(tmp_path / "a.npy") as file:
         assert file[0, 0] == 0
@@ -218,7 +218,7 @@ def test_damaged_chunks(tmp_path):
             file[0, 0, 0, 0]
 
 
-def test_writes_are_seen_at_once(tmp_path):
+def test_writes_are_visible_at_once(tmp_path):
     whole = filled((20, 30))
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy", "r+") as file:

@@ -24,7 +24,7 @@ def path(request, tmp_path):
     return name
 
 
-def test_reads_leave_halos_as_they_are(path):
+def test_reads_do_not_change_halos(path):
     layout = plait.Layout((6,), "(block)", grid=(2,), halo=(1,))
     outs = [local_array(layout.padded_shape(rank)) for rank in range(2)]
     with plait.open(path) as file:

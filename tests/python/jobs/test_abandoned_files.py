@@ -30,7 +30,7 @@ if comm.rank == 0:
 """
 
 
-def test_an_abandoned_file_does_not_keep_the_next_one_from_opening(tmp_path):
+def test_an_abandoned_file_does_not_block_the_next_open(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(4))
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["x"] = np.zeros(4)

@@ -101,7 +101,7 @@ def find_errors(job):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("call", ["write", "read", "redistribute"])
 @pytest.mark.parametrize("kind", ["error", "memory"])
-def test_what_a_rank_raises_within_a_call_reaches_the_others(tmp_path, call, kind, node):
+def test_an_error_of_a_rank_within_a_call_reaches_the_others(tmp_path, call, kind, node):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(6.0))
     job = launch(3, sys.executable, "-c", RAISING, path, call, kind, PLAIT_NODE_SIZE=node)
@@ -118,7 +118,7 @@ def test_what_a_rank_raises_within_a_call_reaches_the_others(tmp_path, call, kin
 @NODES
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("call", ["write", "read", "redistribute"])
-def test_a_rank_that_is_interrupted_within_a_call_is_noticed(tmp_path, call, node):
+def test_a_rank_interrupted_within_a_call_is_an_error_on_the_others(tmp_path, call, node):
     """An exception that is not an error of the call leaves the call, and usually the program."""
     path = tmp_path / "a.npy"
     np.save(path, np.arange(6.0))

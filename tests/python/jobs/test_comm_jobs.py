@@ -64,7 +64,7 @@ with plait.open(sys.argv[1], comm=comm) as file:
 @NODES
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", ["single", "funneled", "serialized", "multiple"])
-def test_started_accesses_at_every_thread_level(tmp_path, level, node):
+def test_nonblocking_accesses_at_every_thread_level(tmp_path, level, node):
     output = run_ranks(3, STARTED, tmp_path / "a.npy", level, PLAIT_NODE_SIZE=node)
     assert output.count("right") == 3, output
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.arange(60.0).reshape(12, 5))

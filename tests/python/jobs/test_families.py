@@ -47,7 +47,7 @@ def test_the_family_of_a_library(found, family):
     assert families.find_family(found) == family
 
 
-def test_modules_beside_the_package_are_found(tmp_path):
+def test_modules_next_to_the_package_are_found(tmp_path):
     suffix = families.EXTENSION_SUFFIXES[0]
     for name in (f"_mpi_mpich{suffix}", "_mpi_openmpi.abi3.so", "_mpi_other.cpython-27.so", "_mpi.abi3.so"):
         (tmp_path / name).touch()
@@ -55,13 +55,13 @@ def test_modules_beside_the_package_are_found(tmp_path):
     assert modules == {"mpich": tmp_path / f"_mpi_mpich{suffix}", "openmpi": tmp_path / "_mpi_openmpi.abi3.so"}
 
 
-def test_an_mpi_that_there_is_no_module_for_is_refused(monkeypatch):
+def test_an_mpi_without_a_module_is_rejected(monkeypatch):
     monkeypatch.setattr(families, "_library_in_use", lambda: library("HPE MPT 2.30"))
     with pytest.raises(ArgumentError, match=r"'HPE MPT 2.30' is no MPI that .* which are mpich, openmpi; build Plait"):
         families._loaded({"openmpi": Path("a.so"), "mpich": Path("b.so")})
 
 
-def test_a_process_without_mpi_is_told(monkeypatch):
+def test_a_process_without_mpi_gets_an_error(monkeypatch):
     monkeypatch.setattr(families, "loaded_libraries", lambda: iter(()))
     with pytest.raises(ArgumentError, match="no MPI library was found in this process"):
         families._library_in_use()

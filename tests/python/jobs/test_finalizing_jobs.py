@@ -16,7 +16,7 @@ pytestmark = [needs_mpi, pytest.mark.skipif(shutil.which("mpicc") is None, reaso
 
 
 @pytest.mark.parametrize("language", ["C", "Fortran", "Python"])
-def test_mpi_ends_whatever_is_under_way(language):
+def test_mpi_finalize_during_pending_operations(language):
     # The nodes have one rank each, where threads of Plait call MPI; the stress test has other nodes too.
     command = [sys.executable, str(FINALIZE), "--times", "1", "--load", "0", "--language", language, "--node", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -24,7 +24,7 @@ def test_mpi_ends_whatever_is_under_way(language):
 
 
 @pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
-def test_mpi_ends_through_a_pointer(tmp_path, kind):
+def test_mpi_finalize_through_a_pointer(tmp_path, kind):
     program = tmp_path / "program"
     source = Path(__file__).parents[2] / "jobs/finalizes_by_address.c"
     flags = subprocess.run(

@@ -217,12 +217,12 @@ def count(tmp_path, what, **environment):
     return re.findall(r"(\d): (.*)", job.stdout)
 
 
-def test_a_position_that_is_being_made_is_interrupted(tmp_path):
+def test_creating_a_shared_position_is_interrupted(tmp_path):
     counts = count(tmp_path, "making", PLAIT_LATE="1")
     assert sorted(rank for rank, _ in counts) == ["0", "1", "1"]
     assert any(rank == "1" and "rank 0 was interrupted in a collective call" in text for rank, text in counts), counts
 
 
-def test_a_position_that_is_being_moved_is_interrupted(tmp_path):
+def test_moving_a_shared_position_is_interrupted(tmp_path):
     # Rank 0 has left its first call, and reads after the elements of that call; the ranks continue together.
     assert sorted(count(tmp_path, "moving", PLAIT_SLOW="0")) == [("0", "1"), ("0", "2"), ("1", "1")]

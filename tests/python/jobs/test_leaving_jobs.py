@@ -63,7 +63,7 @@ except plait.Error as error:
 @NODES
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("way", ["error", "exit", "end"])
-def test_a_rank_that_leaves_the_program_is_noticed(tmp_path, way, node):
+def test_a_rank_that_exits_is_an_error_on_the_others(tmp_path, way, node):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(6.0))
     job = launch(3, sys.executable, "-c", LEAVING, path, way, PLAIT_NODE_SIZE=node)
@@ -74,7 +74,7 @@ def test_a_rank_that_leaves_the_program_is_noticed(tmp_path, way, node):
     assert all(float(seconds) < 30 for seconds in delays)  # much less on an idle machine
 
 
-def test_what_a_rank_started_meets_the_others_before_it_leaves(tmp_path):
+def test_pending_operations_of_an_exiting_rank_precede_its_exit(tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(6.0))
     job = launch(3, sys.executable, "-c", LEAVING, path, "started")
@@ -104,7 +104,7 @@ def exchange(tmp_path_factory):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 @pytest.mark.parametrize("what", ["message", "broadcast"])
-def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, what, node):
+def test_a_rank_that_exits_during_an_exchange_between_nodes(exchange, what, node):
     job = launch(4, exchange, what, "finalize", PLAIT_NODE_SIZE=node)
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
 
@@ -112,7 +112,7 @@ def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, wh
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 @pytest.mark.parametrize("what", ["message", "broadcast"])
-def test_nobody_waits_for_a_rank_that_exits_in_an_exchange_between_nodes(exchange, what, node):
+def test_no_rank_waits_for_one_that_exits_during_an_exchange(exchange, what, node):
     # Without MPI_Finalize the launcher ends the others, usually before they have noticed.
     begin = time.monotonic()
     job = launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
@@ -126,7 +126,7 @@ def test_nobody_waits_for_a_rank_that_exits_in_an_exchange_between_nodes(exchang
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("what", ["message", "broadcast"])
-def test_a_rank_without_memory_tells_the_others_that_it_leaves(exchange, what):
+def test_a_rank_without_memory_announces_its_exit(exchange, what):
     job = launch(3, exchange, what, "starved", PLAIT_NODE_SIZE="1")
     assert job.returncode == 0, job.stdout
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
@@ -134,7 +134,7 @@ def test_a_rank_without_memory_tells_the_others_that_it_leaves(exchange, what):
 
 @pytest.mark.long
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
-def test_a_rank_that_leaves_later_with_fewer_calls_is_noticed(tmp_path, node):
+def test_a_rank_that_exits_later_with_fewer_calls(tmp_path, node):
     # The MPICH broadcast whose sender waits for no other rank: rank 1 is done then.
     sends = {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "sched_binomial"}
     job = launch(4, compiled("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **sends)
@@ -144,7 +144,7 @@ def test_a_rank_that_leaves_later_with_fewer_calls_is_noticed(tmp_path, node):
 
 
 @pytest.mark.long
-def test_what_a_message_is_to_fill_is_not_freed(tmp_path):
+def test_the_target_of_a_pending_message_is_not_freed(tmp_path):
     job = launch(2, compiled("keeps_memory.cpp", tmp_path), PLAIT_NODE_SIZE="1")
     assert job.returncode == 0, job.stdout
     assert job.stdout.count("told: ") == 2, job.stdout
@@ -154,7 +154,7 @@ def test_what_a_message_is_to_fill_is_not_freed(tmp_path):
 @pytest.mark.skipif(MPICC is None, reason="no MPI compiler wrapper")
 @pytest.mark.sampled(1)
 @NODES
-def test_a_c_program_that_comes_to_its_end_is_noticed(tmp_path, node):
+def test_a_c_program_that_ends(tmp_path, node):
     program = tmp_path / "leaves"
     command = [MPICC, "-Wall", "-Werror", f"-I{ROOT}/include", f"{ROOT}/tests/jobs/leaves.c", "-o", program]
     command += [f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
@@ -236,7 +236,7 @@ print("opened", flush=True)
 @NODES
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["array", "distant", "shared"])
-def test_who_gives_up_waits_for_nobody(tmp_path, kind, node):
+def test_a_rank_that_abandons_a_block_does_not_wait(tmp_path, kind, node):
     job = launch(2, sys.executable, "-c", GIVING_UP, kind, tmp_path / "a.npy", "caught", PLAIT_NODE_SIZE=node)
     assert job.returncode == 0, job.stdout
     assert "left" in job.stdout
@@ -244,7 +244,7 @@ def test_who_gives_up_waits_for_nobody(tmp_path, kind, node):
     assert job.stdout.count("opened") == 2, job.stdout
 
 
-def test_an_error_is_seen_though_the_others_wait_in_mpi(tmp_path):
+def test_an_error_is_reported_while_the_others_wait_in_mpi(tmp_path):
     job = subprocess.Popen(
         [MPIEXEC, "-n", "2", sys.executable, "-c", GIVING_UP, "array", str(tmp_path / "a.npy"), "uncaught"],
         stdout=subprocess.DEVNULL,

@@ -166,7 +166,7 @@ def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, moment):
 
 @pytest.mark.long
 @pytest.mark.parametrize("_", range(3))
-def test_other_nodes_are_told_who_has_gone(_):
+def test_other_nodes_report_the_killed_rank(_):
     done = subprocess.run(
         [MPIEXEC, "-n", "4", *OUTLIVE, sys.executable, "-c", EXCHANGING],
         env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": "2"},
@@ -182,7 +182,7 @@ def test_other_nodes_are_told_who_has_gone(_):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("victim", [0, 2])
 @pytest.mark.parametrize("moment", ["write", "middle", "close"])
-def test_survivors_are_told_who_has_gone(tmp_path, victim, moment):
+def test_survivors_report_the_killed_rank(tmp_path, victim, moment):
     path = tmp_path / "a.npy"
     np.save(path, np.array([1, 2, 3]))
     _, output, seconds = start(path, 3, victim, moment, OUTLIVE)

@@ -39,7 +39,7 @@ def write_files(folder, arrays, how="npy"):
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("how", ["npy", "zarr"])
-def test_reads_are_those_of_the_whole(tmp_path, location, axis, how):
+def test_reads_equal_those_of_the_whole_array(tmp_path, location, axis, how):
     arrays = parts_along(axis % 3)
     whole = np.concatenate(arrays, axis)
     with plait.concat(write_files(location if how == "zarr" else tmp_path, arrays, how), axis) as joined:
@@ -101,7 +101,7 @@ INDICES = [
 
 
 @pytest.mark.parametrize("index", INDICES, ids=str)
-def test_indexing_is_that_of_numpy(tmp_path, index):
+def test_indexing_equals_numpy(tmp_path, index):
     arrays = parts_along(0)
     whole = np.concatenate(arrays)
     with plait.concat(write_files(tmp_path, arrays)) as joined:
@@ -144,7 +144,7 @@ def test_patterns_are_in_natural_order(tmp_path, monkeypatch):
     assert plait.concat("run-[a].npy").shape == (2, 2)  # a file's own name
 
 
-def test_what_does_not_fit_is_named(tmp_path):
+def test_incompatible_parts_are_named(tmp_path):
     arrays = parts_along(0)
     names = write_files(tmp_path, arrays)
     np.save(tmp_path / "other.npy", np.zeros((2, 4, 7)))
@@ -223,7 +223,7 @@ def test_a_part_stays_open_while_a_thread_reads_it(tmp_path, monkeypatch):
         assert not any(file.closed for file in files._files.values())
 
 
-def test_a_part_that_changes_meanwhile(tmp_path):
+def test_a_part_that_changes_is_an_error(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((2, 3)))
     names = [tmp_path / "a.npy", *[tmp_path / "b.npy"] * 70]
     np.save(tmp_path / "b.npy", np.zeros((2, 3)))
@@ -256,7 +256,7 @@ def test_threads_and_pickles(tmp_path):
         assert re.fullmatch(r"<plait.Concatenation of 5 arrays along 1 4x13x6 float64>", repr(joined))
 
 
-def test_dask_takes_it(location):
+def test_dask_accepts_joined_arrays(location):
     array = pytest.importorskip("dask.array", reason="dask is not installed")
     arrays = parts_along(0)
     whole = np.concatenate(arrays)

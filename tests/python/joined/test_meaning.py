@@ -80,7 +80,7 @@ def test_packed_parts_fail_or_are_decoded(here):
         *[("units", "days since 2000-01-01", "K")],
     ],
 )
-def test_attributes_that_change_the_meaning_are_equal(here, name, one, other):
+def test_attributes_that_change_the_meaning_must_be_equal(here, name, one, other):
     attributes = [{} if value is None else {name: value} for value in (one, other)]
     names = [write(f"{at}.nc", STORED[at], attributes[at]) for at in range(2)]
     with pytest.raises(plait.ArgumentError, match=rf"1.nc::/v has (no )?{name}.*, but 0.nc::/v has {name}="):
@@ -89,7 +89,7 @@ def test_attributes_that_change_the_meaning_are_equal(here, name, one, other):
         assert np.all(joined.attrs[name] == one)
 
 
-def test_attributes_that_say_the_same_are_equal(here):
+def test_equivalent_attributes_are_equal(here):
     attributes = [
         {"scale_factor": 1.0, "calendar": "gregorian", "history": "a"},
         {"calendar": "standard", "history": "b"},
@@ -121,7 +121,7 @@ def test_times_across_the_change_of_the_calendar(here):
         np.testing.assert_array_equal(joined[...], [0, 1])
 
 
-def test_times_that_have_no_exact_value_are_an_error(here):
+def test_times_without_an_exact_value_are_an_error(here):
     first = write_times(0, "days since 2000-01-01", [0.0])
     with plait.concat([first, write_times(1, "hours since 2000-01-02", [12.0])]) as joined:
         np.testing.assert_array_equal(joined[...], [0, 1.5])
@@ -155,7 +155,7 @@ def test_missing_times_stay_missing(here):
 
 @pytest.mark.parametrize("name", ["NETCDF3_CLASSIC", "NETCDF4", "h5"])
 @pytest.mark.parametrize("dtype", ["i2", "i4", "f4", "f8"])
-def test_times_that_nobody_wrote_stay_missing(here, name, dtype):
+def test_unwritten_times_stay_missing(here, name, dtype):
     """They have netCDF's default fill value if the file has no _FillValue."""
     units = ["days since 2000-01-01", "days since 2000-01-11"]
     kind, ending = ("NETCDF4", "h5") if name == "h5" else (name, "nc")
@@ -179,7 +179,7 @@ def test_default_fill_values_of_netcdf_are_times_in_other_files(here):
         np.testing.assert_array_equal(joined[...], [-32767, -32768])
 
 
-def test_calendars_differ(here):
+def test_different_calendars_are_an_error(here):
     names = [
         write_times(at, "days since 2000-01-01", [1.0], calendar=calendar)
         for at, calendar in enumerate(("noleap", "julian"))
@@ -273,7 +273,7 @@ def test_unsigned_and_valid_range(here):
 
 @pytest.mark.parametrize("stored", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
 @pytest.mark.parametrize("unsigned", ["true", "false", None])
-def test_signs_are_those_that_xarray_decodes(here, stored, unsigned):
+def test_signs_equal_those_of_xarray(here, stored, unsigned):
     xarray = pytest.importorskip("xarray")
     largest = np.iinfo(stored.replace("i", "u")).max
     values = np.array([[largest, largest // 2 + 1, 1]], stored.replace("i", "u")).view(stored)
@@ -313,7 +313,7 @@ def test_signs_agree(here):
         np.testing.assert_array_equal(joined[...], [[128], [129]])
 
 
-def test_arrays_that_are_not_packed_stay_as_they_are(here):
+def test_unpacked_arrays_stay_unchanged(here):
     with plait.concat([write("a.nc", STORED[0], {"units": "K"})] * 2, unpack=True) as joined:
         assert joined.dtype == np.int16
     np.save("a.npy", np.arange(3))

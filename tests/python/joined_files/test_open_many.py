@@ -54,7 +54,7 @@ def test_the_mapping(paths, whole):
         files["t2m"]
 
 
-def test_chosen_arrays(paths):
+def test_selected_arrays(paths):
     with plait.open_many([str(path) for path in reversed(paths)], "time", variable="t2m", sort=True) as files:
         assert list(files) == ["t2m"]
         assert files.names == tuple(map(str, paths))
@@ -178,14 +178,14 @@ def test_few_files_are_open_at_once(tmp_path, monkeypatch):
         assert len(cache._files) == 64
 
 
-def test_a_part_that_was_replaced(paths):
+def test_a_replaced_part_is_an_error(paths):
     with plait.open_many("run-*.nc", "time") as files:
         write_part(paths[1], [3.0], seed=5)
         with pytest.raises(plait.StoreError, match=r"run-10.nc::t2m had shape 2x3 .* when it was joined with others"):
             files["t2m"][...]
 
 
-def test_arguments_that_do_not_fit(paths):
+def test_incompatible_arguments_are_errors(paths):
     for options, message in (
         ({"sort": 1}, "sort"),
         ({"first": "yes"}, "first"),

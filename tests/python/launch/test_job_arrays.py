@@ -137,7 +137,7 @@ def test_a_collective_fails_together(tmp_path):
     assert list(tmp_path.glob("*.npy")) == []
 
 
-def test_a_forgotten_communicator_is_noticed(tmp_path):
+def test_a_missing_communicator_is_an_error(tmp_path):
     source = f"""
     comm.barrier()
     try:
@@ -181,7 +181,7 @@ def test_pipes_between_two_runs(writers, readers):
 
 
 @pytest.mark.long
-def test_a_pipe_to_a_process_by_itself():
+def test_a_pipe_to_a_process_without_a_job():
     write = """
     layout = plait.Layout((40,), "(cyclic)", grid=(size,))
     with plait.open("pipe:flow", "w", comm=comm, shape=(40,), dtype="i8") as file:

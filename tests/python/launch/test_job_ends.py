@@ -112,7 +112,7 @@ def test_a_rank_may_be_interrupted_at_any_time(effort):
         ("os._exit(0)", ENDED),
     ],
 )
-def test_a_rank_that_leaves_tells_why(end, words):
+def test_an_exiting_rank_reports_why(end, words):
     source = f"""
     comm.barrier()
     if rank == 1: {end}
@@ -128,7 +128,7 @@ def test_a_rank_that_leaves_tells_why(end, words):
     assert words in outputs[2]
 
 
-def test_a_rank_that_has_done_its_part_may_end():
+def test_a_rank_may_exit_after_its_last_call():
     source = """
     import signal
     if rank == 0:
@@ -149,7 +149,7 @@ def test_a_rank_that_has_done_its_part_may_end():
         assert jobs.answers(ranks) == ["0\n", "", "slow\n"]
 
 
-def test_a_forked_child_has_no_part_in_the_job():
+def test_a_forked_child_is_not_in_the_job():
     source = """
     import os
     child = os.fork()
@@ -171,7 +171,7 @@ def test_a_forked_child_has_no_part_in_the_job():
 
 
 @pytest.mark.long
-def test_a_child_that_is_forked_while_ranks_come_together():
+def test_a_child_forked_while_ranks_connect():
     source = """
     import os, sys, threading, time
     import plait
@@ -207,7 +207,7 @@ def mapped(process):
     return {name for name in files if name.startswith(("/dev/shm/", "/memfd:"))}
 
 
-def test_nothing_of_the_job_is_left_behind(meeting_folder):
+def test_a_job_leaves_no_files(meeting_folder):
     source = """
     memory = plait.empty(plait.Layout((1000, 1000), "(block, *)", grid=(size,)), "f8", comm=comm)
     comm.barrier()

@@ -20,7 +20,7 @@ def asking(seconds):
     return [sys.executable, "-c", ASK.format(seconds)]
 
 
-def test_a_process_by_itself():
+def test_a_process_without_a_job():
     comm = plait.world()
     assert (comm.rank, comm.size, comm.Get_rank(), comm.Get_size()) == (0, 1, 0, 1)
     comm.barrier()
@@ -34,7 +34,7 @@ def test_ranks_started_by_hand():
 
 
 @pytest.mark.long
-def test_jobs_of_two_names_at_a_time():
+def test_two_jobs_with_different_names():
     settings = [jobs.job(rank, 2, name) for name in ("one", "two") for rank in range(2)]
     source = "print(os.environ['PLAIT_JOB'], comm.allgather(os.environ['PLAIT_JOB']))"
     with jobs.by_hand(jobs.python(source), *settings) as ranks:
@@ -42,7 +42,7 @@ def test_jobs_of_two_names_at_a_time():
 
 
 @pytest.mark.long
-def test_a_name_may_be_used_again_and_again():
+def test_a_job_name_can_be_reused():
     for _ in range(3):
         with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
             assert jobs.answers(ranks) == ["2\n", "2\n"]
@@ -53,7 +53,7 @@ def test_a_name_may_be_used_again_and_again():
     ("size", "present", "missing"),
     [(2, [0], "rank 1"), (4, [1, 2], "ranks 0, 3"), (20, [3], "ranks 0, 1, 2, 4, 5, 6, 7, 8 and 11 more")],
 )
-def test_missing_ranks_are_named_in_time(size, present, missing):
+def test_missing_ranks_are_named_after_the_timeout(size, present, missing):
     began = time.monotonic()
     with jobs.by_hand(asking(1.5), *(jobs.job(rank, size) for rank in present)) as ranks:
         outputs = jobs.answers(ranks)
@@ -63,7 +63,7 @@ def test_missing_ranks_are_named_in_time(size, present, missing):
         assert "not come within 1.5 s" in text
 
 
-def test_a_wait_may_be_interrupted():
+def test_waiting_can_be_interrupted():
     with jobs.by_hand(jobs.python(""), jobs.job(0, 2)) as (rank,):
         time.sleep(1.5)
         rank.send_signal(signal.SIGINT)
@@ -72,7 +72,7 @@ def test_a_wait_may_be_interrupted():
     assert time.monotonic() - began < 30
 
 
-def test_a_rank_that_ends_before_all_have_come(meeting_folder):
+def test_a_rank_that_ends_before_all_have_connected(meeting_folder):
     with jobs.by_hand(asking(30), jobs.job(0, 3), jobs.job(1, 3)) as ranks:
         while not (meeting_folder / "hand.plait-job").exists():
             time.sleep(0.01)
@@ -86,14 +86,14 @@ def test_a_rank_that_ends_before_all_have_come(meeting_folder):
     assert time.monotonic() - began < 12  # the rank itself would give up after 30 s
 
 
-def test_sizes_that_differ():
+def test_different_job_sizes_are_errors():
     with jobs.by_hand(asking(20), jobs.job(0, 3), jobs.job(1, 2)) as ranks:
         for text in jobs.answers(ranks):
             assert "says that it has" in text, text
             assert "give all of them the same PLAIT_SIZE" in text
 
 
-def test_two_processes_of_one_rank():
+def test_two_processes_with_the_same_rank():
     with jobs.by_hand(asking(20), jobs.job(1, 3), jobs.job(1, 3)) as ranks:
         outputs = jobs.answers(ranks)
     assert outputs[0] == outputs[1]
@@ -133,13 +133,13 @@ def test_wrong_timeouts(timeout):
         plait.world(timeout=timeout)
 
 
-def test_a_folder_that_others_see(meeting_folder):
+def test_a_folder_that_other_users_can_access(meeting_folder):
     meeting_folder.chmod(0o755)
     with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
         assert "can be seen by other users" in rank.communicate(timeout=300)[0]
 
 
-def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
+def test_other_files_with_the_name_of_the_job(meeting_folder):
     leftover = meeting_folder / "hand.plait-job"
     leftover.write_text("plait-job 1")  # from a killed job, since no process holds its lock
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
@@ -165,7 +165,7 @@ def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
     assert list(real.iterdir()) == []
 
 
-def test_a_stopped_rank_does_not_hold_the_others_up_for_ever(meeting_folder):
+def test_a_stopped_rank_does_not_block_the_others_for_ever(meeting_folder):
     with open(meeting_folder / "hand.plait-job", "w") as file:
         fcntl.lockf(file, fcntl.LOCK_EX, 1)  # like a process that is just looking for others
         began = time.monotonic()
@@ -186,7 +186,7 @@ def test_more_ranks_than_files_may_be_open(limit, words):
             assert words in text, text
 
 
-def test_a_launcher_of_mpi_is_told_from_a_job():
+def test_an_mpi_launcher_is_not_taken_for_a_job():
     source = "from plait import _core\ntry:\n    _core.Comm.world(1.0)\nexcept ValueError as error:\n    print(error)"
     result = subprocess.run(
         [sys.executable, "-c", source],

@@ -38,16 +38,16 @@ def test_ranks_have_numbers(ranks):
     assert sorted(output.splitlines()) == [f"{rank} {ranks} {rank} {ranks}" for rank in range(ranks)]
 
 
-def test_as_many_as_cores():
+def test_the_default_is_one_rank_per_core():
     status, output = jobs.run(None, ["sh", "-c", "echo rank $PLAIT_RANK"])
     assert (status, len(output.splitlines())) == (0, len(os.sched_getaffinity(0)))
 
 
-def test_a_program_that_does_not_ask_for_its_job():
+def test_a_program_that_does_not_use_its_job():
     assert jobs.run(3, ["true"]) == (0, "")
 
 
-def test_options_of_the_program_are_its_own():
+def test_options_of_the_program_are_passed_on():
     status, output = jobs.run(1, ["echo", "-n", "3", "--label"])
     assert (status, output) == (0, "3 --label")
 
@@ -77,7 +77,7 @@ def test_ranks_that_ignore_the_request_are_ended():
     assert 4 < time.monotonic() - began < 50
 
 
-def test_what_ranks_have_started_ends_with_them():
+def test_child_processes_end_with_their_ranks():
     source = """
     import subprocess
     child = subprocess.Popen(["sleep", "60"])
@@ -153,7 +153,7 @@ def test_a_signal_that_ends_the_ranks_is_the_status():
         assert job.wait(timeout=300) == 128 + signal.SIGTERM
 
 
-def test_ranks_end_with_a_run_that_is_killed():
+def test_ranks_end_when_the_run_is_killed():
     with jobs.start(2, jobs.python("print(os.getpid(), flush=True)\ntime.sleep(60)")) as job:
         ranks = [int(job.stdout.readline()) for _ in range(2)]
         job.kill()
@@ -177,7 +177,7 @@ def test_labels():
     assert sorted(output.splitlines()) == [f"[{rank}] {word}" for rank in range(2) for word in ("one", "three", "two")]
 
 
-def test_labelled_output_that_nobody_reads_ends_the_job():
+def test_a_closed_output_ends_a_labelled_job():
     command = [*jobs.PLAIT, "run", "-n", "2", "-l", "yes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
         assert job.stdout.readline() in (b"[0] y\n", b"[1] y\n")
@@ -203,7 +203,7 @@ def test_help_has_examples():
     assert (result.exit_code, "plait run -n 4 python simulate.py" in result.output) == (0, True)
 
 
-def test_a_run_clears_what_a_killed_job_has_left(meeting_folder):
+def test_a_run_removes_leftovers_of_a_killed_job(meeting_folder):
     with jobs.by_hand(jobs.python(""), jobs.job(0, 2, "killed")) as (rank,):
         while not any(meeting_folder.iterdir()):
             time.sleep(0.01)
@@ -215,7 +215,7 @@ def test_a_run_clears_what_a_killed_job_has_left(meeting_folder):
 
 
 @pytest.mark.long
-def test_a_run_leaves_a_job_that_is_coming_together_alone(meeting_folder):
+def test_a_run_leaves_a_connecting_job_alone(meeting_folder):
     with jobs.by_hand(jobs.python("print(size)"), jobs.job(0, 2), jobs.job(1, 2)) as ranks:
         os.kill(ranks[1].pid, signal.SIGSTOP)
         while not any(meeting_folder.iterdir()):

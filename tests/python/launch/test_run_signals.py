@@ -43,7 +43,7 @@ def state(process):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_that_come_on_other_threads_go_to_all_ranks(number):
+def test_signals_on_other_threads_go_to_all_ranks(number):
     source = f"""
     got = []
     signal.signal({int(number)}, lambda *_: got.append(1))
@@ -67,7 +67,7 @@ def test_the_end_of_a_rank_is_noticed_on_other_threads():
 
 
 @pytest.mark.long
-def test_a_stop_stops_the_ranks_as_well():
+def test_a_stop_signal_stops_the_ranks():
     with start_with_threads(2, jobs.python("print(os.getpid(), flush=True)\ntime.sleep(3)")) as job:
         processes = [job.pid, *(int(job.stdout.readline()) for _ in range(2))]
         job.send_signal(signal.SIGTSTP)
@@ -119,7 +119,7 @@ def test_a_second_key_of_a_terminal_ends_the_ranks():
     os.close(rank_end)
 
 
-def test_a_parent_that_ignores_the_end_of_children():
+def test_a_parent_that_ignores_sigchld():
     def ignoring():
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
@@ -128,7 +128,7 @@ def test_a_parent_that_ignores_the_end_of_children():
     assert (status, output.count("True\n"), "Traceback" in output) == (3, 2, False), output
 
 
-def test_what_the_parent_has_ignored_stays_ignored():
+def test_signals_that_the_parent_ignores_stay_ignored():
     def ignoring():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
@@ -137,7 +137,7 @@ def test_what_the_parent_has_ignored_stays_ignored():
 
 
 @pytest.mark.long
-def test_labelled_output_that_is_not_to_wait():
+def test_labelled_output_to_a_nonblocking_pipe():
     read_end, write_end = os.pipe()
     fcntl.fcntl(write_end, fcntl.F_SETFL, os.O_NONBLOCK)
     source = "for line in range(5000): print(line, 'x' * 50)"

@@ -64,7 +64,7 @@ def test_the_second_eight_bytes_of_pe_2_are_figure_9():
     assert disks[1][24:28].tolist() == second_eight[4:].tolist()
 
 
-def test_how_they_print():
+def test_texts_of_permutations():
     assert str(IMAGE.bit_permutation()) == (
         "position          5 4 3 2 1 0\nto unit           1 . . 0 . .\nto position       . 3 2 . 1 0"
     )
@@ -113,7 +113,7 @@ def bits_of_every_element(layout, order):
 
 @pytest.mark.parametrize("text", POWERS)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_every_element_goes_where_its_bits_say(text, order):
+def test_every_element_has_the_position_of_its_bits(text, order):
     layout = Layout.parse(text)
     bits = layout.bit_permutation(order)
     assert [bits.apply(number) for number in range(layout.elements)] == bits_of_every_element(layout, order)
@@ -124,7 +124,7 @@ def test_every_element_goes_where_its_bits_say(text, order):
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(POWERS[:6], repeat=2)))
-def test_the_block_is_that_of_the_conversion(a, b):
+def test_the_block_size_equals_that_of_the_conversion(a, b):
     source, target = Layout.parse(a), Layout.parse(b)
     composed = source.bit_permutation().inverse().then(target.bit_permutation())
     assert composed.block == plait.compose(source, target).block
@@ -197,7 +197,7 @@ def test_layouts_that_are_no_permutation_of_bits(text, says):
     assert str(layout) in str(caught.value)
 
 
-def test_what_does_not_fit_is_an_argument_error():
+def test_incompatible_arguments_are_errors():
     bits = IMAGE.bit_permutation()
     for call, says in [
         (lambda: BitPermutation((0,), (0,)), "bit 0 is named twice"),
@@ -218,7 +218,7 @@ def test_what_does_not_fit_is_an_argument_error():
         assert says in str(caught.value)
 
 
-def test_costs_nothing_on_large_arrays():
+def test_the_cost_does_not_depend_on_the_size():
     layout = Layout((1 << 40, 1 << 20), "(cyclic(1024), block)", grid=(1 << 16, 1 << 10))
     bits = layout.bit_permutation()
     assert bits.unit == (*range(45, 29, -1), *range(19, 9, -1))

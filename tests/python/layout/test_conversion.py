@@ -31,7 +31,7 @@ def test_messages_agree_with_brute_force(data):
     assert sum(elements for elements, _ in expected.values()) == int(np.prod(shape))
 
 
-def test_what_a_conversion_tells():
+def test_properties_of_a_conversion():
     source = plait.Layout((8, 8), "(block, *) onto (2)")
     target = plait.Layout((8, 8), "(*, block) onto (2)")
     conversion = plait.compose(source, target)
@@ -81,7 +81,7 @@ def test_layouts_may_be_texts():
 
 
 @pytest.mark.parametrize("rank", [-1, 2, 1 << 40])
-def test_ranks_that_are_not_there(rank):
+def test_missing_ranks_are_errors(rank):
     conversion = plait.compose(plait.Layout((8,), "(block) onto (2)"), plait.Layout((8,), "(cyclic) onto (2)"))
     for messages_of in (conversion.sends, conversion.receives):
         with pytest.raises(plait.ArgumentError):

@@ -25,7 +25,7 @@ def test_the_block_cyclic_example():
     assert layout.coordinates(3) == (1, 1)
 
 
-def test_what_a_layout_tells():
+def test_properties_of_a_layout():
     layout = Layout((8, 12, 5), "(block, cyclic(3), *)", grid=(2, 2), ranks="F", order="F")
     assert layout.shape == (8, 12, 5)
     assert layout.grid == (2, 2)
@@ -73,7 +73,7 @@ def test_one_layout_in_many_spellings(make):
         (lambda: Layout((1 << 40, 1 << 20), ["block", "cyclic"], grid=(1 << 10, 1 << 10)), None),
     ],
 )
-def test_text_comes_back(make, text):
+def test_texts_survive_a_round_trip(make, text):
     layout = make()
     assert text is None or str(layout) == text
     assert Layout.parse(str(layout)) == layout
@@ -127,7 +127,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "says"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
-def test_what_cannot_be_is_an_argument_error(call, says):
+def test_invalid_layouts_are_argument_errors(call, says):
     if says is None:  # two distributions in one text are two distributions
         assert call().dist == ("block", "*")
         return
@@ -209,7 +209,7 @@ def test_other_types_are_type_errors(call):
         lambda layout: layout.to_global((0, -1), 0),
     ],
 )
-def test_positions_that_are_not_there_are_argument_errors(call):
+def test_missing_positions_are_argument_errors(call):
     with pytest.raises(plait.ArgumentError):
         call(Layout((8, 12), "(block, cyclic(3)) onto (2, 2)"))
 

@@ -20,7 +20,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "order"), list(itertools.product(TEXTS, "CF")))
 @pytest.mark.parametrize("shape", [(5, 6), (1, 6), (4, 6)])
-def test_runs_are_those_of_a_walk(text, order, shape):
+def test_runs_equal_those_of_a_walk(text, order, shape):
     layout = plait.Layout(shape, text)
     for rank in range(layout.size):
         owned = np.zeros(shape, dtype=bool)
@@ -30,7 +30,7 @@ def test_runs_are_those_of_a_walk(text, order, shape):
         assert layout.largest_run(rank, order) == max(lengths, default=0)
 
 
-def test_long_dimensions_cost_nothing():
+def test_the_cost_does_not_depend_on_the_size():
     layout = plait.Layout((10**12, 3), "(cyclic(5), *)", grid=(7,))
     assert layout.largest_run(0) == 15
     assert layout.runs(0) == -(-(10**12) // 35)

@@ -124,7 +124,7 @@ def check_filling(a, b):
 
 @given(pairs())
 @examples(150)
-def test_ranks_that_are_in_no_set(drawn):
+def test_ranks_outside_of_the_set_are_errors(drawn):
     a, b = drawn
     conversion = plait.compose(make_layout(a), make_layout(b))
     for model, call in ((Model(a), conversion.sends), (Model(b), conversion.receives)):
@@ -147,7 +147,7 @@ def test_equal_layouts_convert_equally(drawn):
     assert collect_traffic(first, source, target) == collect_traffic(second, source, target)
 
 
-def test_ranks_without_elements_are_no_copies():
+def test_ranks_without_elements_are_not_replicas():
     a = plait.Layout.parse("1 (block) onto (3, 2) replicate=(1)")
     b = plait.Layout.parse("1 (block) onto (3, 2) replicate=(1) ranks=(0, 1, 2, 4, 3, 5)")
     target = plait.Layout.parse("1 (*) ranks=(3)")
@@ -177,7 +177,7 @@ def redistribute_to_list(arrays, source, target):
 
 @given(pairs(count=3))
 @examples(150)
-def test_steps_and_ways_back(drawn):
+def test_conversions_in_two_steps_and_back(drawn):
     note("\n".join(map(to_text, drawn)))
     models = [Model(spec) for spec in drawn]
     a, b, c = [make_layout(spec) for spec in drawn]

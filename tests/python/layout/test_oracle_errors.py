@@ -111,7 +111,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "names"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
-def test_refused(text, names):
+def test_invalid_texts_are_rejected(text, names):
     with pytest.raises(plait.ArgumentError) as caught:
         Layout.parse(text)
     message = str(caught.value)
@@ -135,7 +135,7 @@ KEYWORDS = [
 @pytest.mark.parametrize(
     ("arguments", "keywords", "names"), [case[1:] for case in KEYWORDS], ids=[case[0] for case in KEYWORDS]
 )
-def test_refused_keywords(arguments, keywords, names):
+def test_invalid_keywords_are_rejected(arguments, keywords, names):
     with pytest.raises(plait.ArgumentError) as caught:
         Layout(*arguments, **keywords)
     for name in names:
@@ -191,7 +191,7 @@ def test_a_constant_alignment_leaves_ranks_out():
 
 @given(st.data())
 @examples(150)
-def test_a_part_too_many_is_refused_in_both_spellings(data):
+def test_a_surplus_part_is_rejected_in_both_spellings(data):
     spec = data.draw(distributed_specs(halo=False))
     part = data.draw(st.sampled_from(["order", "grid", "shape", "replicate", "ranks", "halo", "offset"]))
     broken = {

@@ -123,7 +123,7 @@ def test_equal_means_equal_meaning_of_small_layouts(data):
 
 @given(st.data())
 @examples(300)
-def test_spelled_with_maps_alone(data):
+def test_layouts_spelled_with_maps_only(data):
     spec = data.draw(distributed_specs())
     flat = flattened(spec)
     note(f"{to_text(spec)}\n{to_text(flat)}")

@@ -70,7 +70,7 @@ def test_sections(data):
 
 @given(st.data())
 @examples(80)
-def test_plans_used_again(data):
+def test_reused_plans(data):
     shape = data.draw(shapes())
     a, b = data.draw(specs(shape)), data.draw(specs(shape))
     fill = data.draw(st.booleans())
@@ -92,7 +92,7 @@ def test_plans_used_again(data):
 
 @given(st.data())
 @examples(60)
-def test_conversions_made_of_others(data):
+def test_composed_conversions(data):
     shape = data.draw(shapes())
     a, b, c = (data.draw(specs(shape)) for _ in range(3))
     note("\n".join(map(to_text, (a, b, c))))

@@ -52,7 +52,7 @@ def test_the_documented_case_of_costa():
 @pytest.mark.usefixtures("_scipy")
 @given(st.data())
 @settings(max_examples=120)
-def test_no_order_of_the_ranks_leaves_more_in_position(data):
+def test_no_order_of_the_ranks_leaves_more_elements_in_place(data):
     source = data.draw(layouts(dimensions=(1, 2), most=7))
     ranks = [(1, ""), (4, "onto (4)"), (4, "onto (2, 2)"), (3, "onto (3)")]
     _, onto = data.draw(st.sampled_from(ranks[1:3] if source.ndim > 1 else [ranks[1], ranks[3]]))
@@ -75,7 +75,7 @@ def test_no_order_of_the_ranks_leaves_more_in_position(data):
 
 
 @pytest.mark.usefixtures("_scipy")
-def test_layouts_that_fit_keep_their_names():
+def test_matching_layouts_keep_their_rank_names():
     source = plait.Layout.parse("12x12 (block, block) onto (2, 3)")
     assert plait.relabel(source, source) == source
     turned = plait.Layout.parse("12x12 (block, block) onto (2, 3) ranks=F")
@@ -88,7 +88,7 @@ def test_layouts_that_fit_keep_their_names():
 @pytest.mark.usefixtures("_scipy")
 @given(seed=st.integers(0, 1000), count=st.integers(1, 9))
 @settings(max_examples=80)
-def test_the_sparse_way_finds_what_the_full_matrix_does(seed, count):
+def test_the_sparse_algorithm_finds_the_optimum_of_the_full_matrix(seed, count):
     random = np.random.default_rng(seed)
     gains = np.where(random.random((count, count)) < 0.3, random.integers(1, 20, (count, count)), 0)
     receivers, names = np.nonzero(gains)
@@ -120,7 +120,7 @@ def test_shapes_must_agree():
 
 @given(layout=layouts(), seed=st.integers(0, 99))
 @settings(max_examples=200)
-def test_renamed_layouts_are_recognised(layout, seed):
+def test_renamed_layouts_are_recognized(layout, seed):
     ranks = numbers(layout)
     order = np.random.default_rng(seed).permutation(np.array(ranks) + 5).tolist()
     other = _relabel.make_table(layout).renamed(dict(zip(ranks, order, strict=True)))
@@ -134,14 +134,14 @@ def test_renamed_layouts_are_recognised(layout, seed):
 
 @given(a=layouts(dimensions=(1, 1), most=4), b=layouts(dimensions=(1, 1), most=4))
 @settings(max_examples=200)
-def test_other_layouts_are_not(a, b):
+def test_other_layouts_are_not_recognized(a, b):
     parts = [sorted(map(str, owned(layout).values())) for layout in (a, b)]
     same = a.shape == b.shape and parts[0] == parts[1]
     same = same and (a.halo, a.periodic) == (b.halo, b.periodic)
     assert (plait.same_up_to_ranks(a, b) is not None) == same
 
 
-def test_huge_layouts_are_compared_by_their_numbers():
+def test_huge_layouts_are_compared_without_enumeration():
     def layout(text):
         return plait.Layout.parse(f"1000000000x1000000000 {text}")
 

@@ -111,7 +111,7 @@ def test_no_two_ranks_share_a_chunk(data):
         assert least % size == 0 or extent == 1 or least == max(n, 1)
 
 
-def test_chunks_that_suit_a_layout():
+def test_chunks_that_match_a_layout():
     def suits(text, **options):
         return chunks.to_chunks(plait.Layout.parse(text), **options)
 
@@ -140,6 +140,6 @@ def test_chunks_that_suit_a_layout():
         (((8,),), {"grid": (2,)}, "chunks is missing"),
     ],
 )
-def test_bad_chunks(arguments, options, reason):
+def test_invalid_chunks_are_errors(arguments, options, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         chunks.from_chunks(*arguments, **options)

@@ -131,7 +131,7 @@ def test_the_order_of_buffers():
         ([{"dim_data": (), "__version__": "7.0"}], "version 7.0"),
     ],
 )
-def test_contradictions(parts, reason):
+def test_contradictory_parts_are_errors(parts, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         distarray.from_distarray(parts)
 
@@ -144,6 +144,6 @@ def test_contradictions(parts, reason):
         ("8x8 (block, *) onto (2) halo=(0, 1)", "no neighbours"),
     ],
 )
-def test_refused(text, reason):
+def test_layouts_that_the_notation_cannot_express(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         distarray.to_distarray(plait.Layout.parse(text), 0)

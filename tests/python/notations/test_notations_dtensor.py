@@ -87,7 +87,7 @@ def test_uneven_shards_are_nested():
     )
 
 
-def test_a_strided_shard_alone_distributes_in_turn():
+def test_a_single_strided_shard_distributes_in_turn():
     layout = dtensor.from_placements(["_S(0, 4)"], (3,), (24,))
     assert layout == plait.Layout.parse("24 (cyclic(2)) onto (3)")
     assert dtensor.to_placements(layout).placements == ("_S(0, 4)",)
@@ -144,7 +144,7 @@ def test_objects_with_the_attributes_of_torch():
         (["S(0)"], (0,), "integers of 1 or more"),
     ],
 )
-def test_bad_placements(placements, mesh, reason):
+def test_invalid_placements_are_errors(placements, mesh, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         dtensor.from_placements(placements, mesh, (8, 8))
 
@@ -159,7 +159,7 @@ def test_bad_placements(placements, mesh, reason):
         ("8 (block) onto (2) halo=(1)", "halos"),
     ],
 )
-def test_refused(text, reason):
+def test_layouts_that_the_notation_cannot_express(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         dtensor.to_placements(plait.Layout.parse(text))
     with pytest.raises(plait.ArgumentError, match="pieces"):  # 3, 3, 3, 0 indices, and not 3, 2, 2, 2

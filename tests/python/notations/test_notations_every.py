@@ -70,7 +70,7 @@ def words(value):
 @pytest.mark.parametrize("through", EVERY, ids=words)
 @given(layout=st.one_of(layouts(plain=True), layouts()))
 @settings(max_examples=250)
-def test_said_or_refused(through, layout):
+def test_layouts_are_expressed_or_rejected(through, layout):
     reason = None
     try:
         back = through(layout)
@@ -138,7 +138,7 @@ SAID = {
 @pytest.mark.parametrize(
     ("through", "text"), [(through, text) for through, texts in SAID.items() for text in texts], ids=words
 )
-def test_said(through, text):
+def test_layouts_that_must_be_expressed(through, text):
     layout = plait.Layout.parse(text)
     assert through(layout) == layout
 
@@ -158,11 +158,11 @@ def test_tables_of_aligned_layouts(text):
 
 @given(layout=layouts())
 @settings(max_examples=300)
-def test_tables_hold_what_layouts_say(layout):
+def test_tables_equal_their_layouts(layout):
     check_table(layout)
 
 
-def test_what_is_too_large_to_be_looked_at():
+def test_layouts_too_large_for_enumeration():
     layout = plait.Layout.parse("3000000000 (indirect(0*2, 1*3, 0, ...)) onto (2)")
     with pytest.raises(plait.ArgumentError, match="index by index"):
         dask.to_chunks(layout)
@@ -195,7 +195,7 @@ def check_table(layout):
 
 @given(layout=layouts(dimensions=(1, 3)))
 @settings(max_examples=100)
-def test_no_chunk_has_two_owners_and_none_could_be_larger(layout):
+def test_chunks_have_one_owner_and_the_maximum_size(layout):
     chunk_sizes = chunks.to_chunks(layout)
     for d, (size, chunk) in enumerate(zip(layout.shape, chunk_sizes, strict=True)):
         owners = make_table(layout).dimensions[d].owners()

@@ -118,7 +118,7 @@ def test_the_major_axis_comes_first():
         (("x",), (8,), 2, "the mesh is 2"),
     ],
 )
-def test_bad_specs(spec, shape, mesh, reason):
+def test_invalid_specs_are_errors(spec, shape, mesh, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         notation.from_spec(spec, shape, mesh)
     with pytest.raises(plait.ArgumentError, match="devices"):
@@ -137,7 +137,7 @@ def test_bad_specs(spec, shape, mesh, reason):
         ("8x8 (block, block) onto (2, 2)", {"x": 2, "y": 3}, "other ranks"),
     ],
 )
-def test_refused(text, mesh, reason):
+def test_layouts_that_the_notation_cannot_express(text, mesh, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         notation.to_spec(plait.Layout.parse(text), mesh)
 

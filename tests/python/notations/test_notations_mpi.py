@@ -19,7 +19,7 @@ def test_datatypes_of_mpi():
     assert done.stdout.split() == ["870", "darrays", "25", "subarrays"]
 
 
-def test_one_rank_tells_the_layout_of_all():
+def test_one_rank_determines_the_layout_of_all():
     layout = mpi.from_darray(6, 5, (10, 12), ("block", "cyclic"), (None, 3), (2, 3), "F")
     assert layout == plait.Layout.parse("10x12 (block, cyclic(3)) onto (2, 3) order=F")
     assert mpi.to_darray(layout, 5) == (6, 5, (10, 12), ("block", "cyclic"), (None, 3), (2, 3), "F")
@@ -42,7 +42,7 @@ def test_one_rank_tells_the_layout_of_all():
         ({"psizes": None}, "a darray needs"),
     ],
 )
-def test_bad_arguments(change, reason):
+def test_invalid_arguments_are_errors(change, reason):
     arguments = {
         "size": 4,
         "rank": 0,
@@ -68,12 +68,12 @@ def test_bad_arguments(change, reason):
         ("8 (block) onto (2) halo=(1)", "halos"),
     ],
 )
-def test_refused_by_darray(text, reason):
+def test_layouts_that_darray_cannot_express(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         mpi.to_darray(plait.Layout.parse(text), 0)
 
 
-def test_refused_by_subarray():
+def test_layouts_that_subarray_cannot_express():
     for text, rank, reason in [
         ("8 (cyclic) onto (2)", 1, "not consecutive"),
         ("8 (block(8)) onto (2)", 1, "rank 1 owns nothing of dimension 0"),
@@ -116,6 +116,6 @@ def test_boxes_of_all_ranks():
         ([((4, 4), (2, 2), (0, 0)), ((4, 4), (2, 2), (2, 2))], "no grid"),
     ],
 )
-def test_boxes_that_are_no_layout(parts, reason):
+def test_boxes_that_are_not_a_layout(parts, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         mpi.from_subarrays(parts)

@@ -70,7 +70,7 @@ def test_the_grid_of_a_turned_pencil():
         (((9, 7), 1, (3, 1), (0, 0)), "each grid dimension"),
     ],
 )
-def test_bad_pencils(arguments, reason):
+def test_invalid_pencils_are_errors(arguments, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         pencil.from_pencil(*arguments)
 
@@ -89,7 +89,7 @@ def test_bad_pencils(arguments, reason):
         ("9x7 (balanced@0, *) onto (4, 2) replicate=(1)", "a pencil gives each to one"),
     ],
 )
-def test_refused(text, reason):
+def test_layouts_that_the_notation_cannot_express(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         pencil.to_pencil(plait.Layout.parse(text))
     with pytest.raises(plait.ArgumentError, match="dimension 0 is distributed"):

@@ -52,7 +52,7 @@ def test_submatrices(data):
             assert indices[d] == expected
 
 
-def test_what_descinit_would_write():
+def test_descriptors_equal_those_of_descinit():
     layout = plait.Layout.parse("100x80 (cyclic(4), cyclic(3)) onto (2, 4) ranks=F order=F")
     assert scalapack.to_grid(layout) == ((2, 4), "C")
     # NUMROC(100, 4, 1, 0, 2) = 48 rows in process row 1.
@@ -82,7 +82,7 @@ def test_maps_of_processes():
         ("8x8 (cyclic(4), *) onto (2) offset=(1, 0) order=F", "equal blocks"),
     ],
 )
-def test_refused(text, reason):
+def test_layouts_that_the_notation_cannot_express(text, reason):
     layout = plait.Layout.parse(text)
     with pytest.raises(plait.ArgumentError, match=reason) as caught:
         scalapack.to_descriptor(layout, 0)
@@ -102,7 +102,7 @@ def test_refused(text, reason):
         ("nine", (2, 2), "sequence of integers"),
     ],
 )
-def test_bad_descriptors(desc, grid, reason):
+def test_invalid_descriptors_are_errors(desc, grid, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         scalapack.from_descriptor(desc, grid)
     with pytest.raises(plait.ArgumentError, match="order"):

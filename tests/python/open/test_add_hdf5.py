@@ -77,7 +77,7 @@ def test_arrays_are_added(tmp_path, storage, libver, name):
 
 
 @pytest.mark.parametrize("storage", STORAGE)
-def test_elements_that_nothing_writes_have_the_fill_value(tmp_path, storage):
+def test_unwritten_elements_have_the_fill_value(tmp_path, storage):
     path = tmp_path / "a.h5"
     make(path)
     with path.open("ab") as file:
@@ -246,7 +246,7 @@ file.close()
 
 @pytest.mark.parametrize("storage", ["chunks", "one piece"])
 @pytest.mark.parametrize("suffix", [".h5", ".nc"])
-def test_every_kill_leaves_the_file_without_the_array_or_with_all_of_it(tmp_path, storage, suffix):
+def test_a_kill_leaves_no_array_or_the_complete_array(tmp_path, storage, suffix):
     original, path = tmp_path / f"original{suffix}", tmp_path / f"a{suffix}"
     killer = Killer(tmp_path, original, path)
     before = make(original)
@@ -297,7 +297,7 @@ def test_killed_and_failed_programs_add_nothing(tmp_path, storage):
     assert path.stat().st_size < size + 40_000
 
 
-def test_one_of_two_writers_wins(tmp_path):
+def test_one_of_two_writers_fails(tmp_path):
     path = tmp_path / "a.h5"
     make(path)
     new = {"shape": SHAPE, "dtype": "i4"}
@@ -313,7 +313,7 @@ def test_one_of_two_writers_wins(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", ["i4", "text"])
-def test_an_array_that_another_program_cuts_off_is_not_added(tmp_path, dtype):
+def test_an_array_truncated_by_another_program_is_not_added(tmp_path, dtype):
     path = tmp_path / "a.h5"
     before = make(path)
     size = path.stat().st_size
@@ -368,7 +368,7 @@ def test_errors_change_nothing(tmp_path, name, options, message):
     assert path.read_bytes() == before
 
 
-def test_dimensions_of_hdf5_are_shared_if_they_fit(tmp_path):
+def test_matching_dimensions_of_hdf5_are_shared(tmp_path):
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         file["x"] = np.arange(9)

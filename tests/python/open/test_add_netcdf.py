@@ -105,7 +105,7 @@ def test_several_variables_are_added(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{}, {"fill_value": -5}])
-def test_elements_that_nothing_writes_have_the_fill_value(tmp_path, options):
+def test_unwritten_elements_have_the_fill_value(tmp_path, options):
     make(tmp_path / "a.nc")
     new = {"shape": (3, 4), "dtype": ">i4", "dimension_names": ("y", "x")}
     with plait.open(f"{tmp_path}/a.nc::new", "a", **new, **options) as file:
@@ -137,7 +137,7 @@ def test_a_file_without_variables_and_dimensions(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_files_with_records_have_no_space(tmp_path, kind):
+def test_files_with_records_cannot_get_variables(tmp_path, kind):
     path = tmp_path / "a.nc"
     make(path, kind, records=3)
     before = path.read_bytes()
@@ -192,7 +192,7 @@ def test_a_full_disk_changes_nothing(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_one_of_two_writers_wins(tmp_path):
+def test_one_of_two_writers_fails(tmp_path):
     path = tmp_path / "a.nc"
     make(path)
     new = {"shape": 4, "dtype": ">f4", "dimension_names": ["x"]}
@@ -215,7 +215,7 @@ file.close()
 
 
 @pytest.mark.parametrize("names", ["y,x", "y,new"])
-def test_every_kill_leaves_the_file_without_the_variable_or_with_all_of_it(tmp_path, names):
+def test_a_kill_leaves_no_variable_or_the_complete_variable(tmp_path, names):
     original, path = tmp_path / "original.nc", tmp_path / "a.nc"
     killer = Killer(tmp_path, original, path)
     make(original)

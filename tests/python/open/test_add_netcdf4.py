@@ -92,7 +92,7 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
         ("g", ("lat",), (4,), "is a group"),
     ],
 )
-def test_variables_that_do_not_fit(tmp_path, name, names, shape, message):
+def test_incompatible_variables_are_errors(tmp_path, name, names, shape, message):
     path = tmp_path / "a.nc"
     make_netcdf(path)
     before = path.read_bytes()
@@ -101,7 +101,7 @@ def test_variables_that_do_not_fit(tmp_path, name, names, shape, message):
     assert path.read_bytes() == before
 
 
-def test_a_fixed_dimension_of_netcdf_stays_so(tmp_path):
+def test_a_fixed_dimension_of_netcdf_stays_fixed(tmp_path):
     make_netcdf(tmp_path / "a.nc")
     new = {"shape": (4,), "dtype": "f4", "dimension_names": ["lat"], "unlimited": [0]}
     with pytest.raises(plait.ArgumentError, match='"lat" has a fixed length in the file'):

@@ -56,7 +56,7 @@ def test_blocks_of_all_sizes_are_appended(tmp_path, options, axis):
 
 
 @pytest.mark.parametrize("options", KINDS)
-def test_many_blocks_are_appended_in_one_file(tmp_path, options):
+def test_many_blocks_are_appended_before_close(tmp_path, options):
     expected = make(tmp_path / "a.zarr", **options)
     with plait.open(tmp_path / "a.zarr", "a") as file:
         for number in range(5):
@@ -89,7 +89,7 @@ def test_arrays_of_version_2_and_their_consolidated_metadata(tmp_path):
     np.testing.assert_array_equal(array[...], np.concatenate((expected, added)))
 
 
-def test_consolidated_metadata_of_version_3_does_not_keep_the_shape(tmp_path):
+def test_consolidated_metadata_of_version_3_has_the_new_shape(tmp_path):
     group = zarr.open_group(tmp_path / "a.zarr", mode="w")
     expected = np.arange(35, dtype="i4").reshape(SHAPE)
     group.create_array("x", data=expected, chunks=(2, 3))
@@ -139,7 +139,7 @@ def test_a_killed_append_leaves_the_old_length_and_no_elements(tmp_path, options
 
 
 @pytest.mark.parametrize("options", KINDS)
-def test_an_append_after_a_killed_one(tmp_path, options):
+def test_an_append_after_a_killed_append(tmp_path, options):
     expected = make(tmp_path / "a.zarr", **options)
     killed = plait.open(tmp_path / "a.zarr", "a")
     killed.append(np.full((6, 7), 99, "i4"))
@@ -151,7 +151,7 @@ def test_an_append_after_a_killed_one(tmp_path, options):
     np.testing.assert_array_equal(content(tmp_path / "a.zarr"), np.concatenate((expected, added, added)))
 
 
-def test_a_block_that_ends_by_an_exception_leaves_the_old_length(tmp_path):
+def test_an_exception_leaves_the_old_length(tmp_path):
     expected = make(tmp_path / "a.zarr", chunks=(2, 3))
 
     def append_and_fail():
@@ -164,7 +164,7 @@ def test_a_block_that_ends_by_an_exception_leaves_the_old_length(tmp_path):
     np.testing.assert_array_equal(content(tmp_path / "a.zarr"), expected)
 
 
-def test_of_two_programs_that_append_one_gets_an_error(tmp_path):
+def test_one_of_two_appending_programs_fails(tmp_path):
     expected = make(tmp_path / "a.zarr", chunks=(2, 3))
     program = (
         "import numpy as np, plait, sys, time\n"
@@ -183,7 +183,7 @@ def test_of_two_programs_that_append_one_gets_an_error(tmp_path):
     np.testing.assert_array_equal(content(tmp_path / "a.zarr"), np.concatenate((expected, np.full((1, 7), 5, "i4"))))
 
 
-def test_a_shape_that_another_library_has_changed_is_an_error(tmp_path):
+def test_a_shape_changed_by_another_library_is_an_error(tmp_path):
     make(tmp_path / "a.zarr", chunks=(2, 3))
     file = plait.open(tmp_path / "a.zarr", "a")
     file.append(block((2, 7)))
@@ -297,7 +297,7 @@ def test_appending_writes_only_the_new_chunks(tmp_path):
     assert metadata < 0.8 * day.nbytes
 
 
-def test_readers_find_the_old_array_or_the_new_one(tmp_path):
+def test_readers_see_the_old_or_the_new_array(tmp_path):
     expected = make(tmp_path / "a.zarr", chunks=(2, 7), codec="zstd:1")
     program = (
         "import numpy as np, plait\n"

@@ -82,7 +82,7 @@ def test_blocks_of_all_sizes_are_appended(tmp_path, index, filters):
 
 @pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2"])
-def test_many_blocks_are_appended_in_one_file(tmp_path, index, filters):
+def test_many_blocks_are_appended_before_close(tmp_path, index, filters):
     expected = make(tmp_path / "a.h5", index, filters)
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         for number in range(6):
@@ -203,7 +203,7 @@ file.close()
 
 
 @pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2"])
-def test_every_kill_leaves_the_old_or_the_new_length(tmp_path, index):
+def test_a_kill_leaves_the_old_or_the_new_length(tmp_path, index):
     original, path = tmp_path / "original.h5", tmp_path / "a.h5"
     killer = Killer(tmp_path, original, path)
     before = make(original, index, "deflate")
@@ -228,7 +228,7 @@ def test_every_kill_leaves_the_old_or_the_new_length(tmp_path, index):
     np.testing.assert_array_equal(content(path), after)
 
 
-def test_one_of_two_appenders_wins(tmp_path):
+def test_one_of_two_appending_programs_fails(tmp_path):
     expected = make(tmp_path / "a.h5")
     added = block((2, 7))
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
@@ -333,7 +333,7 @@ def test_space_that_is_allocated_early(tmp_path):
         np.testing.assert_array_equal(file["v"][...], np.r_[np.zeros((5, 7)), np.ones((4, 7))])
 
 
-def test_a_netcdf_variable_grows_and_the_others_have_fill_values(tmp_path):
+def test_other_netcdf_variables_get_fill_values(tmp_path):
     with netcdf4.Dataset(tmp_path / "a.nc", "w") as file:
         file.createDimension("time", None)
         file.createDimension("x", 4)

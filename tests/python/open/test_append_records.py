@@ -70,7 +70,7 @@ def test_several_variables_are_appended_together(tmp_path, kind):
     np.testing.assert_array_equal(read(path, "b")[:3], np.arange(9).reshape(3, 3))
 
 
-def test_records_that_are_not_written_have_fill_values(tmp_path):
+def test_unwritten_records_have_fill_values(tmp_path):
     path = tmp_path / "a.nc"
     write_variables(path, KINDS[0])
     with plait.open(f"{path}::a", "a") as file:
@@ -164,7 +164,7 @@ def test_an_abandoned_append_leaves_fill_values(tmp_path):
     np.testing.assert_array_equal(read(path, "b")[3:], 6)
 
 
-def test_a_header_without_number_of_records_gets_one_first(tmp_path):
+def test_a_missing_number_of_records_is_written_first(tmp_path):
     path = tmp_path / "a.nc"
     write_variables(path, KINDS[0])
     with open(path, "r+b") as file:

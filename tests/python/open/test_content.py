@@ -56,7 +56,7 @@ def test_hdf5(tmp_path, ending):
 
 @pytest.mark.parametrize("user_block", [512, 1024, 4096])
 @pytest.mark.parametrize("ending", ["mat", "h5", "nc", "bin"])
-def test_hdf5_behind_a_user_block(tmp_path, ending, user_block):
+def test_hdf5_after_a_user_block(tmp_path, ending, user_block):
     path = name_with(tmp_path, ending)
     write_hdf5(path, user_block)
     with open(path, "r+b") as file:
@@ -204,7 +204,7 @@ def test_formats_that_are_stated_in_names(tmp_path, monkeypatch):
             plait.copy("a.mat::/g/v", name, format=kind)
 
 
-def test_what_is_there_decides_nothing_for_a_target(tmp_path, monkeypatch):
+def test_an_existing_file_does_not_determine_the_format_of_a_target(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_hdf5(Path("a.npy"))
     write_hdf5(Path("b.bin"))
@@ -215,7 +215,7 @@ def test_what_is_there_decides_nothing_for_a_target(tmp_path, monkeypatch):
     assert Path("b.bin").read_bytes() == ARRAY.tobytes()
 
 
-def test_endings_of_new_files_in_capitals(tmp_path, monkeypatch):
+def test_suffixes_in_capitals(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("A.NPY", "A.NPZ", "A.H5", "A.NC", "A.ZARR", "A.Safetensors"):
         plait.copy(name_of_source(), name)
@@ -229,7 +229,7 @@ def name_of_source() -> str:
 
 
 @pytest.mark.parametrize("name", ["z.dat", "z.npy"])
-def test_a_new_array_does_not_replace_a_file_of_another_ending(tmp_path, name):
+def test_a_new_array_does_not_replace_a_file_with_another_suffix(tmp_path, name):
     with h5py.File(tmp_path / name, "w") as file:
         file["a"] = np.arange(5)
     before = (tmp_path / name).read_bytes()
@@ -245,7 +245,7 @@ def test_a_new_array_does_not_replace_a_file_of_another_ending(tmp_path, name):
         assert list(file) == ["k"]
 
 
-def test_long_user_blocks_are_found_whatever_the_ending(tmp_path):
+def test_long_user_blocks_are_recognized_with_any_suffix(tmp_path):
     with h5py.File(tmp_path / "z.dat", "w", userblock_size=65536) as file:
         file["a"] = np.arange(5)
     np.testing.assert_array_equal(plait.open(f"{tmp_path}/z.dat::a").read(), np.arange(5))

@@ -49,7 +49,7 @@ def test_new_names_with_suffixes_of_other_formats(tmp_path, monkeypatch, name):
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name[1] == "."])
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_content_of_no_format_under_suffixes_of_others(tmp_path, monkeypatch, name, mode):
+def test_unknown_content_with_suffixes_of_other_formats(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError, match=f"cannot open {name}: "):
         plait.open(name, mode, shape=(6,), dtype="i4")
@@ -61,7 +61,7 @@ def test_content_of_no_format_under_suffixes_of_others(tmp_path, monkeypatch, na
         plait.arrays_in(name)
 
 
-def test_suffixes_that_say_nothing(tmp_path, monkeypatch):
+def test_suffixes_without_a_meaning(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in [
         "h5",
@@ -95,7 +95,7 @@ SCHEMES = {
 
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("mode", ["r", "w"])
-def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
+def test_unknown_schemes_are_errors(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
     text = open_error_text(name, mode)
     assert "which is not a kind of store; the kinds are raw:, stripe:, distant:, memory: and pipe:" in text
@@ -120,7 +120,7 @@ def test_urls(tmp_path, monkeypatch, name, mode):
 
 
 @pytest.mark.parametrize("name", ["a.h5", "a.npy", "distnt:x", "stripe:x?y", "raw:x", "100%41"])
-def test_raw_takes_a_name_as_it_stands(tmp_path, monkeypatch, name):
+def test_raw_takes_a_name_literally(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     url = f"raw:{name}"
     write(url)
@@ -150,7 +150,7 @@ def test_raw_takes_a_name_as_it_stands(tmp_path, monkeypatch, name):
         ("npy", "array 6"),
     ],
 )
-def test_what_a_file_begins_with(tmp_path, content, says):
+def test_the_first_bytes_of_a_file(tmp_path, content, says):
     for path in (tmp_path / "a.bin", tmp_path / "b.npy"):
         if content == "npy":
             with open(path, "wb") as file:

@@ -22,7 +22,7 @@ DAY = np.datetime64("2000-01-01")
         ("m8[ns]", np.timedelta64("NaT", "D")),
     ],
 )
-def test_times_of_other_units(tmp_path, name, dtype, value):
+def test_times_in_other_units(tmp_path, name, dtype, value):
     expected = np.full(3, value).astype(dtype)
     with plait.open(f"{tmp_path / name}::a", "w", shape=(3,), dtype=dtype, fill_value=value, chunks=(2,)):
         pass
@@ -44,7 +44,7 @@ def test_times_of_other_units(tmp_path, name, dtype, value):
         ("f8", DAY, "is a time, but the dtype is <f8"),
     ],
 )
-def test_times_that_the_elements_cannot_have(tmp_path, dtype, value, message):
+def test_times_that_the_elements_cannot_represent(tmp_path, dtype, value, message):
     for options in (
         {"shape": 3, "dtype": dtype, "fill_value": value},
         {"arrays": {"a": {"shape": 3, "dtype": dtype, "fill_value": value}}},

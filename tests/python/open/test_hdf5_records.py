@@ -46,7 +46,7 @@ def by_h5py(path, name="a"):
 
 @settings(max_examples=40, deadline=None)
 @given(dtype=records(), how=st.sampled_from(sorted(STORED)))
-def test_reads_what_h5py_reads(tmp_path_factory, dtype, how):
+def test_records_are_read_as_h5py_reads_them(tmp_path_factory, dtype, how):
     path = tmp_path_factory.mktemp("records") / "a.h5"
     assume(how != "compact" or 35 * dtype.itemsize < 60_000)
     stored(path, random_records(dtype, (5, 7)), how)
@@ -58,7 +58,7 @@ def test_reads_what_h5py_reads(tmp_path_factory, dtype, how):
 
 @settings(max_examples=40, deadline=None)
 @given(dtype=records(), chunks=st.sampled_from([None, (2, 3)]), codec=st.sampled_from([None, "zlib:1"]))
-def test_h5py_reads_what_is_written(tmp_path_factory, dtype, chunks, codec):
+def test_h5py_reads_written_records(tmp_path_factory, dtype, chunks, codec):
     path = tmp_path_factory.mktemp("records") / "a.h5"
     array = random_records(dtype, (5, 7))
     with plait.open(f"{path}::a", "w", shape=array.shape, dtype=dtype, chunks=chunks, codec=codec) as file:
@@ -108,7 +108,7 @@ def test_fields_out_of_order_and_texts_with_other_padding(tmp_path):
         file.write(actual)
 
 
-def test_members_of_other_types_are_named(tmp_path):
+def test_unsupported_members_are_named(tmp_path):
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("texts", (2,), [("x", "i4"), ("text", h5py.string_dtype())])
@@ -168,7 +168,7 @@ def test_fill_values_of_arrays_as_elements(tmp_path):
 
 
 @pytest.mark.parametrize("unit", ["<M8[ns]", ">M8[D]", "<m8[25s]"])
-def test_dates_are_those_of_h5py(tmp_path, unit):
+def test_dates_equal_those_of_h5py(tmp_path, unit):
     array = np.arange(6).astype("i8").astype(unit)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("a", data=array.astype(h5py.opaque_dtype(array.dtype)))
@@ -183,7 +183,7 @@ def test_dates_are_those_of_h5py(tmp_path, unit):
 
 
 @pytest.mark.parametrize("between", ["b.npy", "b.npz", "b.h5"])
-def test_copies_keep_values_fill_values_and_attributes(tmp_path, between):
+def test_copies_preserve_values_fill_values_and_attributes(tmp_path, between):
     array = random_records(MIXED, (5, 7))
     fill = random_records(MIXED, ())[()]
     with plait.open(
@@ -202,7 +202,7 @@ def test_copies_keep_values_fill_values_and_attributes(tmp_path, between):
         assert info.fill_value == fill
 
 
-def test_elements_that_are_not_written_have_the_fill_value(tmp_path):
+def test_unwritten_elements_have_the_fill_value(tmp_path):
     fill = random_records(MIXED, ())[()]
     with plait.open(f"{tmp_path}/a.h5::a", "w", shape=(9,), dtype=MIXED, fill_value=fill, chunks=(2,)) as file:
         file.write(random_records(MIXED, (3,)), region=np.s_[:3])
@@ -226,7 +226,7 @@ def test_types_that_a_format_lacks(tmp_path, dtype, name, message):
     assert not any(tmp_path.iterdir())
 
 
-def test_fields_that_no_file_can_spell(tmp_path):
+def test_field_names_that_no_format_supports(tmp_path):
     dtype = np.dtype({"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [4, 0]})
     with pytest.raises(plait.ArgumentError, match="in the order of their offsets"):
         plait.open(tmp_path / "a.h5", "w", shape=(3,), dtype=dtype)

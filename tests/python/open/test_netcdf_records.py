@@ -55,7 +55,7 @@ def test_netcdf_reads_records(tmp_path, codec):
         assert lines[begin + 2] == str(shown["phase"].real.tolist())
 
 
-def test_plait_reads_them_again(tmp_path):
+def test_plait_reads_its_records(tmp_path):
     array = random_records(STATION, (4,))
     with plait.open(tmp_path / "a.nc::s", "w", shape=(4,), dtype=STATION) as file:
         file.write(array)
@@ -71,7 +71,7 @@ def test_plait_reads_them_again(tmp_path):
     assert_same(plait.open(tmp_path / "b.nc::s").read(), actual)
 
 
-def test_names_of_types_are_free(tmp_path):
+def test_type_names_do_not_collide_with_arrays(tmp_path):
     arrays = {"record_1": {"shape": (2,), "dtype": POINT, "dimension_names": ("record_2",)}}
     with plait.open(tmp_path / "a.nc", "w", arrays=arrays) as file:
         file.write(random_records(POINT, (2,)), variable="record_1")

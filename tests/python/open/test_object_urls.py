@@ -27,7 +27,7 @@ def write(url, array=WHOLE, **options):
         file.write(array)
 
 
-def test_what_is_written_is_read_and_changed(bucket):
+def test_arrays_are_written_read_and_changed(bucket):
     url = f"{bucket}/a.zarr"
     write(url, chunks=(4, 3), codec="zstd", attributes={"units": "K"})
     with plait.open(url, "r+") as file:
@@ -45,7 +45,7 @@ def test_what_is_written_is_read_and_changed(bucket):
     assert plait.open(url).shape == (2, 6)
 
 
-def test_an_array_that_is_not_written_to_its_end_is_not_there(bucket):
+def test_an_incomplete_array_does_not_exist(bucket):
     url = f"{bucket}/a.zarr"
     file = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
     file.write(WHOLE)
@@ -87,7 +87,7 @@ def test_copies(bucket, tmp_path):
 
 
 @pytest.mark.parametrize("existing", [False, True])
-def test_copies_that_fail_remove_what_they_have_added(bucket, tmp_path, existing):
+def test_failing_copies_remove_added_arrays(bucket, tmp_path, existing):
     url = f"{bucket}/a.zarr"
     if existing:
         write(f"{url}::/old/one")
@@ -106,7 +106,7 @@ def test_copies_that_fail_remove_what_they_have_added(bucket, tmp_path, existing
     assert {name: (bucket / "a.zarr" / name).read_bytes() for name in (bucket / "a.zarr").names()} == before
 
 
-def test_copies_that_fail_leave_the_array_of_another_program(bucket, tmp_path):
+def test_failing_copies_leave_the_array_of_another_program(bucket, tmp_path):
     for name in ("a", "b"):
         write(f"{tmp_path}/s.zarr::/{name}")
     write(f"{bucket}/other.zarr")
@@ -169,7 +169,7 @@ def test_formats_of_one_object(bucket, name, mode):
     assert bucket.names() == []
 
 
-def test_what_is_not_there(bucket):
+def test_missing_objects(bucket):
     write(f"{bucket}/a.zarr::/x")
     with pytest.raises(FileNotFoundError) as raised:
         plait.open(f"{bucket}/a.zarr::/y")
@@ -199,7 +199,7 @@ def test_what_is_not_there(bucket):
         ("MEMORY://bucket/a.zarr", "has no object store for MEMORY://"),
     ],
 )
-def test_urls_that_cannot_be(url, says):
+def test_invalid_urls_are_errors(url, says):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(url)
     assert says in str(raised.value)
@@ -210,13 +210,13 @@ def test_urls_that_cannot_be(url, says):
 
 
 @pytest.mark.parametrize("mode", ["r", "w"])
-def test_paths_have_lost_a_slash(mode):
+def test_urls_that_lost_a_slash_as_paths(mode):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(Path("memory://bucket/a.zarr"), mode, **({"shape": 3, "dtype": "i4"} if mode == "w" else {}))
     assert "; for an object store write memory://BUCKET/KEY.zarr, as a text and not as a path" in str(raised.value)
 
 
-def test_arrays_of_the_driver_for_memory_are_others(bucket):
+def test_memory_urls_differ_from_arrays_of_the_memory_driver(bucket):
     write("memory:urls", WHOLE)
     write("memory:/urls/run/a", WHOLE * 2)
     with pytest.raises(FileNotFoundError):
@@ -225,7 +225,7 @@ def test_arrays_of_the_driver_for_memory_are_others(bucket):
     np.testing.assert_array_equal(plait.open("memory:/urls/run/a").read(), WHOLE * 2)
 
 
-def test_files_whose_names_look_alike(tmp_path, monkeypatch):
+def test_files_with_names_similar_to_urls(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("./memory:a.npy", "./memory:/b.npy", "12:30.npy", "data.zarr::/memory:/x"):
         os.makedirs("memory:", exist_ok=True)
@@ -234,7 +234,7 @@ def test_files_whose_names_look_alike(tmp_path, monkeypatch):
     assert sorted(os.listdir()) == ["12:30.npy", "data.zarr", "memory:", "memory:a.npy"]
 
 
-def test_a_child_begins_without_objects(bucket):
+def test_a_forked_child_starts_without_objects(bucket):
     url = f"{bucket}/a.zarr"
     write(url)
 

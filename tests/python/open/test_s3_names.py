@@ -91,7 +91,7 @@ def test_the_bucket_in_the_host(server):
         ),
     ],
 )
-def test_names_that_are_wrong(server, name, says):
+def test_wrong_names_are_errors(server, name, says):
     for call in (plait.open, plait.arrays_in, lambda url: plait.copy(url, "never.npy")):
         with pytest.raises(plait.ArgumentError) as error:
             call(name)

@@ -35,7 +35,7 @@ def partition(elements, parts):
 @for_ranks
 @pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", PATTERNS)
-def test_requests_lie_in_the_file_and_can_be_asked_for_one_by_one(name, ranks):
+def test_requests_are_in_the_file_and_can_be_computed_one_by_one(name, ranks):
     for elements, request_ in SIZES:
         pattern = PATTERNS[name](elements, ranks, request_, kind="write")
         assert pattern.name == name
@@ -104,7 +104,7 @@ def test_turns_are_those_of_cyclic(ranks):
 
 @for_ranks
 @pytest.mark.parametrize("seed", [None, 0, 5])
-def test_scheduled_records_go_out_once_each(ranks, seed):
+def test_scheduled_records_are_assigned_once(ranks, seed):
     for elements, request_ in SIZES:
         pattern = GSSA(elements, ranks, request_, seed=seed)
         records = ceil(elements, request_)
@@ -122,7 +122,7 @@ def test_scheduled_records_go_out_once_each(ranks, seed):
 
 @for_ranks
 @pytest.mark.parametrize("overlap", [None, 0, 1, 10])
-def test_overlapped_requests_cover_the_file_and_reach_no_further_than_said(ranks, overlap):
+def test_overlapped_requests_cover_the_file_within_the_overlap(ranks, overlap):
     for elements, request_ in SIZES:
         pattern = GSO(elements, ranks, request_, overlap=overlap, seed=3)
         max_overlap = request_ if overlap is None else overlap
@@ -140,7 +140,7 @@ def test_overlapped_requests_differ_in_size():
 
 
 @for_ranks
-def test_random_requests_are_of_one_size(ranks):
+def test_random_requests_have_one_size(ranks):
     for elements, request_ in SIZES:
         pattern = GDR(elements, ranks, request_, seed=1)
         for rank in range(ranks):
@@ -149,7 +149,7 @@ def test_random_requests_are_of_one_size(ranks):
         assert GDR(elements, ranks, request_, each=5).count(0) == (5 if elements else 0)
 
 
-def test_random_requests_begin_anywhere():
+def test_random_requests_have_any_offset():
     begins = Counter(access.offset for access in GDR(20, 2, 5, each=8000).requests(1))
     assert sorted(begins) == list(range(16))
     assert max(begins.values()) < 1.3 * min(begins.values())
@@ -241,7 +241,7 @@ def test_modes_of_the_thesis():
         (lambda: GSA(10, 2, 3).requests(-1), "rank -1"),
     ],
 )
-def test_mistakes_are_named(make, says):
+def test_wrong_arguments_are_named(make, says):
     with pytest.raises(plait.ArgumentError) as caught:
         make()
     assert says in str(caught.value)

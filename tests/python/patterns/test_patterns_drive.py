@@ -60,7 +60,7 @@ def test_the_modes_of_the_file_count(numbers):
     assert np.array_equal(np.fromfile(numbers, np.int64), np.arange(100))
 
 
-def test_mistakes_are_named(numbers):
+def test_wrong_arguments_are_named(numbers):
     with plait.open(numbers, shape=(100,), dtype="i8") as file:
         for pattern, options, says in [
             (GSA(99, 1, 7), {}, "for 99 elements and"),
@@ -73,7 +73,7 @@ def test_mistakes_are_named(numbers):
                 drive(pattern, file, **options)
 
 
-def test_a_position_that_something_else_has_moved_is_noticed(numbers):
+def test_a_position_moved_by_other_code_is_detected(numbers):
     with plait.open(numbers, shape=(100,), dtype="i8") as file, file.stream(mode=1) as stream:
         stream.seek(50)
         with pytest.raises(plait.StoreError, match="request 7 expected 7 elements and the stream gave 1"):

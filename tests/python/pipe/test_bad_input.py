@@ -107,7 +107,7 @@ def test_shapes_that_change():
 @needs_mpi
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["writer", "reader"])
-def test_nobody_comes(end):
+def test_a_missing_other_end_is_an_error(end):
     (text,) = run_programs((writer if end == "writer" else reader)().replace("timeout=5", "timeout=0.5"))
     missing = {"writer": "no reader has come within 0.5 s", "reader": "no writer has come within 0.5 s"}[end]
     assert missing in text
@@ -124,7 +124,7 @@ def test_nobody_comes(end):
         (lambda folder: (folder.rmdir(), folder.touch()), "Not a directory; make it"),
     ],
 )
-def test_folders_that_cannot_be(meeting_folder, change, words):
+def test_unusable_meeting_folders(meeting_folder, change, words):
     change(meeting_folder)
     try:
         for text in run_programs(writer(), reader()):
@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_written(meeting_folder):
     meeting_folder.chmod(0o700)
 
 
-def test_a_lock_that_cannot_be_seen_is_told_to_both(meeting_folder):
+def test_an_invisible_lock_is_reported_at_both_ends(meeting_folder):
     """A copy of a writer's file has no lock, like one on a file system that does not show locks to other hosts."""
 
     def write():
@@ -182,7 +182,7 @@ WAITS = """with plait.open("pipe:flow", comm=comm) as file:
 
 @needs_mpi
 @pytest.mark.long
-def test_a_rank_that_dies_while_its_program_waits_for_a_step():
+def test_a_rank_that_ends_while_its_program_waits_for_a_step():
     """Neither the others nor the writer wait for the next step to notice it."""
 
     def write():

@@ -16,7 +16,7 @@ from plait import Layout
 LINE = Layout((3,), "(*) onto ()")
 
 
-def test_a_mistaken_reader_does_not_end_a_writer_that_waits_for_nobody():
+def test_an_incompatible_reader_does_not_end_a_writer_without_required_readers():
     with plait.open("pipe:flow?drop=oldest&readers=0", "w", shape=(3,), dtype="f8") as file:
         file.write(np.zeros(3))
         with pytest.raises(plait.ArgumentError, match="the two ends differ"):
@@ -26,7 +26,7 @@ def test_a_mistaken_reader_does_not_end_a_writer_that_waits_for_nobody():
             assert reader.read().shape == (3,)
 
 
-def test_a_mistaken_reader_does_not_end_a_writer_that_has_its_readers():
+def test_an_incompatible_reader_does_not_end_a_writer_with_all_readers():
     go_on = threading.Event()
 
     def write():
@@ -44,7 +44,7 @@ def test_a_mistaken_reader_does_not_end_a_writer_that_has_its_readers():
     writer.result()
 
 
-def test_readers_that_stand_still_do_not_stop_a_writer_that_drops():
+def test_idle_readers_do_not_block_a_writer_that_drops_steps():
     with plait.open("pipe:flow?drop=oldest&readers=0&queue=3", "w", shape=(3,), dtype="f8") as file:
         file.write(np.zeros(3))
         with plait.open("pipe:flow") as first, plait.open("pipe:flow") as second:
@@ -57,7 +57,7 @@ def test_readers_that_stand_still_do_not_stop_a_writer_that_drops():
         plait.open("pipe:flow?drop=oldest&queue=1", "w", shape=(3,), dtype="f8")
 
 
-def test_a_reader_that_leaves_within_a_step_has_had_it():
+def test_a_reader_that_leaves_within_a_step_has_consumed_it():
     writer = BackgroundThread(write_steps, "pipe:flow?queue=1", LINE, 1)
     with plait.open("pipe:flow") as file:
         for _ in file:
@@ -66,7 +66,7 @@ def test_a_reader_that_leaves_within_a_step_has_had_it():
     writer.result(10)
 
 
-def test_a_reader_that_has_come_hears_why_the_writer_could_not_begin():
+def test_a_waiting_reader_gets_the_error_of_the_writer():
     def write():
         with plait.open("pipe:flow?readers=2&timeout=1", "w", shape=(3,), dtype="f8"):
             pass
@@ -78,7 +78,7 @@ def test_a_reader_that_has_come_hears_why_the_writer_could_not_begin():
         writer.result()
 
 
-def test_who_does_not_want_to_wait_finds_a_writer_that_is_there():
+def test_a_reader_with_timeout_0_finds_an_existing_writer():
     with pytest.raises(plait.StoreError, match="no writer has come within 0 s"):
         plait.open("pipe:flow?timeout=0")
     with plait.open("pipe:flow?drop=oldest&readers=0", "w", shape=(3,), dtype="f8") as file:
@@ -87,7 +87,7 @@ def test_who_does_not_want_to_wait_finds_a_writer_that_is_there():
             np.testing.assert_array_equal(reader.read(), np.arange(3.0))
 
 
-def test_a_type_that_changes_is_refused_by_who_has_not_looked():
+def test_a_changed_type_is_an_error_for_readers_that_did_not_check():
     def write():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f4") as file:
             file.write(np.arange(3, dtype="f4"))
@@ -155,7 +155,7 @@ def test_a_reader_that_fails_while_the_writer_closes_is_named_to_the_other_reade
             other.begin_step()
 
 
-def test_what_is_defined_anew_is_written_anew():
+def test_redefined_variables_are_written_with_the_new_definition():
     def write():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
             for size in (10, 20, 5):
@@ -176,7 +176,7 @@ def test_what_is_defined_anew_is_written_anew():
 
 
 @needs_mpi
-def test_ranks_that_write_different_arrays_are_told(tmp_path):
+def test_ranks_that_write_different_arrays_get_an_error(tmp_path):
     program = tmp_path / "differ.py"
     program.write_text(
         """

@@ -26,7 +26,7 @@ def values(dtype):
 @pytest.mark.sampled(80)
 @pytest.mark.parametrize("casting", ["safe", "same_kind"])
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(TYPES, TYPES)))
-def test_what_numpy_converts(source, target, casting):
+def test_conversions_equal_those_of_numpy(source, target, casting):
     array = values(source)
     writer = BackgroundThread(write, array, Layout(array.shape, "(*, cyclic) onto (2)"))
     url = f"pipe:flow?casting={casting}"
@@ -66,7 +66,7 @@ def test_conversions_of_every_layout():
     writer.result()
 
 
-def test_narrower_whole_numbers_are_cut_and_reals_rounded():
+def test_narrower_integers_are_truncated_and_floats_rounded():
     array = np.array([2**40 + 5, -1, 300])
     writer = BackgroundThread(write, array, Layout((3,), "(block) onto (3)"))
     with plait.open("pipe:flow?casting=same_kind", dtype="i1") as file:
@@ -79,7 +79,7 @@ def test_narrower_whole_numbers_are_cut_and_reals_rounded():
 
 
 @pytest.mark.parametrize("dtype", ["f2", "c16", "i4", "g"])
-def test_the_order_of_bytes_can_be_another_one(dtype):
+def test_byte_orders_are_converted(dtype):
     array = np.array([1.5, -2, 300]).astype(dtype)
     other = array.dtype.newbyteorder()
     writer = BackgroundThread(write, array, Layout((3,), "(block) onto (3)"))
@@ -90,7 +90,7 @@ def test_the_order_of_bytes_can_be_another_one(dtype):
     writer.result()
 
 
-def test_wider_elements_come_in_pieces_that_are_converted_by_themselves():
+def test_wider_elements_are_converted_in_pieces():
     array = whole((700, 300), 2, "u1")
     writer = BackgroundThread(write, array, Layout(array.shape, "(block, cyclic) onto (2, 2)"))
     with plait.open("pipe:flow?casting=safe", dtype="c16") as file:
@@ -98,7 +98,7 @@ def test_wider_elements_come_in_pieces_that_are_converted_by_themselves():
     writer.result()
 
 
-def test_another_type_is_no_conversion_unless_that_is_said():
+def test_types_are_converted_only_with_casting():
     writer = BackgroundThread(write, np.zeros(3), Layout((3,), "(block) onto (3)"))
     message = r"writes 3 <f8, but .* reads 3 <f4.*let the reader open pipe:flow\?casting=same_kind"
     with pytest.raises(plait.ArgumentError, match=message):
@@ -109,7 +109,7 @@ def test_another_type_is_no_conversion_unless_that_is_said():
         plait.open("pipe:flow?casting=unsafe", dtype="f4")
 
 
-def test_other_arrays_of_a_step_stay_what_they_are():
+def test_other_arrays_of_a_step_are_not_converted():
     def both():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
             for step in range(2):

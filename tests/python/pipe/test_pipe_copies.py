@@ -61,7 +61,7 @@ def test_the_only_step_becomes_the_file(tmp_path):
     np.testing.assert_array_equal(actual, whole(SHAPE, 0))
 
 
-def test_a_second_step_needs_a_name_of_its_own(tmp_path):
+def test_a_second_step_needs_its_own_name(tmp_path):
     (tmp_path / "a.npy").write_bytes(b"old")
     writer = BackgroundThread(write, 3)
     with pytest.raises(
@@ -75,7 +75,7 @@ def test_a_second_step_needs_a_name_of_its_own(tmp_path):
     writer.result()
 
 
-def test_some_steps_are_taken_and_the_others_left(tmp_path):
+def test_selected_steps_are_copied(tmp_path):
     writer = BackgroundThread(write, 5)
     assert plait.copy("pipe:flow", tmp_path / "a.npy", steps=1).steps == 1
     assert plait.copy("pipe:flow", tmp_path / "a-{step}.npy", steps=2).steps == 2
@@ -106,7 +106,7 @@ def test_arrays_of_a_step(tmp_path):
         ("a-{variable:3}.npy", None, r"\{variable:3\} is not a format for a name"),
     ],
 )
-def test_what_has_no_room_is_refused(tmp_path, target, variable, text):
+def test_arrays_that_the_target_cannot_hold_are_rejected(tmp_path, target, variable, text):
     writer = BackgroundThread(write, 2, second=True)
     with pytest.raises(plait.ArgumentError, match=text):
         plait.copy("pipe:flow", tmp_path / target, variable=variable)
@@ -115,7 +115,7 @@ def test_what_has_no_room_is_refused(tmp_path, target, variable, text):
     writer.result()
 
 
-def test_a_name_of_an_array_leads_nowhere_else(tmp_path):
+def test_array_names_cannot_leave_the_folder(tmp_path):
     def write_badly():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
             for _ in range(2):
@@ -131,7 +131,7 @@ def test_a_name_of_an_array_leads_nowhere_else(tmp_path):
     writer.result()
 
 
-def test_a_relay_hands_everything_on():
+def test_a_relay_passes_on_everything():
     writer = BackgroundThread(write, 3, second=True)
     reader = BackgroundThread(read, "pipe:next")
     done = plait.copy("pipe:flow", "pipe:next")
@@ -203,7 +203,7 @@ def test_streams_of_npy_files(tmp_path, order, memory):
     assert again.getvalue() == stream.getvalue()
 
 
-def test_streams_of_elements_alone(tmp_path):
+def test_streams_of_raw_elements(tmp_path):
     stream = io.BytesIO()
     writer = BackgroundThread(write, 2)
     plait.copy("pipe:flow", stream, raw=True)
@@ -241,7 +241,7 @@ def npy(array):
         (npy(np.zeros(9)), {"layout": "(block) onto (2)"}, "leave comm and layout out"),
     ],
 )
-def test_streams_that_do_not_hold_what_they_should(tmp_path, given, options, text):
+def test_wrong_streams_are_errors(tmp_path, given, options, text):
     (tmp_path / "a.npy").write_bytes(b"old")
     with pytest.raises(plait.Error, match=text):
         plait.copy(io.BytesIO(given), tmp_path / "a.npy", **options)
@@ -249,7 +249,7 @@ def test_streams_that_do_not_hold_what_they_should(tmp_path, given, options, tex
     assert names(tmp_path) == ["a.npy"]
 
 
-def test_raw_is_of_one_stream(tmp_path):
+def test_raw_streams_hold_one_array(tmp_path):
     for source, target in [("a.npy", "b.npy"), (io.BytesIO(), io.BytesIO())]:
         with pytest.raises(plait.ArgumentError, match="pass one stream"):
             plait.copy(source, target, raw=True)
@@ -270,7 +270,7 @@ def test_an_ordinary_file_gets_whole_arrays_only(tmp_path):
     assert (tmp_path / "b").read_bytes() == (tmp_path / "a.npy").read_bytes()
 
 
-def test_a_stream_that_nobody_reads_leaves_the_writer_going():
+def test_a_closed_stream_does_not_end_the_writer():
     read_end, write_end = os.pipe()
     os.close(read_end)
     writer = BackgroundThread(write, 2)
@@ -280,7 +280,7 @@ def test_a_stream_that_nobody_reads_leaves_the_writer_going():
     writer.result()
 
 
-def test_a_full_disk_is_told_at_both_ends():
+def test_a_full_disk_is_reported_at_both_ends():
     writer = BackgroundThread(write, 100)
     with open("/dev/full", "wb") as stream, pytest.raises(OSError, match="/dev/full, step 0: No space left on device"):
         plait.copy("pipe:flow", stream)

@@ -106,7 +106,7 @@ def between_two(folder, url, before="true", programs=(WRITES, READS)):
 @needs_hosts
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("network", ["", "&network=eth0", "&network=10.77.0.0/24", "&network=eth0&ports=4700-4710"])
-def test_the_network_is_chosen(tmp_path, network):
+def test_the_network_is_selected(tmp_path, network):
     output = between_two(tmp_path, f"pipe:flow?timeout=20{network}")
     assert "written" in output, output
     assert "read" in output, output
@@ -130,7 +130,7 @@ ip -6 addr add fd77::${two:-0}1/64 dev eth0 nodad || echo no version 6
 
 @needs_hosts
 @pytest.mark.long
-def test_addresses_of_version_6(tmp_path):
+def test_ipv6_addresses(tmp_path):
     output = between_two(tmp_path, "pipe:flow?timeout=20&network=fd77::/16", VERSION_6)
     if "no version 6" in output or "Directory nonexistent" in output:
         pytest.skip("no IPv6 here")
@@ -140,7 +140,7 @@ def test_addresses_of_version_6(tmp_path):
 
 @needs_hosts
 @pytest.mark.long
-def test_an_address_that_others_do_not_reach_is_named(tmp_path):
+def test_an_unreachable_address_is_named(tmp_path):
     """If there is another address, that one is used."""
     setup = '[ -n "$two" ] || ip addr add 192.168.77.1/24 dev eth0'
     output = between_two(tmp_path, "pipe:flow?timeout=12&network=192.168.77.1", setup)  # a network may return after 9 s

@@ -64,7 +64,7 @@ def test_readers_that_come_late_and_leave_early():
 
 @pytest.mark.long
 @pytest.mark.parametrize(("program", "rank"), [(0, 1), (1, 0)])
-def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank):
+def test_an_exception_on_one_rank_reaches_all_ranks_of_both_programs(program, rank):
     """The same programs can open pipes afterwards."""
     errors = collect_errors(run_programs((2, 2), 2, fault=Fault("raise", program, rank, 0, 0)))
     assert errors.pop(f"{program}-{rank}")["text"] == "the model blew up"
@@ -78,7 +78,7 @@ def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank)
 @pytest.mark.parametrize(
     ("program", "rank", "outlive"), [(0, 0, True), (0, 1, False), (1, 0, False), (1, 1, True), (0, 1, True)]
 )
-def test_a_killed_rank_is_told_of(program, rank, outlive):
+def test_a_killed_rank_is_an_error_on_all_ranks(program, rank, outlive):
     reports = run_programs((2, 2), 1, fault=Fault("kill", program, rank, 0, 0), outlive=outlive)
     errors = collect_errors(reports)
     assert {name for name in errors if not name.startswith(str(program))} == {f"{1 - program}-0", f"{1 - program}-1"}
@@ -88,5 +88,5 @@ def test_a_killed_rank_is_told_of(program, rank, outlive):
 
 
 @pytest.mark.long
-def test_a_rank_that_stands_still_is_waited_for():
+def test_a_stopped_rank_is_waited_for():
     run_programs((2, 2), 1, fault=Fault("stop", 0, 1, 0, 0))

@@ -18,7 +18,7 @@ def test_a_region_is_read():
     check_steps(steps, lambda step: whole(shape, step)[region], layout)
 
 
-def test_only_what_a_region_with_steps_takes_is_sent():
+def test_only_the_elements_of_a_strided_region_are_sent():
     layout = Layout((100, 90), "(block, cyclic(4)) onto (2, 3)")
     writer = BackgroundThread(write_steps, "pipe:flow", layout, 1)
     region = np.s_[::2, 5:90:3]
@@ -57,7 +57,7 @@ def read_error_text(opened, *how, **given):
 @pytest.mark.parametrize(
     "region", [np.s_[::-1], np.s_[7:2], np.s_[9, 99], np.s_[99:200:3], np.s_[-99], np.s_[1:2, 3, 4], np.s_[::0]]
 )
-def test_regions_are_what_they_are_to_files(tmp_path, region):
+def test_regions_equal_those_of_files(tmp_path, region):
     shape = (10, 4)
     np.save(tmp_path / "a.npy", whole(shape, 0))
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(cyclic(3), block) onto (2, 2)"), 1)

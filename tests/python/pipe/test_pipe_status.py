@@ -11,7 +11,7 @@ from pipe_ends import BackgroundThread
 import plait
 
 
-def test_a_pipe_that_nobody_reads(meeting_folder):
+def test_a_pipe_without_readers(meeting_folder):
     assert plait.pipe_names() == []
     with plait.open("pipe:flow?readers=0&queue=3&drop=oldest", "w", shape=(4, 6), dtype=">f4") as file:
         assert plait.pipe_names() == ["flow"]
@@ -38,7 +38,7 @@ def test_a_pipe_that_nobody_reads(meeting_folder):
     assert plait.pipe_names() == []
 
 
-def test_readers_are_seen_and_asking_takes_nothing_from_them():
+def test_the_status_shows_readers_and_does_not_disturb_them():
     def write():
         with plait.open("pipe:flow?queue=1", "w", shape=(2,), dtype="f8") as file:
             for _ in range(3):
@@ -55,7 +55,7 @@ def test_readers_are_seen_and_asking_takes_nothing_from_them():
     assert numbers == [0, 1, 2]
 
 
-def test_what_is_not_there(meeting_folder):
+def test_missing_pipes(meeting_folder):
     with pytest.raises(
         FileNotFoundError, match=r"pipe:flow: nobody writes to it; .* nobody writes to any pipe"
     ) as error:
@@ -96,7 +96,7 @@ def write_on(file):
         file.write(np.zeros(2))
 
 
-def test_a_signal_ends_the_wait_for_another_program():
+def test_a_signal_interrupts_waiting_for_another_program():
     with pytest.raises(KeyboardInterrupt, match="stop"), SignalTimer():
         plait.open("pipe:flow")
     with pytest.raises(KeyboardInterrupt), SignalTimer():
@@ -104,7 +104,7 @@ def test_a_signal_ends_the_wait_for_another_program():
     assert plait.pipe_names() == []
 
 
-def test_a_signal_ends_the_wait_for_a_step():
+def test_a_signal_interrupts_waiting_for_a_step():
     ready = threading.Event()
 
     def write():
@@ -128,7 +128,7 @@ def test_a_signal_ends_the_wait_for_a_step():
     writer.result()
 
 
-def test_a_signal_ends_the_wait_for_room():
+def test_a_signal_interrupts_waiting_for_queue_space():
     def read():
         with plait.open("pipe:flow") as file:
             file.begin_step()
@@ -152,7 +152,7 @@ def test_a_signal_ends_the_wait_for_room():
     reader.result()
 
 
-def test_a_handler_that_raises_nothing_lets_the_wait_go_on():
+def test_a_handler_without_an_exception_does_not_interrupt():
     seen = []
     before = signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(number))
     timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGUSR1])

@@ -44,7 +44,7 @@ def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def test_strangers_delay_no_reader_and_take_no_memory(meeting_folder):
+def test_unauthenticated_connections_delay_no_reader_and_use_no_memory(meeting_folder):
     draw = random.Random(5)
     layout = Layout((5000,), "(cyclic(3)) onto (2)")
     with plait.open("pipe:flow?network=lo&readers=0&queue=1", "w", shape=(5000,), dtype="f8") as file:
@@ -73,7 +73,7 @@ def test_strangers_delay_no_reader_and_take_no_memory(meeting_folder):
 
 
 @pytest.mark.parametrize("family", [socket.AF_UNIX, socket.AF_INET])
-def test_a_stranger_hears_nothing_that_it_could_use(meeting_folder, family):
+def test_unauthenticated_connections_get_no_usable_data(meeting_folder, family):
     with plait.open("pipe:flow?network=lo&readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
         address = dict(addresses(meeting_folder))[family]
         for words in sent(random.Random(7).randbytes)[1:]:

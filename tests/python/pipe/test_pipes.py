@@ -104,7 +104,7 @@ def test_attributes_and_variables_of_a_step():
 
 
 @pytest.mark.parametrize("queue", [1, 40])
-def test_what_steps_say_may_change_each_time(queue):
+def test_attributes_may_differ_between_steps(queue):
     lengths = [0, 10, 5000, 10, 10, 100_000, 0, *range(60)]
 
     def write():
@@ -124,7 +124,7 @@ def test_what_steps_say_may_change_each_time(queue):
     writer.result()
 
 
-def test_two_that_wait_for_each_other_in_turn():
+def test_ends_that_wait_for_each_other_in_turn():
     """With a queue of one step and ends that pause, each end sleeps at times, and is woken."""
     steps = 60
 
@@ -167,7 +167,7 @@ def test_each_of_several_readers_gets_every_step():
             np.testing.assert_array_equal(np.concatenate(arrays), whole((6,), step))
 
 
-def test_a_reader_that_has_left_again_has_come():
+def test_a_reader_that_left_early_counts_as_required_reader():
     """A writer waits for `readers` readers to come, even if they leave early."""
     layout = Layout((6,), "(*) onto ()")
     writer = BackgroundThread(write_steps, "pipe:flow?readers=2&timeout=10", layout, 3)
@@ -177,7 +177,7 @@ def test_a_reader_that_has_left_again_has_come():
     writer.result()
 
 
-def test_a_monitor_gets_the_newest_and_delays_nobody():
+def test_a_monitor_gets_the_newest_step_and_delays_no_other_end():
     with plait.open("pipe:flow?drop=oldest&readers=0", "w", shape=(3,), dtype="f8") as file:
         for step in range(5):
             file.write(np.full(3, float(step)))
@@ -215,7 +215,7 @@ def test_the_writer_waits_while_the_queue_is_full():
 
 
 @pytest.mark.parametrize("what", [{"shape": (4,)}, {"dtype": "f4"}])
-def test_ends_that_differ_are_told_so_both(what):
+def test_incompatible_ends_are_reported_at_both(what):
     def write():
         with plait.open("pipe:flow?timeout=20", "w", shape=(5,), dtype="f8"):
             raise AssertionError
@@ -233,7 +233,7 @@ def test_ends_that_differ_are_told_so_both(what):
         assert ("4 <f8" if "shape" in what else "5 <f4") in text
 
 
-def test_who_is_missing_is_named():
+def test_a_missing_end_is_named():
     with pytest.raises(plait.StoreError, match=r"no writer has come within 0\.2 s"):
         plait.open("pipe:flow?timeout=0.2")
     with pytest.raises(plait.StoreError, match=r"no reader has come within 0\.2 s"):
@@ -312,7 +312,7 @@ def test_steps_of_an_ordinary_file(tmp_path):
         (lambda file: file.stream(), "stream"),
     ],
 )
-def test_what_cannot_be_is_refused(wrong, words):
+def test_invalid_calls_are_rejected(wrong, words):
     with plait.open("pipe:flow?readers=0&drop=oldest", "w", shape=(3,), dtype="f8") as file:
         with pytest.raises(plait.ArgumentError, match=words):
             wrong(file)

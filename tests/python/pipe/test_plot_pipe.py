@@ -112,7 +112,7 @@ def test_another_variable_is_drawn(tmp_path):
 
 
 @pytest.mark.long
-def test_without_a_display_pictures_are_kept(tmp_path):
+def test_without_a_display_pictures_are_saved(tmp_path):
     writer = BackgroundThread(write, square, 1, (40, 40))
     assert plot(tmp_path) == "1 steps of pipe:field: pictures in pictures\n"
     writer.result()
@@ -123,19 +123,19 @@ def test_without_a_display_pictures_are_kept(tmp_path):
     ("shape", "dtype", "words"),
     [((2, 2, 2), "f8", "it takes 1 or 2 dimensions"), ((3,), "S4", "must be numbers"), ((0, 3), "f8", "shape (0, 3)")],
 )
-def test_what_cannot_be_drawn_is_told_and_the_writer_is_not_harmed(tmp_path, shape, dtype, words):
+def test_arrays_that_cannot_be_drawn_do_not_disturb_the_writer(tmp_path, shape, dtype, words):
     writer = BackgroundThread(write, lambda _: np.zeros(shape, dtype), 1, shape, dtype)
     assert words in plot(tmp_path, "--save", "here", expected=1)
     writer.result()
 
 
 @pytest.mark.long
-def test_a_writer_that_does_not_come_is_named(tmp_path):
+def test_a_missing_writer_is_named(tmp_path):
     assert "no writer has come within 0.1 s" in plot(tmp_path, "pipe:field?timeout=0.1", "--save", "here", expected=1)
 
 
 @pytest.mark.long
-def test_the_help_says_how(tmp_path):
+def test_help_has_examples(tmp_path):
     text = plot(tmp_path, "--help")
     for word in ("--save FOLDER", "--variable", "--range LOW HIGH", "Ctrl-C"):
         assert word in text

@@ -138,7 +138,7 @@ def test_functions_in_python(name: str, tmp_path, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("name", list(PATTERNS))
-def test_what_patterns_are_asked(name: str) -> None:
+def test_methods_of_patterns(name: str) -> None:
     draw = random.Random(name)
     pattern = PATTERNS[name](24, 3, 4)
     for _ in range(DRAWS):
@@ -149,7 +149,7 @@ def test_what_patterns_are_asked(name: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["pipe:given?readers=0", "given.npy"])
-def test_what_files_are_asked(url: str, tmp_path, monkeypatch) -> None:
+def test_methods_of_files(url: str, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PLAIT_MEET", str(tmp_path))
     draw = random.Random(url)
@@ -164,7 +164,7 @@ def test_what_files_are_asked(url: str, tmp_path, monkeypatch) -> None:
     file.close()
 
 
-def test_what_is_said_names_what_the_function_takes() -> None:
+def test_errors_name_the_expected_arguments() -> None:
     with pytest.raises(plait.ArgumentError) as caught:
         trace.compare({}, {})
     assert "has an argument that cannot be used; pass compare(a: str | os.PathLike[str] | Report, b:" in str(

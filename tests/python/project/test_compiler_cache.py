@@ -60,7 +60,7 @@ def first(tmp_path: Path) -> Clone:
     return clone
 
 
-def test_the_same_again_and_in_another_folder(first: Clone, tmp_path: Path) -> None:
+def test_equal_builds_in_the_same_and_another_folder(first: Clone, tmp_path: Path) -> None:
     assert first.build() == (1, 0)
     assert Clone(tmp_path / "deeper/second", tmp_path / "cache").build() == (1, 0)
 
@@ -85,5 +85,5 @@ def test_a_changed_compiler(first: Clone, tmp_path: Path) -> None:
         assert first.build(f"-DCMAKE_C_COMPILER={compiler}") == expected
 
 
-def test_a_build_without_it(first: Clone) -> None:
+def test_a_build_without_ccache(first: Clone) -> None:
     assert first.build("-DPLAIT_CCACHE=OFF") == (0, 0)

@@ -12,7 +12,7 @@ from plait import config
 FOLDER = Path(plait.__file__).parent
 
 
-def test_folders_hold_what_they_are_for():
+def test_folders_have_the_expected_files():
     assert (config.include_dir() / "plait.h").is_file()
     assert (config.include_dir() / "plait/layout.hpp").is_file()
     assert (config.library_dir() / "libplait.so").is_file()
@@ -55,14 +55,14 @@ def test_libraries_of_an_mpi(monkeypatch, tmp_path):
     ("arguments", "said"),
     [([], "nothing was asked for"), (["--libs", "--mpi", "lam"], "there is no library for --mpi 'lam'")],
 )
-def test_wrong_options_are_refused(capsys, arguments, said):
+def test_wrong_options_are_rejected(capsys, arguments, said):
     with pytest.raises(SystemExit) as ended:
         config.main(arguments)
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
 
 
-def test_a_program_is_compiled_with_them(tmp_path):
+def test_a_program_compiles_with_the_options(tmp_path):
     (tmp_path / "program.c").write_text(
         "#include <plait.h>\n#include <stdio.h>\nint main(void) { puts(plait_version()); }\n"
     )

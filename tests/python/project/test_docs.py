@@ -225,7 +225,7 @@ def test_shown_commands_exist() -> None:
             assert used <= options(known[name]), f"{path}: '{line}' has options that {name} has not"
 
 
-def test_every_command_is_told_of() -> None:
+def test_every_command_is_documented() -> None:
     text = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
     for name, command in commands():
         section = text.partition(f"## `{name}`")[2].partition("\n## ")[0]
@@ -234,7 +234,7 @@ def test_every_command_is_told_of() -> None:
         assert not missing, f"docs/reference/cli.md, {name}, lacks {missing}"
 
 
-def test_every_python_name_is_told_of() -> None:
+def test_every_python_name_is_documented() -> None:
     text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     missing = [name for name in plait.__all__ if not re.search(rf"\b{name}\b", text)]
     for kind in (
@@ -253,19 +253,19 @@ def test_every_python_name_is_told_of() -> None:
     assert not missing, f"docs/reference/python.md lacks {missing}"
 
 
-def test_every_name_of_traces_is_told_of() -> None:
+def test_every_name_of_traces_is_documented() -> None:
     text = (ROOT / "docs/reference/traces.md").read_text(encoding="utf-8")
     missing = [name for name in plait.trace.__all__ if not re.search(rf"`trace\.{name}\b", text)]
     assert not missing, f"docs/reference/traces.md lacks {missing}"
 
 
-def test_every_name_of_simulations_is_told_of() -> None:
+def test_every_name_of_simulations_is_documented() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs/reference").glob("simulation*.md"))
     missing = [name for name in plait.simulate.__all__ if not re.search(rf"`(?:simulate\.)?{name}\b", text)]
     assert not missing, f"docs/reference/simulation*.md lack {missing}"
 
 
-def test_every_name_of_shared_files_is_told_of() -> None:
+def test_every_name_of_shared_files_is_documented() -> None:
     text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     section = text.partition("## `plait.shared`")[2].partition("\n## ")[0]
     names = set(plait.shared.__all__) | set(inspect.signature(plait.shared.open).parameters)
@@ -274,21 +274,21 @@ def test_every_name_of_shared_files_is_told_of() -> None:
     assert not missing, f"docs/reference/python.md lacks {missing} of plait.shared"
 
 
-def test_every_name_of_patterns_is_told_of() -> None:
+def test_every_name_of_patterns_is_documented() -> None:
     text = (ROOT / "docs/reference/patterns.md").read_text(encoding="utf-8")
     members = [name for name, _ in inspect.getmembers(patterns.Pattern) if not name.startswith("_")]
     missing = [name for name in [*patterns.__all__, *members] if not re.search(rf"`{name}\b", text)]
     assert not missing, f"docs/reference/patterns.md lacks {missing}"
 
 
-def test_every_header_is_told_of() -> None:
+def test_every_header_is_documented() -> None:
     text = (ROOT / "docs/reference/cpp.md").read_text(encoding="utf-8")
     headers = [*(ROOT / "include/plait").glob("*.hpp"), *ROOT.glob("*/include/plait/*.hpp")]
     missing = [header.name for header in headers if f"plait/{header.name}" not in text]
     assert not missing, f"docs/reference/cpp.md lacks {missing}"
 
 
-def test_every_c_name_is_told_of() -> None:
+def test_every_c_name_is_documented() -> None:
     text = (ROOT / "docs/reference/c.md").read_text(encoding="utf-8")
     names: set[str] = set()
     for header in ("plait.h", "plait/types.h", "plait/attributes.h", "plait/steps.h", "plait_mpi.h"):
@@ -301,7 +301,7 @@ def test_every_c_name_is_told_of() -> None:
     assert not missing, f"docs/reference/c.md lacks {missing}"
 
 
-def test_every_setting_is_told_of() -> None:
+def test_every_setting_is_documented() -> None:
     text = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
     names: set[str] = set()
     folders = [ROOT / folder for folder in ("src", "python", "bench", "trace/src", "trace/python")]
@@ -313,7 +313,7 @@ def test_every_setting_is_told_of() -> None:
     assert not missing, f"docs/reference/settings.md lacks {missing}"
 
 
-def test_figures_show_what_the_code_does() -> None:
+def test_figures_agree_with_the_code() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "scripts/figures.py", "--check"], capture_output=True, text=True, check=False
     )

@@ -98,6 +98,6 @@ def test_the_text(names, monkeypatch, call, kind, text):
     assert not any(word in text for word in ALIEN)
 
 
-def test_the_table_is_whole():
+def test_the_table_is_complete():
     assert len(CASES) > 150
     assert len(CASES) == sum(1 for line in TABLE.splitlines() if line[:1] not in ("", " ", "#"))

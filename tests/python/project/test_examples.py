@@ -88,7 +88,7 @@ def started(ranks, program, *arguments, folder):
 
 
 @pytest.mark.long
-def test_a_restart_on_other_ranks_computes_what_one_run_does(tmp_path):
+def test_a_restart_on_other_ranks_equals_an_uninterrupted_run(tmp_path):
     heat = np.sin(0.1 * np.arange(120))[:, None] + np.cos(0.3 * np.arange(200))
     for _ in range(50):
         heat += 0.2 * (np.roll(heat, 1, axis=1) - 2 * heat + np.roll(heat, -1, axis=1))
@@ -102,7 +102,7 @@ def test_a_restart_on_other_ranks_computes_what_one_run_does(tmp_path):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("program", ["slow_job.py", "faster_job.py"])
-def test_the_slow_and_the_faster_job_find_the_same_means(tmp_path, program):
+def test_the_slow_and_the_fast_job_compute_the_same_means(tmp_path, program):
     matrix = np.add.outer(np.arange(30.0), np.arange(20.0))
     np.save(tmp_path / "matrix.npy", matrix)
     printed = started(4, program, tmp_path / "matrix.npy", folder=tmp_path)
@@ -133,7 +133,7 @@ def test_months_of_maps_become_series(tmp_path):
 
 
 @needs_mpi
-def test_both_ways_to_write_tiles_make_the_same_file(tmp_path):
+def test_both_ways_to_write_tiles_produce_the_same_file(tmp_path):
     printed = {}
     for program in ("mpi_io.py", "instead_of_mpi_io.py"):
         command = [find_mpiexec(), "-n", "4", sys.executable, ROOT / "examples/python" / program, f"{program}.bin"]

@@ -49,7 +49,7 @@ def test_the_header_of_a_named_installation(tmp_path: Path) -> None:
     assert f"found: {plain} 1.14.5 OFF" in configured(tmp_path, HDF5_ROOT=str(tmp_path / "plain"))
 
 
-def test_that_of_a_serial_library_comes_first(tmp_path: Path) -> None:
+def test_the_header_of_a_serial_library_is_preferred(tmp_path: Path) -> None:
     parallel = headers(tmp_path / "both/include/hdf5/openmpi", "1.10.8", "#define H5_HAVE_PARALLEL 1\n")
     root = f"-DHDF5_ROOT={tmp_path / 'both'}"
     assert f"found: {parallel} 1.10.8 ON" in configured(tmp_path, root, "-DALONE=ON", PKG_CONFIG_LIBDIR="")

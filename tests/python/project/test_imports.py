@@ -57,7 +57,7 @@ def test_arrays_need_neither_traces_nor_the_command_line():
     assert not [name for name in loaded if name.startswith(others)]
 
 
-def test_a_product_that_is_not_installed_is_no_attribute(monkeypatch):
+def test_a_missing_product_is_not_an_attribute(monkeypatch):
     monkeypatch.delattr(plait, "trace", raising=False)
     monkeypatch.setitem(sys.modules, "plait.trace", None)
     assert not hasattr(plait, "trace")
@@ -66,7 +66,7 @@ def test_a_product_that_is_not_installed_is_no_attribute(monkeypatch):
 
 
 @pytest.mark.parametrize("package", LAZY)
-def test_names_are_what_type_checkers_are_told(package):
+def test_names_agree_with_those_for_type_checkers(package):
     module = importlib.import_module(package)
     listed = dict(reversed(pair) for pair in imports_for_type_checkers(module))
     assert listed
@@ -82,7 +82,7 @@ def test_names_are_what_type_checkers_are_told(package):
         module.no_such_name  # noqa: B018 - asking for it is the test
 
 
-def test_all_names_are_listed_before_any_was_used():
+def test_all_names_are_listed_before_first_use():
     listed = printed("import json, plait; print(json.dumps(dir(plait)))")
     assert {*plait.__all__, *SUBMODULES, "__version__"} <= set(listed)
     assert not [name for name in listed if name.startswith("_") and not name.startswith("__")]
@@ -98,12 +98,12 @@ print(json.dumps({name: [getattr(plait, name).__name__, len(dir(getattr(plait, n
     assert all(members > 10 for _, members in types.values())
 
 
-def test_a_star_brings_the_public_names():
+def test_a_star_import_has_the_public_names():
     program = "from plait import *\nimport json; print(json.dumps([n for n in globals() if n[0] != '_']))"
     assert set(printed(program)) - {"json"} == set(plait.__all__)
 
 
-def test_threads_may_be_the_first_to_ask():
+def test_first_use_in_several_threads():
     program = """
 import json, threading, plait
 names = ["Layout", "open", "copy", "redistribute", "relabel", "Stream", "trace", "patterns"] * 2
@@ -120,7 +120,7 @@ print(json.dumps([len(found) == len(names), all(found[i] is getattr(plait, name)
 
 
 @needs_mpi
-def test_a_fork_is_seen_before_anything_is_used():
+def test_a_fork_before_first_use_is_detected():
     program = """
 import os, plait
 from mpi4py import MPI
@@ -136,7 +136,7 @@ os.waitpid(child, 0)
     assert launch(1, sys.executable, "-c", program).stdout == "True\n"
 
 
-def test_what_a_program_has_set_stays():
+def test_settings_of_the_program_are_preserved():
     program = """
 import json, plait
 plait.open = 1

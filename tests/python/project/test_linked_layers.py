@@ -99,7 +99,7 @@ def test_tracing_links_to_the_base_and_to_new_files() -> None:
 
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
-def test_no_object_may_do_without_another_layer() -> None:
+def test_no_object_has_weak_references_to_another_layer() -> None:
     weak = {  # but for the beginnings of thread-local variables, which the compiler makes so
         name for _, kind, name in symbols() if kind == "w" and "plait" in name and not name.startswith("_ZTH")
     }

@@ -47,7 +47,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert versions.differing() == []
 
 
-def test_another_version_is_found(tmp_path: Path) -> None:
+def test_a_different_version_is_detected(tmp_path: Path) -> None:
     for name in ["pyproject.toml", *versions.COPIES]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
@@ -86,7 +86,7 @@ def test_the_workflow_tries_compilers_mpis_and_pythons() -> None:
     assert "make test-all" in [step.get("run") for step in job["steps"]]
 
 
-def test_the_conda_recipe_needs_what_the_package_needs() -> None:
+def test_the_conda_recipe_has_the_requirements_of_the_package() -> None:
     recipe = load("packaging/conda/recipe.yaml")["requirements"]
     for required, section in ((RUNS, recipe["run"]), (BUILDS, recipe["host"])):
         plain = {entry if isinstance(entry, str) else entry["then"] for entry in section}
@@ -124,7 +124,7 @@ def recorded(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[s
     return recipe_class, calls
 
 
-def test_the_spack_recipe_of_the_package_needs_what_it_needs() -> None:
+def test_the_spack_recipe_has_the_requirements_of_the_package() -> None:
     _, calls = recorded("packaging/spack/packages/py_plait/package.py")
     needed = {args[0].split("@")[0] for name, args, _ in calls if name == "depends_on"}
     libraries = {"zlib-api", "libsodium", "nlohmann-json", "zstd", "hdf5", "mpi"}
@@ -201,7 +201,7 @@ def test_sections_of_the_changelog_are_found(heading: str, date: str | None) -> 
     assert (section and section["date"]) == date
 
 
-def test_the_release_check_list_holds() -> None:
+def test_the_release_checklist_holds() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "scripts/release.py", "--no-build"], capture_output=True, text=True, check=False
     )

@@ -23,7 +23,7 @@ def test_stub_is_up_to_date(name: str) -> None:
     )
 
 
-def test_refusing_forms_are_left_out() -> None:
+def test_overloads_that_only_raise_are_omitted() -> None:
     text = stubs.stub("_core")
     assert "*args" not in text
     assert "def local_shape(self, rank: int) -> tuple[int, ...]: ..." in text

@@ -130,7 +130,7 @@ FUNCTIONS: list[Functions] = [
         (2, {"last": ""}, "last in c.cpp does not call pread("),
     ],
 )
-def test_planted_gaps_are_found(row: int, changed: Functions, gap: str | None) -> None:
+def test_planted_gaps_are_detected(row: int, changed: Functions, gap: str | None) -> None:
     functions = [{**known, **(changed if row == number else {})} for number, known in enumerate(FUNCTIONS)]
     missing = gaps(list(zip(WALK, functions, strict=True)))
     assert gap in missing if gap else not missing

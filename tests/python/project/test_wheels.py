@@ -61,11 +61,11 @@ def whole(folder: Path) -> Path:
     return folder
 
 
-def test_nothing_is_wrong_with_a_good_wheel(tmp_path: Path) -> None:
+def test_a_good_wheel_has_no_complaints(tmp_path: Path) -> None:
     assert wheel.complaints(packed(whole(tmp_path / "good")), ["openmpi"]) == []
 
 
-def test_an_mpi_that_is_insisted_on_and_folders_of_the_builder_are_found(tmp_path: Path) -> None:
+def test_hard_mpi_dependencies_and_builder_folders_are_detected(tmp_path: Path) -> None:
     folder = whole(tmp_path / "bad")
     mpi = library(tmp_path / "libmpi.so.40", "-Wl,-soname,libmpi.so.40")
     needed = ["-Wl,--no-as-needed", str(mpi), "-Wl,-rpath,$ORIGIN:/opt/mpi/lib"]
@@ -82,14 +82,14 @@ def test_an_mpi_that_is_insisted_on_and_folders_of_the_builder_are_found(tmp_pat
     ]
 
 
-def test_interpreters_are_found_that_start() -> None:
+def test_only_working_interpreters_are_found() -> None:
     pythons = wheel.found_pythons()
     versions = [wheel.python_version(python) for python in pythons]
     assert len(versions) == len(set(versions))
     assert sys.version_info[:2] in versions or sys.version_info[:2] > wheel.STABLE
 
 
-def test_a_failing_command_is_told_with_its_last_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_command_is_reported_with_its_last_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = Log("trial.log")
     monkeypatch.setattr(log, "path", tmp_path / "some.log")
     assert log.run(["echo", "good"], tmp_path) == "good\n"
@@ -103,13 +103,13 @@ def test_every_family_of_mpi_has_a_package() -> None:
     assert {package for package, _ in WRAPPERS.values()} <= {"mpich", "openmpi"}
 
 
-def test_a_root_of_its_own_shows_the_system_and_this_python() -> None:
+def test_a_private_root_shows_the_system_and_this_python() -> None:
     assert {"/usr", "/etc", "/dev"} <= set(shown())
     assert any(Path(sys.base_prefix).resolve().is_relative_to(folder) for folder in shown())
     assert not any(ROOT.is_relative_to(folder) for folder in shown())
 
 
-def test_what_the_build_reads_is_known() -> None:
+def test_the_files_read_by_the_build_are_known() -> None:
     build = Path(os.environ.get("PLAIT_RELEASE_BUILD", release.RELEASE))
     if build != release.RELEASE or not (build / ".ninja_deps").exists() or shutil.which("ninja") is None:
         pytest.skip("no build of make build is here, or no ninja")

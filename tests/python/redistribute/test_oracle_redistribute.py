@@ -43,7 +43,7 @@ def filler(dtype):
 
 @given(st.data())
 @examples(300)
-def test_into_arrays_of_the_callers(data):
+def test_into_existing_arrays(data):
     shape = data.draw(shapes())
     a, b = data.draw(specs(shape)), data.draw(specs(shape))
     fill = data.draw(st.booleans())
@@ -122,7 +122,7 @@ def test_corners_are_filled_where_both_neighbours_are():
     assert out[3].tolist() == [[5, 6, 7, 4], [9, 10, 11, 8], [13, 14, 15, 12], [-1, -1, -1, -1]]
 
 
-def test_local_arrays_are_those_with_the_halo():
+def test_local_arrays_include_the_halo():
     layout = plait.Layout.parse("4 (block) onto (2) halo=(1:0)")
     with pytest.raises(plait.ArgumentError, match=r"shape 2, but .* one of shape 3 on rank 0"):
         plait.redistribute([np.zeros(2), np.zeros(2)], layout, plait.Layout.parse("4 (*)"))

@@ -19,7 +19,7 @@ def copies(array):
 
 
 @pytest.mark.parametrize("how", ["at once", "started", "planned"])
-def test_out_that_shares_memory_with_array_is_refused(how):
+def test_out_that_shares_memory_with_array_is_rejected(how):
     def move(array, src, dst, out, **regions):
         if how == "at once":
             return plait.redistribute(array, src, dst, out=out, **regions)
@@ -56,7 +56,7 @@ def test_out_that_shares_memory_with_array_is_refused(how):
         move(shift, ONE, ONE, shift, source_region=np.s_[:3], target_region=np.s_[2:5])
 
 
-def test_out_that_overlaps_itself_is_refused(tmp_path):
+def test_out_that_overlaps_itself_is_rejected(tmp_path):
     np.save(tmp_path / "a.npy", WHOLE)
     memory = np.zeros(300)
     windows = as_strided(memory, (8, 12), (8, 8))
@@ -86,7 +86,7 @@ def test_out_that_overlaps_itself_is_refused(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), np.broadcast_to(WHOLE[3], (8, 12)))
 
 
-def test_masked_arrays_are_refused(tmp_path):
+def test_masked_arrays_are_rejected(tmp_path):
     np.save(tmp_path / "a.npy", WHOLE)
     masked = np.ma.masked_array(WHOLE.copy(), WHOLE > 3)
     with (

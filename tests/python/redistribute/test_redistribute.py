@@ -48,7 +48,7 @@ def test_every_pair_of_distributions_of_a_matrix():
 
 @given(st.data())
 @settings(max_examples=100)
-def test_two_steps_move_what_one_does(data):
+def test_two_redistributions_equal_the_direct_one(data):
     shape = data.draw(shapes)
     a, b, c = (data.draw(models(shape)) for _ in range(3))
     start = as_given(a.locals(numbered(shape)))
@@ -100,7 +100,7 @@ def test_elements_of_any_fixed_size(dtype):
         np.testing.assert_array_equal(actual[rank], array[rank::2])
 
 
-def test_what_does_not_fit_is_an_argument_error():
+def test_incompatible_arguments_are_errors():
     source, target = plait.Layout((4, 6), "(block, *) onto (2)"), plait.Layout((4, 6), "(*, block) onto (3)")
     good = [np.zeros((2, 6)), np.zeros((2, 6))]
     for array, to, says in [
@@ -121,7 +121,7 @@ def test_what_does_not_fit_is_an_argument_error():
         plait.redistribute(good, source, target, comm="world")
 
 
-def test_large_arrays_go_through_several_threads():
+def test_large_arrays_are_moved_by_several_threads():
     whole = np.arange(2_000_000, dtype=np.int32).reshape(1000, 2000)
     target = plait.Layout((1000, 2000), "(cyclic, cyclic(7)) onto (2, 3)", order="F")
     parts = plait.redistribute(whole, plait.Layout((1000, 2000), "(*, *)"), target)
@@ -130,7 +130,7 @@ def test_large_arrays_go_through_several_threads():
     np.testing.assert_array_equal(back, whole)
 
 
-def test_out_may_be_any_array_that_fits():
+def test_out_may_be_any_matching_array():
     source, target = plait.Layout((6, 8), "(block, *) onto (2)"), plait.Layout((6, 8), "(*, cyclic) onto (2)")
     whole = numbered((6, 8))
     wide = np.zeros((6, 12))
@@ -169,7 +169,7 @@ def test_sections_move_between_regions_of_two_arrays():
         np.testing.assert_array_equal(back, expected)
 
 
-def test_sections_that_do_not_fit_are_argument_errors():
+def test_incompatible_sections_are_errors():
     source, target = plait.Layout((4, 6), "(*, *)"), plait.Layout((8, 3), "(*, *)")
     array, out = np.zeros((4, 6)), np.zeros((8, 3))
     for source_region, target_region, filled, says in [
@@ -185,7 +185,7 @@ def test_sections_that_do_not_fit_are_argument_errors():
             )
 
 
-def test_a_plan_is_used_again():
+def test_a_plan_is_reused():
     source, target = (
         plait.Layout((30, 40), "(cyclic(3), block) onto (2, 2)"),
         plait.Layout((30, 40), "(*, cyclic) onto (3)"),
@@ -212,7 +212,7 @@ def test_a_plan_is_used_again():
     plan.close()
 
 
-def test_started_redistributions_come_in_order():
+def test_nonblocking_redistributions_complete_in_order():
     source, target = plait.Layout((64, 64), "(block, *) onto (2)"), plait.Layout((64, 64), "(*, block) onto (2)")
     first = plait.redistribute(numbered((64, 64)), plait.Layout((64, 64), "(*, *)"), source)
     requests = []
@@ -228,7 +228,7 @@ def test_started_redistributions_come_in_order():
         np.testing.assert_array_equal(actual_part, expected_part)
 
 
-def test_shared_arrays_live_as_long_as_what_refers_to_them():
+def test_shared_arrays_live_as_long_as_their_references():
     layout = plait.Layout((100, 200), "(block, *) onto (2)", order="F")
     arrays = plait.empty(layout, "i4")
     assert [array.shape for array in arrays] == [(50, 200)] * 2

@@ -8,7 +8,7 @@ import pytest
 import plait
 
 
-def test_a_fork_leaves_the_arrays_of_its_parent_alone():
+def test_a_forked_child_does_not_free_the_arrays_of_its_parent():
     array = plait.empty(plait.Layout((1000,), "(*)"), "f8")
     array[:] = 1
     child = os.fork()
@@ -20,12 +20,12 @@ def test_a_fork_leaves_the_arrays_of_its_parent_alone():
 
 
 @pytest.mark.parametrize(("dtype", "size", "says"), [("(2,)i4", 10, "array itself"), ("f8", 2**62, "more bytes")])
-def test_what_no_memory_can_hold_is_refused(dtype, size, says):
+def test_impossible_sizes_are_rejected(dtype, size, says):
     with pytest.raises(plait.ArgumentError, match=says):
         plait.empty(plait.Layout((size,), "(*)"), dtype)
 
 
-def test_a_plan_looks_at_arrays_anew():
+def test_a_plan_checks_its_arrays_at_each_use():
     layout = plait.Layout((4, 2), "(*, *)")
     with plait.Redistribution(layout, layout, "f8") as plan:
         source, target = np.ones((4, 2)), np.zeros((4, 2))
@@ -35,7 +35,7 @@ def test_a_plan_looks_at_arrays_anew():
             plan.run(source, target)
 
 
-def test_ranks_far_apart_cost_nothing():
+def test_large_rank_numbers_need_no_memory():
     far = plait.Layout((8,), "(block)", grid=(2,), ranks=(0, 3 * 10**9))
     parts = plait.redistribute(np.arange(8), plait.Layout((8,), "(*)"), far)
     assert [part.tolist() for part in parts] == [[0, 1, 2, 3], [4, 5, 6, 7]]
@@ -54,6 +54,6 @@ def test_ranks_far_apart_cost_nothing():
         ({}, "either owners"),
     ],
 )
-def test_maps_that_cannot_be(arguments, says):
+def test_invalid_maps_are_errors(arguments, says):
     with pytest.raises(plait.ArgumentError, match=says):
         plait.indirect(**arguments)

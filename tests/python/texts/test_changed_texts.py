@@ -83,7 +83,7 @@ def test_h5py_reads_changed_texts(tmp_path, storage, libver):
         assert_array_equal(file[1:].astype(object), texts[::-1][1:])
 
 
-def test_chunks_that_were_never_written_have_the_fill_value(tmp_path):
+def test_unwritten_chunks_have_the_fill_value(tmp_path):
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("t", (9,), h5py.string_dtype(), chunks=(4,), fillvalue="none")[0] = "x"
@@ -102,7 +102,7 @@ def test_own_files_and_netcdf_strings_change(tmp_path):
         assert list(file["names"][:]) == ["a", "new", "", "d"]
 
 
-def test_a_file_that_is_only_opened_stays_as_it_is(tmp_path):
+def test_opening_a_file_does_not_change_it(tmp_path):
     path = tmp_path / "a.h5"
     make_file(path)
     before = path.read_bytes()
@@ -113,7 +113,7 @@ def test_a_file_that_is_only_opened_stays_as_it_is(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_files_that_cannot_change_say_why(tmp_path):
+def test_unchangeable_files_are_errors_with_a_reason(tmp_path):
     path = tmp_path / "a.h5"
     with h5py.File(path, "w", userblock_size=512) as file:
         file["t"] = np.array(["a"], h5py.string_dtype())
@@ -127,7 +127,7 @@ def test_files_that_cannot_change_say_why(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("storage", ["whole", "packed"])
-def test_every_kill_leaves_the_old_or_the_new_texts(tmp_path, storage):
+def test_a_kill_leaves_the_old_or_the_new_texts(tmp_path, storage):
     original, path = tmp_path / "original.h5", tmp_path / "a.h5"
     killer = Killer(tmp_path, original, path)
     before = make_file(original, **STORAGE[storage])

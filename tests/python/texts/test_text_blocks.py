@@ -40,7 +40,7 @@ def test_texts_of_all_lengths_in_arrays_of_any_strides(tmp_path, name, order):
 
 
 @pytest.mark.parametrize("name", ["a.h5", "a.zarr"])
-def test_objects_are_written_as_arrays_of_texts_are(tmp_path, name):
+def test_object_arrays_are_written_like_arrays_of_texts(tmp_path, name):
     with plait.open(tmp_path / name, "w", shape=len(TEXTS), dtype=str) as file:
         file.write(np.array(TEXTS, object)[::-1])
         with pytest.raises(plait.ArgumentError, match="element of type int"):
@@ -52,7 +52,7 @@ def test_objects_are_written_as_arrays_of_texts_are(tmp_path, name):
 
 
 @pytest.mark.parametrize("wrong", [b"\xff", b"\xc3", b"\xe6\xb0", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"])
-def test_bytes_that_are_not_utf8_are_found_at_every_position(tmp_path, wrong):
+def test_bytes_that_are_not_utf8_are_detected_at_every_position(tmp_path, wrong):
     for before in range(18):
         path = tmp_path / f"{before}.h5"
         with h5py.File(path, "w") as file:
@@ -62,7 +62,7 @@ def test_bytes_that_are_not_utf8_are_found_at_every_position(tmp_path, wrong):
             file.read()
 
 
-def test_blocks_reject_arrays_that_do_not_fit():
+def test_blocks_reject_incompatible_arrays():
     block = _core.TextBlock.from_list(["a", "b"])
     array = text_array(["x"] * 3)
     with pytest.raises(ValueError, match="3 elements, but 2 texts"):

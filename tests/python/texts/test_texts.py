@@ -40,7 +40,7 @@ def by_h5py(path, name="data"):
     [{}, {"chunks": (3, 4)}, {"chunks": (3, 4), "compression": "gzip", "shuffle": True}, {"maxshape": (None, 5)}],
     ids=["whole", "chunks", "packed", "unlimited"],
 )
-def test_hdf5_is_read_as_h5py_reads_it(tmp_path, options):
+def test_texts_of_hdf5_are_read_as_by_h5py(tmp_path, options):
     texts = make_texts((7, 5))
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("data", data=texts, dtype=h5py.string_dtype(), **options)
@@ -74,7 +74,7 @@ def test_ascii_unwritten_and_scalar_texts_of_hdf5(tmp_path):
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (200_000,), (7, 5)])
 @pytest.mark.parametrize("codec", ["none", "shuffle,gzip:1"])
-def test_hdf5_is_written_as_h5py_reads_it(tmp_path, shape, codec):
+def test_h5py_reads_written_texts(tmp_path, shape, codec):
     options = {} if not shape or 0 in shape or codec == "none" else {"codec": codec}
     texts = write_texts(tmp_path / "a.h5", shape, **options)
     actual = by_h5py(tmp_path / "a.h5")
@@ -112,7 +112,7 @@ def test_netcdf_strings(tmp_path):
 
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("shape", [(), (11,), (7, 5)])
-def test_zarr_is_read_as_zarr_python_reads_it(tmp_path, version, shape):
+def test_texts_of_zarr_are_read_as_by_zarr_python(tmp_path, version, shape):
     texts = make_texts(shape)
     array = zarr.create_array(
         tmp_path / "a.zarr", shape=shape, dtype=str, zarr_format=version, chunks=tuple(3 for _ in shape)
@@ -134,7 +134,7 @@ def test_missing_chunks_of_zarr_have_the_fill_value(tmp_path):
 
 @pytest.mark.parametrize("codec", ["none", "gzip:1", "zstd:3", "blosc"])
 @pytest.mark.parametrize("options", [{}, {"chunks": (3, 4)}, {"chunks": (2, 2), "shards": (4, 4)}, {"order": "F"}])
-def test_zarr_is_written_as_zarr_python_reads_it(tmp_path, codec, options):
+def test_zarr_python_reads_written_texts(tmp_path, codec, options):
     texts = write_texts(tmp_path / "a.zarr", (7, 5), codec=codec, **options)
     assert_array_equal(zarr.open_array(tmp_path / "a.zarr")[:].astype(object), texts)
     with plait.open(tmp_path / "a.zarr", "r+") as file:
@@ -168,7 +168,7 @@ def test_parts_of_new_files_and_types_of_values(tmp_path):
         ("\ud800", "element 3 contains lone surrogates; expected a str that UTF-8 can represent"),
     ],
 )
-def test_the_core_names_the_element_that_is_no_text(tmp_path, wrong, says):
+def test_the_core_names_the_element_that_is_not_a_text(tmp_path, wrong, says):
     with plait.open(tmp_path / "a.h5", "w", shape=4, dtype=str) as file:
         with pytest.raises(ValueError, match=f"^{says}$"):
             _core.TextBlock.from_list(["a", "b", "c", wrong])
@@ -197,7 +197,7 @@ def test_texts_are_copied_between_formats(tmp_path):
         plait.copy(source, tmp_path / "h.npy")
 
 
-def test_reads_fill_arrays_of_texts_alone(tmp_path):
+def test_reads_fill_only_arrays_of_texts(tmp_path):
     texts = write_texts(tmp_path / "a.zarr", (4, 3), chunks=(3, 2))
     with plait.open(tmp_path / "a.zarr") as file:
         out = np.empty((4, 3), file.dtype)
@@ -243,7 +243,7 @@ def test_texts_that_are_not_copied_are_not_measured(tmp_path):
         plait.copy(tmp_path / "a.zarr", tmp_path / "c.npy", variable="copied", **options)
 
 
-def test_what_holds_no_texts_is_an_error(tmp_path):
+def test_formats_without_texts_are_errors(tmp_path):
     for name in ("a.npy", "a.npz", "a.safetensors", "a.bin"):
         with pytest.raises(plait.ArgumentError, match="text"):
             plait.open(tmp_path / name, "w", shape=(3,), dtype="text")
@@ -319,7 +319,7 @@ def test_metadata_of_zarr(tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"chunks": (4,)}, {"chunks": (4,), "codec": "gzip:1"}])
 @pytest.mark.parametrize("dtype", [str, "text", "T"])
-def test_texts_that_are_not_written_have_the_fill_value(tmp_path, options, dtype):
+def test_unwritten_texts_have_the_fill_value(tmp_path, options, dtype):
     expected = ["none", "a", "", "none", "none", "none", "none", "none", "none", "none"]
     for name in ("a.h5", "a.nc::x", "v3.zarr", "zarr2:v2.zarr"):
         stored_options = {} if "zarr" in name and not options else options
@@ -338,7 +338,7 @@ def test_texts_that_are_not_written_have_the_fill_value(tmp_path, options, dtype
             assert list(file[...]) == expected
 
 
-def test_fill_values_that_texts_cannot_have(tmp_path):
+def test_invalid_fill_values_of_texts_are_errors(tmp_path):
     for name in ("a.h5", "a.nc", "a.zarr"):
         with pytest.raises(plait.ArgumentError, match="fill value 1 is none that texts can have"):
             plait.open(tmp_path / name, "w", shape=3, dtype=str, fill_value=1)

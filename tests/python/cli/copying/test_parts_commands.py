@@ -72,7 +72,7 @@ def test_a_dry_run_writes_nothing():
     assert sorted(os.listdir(".")) == before
 
 
-def test_the_script_for_slurm_repeats_all_options():
+def test_the_slurm_script_repeats_all_options():
     options = ["--chunks", "4,8,8", "--chunks", "x:time=-1,lat=8", "--chunks", "y*:auto:maps", "--shards", "z:8x8x8"]
     options += ["--codec", "zstd:1", "--codec", "*_flag:zlib:1", "--no-consolidated", "--verify"]
     context = copy_command.make_context("copy", ["in.zarr", "out.zarr", *options, "--parts", "3", "--slurm"])
@@ -81,7 +81,7 @@ def test_the_script_for_slurm_repeats_all_options():
     assert repeated.params["consolidated"] is False
 
 
-def test_the_script_for_slurm_copies(tmp_path):
+def test_the_slurm_script_copies(tmp_path):
     script = copy(*OPTIONS, "--memory", "2M", "--parts", "3", "--intermediate", "--slurm")
     assert script.count("sbatch") == 3
     assert "--mem=514M" in script

@@ -84,7 +84,7 @@ def test_new_variables_are_added_and_then_extended(folder, target, ranks):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_classic_part_brings_variables(folder, target):
+def test_variables_of_a_classic_file_are_added(folder, target):
     plait.copy("first.nc", target)
     new = write_days("day.nc", DAYS, 1, new=True, kind="NETCDF3_CLASSIC")
     plait.copy("day.nc", target, append="time")
@@ -177,7 +177,7 @@ def test_fixed_texts_are_added(folder, target):
         assert list(file.read()) == [f"n{i}" for i in range(LAT)]
 
 
-def test_targets_that_take_no_array(folder):
+def test_targets_that_accept_no_new_arrays(folder):
     write_days("classic.nc", 0, DAYS, kind="NETCDF3_CLASSIC")
     write_days("day.nc", DAYS, 1, new=True)
     with pytest.raises(plait.ArgumentError, match="has no array of that name, and takes no new one"):

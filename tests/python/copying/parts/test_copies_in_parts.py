@@ -104,7 +104,7 @@ def dataset(name="data.zarr"):
     ids=str,
 )
 @pytest.mark.parametrize("parts", [1, 5, 100])
-def test_parts_make_the_target_of_a_plain_copy(options, parts):
+def test_a_copy_in_parts_equals_a_plain_copy(options, parts):
     plait.copy("in.zarr", "plain.zarr", **options)
     tasks = plait.copy_tasks("in.zarr", "out.zarr", parts=parts, **options)
     assert len(tasks) == parts
@@ -202,7 +202,7 @@ def test_progress_counts_the_bytes_of_a_part():
     ["<f8", "text", "<M8[ns]", [("x", "<f4"), ("y", "<i2", (3,)), ("z", [("u", "S4")])]],
     ids=["number", "text", "time", "fields"],
 )
-def test_types_in_plans(dtype):
+def test_plans_store_types(dtype):
     expected = to_dtype(dtype)
     stored = json.loads(json.dumps(encode_dtype(expected)))
     assert decode_dtype(stored) == expected

@@ -101,7 +101,7 @@ def test_a_finished_copy_has_no_parts():
         begin()
 
 
-def test_a_source_that_changes_is_noticed():
+def test_a_changed_source_is_detected():
     tasks = begin(2)
     tasks[0]()
     with plait.open("in.zarr", "r+") as file:
@@ -154,7 +154,7 @@ def test_a_copy_that_was_killed_at_its_end_is_finished(monkeypatch):
     check_target()
 
 
-def test_a_difference_is_found_before_a_part_is_recorded(monkeypatch):
+def test_a_difference_is_detected_before_a_part_is_recorded(monkeypatch):
     tasks = begin(2, verify=True)
     monkeypatch.setattr("plait._copying.parts.opening.BoxTarget.write", lambda *arguments: None)
     with pytest.raises(plait.StoreError, match="differs at index"):
@@ -240,7 +240,7 @@ def test_killed_parts_are_copied_again(tmp_path):
     check_target()
 
 
-def test_what_killed_processes_left_is_removed():
+def test_leftovers_of_killed_processes_are_removed():
     tasks = begin(2)
     work = Path(".out.zarr.plait-parts", tasks.plan, "work")
     host = socket.gethostname()
@@ -252,7 +252,7 @@ def test_what_killed_processes_left_is_removed():
     plait.discard_copy(tasks)
 
 
-def test_chunks_that_cannot_be_listed_are_an_error(monkeypatch):
+def test_failing_to_list_chunks_is_an_error(monkeypatch):
     tasks = begin(1)
     listed = os.scandir
 

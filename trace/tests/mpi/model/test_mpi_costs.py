@@ -19,7 +19,7 @@ def file(comm, shared):
 
 
 @pytest.mark.parametrize(("name", "value"), [("request_seconds", 1e-3), ("window_bytes_per_second", 2e3)])
-def test_all_ranks_plan_with_those_of_rank_0(comm, shared, file, monkeypatch, name, value):
+def test_all_ranks_plan_with_the_constants_of_rank_0(comm, shared, file, monkeypatch, name, value):
     file_ = shared / f"{name}.toml"
     if comm.rank == 0:
         save(format_constants({**builtin().values, name: value}, 2), file_)
@@ -35,6 +35,6 @@ def test_all_ranks_plan_with_those_of_rank_0(comm, shared, file, monkeypatch, na
     assert not actual.any()
 
 
-def test_what_rank_0_names_must_be_there(comm, shared, file, monkeypatch):
+def test_the_file_that_rank_0_names_must_exist(comm, shared, file, monkeypatch):
     monkeypatch.setenv("PLAIT_MODEL", str(shared / "none.toml") if comm.rank == 0 else "builtin")
     error_everywhere(comm, lambda: plait.open(file, comm=comm), plait.ArgumentError, "cannot be read")

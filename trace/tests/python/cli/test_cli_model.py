@@ -54,13 +54,13 @@ def test_ranks_are_numbers_and_ranges(text, ranks):
     assert [row["ranks"] for row in document["rows"]] == ranks
 
 
-def test_predicts_ten_thousand_ranks_without_being_asked():
+def test_predicts_ten_thousand_ranks_by_default():
     document = json.loads(run("predict", "cluster", "--shape", "9000x9000", "--layout", "(cyclic, *)", "--json").output)
     assert (document["rows"][0]["ranks"], document["rows"][-1]["ranks"]) == (1, 10000)
     assert all(row["bound"] in ("processor bound", "disk bound", "neither", "both") for row in document["rows"])
 
 
-def test_marks_ranks_that_the_machine_has_not():
+def test_marks_ranks_beyond_the_machine():
     printed = lines(run(*PREDICT, "--ranks", "512,513"))
     assert printed[5].startswith("512 ")
     assert printed[6].startswith("513* ")
@@ -103,14 +103,14 @@ def test_draws(tmp_path, command, ending, begin):
         (("--shape", "4x"), "'4x' is not a shape"),
     ],
 )
-def test_mistakes_are_told(options, text):
+def test_wrong_options_are_reported(options, text):
     result = run(*PREDICT, *options)
     assert result.exit_code == 2
     assert text in result.output
     assert "Traceback" not in result.output
 
 
-def test_machines_that_are_none_are_told(tmp_path):
+def test_invalid_machines_are_reported(tmp_path):
     for command in (("machine", "nope"), ("predict", "nope", *PREDICT[2:])):
         result = run(*command)
         assert result.exit_code == 2
@@ -123,7 +123,7 @@ def test_machines_that_are_none_are_told(tmp_path):
     assert "No such file" in run("predict", str(tmp_path / "none.toml"), *PREDICT[2:]).output
 
 
-def test_the_shell_completes_machines():
+def test_completion_lists_machines():
     complete = ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE")
     assert [completion.value for completion in complete.get_completions(["model"], "p")] == ["predict"]
     assert [completion.value for completion in complete.get_completions(["model", "machine"], "l")] == ["laptop-nvme"]

@@ -67,12 +67,12 @@ def make_sample(constants):
     ]
 
 
-def test_constants_are_those_of_the_times():
+def test_constants_follow_from_the_times():
     assert fit_constants(make_sample(WANTED)) == pytest.approx(WANTED)
     assert tuple(WANTED) == NAMES == tuple(sorted(builtin().values, key=NAMES.index))
 
 
-def test_slow_rounds_change_nothing_but_are_noticed():
+def test_slow_rounds_change_nothing_but_are_reported():
     slow = [
         replace(sample, total=sample.total * 9, io=sample.io * 9, copy=sample.copy * 9)
         for sample in make_sample(WANTED)
@@ -82,7 +82,7 @@ def test_slow_rounds_change_nothing_but_are_noticed():
     assert measure_unrest(make_sample(WANTED)) == 1
 
 
-def test_what_ranks_share_lowers_the_rates_and_not_the_steps():
+def test_sharing_lowers_rates_but_not_constant_costs():
     def shared(sample):
         waits = (sample.count + 1) * WANTED["wait_seconds"]
         return replace(sample, total=3 * (sample.total - waits) + waits) if sample.kind == WINDOWS else sample
@@ -101,7 +101,7 @@ def test_times_that_contradict_each_other_give_usable_constants():
     assert min(fit_constants(quick).values()) > 0
 
 
-def test_what_was_not_measured_is_named():
+def test_missing_measurements_are_named():
     with pytest.raises(ValueError, match="short writes, small windows"):
         fit_constants([sample for sample in make_sample(WANTED) if sample.kind not in (SMALL_WINDOWS, SHORT_WRITES)])
 
@@ -145,7 +145,7 @@ def test_constants_for_another_file_do_not_become_those_of_the_host(tmp_path):
     assert "built-in constants" in run("model", "calibrate", "--show").output
 
 
-def test_contradicting_options_are_refused():
+def test_contradicting_options_are_rejected():
     result = run("model", "calibrate", "--show", "--reset")
     assert result.exit_code == 2
     assert "exclude each other" in result.stderr
@@ -195,7 +195,7 @@ def test_choices_follow_the_file(tmp_path):
         ("wait_seconds", "steps", "has no wait_seconds"),
     ],
 )
-def test_a_file_that_does_not_fit_is_told_of_once(tmp_path, old, new, words):
+def test_an_unusable_file_is_reported_once(tmp_path, old, new, words):
     np.save(tmp_path / "a.npy", np.zeros((600, 500)))
     save(format_constants({**builtin().values, "request_seconds": 1e-3}, 2).replace(old, new), own_path())
     description = explained(tmp_path)
@@ -205,7 +205,7 @@ def test_a_file_that_does_not_fit_is_told_of_once(tmp_path, old, new, words):
     assert len(description.stderr.splitlines()) == 1
 
 
-def test_a_named_file_must_be_there_and_whole(tmp_path, monkeypatch):
+def test_a_named_file_must_exist_and_be_complete(tmp_path, monkeypatch):
     np.save(tmp_path / "a.npy", np.zeros(3))
     (tmp_path / "bad.toml").write_text("what?\n")
     for name, words in (("none.toml", "the file cannot be read"), ("bad.toml", 'line 1: "what\\?" is not of the form')):
@@ -222,7 +222,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
         calibrate(CalibrationSettings(ranks=1, rounds=1, edge=64, directory=str(tmp_path / "none")))
 
 
-def test_a_user_without_folders_is_told_so(monkeypatch):
+def test_a_user_without_folders_gets_an_error(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.delenv("HOME")
     with pytest.raises(plait.Error, match="--output"):

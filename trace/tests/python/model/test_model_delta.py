@@ -28,7 +28,7 @@ def test_rates_and_times_of_the_tables_agree():
     assert rate.measured.seconds == pytest.approx(time.measured.seconds, rel=1e-4)
 
 
-def test_what_cannot_be_read_is_left_out():
+def test_unreadable_rows_are_omitted():
     hidden = [row for row in measurements() if row.unreadable]
     assert len(hidden) == 12
     assert all(not row.processors or not row.mode for row in hidden)
@@ -60,7 +60,7 @@ def test_the_fit_is_the_best_one():
                 assert off(trial) >= off(best) - 1e-12
 
 
-def test_equation_21_says_the_same_of_all_rows_of_table_9():
+def test_equation_21_is_equal_for_all_rows_of_table_9():
     """Applied to each processor alone, the model cannot distinguish 2.5 s from 72 s: shared requests count."""
     requests = {
         model.disk_requests(row.size**2 // row.processors, 64, 8, 4096) for row in delta.readable(9) if row.mode == 3
@@ -88,7 +88,7 @@ REACHED = {
 }
 
 
-def test_errors_are_no_larger_than_told():
+def test_errors_are_no_larger_than_documented():
     errors = {(entry_.table, entry_.mode): entry_ for entry_ in delta.errors(delta.predictions())}
     assert errors.keys() == REACHED.keys()
     for key, (largest, factor) in REACHED.items():
@@ -105,7 +105,7 @@ def test_row_cyclic_cannot_be_predicted():
     assert all(bound.measured.distribution == "row-cyclic" and bound.seconds < bound.measured.above for bound in bounds)
 
 
-def test_other_modes_are_refused():
+def test_other_modes_are_rejected():
     for call in (delta.machine, delta.fit):
         with pytest.raises(plait.Error, match="found the file mode 1, expected one of 2, 3"):
             call(1)

@@ -113,7 +113,7 @@ def test_common_distributions():
         (lambda: Disks(count=0), "count=0 is not a count"),
     ],
 )
-def test_bad_numbers_are_refused(call, text):
+def test_invalid_numbers_are_rejected(call, text):
     with pytest.raises(ValueError, match=text.replace("'", ".")) as caught:
         call()
     assert isinstance(caught.value, plait.Error)

@@ -8,7 +8,7 @@ from plait import model
 TEXT = model.example_text("delta")
 
 
-def test_machines_come_with_the_package():
+def test_the_package_includes_machines():
     assert model.examples() == ("cluster", "delta", "laptop-nvme")
     for name in model.examples():
         machine = model.load(name)
@@ -74,7 +74,7 @@ total_rate = 1e9
         ("[disks]", "[disks", "not TOML"),
     ],
 )
-def test_mistakes_are_told(old, new, text):
+def test_wrong_values_are_reported(old, new, text):
     assert old in TEXT
     with pytest.raises(ValueError, match=text) as caught:
         model.parse(TEXT.replace(old, new), "mine.toml")
@@ -82,7 +82,7 @@ def test_mistakes_are_told(old, new, text):
     assert str(caught.value).startswith("mine.toml: ")
 
 
-def test_what_is_no_machine_is_told(tmp_path):
+def test_invalid_files_are_reported(tmp_path):
     with pytest.raises(plait.Error, match="found the machine 'nope', expected a file or one of cluster, delta"):
         model.load("nope")
     with pytest.raises(plait.Error, match="found the machine 'nope', expected a file"):

@@ -57,7 +57,7 @@ def test_direct_access_of_many_runs():
     assert write.network == near(2 * read.network)
 
 
-def test_a_slow_network_counts_instead_of_the_disks():
+def test_a_slow_network_determines_the_time():
     slow = dataclasses.replace(MACHINE, link_rate=100.0)
     time = model.direct_time(slow, requests("(cyclic, *)", 4))
     assert time.network == near(100)
@@ -162,7 +162,7 @@ def test_nothing_takes_no_time():
         (dataclasses.replace(ARRAY, dist="(block)"), {}, "dimension"),
     ],
 )
-def test_what_makes_no_sense_is_refused(problem, options, text):
+def test_invalid_problems_are_rejected(problem, options, text):
     with pytest.raises(plait.Error, match=text):
         model.predict(MACHINE, problem, **{"ranks": [4], **options})
 

@@ -50,7 +50,7 @@ def test_requests_are_the_runs_in_the_file(dist, shape, order, ranks):
 
 @pytest.mark.parametrize("size", [16, 64])
 @pytest.mark.parametrize("distribution", model.DISTRIBUTIONS)
-def test_table_8_is_what_layouts_say(distribution, size):
+def test_table_8_agrees_with_layouts(distribution, size):
     layout = model.on_ranks(model.layout_text(distribution), (size, size), 16)
     counts = model.count_requests(layout)
     entry = model.table8(distribution, size, 16)
@@ -73,7 +73,7 @@ def test_ranks_without_elements_make_no_requests():
     assert (empty.total, empty.mean) == (0, 0)
 
 
-def test_copies_are_requested_by_all_that_hold_one():
+def test_replicas_are_requested_by_all_their_ranks():
     layout = plait.Layout.parse("4x4 (block, *) onto (2, 3) replicate=(1)")
     counts = model.count_requests(layout)
     assert (counts.ranks, counts.all_bytes, counts.file_bytes) == (6, 48, 16)
@@ -104,6 +104,6 @@ def test_grids_are_about_even(ranks, axes, grid):
         (lambda: model.on_ranks("(block)", (4,), 0), "ranks=0"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, text):
+def test_invalid_arguments_are_rejected(call, text):
     with pytest.raises(plait.Error, match=text):
         call()

@@ -45,7 +45,7 @@ def test_processes_wait_at_barriers(name, tmp_path):
     assert result.elapsed == pytest.approx(0.009)
 
 
-def test_communicators_have_barriers_of_their_own(tmp_path):
+def test_communicators_have_separate_barriers(tmp_path):
     calls = []
     for pid, comm in ((1, 1), (2, 1), (3, 2), (4, 2)):
         late = 1000 * pid

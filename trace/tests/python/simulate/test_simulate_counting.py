@@ -191,14 +191,14 @@ def test_traces_of_object_caches(tmp_path: Path) -> None:
         assert counts.byte_hits == sum(size for size, hit in zip(sizes, expected, strict=True) if hit)
 
 
-def test_files_of_one_name_are_one_file(tmp_path: Path) -> None:
+def test_files_with_the_same_name_are_one_file(tmp_path: Path) -> None:
     same = write_trace(tmp_path / "same.plait", [Request(1, "a", 0, 10), Request(2, "a", 0, 10)])
     apart = write_trace(tmp_path / "apart.plait", [Request(1, "a", 0, 10), Request(2, "b", 0, 10)])
     assert simulate.hits(same, cache="1MiB") == 1
     assert simulate.hits(apart, cache="1MiB") == 0
 
 
-def test_logical_requests_count_where_there_are_any(tmp_path: Path) -> None:
+def test_logical_requests_take_precedence(tmp_path: Path) -> None:
     physical = [Request(1, "a", 0, 10, logical=False), Request(1, "a", 0, 10, logical=False)]
     alone = write_trace(tmp_path / "alone.plait", physical)
     assert simulate.count(alone, cache="1MiB")[3:5] == (2, 1)
@@ -210,7 +210,7 @@ def test_logical_requests_count_where_there_are_any(tmp_path: Path) -> None:
     assert simulate.miss_ratio_curve(late).requests == 1
 
 
-def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+def test_ignored_events_are_reported(tmp_path: Path) -> None:
     requests = [
         Request(1, "a", 0, 10),
         Request(1, "a", 0, 0),
@@ -248,7 +248,7 @@ def test_times_that_run_backwards_are_counted(tmp_path: Path) -> None:
     assert counts.notes == ["2 requests starting before the one in front, counted in the order of the trace"]
 
 
-def test_partial_traces_are_told(tmp_path: Path) -> None:
+def test_incomplete_traces_are_reported(tmp_path: Path) -> None:
     whole = write_trace(tmp_path / "t.csv", [Request(1, "a", 0, 512)] * 9)
     lines = whole.read_text().splitlines(keepends=True)
     cut_off = tmp_path / "cut.csv"
@@ -286,13 +286,13 @@ def test_keys_and_sizes() -> None:
     assert simulate.hits(np.concatenate([strided, strided]), cache=10) == 10
 
 
-def test_sizes_of_zero_are_told() -> None:
+def test_sizes_of_zero_are_reported() -> None:
     counts = simulate.count([1, 1, 2], sizes=[0, 4, 0], cache=5)
     assert (counts.requests, counts.hits, counts.byte_hits) == (3, 1, 4)
     assert counts.notes == ["2 requests of 0 bytes: they use their blocks, and count as requests"]
 
 
-def test_the_same_again(tmp_path: Path) -> None:
+def test_results_are_reproducible(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "t.plait", some_requests(5, 300))
     for policy in simulate.policies():
         first, second = (simulate.count(path, cache=20 * BLOCK, block=BLOCK, policy=policy.name) for _ in range(2))
@@ -323,12 +323,12 @@ def test_the_same_again(tmp_path: Path) -> None:
         ({"cache": 10, "policy": None}, 'policy=None is no name of a policy; give a text such as "lru"'),
     ],
 )
-def test_wrong_arguments_are_told(options: dict[str, object], words: str) -> None:
+def test_wrong_arguments_are_reported(options: dict[str, object], words: str) -> None:
     with pytest.raises(plait.ArgumentError, match=words):
         simulate.count([1, 2, 3], **options)  # type: ignore[arg-type]
 
 
-def test_wrong_traces_are_told(tmp_path: Path) -> None:
+def test_wrong_traces_are_reported(tmp_path: Path) -> None:
     with pytest.raises(plait.ArgumentError, match="trace is an array of shape 2x2 of int64; give a trace's name"):
         simulate.hits(np.zeros((2, 2), np.int64), cache=1)
     with pytest.raises(plait.ArgumentError, match="trace is an array of shape 1 of float64"):

@@ -21,7 +21,7 @@ def zipf(seed: int, count: int, blocks: int) -> npt.NDArray[np.int64]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_exact_curves_are_what_counting_finds(seed: int) -> None:
+def test_exact_curves_equal_counting(seed: int) -> None:
     rng = np.random.default_rng(seed)
     keys = np.concatenate([zipf(seed, 3000, 200), np.arange(500), rng.integers(0, 300, 2000), np.arange(500)])
     sizes = rng.integers(1, 100, len(keys))
@@ -105,7 +105,7 @@ def test_few_blocks_and_none() -> None:
         ({"samples": 1e3}, "samples=1000.0 is no number of blocks; give one such as 8192"),
     ],
 )
-def test_wrong_arguments_are_told(options: dict[str, object], words: str) -> None:
+def test_wrong_arguments_are_reported(options: dict[str, object], words: str) -> None:
     with pytest.raises(plait.ArgumentError, match=words):
         simulate.miss_ratio_curve([1, 2], **options)  # type: ignore[arg-type]
     with pytest.raises(plait.ArgumentError, match="of='hits' is nothing that a curve tells"):

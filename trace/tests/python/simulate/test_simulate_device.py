@@ -74,7 +74,7 @@ def test_a_volume_gives_credit_for_a_while(tmp_path):
     assert saved == pytest.approx(49 * 0.010 - 0.100 + 0.010, abs=0.012)
 
 
-def test_calls_on_files_elsewhere_take_what_they_took(tmp_path):
+def test_calls_on_other_files_take_their_recorded_time(tmp_path):
     requests = [(1, 10 * k, 2, Kind.READ, k * BLOCK, BLOCK, 0) for k in range(10)]
     requests += [(2, 10 * k + 1, 3, Kind.READ, k * BLOCK, BLOCK, 0) for k in range(10)]
     path = write_trace(tmp_path / "both.plait", requests)
@@ -91,7 +91,7 @@ def test_calls_on_files_elsewhere_take_what_they_took(tmp_path):
         simulate.record(path, file="none")
 
 
-def test_asynchronous_calls_on_files_elsewhere_take_nothing(tmp_path):
+def test_asynchronous_calls_on_other_files_take_no_time(tmp_path):
     requests = [(1, 10 * k, 8, Kind.READ, k * BLOCK, BLOCK, Flag.ASYNCHRONOUS) for k in range(10)]
     requests.append((2, 0, 1, Kind.READ, 0, BLOCK, 0))
     path = write_trace(tmp_path / "both.plait", requests)
@@ -115,7 +115,7 @@ def test_calibration_tells_a_limited_volume_from_an_ssd():
         assert "99 %" in text
 
 
-def test_what_a_rest_saves_is_found():
+def test_credit_saved_during_a_pause_is_measured():
     class Volume:
         """Ten ms a request, of which a rest saves up to 30 ms; it takes time itself."""
 
@@ -152,7 +152,7 @@ def test_a_slow_device_gets_a_smaller_file_and_is_read_within_it(tmp_path, monke
     assert {done == requested for done, requested in reads} == {True}
 
 
-def test_what_ends_one_replay_ends_all(tmp_path):
+def test_an_exception_in_one_replay_ends_all(tmp_path):
     recording = simulate.record(write_trace(tmp_path / "long.plait", steps(70_000, 0.001, passes=2)))
     machine = simulate.parse(MACHINE)
     begun = threading.Barrier(2)
@@ -166,7 +166,7 @@ def test_what_ends_one_replay_ends_all(tmp_path):
 
 
 @pytest.mark.parametrize("progress", [None, lambda text, share: None])
-def test_too_little_memory_is_no_mistake_in_an_argument(tmp_path, monkeypatch, progress):
+def test_too_little_memory_is_a_store_error(tmp_path, monkeypatch, progress):
     def without_memory(*_):
         raise MemoryError
 

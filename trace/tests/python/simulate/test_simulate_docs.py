@@ -18,7 +18,7 @@ def is_described(name):
     return re.search(rf"`{name}\b", TEXT)
 
 
-def test_every_function_is_told_of_with_its_parameters():
+def test_every_function_is_documented_with_its_parameters():
     for name in ("record", "run", "sweep", "advise", "compare", "calibrate"):
         match = re.search(rf"`{name}\(([^)]*)\)`", TEXT)
         assert match, name
@@ -29,19 +29,19 @@ def test_every_function_is_told_of_with_its_parameters():
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value.__name__)
-def test_every_member_is_told_of(value):
+def test_every_member_is_documented(value):
     members = {*getattr(value, "__dataclass_fields__", ()), *vars(value)}
     assert not [name for name in sorted(members) if not name.startswith("_") and not is_described(name)]
 
 
-def test_every_key_and_change_is_told_of():
+def test_every_key_and_change_is_documented():
     names = {key for keys in SECTIONS.values() for key in keys} | set(OVERRIDES)
     for kind, (_, keys) in device_keys().items():
         names |= {kind, *keys}
     assert not [name for name in sorted(names) if not is_described(name)]
 
 
-def test_the_document_is_told_of():
+def test_the_fields_of_results_are_documented():
     result = simulate.run("workload:upw", "cray-1992")
     names = set(result.document)
     for part in ("recorded", "cache", "read_latency", "series"):

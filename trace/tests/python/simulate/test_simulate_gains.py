@@ -43,14 +43,14 @@ def titles_of_conclusions():
     return (folder / "conclusions.py").read_text(encoding="utf-8")
 
 
-def test_remedies_are_of_conclusions_that_there_are():
+def test_remedies_belong_to_existing_conclusions():
     text = titles_of_conclusions()
     for title in REMEDIES:
         words = title.replace("Reads", "{verb}").replace("Writes", "{verb}") if "go back" in title else title
         assert f'"{words}"' in text, title
 
 
-def test_each_conclusion_gets_what_its_advice_gains(small, machine):
+def test_each_conclusion_has_the_gain_of_its_advice(small, machine):
     report = simulate.add_gains(trace.report(small), machine)
     gains = report["gains"]
     assert gains["skipped"] is None
@@ -80,7 +80,7 @@ def test_each_conclusion_gets_what_its_advice_gains(small, machine):
     json.loads(report.json())
 
 
-def test_a_large_error_is_said(small):
+def test_a_large_error_is_reported(small):
     report = simulate.add_gains(trace.report(small), simulate.parse(MACHINE.replace("2 ms", "20 ms")))
     assert "does not describe the machine of the recording" in report["gains"]["text"]
 
@@ -90,7 +90,7 @@ def test_a_large_error_is_said(small):
     ("limit", "reason"),
     [(0, "not asked for"), (1e-4, "would take about"), (0.017, "takes more than")],
 )
-def test_what_takes_long_is_skipped_with_the_reason(small, machine, limit, reason, monkeypatch):
+def test_slow_simulations_are_skipped_with_a_reason(small, machine, limit, reason, monkeypatch):
     if "more than" in reason:
         monkeypatch.setattr(simulate._gains, "_REPLAY_PACE", 1e12)
         limit = 0.002
@@ -129,6 +129,6 @@ def test_the_command_predicts_gains_within_a_limit(small, tmp_path):
     assert "no-such-machine" in wrong.output
 
 
-def test_a_machine_that_is_none_is_an_error(small):
+def test_an_invalid_machine_is_an_error(small):
     with pytest.raises(plait.ArgumentError, match="expected a file or one of"):
         simulate.add_gains(trace.report(small), "no-such-machine")

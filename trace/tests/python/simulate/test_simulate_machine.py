@@ -7,7 +7,7 @@ from plait import model, simulate
 
 
 @pytest.mark.parametrize("name", simulate.examples())
-def test_the_machines_that_come_with_it_can_be_read(name):
+def test_included_machines_can_be_read(name):
     machine = simulate.load(name)
     assert machine.name
     assert machine.get("processors", "quantum") > 0
@@ -15,7 +15,7 @@ def test_the_machines_that_come_with_it_can_be_read(name):
     assert simulate.example_text(name).count("#") > 5
 
 
-def test_the_cost_model_takes_the_same_files():
+def test_the_cost_model_accepts_the_same_files():
     shared = set(simulate.examples()) & set(model.examples())
     assert shared == {"cluster", "laptop-nvme"}
     for name in shared:
@@ -69,17 +69,17 @@ def test_amounts_have_units():
         ("[simulate", "not TOML"),
     ],
 )
-def test_mistakes_are_named(text, message):
+def test_wrong_values_are_named(text, message):
     with pytest.raises(plait.ArgumentError, match=message):
         simulate.parse(text, "mine.toml")
 
 
-def test_a_machine_that_is_not_there():
+def test_a_missing_machine():
     with pytest.raises(plait.ArgumentError, match="did you mean 'cluster'"):
         simulate.load("clusters")
 
 
-def test_files_may_begin_with_a_mark_of_the_byte_order(tmp_path):
+def test_files_may_begin_with_a_byte_order_mark(tmp_path):
     path = tmp_path / "marked.toml"
     path.write_text('\ufeff[machine]\nname = "marked"\n[simulate.cache]\nsize = "1 MiB"', encoding="utf-8")
     assert simulate.load(path).name == "marked"

@@ -56,7 +56,7 @@ def recording(tmp_path_factory):
     return simulate.record(write_trace(tmp_path_factory.mktemp("traces") / "<b>&.plait", requests))
 
 
-def test_the_page_of_a_replay_has_all_that_its_text_says(recording):
+def test_the_page_of_a_replay_has_the_content_of_its_text(recording):
     result = simulate.run(recording, "cray-1992")
     text = result.page()
     parser = parse_page(text)
@@ -112,7 +112,7 @@ def test_marks_are_round(top, base, marks):
     assert _svg.ticks(top, base=base) == pytest.approx(marks)
 
 
-def test_series_are_brought_to_few_points_and_lose_nothing():
+def test_series_are_reduced_to_few_points_with_equal_sums():
     series = {"interval": 0.5, "sums": [float(k) for k in range(1500)]}
     values, length = _svg.grouped(series, 750.0)
     assert len(values) <= 480

@@ -20,7 +20,7 @@ def test_only_one_number_is_fitted(paper):
 
 
 @pytest.mark.long
-def test_what_holds(paper):
+def test_claims_that_are_reproduced(paper):
     holds = {claim.name: claim.holds for claim in paper.claims}
     missing = [name for name, fine in holds.items() if not fine]
     assert holds["idle time with write-behind: two venus, 128 MB"]
@@ -29,7 +29,7 @@ def test_what_holds(paper):
 
 
 @pytest.mark.long
-def test_what_does_not_hold_has_a_reason(paper):
+def test_claims_that_are_not_reproduced_have_a_reason(paper):
     assert all(claim.reason for claim in paper.claims if not claim.holds)
     text = str(paper)
     assert text.count("NOT as in the paper") == sum(not claim.holds for claim in paper.claims)

@@ -39,7 +39,7 @@ def test_the_parts_fit_together():
     )
 
 
-def test_the_strategy_is_that_of_explain(tmp_path, monkeypatch):
+def test_the_strategy_equals_that_of_explain(tmp_path, monkeypatch):
     monkeypatch.setenv("PLAIT_MODEL", "builtin")
     name = tmp_path / "a.npy"
     np.save(name, np.zeros((400, 300), order="F"))
@@ -54,7 +54,7 @@ def test_the_strategy_is_that_of_explain(tmp_path, monkeypatch):
         assert access["access"]["order"] == "F"
 
 
-def test_a_file_need_not_be_there_and_may_lie_in_chunks():
+def test_a_file_need_not_exist_and_may_be_chunked():
     access = simulate.run_plan(
         "write", "(block, block) onto (4, 4)", "a.zarr?shape=1000x1000&dtype=float32&chunks=100x100", per_node=4
     )
@@ -83,14 +83,14 @@ def test_ten_thousand_ranks(effort):
     assert access.bytes == access.requests << 20
 
 
-def test_an_exchange_of_too_many_messages_is_taken_as_a_whole():
+def test_an_exchange_with_too_many_messages_is_simulated_as_a_whole():
     access = simulate.run_plan("read", "(*, block) onto (3000)", "big.bin?shape=3000x131072", per_node=4)
     assert access["whole_windows"]
     assert any("as a whole" in note for note in access.notes)
     assert access.message_bytes == sum(access["ranks"]["received_bytes"])
 
 
-def test_a_machine_of_the_cost_model_tells_nodes_and_network():
+def test_a_machine_of_the_cost_model_defines_nodes_and_network():
     machine = simulate.load("cluster")
     assert machine.get("ranks", "per_node") == 64
     assert machine.get("network", "link_rate") == 12.5e9
@@ -113,7 +113,7 @@ def test_a_machine_of_the_cost_model_tells_nodes_and_network():
         (("read", "(block) onto (64)", STORE), "dimension"),
     ],
 )
-def test_mistakes_name_what_is_expected(call, message):
+def test_errors_name_what_is_expected(call, message):
     with pytest.raises(plait.ArgumentError, match=message):
         simulate.run_plan(*call)
 
@@ -138,7 +138,7 @@ def test_the_command(tmp_path):
 
 
 @pytest.mark.parametrize("words", [("read", COLUMNS, "to", STORE), ("copy", COLUMNS, "from", STORE), ("read",)])
-def test_words_that_say_no_access(words):
+def test_words_that_do_not_describe_an_access(words):
     result = run("--", *words)
     assert result.exit_code == 2
     assert "expected -- read LAYOUT from STORE" in result.output.replace("\n", " ")

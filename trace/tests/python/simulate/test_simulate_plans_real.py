@@ -66,7 +66,7 @@ def recorded(folder, ranks, node, *arguments):
     ("ranks", "node", "order", "strategy"),
     [(2, 1, "C", "automatic"), (3, 0, "F", "two-phase"), (4, 2, "C", "two-phase"), (6, 2, "F", "automatic")],
 )
-def test_the_file_is_asked_for_the_same(tmp_path, ranks, node, order, strategy):
+def test_simulated_and_real_requests_are_equal(tmp_path, ranks, node, order, strategy):
     real = recorded(tmp_path, ranks, node, order, strategy, str(MEMORY), *LAYOUTS)
     simulated = []
     for layout in LAYOUTS:

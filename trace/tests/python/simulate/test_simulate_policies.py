@@ -64,9 +64,7 @@ def phases(rng: np.random.Generator, count: int) -> Keys:
 
 @pytest.mark.parametrize("policy", ORACLES)
 @pytest.mark.parametrize("make", [uniform, popular, cycles, phases])
-def test_each_request_is_a_hit_or_a_miss_as_by_the_oracle(
-    policy: str, make: Callable[[np.random.Generator, int], Keys]
-) -> None:
+def test_hits_equal_those_of_the_oracle(policy: str, make: Callable[[np.random.Generator, int], Keys]) -> None:
     for seed in range(4):
         rng = np.random.default_rng(seed)
         slots = int(rng.integers(1, 70))
@@ -85,7 +83,7 @@ def test_there_is_an_oracle_for_every_policy() -> None:
     assert {name.partition("?")[0] for name in ORACLES} == {policy.name for policy in simulate.policies()}
 
 
-def test_policies_tell_of_themselves() -> None:
+def test_policies_describe_themselves() -> None:
     known = {policy.name: policy for policy in simulate.policies()}
     assert known["2q"].parameters == "in=25%&out=50%"
     assert [policy.name for policy in known.values() if policy.foresight] == ["belady", "toss-parallel"]
@@ -142,6 +140,6 @@ def test_parameters_in_bytes() -> None:
         ("partition?of=lur", "no replacement policy 'lur'"),
     ],
 )
-def test_wrong_policies_are_told(policy: str, words: str) -> None:
+def test_wrong_policies_are_reported(policy: str, words: str) -> None:
     with pytest.raises(plait.ArgumentError, match=words):
         simulate.hits([1, 2, 3], cache=10, policy=policy)

@@ -35,11 +35,11 @@ def test_elapsed_and_idle_follow_from_the_requests(read_trace, tmp_path):
     assert cached.device_bytes == (10 * BLOCK, 0)
 
 
-def test_measured_times_give_back_the_recorded_run(read_trace, tmp_path):
+def test_measured_times_reproduce_the_recorded_run(read_trace, tmp_path):
     assert simulate.run(read_trace, bare(tmp_path), measured=True).elapsed == pytest.approx(0.095 + 0.020)
 
 
-def test_the_document_has_what_the_text_says(read_trace, tmp_path):
+def test_the_document_has_the_content_of_the_text(read_trace, tmp_path):
     result = simulate.run(read_trace, bare(tmp_path), cache="1MiB", read_ahead="same-size")
     document = json.loads(result.to_json())
     assert document["elapsed"] == result.elapsed
@@ -57,7 +57,7 @@ def test_the_document_has_what_the_text_says(read_trace, tmp_path):
     assert "server                  10     40 KiB" in text
 
 
-def test_every_format_gives_the_same(read_trace, tmp_path):
+def test_every_format_has_the_same_result(read_trace, tmp_path):
     packed = tmp_path / "read.plait.gz"
     packed.write_bytes(gzip.compress(read_trace.read_bytes()))
     table = tmp_path / "read.csv"
@@ -68,7 +68,7 @@ def test_every_format_gives_the_same(read_trace, tmp_path):
     assert documents[0] == documents[1] == documents[2]
 
 
-def test_several_traces_have_files_of_their_own(read_trace, tmp_path):
+def test_several_traces_have_separate_files(read_trace, tmp_path):
     single = simulate.run(read_trace, bare(tmp_path), cache="1MiB")
     two = simulate.run([read_trace, read_trace], bare(tmp_path), cache="1MiB", cpus=2)
     assert two.device_bytes[0] == 2 * single.device_bytes[0]
@@ -89,7 +89,7 @@ def test_collective_operations_are_waited_for(tmp_path):
     assert processes[0]["end"] == processes[1]["end"] == pytest.approx(0.080)
 
 
-def test_a_sweep_is_the_runs_in_it(read_trace, tmp_path):
+def test_a_sweep_equals_its_single_runs(read_trace, tmp_path):
     machine = bare(tmp_path)
     heard = []
     swept = simulate.sweep(
@@ -128,7 +128,7 @@ def test_pictures(read_trace, tmp_path):
     assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_is_odd_in_a_trace_is_told(tmp_path):
+def test_unusual_content_of_a_trace_is_reported(tmp_path):
     requests = [(1, 0, 10, Kind.READ, 0, BLOCK, 0), (1, 5, 1, Kind.READ, 0, 0, 0)]
     path = write_trace(tmp_path / "odd.plait", requests, complete=False)
     notes = simulate.run(path, bare(tmp_path)).notes
@@ -137,7 +137,7 @@ def test_what_is_odd_in_a_trace_is_told(tmp_path):
     assert any("1 trace cut off" in note for note in notes)
 
 
-def test_requests_that_no_file_can_have_are_left_out(tmp_path):
+def test_impossible_requests_are_ignored(tmp_path):
     requests = [(1, 0, 1, Kind.READ, 0, BLOCK, 0)]
     requests += [(process, 2 * process, 1, Kind.READ, 9 * 10**18, BLOCK, 0) for process in (1, 2, 3)]
     result = simulate.run(write_trace(tmp_path / "far.plait", requests), bare(tmp_path), cache="1MiB")
@@ -145,12 +145,12 @@ def test_requests_that_no_file_can_have_are_left_out(tmp_path):
     assert any("3 requests of more than 1 TiB or ending behind 8 PiB" in note for note in result.notes)
 
 
-def test_blocks_of_no_bytes_are_refused_with_measured_times_too(read_trace, tmp_path):
+def test_blocks_of_no_bytes_are_rejected_with_measured_times_too(read_trace, tmp_path):
     with pytest.raises(plait.ArgumentError, match="block"):
         simulate.run(read_trace, bare(tmp_path), measured=True, block=0)
 
 
-def test_a_trace_without_requests_is_refused(tmp_path):
+def test_a_trace_without_requests_is_rejected(tmp_path):
     path = write_trace(tmp_path / "none.plait", [(1, 0, 0, Kind.OPEN, 0, 0, 0)])
     with pytest.raises(plait.ArgumentError, match="no reads or writes"):
         simulate.run(path)
@@ -179,7 +179,7 @@ def test_a_trace_without_requests_is_refused(tmp_path):
         ({"servers": 3}, "expected one of"),
     ],
 )
-def test_what_does_not_fit_is_refused(read_trace, changes, message):
+def test_invalid_settings_are_rejected(read_trace, changes, message):
     with pytest.raises(plait.ArgumentError, match=message):
         simulate.run(read_trace, "laptop-nvme", **changes)
 
@@ -188,7 +188,7 @@ POLICIES = [policy.name for policy in simulate.policies() if policy.name != "tos
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_replay_finds_what_counting_finds(policy, tmp_path):
+def test_the_replay_has_the_hits_of_counting(policy, tmp_path):
     numbers = np.random.default_rng(4).zipf(1.3, 3000) % 200
     requests = [
         (1, 2 * k, 1, Kind.READ, int(number) * BLOCK - (k % 3) * 700 * (number > 0), BLOCK, 0)
@@ -229,7 +229,7 @@ def test_misses_of_a_request_are_read_together_whatever_the_policy(tmp_path, pol
     assert both["devices"][0]["reads"] <= 256 + 16  # one per request, plus a few that cache hits divide
 
 
-def test_belady_is_faster_where_it_reads_less(tmp_path):
+def test_belady_is_faster_because_it_reads_less(tmp_path):
     size = 16 * BLOCK
     requests = [(1, 2 * k, 1, Kind.READ, k % 128 * size, size, 0) for k in range(512)]
     path = write_trace(tmp_path / "scans.plait", requests)

@@ -52,7 +52,7 @@ def test_commas_make_a_sweep(trace, tmp_path):
         (("{trace}", "--measured", "--cache", "1MiB,2MiB"), "measured times do not depend"),
     ],
 )
-def test_mistakes_are_one_line(trace, arguments, message):
+def test_wrong_arguments_print_one_line(trace, arguments, message):
     result = run(*(argument.format(trace=trace) for argument in arguments))
     assert result.exit_code == 2
     assert message in result.output

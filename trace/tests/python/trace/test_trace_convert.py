@@ -133,7 +133,7 @@ def test_perfetto_is_valid_json_with_all_events(tmp_path: Path) -> None:
             ends[track] = entry["ts"] + entry["dur"]
 
 
-def test_parquet_is_for_others(tmp_path: Path) -> None:
+def test_parquet_can_be_exchanged_with_other_tools(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed; it is in the extra traces")
     import pyarrow
 
@@ -166,7 +166,7 @@ def test_parquet_is_for_others(tmp_path: Path) -> None:
         trace.convert(target, tmp_path / "again.parquet")
 
 
-def test_command_says_what_it_did(tmp_path: Path) -> None:
+def test_command_prints_a_summary(tmp_path: Path) -> None:
     source = tmp_path / "a.plait"
     make(source, random_events(100))
     target = tmp_path / "b.1992"
@@ -225,7 +225,7 @@ def test_compressed_source(tmp_path: Path) -> None:
     assert np.array_equal(known(tmp_path / "c.plait")[0], events)
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     source, target = tmp_path / "a.csv", tmp_path / "b.plait"
     line = b"1,read,0,1\n"
     source.write_bytes(b"start,kind,offset,length\n" + line * 3_000_000)
@@ -263,7 +263,7 @@ def test_progress_is_told(tmp_path: Path) -> None:
         (["a.plait", "b.csv", "--from", "perfetto"], "written, not read"),
     ],
 )
-def test_mistakes_are_told_in_one_line(
+def test_wrong_arguments_print_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -115,7 +115,7 @@ def test_processes_of_two_hosts(tmp_path: Path) -> None:
     assert any("another host" in note for note in opened.description.notes)
 
 
-def test_names_that_are_no_text(tmp_path: Path) -> None:
+def test_names_that_are_not_valid_text(tmp_path: Path) -> None:
     name = os.fsdecode(os.fsencode(tmp_path) + b"/n\xff.plait")
     summary = trace.import_trace(write_strace(tmp_path / "s.1", ["1700000000.000000"]), name)
     assert summary.events == 1
@@ -149,7 +149,7 @@ def test_pipes(tmp_path: Path) -> None:
         assert running.stderr.read() == b""
 
 
-def test_many_files_take_no_longer_each(tmp_path: Path, effort: Effort) -> None:
+def test_the_time_per_file_does_not_grow(tmp_path: Path, effort: Effort) -> None:
     count = effort.choose(20_000, 200_000)
     source = tmp_path / "many.csv"
     rows = "".join(f"{k},read,0,1,file {k}\n" for k in range(count))

@@ -33,7 +33,7 @@ def test_the_stub_repeats_the_list(name: str) -> None:
     assert getattr(trace, name).__doc__
 
 
-def test_words_are_the_names() -> None:
+def test_texts_equal_the_names() -> None:
     assert [kind.name.lower() for kind in trace.Kind] == _trace.KIND_NAMES
     assert [interface.name.lower().replace("_", "-") for interface in trace.Interface] == _trace.INTERFACE_NAMES
 

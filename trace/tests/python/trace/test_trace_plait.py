@@ -81,7 +81,7 @@ with plait.open("a.bin", shape=a.shape, dtype="f8", strategy="direct") as file:
 """
 
 
-def test_what_is_cached_is_one_request(tmp_path):
+def test_cached_data_is_read_by_one_request(tmp_path):
     run(tmp_path, sys.executable, "-c", LARGE)
     events, _ = read(tmp_path)
     requests = select_events(events, trace.Kind.READ, False)
@@ -162,7 +162,7 @@ def test_four_ranks(tmp_path, strategy, name):
             assert sum(e["result"] for e in data) == size
 
 
-def test_without_it_nothing_is_written(tmp_path):
+def test_without_the_setting_nothing_is_written(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "PLAIT_TRACE"}
     subprocess.run([sys.executable, "-c", ONE], cwd=tmp_path, env=environment, check=True)
     assert os.listdir(tmp_path) == ["a.bin"]
@@ -175,7 +175,7 @@ def test_a_file_that_is_no_trace_is_left_alone(tmp_path):
     assert (tmp_path / "t.plait").read_text() == "precious"
 
 
-def test_another_run_joins(tmp_path):
+def test_another_run_appends_to_the_trace(tmp_path):
     for _ in range(2):
         run(tmp_path, sys.executable, "-c", ONE)
     events, known = read(tmp_path)

@@ -34,7 +34,7 @@ def make_events(count, seed=0):
     return events
 
 
-def test_event_is_as_the_core_has_it():
+def test_event_has_the_layout_of_the_core():
     assert trace.EVENT.itemsize == 72
     assert [trace.EVENT.fields[name][1] for name in ("start", "operation", "process", "kind", "flags")] == [
         0,
@@ -46,7 +46,7 @@ def test_event_is_as_the_core_has_it():
 
 
 @pytest.mark.parametrize("count", [0, 1, 70000, 200000])
-def test_what_is_written_is_read(tmp_path, count):
+def test_written_events_are_read(tmp_path, count):
     path = tmp_path / "t.plait"
     events = make_events(count)
     missed = [trace.MissedCalls("lost on the way", 3, 10, 20), trace.MissedCalls("more")]
@@ -209,7 +209,7 @@ def test_errors_say_what_is_wrong(tmp_path):
     assert not (tmp_path / "t.plait").exists()
 
 
-def test_nothing_appears_behind_an_error(tmp_path):
+def test_no_trace_appears_after_an_error(tmp_path):
     path = tmp_path / "t.plait"
 
     def fail():
@@ -222,7 +222,7 @@ def test_nothing_appears_behind_an_error(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_closed_trace_keeps_what_is_known(tmp_path):
+def test_a_closed_trace_keeps_its_description(tmp_path):
     path = tmp_path / "t.plait"
     with trace.create(path) as writer:
         writer.add_process(3)

@@ -65,7 +65,7 @@ def test_copies_that_are_not_durable_are_not_synced(tmp_path, name):
         plait.copy(tmp_path / "a.npy", tmp_path / "c.npy", durable=False, resume=True)
 
 
-def test_the_setting_decides_without_the_argument(tmp_path):
+def test_the_setting_applies_without_the_argument(tmp_path):
     assert syncs(tmp_path, "a.npy", None) > 0
     assert syncs(tmp_path, "a.npy", None, "0") == 0
     assert syncs(tmp_path, "a.npy", True, "0") > 0

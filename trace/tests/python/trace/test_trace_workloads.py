@@ -31,7 +31,7 @@ def test_names_and_figures() -> None:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
-def test_written_traces_hold_what_the_name_gives(name: str, tmp_path: Path) -> None:
+def test_written_traces_equal_the_named_workload(name: str, tmp_path: Path) -> None:
     shares: list[float] = []
     summary = trace.generate(name, tmp_path / "made.plait", seed=4, progress=shares.append)
     events, _ = read(tmp_path / "made.plait")
@@ -61,7 +61,7 @@ def test_processor_time_and_wall_time() -> None:
     assert events[-1]["start"] - events[-1]["cpu"] < 10**9
 
 
-def test_copies_have_files_of_their_own() -> None:
+def test_copies_have_separate_files() -> None:
     events, known = read("workload:ccm?copies=3&offset=2")
     assert {process.number for process in known.processes} == {1, 2, 3}
     names = [file.name for file in known.files]
@@ -85,7 +85,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["trace", "generate", "les"]).exit_code == 2
 
 
-def test_mistakes_are_told(tmp_path: Path) -> None:
+def test_wrong_arguments_are_reported(tmp_path: Path) -> None:
     with pytest.raises(plait.ArgumentError, match="above 0 and at most 1"):
         trace.generate("les", tmp_path / "x.plait", burst=2)
     with pytest.raises(plait.ArgumentError, match="from 1 to 4096"):

@@ -63,7 +63,7 @@ def test_all_processes_are_compared() -> None:
         ([("\x1b[2J", 1, 0, 0)], False, "it lacks 1 event of unknown size and it was cut off (\\x1b[2J)."),
     ],
 )
-def test_odd_coverage_is_told(missed: list[tuple[str, int, int, int]], complete: bool, text: str) -> None:
+def test_incomplete_coverage_is_reported(missed: list[tuple[str, int, int, int]], complete: bool, text: str) -> None:
     names = ("reason", "events", "read_bytes", "written_bytes")
     known = {"complete": complete, "missed": [dict(zip(names, row, strict=True)) for row in missed]}
     conclusion = coverage(known, 100, 1, False)
@@ -85,7 +85,7 @@ def write(path: Path, sizes: list[int], gap: int = 10_000, duration: int = 9_000
     return path
 
 
-def test_trifles_are_no_matter(tmp_path: Path) -> None:
+def test_small_amounts_are_no_problem(tmp_path: Path) -> None:
     for sizes in ([400] * 3, [5, 5]):
         titles = [each["title"] for each in trace.report(write(tmp_path / "few.plait", sizes))["conclusions"]]
         assert not {"The program waits for I/O", "Data are swapped through files"} & set(titles)
@@ -98,7 +98,7 @@ def test_trifles_are_no_matter(tmp_path: Path) -> None:
     assert severities["Data are swapped through files"] == severities["The program waits for I/O"] == "high"
 
 
-def test_cycles_are_told_where_somebody_can_act_on_them(tmp_path: Path) -> None:
+def test_cycles_are_reported_if_they_matter(tmp_path: Path) -> None:
     for name, count, period, duration, is_reported in (
         ("long", 20, 10**9, 10**7, True),
         ("brief", 20, 3 * 10**7, 5 * 10**5, False),  # over in less than a second

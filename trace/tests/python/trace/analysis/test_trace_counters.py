@@ -58,7 +58,7 @@ MANY = {
 
 
 @pytest.mark.parametrize("ending", [".csv", ".1992", ".parquet", ".plait"])
-def test_formats_keep_counters(ending: str, tmp_path: Path) -> None:
+def test_formats_preserve_counters(ending: str, tmp_path: Path) -> None:
     source = write_counters(tmp_path / "one.plait", MANY, {"reads": 3, "writes": -(2**62)}, events=3)
     with trace.open(source) as opened:
         events = opened.read()
@@ -74,7 +74,7 @@ def test_formats_keep_counters(ending: str, tmp_path: Path) -> None:
     ]
 
 
-def test_counters_are_no_requests(tmp_path: Path) -> None:
+def test_counters_are_not_requests(tmp_path: Path) -> None:
     report = trace.report(write_counters(tmp_path / "one.plait", MANY, MANY))
     assert report["trace"]["events"] == 0
     assert report["trace"]["coverage"]["share"] == 1
@@ -101,7 +101,7 @@ def test_counters_are_no_requests(tmp_path: Path) -> None:
     assert report["files"] == report["cycles"] == []
 
 
-def test_what_counters_do_not_show_is_not_said(tmp_path: Path) -> None:
+def test_conclusions_that_counters_do_not_support_are_omitted(tmp_path: Path) -> None:
     bare = {"reads": 5000, "writes": 0, "read_bytes": 5000 << 19, "write_bytes": 0}
     report = trace.report(write_counters(tmp_path / "one.plait", bare, interface=Interface.STDIO))
     (module,) = report["counters"]["modules"]
@@ -113,7 +113,7 @@ def test_what_counters_do_not_show_is_not_said(tmp_path: Path) -> None:
     assert "At least 2,500 of 5,000 requests (50 %) are under 1 MiB. The mean is 512 KiB. →" in text
 
 
-def test_counters_beside_events(tmp_path: Path) -> None:
+def test_counters_and_events(tmp_path: Path) -> None:
     path = write_counters(tmp_path / "one.plait", MANY, events=1000)
     report = trace.report(path)
     assert (report["table1"]["ios"], report["table1"]["io_bytes"]) == (1000, 100_000)
@@ -137,7 +137,7 @@ def test_parts_of_counters(tmp_path: Path) -> None:
     assert trace.report(path, exclude=["/data/*"])["counters"] is None
 
 
-def test_counters_of_libraries_are_left_out(tmp_path: Path) -> None:
+def test_counters_of_libraries_are_omitted(tmp_path: Path) -> None:
     with trace.create(tmp_path / "one.plait") as writer:
         for number, name in enumerate(("/data/one", "/opt/lib/libm.so.6"), 1):
             writer.add_file(1, number, name)
@@ -197,7 +197,7 @@ def test_comparing_counters(tmp_path: Path) -> None:
     assert "Events against counters" in mixed.page()
 
 
-def test_coverage_of_what_has_no_size_is_not_known(tmp_path: Path) -> None:
+def test_coverage_without_sizes_is_unknown(tmp_path: Path) -> None:
     path = tmp_path / "lost.plait"
     lost = trace.MissedCalls("asynchronous requests whose completion was not seen", 2866)
     events = np.zeros(32, trace.EVENT)
@@ -247,7 +247,7 @@ def log_named(name: str) -> Path:
     return logs[0]
 
 
-def test_every_darshan_log_says_what_its_counters_say(tmp_path: Path) -> None:
+def test_reports_of_darshan_logs_agree_with_their_counters(tmp_path: Path) -> None:
     prefixes = {"posix": "POSIX", "stdio": "STDIO", "mpi-io": "MPIIO"}
     for path in darshan_logs():
         trace.import_trace(path, tmp_path / "log.plait")
@@ -278,7 +278,7 @@ def test_every_darshan_log_says_what_its_counters_say(tmp_path: Path) -> None:
                 assert totals[name] == pytest.approx(total(dumped, f"{prefix}_{counter}"), abs=1e-6), (path, name)
 
 
-def test_a_darshan_log_of_stdio_alone(tmp_path: Path) -> None:
+def test_a_darshan_log_with_stdio_only(tmp_path: Path) -> None:
     path = log_named("noposix.darshan")
     summary = trace.import_trace(path, tmp_path / "log.plait")
     assert (summary.events, summary.counted_reads, summary.counted_writes) == (0, 199_687, 2_190_437)
@@ -303,7 +303,7 @@ def test_a_darshan_log_with_a_slow_rank(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_sums_do_not_stand_among_accesses(tmp_path: Path) -> None:
+def test_sums_are_not_listed_as_accesses(tmp_path: Path) -> None:
     trace.import_trace(log_named("dxt.darshan"), tmp_path / "log.plait")
     report = trace.report(tmp_path / "log.plait", all=True)
     assert {call["interface"] for call in report["calls"]} == {"posix"}
@@ -315,7 +315,7 @@ def test_sums_do_not_stand_among_accesses(tmp_path: Path) -> None:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", [0.001, 0.01, 0.1, 0.29, 0.5, 0.84, 0.9, 0.99, 0.99999])
-def test_a_darshan_log_that_is_cut_off(part: float, tmp_path: Path) -> None:
+def test_a_truncated_darshan_log(part: float, tmp_path: Path) -> None:
     whole = log_named("sample-badost.darshan").read_bytes()
     cut = tmp_path / "cut.darshan"
     cut.write_bytes(whole[: int(part * len(whole))])
@@ -334,7 +334,7 @@ def test_a_darshan_log_that_is_cut_off(part: float, tmp_path: Path) -> None:
     assert "The trace does not hold everything" in titles(report)
 
 
-def test_a_darshan_log_whose_accesses_are_cut_off(tmp_path: Path) -> None:
+def test_a_darshan_log_with_truncated_accesses(tmp_path: Path) -> None:
     whole = log_named("dxt.darshan").read_bytes()
     (tmp_path / "cut.darshan").write_bytes(whole[:50_000])
     summary = trace.import_trace(tmp_path / "cut.darshan", tmp_path / "out.plait")
@@ -344,7 +344,7 @@ def test_a_darshan_log_whose_accesses_are_cut_off(tmp_path: Path) -> None:
     assert summary.counted_reads >= total(posix, "POSIX_READS") > 0  # the counters are whole
 
 
-def test_darshan_logs_that_are_damaged(tmp_path: Path) -> None:
+def test_damaged_darshan_logs(tmp_path: Path) -> None:
     whole = bytearray(log_named("noposix.darshan").read_bytes())
     whole[2000:2100] = bytes(100)
     (tmp_path / "bad.darshan").write_bytes(whole)

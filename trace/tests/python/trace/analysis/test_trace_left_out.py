@@ -83,7 +83,7 @@ def test_only_the_programs_own_files_count(run: Path) -> None:
         trace.report(run, exclude="*.py")
 
 
-def test_it_is_said_in_one_line_under_the_programs_name(run: Path) -> None:
+def test_omitted_files_are_summarized_in_one_line(run: Path) -> None:
     done = CliRunner(env={"COLUMNS": "500"}).invoke(main, ["trace", "report", str(run)])
     lines = done.output.splitlines()
     assert lines[1].startswith(f"simulation.py ({run}): ")
@@ -117,7 +117,7 @@ def test_a_program_is_called_by_its_script(tmp_path: Path, command: str, name: s
     assert events.report(tmp_path / "a.plait", command=command)["trace"]["programs"] == [name]
 
 
-def test_wall_time_counts_and_agrees(tmp_path: Path) -> None:
+def test_conclusions_are_based_on_wall_time(tmp_path: Path) -> None:
     events = HandmadeTrace()
     for i in range(10):  # the first process waits for half of its 10 s, the second for a tenth
         events.add("a", Kind.READ, i, 0.5, 10, offset=10 * i)
@@ -148,7 +148,7 @@ def test_severity_follows_the_seconds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("missed", "severity"), [(17, "low"), (500, "medium"), (5000, "high")])
-def test_little_that_is_missing_is_a_footnote(tmp_path: Path, missed: int, severity: str) -> None:
+def test_few_missing_calls_are_a_footnote(tmp_path: Path, missed: int, severity: str) -> None:
     events = HandmadeTrace()
     events.add("a", Kind.WRITE, 0, 2, 10_000 - missed)
     conclusions = events.report(tmp_path / "a.plait", missed=missed)["conclusions"]
@@ -157,7 +157,7 @@ def test_little_that_is_missing_is_a_footnote(tmp_path: Path, missed: int, sever
     assert (conclusion is conclusions[0]) == (severity == "high")
 
 
-def test_advice_fits_the_call(tmp_path: Path) -> None:
+def test_advice_matches_the_call(tmp_path: Path) -> None:
     events = HandmadeTrace()
     for i in range(1500):
         events.add(f"file{i % 7}", Kind.OPEN, i * 0.01, 0.002)
@@ -188,7 +188,7 @@ def test_durable_transactions_are_not_seeking(tmp_path: Path) -> None:
     assert not any(each["title"] == "The program waits for I/O" for each in conclusions)
 
 
-def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:
+def test_small_amounts_have_no_severe_conclusions(tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(
         "import sqlite3, numpy as np\n"
         "for _ in range(3): open(__file__).read()\n"
@@ -205,7 +205,7 @@ def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:
     assert not any("seek" in (each["advice"] or "") for each in report["conclusions"])
 
 
-def test_data_under_names_of_libraries_are_not_passed_over(tmp_path: Path) -> None:
+def test_much_data_in_omitted_files_is_reported(tmp_path: Path) -> None:
     events = HandmadeTrace()
     events.add("/data/a/model.so", Kind.WRITE, 0, 0.1, 2 << 20)
     events.add("/data/a/out.npy", Kind.WRITE, 1, 0.1, 3 << 20)
@@ -223,7 +223,7 @@ def test_data_under_names_of_libraries_are_not_passed_over(tmp_path: Path) -> No
     ]
 
 
-def test_what_was_said_when_it_was_recorded_counts(tmp_path: Path) -> None:
+def test_options_of_the_recording_apply_to_the_report(tmp_path: Path) -> None:
     script = "import sys\nopen('data.log', 'w').write('x' * 1000)\nopen('data.out', 'w').write('y' * 2000)\n"
     (tmp_path / "work.py").write_text(script)
     target = str(tmp_path / "run.plait")

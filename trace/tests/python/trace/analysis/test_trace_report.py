@@ -84,7 +84,7 @@ def fields(value: Any, name: str = "") -> set[str]:
     return set().union(*(fields(each) for each in value[:3])) if isinstance(value, list) else set()
 
 
-def test_document_has_its_fields_and_they_are_told_of(venus: trace.Report) -> None:
+def test_document_has_its_fields_and_they_are_documented(venus: trace.Report) -> None:
     assert set(venus) == FIELDS
     text = DOCUMENTED.read_text(encoding="utf-8")
     missing = [name for name in sorted(fields(dict(venus))) if not re.search(rf"`[\w.]*\b{name}\b[\w.]*`", text)]
@@ -96,7 +96,7 @@ def test_document_is_json(venus: trace.Report) -> None:
     assert venus["format"] == "plait trace report"
 
 
-def test_tables_are_those_of_the_paper(venus: trace.Report) -> None:
+def test_tables_agree_with_the_paper(venus: trace.Report) -> None:
     """Miller 1992, tables 1 and 2, in the binary units of table 2.
 
     The workload takes sizes between those that follow from each table, which differ.
@@ -176,7 +176,7 @@ def test_compressed_trace(written: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["run.csv", "run.plait"])
-def test_other_formats_say_the_same(tmp_path: Path, name: str) -> None:
+def test_other_formats_have_the_same_report(tmp_path: Path, name: str) -> None:
     with trace.open("workload:upw") as source, trace.create(tmp_path / name) as target:
         events = source.read()
         for process in source.processes:
@@ -218,7 +218,7 @@ def test_text_fits(venus: trace.Report, width: int) -> None:
     assert max(map(len, venus.text(width).splitlines())) <= width
 
 
-def test_json_goes_where_it_is_sent(tmp_path: Path, written: Path) -> None:
+def test_json_is_written_to_the_named_file(tmp_path: Path, written: Path) -> None:
     done = run("report", str(written), "--json", "-")
     assert json.loads(done.stdout)["table1"]["ios"] == 399
     done = run("report", str(written), "--json", str(tmp_path / "out.json"), "--html", str(tmp_path / "out.html"))
@@ -249,7 +249,7 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     assert run("report", str(tmp_path / "noise")).exit_code == 2
 
 
-def test_progress_is_told_and_may_stop(written: Path) -> None:
+def test_progress_is_reported_and_may_stop(written: Path) -> None:
     calls: list[tuple[int, int]] = []
     trace.report(written, progress=lambda read, all_: calls.append((read, all_)))
     assert calls
@@ -283,7 +283,7 @@ def test_compare_in_the_terminal(tmp_path: Path) -> None:
     assert (tmp_path / "same.html").stat().st_size > 1000
 
 
-def test_options_as_those_of_convert(tmp_path: Path, written: Path) -> None:
+def test_options_equal_those_of_convert(tmp_path: Path, written: Path) -> None:
     csv = tmp_path / "run.csv"
     assert run("convert", str(written), str(csv), "--separator", "tab", "--tick", "10us").exit_code == 0
     done = run("report", str(csv), "--separator", "tab", "--tick", "10us", "--json", "-")

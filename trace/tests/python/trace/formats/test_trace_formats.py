@@ -83,7 +83,7 @@ def test_the_command_line_has_it(tally: str) -> None:
     assert "350" in shown.output
 
 
-def test_unknown_formats_are_refused_with_all_names(tally: str) -> None:
+def test_errors_for_unknown_formats_list_all_formats(tally: str) -> None:
     with pytest.raises(
         ArgumentError, match=r"there is no trace format 'nope'; these can be read: .*csv.*parquet.*tally"
     ):
@@ -95,7 +95,7 @@ def test_unknown_formats_are_refused_with_all_names(tally: str) -> None:
             write(tally, "x")
 
 
-def test_a_source_of_no_format_is_told_all_names(tmp_path: Path) -> None:
+def test_errors_for_unrecognized_sources_list_all_formats(tmp_path: Path) -> None:
     (tmp_path / "junk").write_bytes(bytes(range(256)))
     read = ", ".join(formats.read_names())
     for call in (trace.open, trace.report):
@@ -103,7 +103,7 @@ def test_a_source_of_no_format_is_told_all_names(tmp_path: Path) -> None:
             call(tmp_path / "junk")
 
 
-def test_formats_that_are_written_whole_are_not_begun(tmp_path: Path) -> None:
+def test_formats_that_are_written_at_once_cannot_be_streamed(tmp_path: Path) -> None:
     for name, format in [("a.parquet", None), ("a", "parquet")]:
         with pytest.raises(ArgumentError, match="in the format parquet are written whole; convert a finished trace"):
             trace.create(tmp_path / name, format)

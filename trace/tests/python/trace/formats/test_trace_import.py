@@ -172,7 +172,7 @@ def log_named(part: str) -> Path:
     return logs[0]
 
 
-def test_darshan_accesses_are_the_counters(tmp_path: Path) -> None:
+def test_darshan_accesses_agree_with_the_counters(tmp_path: Path) -> None:
     path = log_named("ior_hdf5_example")
     events, known, summary = imported(path, tmp_path)
     assert summary.format == "darshan"
@@ -278,7 +278,7 @@ def test_dftracer(packed: bool, tmp_path: Path) -> None:
     assert {gap.events for gap in known.missed} == {2, 12}
 
 
-def test_sources_that_are_none(tmp_path: Path) -> None:
+def test_invalid_sources_are_errors(tmp_path: Path) -> None:
     target = tmp_path / "out.plait"
     with pytest.raises(plait.StoreError, match="absent"):
         trace.import_trace(tmp_path / "absent", target)

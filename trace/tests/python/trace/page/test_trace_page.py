@@ -96,7 +96,7 @@ def test_dragging_zooms_and_both_ways_lead_back(open_page: OpenPage) -> None:
 
 
 @pytest.mark.long
-def test_sum_of_what_is_shown(open_page: OpenPage) -> None:
+def test_sum_of_the_shown_range(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
     line = report["timeline"]
@@ -156,7 +156,7 @@ def test_pointing_reads_out_the_bin(open_page: OpenPage) -> None:
 
 
 @pytest.mark.long
-def test_wheel_zooms_only_where_it_is_meant(open_page: OpenPage) -> None:
+def test_wheel_zooms_only_with_a_modifier(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     left, right, top, _ = area(shown, TIMELINE)
     shown.mouse.move((left + right) / 2, top + 40)
@@ -334,7 +334,7 @@ def test_hostile_names_do_nothing(open_page: OpenPage) -> None:
     assert shown.locator("#offsets canvas").count() == 1
 
 
-def test_policy_stops_what_gets_in_all_the_same(open_page: OpenPage) -> None:
+def test_policy_blocks_injected_scripts(open_page: OpenPage) -> None:
     shown = open_page(reports.full(16, 2, 8))
     shown.evaluate("""() => {
       const script = document.createElement("script");

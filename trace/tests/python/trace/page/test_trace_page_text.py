@@ -67,7 +67,7 @@ def test_carries_the_report(name: str) -> None:
     ]
 
 
-def test_is_small_beside_its_data() -> None:
+def test_is_small_compared_to_its_data() -> None:
     read = Reader(page.page_text(reports.huge()))
     data = sum(len(read.raw[f"data-{name}"]) for name in ("report", "ranks", "offsets"))
     rest = len(page.page_text(reports.huge()).encode()) - data
@@ -119,7 +119,7 @@ def test_says_the_conclusions_without_a_script() -> None:
     assert "8 processes read" in words
 
 
-def test_coverage_that_is_not_whole_is_marked() -> None:
+def test_incomplete_coverage_is_marked() -> None:
     assert 'class="coverage partial"' in page.page_text(reports.huge())
     assert 'class="coverage complete"' in page.page_text(reports.full())
     assert 'class="coverage unknown"' in page.page_text(reports.empty())

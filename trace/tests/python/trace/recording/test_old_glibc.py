@@ -34,7 +34,7 @@ int main(void) {
 """
 
 
-def test_threads_are_counted_where_glibc_does_not_tell(tmp_path):
+def test_threads_are_counted_without_help_of_glibc(tmp_path):
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")

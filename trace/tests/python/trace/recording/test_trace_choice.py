@@ -28,5 +28,5 @@ def test_a_choice_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", [b"[" * 3000, b'{"include":' * 250, b"\xff\xfe", b"{", b"7", b'{"include": 3}', b"null"]
 )
-def test_what_is_no_choice_is_none(tmp_path: Path, text: bytes) -> None:
+def test_damaged_choices_are_ignored(tmp_path: Path, text: bytes) -> None:
     assert kept(trace(tmp_path, text)) == Choice()

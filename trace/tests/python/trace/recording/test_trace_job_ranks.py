@@ -36,7 +36,7 @@ def run(*command, **environment):
 
 
 @pytest.mark.long
-def test_traces_know_the_ranks(tmp_path, meeting_folder):
+def test_traces_contain_the_ranks(tmp_path, meeting_folder):
     path = tmp_path / "t.plait"
     job = [*PLAIT, "run", "-n", "3", "--", sys.executable, "-c", WRITES, tmp_path / "a.npy"]
     run(*job, PLAIT_TRACE=str(path))

@@ -23,7 +23,7 @@ def run(*words: str | Path, **options: object) -> subprocess.CompletedProcess[st
     )
 
 
-def test_the_exit_status_is_the_commands(tmp_path: Path) -> None:
+def test_the_exit_status_is_that_of_the_command(tmp_path: Path) -> None:
     assert run("-o", tmp_path / "a.plait", "--", "sh", "-c", "exit 7").returncode == 7
     assert run("-o", tmp_path / "a.plait", "--", "sh", "-c", "kill -9 $$").returncode == 137
 
@@ -36,7 +36,7 @@ def test_one_line_says_what_was_recorded(tmp_path: Path) -> None:
     assert run("-q", "-o", tmp_path / "a.plait", "--", "true").stderr == ""
 
 
-def test_a_command_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_command(tmp_path: Path) -> None:
     done = run("-o", tmp_path / "a.plait", "--", "no-such-command")
     assert done.returncode == 127
     assert done.stderr == "plait: no-such-command: No such file or directory\n"
@@ -59,7 +59,7 @@ def test_an_older_trace_is_replaced_or_added_to(tmp_path: Path) -> None:
     assert len(record(tmp_path, "true", append=True).description.processes) == 2
 
 
-def test_a_static_program_is_run_and_said_to_be_missing(tmp_path: Path) -> None:
+def test_a_static_program_runs_and_is_reported_as_unrecorded(tmp_path: Path) -> None:
     program = compiled(tmp_path, "static.c", "-static")
     done = run("-o", tmp_path / "a.plait", "--", program)
     assert done.stdout == "static\n"
@@ -67,7 +67,7 @@ def test_a_static_program_is_run_and_said_to_be_missing(tmp_path: Path) -> None:
     assert load(tmp_path / "a.plait").missed() == {f"unrecorded program {program} (statically linked)": (1, 0, 0)}
 
 
-def test_a_killed_program_leaves_all_that_it_did(tmp_path: Path) -> None:
+def test_a_killed_program_leaves_all_its_events(tmp_path: Path) -> None:
     target = tmp_path / "data"
     recorded = record(tmp_path, compiled(tmp_path, "killed.c"), target, "1000")
     assert recorded.status == 137
@@ -87,13 +87,13 @@ def test_two_programs_share_a_trace(tmp_path: Path) -> None:
     assert recorded.missed() == {}
 
 
-def test_every_call_is_kept_as_it_was(tmp_path: Path) -> None:
+def test_every_call_is_recorded_exactly(tmp_path: Path) -> None:
     recorded = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
     assert recorded.status == 0
     check_calls(recorded, tmp_path / "told")
 
 
-def test_threads_have_events_of_their_own(tmp_path: Path) -> None:
+def test_threads_have_separate_events(tmp_path: Path) -> None:
     recorded = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "12", "100")
     assert recorded.status == 0
     assert recorded.missed() == {}
@@ -179,14 +179,14 @@ def test_libraries_loaded_later(tmp_path: Path) -> None:
         (["true", "a\0b"], "contains a null character"),
     ],
 )
-def test_commands_that_are_none(tmp_path: Path, command: Any, text: str) -> None:
+def test_invalid_commands_are_errors(tmp_path: Path, command: Any, text: str) -> None:
     with pytest.raises(plait.ArgumentError) as raised:
         trace.record(command, tmp_path / "a.plait")
     assert text in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", None, 3])
-def test_names_of_traces_that_are_none(tmp_path: Path, name: Any) -> None:
+def test_invalid_trace_names_are_errors(tmp_path: Path, name: Any) -> None:
     for call in (
         lambda: trace.open(name),
         lambda: trace.report(name),

@@ -19,25 +19,25 @@ def output(folder: Path, *command: str | Path) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
-def test_spawns_with_an_emptied_environment_leave_no_memory_behind(tmp_path: Path) -> None:
+def test_spawns_with_an_empty_environment_leak_no_memory(tmp_path: Path) -> None:
     assert int(output(tmp_path, compiled(tmp_path, "spawns.c"))) < 20
 
 
-def test_pointers_that_lead_nowhere_fail_as_unrecorded(tmp_path: Path) -> None:
+def test_invalid_pointers_fail_as_without_recording(tmp_path: Path) -> None:
     program = compiled(tmp_path, "pointers.c")
     plain = subprocess.run([program], capture_output=True, text=True, check=True, timeout=300).stdout
     assert output(tmp_path, program) == plain
     assert plain.count("Bad address") >= 5
 
 
-def test_programs_with_an_address_sanitizer_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_with_address_sanitizer_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
     program = compiled(tmp_path, "children.c", "-fsanitize=address", "-lasan")
     assert record(tmp_path, program, tmp_path / "out").status == 0
     assert record(tmp_path, "env", "-i", "ASAN_OPTIONS=detect_leaks=0", program, tmp_path / "out").status == 0
 
 
-def test_a_program_is_called_as_it_was_named(tmp_path: Path) -> None:
+def test_a_program_gets_its_own_name(tmp_path: Path) -> None:
     assert output(tmp_path, "sh", "-c", "cat /proc/$$/cmdline; true").startswith("sh\0-c\0")
 
 
@@ -48,13 +48,13 @@ def test_a_script_that_names_no_interpreter_runs_in_a_shell(tmp_path: Path) -> N
     assert output(tmp_path, script, "5") == "run with 5\n"
 
 
-def test_of_a_killed_program_nobody_knows_how_much_is_there(tmp_path: Path) -> None:
+def test_the_coverage_of_a_killed_program_is_unknown(tmp_path: Path) -> None:
     command = [PLAIT, "trace", "record", "-o", tmp_path / "a.plait", "--", "sh", "-c", "kill -9 $$"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert "an unknown share of what happened, in" in done.stderr
 
 
-def test_a_program_that_is_run_by_its_descriptor_is_followed(tmp_path: Path) -> None:
+def test_a_program_that_is_run_by_its_descriptor_is_recorded(tmp_path: Path) -> None:
     recorded = record(tmp_path, compiled(tmp_path, "programs.c"), "fexecve", "/bin/cat", "/etc/hostname")
     assert recorded.programs() == 2
     assert recorded.missed() == {}
@@ -71,7 +71,7 @@ def test_names_stay_right_when_a_static_program_could_not_be_run(tmp_path: Path)
     assert recorded.select("/static", Kind.READ)["result"].tolist() == [16]
 
 
-def test_writes_that_append_by_a_flag_of_their_own(tmp_path: Path) -> None:
+def test_writes_that_append_by_a_flag_of_the_call(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(100))
     recorded = record(tmp_path, compiled(tmp_path, "appends.c"), tmp_path / "data")
     assert recorded.status == 0
@@ -79,7 +79,7 @@ def test_writes_that_append_by_a_flag_of_their_own(tmp_path: Path) -> None:
     assert recorded.select("/data", Kind.WRITE)["offset"].tolist() == [100, -1, 120]
 
 
-def test_writes_that_end_when_their_bytes_are_on_the_device(tmp_path: Path) -> None:
+def test_durable_writes(tmp_path: Path) -> None:
     recorded = record(tmp_path, compiled(tmp_path, "durable.c"), tmp_path / "data")
     assert recorded.status == 0
     durable = [bool(flags & Flag.DURABLE) for flags in recorded.select("/data", Kind.WRITE)["flags"]]
@@ -100,7 +100,7 @@ def test_a_trace_in_use_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "a.plait").stat().st_mode & 0o022 == 0
 
 
-def test_coverage_is_of_what_was_read(tmp_path: Path) -> None:
+def test_coverage_relates_to_the_read_bytes(tmp_path: Path) -> None:
     record(tmp_path, compiled(tmp_path, "sandbox.c"))
     with plait.trace.open(tmp_path / "trace.plait") as trace:
         with pytest.raises(plait.Error, match="read the trace first"):

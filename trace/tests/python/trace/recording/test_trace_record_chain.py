@@ -103,7 +103,7 @@ def test_a_library_that_counts_calls_counts_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", ["libjemalloc.so", "libtcmalloc_minimal.so", "libdarshan.so"])
-def test_libraries_that_are_installed(tmp_path: Path, name: str, order: str) -> None:
+def test_installed_libraries(tmp_path: Path, name: str, order: str) -> None:
     (tmp_path / "in").write_bytes(bytes(1050))
     script = (
         "import sys, threading, mmap\n"

@@ -56,7 +56,7 @@ def test_a_command_that_a_shell_kills(tmp_path: Path) -> None:
     check_complete(record(tmp_path, "sh", "-c", "sleep 60 & kill $!; wait; true"))
 
 
-def test_what_a_killed_child_did_unseen_is_missing(tmp_path: Path) -> None:
+def test_unrecorded_calls_of_a_killed_child_are_reported_as_missing(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(1 << 16))
     program = compiled(tmp_path, "killed_child.c")
     check_complete(record(tmp_path, program, tmp_path / "data", "0"))
@@ -69,7 +69,7 @@ def test_what_a_killed_child_did_unseen_is_missing(tmp_path: Path) -> None:
     assert share < 1
 
 
-def test_a_killed_child_that_nobody_waits_for_may_have_done_more(tmp_path: Path) -> None:
+def test_a_killed_child_without_a_waiting_parent_may_have_done_more(tmp_path: Path) -> None:
     recorded = record(tmp_path, "sh", "-c", "(sh -c 'kill -9 $$' &) ; sleep 0.3")
     assert not recorded.description.complete
     assert any("did not end its trace" in note for note in recorded.description.notes)

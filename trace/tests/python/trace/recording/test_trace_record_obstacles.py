@@ -65,13 +65,13 @@ def test_musl_children_of_a_shell_run_and_are_named(tmp_path: Path, ending: str)
     assert unrecorded(recorded) == {f"unrecorded program {program} (linked with musl instead of glibc)": 2}
 
 
-def test_what_a_musl_program_starts_is_recorded(tmp_path: Path) -> None:
+def test_children_of_a_musl_program_are_recorded(tmp_path: Path) -> None:
     recorded, done = run(tmp_path, musl_program(tmp_path), "/etc/hostname", "cat /etc/passwd")
     assert done.returncode == 0
     assert recorded.select("/etc/passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
 
 
-def test_the_recording_library_takes_nothing_that_musl_lacks() -> None:
+def test_the_recording_library_needs_only_symbols_of_musl() -> None:
     library = Path(plait.__file__).parent / "libplait_capture.so"
     listed = subprocess.run(
         [need("nm"), "-D", "--undefined-only", library], capture_output=True, text=True, check=True
@@ -157,7 +157,7 @@ def test_setuid_programs_are_named(tmp_path: Path) -> None:
     }
 
 
-def test_many_programs_are_summed_up(tmp_path: Path) -> None:
+def test_many_programs_are_summarized(tmp_path: Path) -> None:
     program = compiled(tmp_path, "static.c", "-static", "-lc")
     for number in range(20):
         os.link(program, tmp_path / f"static{number}")

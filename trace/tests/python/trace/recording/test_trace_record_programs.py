@@ -250,7 +250,7 @@ def test_the_mapped_files_of_a_jvm_are_not_missing_data(tmp_path: Path, capfd: C
     assert plait.trace.report(tmp_path / "a.plait")["trace"]["coverage"]["share"] == 1.0
 
 
-def test_of_mapped_data_nobody_knows_how_much_was_read(tmp_path: Path, capfd: Capture) -> None:
+def test_the_bytes_read_from_mapped_files_are_unknown(tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "data").write_bytes(bytes(1 << 16))
     script = "import mmap, sys; file = open(sys.argv[1], 'rb'); mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)[5]"
     words = [

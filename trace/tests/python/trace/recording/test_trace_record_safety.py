@@ -34,7 +34,7 @@ def test_a_program_that_may_not_read_the_counter_of_the_clock(tmp_path: Path) ->
     assert recorded.description.complete
 
 
-def test_a_program_that_may_not_make_code(tmp_path: Path) -> None:
+def test_a_program_that_may_not_create_code(tmp_path: Path) -> None:
     recorded = done(tmp_path, compiled(tmp_path, "no_new_code.c"), "cat", "/etc/passwd")
     assert recorded.select("passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
 
@@ -58,13 +58,13 @@ def test_handlers_that_end_a_program_with_a_ring(tmp_path: Path) -> None:
     assert len(recorded.kind(Kind.EXIT)) + recorded.missed().get(NOT_KEPT, (0,))[0] >= 16
 
 
-def test_liburing_that_a_program_loads_for_itself_alone(tmp_path: Path) -> None:
+def test_liburing_that_a_program_loads_privately(tmp_path: Path) -> None:
     library = compiled(tmp_path, "plugin.c", "-shared", "-fPIC", "-luring")
     library = library.rename(tmp_path / "plugin.so")
     done(tmp_path, compiled(tmp_path, "plugin.c", "-DMAIN", "-ldl"), library)
 
 
-def test_requests_of_a_ring_on_sockets(tmp_path: Path) -> None:
+def test_requests_of_a_ring_that_are_not_plain(tmp_path: Path) -> None:
     recorded = done(tmp_path, compiled(tmp_path, "ring_kinds.c", "-luring"), tmp_path / "data")
     events = recorded.events[recorded.events["interface"] == Interface.URING]
     assert [(Kind(event["kind"]), event["offset"], event["length"], event["result"]) for event in events] == [
