@@ -1,4 +1,4 @@
-"""Programs that add to the elements of one chunk at once."""
+"""Concurrent programs, each of which adds to one element of the same chunk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ while left:
 
 
 def check_no_addition_is_lost(url: str, times: int) -> None:
-    """Let four programs add to an element each of a new array of one chunk, and check the sums."""
+    """Run four programs that each increment one element of a new one-chunk array, and check the sums."""
     with plait.open(url, "w", shape=8, dtype="i8", chunks=8) as file:
         file.write(np.zeros(8, "i8"))
     command = [sys.executable, "-c", _CODE, url]

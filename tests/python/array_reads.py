@@ -7,7 +7,7 @@ import plait
 
 
 def check_parts(file: plait.File, array: np.ndarray) -> None:
-    """Read an array of three dimensions: the whole array, its parts by a layout, and a region with steps."""
+    """Read a three-dimensional array: the whole array, its parts by a layout, and a region with strides."""
     np.testing.assert_array_equal(file.read(), array)
     layout = plait.Layout(array.shape, "(cyclic(2), block, *)", grid=(2, 2))
     for rank, part in enumerate(file.read(layout)):

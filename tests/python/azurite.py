@@ -1,4 +1,4 @@
-"""Azurite, a server of Azure Blob Storage that others have written, for tests."""
+"""Azurite, Microsoft's emulator of Azure Blob Storage, for tests."""
 
 from __future__ import annotations
 

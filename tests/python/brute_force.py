@@ -65,7 +65,7 @@ class LayoutModel:
         return result
 
     def local(self, array: np.ndarray, rank: int) -> np.ndarray:
-        """Return a rank's local array of a whole array, in the model's order."""
+        """Return the local array of a rank, taken from a global array, in the model's order."""
         if not self.shape:
             return array.copy()
         return np.array(array[np.ix_(*self.indices(rank))], order=self.order)
@@ -74,7 +74,7 @@ class LayoutModel:
         return [self.local(array, rank) for rank in range(self.size)]
 
     def whole(self, locals_: list[np.ndarray]) -> np.ndarray:
-        """Return the whole array, put together from local arrays: the reverse of locals()."""
+        """Return the global array assembled from local arrays: the inverse of locals()."""
         result = np.zeros(self.shape, locals_[0].dtype)
         for rank, local in enumerate(locals_):
             if self.shape:
@@ -105,7 +105,7 @@ def distributions(size: int, coordinates: int) -> list[str]:
 
 @st.composite
 def models(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, max_ranks: int = 6) -> LayoutModel:
-    """Draw a model of a shape, on `ranks` ranks if given."""
+    """Draw a model of a shape, on `ranks` ranks if that is not None."""
     count = ranks if ranks is not None else draw(st.integers(1, max_ranks if shape else 1))
     remaining = count
     last = draw(st.integers(0, len(shape) - 1)) if shape else -1
@@ -129,7 +129,7 @@ model_shapes = st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple)
 
 
 def numbered(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
-    """Return an array whose elements all differ, as far as the dtype can tell them apart."""
+    """Return an array whose elements are distinct, as far as the dtype has enough values."""
     type_ = np.dtype(dtype)
     count = math.prod(shape)
     if type_.kind in "biufc" and type_.names is None:
@@ -229,7 +229,7 @@ def random_region(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[
 
 @st.composite
 def regions(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[slice | int, ...]:
-    """Regions of an array as NumPy spells them, with steps above 0."""
+    """Draw regions of an array as NumPy spells them, with positive strides."""
     return tuple(
         draw(
             st.one_of(

@@ -13,13 +13,13 @@ import pytest
 
 
 def made_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
-    """Return a program, made by `make` unless one with this key exists; it is stored next to the tests' folders."""
+    """Return a program, built by `make` unless one with this key is cached next to the folders of the tests."""
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
     cached = program.parent.parent / f"program-{name}"
     if not cached.exists():
         make(cached)
     program.unlink(missing_ok=True)
-    os.link(cached, program)  # a copy that another thread has open for writing as it forks could not be run
+    os.link(cached, program)  # a copy could not be run if another thread forks while it is open for writing
     return program
 
 

@@ -1,6 +1,7 @@
 """A server of keys for tests: a token service, a container's server and instance metadata.
 
-All answers have the keys of s3_server.py and a session token of their own, ``session-1`` for the first one, which
+All answers have the keys of s3_server.py and a new session token, ``session-1`` in the first answer, which requests
+to the object server must contain.
 requests to the object server show.
 """
 
@@ -29,9 +30,9 @@ class CredentialServer(ThreadingHTTPServer):
         self.url = f"http://{LOCAL}:{self.server_port}"
         self.lifetime = 3600.0  # seconds until the next keys expire
         self.delay = 0.0  # seconds before each answer
-        self.status = 200  # of all answers
-        self.body: bytes | None = None  # of all answers, instead of keys
-        self.failures = 0  # of requests for metadata after their token
+        self.status = 200  # status of all answers
+        self.body: bytes | None = None  # body of all answers, instead of keys
+        self.failures = 0  # number of failing metadata requests after the token request
         self.issued = 0
         self.seen: list[tuple[str, str, dict[str, str], str]] = []
         self.closing = threading.Event()

@@ -25,7 +25,7 @@ settings.register_profile(
 )
 settings.load_profile("fixed")
 
-# A shell starts what is to run in the background with Ctrl-C ignored, and the programs that tests start inherit that.
+# Shells start background jobs with SIGINT ignored, and programs that tests start would inherit this.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -34,7 +34,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("PLAIT_")]:
         monkeypatch.delenv(name)
-    # It has Python write a line in pieces, and lines of several ranks then meet within each other.
+    # With this variable Python writes a line in pieces, so that lines of several ranks are interleaved.
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
 
 
@@ -43,21 +43,21 @@ _buckets = itertools.count()
 
 @pytest.fixture(scope="session")
 def s3_server():
-    """A server of objects for all tests of this process."""
+    """Run an object server for all tests of this process."""
     with object_server() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def shared_server():
-    """A server of objects for the tests of one file."""
+    """Run an object server for the tests of one file."""
     with object_server() as server:
         yield server
 
 
 @pytest.fixture
 def server(shared_server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """That server without faults and with an empty log, and its keys in the environment."""
+    """Return the server of the file without faults and with an empty log; its keys are in the environment."""
     use_keys(monkeypatch, shared_server, tmp_path)
     shared_server.faults()
     shared_server.log()
@@ -66,7 +66,7 @@ def server(shared_server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.fixture(params=["folder", "memory", pytest.param("s3", marks=pytest.mark.long)])
 def location(request: pytest.FixtureRequest, tmp_path: Path):
-    """Where a test has Zarr arrays: an empty folder, or a location in memory or on a server (zarr_locations.py)."""
+    """Return an empty location of Zarr arrays: a folder, or objects in memory or on a server (zarr_locations.py)."""
     if request.param == "folder":
         folder = tmp_path / "location"
         folder.mkdir()
@@ -81,7 +81,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path):
 
 @pytest.fixture
 def meeting_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A folder of the test's own in which programs meet, and in which they leave nothing."""
+    """Return a new folder in which programs meet; the test fails if a program leaves a file there."""
     folder = tmp_path / "meet"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("PLAIT_MEET", str(folder))
@@ -91,7 +91,7 @@ def meeting_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.fixture
 def nothing_left(tmp_path: Path):
-    """Fails a test that leaves temporary files of the library behind in its folder."""
+    """Fail a test that leaves temporary files of the library in its folder."""
     yield
     remaining = [path.name for path in tmp_path.rglob(".*plait-*")]
     assert not remaining, f"temporary files were left behind: {remaining}"

@@ -1,4 +1,4 @@
-"""Forked children, for tests of their rights."""
+"""Forked children, for tests of the calls that they may make."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ SECONDS = 60
 
 
 def status_of_child(body, leave=os._exit):
-    """Runs `body` in a forked child, and returns how that ended: 0 is well; who takes too long is killed."""
+    """Run `body` in a forked child, which is killed after SECONDS, and return its wait status; 0 means success."""
     child = os.fork()
     if child == 0:
         try:

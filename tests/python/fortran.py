@@ -1,4 +1,4 @@
-"""Compiling and running Fortran programs, for the tests of the Fortran faces."""
+"""Compiling and running Fortran programs, for the tests of the Fortran interfaces."""
 
 import os
 import shutil
@@ -41,7 +41,7 @@ def compile_program(source, folder, kind=4, flags=()):
 
 
 def launch(program, ranks, folder, **environment):
-    """Runs a program in a folder, for a minute at most."""
+    """Run a program in a folder, for at most a minute."""
     return subprocess.run(
         [MPIEXEC, "-n", str(ranks), str(program)],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""Programs that are killed at each call that changes files, one after the other."""
+"""Repeated runs of a program, each killed at the next call that changes files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Killer:
     def run(self, at: int, code: str, *arguments: Any) -> int:
         """Run Python code that changes a new copy, and return its exit code.
 
-        at    two times the number of the call before which the program is killed, and one more for a kill within it
-        code  gets the path of the copy, that of a file which arms the killer when it exists, and the arguments
+        at    2 n for a kill before the n-th call that changes files, and 2 n + 1 for a kill within it
+        code  Python code; its arguments are the path of the copy, the path of the file that arms the killer, and `arguments`
         """
         self._armed.unlink(missing_ok=True)
         self._changed.unlink(missing_ok=True)

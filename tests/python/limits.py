@@ -1,4 +1,4 @@
-"""Limits of this process that tests lower for a while."""
+"""Limits of this process that tests lower temporarily."""
 
 import resource
 from contextlib import contextmanager

@@ -73,7 +73,7 @@ def declare(random, mapping, whole, rank):
     """Return a local array as a program may declare it: its two sizes, the array filled with -1, and this rank's share.
 
     The array has the sizes of the largest share, or those of this rank's share if the largest then does not fit.  Its
-    first dimension may be larger, and its two declared sizes are derived from them in some way.  It may be a vector.
+    first dimension may be larger, and its two declared sizes are one of several decompositions of them.  It may be a vector.
     """
     share = mapping.local(whole, rank)
     shares = [[len(owned) for owned in mapping.indices(other)] for other in range(prod(mapping.grid))]
@@ -113,7 +113,7 @@ def random_grid(random, ranks, dimensions):
 
 
 def random_mapping(random, ranks, size=None, kind=Mapping):
-    """Any mix of distributions over 1 to 7 dimensions."""
+    """Return a random mix of distributions over 1 to 7 dimensions."""
     if size is None:
         dimensions = int(random.integers(1, 8))
         size = tuple(int(n) for n in random.integers(1, {1: 60, 2: 16, 3: 9, 4: 6}.get(dimensions, 4), dimensions))

@@ -1,4 +1,4 @@
-"""Attributes of arrays and groups: Plait reads the ones that other libraries write, and they read those of Plait."""
+"""Attributes of arrays and groups: Plait reads attributes of other libraries, and they read attributes of Plait."""
 
 import json
 import math
@@ -45,7 +45,7 @@ def check(actual: plait.Attributes, expected: dict, *, widened: bool = False) ->
     assert not actual.unreadable
     for name, value in expected.items():
         if widened and isinstance(value, complex):
-            value = [value.real, value.imag]  # JSON has no others
+            value = [value.real, value.imag]  # JSON has no complex numbers
         assert same(actual[name], value), (name, actual[name], value)
         if not isinstance(value, (str, list, dict)):
             written_dtype = np.asarray(value).dtype

@@ -1,4 +1,4 @@
-"""Attributes that change in place, as the libraries of the formats then read them."""
+"""Attributes changed in place, compared with what the libraries of the formats read afterwards."""
 
 import fcntl
 import json
@@ -42,7 +42,7 @@ def test_attributes_are_set_replaced_and_deleted(tmp_path, suffix, codec):
         assert plain(file.attrs) == plain(VALUES)
         with pytest.raises(KeyError):
             del file.attrs["old"]
-        with plait.open(f"{path}::a") as other:  # until it is closed
+        with plait.open(f"{path}::a") as other:  # the change becomes visible when the file is closed
             assert plain(other.attrs) == {"old": 1, "units": "m"}
     with plait.open(f"{path}::a") as file:
         assert plain(file.attrs) == plain(VALUES)
@@ -200,7 +200,7 @@ def test_files_that_another_program_has_open(tmp_path):
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_written_elements_when_attributes_cannot_change(tmp_path, codec):
-    """Packed chunks take effect at the end, when it is known that attributes can change; others as they are written."""
+    """Compressed chunks take effect at close, after the attributes; uncompressed elements take effect when written."""
     path = tmp_path / "a.h5"
     make(path, **({} if codec == "none" else {"codec": codec, "chunks": (4,)}))
     file = plait.open(f"{path}::a", "r+")

@@ -1,4 +1,4 @@
-"""Attributes, groups and names of dimensions that are there to do harm, or that a format cannot have."""
+"""Attributes, groups and dimension names that are malicious, or that a format does not support."""
 
 import os
 import struct
@@ -23,7 +23,7 @@ def write(path: Path, **attributes: object) -> Path:
 
 
 def test_a_name_attribute_with_several_texts(tmp_path):
-    # It does not belong to a dimension scale, whose NAME is a single text.
+    # The NAME of a dimension scale is a single text, so this attribute does not belong to one.
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         dataset = file.create_dataset("a", data=FIRST)
@@ -104,7 +104,7 @@ def test_a_group_and_a_dimension_with_the_same_name(tmp_path):
 
 
 def test_no_space_for_the_metadata_of_a_file(tmp_path):
-    # Temporary files may not become longer than this; HDF5's library finds out when it closes its file.
+    # The limit applies to temporary files; HDF5's library notices it when it closes its file.
     program = (
         "import numpy as np, plait, resource\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"

@@ -1,4 +1,4 @@
-"""A kill at any call that changes a file leaves all old or all new attributes of HDF5."""
+"""A kill at any call that changes an HDF5 file leaves all old or all new attributes."""
 
 import shutil
 import signal
@@ -81,7 +81,7 @@ def test_a_kill_leaves_the_old_or_the_new_attributes(tmp_path, kind, suffix):
     assert seen[-1] is True
     assert seen == sorted(seen)
     assert len(seen) > 6
-    # A journal is of no use once another program has changed or replaced the file.
+    # A journal is invalid after another program has changed or replaced the file.
     assert complete is not None
     change(complete)
     with h5py.File(path, "r+") as file:

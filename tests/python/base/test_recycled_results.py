@@ -1,4 +1,4 @@
-"""New arrays in the memory of dropped ones: when memory is used again, and that memory still in use is not touched."""
+"""Reuse of the memory of dropped results: when memory is reused, and that memory in use is never overwritten."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ def test_a_result_uses_the_memory_of_a_dropped_one(name):
         del first
         second = file.read()
         assert address(second) == where
-        third = file.read()  # the second is held
+        third = file.read()  # the second array is still referenced
         assert address(third) != where
     assert np.array_equal(second, VALUES)
     assert np.array_equal(third, VALUES)

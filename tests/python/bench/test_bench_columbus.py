@@ -75,7 +75,7 @@ class ThreadComm:
     def __init__(self, rank, met, parts):
         self.rank, self.size, self._met, self._parts = rank, len(parts), met, parts
 
-    def Allreduce(self, local, everyone):  # noqa: N802 - the name that mpi4py gives it
+    def Allreduce(self, local, everyone):  # noqa: N802 - the name in mpi4py
         self._parts[self.rank] = local.copy()
         self._met.wait(300)
         everyone[:] = np.sum(self._parts, axis=0)
@@ -126,7 +126,7 @@ def test_records_do_not_overlap(ranks):
         order = np.argsort(each.offset)
         assert (each.offset[order][1:] >= (each.offset + each.capacity)[order][:-1]).all()
         assert each.end == (each.offset + each.capacity).max()
-        # A record that still fits in its room keeps its offset.
+        # A record that still fits its capacity keeps its offset.
         assert ((each.offset == before) | (each.capacity > first * 1.2)).all()
     assert 0 < sum(move_counts) <= records
 
@@ -139,7 +139,7 @@ def test_dropped_files_leave_the_page_cache(tmp_path):
         path.write_bytes(bytes(1 << 16))
 
     def cached(descriptor):
-        # A read would not do, even with RWF_NOWAIT: the kernel begins to read ahead, and may have the page at once.
+        # A read would change the result, even with RWF_NOWAIT: the kernel starts to read ahead and may cache the page.
         with mmap.mmap(descriptor, 1 << 16, prot=mmap.PROT_READ) as pages:
             resident = (ctypes.c_ubyte * ((1 << 16) // mmap.PAGESIZE))()
             mapped = np.frombuffer(pages, np.uint8)

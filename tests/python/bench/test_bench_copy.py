@@ -1,4 +1,4 @@
-"""`plait bench copy`: its arrays, its processes, its output."""
+"""`plait bench copy`: arrays, processes and output."""
 
 import json
 

@@ -41,7 +41,7 @@ def check(cells, ranks, on_host, crosses):
         assert result["wrong"] == []
         assert result["min_crossing"] == count_min_crossing(cell, ranks, on_host), cell.name
         if crosses and "redistribution" in result["crossed"]:
-            # Headers are added to this; no layer sends bytes that need not be sent.
+            # The messages also have headers, so the links carry more than the minimum.
             assert all(result["min_crossing"] <= carried for carried in result["crossed"]["redistribution"]), cell.name
 
 

@@ -1,4 +1,4 @@
-"""`plait bench join` and `plait bench texts`: their data, their processes, their output."""
+"""`plait bench join` and `plait bench texts`: data, processes and output."""
 
 import io
 import json
@@ -97,7 +97,7 @@ def test_aborted_tools_leave_no_program(tmp_path, monkeypatch):
     (row,) = run_joins(JoinSettings(SIZE, ("nc",), rounds=1, cut=5)).rows
     assert row.tools["ncrcat"].failed == "takes more than 5 s"
     number = int((tmp_path / "number").read_text())
-    while is_running(number):  # init reaps it
+    while is_running(number):  # init waits for the orphaned process
         time.sleep(0.01)
 
 

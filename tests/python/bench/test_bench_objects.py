@@ -1,4 +1,4 @@
-"""`plait bench objects`: its requests, its advice, its output, and what it leaves."""
+"""`plait bench objects`: requests, advice and output, and that it leaves no objects."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_requests_have_the_sizes_and_connections_of_the_table(server):
         server.faults()
         log = [request for request in server.log() if request["method"] == "GET"]
         ends = [tuple(map(int, request["range"].removeprefix("bytes=").split("-"))) for request in log]
-        assert max(last + 1 - first for first, last in ends[1:]) == piece  # the first one reads the header
+        assert max(last + 1 - first for first, last in ends[1:]) == piece  # the first request reads the header
         assert len({request["peer"] for request in log}) == connections
 
 

@@ -155,7 +155,7 @@ def test_wrong_reads_are_detected(shared):
 
     access = Access("read", 40, 10)
     assert check(access, content(40, 10))
-    assert check(access, content(50, 10)) == shared  # elsewhere, which a shared position may be
+    assert check(access, content(50, 10)) == shared  # another offset, which is correct for a shared position
     assert not check(access, content(40, 9))
     for i in range(10):
         bad = content(40, 10)

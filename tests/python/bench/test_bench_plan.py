@@ -1,4 +1,4 @@
-"""`plait bench plan`: the arithmetic of its cases, the enumerations it compares with, and its output."""
+"""`plait bench plan`: the arithmetic of its cases, the enumerations for comparison, and its output."""
 
 import json
 import math

@@ -59,7 +59,7 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
     node = int(apart or ranks)
     for (_, number), cell in cells.items():
         members = min(number * node, ranks)
-        # Only whole requests count, and each rank of a host makes as many as the others on the host.
+        # Only complete requests count, and all ranks of a host make the same number of requests.
         sizes = [min(node, ranks - rank // node * node) for rank in range(members)]
         assert cell["bytes"] == sum((1 << 20) // size // 49152 * 49152 for size in sizes)
         assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
@@ -77,7 +77,7 @@ def test_hosts_are_found(tmp_path):
     hosts_output("exec", "--hosts", 3, "--place", "cyclic", "--", *command, "--dir", "/var/tmp", "--json", samples)
     document = json.loads(samples.read_text())
     assert document["hosts"] == [1, 2, 3]
-    # Hosts of two, two and one ranks, each of which adds 1 MiB.
+    # Three hosts with two, two and one ranks; each host adds 1 MiB.
     assert [(cell["way"], cell["hosts"], cell["bytes"] >> 20) for cell in document["cells"]] == [
         (way, hosts, hosts) for hosts in (1, 2, 3) for way in ("served", "shared")
     ]

@@ -62,7 +62,7 @@ def test_measures_whole_programs(tmp_path):
     assert document["accesses"] == list(ACCESSES)
     for case in document["cases"]:
         assert len(case["ratios"]) == len(ACCESSES)
-        # A way that takes very long at its first trial, for example because of another program, is not measured
+        # A strategy that takes very long in its first trial, for example because of another program, is not measured
         # further.
         assert case["modelled"] == DIRECT or case["modelled"].startswith(f"{TWO_PHASE} by ")
         assert set(case["seconds"]) > {CHOSEN}
@@ -139,7 +139,7 @@ def make_result(chosen, samples, modelled=TWO_PHASE, in_the_end=None):
 
 def test_the_loss_of_a_choice_is_computed_from_samples():
     result = make_result(TWO_PHASE, {CHOSEN: [3.0, 5.0], TWO_PHASE: [5.0, 3.0], DIRECT: [2.0, 2.0]}, modelled=DIRECT)
-    assert result.taken() == [4.0, 4.0]  # the way that was measured twice, in each round
+    assert result.taken() == [4.0, 4.0]  # the strategy that was measured twice, in each round
     assert result.best == DIRECT
     assert result.loss == pytest.approx(1.0)
     assert result.model_loss == 0.0

@@ -1,4 +1,4 @@
-"""`plait bench stripe`: its disks, its matrix, its output."""
+"""`plait bench stripe`: disks, matrix and output."""
 
 import json
 import os

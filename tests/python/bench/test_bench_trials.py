@@ -1,4 +1,4 @@
-"""Cases that may take very long are tried once, by ranks that are ended when they do not return."""
+"""Cases that may take very long are tried once, by ranks that are killed if they do not return."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The lists of commands, which are known without the commands: each has its command, and each command is in one."""
+"""The lists of commands, which are read without importing the commands: they contain every command and no others."""
 
 import importlib
 import pkgutil
@@ -47,7 +47,7 @@ def check(package, main, besides=()):
 
 
 def test_every_command_is_listed():
-    # a placeholder for the benchmarks if they are not installed
+    # bench is a placeholder if the benchmarks are not installed
     check(plait.cli, main, besides=["bench"] if find_bench() else [])
 
 

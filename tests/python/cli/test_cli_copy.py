@@ -1,4 +1,4 @@
-"""`plait copy`: by one process, by ranks that it starts or mpiexec did, and when it is stopped."""
+"""`plait copy`: by one process, by ranks that it or mpiexec starts, and when it is stopped."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def test_wrong_arguments_print_one_line(tmp_path, source, ranks):
         ((str(source), "abfs://b/a"), "is a URL"),
         (("-", "-"), "for a file of that name" if ranks == "1" else "leave out --ranks, or name a file"),
     ]
-    # Ranks report one error of each class, and those that depend on the number of ranks; the texts are the same.
+    # With several ranks, only one error of each class and the errors that depend on the number of ranks are tested.
     told_by_ranks = ("is the source itself", "none.npy: No such file", "9", "leave out --ranks, or name a file")
     for arguments, text in (
         mistakes if ranks == "1" else [mistake for mistake in mistakes if mistake[1] in told_by_ranks]
@@ -148,7 +148,7 @@ def test_stopped_copies_leave_no_files(tmp_path, ranks, number):
 
 
 def signal_when_done(done):
-    """Progress that sends this process a signal once a copy is as far."""
+    """Return a progress function that sends SIGTERM to this process at `done(total)` bytes."""
 
     def tell(now, total):
         if now >= done(total):
@@ -160,7 +160,7 @@ def signal_when_done(done):
 @needs_mpi
 @pytest.mark.long
 def test_a_copy_that_is_stopped_too_late_is_complete(tmp_path, source):
-    """Ranks that have moved everything may have replaced the target before they look whether they are to stop."""
+    """Ranks that have copied everything may replace the target before they check for the signal."""
     target = tmp_path / "b.npy"
     target.write_bytes(b"old")
     job = {"source": str(source), "target": str(target), "memory": 20 << 10}

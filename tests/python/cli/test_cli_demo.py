@@ -1,4 +1,4 @@
-"""`plait demo` without other products: everything but the report and the benchmark, on real ranks."""
+"""`plait demo` without the other products: everything except the report and the benchmark, on real ranks."""
 
 import sys
 

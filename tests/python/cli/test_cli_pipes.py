@@ -68,12 +68,12 @@ class Writer:
         self.process.communicate()
 
     def ended(self):
-        """Return its exit status and its output."""
+        """Return the exit status of the program and its errors."""
         _, errors = self.process.communicate(timeout=300)
         return self.process.returncode, errors
 
     def begun(self):
-        """Wait until it has written a step."""
+        """Wait until the program has written a step."""
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             if plait.pipe_names() == ["flow"] and plait.pipe_status("pipe:flow").newest is not None:
@@ -88,7 +88,7 @@ def shell(command):
 
 
 def remove_killed_files():
-    """Remove the files of a killed writer: they invite no reader any more, and the next writer would remove them."""
+    """Remove the files of a killed writer: readers ignore them, and the next writer would remove them."""
     assert plait.pipe_names() == []
     for path in Path("meet").iterdir():
         path.unlink()
@@ -155,7 +155,7 @@ def test_a_reader_that_closes_early_ends_the_copy_quietly():
     with Writer(3) as writer:
         done = shell("plait copy pipe:flow - | head -c 10 | wc -c")
         assert (done.stdout.strip(), done.stderr) == ("10", "")
-        # The writer is not stopped: the next reader gets the unread data.
+        # The writer continues: the next reader gets the unread data.
         done = shell("plait copy pipe:flow 'a-{step}.npy'")
         assert done.returncode == 0, done.stderr
         assert writer.ended() == (0, "")

@@ -1,4 +1,4 @@
-"""Copies that are in a long call when they are asked to end."""
+"""Copies that are in a long call when they get a signal."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Plait where the benchmarks, a package of their own, are not installed."""
+"""Plait without the separate package of the benchmarks."""
 
 import os
 import subprocess

@@ -26,8 +26,8 @@ OWN = {"lz4": "LZ4()", "zstd": "Zstd()", "blosc": "Blosc()"}
 
 
 def python(code: str, **environment: str) -> str:
-    """Run code in a process of its own, into which no test has imported plug-ins."""
-    # netCDF4 sets the path of plug-ins to its own, which belong to another HDF5.
+    """Run code in a new process, in which no test has imported plug-ins."""
+    # netCDF4 sets the plug-in path to its own plug-ins, which belong to another HDF5.
     inherited = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     ran = subprocess.run(
         [sys.executable, "-c", code], env={**inherited, **environment}, capture_output=True, text=True, timeout=300
@@ -55,7 +55,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def make_numbers(path: Path) -> dict[str, np.ndarray]:
-    """Make datasets of scale-offset, nbit, and numbers of unusual numbers of bits; return what h5py reads."""
+    """Write datasets with scale-offset, nbit and unusual numbers of bits; return what h5py reads."""
     with h5py.File(path, "w") as file:
         file.create_dataset("integers", data=INTEGERS, chunks=CHUNK, scaleoffset=0)
         file.create_dataset("floats", data=FLOATS, chunks=CHUNK, scaleoffset=3)

@@ -83,7 +83,7 @@ def test_sources_of_hdf5(command):
     environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     subprocess.run([sys.executable, "-c", FILTERED], env=environment, check=True)
     done = command("copy", "a.h5", "b.h5")
-    if importlib.util.find_spec("hdf5plugin") is not None:  # its plug-ins take the place of the libraries
+    if importlib.util.find_spec("hdf5plugin") is not None:  # its plug-ins replace the missing libraries
         assert done.returncode == 0, done.stderr
         assert not plait.open("b.h5::blosc").read().any()
         return

@@ -1,4 +1,4 @@
-"""New Zarr of version 2, as zarr-python and xarray read it."""
+"""New arrays of Zarr version 2, read by zarr-python and xarray."""
 
 import json
 
@@ -92,7 +92,7 @@ def test_version_2_has_no_shards(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "u1", "f8"])
 def test_the_default_fill_value_of_netcdf_masks_no_elements(tmp_path, dtype):
-    """xarray interprets a fill value of version 2 as `_FillValue`, and then makes integers floating-point numbers."""
+    """xarray interprets a fill value of version 2 as `_FillValue`, and then converts integers to floating point."""
     source, path = tmp_path / "a.nc", tmp_path / "a.zarr"
     array = np.arange(12).reshape(3, 4).astype(dtype)
     with netcdf.Dataset(source, "w") as file:

@@ -1,4 +1,4 @@
-"""Zarr's other codecs: Plait reads arrays that zarr-python writes with transpose, crc32c, blosc and in shards."""
+"""Further Zarr codecs: Plait reads arrays that zarr-python writes with transpose, crc32c, blosc and shards."""
 
 import ctypes
 import struct

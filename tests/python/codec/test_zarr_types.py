@@ -104,7 +104,7 @@ def test_the_default_fill_value_is_zero(tmp_path, dtype, prefix):
         dtype = np.dtype(dtype).newbyteorder("<")
     plait.open(f"{prefix}{path}", "w", shape=SHAPE, dtype=dtype).close()
     assert not any(plait.open(path).read().tobytes())
-    if dtype != "V7":  # zarr-python fills them by a warning
+    if dtype != "V7":  # zarr-python fills V7 elements with a warning
         assert not any(zarr.open_array(path)[...].tobytes())
 
 

@@ -1,4 +1,4 @@
-"""Files with changed bytes: each is rejected by an error that names it, or has a readable header."""
+"""Files with changed bytes: Plait reports an error that names the file, or reads its header."""
 
 from collections.abc import Iterator
 from pathlib import Path

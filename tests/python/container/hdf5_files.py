@@ -1,4 +1,4 @@
-"""HDF5 files by h5py."""
+"""HDF5 files that tests write with h5py."""
 
 from pathlib import Path
 

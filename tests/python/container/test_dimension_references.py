@@ -1,4 +1,4 @@
-"""Dimension scales that are attached by HDF5 1.12 references, as HDF5's library does if it is built so."""
+"""Dimension scales attached by the references of HDF5 1.12, which some builds of HDF5's library write."""
 
 import ctypes
 from pathlib import Path
@@ -31,7 +31,7 @@ def library() -> ctypes.CDLL:
 
 
 def attach(dataset: object, names: list[str], file: str | None = None) -> None:
-    """Attaches one scale to each dimension; an empty name attaches none.  file: the file of the scales."""
+    """Attach one scale to each dimension; an empty name attaches none.  file: the file of the scales."""
     hdf5, at = library(), ctypes.c_int64(dataset.id.id)
     other = None if file is None else h5py.h5f.open(file.encode())
     owner = at if other is None else ctypes.c_int64(other.id)

@@ -1,4 +1,4 @@
-"""HDF5: Plait reads files of h5py, in place and unpacked, and reports the position of damage."""
+"""HDF5: Plait reads files of h5py, stored directly or compressed, and reports the position of damage."""
 
 import os
 import subprocess
@@ -137,9 +137,9 @@ def test_zstd(tmp_path):
 
 
 def test_lz4(tmp_path):
-    """Read three blocks of 16 bytes: stored plainly, as literals only, and as literals that are repeated."""
+    """Read three blocks of 16 bytes: uncompressed, as literals only, and as repeated literals."""
     plain = bytes(range(16)) * 2 + b"abcd" * 4
-    # A token has the number of literals, and the number of repeated bytes minus 4; the last 5 bytes are literals.
+    # A token encodes the number of literals and the number of repeated bytes minus 4; the last 5 bytes are literals.
     blocks = [plain[:16], b"\xf0\x01" + plain[16:32], b"\x43abcd\x04\x00\x50dabcd"]
     packed = (48).to_bytes(8, "big") + (16).to_bytes(4, "big")
     packed += b"".join(len(block).to_bytes(4, "big") + block for block in blocks)

@@ -1,4 +1,4 @@
-"""HDF5: packed chunks are changed in place, h5py reads the new values, and concurrent readers see the old ones."""
+"""HDF5: compressed chunks are changed in place, h5py reads the new values, and concurrent readers see the old ones."""
 
 import ctypes
 import os
@@ -140,7 +140,7 @@ def test_a_failed_block_changes_nothing(tmp_path):
     before = path.read_bytes()
     with pytest.raises(RuntimeError), plait.open(path, "r+") as file:
         write_and_fail(file, -array)
-    assert path.read_bytes() == before  # nothing is left after its end
+    assert path.read_bytes() == before  # no bytes remain after the old end of the file
     with plait.open(path, "r+") as file:
         file.write(array[:1] * 2, region=np.s_[:1])
     np.testing.assert_array_equal(values_in(path)[:1], array[:1] * 2)
@@ -216,7 +216,7 @@ def test_a_full_disk_changes_nothing(tmp_path):
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             assert path.stat().st_size == size
             np.testing.assert_array_equal(values_in(path), array)
-        # Data that was written before stays, and is present at the end.
+        # Data written before the disk was full stays and is in the file after close.
         with plait.open(path, "r+") as file:
             file.write(-array[:2], region=np.s_[:2])
             resource.setrlimit(resource.RLIMIT_FSIZE, (size + 40_000, limits[1]))
@@ -252,7 +252,7 @@ def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
         program = subprocess.Popen([sys.executable, "-c", KILLED, str(path), str(value)], stdout=subprocess.PIPE)
         assert program.stdout is not None
         if value % 2:
-            program.stdout.readline()  # it closes the file then
+            program.stdout.readline()  # the program then closes the file
             for _ in range(chance.randint(0, 30_000)):
                 pass
             os.kill(program.pid, signal.SIGKILL)
@@ -266,7 +266,7 @@ def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
 
 
 def test_damage_is_detected_before_anything_is_written(tmp_path):
-    """Damaged metadata leave the file unchanged or with the complete change."""
+    """With damaged metadata the file stays unchanged or has the complete change."""
     array = make_array("i4")
     for track in (False, True):
         path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip", track_times=False)

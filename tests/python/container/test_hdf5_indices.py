@@ -1,4 +1,4 @@
-"""Every kind of chunk index of HDF5, with the unlimited dimensions at every position, compared with h5py."""
+"""Every kind of HDF5 chunk index, with unlimited dimensions at every position, compared with h5py."""
 
 import itertools
 import math
@@ -14,7 +14,7 @@ import plait
 
 h5py = pytest.importorskip("h5py")
 
-# Edge chunks are partial in the last dimensions of each.
+# Shape and chunks for each rank; in the last dimension the chunks at the edge are partial.
 SHAPES = {1: ((7,), (2,)), 2: ((5, 7), (2, 3)), 3: ((4, 5, 7), (2, 2, 3)), 4: ((3, 4, 2, 5), (2, 2, 1, 3))}
 SINGLE, IMPLICIT, FIXED_ARRAY, EXTENSIBLE_ARRAY, TREE_2 = range(1, 6)
 
@@ -76,7 +76,7 @@ def test_all_kinds_of_indices(tmp_path, rank):
 
 
 def test_arrays_that_grew_and_shrank(tmp_path):
-    """Elements of an extensible array beyond the shape are left in the file."""
+    """The file still contains the elements of an extensible array that are outside the shape."""
     grown = []
     with h5py.File(tmp_path / "a.h5", "w", libver="latest") as file:
         for number, maximum in enumerate(maxima((4, 6, 5))):

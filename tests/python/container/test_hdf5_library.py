@@ -1,4 +1,4 @@
-"""HDF5's library: which one is loaded, when, and how it treats damaged files."""
+"""HDF5's library: which library is loaded, when, and how it handles damaged files."""
 
 import ctypes
 import os
@@ -112,7 +112,7 @@ def test_a_library_that_cannot_be_used(tmp_path):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 def test_files_with_changed_bytes(tmp_path, libver):
-    """Each changed file is rejected by an error that names it, or its arrays can be read, or each has an error."""
+    """Plait reports an error that names the changed file, or each of its arrays can be read or has an error."""
     path = tmp_path / "a.h5"
     with h5py.File(path, "w", libver=libver) as file:
         file.create_dataset("g/a", data=make_array("f8"), chunks=CHUNK, compression="gzip", shuffle=True)

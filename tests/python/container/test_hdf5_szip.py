@@ -1,4 +1,4 @@
-"""HDF5's szip filter: Plait unpacks chunks of h5py, reports damage, and stores changed chunks without the filter."""
+"""HDF5's szip filter: Plait decodes chunks of h5py, reports damage, and stores changed chunks without the filter."""
 
 import re
 from ctypes.util import find_library
@@ -31,7 +31,7 @@ def test_chunks(tmp_path, coding, more, dtype):
 @needs_library
 @pytest.mark.parametrize("dtype", ["u1", "f8"])
 def test_large_chunks_of_noise_and_of_one_number(tmp_path, dtype):
-    """Noise does not become smaller: HDF5 then leaves the filter out of the chunk."""
+    """Noise is incompressible: HDF5 then stores the chunk without the filter."""
     noise = np.frombuffer(np.random.default_rng(3).bytes(1 << 18), dtype)
     for array in (noise, np.full(noise.shape, 7, dtype), np.arange(noise.size).astype(dtype)):
         options = {"chunks": (array.size // 3,), "compression": "szip", "compression_opts": ("nn", 16)}
@@ -53,16 +53,17 @@ def test_changed_in_place(tmp_path):
 
 
 def write_packed_chunk(path, values, packed):
-    """Write a dataset of one chunk with these packed bytes and these filter parameters."""
+    """Write a dataset with one chunk, which has these compressed bytes and these filter parameters."""
     with h5py.File(path, "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((64,))
-        # A number that HDF5 keeps for tests: filters that are there set their values anew, and netCDF4 brings several.
+        # HDF5 reserves this filter number for tests. Registered filters, of which netCDF4 brings several, would replace
+        # the values.
         plist.set_filter(511, h5py.h5z.FLAG_OPTIONAL, values)
         space = h5py.h5s.create_simple((64,))
         h5py.h5d.create(file.id, b"a", h5py.h5t.STD_U8LE, space, plist).write_direct_chunk((0,), packed)
     whole = path.read_bytes()
-    # A filter in the message of the pipeline: its number, the length of its name, flags and the number of its values.
+    # The entry of a filter in the pipeline message: number, length of the name, flags, and number of values.
     offsets = [match.start() for match in re.finditer((511).to_bytes(2, "little") + b"\0\0\1\0\4\0", whole)]
     assert len(offsets) == 1
     path.write_bytes(whole[: offsets[0]] + (4).to_bytes(2, "little") + whole[offsets[0] + 2 :])

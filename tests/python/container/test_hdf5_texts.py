@@ -11,7 +11,7 @@ h5py = pytest.importorskip("h5py")
 
 PADDINGS = {"terminated": h5py.h5t.STR_NULLTERM, "null": h5py.h5t.STR_NULLPAD, "space": h5py.h5t.STR_SPACEPAD}
 STORAGE = ("contiguous", "compact", "chunks", "gzip")
-#: Stored bytes with leading and inner blanks, bytes after a NUL, and without an end.
+#: Stored bytes with leading and inner blanks, with bytes after a NUL, and without a terminating NUL.
 RAW = [b"ab\0xy", b"a b  ", b"     ", b"\0\0\0\0\0", b" abcd", b"abcde", b"ab \0 "]
 
 
@@ -34,7 +34,7 @@ def properties(storage: str, shape: tuple[int, ...]) -> "h5py.h5p.PropDCID":
 
 
 def write(path: Path, padding: str, raw: np.ndarray) -> None:
-    """Writes the bytes of `raw` as they are, once in each kind of storage."""
+    """Write the bytes of `raw` unchanged, once in each kind of storage."""
     length = raw.dtype.itemsize
     with h5py.File(path, "w") as file:
         for storage in STORAGE:

@@ -13,7 +13,7 @@ h5py = pytest.importorskip("h5py", reason="h5py is not installed")
 
 @pytest.fixture(params=["earliest", "latest"])
 def damaged(request, tmp_path, monkeypatch):
-    """Return a function that damages the header of an object of a file, and gives the file's name."""
+    """Return a function that damages the header of an object in a file and returns the name of the file."""
     monkeypatch.chdir(tmp_path)
     with h5py.File("a.h5", "w", libver=request.param) as file:
         for name in ("first", "g/inner", "g/other", "last"):

@@ -1,4 +1,4 @@
-"""netCDF-4 files, which are HDF5 files: Plait shows their variables as netCDF's library does."""
+"""netCDF-4 files, which are HDF5 files: Plait presents their variables as netCDF's library does."""
 
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ h5py = pytest.importorskip("h5py")
 
 
 def write_names(path: Path, letters: str = "S1") -> None:
-    """Writes variables that share the name of a dimension, as coordinates and otherwise."""
+    """Write variables with the name of a dimension, some of which are coordinates."""
     with netcdf.Dataset(path, "w") as file:
         for name, length in (("lon", 4), ("lat", 3), ("station", None), ("letter", 6), ("bare", 2)):
             file.createDimension(name, length)
@@ -133,7 +133,9 @@ FILL = {name: netcdf.default_fillvals[name] for name in ("i2", "i4", "i8", "u1",
 def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     """Write variables with different numbers of records, and return the expected arrays.
 
-    netCDF's library itself misplaces elements of variables whose unlimited dimension is not the first.
+    The expected arrays do not come from netCDF's library, because it misplaces elements of variables whose unlimited
+    dimension is not the first.
+    unlimited dimension is not the first.
     """
     expected = {}
     with netcdf.Dataset(path, "w") as file:
@@ -239,7 +241,7 @@ def test_array_names_that_resemble_netcdf_markers(tmp_path):
 
 @pytest.mark.long
 def test_listing_one_array_of_a_cached_file(tmp_path):
-    """A listing remembers only lengths that all variables of the file share."""
+    """A listing caches only the lengths of dimensions that all variables of the file share."""
     write_coordinate_of_two_dimensions(tmp_path / "a.nc")
     time.sleep(3.1)
     assert plait.arrays_in(f"{tmp_path}/a.nc::v")[0].shape == (7,)
@@ -249,7 +251,7 @@ def test_listing_one_array_of_a_cached_file(tmp_path):
 
 @pytest.mark.long
 def test_record_counts_of_a_cached_file(tmp_path):
-    """The numbers of records are remembered after two seconds without a change, until the next change."""
+    """The numbers of records are cached after two seconds without a change, until the next change."""
     expected = write_records(tmp_path / "a.nc")
     time.sleep(3.1)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""NumPy's archives: Plait reads archives of numpy.savez, and numpy.load reads those of Plait."""
+"""NumPy's archives: Plait reads archives of numpy.savez, and numpy.load reads archives of Plait."""
 
 import struct
 import zipfile

@@ -1,4 +1,4 @@
-"""Zarr chunks that change in place: crashes of the host, changes by several programs, and leftovers of killed ones."""
+"""Zarr chunks changed in place: crashes of the host, changes by several programs, and leftovers of killed programs."""
 
 import fcntl
 import os
@@ -32,7 +32,7 @@ def content(path: Location) -> np.ndarray:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", KINDS)
-@pytest.mark.parametrize("rows", [8, 280])  # few files are synced one by one
+@pytest.mark.parametrize("rows", [8, 280])  # few files are synced one by one, many by one call
 def test_files_are_synced_before_they_are_renamed(tmp_path, options, rows):
     array = np.arange(rows * 8, dtype="i4").reshape(rows, 8)
     with plait.open(tmp_path / "a.zarr", "w", shape=array.shape, dtype="i4", chunks=(2, 4), **options) as file:
@@ -43,7 +43,7 @@ def test_files_are_synced_before_they_are_renamed(tmp_path, options, rows):
         "with plait.open('a.zarr', 'r+') as file:\n"
         f"    file.write(np.arange({rows} * 8, dtype='i4').reshape({rows}, 8))"
     )
-    log = tmp_path / "told"
+    log = tmp_path / "log"
     environment = {**os.environ, "LD_PRELOAD": str(library), "SYNC_ORDER": str(log)}
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True)
     synced, all_synced, renamed = set(), False, set()
@@ -59,7 +59,7 @@ def test_files_are_synced_before_they_are_renamed(tmp_path, options, rows):
             assert path not in renamed
             renamed.add(path)
     assert len(renamed) == rows // (4 if "shards" in options else 1)
-    # Names are durable as well in the end.
+    # The names are durable, too, before close() returns.
     assert {str(Path(path).parent) for path in renamed} <= synced or all_synced
     np.testing.assert_array_equal(content(tmp_path / "a.zarr"), array)
 
@@ -216,7 +216,7 @@ with plait.open(sys.argv[1], "r+") as file:
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("row", [1, 2])  # in the same chunks, in the same shard
 def test_concurrent_changes_of_one_chunk_are_an_error(tmp_path, options, row):
-    """The second program gets an error, and the elements of the first one stay."""
+    """The second program gets an error, and the elements of the first program stay."""
     path = tmp_path / "a.zarr"
     make(path, **options)
     library = compiled(tmp_path, Path(__file__).parent / "sync_order.c", "-shared", "-fPIC", "-ldl")
@@ -277,7 +277,7 @@ def test_attributes_are_not_written_to_a_replacement_array(tmp_path, written):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_concurrent_changes_of_elements_and_attributes(location, kind):
-    """Metadata gets a new file where attributes change, which is not another array."""
+    """Changed attributes replace the metadata file; this must not be mistaken for a replaced array."""
     path = location / "a.zarr"
     make(path, **kind)
     with plait.open(path, "r+") as first, plait.open(path, "r+") as other:
@@ -312,7 +312,7 @@ def test_concurrent_changes_of_attributes(tmp_path):
 )
 @pytest.mark.parametrize("memory", [1 << 20, 32 << 20])
 def test_parts_of_large_chunks(tmp_path, options, memory):
-    """Chunks of 1 MiB, most of which each write cuts: more than the buffers of incomplete chunks take."""
+    """Each write covers only parts of most of the 1 MiB chunks, which exceed the buffers for incomplete chunks."""
     whole = np.arange(1500 * 2500, dtype="i4").reshape(1500, 2500)
     with plait.open(tmp_path / "a.zarr", "w", shape=whole.shape, dtype="i4", chunks=(512, 512), **options) as file:
         file.write(whole)

@@ -192,7 +192,7 @@ def test_targets_that_are_not_replaced(tmp_path):
     path = tmp_path / "a.zarr"
     how = {"shape": (3,), "dtype": "f4"}
     path.mkdir()
-    write_array(path, make_array())  # an empty folder counts as absent
+    write_array(path, make_array())  # an empty folder is treated like a missing one
     assert "is an array, which holds no other" in open_error_text(f"{path}::/x", "w", **how)
     root = zarr.open_group(tmp_path / "b.zarr", mode="w")
     root.create_array("one", shape=(2,), dtype="i4")

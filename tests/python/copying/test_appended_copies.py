@@ -36,7 +36,7 @@ def write_days(path, begin, count, *, units="days since 2000-01-01", lat=None, *
 
 @pytest.fixture
 def year(tmp_path, monkeypatch):
-    """Make all.zarr of the first days, and return its temperatures."""
+    """Write the first days to all.zarr, and return its temperatures."""
     monkeypatch.chdir(tmp_path)
     temp = write_days("first.nc", 0, DAYS)
     plait.copy("first.nc", "all.zarr", chunks={"time": 2, "lat": 4}, codec="zstd:1")

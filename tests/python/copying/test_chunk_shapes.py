@@ -22,7 +22,7 @@ def chunks_for(text, shape, *, names=(), unlimited=(), source=None, shards=None,
 
 
 def count_touched(shape, chunks, read):
-    """Return how many chunks a read of whole dimensions, or of one index of them, touches."""
+    """Return the number of chunks that a read accesses; in each dimension it reads everything or one index."""
     return math.prod(-(-size // chunk) for size, chunk, whole in zip(shape, chunks, read, strict=True) if whole)
 
 

@@ -1,4 +1,4 @@
-"""Copies keep attributes, names of dimensions and fill values, and report those that they cannot keep."""
+"""Copies preserve attributes, dimension names and fill values, and report those that the target cannot hold."""
 
 import json
 import subprocess

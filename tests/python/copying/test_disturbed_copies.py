@@ -1,4 +1,4 @@
-"""Copies onto a disk that becomes full, two copies to one target, and copies that are stopped in a long access."""
+"""Copies to a disk that becomes full, two copies to one target, and copies that are stopped in a long access."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ def call(*arguments, **more):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["b.zarr", "b.npy"])
 def test_a_full_disk(tmp_path, target):
-    array = np.random.default_rng(1).integers(0, 1 << 40, 1 << 19)  # 4 MiB, which do not become less
+    array = np.random.default_rng(1).integers(0, 1 << 40, 1 << 19)  # 4 MiB of incompressible data
     np.save(tmp_path / "a.npy", array)
     disk = tmp_path / "disk"
     chunks = ["--chunks", "16384", "--codec", "zstd:1"] if target == "b.zarr" else []
@@ -51,7 +51,7 @@ def test_a_full_disk(tmp_path, target):
         done = call(*options, "--resume")
         assert "No space left on device" in done.stderr
         remaining = os.listdir(disk)
-        assert bool(remaining) == (target == "b.zarr")  # a .npy file reserves its room before anything is copied
+        assert bool(remaining) == (target == "b.zarr")  # a .npy file reserves its space before anything is copied
         if remaining:
             subprocess.run(["mount", "-o", "remount,size=9m", disk], check=True)
             done = call(*options, "--resume", "--verify")

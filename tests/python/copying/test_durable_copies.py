@@ -1,4 +1,4 @@
-"""Interrupted copies: what is valid after a crash of the host, the owners of work, and file systems without locks."""
+"""Interrupted copies: parts that are valid after a crash of the host, identity of copies, and missing file locks."""
 
 import errno
 import fcntl

@@ -1,4 +1,6 @@
-"""HDF5's library copies what Plait does not read from HDF5 to HDF5: references, sequences, records of these, and null
+"""HDF5's library copies arrays that Plait does not read from HDF5 to HDF5: references, sequences, records of these,
+and null dataspaces.
+null dataspaces.
 dataspaces.
 """
 
@@ -45,7 +47,7 @@ def linked(tmp_path, monkeypatch):
 
 
 def check_links(name):
-    """Check that all references lead to the objects of the file itself."""
+    """Check that all references point to objects of the same file."""
     with h5py.File(name) as file:
         x, refs = file["g/x"], file["refs"]
         assert [file[refs[0]].name, file[refs[1]].name] == ["/g/x", "/g"]

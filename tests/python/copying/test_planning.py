@@ -1,4 +1,4 @@
-"""Dry runs: the planned copy, compared with the real one and with counts one by one."""
+"""Dry runs: the planned copy, compared with the real copy and with counts by enumeration."""
 
 import json
 import math
@@ -24,7 +24,7 @@ def write_array(path, shape, **options):
 
 
 def times(shape, window, unit):
-    """Return how often windows touch units, counted one by one."""
+    """Return how often windows access storage units, counted by enumeration."""
     count = 0
     for index in np.ndindex(*(-(-size // step) for size, step in zip(shape, window, strict=True))):
         touched = 1

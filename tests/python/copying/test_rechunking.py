@@ -1,4 +1,4 @@
-"""Copies that change chunks, packing and order: by windows that cost both ends little, in one pass or two."""
+"""Copies that change chunks, compression and order, through windows that suit both ends, in one or two passes."""
 
 import ctypes.util
 import itertools
@@ -121,7 +121,7 @@ def test_all_arrays_of_a_file(tmp_path, location):
 
 
 def touches(shape, windows, chunks):
-    """Return how often windows touch chunks, counted one by one."""
+    """Return how often windows access chunks, counted by enumeration."""
     count = 0
     for window in windows:
         count += math.prod(

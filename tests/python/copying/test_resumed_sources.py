@@ -1,4 +1,4 @@
-"""Checks of a resumed copy: sources that were replaced, and foreign files in the place of its own."""
+"""Checks of a resumed copy: replaced sources, and foreign files with the names of its own files."""
 
 import os
 

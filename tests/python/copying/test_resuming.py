@@ -1,4 +1,4 @@
-"""Copies that are interrupted and resumed: kept parts, parts copied again, and copies that cannot be resumed."""
+"""Copies that are interrupted and resumed: reused parts, parts copied again, and copies that cannot be resumed."""
 
 import errno
 import fcntl
@@ -25,7 +25,7 @@ class StopError(Exception):
 
 @pytest.fixture(autouse=True)
 def array(tmp_path, monkeypatch):
-    """Create the array in a.npy, and in packed chunks in a.zarr."""
+    """Write the array to a.npy, and to a.zarr in compressed chunks."""
     monkeypatch.chdir(tmp_path)
     for disk in "xy":
         os.mkdir(disk)
@@ -37,7 +37,7 @@ def array(tmp_path, monkeypatch):
 
 
 def stop_at(share):
-    """Progress that ends a copy once it is as far."""
+    """Return a progress function that ends a copy after this share of its bytes."""
 
     def tell(done, total):
         if done >= share * total:

@@ -1,4 +1,4 @@
-"""Dimensions without a limit keep this property in copies: h5py and netCDF's library can extend them."""
+"""Unlimited dimensions stay unlimited in copies: h5py and netCDF's library can extend them."""
 
 import shutil
 import subprocess

@@ -20,7 +20,7 @@ DECODED = np.array([[5, 10, np.nan], [0.5, 1, 1.5], [7, np.nan, 4.75]])
 
 @pytest.fixture
 def parts(tmp_path, monkeypatch):
-    """Two files that are packed in different ways, with times since different days."""
+    """Write two files with different scale factors and offsets, and with times since different days."""
     monkeypatch.chdir(tmp_path)
     for at, array in enumerate(STORED):
         units = {"units": f"days since 200{at}-01-01", "calendar": "noleap"}

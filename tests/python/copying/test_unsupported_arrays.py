@@ -1,4 +1,4 @@
-"""Arrays that cannot be copied do not affect copies of others; copies of whole files list all of them first."""
+"""Unsupported arrays do not affect copies of other arrays; copies of whole files list all unsupported arrays first."""
 
 import json
 from pathlib import Path

@@ -34,7 +34,7 @@ def test_equal_copies_are_verified(target, memory):
     plait.copy("a.npy", target, memory=memory, verify=True)
 
 
-# Writes another value at one index than it is given, whatever writes it.
+# Copies an array with a writer that changes the element at one index.
 SPOILED = """
 import sys
 import numpy as np

@@ -134,7 +134,7 @@ GROUPS = ["", "a", "c", "a/z", "a/b", "a/b/d"]
 
 
 def random_file(path, choose):
-    """Write a file of which some groups track the order in which their objects are created."""
+    """Write a file in which some groups track the creation order of their objects."""
     tracked = choose.random() < 0.6
     with h5py.File(path, "w", track_order=tracked) as file:
         # Subgroups are created before, between and after the datasets of their group.
@@ -167,7 +167,7 @@ def random_file(path, choose):
 
 
 def read_dimensions(group):
-    """Return the dimensions of a group as netCDF's library knows them, without the invented ones."""
+    """Return the dimensions of a group as netCDF's library reports them, without its invented names."""
     dimensions = [(name, len(dimension), dimension.isunlimited()) for name, dimension in group.dimensions.items()]
     return [dimension for dimension in dimensions if not dimension[0].startswith("phony_dim_")]
 

@@ -1,4 +1,4 @@
-"""Zarr with the metadata that netCDF's library adds: dimensions of arrays and groups, of all of its versions."""
+"""Zarr with the metadata that all versions of netCDF's library add: dimensions of arrays and groups."""
 
 import json
 
@@ -25,7 +25,7 @@ def check(path):
     arrays = {info.name: info for info in plait.arrays_in(path)}
     assert {name: arrays[name].dimension_names for name in EXPECTED} == EXPECTED
     assert {name: arrays[name].unlimited for name in EXPECTED} == {"tas": (0,), "g/w": (), "g/h/x": (1,)}
-    # For xarray, Zarr's fill value is an attribute if it finds names of dimensions.
+    # If xarray finds dimension names, it presents Zarr's fill value as an attribute.
     shown = {name: {*arrays[name].attributes} - {"_FillValue"} for name in EXPECTED}
     assert shown == {"tas": {"units"}, "g/w": set(), "g/h/x": set()}
     groups = {group.name: group for group in plait.groups_in(path)}

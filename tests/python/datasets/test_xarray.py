@@ -14,13 +14,13 @@ FIELD = np.random.default_rng(3).random((10, 6, 8)).astype("f4")
 
 @pytest.fixture(autouse=True, scope="module")
 def _xarray():
-    """Imports xarray for the first test, not in every process that only collects the tests."""
+    """Import xarray in the first test, not in every process that only collects the tests."""
     global xarray
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
 
 
 def write_datasets(folder, location=None):
-    """Write a dataset in the formats with named dimensions, and return the names of the files.  location: for Zarr"""
+    """Write a dataset in all formats with named dimensions, and return the file names.  location: folder for Zarr"""
     location = location or folder
     dataset = xarray.Dataset(
         {"t2m": (("time", "lat", "lon"), FIELD), "level": ((), 7)},

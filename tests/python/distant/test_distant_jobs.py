@@ -1,4 +1,4 @@
-"""Jobs that lose a rank whose disk is read: the others get an error within about a second, and none hangs."""
+"""Jobs that lose a rank whose disk is read: the other ranks get an error within about a second, and none hangs."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 MPIEXEC = shutil.which("mpiexec")
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 
-# A rank that has its error waits for the other one, which may still be asking.
+# A rank that has got its error waits for the other rank, which may still be in its request.
 HEAD = """
 import os, time
 
@@ -25,7 +25,7 @@ def wait_for_the_other():
         time.sleep(0.05)
 """
 
-# The last rank leaves while the others read its disk; they print their error, and the time until it.
+# The last rank ends while the others read its disk; they print their error and how long it took.
 JOB = """
 import os, signal, sys, time
 import numpy as np
@@ -67,7 +67,7 @@ wait_for_the_other()
 os._exit(0)
 """
 
-# The same for a shared file, of which that rank has every third stripe.
+# As above for a shared file; the last rank stores every third stripe.
 SHARED_JOB = """
 import os, signal, sys, time
 from mpi4py import MPI
@@ -102,7 +102,7 @@ wait_for_the_other()
 os._exit(0)
 """
 
-# MPI is started for fewer threads.
+# MPI is initialized with a lower thread level.
 FEW_THREADS = """
 import sys
 import mpi4py
@@ -128,7 +128,7 @@ with distant.open(f"{sys.argv[1]}/disk-{comm.rank}", "w", comm=comm, temporary=T
 print(f"done {comm.rank}", flush=True)
 """
 
-# Stays longer than its program, so that the launcher does not end the others before they have noticed themselves.
+# The shell outlives its program, so that the launcher does not kill the other ranks before they detect the loss.
 OUTLIVE = ["sh", "-c", 'heard=$1; shift; "$@"; n=0; until [ -e "$heard/0" ] && [ -e "$heard/1" ] || [ $n -gt 200 ]; '
            'do sleep 0.1; n=$((n + 1)); done', "sh"]  # fmt: skip
 
@@ -154,7 +154,7 @@ def test_a_lost_part_of_a_shared_file_is_an_error(tmp_path, how):
 
 
 def run(job, folder, how):
-    """Return the output of three ranks, each a node of its own, of which the last one leaves."""
+    """Return the output of three ranks, each on a separate node, of which the last rank ends."""
     environment = {**os.environ, **WELCOME}
     heard = folder.with_name(f"{folder.name}-heard")
     heard.mkdir()
@@ -172,7 +172,7 @@ def run(job, folder, how):
 
 
 def find_error(rank, output):
-    """Return the one line with the error of a rank, and check that it came soon enough."""
+    """Return the only error line of a rank, and check that the error came in time."""
     lines = [line for line in output.splitlines() if line.startswith(f"told {rank} after ")]
     assert len(lines) == 1, output
     assert float(lines[0].split()[3]) < 15

@@ -1,4 +1,4 @@
-"""Hosts in network namespaces: their own and their shared resources, the limits, and a complete cleanup."""
+"""Hosts in network namespaces: private and shared resources, limits, and a complete cleanup."""
 
 import argparse
 import fcntl
@@ -75,7 +75,7 @@ def test_ranks_fill_the_hosts_or_are_distributed():
 
 
 def leave_behind(folder, name):
-    """Leave the files of a run that is killed after it has changed a file of the system from `before`."""
+    """Create the files of a run that was killed after it had changed a system file whose content was `before`."""
     system = folder / f"{name}.system"
     leftovers = folder / f"plait-hosts-{name}"
     leftovers.mkdir()
@@ -103,12 +103,12 @@ def test_changes_of_a_killed_run_are_undone(tmp_path):
 
 
 def list_leftovers(folder):
-    """Return the files of runs in their temporary folder, and the loop devices that hold files there."""
+    """Return the files of runs in a temporary folder, and the loop devices whose files are there."""
     return [path.name for path in folder.glob("plait-hosts-*")], state.loops_on(folder)
 
 
 def wait_until_gone(mark, seconds=60):
-    """Waits until no process has a word of its command line any more."""
+    """Wait until no command line of a process contains `mark`; returns False after a timeout."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
@@ -185,7 +185,7 @@ def test_the_exit_status_is_that_of_the_command():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_remains_after_a_run(number, tmp_path):
     mark = f"plait-mark-{os.getpid()}-{int(number)}"
-    # A process of a host that ignores signals, so that only the end of its host can end it.
+    # A process of a host that ignores signals, so that only removing the host ends it.
     script = f"trap '' INT TERM HUP; echo here >{tmp_path}/there; exec -a {mark} sleep 600"
     (tmp_path / "script").write_text(script + "\n")
     command = [sys.executable, HOSTS, "exec", "--", "on-host", "host1", f"exec bash {tmp_path}/script"]
@@ -208,7 +208,7 @@ def test_nothing_remains_after_a_run(number, tmp_path):
     assert status == (-number if number == signal.SIGKILL else 128 + number)
     assert wait_until_gone(mark)
     if number == signal.SIGKILL:
-        hosts_output("exec", "--", "true", environment=environment)  # the next start clears the leftovers of this one
+        hosts_output("exec", "--", "true", environment=environment)  # the next start removes the leftovers of this run
     assert list_leftovers(tmp_path) == ([], [])
 
 
@@ -261,7 +261,7 @@ def test_links_have_the_requested_delay():
 @needs("disk rates")
 @pytest.mark.long
 def test_disks_have_the_requested_rate():
-    # Written directly, and through the page cache as far as the disk; read directly; by both hosts at once.
+    # Direct writes, synced writes through the page cache, and direct reads, by both hosts at once.
     script = """
 for host in host0 host1; do
   on-host $host 'cd /var/tmp; exec 2>&1
@@ -273,7 +273,7 @@ wait
     words = hosts_output("exec", "--disk", "40MB/s", "--", "sh", "-c", script)
     seconds = [float(text) for text in re.findall(r"copied, ([\d.e-]+) s", words)]
     assert len(seconds) == 6
-    # The kernel lets an idle disk transfer the amount of a tenth of a second at once.
+    # The kernel lets an idle disk transfer the bytes of 0.1 s without a delay.
     assert min(seconds) > 0.95 * (16 * 1.048576 / 40 - 0.1), words
     assert sum(seconds) > 0.95 * 6 * (16 * 1.048576 / 40) - 2 * 0.1, words
     assert max(seconds) < 60

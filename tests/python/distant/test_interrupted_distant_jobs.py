@@ -1,4 +1,4 @@
-"""Ctrl-C on a rank that waits for another one's disk: the access ends, and no memory of it is used afterwards."""
+"""Ctrl-C on a rank that waits for another rank's disk: the access ends, and its memory is not used afterwards."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Shared files of a process that is alone."""
+"""Shared files of a single process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_one_process_has_an_ordinary_file(tmp_path: Path) -> None:
     assert "closed" in repr(file)
     content = (tmp_path / "data").read_bytes()
     assert content == b"\0\0\0bytes" + bytes(92) + np.arange(4, dtype="<i4").tobytes()
-    # Data that others wrote is read as well.
+    # Files that other programs wrote can be read, too.
     (tmp_path / "data").write_bytes(b"abc")
     with shared.open(tmp_path / "data") as file:
         assert file.size() == 3
@@ -143,7 +143,7 @@ def test_descriptions_that_contradict_each_other_are_not_mixed(tmp_path: Path) -
         other = tmp_path / text.name.replace("c0of1", f"c{component}of70000")
         other.write_text(words.replace("component 0", f"component {component}"))
         other.with_suffix("").write_bytes(b"other")
-    # A name that belongs to another text.
+    # The file has the name of another description.
     (tmp_path / text.name.replace("c0of1", "c0of2")).write_text(text.read_text())
     (tmp_path / text.name.replace("c0of1", "c0of2")).with_suffix("").write_bytes(b"other")
     with shared.open(tmp_path / "data") as file:

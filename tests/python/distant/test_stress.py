@@ -1,4 +1,4 @@
-"""Distant and shared files under random readers and writers on several hosts, and their behavior after failures.
+"""Distant and shared files with random readers and writers on several hosts, and their behavior after failures.
 
 Each run has a new seed.  A failure prints its command; tests/stress/storm.py repeats the run with it.
 """
@@ -18,7 +18,7 @@ from several_hosts_here import HOSTS, hosts_output, needs, needs_hosts_and_mpi
 
 STRESS = Path(__file__).parents[2] / "stress"
 STORM = STRESS / "storm.py"
-# Ranks that have ended, or been killed, would have their launcher end those that still work.
+# The shell outlives its rank: if a rank ended or was killed, the launcher would kill the remaining ranks.
 OUTLIVE = ["sh", "-c", '"$@"; sleep 100', "sh"]
 needs_disks = needs("disk sizes")
 
@@ -43,12 +43,12 @@ class Job:
         return {path.name: path.read_text() for path in self.report.iterdir()}
 
     def check(self, ranks, seconds=400):
-        """Waits until these ranks have said that all was well."""
+        """Wait until these ranks have reported success, and return all reports."""
         expected = {f"done-{rank}" for rank in ranks}
         limit = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < limit and not set(self.reports()) >= expected:
             if self.crashed():
-                time.sleep(5)  # the others may be about to end
+                time.sleep(5)  # the other ranks may be about to end
                 break
             time.sleep(0.02)
         self.end()
@@ -70,7 +70,7 @@ class Job:
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts a job, which ends with the test."""
+    """Return a function that starts a job, which ends with the test."""
     jobs = []
 
     def begin(*arguments, **options):
@@ -107,7 +107,7 @@ def test_slow_networks(start):
 @needs_disks
 @pytest.mark.long
 def test_only_the_writer_gets_the_error_of_a_full_disk(start):
-    """Acknowledged data stays, the others continue, and there is room again after something is removed."""
+    """Acknowledged data stays, the other ranks continue, and writes succeed again after files are removed."""
     output = start(2, 3, ["--full", "--operations", 10], ["--disk-size", "8MB"]).check(range(3))
     assert any(not words.split(" checked, ")[1].startswith("0 ") for words in output.values()), output
 
@@ -161,7 +161,7 @@ def behind_firewall(tmp_path):
     return words
 
 
-# All ranks connect to each other; MPI continues in any case.
+# All ranks read from each other; MPI messages still pass the firewall.
 APART = """
 import time
 import plait
@@ -191,13 +191,13 @@ print(comm.gather(told))
 
 @needs_hosts_and_mpi
 def test_a_firewall_that_admits_only_mpi(behind_firewall, effort):
-    """Calls between hosts fail with a reason, calls on one host succeed, and so do agreements of all."""
+    """Calls between hosts fail with a reason; calls within a host and collective calls succeed."""
     near, far, free = ["found", "found", "apart"], ["apart", "apart", "found"], ["found"] * 3
     behind = {"true": [near, near, far], '[ "$PMI_RANK" = 0 ]': [near, free, free]}
     cases = effort.sample(list(itertools.product(("EHOSTUNREACH", "ECONNREFUSED"), behind)), 1)
     program = APART.replace("SECONDS", str(effort.choose(0, 12)))
     jobs = [["--", *behind_firewall(*case), sys.executable, "-c", program] for case in cases]
-    with ThreadPoolExecutor(len(jobs)) as pool:  # mostly they wait
+    with ThreadPoolExecutor(len(jobs)) as pool:  # the jobs mostly wait
         words = list(pool.map(lambda job: hosts_output("run", "--hosts", 2, "--ranks", 3, *job, seconds=400), jobs))
     for (code, which), words_ in zip(cases, words, strict=True):
         assert str(behind[which]) in words_, (code, which)

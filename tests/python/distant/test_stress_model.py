@@ -1,4 +1,4 @@
-"""The checker of the stress: it finds each kind of wrong byte, and takes every order that is allowed."""
+"""The checker of the stress test: it detects each kind of wrong byte, and accepts every permitted order."""
 
 import sys
 from pathlib import Path

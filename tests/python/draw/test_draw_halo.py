@@ -1,4 +1,4 @@
-"""Pictures of halos: the area of the padded block of a rank, and the source of its positions."""
+"""Pictures of halos: the padded block of a rank, and the ranks from which its positions are filled."""
 
 import math
 

@@ -105,7 +105,7 @@ def test_no_permission(tmp_path):
 
 @contextmanager
 def unchangeable(path):
-    """Makes a file or folder that not even the superuser changes."""
+    """Make a file or folder immutable, even for the superuser."""
     chattr = shutil.which("chattr")
     if not chattr or subprocess.run([chattr, "+i", path], capture_output=True, check=False).returncode:
         pytest.skip("this file system or user cannot mark files unchangeable")
@@ -326,7 +326,7 @@ def test_a_file_truncated_while_it_is_open(tmp_path, strategy):
 
 @contextmanager
 def small_disk(folder):
-    """Mounts a file system of 1 MiB."""
+    """Mount a file system of 1 MiB."""
     folder.mkdir()
     mount = shutil.which("mount")
     command = [mount, "-t", "tmpfs", "-o", "size=1m", "plait-test", folder]
@@ -354,11 +354,11 @@ def test_a_write_in_place_that_does_not_fit_the_disk(tmp_path, strategy):
     with small_disk(folder):
         path = folder / "a.bin"
         with path.open("wb") as out:
-            out.truncate(8 << 20)  # holes, which need room when they are written
+            out.truncate(8 << 20)  # holes, which need space when they are written
         with plait.open(path, "r+", shape=(1 << 20,), dtype="f8", strategy=strategy) as file:
             text = store_error(lambda: file.write(np.ones(1 << 20)), errno.ENOSPC)
             assert f"cannot write {path} at offset" in text
-            # Such a file stays usable; each element has its old or its new value.
+            # The file stays usable; each element has its old or its new value.
             assert np.isin(file.read(), (0, 1)).all()
 
 
@@ -372,7 +372,7 @@ def test_files_beyond_the_size_limit_of_the_process(tmp_path):
 
 
 def test_a_failed_write_discards_the_new_file(tmp_path):
-    # The limit is lowered after the room was reserved.
+    # The limit is lowered after the space was reserved.
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     file = plait.open(path, "w", shape=(1 << 18,), dtype="f8")

@@ -1,4 +1,4 @@
-"""Offsets and counts past 2^31, and the bound on memory."""
+"""Offsets and counts beyond 2^31, and the memory limit."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ FAR = 5 << 30
 
 
 def sparse(path, size, marks):
-    """Make a file of holes with a few bytes in it; skip if the file system has no room for holes."""
+    """Make a sparse file with a few bytes of data; skip if the file system does not support such sizes."""
     try:
         with path.open("wb") as out:
             out.truncate(size)
@@ -89,7 +89,7 @@ def test_plans_of_arrays_larger_than_any_disk(tmp_path):
     assert layout.local_shape(5) == (1 << 21, 1 << 10)
 
 
-# The limit on memory: the amount that a read adds to the process in addition to the array that it fills.
+# The memory limit: a read may use this much in addition to the array that it fills.
 
 GROWTH = """
     import resource, sys

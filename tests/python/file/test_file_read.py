@@ -1,4 +1,4 @@
-"""Reading files in every layout, region and type, against NumPy's indexing."""
+"""Reading files in every layout, region and type, compared with NumPy's indexing."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_any_layout(tmp_path, data):
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize("readers", [0, 1])
 def test_arrays_of_many_windows(tmp_path, file_order, strategy, readers):
-    # Larger than a storage unit, so that windows and shares have edges; elements that no unit is a multiple of.
+    # Larger than a storage unit, so that windows and shares have edges; no unit is a multiple of the element size.
     whole = np.random.default_rng(0).integers(0, 256, (211, 97, 12), dtype=np.uint8).view("V12")[..., 0]
     path = tmp_path / "a.bin"
     path.write_bytes(b"?" * 1000 + whole.tobytes(file_order))

@@ -1,4 +1,4 @@
-"""Elements of every type, and .npy files from and for NumPy."""
+"""Elements of every type, and the exchange of .npy files with NumPy."""
 
 import numpy as np
 import pytest

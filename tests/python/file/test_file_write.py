@@ -1,4 +1,4 @@
-"""Writing files in every layout and region, and new files that appear whole or not at all."""
+"""Writing files in every layout and region, and new files that appear completely or not at all."""
 
 import os
 import socket
@@ -158,7 +158,7 @@ def test_a_new_file_appears_when_it_is_closed(tmp_path):
 
 
 def leave(path, mode):
-    """Writes to a file and leaves its block by an exception; returns the file."""
+    """Write to a file and leave its block by an exception; returns the file."""
     try:
         with plait.open(path, mode, shape=(4,), dtype="f8") as file:
             file.write(np.arange(4.0))
@@ -240,7 +240,7 @@ def test_leftovers_of_a_dead_process_are_removed(tmp_path):
     dead.wait()
     host = socket.gethostname()
     stale = tmp_path / f".a.bin.plait-{host}-{dead.pid}-0"
-    # An earlier process may have had this process's number: no process holds the file's lock.
+    # An earlier process may have had the id of this process; the leftover is recognized because its lock is free.
     before = tmp_path / f".a.bin.plait-{host}-{os.getpid()}-99"
     alive = tmp_path / f".a.bin.plait-{host}-{os.getppid()}-99"
     other = tmp_path / f".b.bin.plait-{host}-{dead.pid}-0"
@@ -257,7 +257,7 @@ def test_leftovers_of_a_dead_process_are_removed(tmp_path):
 
 def test_two_writers_of_one_name_do_not_interfere(tmp_path):
     path = tmp_path / "a.bin"
-    path.touch()  # one that appeared meanwhile would not be replaced
+    path.touch()  # a file that appeared meanwhile would not be replaced
     with plait.open(path, "w", shape=(2,), dtype="f8") as first:
         with plait.open(path, "w", shape=(2,), dtype="f8") as two:
             first.write(np.array([1.0, 1]))

@@ -102,7 +102,7 @@ if rank == 2:
 
 
 def test_environments_of_launchers(tmp_path, monkeypatch):
-    """Two processes of a job, and others that only look as if."""
+    """Processes of one job, and processes whose environment only resembles that of a job."""
 
     def write(**environment):
         for name in list(os.environ):
@@ -149,6 +149,6 @@ def test_an_earlier_job_with_the_same_id_is_distinguished(tmp_path):
         return done.stderr
 
     assert write(1) == ""
-    time.sleep(2.1)  # more than clocks may differ
+    time.sleep(2.1)  # more than the tolerated difference of clocks
     assert write(0) == ""
     assert np.load(tmp_path / "a.npy")[0] == 0

@@ -1,4 +1,4 @@
-"""Forked children do not own the objects of their parent: they do not change them, and can make their own files."""
+"""Forked children do not own the objects of their parent: they do not change them, but can open their own files."""
 
 import multiprocessing
 import os
@@ -77,7 +77,7 @@ def test_calls_on_inherited_handles_are_errors(tmp_path):
         assert distant.closed
         assert shared.closed
         with pytest.raises(KeyError), file, distant:
-            raise KeyError  # giving up the objects of another process is harmless
+            raise KeyError  # discarding the objects of another process is harmless
 
     in_child(body)
     np.testing.assert_array_equal(request.wait(), ARRAY)
@@ -160,7 +160,7 @@ if child:
 
 
 def test_a_child_that_exits_normally(tmp_path):
-    """It finalises Python, which collects the inherited handles, and joins no thread."""
+    """The child finalizes Python, which collects the inherited handles without joining threads of the parent."""
     quiet = ["-X", "dev", "-W", "ignore:This process:DeprecationWarning"]
     done = subprocess.run([sys.executable, *quiet, "-c", PROGRAM], cwd=tmp_path, capture_output=True, timeout=300)
     assert (done.returncode, done.stderr.decode()) == (0, "")

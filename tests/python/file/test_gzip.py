@@ -1,4 +1,4 @@
-"""Raw elements packed by gzip, which are read as if they were not packed."""
+"""Raw elements in gzip files, which are read as if they were not compressed."""
 
 import gzip
 import itertools
@@ -15,7 +15,7 @@ import plait
 
 
 def noise(count: int, seed: int = 1) -> np.ndarray:
-    """Return numbers that can be packed, but not to a trivial size."""
+    """Return numbers that are compressible, but not to a trivial size."""
     return np.random.default_rng(seed).integers(0, 1000, count).astype("i4")
 
 
@@ -187,7 +187,7 @@ def test_later_damage_is_reported_by_the_read(tmp_path, effort):
 
 
 def test_blocks_of_all_kinds(tmp_path):
-    """Blocks that are stored, of fixed and of other codes, with flushes between them."""
+    """Blocks that are stored, with fixed codes and with dynamic codes, with flushes between them."""
     pieces = [noise(50_000, seed).tobytes() for seed in range(9)]
     data = b""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31, 9, zlib.Z_FIXED)

@@ -1,4 +1,4 @@
-"""Ctrl-C while another program locks a file that changes in place: the wait ends, and the program can continue."""
+"""Ctrl-C while waiting for a file that another program has locked: the wait ends, and the program can continue."""
 
 import fcntl
 import signal

@@ -1,4 +1,4 @@
-"""Files in a file system on top of another one, as containers have, which caches nothing itself."""
+"""Files in an overlay file system, as in containers, which has no page cache of its own."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ with plait.open("over/a.npy", "r+") as file:
 
 
 def test_pages_cached_by_the_lower_file_system_count_as_cached(tmp_path):
-    """Otherwise each read would go to the disk, and each large one would use windows."""
+    """Otherwise reads would be planned as reads from disk, and large reads would use windows."""
     for name in ("under", "changes", "work", "over"):
         (tmp_path / name).mkdir()
     np.save(tmp_path / "under/a.npy", np.arange(3_000_000.0))

@@ -1,4 +1,4 @@
-"""Opening a file while another process gives its name to other files: one of them is read completely."""
+"""Opening a file while another process replaces it repeatedly: one of its versions is read completely."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ with plait.open(name, "r+", **kind) as file:
 @pytest.mark.parametrize("name", ["a.npy", "a.bin", "stripe:a?disks=.,.&unit=64"])
 @pytest.mark.parametrize("birth", [True, False])
 def test_a_file_written_in_place_is_not_considered_replaced(tmp_path, monkeypatch, name, birth):
-    """This holds after the program changes its folder, and if only the numbers of files distinguish them."""
+    """This also holds after the program changes its working folder, and if only inode numbers distinguish the files."""
     monkeypatch.chdir(tmp_path)
     with plait.open(name, "w", shape=(100,), dtype="f8") as file:
         file.write(np.zeros(100))

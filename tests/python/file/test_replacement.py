@@ -85,7 +85,7 @@ def test_components_have_the_attributes_of_their_file(tmp_path):
     assert len(names(tmp_path)) == 3
 
 
-# Begun by the superuser, for the interpreter may not be there for all.
+# The superuser starts the interpreter, which other users may not be allowed to execute.
 AS_NOBODY = """
 import os, sys
 from plait import open
@@ -114,7 +114,7 @@ def test_properties_without_permission_are_skipped(open_folder):
     subprocess.run([sys.executable, "-c", AS_NOBODY, path], check=True)
     after = os.stat(path)
     assert (after.st_uid, after.st_gid) == (NOBODY, NOBODY)
-    assert after.st_mode & 0o777 == 0o644  # another group may no more than everybody
+    assert after.st_mode & 0o777 == 0o644  # another group gets only the permissions of everybody
 
 
 def test_the_owner_replaces_an_unreadable_file(open_folder):
@@ -185,7 +185,7 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
     path = tmp_path / kind
     striped = kind == "stripes"
     url = f"stripe:{path}?disks={tmp_path}" if striped else path
-    # The file that appears is striped as well: its component must not be removed.
+    # The file that appears is striped, too: its component must not be removed.
     file = plait.open(url, "w", shape=(5,), dtype="i4")
     file.write(np.full(5, 5, dtype="i4"))
     write(url, 3)

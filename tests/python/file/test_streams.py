@@ -259,7 +259,7 @@ def test_elements_of_any_size(tmp_path, mode):
 def open_names():
     names = []
     for number in os.listdir("/proc/self/fd"):
-        with suppress(FileNotFoundError):  # that of the listing itself
+        with suppress(FileNotFoundError):  # the descriptor of the listing itself is already closed
             names.append(os.readlink(f"/proc/self/fd/{number}"))
     return names
 

@@ -118,7 +118,7 @@ def test_disks_from_the_setting_and_relative_names(tmp_path, disks, monkeypatch)
     with plait.open("stripe:a?unit=8", "w", shape=(3,), dtype="u8") as file:
         file.write(np.array([1, 2, 3], "u8"))
     assert [len(components([disk])) for disk in disks] == [1, 0, 1]
-    with plait.open("stripe:b?disks=disk1", "w", shape=(3,), dtype="u8") as file:  # the name wins
+    with plait.open("stripe:b?disks=disk1", "w", shape=(3,), dtype="u8") as file:  # the name takes precedence
         file.write(np.zeros(3, "u8"))
     assert len(components([disks[1]])) == 1
     monkeypatch.delenv("PLAIT_DISKS")

@@ -70,7 +70,7 @@ def test_a_later_program_continues_the_file(name):
 @pytest.mark.parametrize("how", ["keep", "continue"])
 def test_the_file_is_started_anew(name, how):
     begin(name)
-    shape = SHAPE if how == "keep" else (8, 10)  # another size, or another head
+    shape = SHAPE if how == "keep" else (8, 10)  # another file size or another header
     with plait.open(name, "w", shape=shape, dtype="i2", unfinished=how, **NAMES[name]) as file:
         assert not file._core.continued
         file.write(np.zeros((4, shape[1]), "i2"), region=np.s_[:4])

@@ -64,7 +64,7 @@ def test_hdf5_files_cannot_stay_unfinished(name):
 
 
 def test_a_file_that_is_finished_while_another_program_opens_it():
-    # The one that is about to finish holds a lease, so that the other one opens the file and waits before it locks it.
+    # This process holds a lease and finishes the file when the other program opens it, before that program can lock it.
     unfinished = Path(".a.npy.plait-unfinished")
     with open(unfinished, "wb") as begun:
         np.save(begun, OLD)
@@ -111,7 +111,7 @@ def test_a_kill_during_the_removal_of_the_old_folder():
     other.wait()
     with plait.open("a.zarr") as file:
         np.testing.assert_array_equal(file.read(), np.full(chunks, 2.0))
-    # Only the old file is left, and no unfinished one.
+    # Only the old file remained, and no unfinished file.
     with plait.open("a.zarr", "w", unfinished="continue", **options) as file:
         assert not file._core.continued
         file.write(np.full(chunks, 3.0))

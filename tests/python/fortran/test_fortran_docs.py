@@ -5,7 +5,7 @@ import re
 import pytest
 from fortran import ROOT, compile_program, needs_fortran, run
 
-# The one with the primitives is tested with these.
+# The document of the primitives is tested together with the primitives.
 EXAMPLES = sorted(
     path for path in (ROOT / "examples/fortran").glob("*.f90") if "array_map" not in path.read_text(encoding="utf-8")
 )
@@ -35,7 +35,7 @@ def test_every_fortran_name_is_documented():
     for source in (ROOT / "bindings/fortran").glob("plait_*.f90"):
         for line in re.findall(r"^  public :: (.*?)[ &]*$", source.read_text(encoding="utf-8"), re.MULTILINE):
             names |= set(re.split(r",\s*", line.strip()))
-    # Between the parts of the module.
+    # Names that the parts of the module use among themselves, and that programs do not need.
     names -= {"report", "c_text", "widen", "plait_to_text", "found_comm", "found_layout", "found_file", "found_request"}
     names -= {"own_error"}
     assert len(names) > 20

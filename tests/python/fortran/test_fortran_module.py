@@ -53,7 +53,7 @@ def test_arrays_that_grow(tmp_path, kind, ranks):
 def test_streams(tmp_path, kind, ranks):
     program = compile_program("streams.f90", tmp_path, kind)
     assert run(program, ranks, tmp_path) == ("", "")
-    # Rank r has written r + 1 elements in order, then rank 0 the last two for all.
+    # Rank r wrote r + 1 elements in rank order; then rank 0 wrote the last two elements.
     ordered = [100 * rank + i for rank in range(ranks) for i in range(1, rank + 2)]
     actual = np.fromfile(tmp_path / "stream.bin", "f8")
     assert actual.tolist() == [*ordered, -1, -2]
@@ -68,7 +68,7 @@ def test_distant_files(tmp_path, kind, ranks, nodes):
     apart = {"PLAIT_NODE_SIZE": "1"} if nodes != "one node" else {}
     assert run(program, ranks, tmp_path, **apart) == ("", "")
     for rank in range(ranks):
-        assert (tmp_path / f"disk-{rank}").read_bytes() == bytes([7] * 100)  # the others were temporary
+        assert (tmp_path / f"disk-{rank}").read_bytes() == bytes([7] * 100)  # the other files were temporary
 
 
 @pytest.mark.sampled(1)
@@ -113,7 +113,7 @@ def test_odd_arguments_and_handles(tmp_path, kind, ranks):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_unchecked_errors_and_unclosed_files(tmp_path, ranks):
-    """Each error is reported once, by the rank that has it; new files that were not closed leave nothing."""
+    """Each error is reported once, by the rank where it occurred; new files that were not closed leave no file."""
     program = compile_program("unasked.f90", tmp_path)
     _, errors = run(program, ranks, tmp_path)
     lines = sorted(errors.splitlines())

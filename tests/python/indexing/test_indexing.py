@@ -1,4 +1,4 @@
-"""Files indexed like arrays of NumPy, against NumPy on the same array in memory."""
+"""Files indexed like arrays of NumPy, compared with NumPy on the same array in memory."""
 
 import threading
 
@@ -42,7 +42,7 @@ def listed(size, length):
 
 @st.composite
 def indices(draw, shape):
-    """Draw an index of any kinds that NumPy accepts: a mask, or up to two lists, among plain ones."""
+    """Draw an index of any kind that NumPy accepts: a mask, or up to two lists, among plain indices."""
     items = []
     dimensions = draw(st.integers(0, len(shape)))
     lists = draw(st.sampled_from([[], ["list"], ["list", "list"], ["mask"]]))
@@ -97,7 +97,7 @@ def test_writing_equals_numpy(tmp_path, data):
     index = data.draw(indices(whole.shape))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
     target = whole[index].shape
-    # A value of that shape, or one that broadcasts to it; other dtypes of its kind are cast.
+    # The value has that shape or broadcasts to it; other dtypes of the same kind are cast.
     shape = tuple(1 if data.draw(st.booleans()) else count for count in target)
     value = -1 - np.arange(int(np.prod(shape))).reshape(shape).astype("i4" if dtype == "i2" else "f8")
     drop = data.draw(st.integers(0, next((i for i, count in enumerate(shape) if count != 1), len(shape))))
@@ -278,7 +278,7 @@ def test_a_comm_of_one_rank(tmp_path):
 
 
 def test_threads(tmp_path):
-    """Reads of several threads at once, each of parts of its own."""
+    """Several threads read different parts at the same time."""
     whole = filled((64, 1000))
     np.save(tmp_path / "a.npy", whole)
     wrong = []

@@ -1,4 +1,4 @@
-"""Indexing is for a process that has the file alone: several ranks get an error that names the calls to use instead."""
+"""Only a single process can index a file: several ranks get an error that names the calls to use instead."""
 
 import subprocess
 import sys

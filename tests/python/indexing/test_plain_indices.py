@@ -1,4 +1,4 @@
-"""Indices that the core reads by itself, without a plan, against NumPy on the same array in memory."""
+"""Indices that the core reads directly, without a plan, compared with NumPy on the same array in memory."""
 
 import os
 import threading
@@ -117,7 +117,7 @@ def test_types_without_the_buffer_protocol(tmp_path, dtype):
 
 @pytest.mark.parametrize("columns", [500, 511, 512, 513, 520, 700, 6000])
 def test_gaps_of_every_size(tmp_path, columns):
-    """Gaps up to 4 KiB are read as well, longer ones are not, and stretches have at most 96 KiB."""
+    """Gaps of up to 4 KiB are read, too; longer gaps are not, and a request has at most 96 KiB."""
     whole = filled((40, columns))
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:

@@ -1,4 +1,4 @@
-"""Ranks that abort a job, or fail in the middle of a call, while the others are in calls of Plait: no rank hangs."""
+"""Ranks abort a job, or fail in the middle of a call, while the other ranks are in calls of Plait: no rank hangs."""
 
 import re
 import shutil
@@ -49,7 +49,7 @@ def test_a_rank_that_aborts_ends_the_job(tmp_path, node):
     np.testing.assert_array_equal(np.load(path), np.arange(3.0))
 
 
-# Rank 1 fails while its arguments are looked at, within the call that the others make with it.
+# Rank 1 fails while its arguments are converted, within a collective call.
 RAISING = """
 import sys, time
 import numpy as np
@@ -93,7 +93,7 @@ with plait.open(path, "r+", comm=comm) as file:
 
 def find_errors(job):
     errors = re.findall(r"told after ([\d.]+) s, (\(\w+, \w+\)): (.*)", job.stdout)
-    assert all(float(seconds) < 10 for seconds, _, _ in errors), job.stdout  # far less on a machine that rests
+    assert all(float(seconds) < 10 for seconds, _, _ in errors), job.stdout  # much less on an idle machine
     return [(kinds, words) for _, kinds, words in errors]
 
 

@@ -107,6 +107,6 @@ if world.rank == 0:
 
 def test_many_communicators(tmp_path, effort):
     np.save(tmp_path / "a.npy", np.arange(4.0))
-    # MPICH has 2048 contexts: each communicator takes one for the program and one for Plait.
+    # MPICH has 2048 contexts: each communicator needs one for the program and one for Plait.
     counts = effort.choose((30, 20), (980, 540))
     assert "right" in run_ranks(2, MANY, tmp_path / "a.npy", *counts)

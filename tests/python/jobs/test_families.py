@@ -1,4 +1,4 @@
-"""The choice between several MPI modules: a process uses the one for the family of the library that it has loaded."""
+"""The choice between several MPI modules: a process uses the module for the family of its MPI library."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ def library(version, **functions):
 
 
 def tell_abi(major):
-    """MPI_Abi_get_version of a library of this version of the standard interface."""
+    """Return a function MPI_Abi_get_version that reports this major version of the standard interface."""
 
     def tell(number, _minor):
         number._obj.value = major

@@ -1,4 +1,4 @@
-"""Programs that call MPI_Finalize, or end, while Plait still works: a short run of tests/stress/finalize.py."""
+"""Programs that call MPI_Finalize, or end, during operations of Plait: a short run of tests/stress/finalize.py."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ pytestmark = [needs_mpi, pytest.mark.skipif(shutil.which("mpicc") is None, reaso
 
 @pytest.mark.parametrize("language", ["C", "Fortran", "Python"])
 def test_mpi_finalize_during_pending_operations(language):
-    # The nodes have one rank each, where threads of Plait call MPI; the stress test has other nodes too.
+    # With one rank a node, threads of Plait call MPI; the stress test has other nodes, too.
     command = [sys.executable, str(FINALIZE), "--times", "1", "--load", "0", "--language", language, "--node", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
@@ -57,4 +57,4 @@ def test_mpi_finalize_through_a_pointer(tmp_path, kind):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("ended") == 2  # launchers may join lines of ranks
+    assert done.stdout.count("ended") == 2  # not lines: launchers may join lines of several ranks

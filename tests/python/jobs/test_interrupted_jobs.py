@@ -1,4 +1,4 @@
-"""Ctrl-C on a rank that waits for the others: it leaves the wait, and they get an error."""
+"""Ctrl-C on a rank that waits for the other ranks: the wait ends, and the other ranks get an error."""
 
 import re
 import shutil
@@ -86,7 +86,7 @@ def test_an_interrupted_rank_is_an_error_on_the_others(tmp_path, what, node):
     after = re.findall(r"interrupted after ([\d.]+) s", job.stdout)
     assert len(after) == 1, job.stdout
     assert float(after[0]) < 5  # 0.1 s on an idle machine
-    # A read that all ranks had started may succeed on the others; then the call after it finds the file failed.
+    # A read that all ranks had started may succeed on the other ranks; then their next call fails.
     interrupted = "rank 0 was interrupted in a collective call; nothing more can be done"
     other = {"request": "no error", "close": "no error", "queue": "an earlier collective call failed"}
     for rank in range(3):
@@ -97,7 +97,7 @@ def test_an_interrupted_rank_is_an_error_on_the_others(tmp_path, what, node):
     assert job.returncode == 0, job.stdout
 
 
-# Calls of MPI that block on the rank that PLAIT_LATE or PLAIT_SLOW names, once armed, until PLAIT_GO exists.
+# MPI calls that block, once armed, on the rank that PLAIT_LATE or PLAIT_SLOW names, until PLAIT_GO exists.
 LASTING = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -224,5 +224,5 @@ def test_creating_a_shared_position_is_interrupted(tmp_path):
 
 
 def test_moving_a_shared_position_is_interrupted(tmp_path):
-    # Rank 0 has left its first call, and reads after the elements of that call; the ranks continue together.
+    # Rank 0 left its first call, whose elements are skipped; afterwards the ranks continue together.
     assert sorted(count(tmp_path, "moving", PLAIT_SLOW="0")) == [("0", "1"), ("0", "2"), ("1", "1")]

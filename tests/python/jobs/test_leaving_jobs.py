@@ -1,4 +1,4 @@
-"""Ranks that leave the program, or give up a file, while the others wait for them: no rank hangs; all get an error."""
+"""Ranks exit, or abandon a file, while the other ranks wait for them: no rank hangs, and all get an error."""
 
 import os
 import re
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 NODES = pytest.mark.parametrize("node", ["", "1", "2"], ids=["one node", "nodes of 1", "nodes of 2"])
 
 
-# Rank 1 ends in one of several ways; the others print their error, and the time until it.
+# Rank 1 ends in one of several ways; the other ranks print their error and how long it took.
 LEAVING = """
 import sys, time
 import numpy as np
@@ -113,7 +113,7 @@ def test_a_rank_that_exits_during_an_exchange_between_nodes(exchange, what, node
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 @pytest.mark.parametrize("what", ["message", "broadcast"])
 def test_no_rank_waits_for_one_that_exits_during_an_exchange(exchange, what, node):
-    # Without MPI_Finalize the launcher ends the others, usually before they have noticed.
+    # Without MPI_Finalize the launcher kills the other ranks, usually before they detect the exit.
     begin = time.monotonic()
     job = launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
     assert time.monotonic() - begin < 60, job.stdout
@@ -135,7 +135,7 @@ def test_a_rank_without_memory_announces_its_exit(exchange, what):
 @pytest.mark.long
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 def test_a_rank_that_exits_later_with_fewer_calls(tmp_path, node):
-    # The MPICH broadcast whose sender waits for no other rank: rank 1 is done then.
+    # In MPICH's broadcast the sender does not wait for other ranks, so that rank 1 has finished the call.
     sends = {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "sched_binomial"}
     job = launch(4, compiled("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **sends)
     assert job.returncode == 0, job.stdout
@@ -195,7 +195,7 @@ def test_a_killed_rank_leaves_no_temporary_distant_file(tmp_path, node):
     assert list(tmp_path.iterdir()) == []
 
 
-# A rank leaves a block by an exception while the other waits for it in a call that is not Plait's.
+# A rank leaves a block by an exception while the other rank waits for it in a call of another library.
 GIVING_UP = """
 import sys
 from mpi4py import MPI

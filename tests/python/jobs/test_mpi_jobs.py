@@ -1,4 +1,4 @@
-"""Jobs that lose a process: the old file stays, no rank hangs, and no files are left."""
+"""Jobs that lose a process: the old file stays, no rank hangs, and no files remain."""
 
 import os
 import re
@@ -21,7 +21,7 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 MPIEXEC = shutil.which("mpiexec")
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 
-# A rank kills itself while the others write; the survivors print their error and end.
+# A rank kills itself while the other ranks write; the survivors print their error and exit.
 JOB = """
 import os, signal, sys, threading
 import numpy as np
@@ -56,7 +56,7 @@ os._exit(0)
 """
 
 
-# A rank is killed while all exchange messages between nodes; the only other one of its node makes no call afterwards.
+# A rank is killed while all ranks exchange messages between nodes; the other rank of its node makes no call afterwards.
 EXCHANGING = """
 import os, signal, threading, time
 import numpy as np
@@ -82,13 +82,14 @@ os._exit(7)
 """
 
 
-# Stays longer than its program, so that the launcher does not end the others before they notice themselves.  The shell
+# The shell outlives its program, so that the launcher does not kill the other ranks before they detect the loss.  The
+# shell of a killed rank runs until the exit status of a survivor makes the launcher kill it.
 # of a killed rank stays until the status of a survivor has the launcher end it.
 OUTLIVE = ["sh", "-c", '"$@"; status=$?; [ $status != 137 ] || sleep 60; sleep 2; exit $status', "sh"]
 
 
 def start(path, ranks, victim, moment, around=()):
-    """Runs the job and returns its output and how long it took."""
+    """Run the job, and return its output and duration."""
     environment = {**os.environ, **WELCOME}
     begin = time.monotonic()
     process = subprocess.Popen(
@@ -109,7 +110,7 @@ def start(path, ranks, victim, moment, around=()):
 
 
 def check_the_folder(path):
-    """Check that the old file exists, and that the next writer clears the leftovers of the dead processes."""
+    """Check that the old file exists, and that the next writer removes the leftovers of the dead processes."""
     np.testing.assert_array_equal(np.load(path), [1, 2, 3])
     with plait.open(path, "w", shape=(2,), dtype="f8") as file:
         file.write(np.array([4.0, 5.0]))
@@ -133,7 +134,7 @@ def in_use():
 
 @pytest.fixture(autouse=True)
 def _shared_memory_of_killed_jobs():
-    """Check that our shared memory is gone, and remove that of the MPI library, which it leaves after kills."""
+    """Check that no shared memory of Plait remains, and remove that of the MPI library, which stays after kills."""
     plait_names, mpich_names = shared_memory("plait-"), shared_memory("mpich_shm_")
     yield
     limit = time.monotonic() + 60
@@ -143,11 +144,11 @@ def _shared_memory_of_killed_jobs():
         time.sleep(0.1)
         remaining &= shared_memory(
             "plait-"
-        )  # other jobs of this machine have some for a short time, with changing names
+        )  # other jobs on this machine have such names only briefly
     for name in shared_memory("mpich_shm_") - mpich_names:
         path = Path("/dev/shm", name)
         with suppress(OSError):
-            settled = time.time() - path.stat().st_mtime > 5  # or another job is about to map it
+            settled = time.time() - path.stat().st_mtime > 5  # a newer file may belong to another job that is about to map it
             if settled and name not in in_use():
                 path.unlink(missing_ok=True)
 
@@ -189,7 +190,7 @@ def test_survivors_report_the_killed_rank(tmp_path, victim, moment):
     reports = re.findall(r"told (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output)
     survivors = [str(rank) for rank in range(3) if rank != victim]
     assert sorted(rank for rank, _ in reports) == survivors, output
-    # A survivor that looks late may see another rank gone that got its error earlier.
+    # A late survivor may report another rank, which got its error and exited earlier.
     ended = [named for _, named in reports]
     assert str(victim) in ended, output
     assert set(ended) <= {str(victim), *survivors}, output
@@ -214,7 +215,7 @@ def test_a_killed_rank_leaves_the_old_striped_file(tmp_path, victim, moment):
     assert seconds < 120
     with plait.open(name, shape=(3,), dtype="f8") as file:
         assert file.read().tolist() == [1, 2, 3]
-    # The next writer, even one that gives up, clears the leftovers of the dead processes.
+    # The next writer, even if it discards its file, removes the leftovers of the dead processes.
     with pytest.raises(KeyError), plait.open(name, "w", shape=(3,), dtype="f8"):
         raise KeyError("stop")
     assert {entry.name for disk in disks for entry in disk.iterdir()} == before

@@ -15,13 +15,13 @@ SIZES = (3, 1, 0, 5, 4)
 
 
 def parts_along(axis, sizes=SIZES, rest=(4, 6), dtype="f8"):
-    """Arrays of which each has other numbers."""
+    """Return arrays with different random numbers, to be joined along an axis."""
     shapes = [(*rest[:axis], size, *rest[axis:]) for size in sizes]
     return [np.random.default_rng(seed).integers(0, 99, shape).astype(dtype) for seed, shape in enumerate(shapes)]
 
 
 def write_files(folder, arrays, how="npy"):
-    """Write them as files of a kind; return the names."""
+    """Write the arrays to files of a format, and return the names."""
     names = []
     for number, array in enumerate(arrays):
         name = str(folder / f"part-{number}.{how}")
@@ -114,7 +114,7 @@ def test_indexing_equals_numpy(tmp_path, index):
 
 
 def test_halos_and_copies_of_layouts(tmp_path):
-    """The halo, which the section of a layout lacks, stays unchanged."""
+    """Halos outside the section of a layout stay unchanged."""
     arrays = parts_along(0)
     whole = np.concatenate(arrays)
     layout = plait.Layout(whole.shape, "(block, *, *)", grid=(3,), halo=(1, 2, 0))
@@ -141,7 +141,7 @@ def test_patterns_are_in_natural_order(tmp_path, monkeypatch):
         np.testing.assert_array_equal(joined[:, 1], [10, 1, 9])
     Path("run-[a].npy").touch()
     np.save("run-[a].npy", np.ones((2, 2)))
-    assert plait.concat("run-[a].npy").shape == (2, 2)  # a file's own name
+    assert plait.concat("run-[a].npy").shape == (2, 2)  # the literal name of a file, not a pattern
 
 
 def test_incompatible_parts_are_named(tmp_path):
@@ -201,7 +201,7 @@ def test_many_parts_are_not_open_at_once(tmp_path):
 
 
 def test_a_part_stays_open_while_a_thread_reads_it(tmp_path, monkeypatch):
-    """The first part is slow: other parts are opened and closed meanwhile."""
+    """Reading the first part is slow: meanwhile other parts are opened and closed."""
     arrays = parts_along(0, (2,) * 12)
     with plait.concat(write_files(tmp_path, arrays, "zarr")) as joined:
         slow, others, files = joined.parts[0].url, threading.Semaphore(0), joined._files.files

@@ -1,4 +1,4 @@
-"""Attributes that change the meaning of joined elements agree, or elements are decoded or converted."""
+"""Attributes that change the meaning of joined elements must agree, or elements are decoded or converted."""
 
 import datetime
 import warnings
@@ -156,7 +156,7 @@ def test_missing_times_stay_missing(here):
 @pytest.mark.parametrize("name", ["NETCDF3_CLASSIC", "NETCDF4", "h5"])
 @pytest.mark.parametrize("dtype", ["i2", "i4", "f4", "f8"])
 def test_unwritten_times_stay_missing(here, name, dtype):
-    """They have netCDF's default fill value if the file has no _FillValue."""
+    """Unwritten times have netCDF's default fill value if the file has no _FillValue."""
     units = ["days since 2000-01-01", "days since 2000-01-11"]
     kind, ending = ("NETCDF4", "h5") if name == "h5" else (name, "nc")
     for at in range(2):
@@ -200,7 +200,7 @@ def test_bounds_have_the_units_of_their_coordinate(here):
 
 @pytest.mark.parametrize("own", [(True, False), (False, True), (False, False), (True, True)], ids=str)
 def test_bounds_with_own_units_fit_those_without(here, own):
-    """The bounds of each file may have units or not, and each file has its own name for the coordinate."""
+    """The bounds of a file may lack units, and the name of the coordinate may differ between files."""
     names = []
     for at, (day, coordinate) in enumerate((("2000-01-01", "time"), ("2000-01-03", "t"))):
         units = {"units": f"days since {day}", "calendar": "noleap"}
@@ -256,7 +256,7 @@ def test_decoded_as_xarray_decodes(here, stored, factor):
         attributes |= {"scale_factor": np.dtype(factor).type(0.5), "add_offset": np.dtype(factor).type(-3)}
     name = write("a.nc", values, attributes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of two fill values
+        warnings.simplefilter("ignore")  # the warning about two fill values
         expected = xarray.open_dataset("a.nc")["v"].values
     with plait.concat([name], unpack=True) as joined:
         assert joined.dtype.kind == "f"
@@ -294,7 +294,7 @@ def test_limits_have_the_signs_of_elements(here):
 
 
 def test_missing_values_of_wider_types_have_the_sign_of_elements(here):
-    """Numbers in the attributes of Zarr have 64 bits."""
+    """Numbers in attributes of Zarr have 64 bits."""
     attributes = {"_Unsigned": "true", "missing_value": -1, "scale_factor": 2.0}
     with plait.open("a.zarr::v", "w", shape=(2,), dtype="i1", attributes=attributes) as file:
         file.write(np.array([-1, -2], "i1"))

@@ -11,7 +11,7 @@ def write_part(
 ):
     """Write a file with time, lat, t2m (time, lat), count (lat, time), a scalar crs and a packed array rain (time).
 
-    more  attributes of time
+    more: attributes of time
     """
     random = np.random.default_rng(seed)
     times = np.asarray(times)

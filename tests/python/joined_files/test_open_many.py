@@ -23,7 +23,7 @@ def paths(tmp_path, monkeypatch):
 
 @pytest.fixture
 def whole(paths):
-    """The files as xarray joins them, without decoding."""
+    """Return the files joined by xarray, without decoding."""
     parts = [xarray.open_dataset(path, engine="netcdf4", mask_and_scale=False, decode_times=False) for path in paths]
     yield xarray.concat(parts, "time", data_vars="minimal", coords="minimal", compat="override")
     for part in parts:

@@ -1,4 +1,4 @@
-"""The folder in which the processes of a job meet: each test has its own, and nothing may be left there."""
+"""The processes of a job meet in a folder that each test has for itself, and that must be empty after the test."""
 
 import pytest
 

@@ -23,7 +23,7 @@ def python(source: str) -> list[str]:
 
 
 def start(ranks: int | None, command: Sequence[str], *options: str, **more) -> subprocess.Popen[str]:
-    """Starts `plait run`."""
+    """Start `plait run`."""
     number = [] if ranks is None else ["-n", str(ranks)]
     return subprocess.Popen(
         [*PLAIT, "run", *number, *options, "--", *map(str, command)],
@@ -35,7 +35,7 @@ def start(ranks: int | None, command: Sequence[str], *options: str, **more) -> s
 
 
 def run(ranks: int | None, command: Sequence[str], *options: str, **more) -> tuple[int, str]:
-    """Status and output of `plait run`."""
+    """Return the exit status and the output of `plait run`."""
     input_ = more.pop("input", None)
     if input_ is not None:
         more["stdin"] = subprocess.PIPE
@@ -57,7 +57,7 @@ def check(ranks: int, source: str) -> str:
 
 @contextlib.contextmanager
 def by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[subprocess.Popen[str]]]:
-    """Starts a process for each of these settings, as a shell does; they end with the block."""
+    """Start a process with each of these environments, without `plait run`; the processes end with the block."""
     ranks = [
         subprocess.Popen(
             command,
@@ -79,10 +79,10 @@ def by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[
 
 
 def job(rank: int, size: int, name: str = "hand") -> dict[str, str]:
-    """Return the settings of a rank."""
+    """Return the environment variables of a rank."""
     return {"PLAIT_JOB": name, "PLAIT_SIZE": str(size), "PLAIT_RANK": str(rank)}
 
 
 def answers(ranks: Sequence[subprocess.Popen[str]]) -> list[str]:
-    """Return the output of each rank, after its end."""
+    """Wait until the ranks end, and return the output of each."""
     return [rank.communicate(timeout=300)[0] for rank in ranks]

@@ -1,4 +1,4 @@
-"""Files, redistributions, streams and pipes between ranks without MPI, against NumPy."""
+"""Files, redistributions, streams and pipes of ranks without MPI, compared with NumPy."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Jobs without MPI that lose a rank: the other ranks, and the resources that they share."""
+"""Jobs without MPI that lose a rank: errors on the other ranks, and the release of shared resources."""
 
 import os
 import signal
@@ -76,7 +76,7 @@ def test_an_interrupted_rank_is_an_error_on_the_others(call, tmp_path):
             assert process.stdout.readline() == "there\n"
         time.sleep(0.5)
         ranks[0].send_signal(signal.SIGINT)
-        assert ranks[0].stdout.readline() == "interrupted\n"  # although rank 1 has not made the call
+        assert ranks[0].stdout.readline() == "interrupted\n"  # although rank 1 has not entered the call
         second = ranks[0].stdout.readline()
         (tmp_path / "go").touch()
         outputs = jobs.answers(ranks[1:])
@@ -95,7 +95,7 @@ def test_a_rank_may_be_interrupted_at_any_time(effort):
                 assert process.stdout.readline() == "there\n"
             time.sleep(delay)
             ranks[1].send_signal(signal.SIGSTOP)
-            time.sleep(0.2)  # the others wait for it, wherever it is
+            time.sleep(0.2)  # the other ranks wait for it in any phase of the call
             ranks[0].send_signal(signal.SIGINT)
             assert ranks[0].stdout.readline() == "interrupted\n"
             ranks[1].send_signal(signal.SIGCONT)
@@ -221,5 +221,5 @@ def test_a_job_leaves_no_files(meeting_folder):
         for process in ranks:
             process.kill()
     assert shared, "the ranks share no memory, so this test would show nothing"
-    assert [name for name in shared if os.path.exists(name)] == []  # those of /memfd: have no name to be left
+    assert [name for name in shared if os.path.exists(name)] == []  # anonymous memory (/memfd:) has no name that could remain
     assert list(meeting_folder.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Ranks without MPI find each other; what happens if they do not, or if one leaves."""
+"""Ranks without MPI connect to each other; errors if a rank is missing or exits."""
 
 import fcntl
 import os
@@ -76,7 +76,7 @@ def test_a_rank_that_ends_before_all_have_connected(meeting_folder):
     with jobs.by_hand(asking(30), jobs.job(0, 3), jobs.job(1, 3)) as ranks:
         while not (meeting_folder / "hand.plait-job").exists():
             time.sleep(0.01)
-        time.sleep(1.5)  # both are there
+        time.sleep(1.5)  # both ranks have arrived
         ranks[1].kill()
         began = time.monotonic()
         text = ranks[0].communicate(timeout=300)[0]
@@ -159,7 +159,7 @@ def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
         assert "is a symbolic link" in rank.communicate(timeout=300)[0]
-    monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "plait"))  # which the user names
+    monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "plait"))  # a folder that the user names
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
         assert jobs.answers(ranks) == ["2\n", "2\n"]
     assert list(real.iterdir()) == []
@@ -167,7 +167,7 @@ def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
 
 def test_a_stopped_rank_does_not_block_the_others_for_ever(meeting_folder):
     with open(meeting_folder / "hand.plait-job", "w") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX, 1)  # like a process that is just looking for others
+        fcntl.lockf(file, fcntl.LOCK_EX, 1)  # as a process does while it looks for other ranks
         began = time.monotonic()
         with jobs.by_hand(asking(1), jobs.job(0, 2)) as (rank,):
             text = rank.communicate(timeout=300)[0]

@@ -24,7 +24,7 @@ def wait_for_ranks(job, ranks):
 
 
 def has_ended(process):
-    """Return whether a process has ended, even if nothing has waited for it yet."""
+    """Return True if a process has ended, even if no process has waited for it yet."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

@@ -15,7 +15,7 @@ from oracle.spec import Spec, Stage
 import plait
 from plait import BitPermutation, Layout
 
-#: Figure 2: an image of 8x8 bytes in 4x4 parts, and eight byte blocks on two disks.
+#: Figure 2: an image of 8x8 bytes in parts of 4x4, and blocks of eight bytes on two disks.
 IMAGE = Layout((8, 8), "(block, block) onto (2, 2)")
 DISKS = Layout((64,), "(cyclic(8)) onto (2)")
 
@@ -101,7 +101,7 @@ POWERS = [
 
 
 def bits_of_every_element(layout, order):
-    """Return rank and position of each element in the order of their numbers, by the layout's own answers."""
+    """Return rank and position of each element in C order, from the methods of the layout."""
     positions = []
     for index in np.ndindex(*(layout.shape if order == "C" else layout.shape[::-1])):
         element = index if order == "C" else index[::-1]

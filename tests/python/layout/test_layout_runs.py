@@ -1,4 +1,4 @@
-"""Contiguous stretches that ranks own, against a walk over all elements."""
+"""Contiguous runs that ranks own, compared with a walk over all elements."""
 
 import itertools
 

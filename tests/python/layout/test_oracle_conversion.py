@@ -1,4 +1,4 @@
-"""Conversions between layouts of the whole notation against the model: messages, runs, block sizes, identities."""
+"""Conversions between layouts of the whole notation, compared with the model: messages, runs, block sizes, identities."""
 
 import itertools
 from dataclasses import replace
@@ -24,7 +24,7 @@ def pairs(draw, count=2, **options):
 
 
 def collect_traffic(conversion, source, target):
-    """Return the messages that each rank sends, and those that each one receives, by sender and receiver."""
+    """Return the messages that ranks send and the messages that ranks receive, by (sender, receiver)."""
     sent = {
         (rank, message.rank): (message.elements, message.runs)
         for rank in source.rank_numbers
@@ -109,7 +109,7 @@ def test_every_halo_of_one_short_dimension(size):
 
 
 def check_filling(a, b):
-    """Messages that fill halos as well, against the model."""
+    """Compare the messages that also fill halos with the model."""
     source, target = Model(a), Model(b)
     conversion = plait.compose(make_layout(a), make_layout(b), fill_halo=True)
     assert conversion.fills_halo
@@ -170,7 +170,7 @@ def test_a_layout_to_itself_moves_nothing_between_ranks(drawn):
 
 
 def redistribute_to_list(arrays, source, target):
-    """Redistribute, with a list as result even for one array."""
+    """Redistribute arrays, and return a list even for a single array."""
     actual = plait.redistribute(arrays, source, target)
     return actual if isinstance(actual, list) else [actual]
 

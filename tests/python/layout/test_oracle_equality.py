@@ -1,4 +1,4 @@
-"""All small layouts of a kind: exactly those with the same meaning are equal and have the same text."""
+"""All small layouts of a kind: layouts are equal and have the same text if and only if their meaning is the same."""
 
 import itertools
 from dataclasses import replace
@@ -69,7 +69,7 @@ def two_dimensions(shape):
 
 
 def every_map(size):
-    """Return every map of a dimension to up to three coordinates, and aligned arrays that have many of them."""
+    """Return every map of a dimension to up to three coordinates, and alignments that result in many such maps."""
     specs = [Spec((size,), ((Stage("cyclic", (0,)),),), (extent,)) for extent in (1, 2, 3)]
     for extent in (1, 2, 3) if size else ():
         for owners in itertools.product(range(extent), repeat=size):
@@ -86,7 +86,7 @@ def every_map(size):
 
 
 def every_copy(size):
-    """Return layouts with copies and with ranks left out, in each of their spellings."""
+    """Return layouts with replicas and with unused ranks, in each of their spellings."""
     block = Stage("block", (0,))
     for grid in ((1, 2), (2, 1), (2, 2), (3, 2)):
         extents = {(0, 1): Spec((size,), ((block,),), grid, replicate=(1,), named=True)}
@@ -104,7 +104,7 @@ def every_copy(size):
 
 
 def every_halo(size):
-    """Return layouts that differ in their halos alone, and such that are spelled differently."""
+    """Return layouts that differ only in their halos, and equal layouts in different spellings."""
     for kind, extent in itertools.product(("block", "balanced", "cyclic"), (1, 2, 3)):
         plain = Spec((size, 2), ((Stage(kind, (0,)),), ()), (extent,))
         for low, high, other in itertools.product(range(3), range(3), range(2)):
@@ -130,7 +130,7 @@ def check_groups(every):
         assert hash(known[1]) == hash(layout)
         other = keys.setdefault(text, (key, spec))
         assert other[0] == key, f"different, but printed alike: {to_text(other[1])} and {to_text(spec)}"
-    # The layouts of different groups differ from each other.
+    # Layouts of different groups must not be equal.
     different = [layout for _, layout, _ in texts.values()]
     for a, b in itertools.pairwise(different):
         assert a != b

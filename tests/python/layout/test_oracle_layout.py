@@ -99,7 +99,7 @@ def test_one_layout_in_many_spellings(spec):
 
 
 def check_equality(specs_):
-    """Layouts that mean the same, and no others, are equal, print equally and have equal hashes."""
+    """Check that layouts are equal, print equally and have equal hashes if and only if they have the same meaning."""
     layouts = [make_layout(spec) for spec in specs_]
     keys = [Model(spec).key() for spec in specs_]
     for (a, key_a), (b, key_b) in itertools.combinations(zip(layouts, keys, strict=True), 2):

@@ -1,4 +1,4 @@
-"""Names of ranks against the model: which layouts differ in them alone, and which names save most moving."""
+"""Rank names, compared with the model: layouts that differ only in rank names, and the names that move least data."""
 
 import itertools
 from collections import Counter

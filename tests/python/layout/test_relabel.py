@@ -38,7 +38,7 @@ def count_moved(source, target):
 
 @pytest.mark.usefixtures("_scipy")
 def test_the_documented_case_of_costa():
-    # 100000 x 100000 in blocks of 100 from a grid of 2 x 4 to one of 4 x 2; COSTA saves a third of the volume there.
+    # 100000 x 100000 elements in blocks of 100, from a 2 x 4 to a 4 x 2 grid: COSTA saves a third of the volume.
     source = plait.Layout.parse("100000x100000 (cyclic(100), cyclic(100)) onto (2, 4)")
     target = plait.Layout.parse("100000x100000 (cyclic(100), cyclic(100)) onto (4, 2)")
     better = plait.relabel(source, target)

@@ -42,7 +42,7 @@ def check(rank: int, folder: str) -> None:
             count += 1
         if ranks.ndim == 2 and ascends(ranks, 0):
             placements = (placement_types._StridedShard(0, split_factor=int(ranks.shape[1])), Shard(0))
-            # PyTorch scatters uneven strided shards of one rank's data not at all, so that each takes its own.
+            # PyTorch cannot scatter uneven strided shards from one rank, so each rank takes its own shard.
             tensor = distribute_tensor(whole, mesh, placements, src_data_rank=None)
             layout = dtensor.from_dtensor(tensor)
             rows, columns = layout.indices(rank)

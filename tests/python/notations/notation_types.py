@@ -37,7 +37,7 @@ def list_distributions(size: int, extent: int) -> list[str]:
 
 
 def darrays() -> int:
-    """Compare darrays: made here and by hand, read back and packed."""
+    """Compare darrays that Plait and MPI make: read them back, and compare the packed elements."""
     count = 0
     for shape, grid in CASES:
         for texts in itertools.product(*(list_distributions(n, p) for n, p in zip(shape, grid, strict=True))):
@@ -59,7 +59,7 @@ def darrays() -> int:
 
 
 def subarrays() -> int:
-    """Compare subarrays: packed, and those of all ranks together read back."""
+    """Compare subarrays: their packed elements, and the layout that is read back from those of all ranks."""
     count = 0
     for text in [
         "11 (gen_block(2, 5, 4)) onto (3)",

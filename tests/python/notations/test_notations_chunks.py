@@ -1,4 +1,4 @@
-"""Chunks: Dask's one a rank, and whole chunks of Zarr and HDF5."""
+"""Chunks: one chunk of Dask for each rank, and whole chunks of Zarr and HDF5."""
 
 import numpy as np
 import pytest

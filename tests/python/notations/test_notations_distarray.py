@@ -10,7 +10,7 @@ from plait.notations import distarray
 
 
 class Exporter:
-    """Something with the protocol's method."""
+    """An object with the method of the protocol."""
 
     def __init__(self, export):
         self.export = export

@@ -1,4 +1,4 @@
-"""DTensor's placements against torch.chunk, spelled out; and against PyTorch itself where it is installed."""
+"""DTensor's placements, compared with a reimplementation of torch.chunk, and with PyTorch if it is installed."""
 
 import itertools
 import subprocess
@@ -162,7 +162,7 @@ def test_invalid_placements_are_errors(placements, mesh, reason):
 def test_layouts_that_the_notation_cannot_express(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         dtensor.to_placements(plait.Layout.parse(text))
-    with pytest.raises(plait.ArgumentError, match="pieces"):  # 3, 3, 3, 0 indices, and not 3, 2, 2, 2
+    with pytest.raises(plait.ArgumentError, match="pieces"):  # pieces of 3, 3, 3 and 0 indices instead of 3, 2, 2 and 2
         dtensor.to_placements(plait.Layout.parse("9 (block) onto (4)"), np.arange(4).reshape(2, 2))
     with pytest.raises(plait.ArgumentError, match="pieces"):
         dtensor.to_placements(plait.Layout.parse("8x8 (block, block) onto (2, 2)"), np.arange(4))

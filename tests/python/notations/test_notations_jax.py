@@ -9,7 +9,7 @@ import pytest
 import plait
 from plait.notations import jax as notation
 
-# Read when JAX starts its CPU devices, which is at their first use.
+# JAX reads this variable when it starts its CPU devices, at their first use.
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 

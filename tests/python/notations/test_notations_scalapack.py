@@ -1,4 +1,4 @@
-"""ScaLAPACK descriptors against ScaLAPACK's own formulas: INDXG2P, INDXG2L and NUMROC, spelled out."""
+"""ScaLAPACK descriptors, compared with ScaLAPACK's formulas INDXG2P, INDXG2L and NUMROC."""
 
 import pytest
 from hypothesis import given, settings

@@ -28,7 +28,7 @@ def records(draw: Any, depth: int = 2) -> np.dtype[Any]:
 
 
 def random_records(dtype: np.dtype[Any], shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
-    """Return records of small numbers, so that each type has them; gaps are zero."""
+    """Return records of small numbers, which every type can represent; gaps are zero."""
     array = np.zeros(shape, dtype)
     _fill(array, np.random.default_rng(seed))
     return array
@@ -48,7 +48,7 @@ def _fill(array: np.ndarray, chance: np.random.Generator) -> None:
 
 
 def assert_same(array: np.ndarray, other: np.ndarray) -> None:
-    """Compare the fields of two arrays by their bytes, not what is between them."""
+    """Compare the fields of two arrays by their bytes; the bytes between fields are ignored."""
     assert array.dtype == other.dtype
     assert array.shape == other.shape
     if array.dtype.names is None:

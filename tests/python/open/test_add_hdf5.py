@@ -25,7 +25,7 @@ STORAGE = {
 
 
 def make(path, libver="earliest"):
-    """Make a file with a few objects; return what is in it."""
+    """Write a file with a few objects, and return their content."""
     rng = np.random.default_rng(0)
     with h5py.File(path, "w", libver=libver) as file:
         file["other"] = np.arange(1000)
@@ -58,7 +58,7 @@ def test_arrays_are_added(tmp_path, storage, libver, name):
         file.write(array)
         np.testing.assert_array_equal(file.read(), array)
         with h5py.File(path) as now:
-            assert name not in now  # until the file is closed
+            assert name not in now  # the array appears when the file is closed
     assert former(path) == before
     with h5py.File(path, "a") as file:
         dataset = file[name]
@@ -67,7 +67,7 @@ def test_arrays_are_added(tmp_path, storage, libver, name):
         assert dataset.chunks == STORAGE[storage].get("chunks")
         assert (dataset.compression == "gzip") == (storage == "deflate")
         assert dataset.maxshape == (None if storage == "unlimited" else 6, 9)
-        # The library can go on.
+        # The library can change the file further.
         file["later"] = np.arange(3)
         dataset[1, 2] = -5
     array[1, 2] = -5
@@ -81,7 +81,7 @@ def test_unwritten_elements_have_the_fill_value(tmp_path, storage):
     path = tmp_path / "a.h5"
     make(path)
     with path.open("ab") as file:
-        file.write(b"\xff" * 100_000)  # as a killed program leaves them
+        file.write(b"\xff" * 100_000)  # bytes that a killed program left
     expected = np.full(SHAPE, STORAGE[storage].get("fill_value", 0), "i4")
     with plait.open(f"{path}::v", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]) as file:
         np.testing.assert_array_equal(file.read(), expected)
@@ -176,7 +176,7 @@ def test_many_arrays_are_added(tmp_path):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("suffix", [".h5", ".nc"])
 def test_random_arrays_are_added(tmp_path, seed, suffix):
-    """Each array is written in pieces, by random layouts, and some grow; all others stay as they were."""
+    """Each array is written in pieces, by random layouts, and some arrays grow; all others stay unchanged."""
     rng = np.random.default_rng(seed)
     path = tmp_path / f"a{suffix}"
     make(path, "latest" if seed % 2 else "earliest")
@@ -319,7 +319,7 @@ def test_an_array_truncated_by_another_program_is_not_added(tmp_path, dtype):
     size = path.stat().st_size
     file = plait.open(f"{path}::v", "a", shape=3, dtype=dtype)
     file.write(["a", "b" * 3000, "c"] if dtype == "text" else block(3))
-    # HDF5's library cuts the file when it closes it; the texts alone are at its end.
+    # HDF5's library truncates the file at close; only the texts are at its end.
     os.truncate(path, path.stat().st_size - 1 if dtype == "text" else size)
     with pytest.raises(plait.StoreError, match="has been changed by another program meanwhile"):
         file.close()

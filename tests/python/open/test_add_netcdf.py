@@ -17,7 +17,7 @@ FREE = 800
 
 
 def make(path, kind="NETCDF3_CLASSIC", *, free=FREE, variables=True, records=0):
-    """Make a file with free bytes after its header, which netCDF's library leaves when an attribute is removed."""
+    """Write a file with free bytes after its header, which netCDF's library leaves when an attribute is removed."""
     with netcdf4.Dataset(path, "w", format=kind) as file:
         file.title = "t"
         if free:
@@ -79,7 +79,7 @@ def test_variables_are_added(tmp_path, kind, names, dtype):
         assert (variable.units, variable.one, variable.short) == ("mm", 7, -3)
         np.testing.assert_array_equal(variable.two, [1.5, 2.5])
         assert file.data_model == kind
-        # The library can go on.
+        # The library can change the file further.
         file.createDimension("more", 2)
         file.createVariable("later", "f4", ("more", "x"))[:] = 5
         file.note = "x" * 1000
@@ -123,7 +123,7 @@ def test_a_file_without_variables_and_dimensions(tmp_path):
     make(path, variables=False, free=0)
     for name in ("p", "q"):
         new = {"shape": 3, "dtype": ">i2", "dimension_names": ["n"]}
-        if name == "q":  # p begins where the header ends
+        if name == "q":  # p is stored directly after the header
             with pytest.raises(
                 plait.ArgumentError, match="its description needs 36 bytes in the header, but there are 0"
             ):
@@ -226,7 +226,7 @@ def test_a_kill_leaves_no_variable_or_the_complete_variable(tmp_path, names):
     seen = []
     at = 0
     while (code := add(at)) != 0:
-        if not (names == "y,x" and at % 2 == 1):  # half of an atomic write is no kill
+        if not (names == "y,x" and at % 2 == 1):  # a kill cannot interrupt an atomic write
             assert code == -signal.SIGKILL
             is_added = "new" in [info.name for info in plait.arrays_in(path)]
             check_former(path)

@@ -65,7 +65,7 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
             "own": (8, False),
         }
         np.testing.assert_array_equal(file["temp"][:], np.ones((5, 4)))
-        # The library can go on.
+        # The library can change the file further.
         file["v"][5:7] = 3
         file.createDimension("later", 2)
         file.createVariable("later", "i4", ("later", "height"))[:] = 4
@@ -76,7 +76,7 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
         np.testing.assert_array_equal(dataset["v"][5:, 0], [3, 3, 9])
         assert dataset.sizes["height"] == 6
         assert not np.isnan(dataset["u"][:5]).any()
-    with h5py.File(path) as file:  # scales refer to their users, and have numbers of their own
+    with h5py.File(path) as file:  # scales refer to the variables that use them, and have unique numbers
         users = [file[reference[0]].name for reference in file["lat"].attrs["REFERENCE_LIST"]]
         assert users == ["/temp", "/v", "/w", "/g/v", "/_nc4_non_coord_own"]
         numbers = [file[name].attrs["_Netcdf4Dimid"] for name in ("time", "lat", "bare", "g/inner", "height", "other")]

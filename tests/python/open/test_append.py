@@ -1,4 +1,4 @@
-"""Zarr arrays that grow, and what other programs find meanwhile and after kills."""
+"""Zarr arrays that grow, and the state that other programs see meanwhile and after kills."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ def test_many_blocks_are_appended_before_close(tmp_path, options):
             added = block((number, 7), number)
             file.append(added)
             expected = np.concatenate((expected, added))
-        assert zarr.open_array(tmp_path / "a.zarr", mode="r").shape == SHAPE  # until the file is closed
+        assert zarr.open_array(tmp_path / "a.zarr", mode="r").shape == SHAPE  # the shape changes when the file is closed
     np.testing.assert_array_equal(content(tmp_path / "a.zarr"), expected)
 
 

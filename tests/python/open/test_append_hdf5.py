@@ -1,4 +1,4 @@
-"""HDF5 and netCDF-4 datasets that grow, and what other programs find meanwhile and after kills."""
+"""HDF5 and netCDF-4 datasets that grow, and the state that other programs see meanwhile and after kills."""
 
 import signal
 import subprocess
@@ -20,7 +20,8 @@ FILTERS = {
     "deflate": {"compression": "gzip", "shuffle": True},
     "check sums": {"fletcher32": True},
 }
-# The index of chunks that HDF5 makes for each: a B-tree of version 1, an extensible array, one of version 2, a fixed
+# The chunk index that HDF5 creates for each: a version 1 B-tree, an extensible array, a version 2 B-tree, a fixed
+# array, a single chunk.
 # array, a single chunk.
 INDEXES = {
     "tree 1": ("earliest", (None, None), (2, 3)),
@@ -70,7 +71,7 @@ def test_blocks_of_all_sizes_are_appended(tmp_path, index, filters):
             np.testing.assert_array_equal(content(tmp_path / "a.h5"), expected)
             with plait.open(f"{tmp_path}/a.h5::/g/v") as file:
                 np.testing.assert_array_equal(file.read(), expected)
-    # The library can go on.
+    # The library can change the file further.
     with h5py.File(tmp_path / "a.h5", "a") as file:
         axis = 0 if INDEXES[index][1][0] != 5 else 1
         shape = [*expected.shape]
@@ -90,7 +91,7 @@ def test_many_blocks_are_appended_before_close(tmp_path, index, filters):
             file.append(added)
             expected = np.concatenate((expected, added))
             np.testing.assert_array_equal(file.read(), expected)
-        assert content(tmp_path / "a.h5").shape == SHAPE  # until the file is closed
+        assert content(tmp_path / "a.h5").shape == SHAPE  # the shape changes when the file is closed
     np.testing.assert_array_equal(content(tmp_path / "a.h5"), expected)
 
 
@@ -146,7 +147,7 @@ def test_resizing_discards_and_fills(tmp_path, index, filters):
 
 @pytest.mark.parametrize("filters", FILTERS)
 def test_resizing_after_writes_loses_no_chunk(tmp_path, filters):
-    """A smaller shape takes effect at once, but enters only the chunks within it into the index."""
+    """A smaller shape takes effect at once; afterwards only chunks within it are entered into the index."""
     array, added = block((5, 4)), block((3, 4), 1)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         options = {"maxshape": (None, None), **FILTERS[filters]}
@@ -347,7 +348,7 @@ def test_other_netcdf_variables_get_fill_values(tmp_path):
         assert len(file.dimensions["time"]) == 5
         np.testing.assert_array_equal(file["v"][:], [[1] * 4] * 3 + [[2] * 4] * 2)
         np.testing.assert_array_equal(file["w"][:], [[1] * 4] * 3 + [[-5] * 4] * 2)
-    # Each variable has a length of its own in the file, from which append() goes on.
+    # The file stores a separate length for each variable, at which append() continues.
     for name, added in (("time", np.array([3.0, 4.0])), ("w", np.full((2, 4), 3, "i2"))):
         with plait.open(f"{tmp_path}/a.nc::/{name}", "a") as file:
             assert len(file.read()) == 3

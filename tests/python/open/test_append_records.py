@@ -1,4 +1,4 @@
-"""Classic netCDF files and .npy files that grow, and what other programs find meanwhile and after kills."""
+"""Classic netCDF files and .npy files that grow, and the state that other programs see meanwhile and after kills."""
 
 import os
 import signal
@@ -50,7 +50,7 @@ def test_records_are_appended(tmp_path, kind, variables):
             np.testing.assert_array_equal(file.read(), expected)
     if "b" in variables:
         np.testing.assert_array_equal(read(path, "b")[3:], -7)
-    with netcdf4.Dataset(path, "a") as file:  # netCDF's library can go on
+    with netcdf4.Dataset(path, "a") as file:  # netCDF's library can change the file further
         file["a"][8] = [1, 2, 3]
     assert len(read(path, "a")) == 9
 

@@ -1,4 +1,4 @@
-"""Content determines the format of existing files; suffixes and `format=` determine that of new files."""
+"""The content determines the format of existing files; suffixes and `format=` determine the format of new files."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""Virtual datasets, external storage and external links: which other files an HDF5 file makes Plait read."""
+"""Virtual datasets, external storage and external links: the other files that Plait reads for an HDF5 file."""
 
 import os
 from pathlib import Path

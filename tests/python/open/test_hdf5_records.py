@@ -99,7 +99,7 @@ def test_fields_out_of_order_and_texts_with_other_padding(tmp_path):
         space = h5py.h5s.create_simple((3,))
         h5py.h5d.create(file.id, b"a", kind, space).write(h5py.h5s.ALL, h5py.h5s.ALL, raw, kind)
     actual, expected = plait.open(path).read(), by_h5py(path)
-    assert dict(actual.dtype.fields) == dict(expected.dtype.fields)  # h5py has them in their order in the file
+    assert dict(actual.dtype.fields) == dict(expected.dtype.fields)  # in h5py the fields have the order of the file
     assert actual.dtype.names == ("first", "inner", "last")
     assert actual["first"].tolist() == [b"ab"] * 3
     for name in actual.dtype.names:
@@ -152,7 +152,7 @@ def test_fill_values_of_arrays_as_elements(tmp_path):
             kind = h5py.h5t.array_create(h5py.h5t.STD_I32LE, (3,))
             creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
             creation.set_chunk((2,))
-            value = np.array(fill, "<i4")  # h5py has no value of an array type
+            value = np.array(fill, "<i4")  # h5py has no scalars of an array type
             assert (
                 library.H5Pset_fill_value(
                     ctypes.c_int64(creation.id), ctypes.c_int64(kind.id), value.ctypes.data_as(ctypes.c_void_p)

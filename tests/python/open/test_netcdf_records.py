@@ -22,7 +22,7 @@ STATION = np.dtype(
     }
 )
 
-# netCDF4's library and h5py's do not always agree in one process.
+# The HDF5 libraries of netCDF4 and h5py may conflict in one process.
 READ = """
 import sys, netCDF4, numpy as np
 with netCDF4.Dataset(sys.argv[1]) as file:

@@ -78,7 +78,7 @@ def test_copies(bucket, tmp_path):
     plait.copy(f"{bucket}/b.zarr", tmp_path / "c.zarr")
     assert [info.name for info in plait.arrays_in(tmp_path / "c.zarr")] == ["x", "z"]
     np.testing.assert_array_equal(plait.open(f"{tmp_path}/c.zarr::z").read(), WHOLE * 3)
-    plait.copy(tmp_path / "a.npz", f"{bucket}/b.zarr")  # grows, and replaces arrays
+    plait.copy(tmp_path / "a.npz", f"{bucket}/b.zarr")  # adds arrays to the hierarchy and replaces others
     assert [info.name for info in plait.arrays_in(f"{bucket}/b.zarr")] == ["x", "y", "z"]
     np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr::y").read(), WHOLE[0])
     with pytest.raises(plait.ArgumentError, match="is the source itself"):

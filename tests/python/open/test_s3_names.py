@@ -53,7 +53,7 @@ def test_profiles(server, monkeypatch, tmp_path):
 
 
 def test_anonymous(server, monkeypatch):
-    write("s3://public/a.zarr")  # the server takes requests without a signature for this bucket
+    write("s3://public/a.zarr")  # the server accepts requests without a signature for this bucket
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     server.log()
     np.testing.assert_array_equal(plait.open("s3://public/a.zarr?anonymous=true").read(), DATA)

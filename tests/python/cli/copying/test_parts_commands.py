@@ -1,4 +1,4 @@
-"""`plait copy` in parts: the steps, their texts, the script for Slurm, and wrong options."""
+"""`plait copy` in parts: begin, copy and finish, their output, the Slurm script, and wrong options."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""plait.copy and `plait copy` that append a file which brings arrays that the target does not have."""
+"""plait.copy and `plait copy` append a file with arrays that the target does not have yet."""
 
 import subprocess
 import sys

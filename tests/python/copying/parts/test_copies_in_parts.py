@@ -1,4 +1,4 @@
-"""Copies in parts: the target equals that of a plain copy, in whatever order and however often parts are copied."""
+"""Copies in parts: the target equals that of a plain copy, for any order and repetition of the parts."""
 
 import json
 import pickle

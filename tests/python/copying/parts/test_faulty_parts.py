@@ -1,4 +1,4 @@
-"""Copies in parts that are begun, continued or finished wrongly, and parts that are killed."""
+"""Copies in parts with wrong calls of begin, part or finish, and with killed parts."""
 
 import errno
 import json

@@ -117,7 +117,7 @@ def test_a_program_is_called_by_its_script(tmp_path: Path, command: str, name: s
     assert events.report(tmp_path / "a.plait", command=command)["trace"]["programs"] == [name]
 
 
-def test_conclusions_are_based_on_wall_time(tmp_path: Path) -> None:
+def test_timeline_and_overlap_agree_in_wall_time(tmp_path: Path) -> None:
     events = HandmadeTrace()
     for i in range(10):  # the first process waits for half of its 10 s, the second for a tenth
         events.add("a", Kind.READ, i, 0.5, 10, offset=10 * i)

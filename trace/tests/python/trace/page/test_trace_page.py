@@ -156,7 +156,7 @@ def test_pointing_reads_out_the_bin(open_page: OpenPage) -> None:
 
 
 @pytest.mark.long
-def test_wheel_zooms_only_with_a_modifier(open_page: OpenPage) -> None:
+def test_wheel_zooms_only_after_a_click(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     left, right, top, _ = area(shown, TIMELINE)
     shown.mouse.move((left + right) / 2, top + 40)

@@ -37,7 +37,7 @@ def test_programs_with_address_sanitizer_run(tmp_path: Path, monkeypatch: pytest
     assert record(tmp_path, "env", "-i", "ASAN_OPTIONS=detect_leaks=0", program, tmp_path / "out").status == 0
 
 
-def test_a_program_gets_its_own_name(tmp_path: Path) -> None:
+def test_a_program_gets_its_original_arguments(tmp_path: Path) -> None:
     assert output(tmp_path, "sh", "-c", "cat /proc/$$/cmdline; true").startswith("sh\0-c\0")
 
 
@@ -100,7 +100,7 @@ def test_a_trace_in_use_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "a.plait").stat().st_mode & 0o022 == 0
 
 
-def test_coverage_relates_to_the_read_bytes(tmp_path: Path) -> None:
+def test_coverage_requires_a_read_trace(tmp_path: Path) -> None:
     record(tmp_path, compiled(tmp_path, "sandbox.c"))
     with plait.trace.open(tmp_path / "trace.plait") as trace:
         with pytest.raises(plait.Error, match="read the trace first"):
