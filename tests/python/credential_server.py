@@ -2,7 +2,6 @@
 
 All answers have the keys of s3_server.py and a new session token, ``session-1`` in the first answer, which requests
 to the object server must contain.
-requests to the object server show.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ class Killer:
     def run(self, at: int, code: str, *arguments: Any) -> int:
         """Run Python code that changes a new copy, and return its exit code.
 
-        at    2 n for a kill before the n-th call that changes files, and 2 n + 1 for a kill within it
-        code  Python code; its arguments are the path of the copy, the path of the file that arms the killer, and `arguments`
+        at    2 n for a kill before call n, and 2 n + 1 for a kill within it; calls that change files count from 0
+        code  gets the path of the copy, the path of a file that arms the killer when it is created, and `arguments`
         """
         self._armed.unlink(missing_ok=True)
         self._changed.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """The two levels of tests: the first takes minutes; the second has the mark `long` and may take longer.
 
-A check is in the second level only if the first level has a short form of it.  There are four ways to put tests into the second level:
+A check is in the second level only if the first level has a short form of it.  Four ways put tests into the second
+level:
 
 - `@pytest.mark.long` marks a test, or one set of its parameters, if another test makes the same kind of check.
 - `@pytest.mark.sampled(n)` marks a parametrized test: n of its sets of parameters are in the first level.

@@ -73,7 +73,7 @@ def declare(random, mapping, whole, rank):
     """Return a local array as a program may declare it: its two sizes, the array filled with -1, and this rank's share.
 
     The array has the sizes of the largest share, or those of this rank's share if the largest then does not fit.  Its
-    first dimension may be larger, and its two declared sizes are one of several decompositions of them.  It may be a vector.
+    first dimension may be larger; its two declared sizes are a random decomposition of the sizes.  It may be a vector.
     """
     share = mapping.local(whole, rank)
     shares = [[len(owned) for owned in mapping.indices(other)] for other in range(prod(mapping.grid))]

@@ -1,4 +1,4 @@
-"""A process that gives the name of a file to other files, again and again."""
+"""A process that replaces a file again and again."""
 
 import contextlib
 import subprocess

@@ -35,7 +35,7 @@ needs_hosts_and_mpi = needs("hosts", "launcher") if find_launcher() else needs_m
 
 
 def on_hosts(what, *arguments, environment=None, seconds=300):
-    """Runs scripts/hosts.py with these arguments and returns how it ended."""
+    """Run scripts/hosts.py with these arguments, and return the completed process."""
     return subprocess.run(
         [sys.executable, HOSTS, what, *map(str, arguments)],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""The locations of Zarr arrays in tests: in a folder, and in an object store in memory.
+"""The locations of Zarr arrays in tests: a folder, and an object store in memory.
 
 A test that takes ``location`` runs in both. It writes ``location / "a.zarr"`` as with a path, passes that to Plait, and
 ``others(location / "a.zarr")`` to zarr-python, which reads and writes the same objects.
@@ -15,7 +15,7 @@ from plait import _core
 
 
 class MemoryPath(os.PathLike[str]):
-    """A URL below ``memory://``, with those functions of paths that tests use."""
+    """A URL below ``memory://``, with the methods of paths that tests use."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -67,7 +67,7 @@ Location = Path | MemoryPath
 
 
 class _Objects(MutableMapping[str, Any]):
-    """The objects below a URL, as zarr-python's MemoryStore takes them."""
+    """The objects below a URL as a mapping, which zarr-python's MemoryStore accepts."""
 
     def __init__(self, url: str) -> None:
         self._objects = _core.open_objects(url)
@@ -108,5 +108,5 @@ def entries(path: Location) -> list[str]:
 
 
 def version(path: Location) -> object:
-    """Return a value that differs after a file was replaced; for an object in memory its content."""
+    """Return a value that changes when a file is replaced; for an object in memory its content."""
     return path.stat().st_ino if isinstance(path, Path) else path.read_bytes()

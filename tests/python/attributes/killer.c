@@ -1,4 +1,5 @@
-/* Kills its process at a chosen call that changes files: LD_PRELOAD it, with KILL_AT and KILL_IF. */
+/* A library for LD_PRELOAD that kills its process at call KILL_AT / 2 of those that change files, counted from 0 after
+ * the file KILL_IF exists: before the call if KILL_AT is even, within it if KILL_AT is odd. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -6,7 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 static int calls;
-/* 2: the process is killed within this call; 1: before it. */
+/* Returns 0 if the process survives this call, 1 if it is killed before the call, 2 if within it. */
 static int dies(void) {
   const char* armed = getenv("KILL_AT");
   if (!armed || access(getenv("KILL_IF"), F_OK) != 0) return 0;

@@ -1,4 +1,4 @@
-/* Preloaded: writes down in which order files are synced and get other names, a line each, to the file SYNC_ORDER, and
+/* A library for LD_PRELOAD that records the order of syncs and renames, one per line, in the file SYNC_ORDER, and
    runs the command FIRST_SYNC in front of the first sync. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -135,7 +135,6 @@ def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...],
 
     The expected arrays do not come from netCDF's library, because it misplaces elements of variables whose unlimited
     dimension is not the first.
-    unlimited dimension is not the first.
     """
     expected = {}
     with netcdf.Dataset(path, "w") as file:

@@ -1,7 +1,5 @@
 """HDF5's library copies arrays that Plait does not read from HDF5 to HDF5: references, sequences, records of these,
 and null dataspaces.
-null dataspaces.
-dataspaces.
 """
 
 import json

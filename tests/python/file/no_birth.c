@@ -1,4 +1,4 @@
-/* Preloaded: no file system tells when files were made, as those of the network did not for long. */
+/* A library for LD_PRELOAD under which no file system reports creation times, like older network file systems. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/stat.h>

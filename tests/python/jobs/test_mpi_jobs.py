@@ -84,7 +84,6 @@ os._exit(7)
 
 # The shell outlives its program, so that the launcher does not kill the other ranks before they detect the loss.  The
 # shell of a killed rank runs until the exit status of a survivor makes the launcher kill it.
-# of a killed rank stays until the status of a survivor has the launcher end it.
 OUTLIVE = ["sh", "-c", '"$@"; status=$?; [ $status != 137 ] || sleep 60; sleep 2; exit $status', "sh"]
 
 
@@ -142,13 +141,11 @@ def _shared_memory_of_killed_jobs():
     while remaining:
         assert time.monotonic() < limit, remaining
         time.sleep(0.1)
-        remaining &= shared_memory(
-            "plait-"
-        )  # other jobs on this machine have such names only briefly
+        remaining &= shared_memory("plait-")  # other jobs here have such names only briefly
     for name in shared_memory("mpich_shm_") - mpich_names:
         path = Path("/dev/shm", name)
         with suppress(OSError):
-            settled = time.time() - path.stat().st_mtime > 5  # a newer file may belong to another job that is about to map it
+            settled = time.time() - path.stat().st_mtime > 5  # another job may be about to map a newer file
             if settled and name not in in_use():
                 path.unlink(missing_ok=True)
 

@@ -221,5 +221,5 @@ def test_a_job_leaves_no_files(meeting_folder):
         for process in ranks:
             process.kill()
     assert shared, "the ranks share no memory, so this test would show nothing"
-    assert [name for name in shared if os.path.exists(name)] == []  # anonymous memory (/memfd:) has no name that could remain
+    assert [name for name in shared if os.path.exists(name)] == []  # names of /memfd: are not in a folder
     assert list(meeting_folder.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Conversions between layouts of the whole notation, compared with the model: messages, runs, block sizes, identities."""
+"""Conversions between layouts of the whole notation, compared with the model: messages, runs, blocks, identities."""
 
 import itertools
 from dataclasses import replace

@@ -63,7 +63,7 @@ def test_many_blocks_are_appended_before_close(tmp_path, options):
             added = block((number, 7), number)
             file.append(added)
             expected = np.concatenate((expected, added))
-        assert zarr.open_array(tmp_path / "a.zarr", mode="r").shape == SHAPE  # the shape changes when the file is closed
+        assert zarr.open_array(tmp_path / "a.zarr", mode="r").shape == SHAPE  # it changes at close
     np.testing.assert_array_equal(content(tmp_path / "a.zarr"), expected)
 
 

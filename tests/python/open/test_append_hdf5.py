@@ -22,7 +22,6 @@ FILTERS = {
 }
 # The chunk index that HDF5 creates for each: a version 1 B-tree, an extensible array, a version 2 B-tree, a fixed
 # array, a single chunk.
-# array, a single chunk.
 INDEXES = {
     "tree 1": ("earliest", (None, None), (2, 3)),
     "extensible": ("latest", (None, 7), (2, 3)),

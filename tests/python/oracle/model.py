@@ -37,7 +37,7 @@ def linear(position: tuple[int, ...], axes: tuple[int, ...], grid: tuple[int, ..
 
 
 class Model:
-    """A layout, worked out in full. Raises UnfitError where its parts do not fit together."""
+    """A layout, computed completely. Raises UnfitError if its parts do not fit together."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -184,7 +184,7 @@ class Model:
         )
 
     def steps(self, rank: int) -> tuple[int, ...]:
-        """Return by how many elements neighbours of each dimension are apart in a dense padded local array."""
+        """Return the strides, in elements, of each dimension in a dense padded local array."""
         shape = self.padded_shape(rank)
         result = [0] * len(shape)
         step = 1

@@ -21,7 +21,7 @@ class Traffic:
 
 
 def replica_wanted(source: Model, receiver: int) -> int:
-    """Return the replica of the source that a receiver takes its elements from: its own, or its turn among them."""
+    """Return the source replica from which a receiver gets its elements: its own replica, or one assigned in turn."""
     if receiver in source.parts and 0 not in source.local_shape(receiver):
         return source.parts[receiver].replica
     return receiver % source.replicas
@@ -37,12 +37,12 @@ def run_lengths(from_positions: Indices, to_positions: Indices, turns: Indices) 
 
 
 def longest_run(traffic: dict[tuple[int, int], Traffic]) -> int:
-    """Return the longest run that holds everywhere: no message has a shorter one; 0 if nothing is moved."""
+    """Return the block size: the length of the shortest run of all messages; 0 if there are no messages."""
     return min((message.runs[0] for message in traffic.values()), default=0)
 
 
 def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
-    """Return the index that each position of a padded dimension gets, -1 where it is left alone."""
+    """Return the index that each position of a padded dimension gets, or -1 for positions that stay unchanged."""
     indices = model.parts[rank].indices[d].tolist()
     low, high = model.spec.halos[d]
     if not fill_halo or not indices:

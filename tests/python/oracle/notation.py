@@ -13,7 +13,7 @@ def tuple_text(values: tuple[object, ...]) -> str:
 
 
 def stage_text(stage: Stage, named: bool) -> str:
-    """Return one distribution, with its axes where they are named."""
+    """Return the text of one distribution, with its axes if they are named."""
     text = stage.kind
     if stage.kind in ("block", "cyclic") and stage.block is not None:
         text += f"({stage.block})"
@@ -78,7 +78,7 @@ def option_texts(spec: Spec) -> dict[str, str]:
 
 
 def to_text(spec: Spec, shape: bool = True, backwards: bool = False) -> str:
-    """Return a layout as text; options in one order or the other."""
+    """Return a layout as text, with the options in one order or in the reverse order."""
     text = f"{shape_text(spec.shape)} " if shape else ""
     text += tuple_text(tuple(dist_texts(spec)))
     if spec.grid:

@@ -1,4 +1,4 @@
-"""The parts of a layout as a program would give them: values only, no meaning."""
+"""The parts of a layout as a program would specify them: values without interpretation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Stage:
     kind: str  # block, balanced, cyclic, gen_block, indirect
     axes: tuple[int, ...]  # grid axes, the major one first
     block: int | None = None  # block(m), cyclic(k)
-    sizes: tuple[int, ...] = ()  # gen_block: one for each block
+    sizes: tuple[int, ...] = ()  # gen_block: size of each block
     owners: tuple[tuple[int, int], ...] = ()  # indirect: (coordinate, how many indices)
     repeats: bool = False  # indirect: the list starts again until the dimension ends
 
@@ -37,8 +37,8 @@ class Spec:
     ranks: str | tuple[int, ...] = "C"  # a tuple: the rank at each grid position, in C order
     order: str | tuple[int, ...] = "C"  # a tuple: dimensions, slowest first
     replicate: tuple[int, ...] = ()  # axes
-    source: tuple[int, ...] = ()  # one for each distribution, or empty
-    offset: tuple[int, ...] = ()  # one for each dimension, or empty
+    source: tuple[int, ...] = ()  # coordinate for each distribution, or empty
+    offset: tuple[int, ...] = ()  # offset for each dimension, or empty
     reverse: tuple[int, ...] = ()  # dimensions that have a distribution
     halo: tuple[tuple[int, int], ...] = ()  # (before, after), one for each dimension, or empty
     periodic: tuple[int, ...] = ()  # dimensions

@@ -44,7 +44,7 @@ def seldom(draw: st.DrawFn, one_in: int = 4) -> bool:
 
 @st.composite
 def compositions(draw: st.DrawFn, total: int, parts: int) -> tuple[int, ...]:
-    """Draw sizes that sum up to a total; some may be 0."""
+    """Draw sizes with this total; some may be 0."""
     cuts = sorted(draw(st.lists(st.integers(0, total), min_size=parts - 1, max_size=parts - 1)))
     return tuple(end - begin for begin, end in zip([0, *cuts], [*cuts, total], strict=True))
 
@@ -155,7 +155,7 @@ def _draw_order(draw: st.DrawFn, dimensions: int) -> str | tuple[int, ...]:
 
 @st.composite
 def halos(draw: st.DrawFn, spec: Spec, widest: int = 4) -> Spec:
-    """Draw a halo for a layout wherever one may be."""
+    """Draw a halo for a layout in every dimension that may have one."""
     model = Model(spec)
     widths, periodic = [], []
     for d in range(len(spec.shape)):
@@ -258,7 +258,7 @@ def _from_classes(spec: Spec, model: Model, classes: list[list[tuple[int, ...]]]
     for rank, part in model.parts.items():
         key = tuple(sets.index(tuple(indices.tolist())) for sets, indices in zip(classes, part.indices, strict=True))
         holders.setdefault(key, []).append(rank)
-    # Coordinates that own nothing coincide and then count as more holders of one class than the others have.
+    # Coordinates that own nothing have equal index sets, so that their class has more holders than the others.
     counts = {len(ranks) for ranks in holders.values()}
     if len(counts) != 1:
         return spec

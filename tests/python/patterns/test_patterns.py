@@ -1,4 +1,4 @@
-"""Access patterns against lists of elements that say the same at length."""
+"""Access patterns, compared with the same patterns as lists of elements."""
 
 import itertools
 import tracemalloc
@@ -18,7 +18,7 @@ for_ranks = pytest.mark.parametrize("ranks", RANKS)
 
 
 def expand(pattern, rank):
-    """Return the elements that a rank moves, one by one."""
+    """Return the list of elements that a rank reads or writes."""
     return [i for access in pattern.requests(rank) for i in range(access.offset, access.offset + access.count)]
 
 

@@ -9,7 +9,7 @@ from plait.patterns._drive import carry_out, turns
 
 
 class ReadResults(list):
-    """The data that was read, with the requests."""
+    """A list of the requests and of the data that was read."""
 
     def __call__(self, access, part):
         self.append((access, part.copy()))

@@ -1,4 +1,4 @@
-"""Pipes meet in a folder of each test's own."""
+"""The ends of pipes meet in a folder that each test has for itself."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Mistakes in two programs of two ranks each: every rank of both gets the error."""
+"""Mistakes in two programs of two ranks each: every rank of both programs gets the error."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def start(body):
 
 
 def run_programs(*bodies):
-    """Return the lines that the programs print; all ranks of one program print the same."""
+    """Run programs concurrently, and return the line that each prints; all ranks of a program print the same line."""
     lines = []
     for job in [start(body) for body in bodies]:
         output = job.communicate(timeout=300)[0].splitlines()
@@ -87,7 +87,7 @@ def test_variables_that_differ():
 @needs_mpi
 @pytest.mark.long
 def test_steps_that_differ():
-    """The reader requests more steps than there are."""
+    """The reader requests more steps than the writer writes."""
     wrote, read = run_programs(writer(), reader(step="[file.read(layout) for _ in range(2)]"))
     assert read == "StoreError: pipe:flow?timeout=5: no more steps will come; the writer has closed the pipe"
     assert wrote == "no error"
@@ -146,7 +146,7 @@ def test_a_folder_that_cannot_be_written(meeting_folder):
 
 
 def test_an_invisible_lock_is_reported_at_both_ends(meeting_folder):
-    """A copy of a writer's file has no lock, like one on a file system that does not show locks to other hosts."""
+    """A copy of the writer's file has no lock, as on a file system that does not propagate locks to other hosts."""
 
     def write():
         with plait.open("pipe:flow?readers=1&timeout=20", "w", shape=(3,), dtype="f8") as file:
@@ -162,7 +162,7 @@ def test_an_invisible_lock_is_reported_at_both_ends(meeting_folder):
         plait.open("pipe:copy?timeout=20")
     with pytest.raises(plait.StoreError, match=words):
         thread.result()
-    # A writer that has ended is not mentioned.
+    # The error does not mention a writer that has ended.
     with pytest.raises(plait.StoreError, match="no writer has come within 1 s"):
         plait.open("pipe:copy?timeout=1")
     (meeting_folder / "copy.pipe").unlink()
@@ -183,7 +183,7 @@ WAITS = """with plait.open("pipe:flow", comm=comm) as file:
 @needs_mpi
 @pytest.mark.long
 def test_a_rank_that_ends_while_its_program_waits_for_a_step():
-    """Neither the others nor the writer wait for the next step to notice it."""
+    """The other ranks and the writer detect it without waiting for the next step."""
 
     def write():
         with plait.open("pipe:flow?queue=1", "w", shape=(4,), dtype="f8") as file:
@@ -199,7 +199,7 @@ def test_a_rank_that_ends_while_its_program_waits_for_a_step():
             raise RuntimeError(f"{killed_after:.2f} {error.value}")
 
     thread = BackgroundThread(write)
-    # The launcher is not to end the other rank.
+    # The status is 0, so that the launcher does not kill the other rank.
     words = [find_launcher(), "-n", "2", "sh", "-c", '"$@"; sleep 3', "sh", sys.executable, "-c"]
     words += [PROGRAM.format(body=WAITS)]
     job = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

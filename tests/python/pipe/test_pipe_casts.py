@@ -1,4 +1,4 @@
-"""Readers that state another element type than the writer's."""
+"""Readers that request another element type than that of the writer."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def write(array, layout, **how):
 
 
 def values(dtype):
-    """Return values that every type but bool has."""
+    """Return values that every type except bool can represent."""
     return np.array([[0, 1, 2, 100], [127, 3, 64, 7]]).astype(dtype)
 
 
@@ -46,7 +46,7 @@ def test_conversions_equal_those_of_numpy(source, target, casting):
 
 
 def test_conversions_of_every_layout():
-    """Halos that are not filled stay, gaps in the target too, and regions count."""
+    """Unfilled halos and gaps in the target stay unchanged, and regions are applied."""
     array = whole((40, 30), 1)
     array[3, 5] = 1e300
     writer = BackgroundThread(write, array, Layout(array.shape, "(block, cyclic(3)) onto (2, 2)"))

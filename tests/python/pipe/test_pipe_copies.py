@@ -25,7 +25,7 @@ def write(count=3, *, second=False, url="pipe:flow", dtype="f8", attributes=None
 
 
 def read(url="pipe:flow"):
-    """Number, attributes and arrays of each step."""
+    """Return number, attributes and arrays of each step."""
     steps = []
     with plait.open(url) as file:
         for step in file:
@@ -70,7 +70,7 @@ def test_a_second_step_needs_its_own_name(tmp_path):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     assert (tmp_path / "a.npy").read_bytes() == b"old"
     assert names(tmp_path) == ["a.npy"]
-    # The reader leaves without stopping the writer, whose next reader continues after the step that had begun.
+    # The reader leaves without stopping the writer; the next reader continues after the last step that was begun.
     assert [step[0] for step in read()] == [2]
     writer.result()
 
@@ -256,7 +256,7 @@ def test_raw_streams_hold_one_array(tmp_path):
 
 
 def test_an_ordinary_file_gets_whole_arrays_only(tmp_path):
-    """A failing writer takes back its incomplete array."""
+    """A failing copy removes the incomplete array from the stream's file."""
 
     def fail(done, total):
         if done > total - 100:

@@ -1,4 +1,4 @@
-"""Pipes between hosts that scripts/hosts.py makes: the bytes on the network, and the effects of its failures."""
+"""Pipes between hosts that scripts/hosts.py creates: the bytes on the network, and the effects of network failures."""
 
 import random
 import shlex
@@ -17,13 +17,13 @@ STORM = Path(__file__).parents[2] / "stress/pipe_storm.py"
 @needs_mpi
 @pytest.mark.long
 def test_programs_of_several_hosts():
-    """Every byte arrives; ranks wait for a link that comes back; all get an error about a lost host within 30 s."""
+    """Every byte arrives; ranks wait for a link that recovers; all ranks get an error about a lost host within 30 s."""
 
     def storm(fault):
         options = ["--seed", random.randrange(1 << 20), "--hosts", 3, "--fault", fault, "--here"]
         return on_hosts("exec", "--hosts", 3, "--", sys.executable, STORM, *options, seconds=400)
 
-    with ThreadPoolExecutor() as pool:  # mostly they wait
+    with ThreadPoolExecutor() as pool:  # the programs mostly wait
         for done in pool.map(storm, ["none", "flap", "cut"]):
             assert done.returncode == 0, done.stdout + done.stderr
 
@@ -121,7 +121,7 @@ def test_long_layouts_many_requests_and_conversions(tmp_path):
     assert "read" in output, output
 
 
-# The harness turns version 6 off, and gives addresses of version 4.
+# scripts/hosts.py disables IPv6 and assigns IPv4 addresses.
 VERSION_6 = """
 for name in all default eth0; do echo 0 >/proc/sys/net/ipv6/conf/$name/disable_ipv6; done
 ip -6 addr add fd77::${two:-0}1/64 dev eth0 nodad || echo no version 6
@@ -141,9 +141,9 @@ def test_ipv6_addresses(tmp_path):
 @needs_hosts
 @pytest.mark.long
 def test_an_unreachable_address_is_named(tmp_path):
-    """If there is another address, that one is used."""
+    """If there is another address, it is used."""
     setup = '[ -n "$two" ] || ip addr add 192.168.77.1/24 dev eth0'
-    output = between_two(tmp_path, "pipe:flow?timeout=12&network=192.168.77.1", setup)  # a network may return after 9 s
+    output = between_two(tmp_path, "pipe:flow?timeout=12&network=192.168.77.1", setup)  # networks may return for 9 s
     assert "told: pipe:flow?timeout=12&network=192.168.77.1: cannot reach the writer, python (process " in output, (
         output
     )

@@ -1,6 +1,6 @@
 """Pipes between programs that are separate MPI jobs, and their state after a rank fails.
 
-tests/stress/pipe_storm.py starts the programs; they check every byte, and every error is checked here.
+tests/stress/pipe_storm.py starts the programs, which check every byte; these tests check every error.
 """
 
 import sys
@@ -83,7 +83,7 @@ def test_a_killed_rank_is_an_error_on_all_ranks(program, rank, outlive):
     errors = collect_errors(reports)
     assert {name for name in errors if not name.startswith(str(program))} == {f"{1 - program}-0", f"{1 - program}-1"}
     for name, error in errors.items():
-        assert error["after"] < 18, (name, error)  # some hundredths of a second on a machine that rests
+        assert error["after"] < 18, (name, error)  # some hundredths of a second on an idle machine
         assert any(words in error["text"] for words in ("is lost", "has ended", "has failed")), error
 
 

@@ -1,4 +1,4 @@
-"""The state of a pipe, requested from another process: its ends and its data; and waits that a signal ends."""
+"""The state of a pipe, requested from another process: its ends and its data; and waits that a signal interrupts."""
 
 import os
 import signal
@@ -75,7 +75,7 @@ def test_missing_pipes(meeting_folder):
 
 
 class SignalTimer:
-    """Sends a signal to this process soon, whose handler raises an exception."""
+    """Sends this process a signal after a short time; the handler raises an exception."""
 
     def __enter__(self):
         self._before = signal.signal(signal.SIGUSR1, self._stop)

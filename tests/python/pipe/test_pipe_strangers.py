@@ -18,7 +18,7 @@ MAGIC = b"\x93PLAIT\r\n"
 
 
 def sent(random_bytes):
-    """Return their messages: nothing, random bytes, half a hello, and a whole one with an invalid proof."""
+    """Return messages without a key: nothing, random bytes, half a hello, and a whole hello with an invalid proof."""
     hello = MAGIC + bytes([1, 0, 0, 0]) + (0x01020304).to_bytes(4, "little") + (24).to_bytes(4, "little") + bytes(4)
     hello += (1 << 20).to_bytes(8, "little") + random_bytes(32)
     return [
@@ -63,7 +63,7 @@ def test_unauthenticated_connections_delay_no_reader_and_use_no_memory(meeting_f
                     stranger.send(sent(draw.randbytes)[which % 6])
                 strangers.append(stranger)
             file.write(np.full(5000, float(number)))
-            # The first connections may create buffers that stay.
+            # The first connections may create buffers that are kept.
             before, after = (resident(), 0) if number == 1 else (before, resident())
             for stranger in strangers:
                 stranger.close()
@@ -83,8 +83,8 @@ def test_unauthenticated_connections_get_no_usable_data(meeting_folder, family):
                 heard = b""
                 with suppress(OSError):
                     stranger.sendall(words)
-                    stranger.shutdown(socket.SHUT_WR)  # or it would wait for a moment longer
+                    stranger.shutdown(socket.SHUT_WR)  # otherwise the writer would wait for more bytes
                     while more := stranger.recv(4096):
                         heard += more
-            # A hello and a proof for it, to whom has said hello, as far as the system hands it on.
+            # A peer that has sent a hello may get a hello and a proof in answer; every other peer gets nothing.
             assert len(heard) in ((0, 96) if len(words) >= 64 and words.startswith(MAGIC) else (0,))

@@ -47,7 +47,7 @@ def layouts(draw, shape):
 
 
 def region_strategy(size):
-    """Draw a stretch of indices with a step, or one index; all indices in about half of the cases."""
+    """Draw a slice with a stride or a single index; in about half of the cases all indices."""
     ends = st.lists(st.integers(-size - 2, size + 2), min_size=2, max_size=2)
     some = st.tuples(ends, st.integers(1, 5)).map(lambda drawn: slice(*drawn[0], drawn[1]))
     return st.just(slice(None)) | some | (st.integers(-size, size - 1) if size > 0 else some)
@@ -125,7 +125,7 @@ def test_attributes_may_differ_between_steps(queue):
 
 
 def test_ends_that_wait_for_each_other_in_turn():
-    """With a queue of one step and ends that pause, each end sleeps at times, and is woken."""
+    """With a queue of one step, and ends that pause, each end sometimes sleeps and is woken up."""
     steps = 60
 
     def write():
@@ -168,7 +168,7 @@ def test_each_of_several_readers_gets_every_step():
 
 
 def test_a_reader_that_left_early_counts_as_required_reader():
-    """A writer waits for `readers` readers to come, even if they leave early."""
+    """A writer waits until `readers` readers have connected; readers that have left count."""
     layout = Layout((6,), "(*) onto ()")
     writer = BackgroundThread(write_steps, "pipe:flow?readers=2&timeout=10", layout, 3)
     with plait.open("pipe:flow"):
@@ -339,7 +339,7 @@ def test_explaining_a_pipe():
             assert "36.6 MiB out of memory of this host, 0 B over the network" in text
             half = predicted(file.explain(Layout((600, 4000), "(*, block) onto (2)"), region=np.s_[:600]))
             assert 0 < half < predicted(text)
-            # Elements one by one take longer than rows.
+            # The transfer of single elements takes longer than that of rows.
             assert predicted(file.explain(Layout(shape, "(*, cyclic) onto (2)"))) > predicted(text)
             assert as_argument(file.read(layout))[0].shape == (1200, 2000)
     writer.result()

@@ -12,7 +12,7 @@ from pipe_ends import BackgroundThread
 import plait
 
 PLOTTER = Path(__file__).parents[3] / "examples/python/plot_pipe.py"
-# The colours of the least and of the greatest value, viridis's.
+# The colours of the minimum and the maximum in matplotlib's viridis.
 DARK, BRIGHT = (68, 1, 84), (253, 231, 36)
 
 
@@ -24,7 +24,7 @@ def _image():
 
 
 def plot(folder, *arguments, expected=0):
-    """Return its output."""
+    """Run the plotter, and return its output."""
     done = subprocess.run(
         [sys.executable, PLOTTER, *arguments],
         cwd=folder,

@@ -90,7 +90,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 
 def try_call(name: str, call: Callable[[], Any]) -> None:
-    """Make a call, which may reject its arguments; one that does not return ends the tests with a traceback."""
+    """Make a call, which may reject its arguments; a call that does not return ends the tests with a traceback."""
     message = "nothing is wrong"
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     try:

@@ -42,7 +42,7 @@ class Clone:
         ).stdout
 
     def build(self, *options: str) -> tuple[int, int]:
-        """Builds in a new tree and returns the numbers of cache hits and misses."""
+        """Build in a new tree, and return the numbers of cache hits and misses."""
         shutil.rmtree(self.folder / "build", ignore_errors=True)
         self.run("ccache", "--zero-stats")
         self.run("cmake", "-S", self.folder, "-B", self.folder / "build", "-G", "Ninja", *options)

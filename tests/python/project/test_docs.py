@@ -2,7 +2,7 @@
 
 In a document, fenced blocks run in order, in one folder: `python` blocks in one namespace, or under `mpiexec -n 4` if
 they import mpi4py, and `plait run -n 4` if they call plait.world(); `cpp` and `c` blocks; the lines of a `sh` block.  A
-`python` block that is a file of examples/python is copied there under its name, for the `sh` blocks after it.  A `text`
+`python` block that equals a file of examples/python is saved under its name, for the `sh` blocks after it.  A `text`
 block after one of them, with at most one line of prose between, is its output, where `...` matches any text. `console`
 blocks are only shown; their options are compared with the command line's.  `py` blocks are only shown: Python that
 needs another program at its other end.

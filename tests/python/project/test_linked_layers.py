@@ -69,7 +69,7 @@ def test_no_object_needs_a_later_layer() -> None:
     all_symbols = list(symbols())
     layers: dict[str, set[str]] = {}
     for path, kind, name in all_symbols:
-        if kind in "TDBRC":  # inline functions are defined by everybody who uses them
+        if kind in "TDBRC":  # every object that uses an inline function defines it
             layers.setdefault(name, set()).add(find_layer(path))
     late = sorted(
         {
@@ -100,7 +100,7 @@ def test_tracing_links_to_the_base_and_to_new_files() -> None:
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_no_object_has_weak_references_to_another_layer() -> None:
-    weak = {  # but for the beginnings of thread-local variables, which the compiler makes so
+    weak = {  # except initializers of thread-local variables (_ZTH), to which compilers refer weakly
         name for _, kind, name in symbols() if kind == "w" and "plait" in name and not name.startswith("_ZTH")
     }
     assert not weak, weak

@@ -35,7 +35,7 @@ class Row(NamedTuple):
         return re.split(r"::|\.", self.symbol)[-1]
 
 
-#: The text of each function of a file; functions of one name are one text.
+#: The text of each function of a file; functions with the same name are joined to one text.
 Functions = dict[str, str]
 
 
@@ -141,7 +141,7 @@ def test_named_paths_exist() -> None:
         re.findall(r"`((?:(?:trace|historical)/)?(?:src|include|python|bindings|tests|scripts)/[\w./]+)`", TEXT)
     )
     assert len(paths) > 20
-    # Paths that people make when they add something are spelled in capitals.
+    # Paths in capitals are placeholders in instructions for adding something.
     missing = [path for path in sorted(paths) if "KIND" not in path and not (ROOT / path).exists()]
     assert not missing, f"docs/architecture.md names {missing}"
 

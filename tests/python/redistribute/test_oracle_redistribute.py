@@ -1,4 +1,4 @@
-"""plait.redistribute in one process against the model: every layout, halos filled or not, arrays of any strides."""
+"""plait.redistribute in one process, compared with the model: every layout, with and without halos, any strides."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_into_new_arrays(data):
             n < 2 or local.size == 0 or stride == step
             for n, stride, step in zip(local.shape, local.strides, steps, strict=True)
         )
-        # Positions that are not written may hold anything, so they are compared with themselves.
+        # Unwritten positions may hold anything, so they are compared with themselves.
         np.testing.assert_array_equal(local, expected(target, rank, whole, local, fill))
         np.testing.assert_array_equal(owned_view(target, local).ravel(), whole.ravel()[target.local_positions(rank)[0]])
 

@@ -43,7 +43,7 @@ def test_out_that_shares_memory_with_array_is_rejected(how):
         move(parts, ROWS, COLUMNS, filled)
     with pytest.raises(plait.ArgumentError, match="arrays of ranks 1 and 2 that are to be filled share memory"):
         move(copies(WHOLE), ROWS, COLUMNS, [filled[0], filled[1], filled[1], filled[2]])
-    # The arrays lie between each other's elements, after each other, and in other parts of one array.
+    # The arrays interleave, follow each other, or are different parts of one array.
     woven = np.arange(192.0).reshape(8, 24)
     move(woven[:, ::2], ONE, ONE, woven[:, 1::2])
     np.testing.assert_array_equal(woven[:, 1::2], woven[:, ::2])
@@ -73,14 +73,14 @@ def test_out_that_overlaps_itself_is_rejected(tmp_path):
         first, second, third = (np.empty((2, 12)) for _ in range(3))
         with pytest.raises(plait.ArgumentError, match="arrays of ranks 0 and 3 that are to be filled share memory"):
             file.read(ROWS, out=[first, second, third, first])
-        whole = np.zeros((10, 12))  # neighboring halos lie in each other's arrays
+        whole = np.zeros((10, 12))  # each halo is part of the neighboring array
         layout = plait.Layout((8, 12), "(block, *) onto (4) halo=(1, 0)")
         file.read(layout, out=[whole[2 * rank : 2 * rank + 4] for rank in range(4)])
         np.testing.assert_array_equal(whole[1:9], WHOLE)
         woven = np.zeros((12, 16))
         assert file.read(out=woven[::-1, ::2].T) is not None
         np.testing.assert_array_equal(woven[::-1, ::2].T, WHOLE)
-    # Arrays that are only read may overlap.
+    # Sources may overlap, because they are only read.
     with plait.open(tmp_path / "b.npy", "w", shape=(8, 12), dtype="f8") as file:
         file.write(np.broadcast_to(WHOLE[3], (8, 12)))
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), np.broadcast_to(WHOLE[3], (8, 12)))

@@ -1,4 +1,4 @@
-"""Arrays in shared memory: forks, sizes and types that cannot be."""
+"""Arrays in shared memory: forks, and invalid sizes and types."""
 
 import os
 

@@ -70,10 +70,10 @@ def test_h5py_reads_changed_texts(tmp_path, storage, libver):
     texts[2:5, 1] = ["new", "", "Ü" * 100_000]
     texts[0, 0] = "first"
     assert_array_equal(by_h5py(path), texts)
-    with plait.open(f"{path}::t", "r+") as file:  # once more, and all
+    with plait.open(f"{path}::t", "r+") as file:  # all texts are changed a second time
         file.write(texts[::-1].copy())
     assert_array_equal(by_h5py(path), texts[::-1])
-    with h5py.File(path, "r+") as file:  # the library changes what Plait has written
+    with h5py.File(path, "r+") as file:  # the library can change a file that Plait has changed
         file["t"][0, 0] = "by h5py"
         assert file["t"].attrs["units"] == "none"
         file["more"] = ["b"]
@@ -89,7 +89,7 @@ def test_unwritten_chunks_have_the_fill_value(tmp_path):
         file.create_dataset("t", (9,), h5py.string_dtype(), chunks=(4,), fillvalue="none")[0] = "x"
     with plait.open(path, "r+") as file:
         file[5] = "y"
-    with h5py.File(path, "r+") as file:  # HDF5's library reads fill values of texts only from files that it may change
+    with h5py.File(path, "r+") as file:  # HDF5's library reads fill values of texts only from writable files
         assert list(file["t"].asstr()) == ["x", "none", "none", "none", "none", "y", "none", "none", "none"]
 
 

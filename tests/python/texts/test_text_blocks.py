@@ -1,4 +1,4 @@
-"""Texts pass between NumPy and the formats in blocks: of any length, in any memory order, and never half checked."""
+"""Texts are passed between NumPy and the formats in blocks: any length, any memory order, every byte checked."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_h5py_reads_written_texts(tmp_path, shape, codec):
     assert_array_equal(np.array(actual, object), texts)
     with plait.open(tmp_path / "a.h5") as file:
         assert_array_equal(np.asarray(file).astype(object), texts)
-    with h5py.File(tmp_path / "a.h5", "r+") as file:  # the library adds texts to what Plait has written
+    with h5py.File(tmp_path / "a.h5", "r+") as file:  # the library can add texts to a file that Plait has written
         if shape == (7, 5):
             file["data"][0, 0] = "added"
             file["more"] = ["b"]

@@ -40,7 +40,7 @@ void demand(bool holds, const char* what) {
 ReadResult read_all(const Format& format, std::string_view text, std::size_t buffer_size,
                     const ReadOptions& options = {}) {
   ReadResult found;
-  // An event takes at least some bits of a trace; what yields more than this makes events of nothing.
+  // Each event needs some bits of a trace; a reader that yields more events than this invents them.
   const std::size_t most = 64 * (text.size() + 16);
   try {
     const std::unique_ptr<Reader> reader = format.open(std::make_unique<Source>("input", make_bytes(text)), options);
@@ -93,7 +93,7 @@ void round_trip(const ReadResult& whole) {
       fail(std::string("another description came back from ") + name + "\n" + text);
   }
   if (whole.events.size() % 8 == 1) demand(!written(find_format("perfetto"), whole, {}).empty(), "nothing was written");
-  // Rounded and plain traces are read back as well, though not the same.
+  // Rounded and plain traces can be read back, too, but are not equal.
   WriteOptions plain;
   plain.plain = true;
   const ReadResult rounded = read_all(find_format("1992"), written(find_format("1992"), whole, plain), 64);

@@ -1,4 +1,4 @@
-"""What the MPI tests of this product share with the others: mpi_fixtures.py."""
+"""The fixtures that the MPI tests of all products share (mpi_fixtures.py)."""
 
 from mpi_fixtures import (  # noqa: F401
     apart,

@@ -1,4 +1,4 @@
-"""What the tests of tracing, simulation and the cost model share with those of the array library."""
+"""The fixtures that the tests of tracing, simulation and the cost model share with those of the array library."""
 
 from fixtures import (  # noqa: F401
     _examples,

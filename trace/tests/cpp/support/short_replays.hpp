@@ -1,4 +1,4 @@
-/// Replays of a few requests, whose times can be computed by hand.
+/// Replays of a few requests, short enough to compute their times by hand.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What things of a trace are called: its events in text, and the trace itself in errors.
+// The names in traces: events in text, and the trace itself in errors.
 #include "trace/words.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using TraceInFolder = plait_test::FolderTest;
 
-TEST(TraceNames, WordsAndNumbersAreEachOthersInverse) {
+TEST(TraceNames, NamesAndNumbersAreInverse) {
   EXPECT_EQ(kind_names().size(), kKinds);
   for (std::size_t i = 0; i < kKinds; ++i) EXPECT_EQ(parse_kind(kind_names()[i]), static_cast<Kind>(i));
   for (std::size_t i = 0; i < kInterfaces; ++i)
@@ -26,7 +26,7 @@ TEST(TraceNames, WordsAndNumbersAreEachOthersInverse) {
   EXPECT_THROW(static_cast<void>(kind_word(static_cast<Kind>(kKinds))), Error);
 }
 
-TEST(TraceNames, FilesHoldTheseNumbers) {
+TEST(TraceNames, FilesContainTheseNumbers) {
   EXPECT_EQ(static_cast<int>(Kind::kMap), 8);
   EXPECT_EQ(static_cast<int>(Kind::kPhase), 15);
   EXPECT_EQ(static_cast<int>(Interface::kMpiIo), 9);
@@ -35,13 +35,13 @@ TEST(TraceNames, FilesHoldTheseNumbers) {
   EXPECT_EQ(flag::kLogical | flag::kAppend | flag::kVirtualMemory, 0x2083);
 }
 
-TEST(TraceNames, CountsAgreeWithTheirWords) {
+TEST(TraceNames, CountsAgreeWithTheirNouns) {
   EXPECT_EQ(count_text(0, "line was", "lines were"), "0 lines were");
   EXPECT_EQ(count_text(1, "line was", "lines were"), "1 line was");
   EXPECT_EQ(count_text(2, "line was", "lines were"), "2 lines were");
 }
 
-TEST_F(TraceInFolder, ErrorsCallATraceWhatTheyAreTold) {
+TEST_F(TraceInFolder, ErrorsUseTheGivenNameOfATrace) {
   const std::string copied = path("copied");
   std::ofstream(copied) << "nonsense";
   ReadOptions options;

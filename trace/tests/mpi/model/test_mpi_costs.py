@@ -1,4 +1,4 @@
-"""Constants of the cost model: rank 0's are those of all ranks."""
+"""Constants of the cost model: all ranks use the constants of rank 0."""
 
 import numpy as np
 import pytest

@@ -16,4 +16,4 @@ def test_demo_shows_everything_but_the_benchmark(tmp_path):
     remaining = ["demo.html", "demo.plait", "elevation.npy", "elevation.png"]
     assert sorted(path.name for path in tmp_path.iterdir()) == remaining
     traced = plait.trace.report(tmp_path / "demo.plait")
-    assert traced["amplification"]["joined"] > 0  # what the ranks asked for and what reached the file
+    assert traced["amplification"]["joined"] > 0  # logical requests of the ranks, joined to requests to the file

@@ -1,4 +1,4 @@
-"""`plait model calibrate`: constants out of measured times, the file of a host, and choices that follow it."""
+"""`plait model calibrate`: constants from measured times, the file of a host, and plans that follow it."""
 
 import os
 import subprocess

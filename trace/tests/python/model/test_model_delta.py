@@ -1,4 +1,4 @@
-"""The Touchstone Delta: fitted to table 9, and as far off the other tables as docs/guides/model.md says."""
+"""The Touchstone Delta: the fit to table 9, and the errors for the other tables that docs/guides/model.md states."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_the_fit_is_to_table_9_alone(mode):
 
 
 def test_the_fit_is_the_best_one():
-    """No other parameters, nearby or with a step less or more, give smaller squared relative errors."""
+    """Other parameters, nearby or with one step less or more, do not have smaller squared relative errors."""
 
     def off(fit):
         machine = delta.machine(fit.mode, fit)
@@ -61,7 +61,7 @@ def test_the_fit_is_the_best_one():
 
 
 def test_equation_21_is_equal_for_all_rows_of_table_9():
-    """Applied to each processor alone, the model cannot distinguish 2.5 s from 72 s: shared requests count."""
+    """Applied to single processors, the model cannot distinguish 2.5 s from 72 s: shared requests matter."""
     requests = {
         model.disk_requests(row.size**2 // row.processors, 64, 8, 4096) for row in delta.readable(9) if row.mode == 3
     }
@@ -74,7 +74,7 @@ def test_the_machine_file_has_the_fitted_numbers():
     assert (file.step, file.synchronization, file.name) == (fitted.step, fitted.synchronization, fitted.name)
 
 
-#: Largest absolute relative error, and how many times off on average, of each table and mode.
+#: Largest absolute relative error, and mean factor between prediction and measurement, for each table and mode.
 REACHED = {
     (9, 2): (0.20, 1.13),
     (9, 3): (0.20, 1.16),
@@ -98,7 +98,7 @@ def test_errors_are_no_larger_than_documented():
 
 
 def test_row_cyclic_cannot_be_predicted():
-    """t_io decides there, and table 9 does not determine it."""
+    """The time depends mainly on t_io, which table 9 does not determine."""
     bounds = [prediction for prediction in delta.predictions() if prediction.measured.above]
     assert len(bounds) == 4
     assert all(bound.error is None and bound.factor is None for bound in bounds)

@@ -1,4 +1,4 @@
-"""Machine files: those of the package, and the errors for invalid ones."""
+"""Machine files: the files of the package, and the errors for invalid files."""
 
 import pytest
 

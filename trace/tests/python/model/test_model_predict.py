@@ -48,7 +48,7 @@ def test_direct_access_of_contiguous_parts():
 
 
 def test_direct_access_of_many_runs():
-    """Each of the 2,500 requests has one byte; a rank fetches all blocks, and partly written ones are read first."""
+    """Each of the 2,500 requests has one byte; a rank fetches all blocks, and reads partly written blocks first."""
     read = model.direct_time(MACHINE, requests("(cyclic, *)", 4))
     assert (read.requests, read.disks) == (near(25), near(3.5))
     assert read.network == near(4 * 10000 / 1e9)
@@ -89,7 +89,7 @@ def test_two_phase_access():
 
 def test_shares_have_a_block_or_more():
     time = model.two_phase_time(dataclasses.replace(MACHINE, buffer=50), requests("(*, block)", 1000))
-    assert time.requests == near(0.02)  # of 1000 ranks 100 read a block each, in two requests
+    assert time.requests == near(0.02)  # 100 of the 1000 ranks read a block each, in two requests
 
 
 def test_rows():

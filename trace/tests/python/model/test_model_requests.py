@@ -1,4 +1,4 @@
-"""The number of I/O requests of any layout, against counting its elements one by one."""
+"""The number of I/O requests of any layout, compared with a count of its elements one by one."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ LAYOUTS = [
 
 
 def count_by_elements(layout, order):
-    """Requests of each rank, and the elements of the largest, by looking at every element in the order of the file."""
+    """Return the requests of each rank and the size of the largest, counted element by element in file order."""
     owners = np.empty(layout.shape, dtype=np.int64)
     for index in np.ndindex(*layout.shape):
         owners[index] = layout.owners(index)[0]
@@ -54,7 +54,7 @@ def test_table_8_agrees_with_layouts(distribution, size):
     layout = model.on_ranks(model.layout_text(distribution), (size, size), 16)
     counts = model.count_requests(layout)
     entry = model.table8(distribution, size, 16)
-    # Table 8 has each processor of block-cyclic read a part of a column at once, and so do runs.
+    # In table 8 each processor of block-cyclic reads a part of a column in one request, which is one run.
     assert (counts.total, counts.largest) == (entry.requests, entry.elements)
 
 

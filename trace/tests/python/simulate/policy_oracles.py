@@ -1,6 +1,6 @@
-"""Replacement policies again, in plain Python and according to their papers: lists of keys, searched completely.
+"""A second implementation of the replacement policies, from their papers: lists of keys with linear searches.
 
-Each takes keys and returns for each whether it was in the cache. The code shares nothing with the tested one.
+Each function returns, for each key, whether it was in the cache. It shares no code with the tested implementation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def fifo(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def clock(keys: Sequence[Key], slots: int) -> list[bool]:
-    """Keep a ring of pages and a hand that points to one of them; a new page takes the place of the removed one."""
+    """Keep a ring of pages and a hand that points to one of them; a new page replaces the removed page."""
     ring: list[Key] = []
     used: list[bool] = []
     hand = 0
@@ -63,7 +63,7 @@ def clock(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def lfu(keys: Sequence[Key], slots: int) -> list[bool]:
-    """Keep the counts and times of the last use of the blocks in the cache."""
+    """Keep the number of uses and the time of the last use of each block in the cache."""
     uses: dict[Key, tuple[int, int]] = {}
     hits = []
     for time, key in enumerate(keys):
@@ -78,7 +78,7 @@ def lfu(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def two_queues(keys: Sequence[Key], slots: int, k_in: int, k_out: int) -> list[bool]:
-    """Johnson and Shasha, section 2.3; heads of queues at the end of lists."""
+    """Follow Johnson and Shasha, section 2.3; queues have their heads at the list end."""
     a1_in: list[Key] = []
     a1_out: list[Key] = []
     am: list[Key] = []
@@ -110,7 +110,7 @@ def two_queues(keys: Sequence[Key], slots: int, k_in: int, k_out: int) -> list[b
 
 
 def arc(keys: Sequence[Key], slots: int) -> list[bool]:
-    """Megiddo and Modha, figure 4; the most recent at the end of lists."""
+    """Follow Megiddo and Modha, figure 4; the most recently used key is at the list end."""
     c = slots
     p = 0.0
     t1: list[Key] = []
@@ -157,7 +157,7 @@ def arc(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def sieve(keys: Sequence[Key], slots: int) -> list[bool]:
-    """Zhang and others, algorithm 1; the head of the queue is at the start of the list."""
+    """Follow Zhang and others, algorithm 1; the head of the queue is at the list start."""
     queue: list[Key] = []
     visited: dict[Key, bool] = {}
     hand: Key | None = None
@@ -233,7 +233,7 @@ def s3fifo(keys: Sequence[Key], slots: int, small: int, remembered: int, fills_m
 
 
 def belady(keys: Sequence[Key], slots: int) -> list[bool]:
-    """Looks through the rest of the trace each time."""
+    """Search the rest of the trace for the next use of each block at every eviction."""
     cache: set[Key] = set()
     hits = []
     for time, key in enumerate(keys):
@@ -248,7 +248,7 @@ def belady(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bool]:
-    """Take processes and keys: a block is removed when its process, or all that use it, have moved to another block."""
+    """Take processes and keys; remove a block when its process, or all processes that use it, use another block."""
     readers: dict[Key, set[int]] = {}
     for process, key in uses:
         readers.setdefault(key, set()).add(process)
@@ -281,7 +281,7 @@ def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bo
 
 
 def partition(uses: Sequence[tuple[int, Key]], slots: int, limit: int, *, first_in: bool = False) -> list[bool]:
-    """Take processes and keys: each process owns a list, by LRU or FIFO; the first processes come first."""
+    """Take processes and keys; each process owns a list, by LRU or FIFO, in the order of their first use."""
     owned: dict[int, list[Key]] = {process: [] for process, _ in uses}  # in the order in which they come
     hits = []
     for process, key in uses:

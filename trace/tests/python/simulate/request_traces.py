@@ -1,4 +1,4 @@
-"""Traces of requests that tests make up, and the blocks that these use."""
+"""Traces of synthetic requests, and the blocks that the requests use."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def write_trace(path: Path, requests: Sequence[Request]) -> Path:
 
 
 def make_events(requests: Sequence[Request], opens: dict[tuple[int, str], int]) -> Any:
-    """Requests as events."""
+    """Return requests as events."""
     events = np.zeros(len(requests), EVENT)
     for event, (k, request) in zip(events, enumerate(requests), strict=True):
         event["start"] = 1000 * k if request.start is None else request.start

@@ -12,7 +12,7 @@ MS = 1_000_000
 def write_trace(path, requests, *, ranks=False, complete=True):
     """Write requests as a trace: process, start and duration in ms, kind, offset, length, flags.
 
-    Each process has a file of its own; ranks have one together.
+    Each process has its own file; ranks share one file.
     """
     events = np.zeros(len(requests), EVENT)
     for event, (process, start, duration, kind, offset, length, flags) in zip(events, requests, strict=True):
@@ -34,7 +34,7 @@ def write_trace(path, requests, *, ranks=False, complete=True):
 
 
 def steps(count, gap, kind=Kind.READ, passes=1):
-    """Requests of each of `count` blocks in turn, of a ms each, with `gap` ms of computing between them."""
+    """Return one request for each of `count` blocks in turn, each of 1 ms, with `gap` ms of computing between them."""
     return [
         (1, (gap + 1) * (k + count * turn), 1, kind, k * BLOCK, BLOCK, 0)
         for turn in range(passes)

@@ -1,4 +1,4 @@
-"""Barriers that a foreign trace names make its processes wait for each other."""
+"""Processes wait for each other at barriers that the trace of another tool contains."""
 
 import json
 
@@ -55,7 +55,7 @@ def test_communicators_have_separate_barriers(tmp_path):
 
 
 def test_a_process_that_only_waits_is_waited_for_all_the_same(tmp_path):
-    # Process 3 only meets the others, and process 9 reads long after them.
+    # Process 3 only takes part in the barrier, and process 9 reads much later.
     calls = []
     for pid in (1, 2):
         calls += [read(pid, 0), (pid, 1000, 5000, "MPI", "MPI_Barrier", {}), read(pid, 5000)]

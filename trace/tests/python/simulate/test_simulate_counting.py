@@ -20,7 +20,7 @@ BLOCK = 64
 
 
 def some_requests(seed: int, count: int, processes: int = 3) -> list[Request]:
-    """Reads and writes of up to 5 blocks, in 2 files that all processes share."""
+    """Return reads and writes of up to 5 blocks, in 2 files that all processes share."""
     rng = np.random.default_rng(seed)
     return [
         Request(
@@ -35,7 +35,7 @@ def some_requests(seed: int, count: int, processes: int = 3) -> list[Request]:
 
 
 def by_oracle(requests: list[Request], block_hits: list[bool]) -> tuple[list[bool], int, int]:
-    """Outcomes of requests, hits of blocks and bytes, of the outcomes of all blocks."""
+    """Return the hit or miss of each request, the number of block hits, and the hit bytes."""
     outcomes = []
     in_bytes = 0
     rest = iter(block_hits)
@@ -97,7 +97,7 @@ def test_many_processes_in_parallel(tmp_path: Path) -> None:
     uses = [(process, key) for pieces in cut(requests, BLOCK) for process, key, _ in pieces]
     expected = oracles.toss(uses, 5, True)
     assert simulate.outcomes(path, cache=5 * BLOCK, block=BLOCK, policy="toss-parallel").tolist() == expected
-    # All of them share the block that the first one loads, although the cache is small.
+    # All processes share the block that the first one loads, although the cache is small.
     assert sum(not hit for hit in expected) == len({key for _, key in uses})
     assert sum(oracles.toss(uses, 5, False)) < sum(expected)
 
@@ -122,7 +122,7 @@ def test_workloads_are_traces() -> None:
 
 
 def block_requests(seed: int, count: int) -> list[tuple[int, int, bool]]:
-    """Sector, bytes and whether it is a write, as virtual machines ask their disks: hot, sequential and random."""
+    """Return (sector, bytes, is write) of requests as of virtual machines: to hot blocks, sequential and random."""
     rng = np.random.default_rng(seed)
     sectors = np.where(rng.random(count) < 0.5, rng.zipf(1.3, count) % 400, rng.integers(0, 2000, count))
     sectors = np.where(np.arange(count) % 100 < 30, np.arange(count) % 700, sectors) * 4
@@ -160,7 +160,7 @@ def test_traces_of_block_devices(tmp_path: Path, policy: str) -> None:
     counts = simulate.count(path, cache=80 * 4096, block=4096, policy=policy)
     assert (counts.requests, counts.blocks, counts.block_hits) == (len(requests), len(keys), sum(hits))
     assert counts.bytes == sum(size for _, size, _ in requests)
-    # Each request is one object, as in simulators of objects.
+    # Each request is one object, as in simulators of object caches.
     objects = [sector for sector, _, _ in requests]
     with trace.open(path) as opened:
         events = opened.read()
@@ -171,7 +171,7 @@ def test_traces_of_object_caches(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     objects = (rng.zipf(1.3, 2000) % 500).tolist()
     sizes = rng.integers(1, 1 << 20, 2000).tolist()
-    sizes = [sizes[object_] for object_ in objects]  # of an object always the same
+    sizes = [sizes[object_] for object_ in objects]  # all requests of an object have the same size
     later: dict[int, int] = {}
     nexts = [-1] * len(objects)
     for k in reversed(range(len(objects))):
@@ -261,7 +261,7 @@ def test_incomplete_traces_are_reported(tmp_path: Path) -> None:
         writer.finish(missed=[trace.MissedCalls("calls of a library", 7, 0, 0)])
     with pytest.warns(simulate.TraceWarning, match=r"missing from the trace: calls of a library \(7 events\)"):
         assert simulate.hits(path, cache="1MiB") == 0
-    # Remarks of a reader are in the notes, but cause no warning.
+    # Notes of a trace reader are in the result, but cause no warning.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulate.hits("workload:upw", cache="1MiB")

@@ -14,7 +14,7 @@ from plait import simulate
 
 
 def zipf(seed: int, count: int, blocks: int) -> npt.NDArray[np.int64]:
-    """Keys by Zipf's law."""
+    """Return keys with a Zipf distribution."""
     rng = np.random.default_rng(seed)
     weights = 1 / np.arange(1, blocks + 1)
     return rng.choice(rng.permutation(blocks), count, p=weights / weights.sum())
@@ -62,7 +62,7 @@ def test_requests_of_several_blocks(tmp_path: Path) -> None:
 
 
 def test_a_sample_of_everything_is_exact() -> None:
-    keys = zipf(1, 4000, 250)  # of sizes below 256, which are not rounded
+    keys = zipf(1, 4000, 250)  # cache sizes below 256 are not rounded
     exact, sampled = simulate.miss_ratio_curve(keys), simulate.miss_ratio_curve(keys, samples=10**6)
     assert sampled.rate == 1
     assert np.array_equal(exact.sizes, sampled.sizes)
@@ -77,7 +77,7 @@ def test_samples_are_near(options: dict[str, float]) -> None:
     assert 1000 < sampled.sampled <= 2300
     if "samples" in options:
         assert sampled.sampled <= 2000
-    # The hash of a key's name decides, so these are always the same.
+    # The hash of a key selects the samples, so the result is always the same.
     errors = [abs(exact.miss_ratio(slots) - sampled.miss_ratio(slots)) for slots in range(100, 20_000, 100)]
     assert np.mean(errors) < 0.02
     assert sampled.miss_ratio(20_000) == pytest.approx(exact.miss_ratio(20_000), abs=0.01)

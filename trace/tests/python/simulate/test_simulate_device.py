@@ -1,4 +1,4 @@
-"""The files on the device and the cost of bringing them there: files by name, durable writes, limited volumes."""
+"""Files on the simulated device: selection by name, durable writes, and volumes with limits."""
 
 import errno
 import os
@@ -67,7 +67,7 @@ def test_durable_writes_cost_a_flush(tmp_path):
 def test_a_volume_gives_credit_for_a_while(tmp_path):
     path = write_trace(tmp_path / "read.plait", steps(50, 4))
     volume = '[simulate.device]\nkind = "volume"\nread_requests = 100\nburst = "{}"\nread_latency = "0 s"'
-    # Requests are paid for while the program computes, or not.
+    # Requests use up credit, which the volume regains while the program computes.
     saved = simulate.run(path, simulate.parse(volume.format("100 ms"))).elapsed
     unsaved = simulate.run(path, simulate.parse(volume.format("0 s"))).elapsed
     assert unsaved == pytest.approx(49 * 0.004 + 50 * 0.010, abs=1e-3)
@@ -117,7 +117,7 @@ def test_calibration_tells_a_limited_volume_from_an_ssd():
 
 def test_credit_saved_during_a_pause_is_measured():
     class Volume:
-        """Ten ms a request, of which a rest saves up to 30 ms; it takes time itself."""
+        """A volume that needs 10 ms per request and saves up to 30 ms of credit during pauses."""
 
         def __init__(self):
             self.clock = self.paid = 0.0
@@ -158,7 +158,7 @@ def test_an_exception_in_one_replay_ends_all(tmp_path):
     begun = threading.Barrier(2)
 
     def stop():
-        begun.wait(300)  # both replays are under way
+        begun.wait(300)  # both replays are running
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""`plait.simulate.add_gains`: the gain from the advice of a report, in the report, as text and on its page."""
+"""`plait.simulate.add_gains`: the gains from the advice of a report, in the report, its text and its page."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def machine():
 
 @pytest.fixture
 def small(tmp_path):
-    """Small requests in order, of 2 ms each, with 1 ms between them."""
+    """Write a trace of small sequential requests of 2 ms each, with 1 ms between them."""
     requests = [(1, 3 * k, 2, Kind.READ, k * BLOCK, BLOCK, 0) for k in range(2000)]
     return write_trace(tmp_path / "small.plait", requests)
 

@@ -1,4 +1,4 @@
-"""The pages of replays and sweeps: whole, without a script, and with all that the text says."""
+"""The pages of replays and sweeps: well-formed, without scripts, and with all content of the text."""
 
 import html
 import re
@@ -18,7 +18,7 @@ VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
 class Nesting(HTMLParser):
-    """Checks that elements are closed in order, and keeps the content."""
+    """Checks that elements are closed in order, and records tags, links and names."""
 
     def __init__(self):
         super().__init__()

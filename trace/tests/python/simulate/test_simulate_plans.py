@@ -1,4 +1,4 @@
-"""Accesses of many ranks on the virtual clock, from Python and on the command line."""
+"""Simulated accesses of many ranks, from Python and on the command line."""
 
 import json
 

@@ -37,7 +37,7 @@ for number, text in enumerate(layouts):
 
 
 def recorded(folder, ranks, node, *arguments):
-    """Requests and bytes of each access, in the order in which they were made, of all ranks together."""
+    """Return the number of requests and of bytes of each access in order, summed over all ranks."""
     environment = {**os.environ, **WELCOME, "PLAIT_TRACE": "t.plait", "PLAIT_MODEL": "builtin"}
     if node:
         environment["PLAIT_NODE_SIZE"] = str(node)
@@ -91,7 +91,7 @@ MACHINE = simulate.parse("[simulate.device]\nkind = 'ssd'")
 
 
 def test_machines_have_the_constants_of_the_planner():
-    """Otherwise the simulation would choose other strategies than programs do."""
+    """Otherwise the simulation would select other strategies than programs."""
     text = (Path(__file__).parents[4] / "src/plan/access/costs.hpp").read_text(encoding="utf-8")
     built_in = {name: float(value) for name, value in re.findall(r"double (\w+) = ([\d.e-]+);", text)}
     names = {

@@ -51,7 +51,7 @@ def popular(rng: np.random.Generator, count: int) -> Keys:
 
 
 def cycles(rng: np.random.Generator, count: int) -> Keys:
-    """Through all blocks again and again, as programs of 1992 read, with some steps aside."""
+    """Return keys that cycle through all blocks, as programs of 1992 read them, with some deviations."""
     blocks = int(rng.integers(5, 90))
     return np.arange(count) % blocks + (rng.random(count) < 0.1)
 

@@ -1,4 +1,4 @@
-"""`plait.simulate.run`, `sweep`, `compare`: their results, which do not depend on the way of running."""
+"""`plait.simulate.run`, `sweep` and `compare`: results that do not depend on how they are called."""
 
 import gzip
 import json
@@ -203,7 +203,7 @@ def test_the_replay_has_the_hits_of_counting(policy, tmp_path):
 
 
 def test_belady_looks_ahead_in_time(tmp_path):
-    """Two programs use the same blocks, in another order than they were recorded; other policies find less."""
+    """Two programs use the same blocks in another order than recorded; other policies have fewer hits."""
     numbers = np.random.default_rng(7).zipf(1.2, 2000) % 300
     requests = [(1 + k % 2, 2 * k, 1, Kind.READ, int(number) * BLOCK, BLOCK, 0) for k, number in enumerate(numbers)]
     path = write_trace(tmp_path / "two.plait", requests)

@@ -1,4 +1,4 @@
-"""Traces turned from one format into another, on the command line and from Python."""
+"""Traces converted from one format to another, on the command line and from Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAIRS = [(one, other) for one in WITHOUT_LOSS for other in WITHOUT_LOSS if not o
 
 
 def random_events(count: int, seed: int = 1) -> npt.NDArray[np.void]:
-    """Events of every kind, in the order of start."""
+    """Return events of every kind, in the order of their starts."""
     random = np.random.default_rng(seed)
     events = np.zeros(count, trace.EVENT)
     events["start"] = np.cumsum(random.integers(0, 10_000, count))
@@ -43,7 +43,7 @@ def random_events(count: int, seed: int = 1) -> npt.NDArray[np.void]:
 
 
 def make(path: Path, events: npt.NDArray[np.void]) -> None:
-    """Write a binary trace of these events, with some of everything else."""
+    """Write a binary trace of these events, with processes, files and all other kinds of descriptions."""
     with trace.create(path) as out:
         out.add_process(10, rank=0, host="node", command="run it", cpu=5)
         out.add_process(11, parent=10)
@@ -148,7 +148,7 @@ def test_parquet_can_be_exchanged_with_other_tools(tmp_path: Path) -> None:
     assert table.column("kind").to_pylist() == words
     names = table.column("name").to_pylist()
     assert names == [None if file == 0 else f'/data/{file} "%"\n\\xff' for file in events["file"]]
-    # Parquet files of others are read: some of the columns, and words as plain text.
+    # Parquet files of other writers are read: with a part of the columns, and with plain strings.
     other = tmp_path / "other.parquet"
     parquet.write_table(
         pyarrow.table({"start": [5, 6], "kind": ["read", "write"], "length": [10, 20], "offset": [0, None]}), other
@@ -191,7 +191,7 @@ def test_foreign_trace_with_its_own_settings(tmp_path: Path) -> None:
     assert events["offset"].tolist() == [512, 1024]
     assert events["cpu"].tolist() == [50_000, 50_000]
     assert description.notes == ["comment: venus"]
-    # Written with the same settings and read back it is the same.
+    # A trace written with the same settings is read back unchanged.
     again = tmp_path / "again.1992"
     trace.convert(target, again, base=10, separator=";", tick=10_000)
     assert np.array_equal(known(again)[0], events)

@@ -1,4 +1,4 @@
-"""Imports from many files, from compressed or damaged ones, and from and to pipes."""
+"""Imports from many files, from compressed or damaged files, and from and to pipes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_more_files_of_strace_than_may_be_open(tmp_path: Path) -> None:
         write_strace(tmp_path / f"s.{k}", [f"{1_700_000_000 + k + j}.000000" for j in range(3)]) for k in range(1, 201)
     ]
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = len(os.listdir("/dev/fd")) + 90  # the process may have open connections and files of its own
+    limit = len(os.listdir("/dev/fd")) + 90  # the process already has open connections and files
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(limit, limits[1]), limits[1]))
     try:
         summary = trace.import_trace(paths, tmp_path / "out.plait")

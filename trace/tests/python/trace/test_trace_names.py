@@ -45,7 +45,7 @@ def test_values_can_be_pickled() -> None:
 
 
 def test_programs_without_traces_do_not_load_them() -> None:
-    """Neither the module nor the library is loaded, also for commands that do not use traces."""
+    """Neither the module nor the library is loaded by programs and commands that do not use traces."""
     program = (
         "import sys, plait, plait.cli, plait.cli.copy, plait.cli.layout\n"
         "plait.Layout((4,), '(block) onto (2)')\n"

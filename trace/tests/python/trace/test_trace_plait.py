@@ -110,7 +110,7 @@ def test_one_process(tmp_path):
     assert not (events["flags"] & trace.Flag.COLLECTIVE).any()
     assert (logical_reads["interface"] == trace.Interface.PLAIT).all()
 
-    # Events of the system are joined to the operation that caused them, and happen while it lasts.
+    # Physical events have the number of the operation that caused them, and are within its duration.
     logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
     assert (
         len(logical)

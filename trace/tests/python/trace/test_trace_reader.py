@@ -16,7 +16,7 @@ from plait import trace
 
 
 def make_events(count, seed=0):
-    """Events in the order of start, with values of all sizes."""
+    """Return events in the order of their starts, with values of all sizes."""
     random = np.random.default_rng(seed)
     events = np.zeros(count, trace.EVENT)
     events["start"] = np.cumsum(random.integers(0, 5000, count)) - 1000

@@ -1,4 +1,4 @@
-"""Which syncs files cause, with and without durable=."""
+"""The syncs that files cause, with and without durable=."""
 
 import os
 import subprocess

@@ -53,10 +53,10 @@ def test_processor_time_and_wall_time() -> None:
     last = events[-1]
     assert last["kind"] == Kind.EXIT
     assert last["cpu"] == 379 * 10**9 == known.processes[0].cpu
-    # A synchronous program's wall time is its processor time and all that it waited for.
+    # The wall time of a synchronous program is its processor time plus all waiting times.
     waited = events["duration"].sum()
     assert last["start"] == last["cpu"] + waited
-    # bvi keeps its processor while the solid-state disk works.
+    # bvi computes while the solid-state disk works.
     events, _ = read("workload:bvi")
     assert events[-1]["start"] - events[-1]["cpu"] < 10**9
 

@@ -1,4 +1,4 @@
-// The clock of events: as CLOCK_MONOTONIC says, in every thread, and never backwards in one.
+// The clock of events: equal to CLOCK_MONOTONIC in every thread, and monotonic within a thread.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -20,45 +20,46 @@ static std::atomic<std::int64_t> handled;
 static void on_alarm(int) { handled += plait_events_now() > 0 ? 1 : 0; }
 }
 
-std::int64_t asked() {
+std::int64_t system_time() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-constexpr std::int64_t kNear = 20'000;  // ns; some ten are usual
+constexpr std::int64_t kNear = 20'000;  // ns; a few tens are usual
 
-/// Reads the clock between two readings of the system's for a while.  returns  how often it was not between them.
-int wrong(std::int64_t during) {
-  int found = 0;
+/// Reads the event clock for `during` ns, each time between two readings of the system clock.
+/// returns  how often its value was not between them, or before the previous one
+int count_wrong(std::int64_t during) {
+  int count = 0;
   std::int64_t last = 0;
-  for (std::int64_t begin = asked(), before = begin; before < begin + during;) {
+  for (std::int64_t begin = system_time(), before = begin; before < begin + during;) {
     const std::int64_t time = plait_events_now();
-    const std::int64_t after = asked();
-    if (time < before - kNear || time > after + kNear || time < last) ++found;
+    const std::int64_t after = system_time();
+    if (time < before - kNear || time > after + kNear || time < last) ++count;
     last = time;
     before = after;
   }
-  return found;
+  return count;
 }
 
 class TraceClock : public TraceTest {};
 
 TEST_F(TraceClock, IsThatOfTheSystemInEveryThread) {
-  ASSERT_EQ(begin(), 0);  // which looks at what the machine has
+  ASSERT_EQ(begin(), 0);  // which selects the clock of this machine
   std::vector<std::thread> threads;
-  std::atomic<int> found = 0;
-  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { found += wrong(250'000'000); });
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { wrong += count_wrong(250'000'000); });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(found, 0);
+  EXPECT_EQ(wrong, 0);
   timespec pause{0, 50'000'000};
   nanosleep(&pause, nullptr);
-  EXPECT_EQ(wrong(1'000'000), 0);  // after nobody has asked for long
+  EXPECT_EQ(count_wrong(1'000'000), 0);  // after a long time without a reading
   plait_events_end();
 }
 
 TEST_F(TraceClock, IsRightAroundSignalHandlersThatAskToo) {
-  ASSERT_EQ(begin(), 0);  // which looks at what the machine has
+  ASSERT_EQ(begin(), 0);  // which selects the clock of this machine
   struct sigaction action{};
   struct sigaction before{};
   action.sa_handler = on_alarm;
@@ -67,7 +68,7 @@ TEST_F(TraceClock, IsRightAroundSignalHandlersThatAskToo) {
   const itimerval often{{0, 500}, {0, 500}};
   const itimerval never{};
   ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
-  EXPECT_EQ(wrong(250'000'000), 0);
+  EXPECT_EQ(count_wrong(250'000'000), 0);
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &before, nullptr);
   EXPECT_GT(handled, 0);

@@ -1,4 +1,4 @@
-// What the tests of the C writer of events share.
+// Helpers of the tests of the C writer of events.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class TraceTest : public plait_test::FolderTest {
   }
 };
 
-/// Runs something in a process of its own; returns how that ended, as wait says.
+/// Runs a function in a forked process; returns the wait status.
 inline int apart(const std::function<void()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {

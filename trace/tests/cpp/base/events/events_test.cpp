@@ -22,7 +22,7 @@ using namespace plait_test::binary;
 
 using TraceEvents = TraceTest;
 
-TEST_F(TraceEvents, NothingHappensWithoutATrace) {
+TEST_F(TraceEvents, DoesNothingWithoutATrace) {
   EXPECT_EQ(plait_events_active(), 0);
   put_some(3);
   EXPECT_EQ(plait_events_name("x"), 0U);
@@ -42,7 +42,7 @@ TEST_F(TraceEvents, NothingHappensWithoutATrace) {
   EXPECT_EQ(reader->description().processes.size(), 1U);
 }
 
-TEST_F(TraceEvents, WhatWasPutIsRead) {
+TEST_F(TraceEvents, RecordedEventsAreRead) {
   ASSERT_EQ(begin(), 0);
   const std::uint32_t file = plait_events_name("/data/one");
   const std::uint32_t other = plait_events_name("");
@@ -115,7 +115,7 @@ TEST_F(TraceEvents, ManyThreadsAtOnce) {
   const std::vector<Event> events = read_all(*reader);
   EXPECT_TRUE(in_order(events));
   EXPECT_EQ(event_offsets(events), up_to(std::int64_t{kThreads} * kEach));
-  std::map<std::uint32_t, std::set<std::int64_t>> parts;  // each thread wrote one part
+  std::map<std::uint32_t, std::set<std::int64_t>> parts;  // one part per thread
   for (const Event& event : events) parts[event.thread].insert(event.offset / kEach);
   EXPECT_EQ(parts.size(), std::size_t{kThreads});
   for (const auto& [thread, part] : parts) EXPECT_EQ(part.size(), 1U) << thread;
@@ -124,7 +124,7 @@ TEST_F(TraceEvents, ManyThreadsAtOnce) {
   EXPECT_TRUE(reader->description().missed.empty());
 }
 
-TEST_F(TraceEvents, ManyThreadsOneAfterTheOtherShareChunks) {
+TEST_F(TraceEvents, ManyConsecutiveThreadsShareChunks) {
   ASSERT_EQ(begin(), 0);
   constexpr int kThreads = 2000;
   for (int t = 0; t < kThreads; ++t) std::thread([t] { put_some(2, t * 2); }).join();
@@ -141,7 +141,7 @@ TEST_F(TraceEvents, ManyThreadsOneAfterTheOtherShareChunks) {
 TEST_F(TraceEvents, AsynchronousEventsAreSorted) {
   ASSERT_EQ(begin(), 0);
   const std::int64_t now = plait_events_now();
-  for (int i = 0; i < 50000; ++i) {  // put when complete, started long before or a little before
+  for (int i = 0; i < 50000; ++i) {  // recorded when complete; started long before or shortly before
     const std::int64_t start = now + i * 100 - (i % 1000 == 0 ? 3000000 : i % 7 * 500);
     const plait_event event = event_at(start, i);
     plait_events_put(&event);
@@ -152,7 +152,7 @@ TEST_F(TraceEvents, AsynchronousEventsAreSorted) {
   EXPECT_EQ(event_offsets(events), up_to(50000));
 }
 
-TEST_F(TraceEvents, AFileThatIsNoTraceIsLeftAlone) {
+TEST_F(TraceEvents, AFileThatIsNotATraceStaysUnchanged) {
   write_content(trace_, "precious");
   EXPECT_EQ(begin(), EEXIST);
   EXPECT_EQ(plait_events_active(), 0);
@@ -165,9 +165,9 @@ TEST_F(TraceEvents, AFileThatIsNoTraceIsLeftAlone) {
   EXPECT_EQ(plait_events_begin(finished.c_str(), "", -1, 1, 1), EEXIST);
 }
 
-TEST_F(TraceEvents, WhereThereIsNoRoomEventsAreCounted) {
+TEST_F(TraceEvents, EventsAreCountedIfThereIsNoSpace) {
   const int status = apart([&] {
-    ::rlimit limit{100000, 100000};  // growing further would end the process by a signal
+    ::rlimit limit{100000, 100000};  // growing beyond the limit would kill the process by a signal
     ::setrlimit(RLIMIT_FSIZE, &limit);
     if (begin() != 0) ::_exit(2);
     put_some(100000);
@@ -205,7 +205,7 @@ void on_signal(int) {
   ++from_handler;
 }
 
-TEST_F(TraceEvents, SignalHandlersMayPut) {
+TEST_F(TraceEvents, SignalHandlersMayRecordEvents) {
   const int status = apart([&] {
     begin();
     struct sigaction action{};

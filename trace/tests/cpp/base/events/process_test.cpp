@@ -39,7 +39,7 @@ TEST_F(TraceProcesses, KilledProcessLeavesAllItsEvents) {
   EXPECT_EQ(reader->description().files.at(0).name, "kept");
 }
 
-TEST_F(TraceProcesses, KilledAnywhereLeavesWhatIsReadable) {
+TEST_F(TraceProcesses, KilledAnywhereLeavesAReadableTrace) {
   for (int round = 0; round < 20; ++round) {
     ::unlink(trace_.c_str());
     const pid_t child = ::fork();
@@ -53,11 +53,11 @@ TEST_F(TraceProcesses, KilledAnywhereLeavesWhatIsReadable) {
     ::kill(child, SIGKILL);
     int status = 0;
     ::waitpid(child, &status, 0);
-    if (::access(trace_.c_str(), F_OK) != 0) continue;  // killed before it began
+    if (::access(trace_.c_str(), F_OK) != 0) continue;  // killed before the trace was created
     const auto reader = open_trace(trace_);
     const std::vector<Event> events = read_all(*reader);
     EXPECT_TRUE(in_order(events));
-    std::map<std::uint32_t, std::multiset<std::int64_t>> threads;  // of each thread, all from the first to the last
+    std::map<std::uint32_t, std::multiset<std::int64_t>> threads;  // by thread; without gaps
     for (const Event& event : events) threads[event.thread].insert(event.offset);
     for (const auto& [thread, offsets] : threads)
       EXPECT_EQ(offsets, up_to(static_cast<std::int64_t>(offsets.size()))) << thread;
@@ -65,7 +65,7 @@ TEST_F(TraceProcesses, KilledAnywhereLeavesWhatIsReadable) {
   }
 }
 
-TEST_F(TraceProcesses, ChildrenAreProcessesOfTheirOwn) {
+TEST_F(TraceProcesses, ChildrenAreSeparateProcesses) {
   ASSERT_EQ(begin(), 0);
   const std::uint32_t file = plait_events_name("inherited");
   plait_events_name("not used by the child");
@@ -75,7 +75,7 @@ TEST_F(TraceProcesses, ChildrenAreProcessesOfTheirOwn) {
   for (int child = 0; child < 3; ++child) {
     const pid_t id = ::fork();
     if (id == 0) {
-      if (child == 1) plait_events_forked();  // by hand; else it is noticed
+      if (child == 1) plait_events_forked();  // reported explicitly; other forks are detected
       put_some(10, 10 + child * 20, file);
       put_some(10, 20 + child * 20, plait_events_name("its own"));
       plait_events_end();
@@ -106,7 +106,7 @@ TEST_F(TraceProcesses, ChildrenAreProcessesOfTheirOwn) {
 }
 
 TEST_F(TraceProcesses, AProgramThatAnotherReplacedKeepsItsNumber) {
-  // Two beginnings in one process, as after exec: the second one's numbers begin anew.
+  // The writer starts twice in one process, as after exec: the numbers of the second start from 1 again.
   const int status = apart([&] {
     begin(1, 1, "shell");
     const std::uint32_t file = plait_events_name("first");
@@ -144,7 +144,7 @@ TEST_F(TraceProcesses, AnIdUsedTwiceIsTwoProcesses) {
       put_some(1, round);
       plait_events_end();
     });
-  // The system does not give the same id again so soon: say in the file that it did.
+  // The system does not reuse an id so soon: change the file as if it did.
   std::string bytes = read_file(trace_);
   std::uint32_t first = 0;
   for (std::size_t at = PLAIT_TRACE_HEADER; at < bytes.size(); at += PLAIT_TRACE_UNIT) {
@@ -201,13 +201,13 @@ TEST_F(TraceProcesses, ManyProcessesBeginAtOnce) {
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) EXPECT_EQ(entry.path().string(), trace_);
 }
 
-TEST_F(TraceProcesses, AnotherHostWritesBesideIt) {
+TEST_F(TraceProcesses, AnotherHostWritesToTheSameTrace) {
   apart([&] {
     begin(1, 1, "here");
     put_some(5, 0);
     plait_events_end();
   });
-  std::string bytes = read_file(trace_);  // make it another host's, whose clock was 1000 s behind ours
+  std::string bytes = read_file(trace_);  // pretend another host wrote it, whose clock was 1000 s behind
   plait_trace_header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   std::memset(header.boot, 'b', sizeof header.boot - 1);
@@ -225,7 +225,7 @@ TEST_F(TraceProcesses, AnotherHostWritesBesideIt) {
   const std::vector<Event> events = read_all(*reader);
   EXPECT_EQ(event_offsets(events), up_to(10));
   EXPECT_TRUE(in_order(events));
-  EXPECT_LT(events.front().start, -990000000000);  // what ran here ran before the other's zero
+  EXPECT_LT(events.front().start, -990000000000);  // events of this host are before time zero of the other
   EXPECT_GE(events.front().offset, 5);
   EXPECT_EQ(reader->description().processes.size(), 2U);
   EXPECT_EQ(reader->description().notes.size(), 1U);

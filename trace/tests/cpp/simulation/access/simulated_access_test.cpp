@@ -1,4 +1,4 @@
-// Simulated accesses against real ones: requests and messages must be the same, one by one.
+// Simulated accesses compared with real accesses: each request and each message must be equal.
 #include "simulation/access/simulated_access.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using oracle::at;
 /// Messages and bytes from one rank to another.
 using Messages = std::map<std::pair<int, int>, std::pair<std::int64_t, std::int64_t>>;
 
-/// What real accesses did.
+/// Requests and messages of real accesses.
 struct ObservedAccesses {
   std::mutex mutex;
   std::int64_t requests = 0;
@@ -36,7 +36,7 @@ struct ObservedAccesses {
   Messages messages;
 };
 
-/// A store that counts requests as one that makes a call for each stretch of the file would.
+/// A store that counts one request for each contiguous part of the file.
 class CountingStore : public store::Store {
  public:
   CountingStore(store::Store& inner, ObservedAccesses& seen) : inner_(inner), seen_(seen) {}
@@ -83,7 +83,7 @@ class CountingTransport : public wrapped::WrappedTransport {
   ObservedAccesses& seen_;
 };
 
-/// Carries a read or a write out, by threads of which at most `on_node` share a node.
+/// Executes a read or a write by `workers` threads, of which at most `on_node` share a node.
 void carry_out(const Case& access, const plan::AccessOptions& options, int workers, int on_node, bool write,
                ObservedAccesses& seen) {
   store::memory::MemoryStore memory(access_case::store_bytes(access));
@@ -162,7 +162,7 @@ void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int
 }
 
 void expect_ends_meet(const AccessOutcome& outcome) {
-  // No rank was anywhere else at any time.
+  // The phases of each rank add up to the elapsed time.
   for (const RankOutcome& one : outcome.ranks)
     ASSERT_EQ(std::accumulate(one.times.begin(), one.times.end(), Time{0}), outcome.elapsed);
   ASSERT_GE(outcome.drained, outcome.elapsed);
@@ -194,7 +194,7 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     ASSERT_NO_FATAL_FAILURE(expect_ends_meet(outcome));
     const AccessOutcome again = simulate_access(wanted, settings);
     ASSERT_EQ(again.elapsed, outcome.elapsed);
-    // Exchanges that are taken as a whole hold the same messages.
+    // Exchanges that are simulated as a whole have the same messages.
     settings.max_messages = 0;
     const AccessOutcome whole = simulate_access(wanted, settings);
     ASSERT_NO_FATAL_FAILURE(expect_same(whole, seen, on_node));
@@ -202,7 +202,7 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
   }
 }
 
-/// A machine on which nothing takes time but what a test says.
+/// A machine on which nothing takes time, except costs that a test sets.
 AccessSettings idle_machine() {
   AccessSettings settings;
   settings.nodes.plan = settings.nodes.message = 0;
@@ -240,14 +240,14 @@ AccessRequest columns(std::int64_t ranks, bool write = false) {
 
 constexpr double kMs = 1e6;
 
-TEST(SimulatedAccess, TakesNothingWhereNothingTakesTime) {
+TEST(SimulatedAccess, TakesNoTimeWithoutCosts) {
   EXPECT_LT(simulate_access(columns(8), idle_machine()).elapsed, kMs / 10);
 }
 
 TEST(SimulatedAccess, WaitsForTheDevice) {
   AccessSettings settings = idle_machine();
   settings.files.device.values = {{"service", 1e-3}, {"rate", 1e15}};
-  // Eight windows of a MiB, one after another at one server.
+  // A single server processes eight windows of 1 MiB, one after the other.
   for (const bool write : {false, true}) {
     const AccessOutcome outcome = simulate_access(columns(8, write), settings);
     EXPECT_NEAR(static_cast<double>(outcome.elapsed), 8 * kMs, kMs / 10);
@@ -267,11 +267,11 @@ TEST(SimulatedAccess, WritesBehindUpToALimit) {
   AccessOutcome outcome = simulate_access(columns(8, true), settings);
   EXPECT_LT(outcome.elapsed, kMs / 10);
   EXPECT_NEAR(static_cast<double>(outcome.drained), 8 * kMs, kMs / 10);
-  settings.files.dirty_limit = 2 << 20;  // two windows: the last one gets room when six are on the device
+  settings.files.dirty_limit = 2 << 20;  // two windows: the last write waits until six are on the device
   outcome = simulate_access(columns(8, true), settings);
   EXPECT_NEAR(static_cast<double>(outcome.elapsed), 6 * kMs, kMs / 10);
   settings.files.dirty_limit = 1 << 30;
-  settings.files.dirty_start = 1 << 30;  // nothing goes to the device before the end
+  settings.files.dirty_start = 1 << 30;  // no data is written to the device before the end
   outcome = simulate_access(columns(8, true), settings);
   EXPECT_LT(outcome.elapsed, kMs / 10);
   EXPECT_NEAR(static_cast<double>(outcome.drained), 8 * kMs, kMs / 10);
@@ -303,7 +303,7 @@ TEST(SimulatedAccess, SharesLinksAndCores) {
   EXPECT_NEAR(static_cast<double>(simulate_access(rows(8), settings).elapsed), two_windows, two_windows / 10);
 }
 
-TEST(SimulatedAccess, AsksForTheFirstWindowsAlone) {
+TEST(SimulatedAccess, SimulatesOnlyTheFirstWindows) {
   AccessSettings settings = idle_machine();
   AccessRequest asked = columns(2);
   asked.options.memory_bytes = 1 << 16;
@@ -316,7 +316,7 @@ TEST(SimulatedAccess, AsksForTheFirstWindowsAlone) {
   EXPECT_EQ(sum(some, &RankOutcome::bytes), 2 * 3 * (1 << 15));
 }
 
-TEST(SimulatedAccess, RefusesWhatCannotBe) {
+TEST(SimulatedAccess, RejectsInvalidRequests) {
   const auto refused = [](const AccessRequest& asked, const AccessSettings& settings, const std::string& part) {
     try {
       simulate_access(asked, settings);
@@ -340,7 +340,7 @@ TEST(SimulatedAccess, RefusesWhatCannotBe) {
   refused(direct, idle_machine(), "expected at most 50000000");
 }
 
-TEST(SimulatedAccess, EndsWithWhatProgressThrows) {
+TEST(SimulatedAccess, ProgressMayThrow) {
   struct Stop {};
   AccessSettings settings = idle_machine();
   settings.nodes.ranks = 8;

@@ -9,14 +9,14 @@
 namespace plait::simulation {
 namespace {
 
-TEST(BlockTable, DoesWhatAMapDoes) {
+TEST(BlockTable, EqualsAMap) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     std::mt19937_64 random(seed);
     BlockTable table(seed % 2 == 0 ? 0 : 300);
     std::map<std::pair<std::uint64_t, std::uint32_t>, Slot> model;
     const std::uint64_t blocks = 20 + 40 * seed;
     for (Slot slot = 0; slot < 20'000; ++slot) {
-      // Neighbours, and keys that differ in their upper bits only.
+      // Neighboring keys, and keys that differ only in their upper bits.
       const std::uint64_t block = random() % blocks << (seed % 3 == 2 ? 50 : 0);
       const BlockKey key{block, static_cast<std::uint32_t>(random() % 3)};
       const auto found = model.find({key.block, key.file});
@@ -37,7 +37,7 @@ TEST(BlockTable, DoesWhatAMapDoes) {
   }
 }
 
-TEST(BlockTable, TellsFilesApart) {
+TEST(BlockTable, DistinguishesFiles) {
   BlockTable table;
   table.insert({7, 1}, 10);
   table.insert({7, 2}, 11);

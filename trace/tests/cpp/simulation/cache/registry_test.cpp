@@ -36,7 +36,7 @@ TEST(Registry, FindsAllByTheirNames) {
   EXPECT_EQ(names.size(), 12U);
 }
 
-TEST(Registry, NamesTheNearest) {
+TEST(Registry, SuggestsTheNearestName) {
   EXPECT_NE(catch_error("siev").find("did you mean sieve?"), std::string::npos);
   EXPECT_NE(catch_error("siev").find("the policies are lru, fifo, clock, lfu, 2q, arc, sieve, s3fifo, belady, toss, "
                                      "toss-parallel and partition"),
@@ -44,7 +44,7 @@ TEST(Registry, NamesTheNearest) {
   EXPECT_EQ(catch_error("something").find("did you mean"), std::string::npos);
 }
 
-TEST(Registry, KnowsNamesAsTheyAreWritten) {
+TEST(Registry, AcceptsOtherSpellings) {
   EXPECT_EQ(NamedPolicy("S3-FIFO?small=20%").kind().name, "s3fifo");
   EXPECT_EQ(NamedPolicy("LRU").kind().name, "lru");
   EXPECT_EQ(NamedPolicy("TossParallel").kind().name, "toss-parallel");

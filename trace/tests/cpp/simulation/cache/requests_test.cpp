@@ -16,7 +16,7 @@ trace::Event event(std::uint32_t process, std::uint32_t file, std::int64_t offse
   return made;
 }
 
-TEST(RequestReader, KnowsFilesByTheirNames) {
+TEST(RequestReader, IdentifiesFilesByName) {
   RequestReader reader;
   reader.add({10, 1, "a"});
   reader.add({10, 2, "b"});
@@ -30,11 +30,11 @@ TEST(RequestReader, KnowsFilesByTheirNames) {
   EXPECT_NE(a.process, b.process);
   ASSERT_TRUE(reader.read(event(10, 1, 0, 1), b));
   EXPECT_NE(a.file, b.file);
-  // Opens that nothing is known of are files of their own.
+  // Opens without a known name are separate files.
   ASSERT_TRUE(reader.read(event(20, 2, 0, 1), a));
   ASSERT_TRUE(reader.read(event(20, 3, 0, 1), b));
   EXPECT_NE(a.file, b.file);
-  // A number that is used for another file.
+  // The number is reused for another file.
   reader.add({10, 1, "b"});
   ASSERT_TRUE(reader.read(event(10, 1, 0, 1), a));
   ASSERT_TRUE(reader.read(event(10, 2, 0, 1), b));
@@ -42,7 +42,7 @@ TEST(RequestReader, KnowsFilesByTheirNames) {
   EXPECT_EQ(reader.processes(), 2U);
 }
 
-TEST(RequestReader, CountsWhatItLeavesOut) {
+TEST(RequestReader, CountsIgnoredEvents) {
   RequestReader reader;
   FileRequest request;
   EXPECT_FALSE(reader.read(event(1, 1, 0, 0), request));
@@ -83,7 +83,7 @@ TEST(Cut, GivesEachBlockItsBytes) {
   }
 }
 
-TEST(Cut, HandsOnLargeRequestsInParts) {
+TEST(Cut, PassesOnLargeRequestsInParts) {
   Batch batch;
   std::size_t uses = 0;
   std::int64_t bytes = 0;

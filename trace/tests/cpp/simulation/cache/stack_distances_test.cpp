@@ -9,7 +9,7 @@
 namespace plait::simulation {
 namespace {
 
-/// The same by a list, the block used last at the front.
+/// The stack distances from a list whose first element is the most recently used block.
 class Stack {
  public:
   std::uint32_t use(BlockKey key) {
@@ -29,12 +29,12 @@ class Stack {
   std::list<BlockKey> blocks_;
 };
 
-TEST(StackDistances, AreThoseOfAList) {
+TEST(StackDistances, EqualThoseOfAList) {
   for (unsigned seed = 0; seed < 4; ++seed) {
     std::mt19937_64 random(seed);
     StackDistances distances;
     Stack stack;
-    // Enough uses for the times to be numbered anew several times, with few blocks and with many.
+    // Enough uses that times are renumbered several times, with few and with many blocks.
     const std::uint64_t blocks = seed < 2 ? 30 : 700;
     for (int use = 0; use < 30'000; ++use) {
       const BlockKey key{random() % blocks, static_cast<std::uint32_t>(random() % 2)};

@@ -13,7 +13,7 @@ class Log final : public Timer {
   std::vector<std::uint64_t> tokens;
 };
 
-TEST(EventQueue, GivesEventsByTimeThenInTheOrderAskedFor) {
+TEST(EventQueue, RunsEventsByTimeThenInOrderOfScheduling) {
   EventQueue clock;
   Log log;
   clock.at(20, log, 1);
@@ -29,15 +29,15 @@ TEST(EventQueue, GivesEventsByTimeThenInTheOrderAskedFor) {
   EXPECT_EQ(times, (std::vector<Time>{0, 10, 10, 20}));
 }
 
-TEST(EventQueue, PassesTimeOnlyWhereNothingHappensMeanwhile) {
+TEST(EventQueue, PassesTimeOnlyWithoutAnEarlierEvent) {
   EventQueue clock;
   Log log;
   EXPECT_TRUE(clock.pass(5));
   EXPECT_EQ(clock.now(), 5);
   clock.at(10, log);
-  EXPECT_FALSE(clock.pass(10));  // the event was there first
+  EXPECT_FALSE(clock.pass(10));  // an event is due first
   EXPECT_TRUE(clock.pass(9));
-  clock.at(3, log, 7);  // is past: now
+  clock.at(3, log, 7);  // a time in the past: runs now
   clock.run_next();
   EXPECT_EQ(clock.now(), 9);
   EXPECT_EQ(log.tokens, (std::vector<std::uint64_t>{7}));

@@ -18,7 +18,7 @@ namespace {
 constexpr Time kMs = 1'000'000;
 constexpr std::int64_t kMiB = 1 << 20;
 
-/// Submits requests at given times, and notes when they end.
+/// Submits requests at given times, and records when they end.
 class Load final : public Completion, public Timer {
  public:
   void done(std::uint64_t tag) override { ends[tag] = clock.now(); }
@@ -48,7 +48,7 @@ class Load final : public Completion, public Timer {
   std::map<std::uint64_t, Time> ends;
 };
 
-/// Arrivals that are a Poisson process, at one server that takes a ms for each request.
+/// A single server with Poisson arrivals and a mean service time of 1 ms.
 class Arrivals final : public Completion, public Timer {
  public:
   Arrivals(double load, double distribution)
@@ -97,10 +97,10 @@ TEST(Devices, OneServerWithExponentialServiceMeetsTheMeanOfMM1) {
 TEST(Devices, TheDiskOf1992HasNoQueueAndTakesTimeByDistance) {
   Load load;
   load.make({"distance", {{"rate", 100e6}, {"follow", 0.001}, {"near", 0.004}, {"far", 0.012}, {"span", 4e8}}});
-  load.add(0, {0, 1'000'000, false, 0});            // follows, from the beginning
-  load.add(0, {1'000'000, 1'000'000, true, 0});     // follows, at the same time: no queue
-  load.add(0, {102'000'000, 1'000'000, true, 0});   // a quarter of the span away: half of the way in time
-  load.add(0, {900'000'000, 1'000'000, false, 0});  // beyond the span
+  load.add(0, {0, 1'000'000, false, 0});            // at the start: the time of sequential requests
+  load.add(0, {1'000'000, 1'000'000, true, 0});     // sequential, at the same time: not queued
+  load.add(0, {102'000'000, 1'000'000, true, 0});   // a quarter of the span away: halfway between near and far
+  load.add(0, {900'000'000, 1'000'000, false, 0});  // beyond the span: far
   const auto uses = load.run();
   EXPECT_EQ(load.took(0), 11 * kMs);
   EXPECT_EQ(load.took(1), 11 * kMs);
@@ -116,8 +116,8 @@ TEST(Devices, AQueueingDiskServesOneAfterTheOther) {
   const DeviceValues values{{"rate", 100e6},   {"seek_near", 0.002}, {"seek_far", 0.010}, {"rotation", 0.008},
                             {"capacity", 3e9}, {"overhead", 0},      {"order", 0}};
   load.make({"disk", values});
-  load.add(0, {0, 1'000'000, false, 0});              // where the head is: the transfer alone
-  load.add(0, {1'001'000'000, 1'000'000, false, 0});  // a third of the disk: the knee, 6 ms; half a turn
+  load.add(0, {0, 1'000'000, false, 0});              // at the head position: the transfer only
+  load.add(0, {1'001'000'000, 1'000'000, false, 0});  // a third of the disk away: the knee, 6 ms; half a revolution
   load.add(0, {1'002'000'000, 1'000'000, false, 0});  // follows
   load.run();
   EXPECT_EQ(load.ends[0], 10 * kMs);
@@ -140,16 +140,16 @@ TEST(Devices, OrdersOfRequests) {
   EXPECT_EQ(order(OrderKind::kFifo, 100), "50 10 90 30 ");
   EXPECT_EQ(order(OrderKind::kElevator, 100), "50 90 10 30 ");
   EXPECT_EQ(order(OrderKind::kDeadline, 100), "50 90 10 30 ");
-  EXPECT_EQ(order(OrderKind::kDeadline, 18), "50 10 90 30 ");  // all are late
+  EXPECT_EQ(order(OrderKind::kDeadline, 18), "50 10 90 30 ");  // the deadlines of all have passed
 }
 
-TEST(Devices, ARequestThatHasWaitedTooLongComesFirst) {
+TEST(Devices, ARequestPastItsDeadlineComesFirst) {
   RequestOrder waiting(OrderKind::kDeadline, 10, 100);
   waiting.add(0, {500, 1, false, 0});
   waiting.add(0, {600, 1, true, 0});
   waiting.add(0, {100, 1, true, 0});
-  EXPECT_EQ(waiting.take(5, 0).address, 100);     // nothing has waited too long: upwards
-  EXPECT_EQ(waiting.take(20, 550).address, 500);  // the read has
+  EXPECT_EQ(waiting.take(5, 0).address, 100);     // no deadline has passed: ascending addresses
+  EXPECT_EQ(waiting.take(20, 550).address, 500);  // the deadline of the read has passed
   EXPECT_EQ(waiting.take(20, 550).address, 600);
   EXPECT_TRUE(waiting.empty());
 }
@@ -157,7 +157,7 @@ TEST(Devices, ARequestThatHasWaitedTooLongComesFirst) {
 TEST(Devices, StripesGoToTheDevicesOnce) {
   Load load;
   load.make({"server", {{"service", 0.001}, {"rate", 1e6}}, 4, 1000});
-  load.add(0, {500, 9000, true, 0});  // 500 + 8 stripes + 500: devices have 2500, 2500, 2000 and 2000 bytes
+  load.add(0, {500, 9000, true, 0});  // 500 + 8 stripes + 500: the devices write 2500, 2500, 2000 and 2000 bytes
   const auto uses = load.run();
   ASSERT_EQ(uses.size(), 4);
   const std::int64_t expected[] = {500 + 1000 + 1000, 1000 + 1000 + 500, 2000, 2000};
@@ -198,10 +198,10 @@ TEST(Devices, ChannelsOfAnSsdWorkAtOnceAndGarbageCollectionStopsThem) {
               {"collect_after", 8000},
               {"collect_time", 0.050}}});
   load.add(0, {0, 1000, false, 0});          // one page: 1 ms, and 1000 bytes at 1 MB/s
-  load.add(10 * kMs, {0, 4000, false, 0});   // a page of each channel
-  load.add(20 * kMs, {0, 8000, false, 0});   // two pages of each
+  load.add(10 * kMs, {0, 4000, false, 0});   // one page of each channel
+  load.add(20 * kMs, {0, 8000, false, 0});   // two pages of each channel
   load.add(30 * kMs, {500, 8000, true, 0});  // nine pages; garbage collection follows
-  load.add(31 * kMs, {0, 1000, false, 0});   // waits for it
+  load.add(31 * kMs, {0, 1000, false, 0});   // waits for the garbage collection
   const auto uses = load.run();
   EXPECT_EQ(load.took(0), 2 * kMs);
   EXPECT_EQ(load.took(1), 2 * kMs);
@@ -211,15 +211,15 @@ TEST(Devices, ChannelsOfAnSsdWorkAtOnceAndGarbageCollectionStopsThem) {
   EXPECT_EQ(uses[0].stalled, 50 * kMs);
 }
 
-TEST(Devices, AVolumeHasBytesAndRequestsASecondAndSavesThemForAWhile) {
+TEST(Devices, AVolumeLimitsBytesAndRequestsAndSavesCredit) {
   const DeviceValues values{{"read_rate", 1e6},      {"write_rate", 2e6},     {"read_requests", 100},
                             {"write_requests", 50},  {"write_unit", 4000},    {"burst", 0.030},
                             {"read_latency", 0.001}, {"write_latency", 0.002}};
   Load load;
   load.make({"volume", values});
-  for (int k = 0; k < 5; ++k) load.add(0, {0, 1000, false, 0});  // ten ms each; three are saved
-  load.add(1000 * kMs, {0, 50'000, false, 0});                   // bytes: 50 ms, of which 30 are saved
-  load.add(1000 * kMs, {0, 8000, true, 0});                      // two requests of 20 ms; writes have their own
+  for (int k = 0; k < 5; ++k) load.add(0, {0, 1000, false, 0});  // 10 ms each; the credit covers three
+  load.add(1000 * kMs, {0, 50'000, false, 0});                   // bytes: 50 ms, of which the credit covers 30 ms
+  load.add(1000 * kMs, {0, 8000, true, 0});                      // two requests of 20 ms; writes have separate limits
   load.run();
   EXPECT_EQ(load.ends[2], 1 * kMs);
   EXPECT_EQ(load.ends[3], 11 * kMs);
@@ -247,7 +247,7 @@ TEST(Devices, LimitsOfAVolumeMayBeThoseOfReadsAndWritesTogether) {
   EXPECT_EQ(took(1), 20 * kMs);
 }
 
-TEST(Devices, AFlushMakesItsWritesAndThenTakesItsTime) {
+TEST(Devices, AFlushWritesAndThenTakesItsTime) {
   Load load;
   DeviceSpec spec{"server", {{"service", 0.010}}};
   spec.flush = 3 * kMs;
@@ -256,10 +256,10 @@ TEST(Devices, AFlushMakesItsWritesAndThenTakesItsTime) {
   load.add(0, {.address = 0, .length = 4096, .write = true});
   load.add(100 * kMs, {.write = true, .flush = true});
   load.add(100 * kMs, {.write = true, .flush = true});
-  load.add(121 * kMs, {.address = 0, .length = 4096});  // behind the writes of the flushes
+  load.add(121 * kMs, {.address = 0, .length = 4096});  // after the writes of the flushes
   const auto uses = load.run();
   EXPECT_EQ(load.took(0), 10 * kMs);
-  EXPECT_EQ(load.took(1), 2 * 10 * kMs + 10 * kMs + 3 * kMs);  // the two take turns at the server
+  EXPECT_EQ(load.took(1), 2 * 10 * kMs + 10 * kMs + 3 * kMs);  // the server alternates between the two
   EXPECT_EQ(load.took(2), 40 * kMs + 3 * kMs);
   EXPECT_EQ(load.ends[3], 150 * kMs);
   ASSERT_EQ(uses.size(), 1);
@@ -272,25 +272,25 @@ TEST(Devices, ServersAndTheLinkOfAParallelFileSystem) {
                             {"write_rate", 5e5}, {"latency", 0.001}, {"link_rate", 2e6}};
   Load load;
   load.make({"servers", values});
-  load.add(0, {0, 4000, false, 0});           // servers: 1 + 1 ms; the link needs 2 ms
-  load.add(100 * kMs, {0, 1000, true, 0});    // the link 0.5 ms, then a server 1 + 2 ms
-  load.add(200 * kMs, {0, 16000, false, 0});  // the link needs 8 ms, servers 5
+  load.add(0, {0, 4000, false, 0});           // the servers need 1 + 1 ms, the link needs 2 ms
+  load.add(100 * kMs, {0, 1000, true, 0});    // the link needs 0.5 ms, then a server needs 1 + 2 ms
+  load.add(200 * kMs, {0, 16000, false, 0});  // the link needs 8 ms, the servers need 5 ms
   load.run();
   EXPECT_EQ(load.took(0), 2 * kMs);
   EXPECT_EQ(load.took(1), 3'500'000);
   EXPECT_EQ(load.took(2), 8 * kMs);
 }
 
-TEST(Devices, ATierServesWhatItHasAndWritesBehind) {
+TEST(Devices, ATierServesItsBlocksAndWritesBehind) {
   Load load;
   const DeviceSpec slow{"server", {{"service", 0.010}}};
   const TierSpec tier{4096, 1024, "lru", {"server", {{"service", 0.001}}}};
   load.device = std::make_unique<TieredDevice>(DeviceSite{load.clock, load, "slow", 1 << 20}, tier, slow);
-  load.add(0, {0, 2048, false, 0});              // missing
-  load.add(100 * kMs, {0, 2048, false, 0});      // there
-  load.add(200 * kMs, {1024, 2048, false, 0});   // half of it
-  load.add(300 * kMs, {8192, 1024, true, 0});    // to the tier; on to the slow device behind
-  load.add(400 * kMs, {16384, 65536, true, 0});  // more than the tier: as slow as the device
+  load.add(0, {0, 2048, false, 0});              // not in the tier
+  load.add(100 * kMs, {0, 2048, false, 0});      // in the tier
+  load.add(200 * kMs, {1024, 2048, false, 0});   // half of it is in the tier
+  load.add(300 * kMs, {8192, 1024, true, 0});    // to the tier; later to the slow device
+  load.add(400 * kMs, {16384, 65536, true, 0});  // larger than the tier: at the speed of the device
   const auto uses = load.run();
   EXPECT_EQ(load.took(0), 10 * kMs);
   EXPECT_EQ(load.took(1), 1 * kMs);
@@ -304,7 +304,7 @@ TEST(Devices, ATierServesWhatItHasAndWritesBehind) {
   EXPECT_EQ(uses[1].write_bytes, 1024 + 65536);
 }
 
-TEST(Devices, ErrorsNameWhatThereIs) {
+TEST(Devices, ErrorsListTheAlternatives) {
   const auto message = [](const DeviceSpec& spec) -> std::string {
     Load load;
     try {

@@ -5,7 +5,7 @@
 namespace plait::simulation {
 namespace {
 
-TEST(Barriers, AreThoseInWhichAllWaitForAll) {
+TEST(Barriers, AreOperationsInWhichAllProcessesWait) {
   for (const char* name : {"MPI_Barrier", "MPI: MPI_Barrier", "PMPI_Allreduce", "mpi/MPI_Alltoallv comm=3",
                            "MPI_Init, MPI_Allgather(4)", "MPI_Reduce_scatter_block"})
     EXPECT_TRUE(waits_for_all(name)) << name;

@@ -38,7 +38,7 @@ TEST(Replay, DurableWritesWaitForTheDeviceAndItsFlush) {
   EXPECT_EQ(elapsed(trace::flag::kDurable | trace::flag::kDirect, WriteKind::kFull, 100).elapsed, 45 * kMs + 120 * kMs);
 }
 
-TEST(Replay, ASyncWritesWhatIsDirtyAndFlushes) {
+TEST(Replay, ASyncWritesDirtyBlocksAndFlushes) {
   Events events = spaced_requests(10, 5, Kind::kWrite);
   events.add(1, 60, 1, Kind::kSync, 0, 0);
   events.add(1, 62, 1, Kind::kSync, 0, 0);
@@ -47,10 +47,10 @@ TEST(Replay, ASyncWritesWhatIsDirtyAndFlushes) {
   settings.device.flush = 2 * kMs;
   settings.device.flush_writes = 1;
   const auto outcome = replay(std::move(events), settings);
-  // One write of all blocks, one of the file system's, the flush; then nothing is dirty, and it is flushed again.
+  // One write of all blocks, one by the file system, and the flush; then nothing is dirty, and only the flush follows.
   EXPECT_EQ(outcome.elapsed, 45 * kMs + 5 * kMs + 1 * kMs + (10 + 10 + 2) * kMs + (10 + 2) * kMs);
   EXPECT_EQ(outcome.devices[0].flushes, 2);
-  settings.tier = {1 << 20, 65536, "lru", {"server", {{"service", 0.001}}}};  // what it holds is durable
+  settings.tier = {1 << 20, 65536, "lru", {"server", {{"service", 0.001}}}};  // blocks in the tier are durable
   EXPECT_EQ(replay(spaced_requests(10, 5, Kind::kWrite), settings).devices[0].flushes, 0);
 }
 

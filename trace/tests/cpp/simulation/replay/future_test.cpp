@@ -11,9 +11,9 @@ namespace {
 using plait_test::kBlock;
 using trace::Kind;
 
-TEST(Future, TellsTheNextUseThatIsNotMade) {
+TEST(Future, ReturnsTheNextUseThatHasNotHappened) {
   plait_test::TraceInMemory events;
-  // Program 1 uses blocks 0 and 1, then 1; program 2, in between, 0.
+  // Program 1 uses blocks 0 and 1, and later 1; program 2 uses block 0 in between.
   events.add(1, 0, 1, Kind::kRead, 0, 2 * kBlock);
   events.add(2, 2, 1, Kind::kWrite, 0, kBlock);
   events.add(1, 4, 1, Kind::kRead, kBlock, kBlock);
@@ -26,7 +26,7 @@ TEST(Future, TellsTheNextUseThatIsNotMade) {
   EXPECT_EQ(future.next({0, 0}), 0);
   EXPECT_EQ(future.next({1, 0}), 1);
   EXPECT_EQ(future.next({2, 0}), kNever);
-  future.make(1);  // program 2 is faster than it was
+  future.make(1);  // program 2 is faster than in the recording
   EXPECT_EQ(future.next({0, 0}), 0);
   future.make(0);
   EXPECT_EQ(future.next({0, 0}), kNever);
@@ -35,7 +35,7 @@ TEST(Future, TellsTheNextUseThatIsNotMade) {
   EXPECT_EQ(future.next({1, 0}), kNever);
 }
 
-TEST(Future, PassesOverWhatDoesNotUseTheCache) {
+TEST(Future, IgnoresRequestsThatBypassTheCache) {
   Request request;
   request.kind = Kind::kRead;
   request.length = 1;

@@ -18,7 +18,7 @@ using Events = plait_test::TraceInMemory;
 using plait_test::kBlock;
 using plait_test::kMs;
 
-TEST(Recording, CountsWhatIsOdd) {
+TEST(Recording, CountsUnusualEvents) {
   Events events;
   events.add(1, 0, 10, Kind::kRead, 0, kBlock);
   events.add(1, 5, 1, Kind::kRead, 0, 0);  // overlaps, and is empty
@@ -51,7 +51,7 @@ TEST(Recording, KeepsLongTracesOutOfMemory) {
   EXPECT_EQ(cursor.next().kind, Kind::kExit);
 }
 
-TEST(Recording, LeavesOutWhatNoFileCanHave) {
+TEST(Recording, IgnoresImpossibleRequests) {
   Events events;
   events.add(1, 0, 10, Kind::kRead, 0, kBlock);
   events.add(1, 20, 1, Kind::kRead, std::int64_t{9} * 1'000'000'000'000'000'000, kBlock);
@@ -70,14 +70,14 @@ TEST(Recording, LeavesOutWhatNoFileCanHave) {
   EXPECT_EQ(cut.think + cut.pause, 40 * kMs);
 }
 
-TEST(Recording, LeavesOutTimesThatCannotBeAddedUp) {
+TEST(Recording, IgnoresTimesThatCannotBeAdded) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   Events events;
   events.add(1, 0, 10, Kind::kRead, 0, kBlock);
   events.add(1, 0, 1, Kind::kRead, 0, kBlock).start = kMax - 5;
   events.add(1, 0, 1, Kind::kRead, 0, kBlock).start = -kMax;
   events.add(1, 20, 1, Kind::kRead, 0, kBlock).duration = kMax;
-  for (int k = 0; k < 8; ++k) {  // there and back: gaps that add up to more than all of time
+  for (int k = 0; k < 8; ++k) {  // alternating: gaps whose sum exceeds the range of times
     events.add(2, 0, 1, Kind::kRead, 0, kBlock).start = k % 2 == 0 ? 0 : std::int64_t{1} << 60;
   }
   Recording recording;
@@ -93,9 +93,10 @@ TEST(Recording, LeavesOutTimesThatCannotBeAddedUp) {
   EXPECT_GT(computing, std::int64_t{1} << 59);
 }
 
-TEST(Recording, CpuTimeThatIsToldNowAndThenIsSpentOnTheGapsFromThenOn) {
+TEST(Recording, OccasionalCpuTimesAreDistributedOverTheGaps) {
   Events events;
-  // Ten ms between requests; the CPU time is looked at before the first, the fifth and the last one, and is a fifth.
+  // 10 ms between requests; CPU times are recorded before the first, the fifth and the last request, and are a fifth of
+  // the time.
   for (int k = 0; k < 9; ++k)
     events.add(1, 11 * k, 1, Kind::kRead, k * kBlock, kBlock).cpu = k < 4 ? kMs : k < 8 ? 9 * kMs : 17 * kMs;
   Recording recording;
@@ -111,9 +112,9 @@ TEST(Recording, CpuTimeThatIsToldNowAndThenIsSpentOnTheGapsFromThenOn) {
   EXPECT_EQ(pausing, 80 * kMs - 16 * kMs);
 }
 
-TEST(Recording, WhoOnlyWaitsEndsAtOnceAndPipesAreOnNoDevice) {
+TEST(Recording, AWaitingProcessEndsAtOnceAndPipesAreOnNoDevice) {
   Events events;
-  events.add(1, 0, 0, Kind::kOpen, 0, 0).cpu = 0;  // a launcher, which computes for a ms in a second
+  events.add(1, 0, 0, Kind::kOpen, 0, 0).cpu = 0;  // a launcher, which computes for 1 ms in 1 s
   events.add(1, 1000, 900, Kind::kRead, -1, 5).cpu = kMs;
   events.add(2, 10, 1, Kind::kRead, 0, kBlock).file = 2;
   events.name(1, "pipe:[77]");
@@ -129,11 +130,11 @@ TEST(Recording, WhoOnlyWaitsEndsAtOnceAndPipesAreOnNoDevice) {
   EXPECT_EQ(program.next().kind, Kind::kRead);
 }
 
-TEST(Recording, ALibrarysSyncIsOfTheFileThatTheProgramWrote) {
+TEST(Recording, ASyncOfALibraryBelongsToTheFileThatTheProgramWrote) {
   Events events;
   events.add(1, 0, 1, Kind::kWrite, 0, kBlock).file = 1;
   Event& sync = events.add(1, 5, 1, Kind::kSync, 0, 0);
-  sync.file = 2;  // a file that takes the place of the other
+  sync.file = 2;  // a file that replaces the other
   sync.flags = 0;
   Recording recording;
   recording.add(events);
@@ -156,7 +157,7 @@ TEST(Recording, TimesMayBeBelowZero) {
   EXPECT_EQ(cursor.next().think, 20 * kMs);
 }
 
-TEST(Recording, OpensWithoutANameAreFilesOfTheirOwn) {
+TEST(Recording, OpensWithoutANameAreSeparateFiles) {
   Events events;
   for (const std::uint32_t process : {1U, 2U}) {
     events.add(process, 0, 1, Kind::kRead, 0, kBlock);
@@ -167,7 +168,7 @@ TEST(Recording, OpensWithoutANameAreFilesOfTheirOwn) {
   EXPECT_EQ(recording.files().size(), 2U);
 }
 
-/// A trace of what reached devices alone, with calls between.
+/// Returns a trace of requests to devices only, with other calls between them.
 Events physical() {
   Events events;
   events.add(1, 0, 1, Kind::kRead, 0, kBlock).flags = 0;
@@ -205,11 +206,11 @@ TEST(Recording, ComputingBetweenRequestsOfDevicesCountsOnce) {
     computing += one.think;
     if (one.kind == Kind::kExit) break;
   }
-  EXPECT_EQ(computing, 23 * kMs);  // 25 less two requests of a ms
+  EXPECT_EQ(computing, 23 * kMs);  // 25 ms less two requests of 1 ms
 }
 
-/// Collective reads by two ranks; the first also reads alone, so that its numbers of operations run ahead.
-TEST(Recording, CollectiveOperationsMeetByTheirTurnOnAFile) {
+/// Collective reads by two ranks; the first also reads independently, so that its operation numbers are ahead.
+TEST(Recording, CollectiveOperationsAreMatchedByTheirOrderOnAFile) {
   Events events;
   const auto collective = [&](std::uint32_t process, double start, std::uint64_t operation) {
     Event& event = events.add(process, start, 1, Kind::kRead, 0, kBlock);

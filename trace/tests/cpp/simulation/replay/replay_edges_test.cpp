@@ -23,7 +23,7 @@ using plait_test::make_settings;
 using plait_test::replay;
 using plait_test::spaced_requests;
 
-TEST(ReplayAtTheEdge, ProcessorsThatNobodyUsesAreIdleAllTheTime) {
+TEST(ReplayAtTheEdge, UnusedProcessorsAreIdle) {
   ReplaySettings settings = make_settings(0);
   settings.processors.count = 3;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
@@ -33,12 +33,12 @@ TEST(ReplayAtTheEdge, ProcessorsThatNobodyUsesAreIdleAllTheTime) {
   EXPECT_EQ(idle, outcome.idle);
 }
 
-TEST(ReplayAtTheEdge, WhoWaitsForNobodyGoesOnAtOnce) {
+TEST(ReplayAtTheEdge, AProcessThatWaitsForNothingContinuesAtOnce) {
   Events events;
   for (const std::uint32_t process : {1U, 2U})
     for (const std::uint32_t turn : {0U, 1U}) {
       Event& event = events.add(process, turn, 1, Kind::kWrite, 0, kBlock);
-      event.file = process == 1 ? 1 + turn : 2 - turn;  // the other way round, so that both wait
+      event.file = process == 1 ? 1 + turn : 2 - turn;  // in the opposite order, so that both processes wait
       event.flags |= trace::flag::kCollective;
       event.operation = turn + 1;
     }
@@ -51,10 +51,10 @@ TEST(ReplayAtTheEdge, WhoWaitsForNobodyGoesOnAtOnce) {
   settings.processors.count = 2;
   const auto outcome = replay(std::move(events), settings);
   EXPECT_GT(outcome.unmatched, 0);
-  EXPECT_LT(outcome.elapsed, 10 * kMs);  // not only when delayed writes are looked at
+  EXPECT_LT(outcome.elapsed, 10 * kMs);  // earlier than the next check of delayed writes
 }
 
-TEST(ReplayAtTheEdge, BlocksThatGoEarlyDoNotCutRequests) {
+TEST(ReplayAtTheEdge, EarlyEvictionsDoNotSplitRequests) {
   Events events;
   events.add(1, 0, 1, Kind::kRead, 0, 64 * kBlock);
   events.add(1, 2, 1, Kind::kRead, 64 * kBlock, 64 * kBlock);
@@ -65,7 +65,7 @@ TEST(ReplayAtTheEdge, BlocksThatGoEarlyDoNotCutRequests) {
   EXPECT_EQ(outcome.devices[0].read_bytes, 128 * kBlock);
 }
 
-TEST(ReplayAtTheEdge, TheEndOfAHugeFileIsCutOffWithWhatIsThere) {
+TEST(ReplayAtTheEdge, TruncatingAHugeFileDiscardsItsCachedBlocks) {
   Events events = spaced_requests(4, 5, Kind::kWrite);
   events.add(1, 25, 0, Kind::kWrite, std::int64_t{1} << 52, kBlock);
   events.add(1, 30, 0, Kind::kTruncate, kBlock, 0);
@@ -76,14 +76,14 @@ TEST(ReplayAtTheEdge, TheEndOfAHugeFileIsCutOffWithWhatIsThere) {
   EXPECT_EQ(outcome.devices[0].write_bytes, kBlock);
 }
 
-TEST(ReplayAtTheEdge, ATierMayBeAsLargeAsOneLikes) {
+TEST(ReplayAtTheEdge, ATierMayHaveAnySize) {
   ReplaySettings settings = make_settings(0);
   settings.tier = {std::int64_t{1} << 43, 4096, "lru", {"server", {{"service", 0.001}}}};  // 2^31 blocks
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead, 2), settings);
   EXPECT_EQ(outcome.devices[0].hits, 10);
 }
 
-TEST(ReplayAtTheEdge, RefusesMoreBytesThanThereAreAddresses) {
+TEST(ReplayAtTheEdge, RejectsMoreBytesThanAddresses) {
   const std::vector<std::int64_t> extents(1025, std::int64_t{1} << 53);
   EXPECT_THROW(FilePlacement(extents, kBlock), Error);
   EXPECT_EQ(FilePlacement(std::span(extents).first(500), kBlock).span(), 500 * extents[0]);

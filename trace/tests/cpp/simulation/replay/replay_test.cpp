@@ -51,7 +51,7 @@ TEST(Replay, ADeviceWithoutCostLeavesComputingAndCalls) {
   ReplaySettings settings = make_settings(4);
   settings.device = {"server", {{"service", 0}}};
   settings.processors.call_cost = kMs / 10;
-  settings.processors.copy_rate = 4096e3;  // a ms a block
+  settings.processors.copy_rate = 4096e3;  // 1 ms per block
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead, 2), settings);
   EXPECT_EQ(outcome.elapsed, 19 * 5 * kMs + 20 * (kMs / 10 + kMs));
   EXPECT_EQ(outcome.idle, 0);
@@ -74,14 +74,14 @@ TEST(Replay, WritesWaitOrDoNotByPolicy) {
   EXPECT_EQ(behind.drained, 100 * kMs);
   const auto delayed = elapsed(WriteKind::kDelayed);
   EXPECT_EQ(delayed.elapsed, 45 * kMs);
-  EXPECT_EQ(delayed.drained, 101 * kMs);  // the first is a ms old when ages are looked at
+  EXPECT_EQ(delayed.drained, 101 * kMs);  // the first block is 1 ms old at the check of ages
   const auto full = elapsed(WriteKind::kFull);
   EXPECT_EQ(full.elapsed, 45 * kMs);
-  EXPECT_EQ(full.devices[0].writes, 1);  // at the end, all together
+  EXPECT_EQ(full.devices[0].writes, 1);  // one write of all blocks at the end
   EXPECT_EQ(full.drained, 55 * kMs);
 }
 
-TEST(Replay, WhatIsOverwrittenInTheCacheIsWrittenOnce) {
+TEST(Replay, BlocksOverwrittenInTheCacheAreWrittenOnce) {
   ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kDelayed;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kWrite, 4), settings);
@@ -90,7 +90,7 @@ TEST(Replay, WhatIsOverwrittenInTheCacheIsWrittenOnce) {
   EXPECT_EQ(outcome.max_dirty, 10 * kBlock);
 }
 
-TEST(Replay, DirtyBlocksThatMakeRoomAreWaitedFor) {
+TEST(Replay, EvictionsOfDirtyBlocksWaitForTheDevice) {
   ReplaySettings settings = make_settings(2);
   settings.cache.write = WriteKind::kFull;
   settings.cache.coalesce = 0;
@@ -99,7 +99,7 @@ TEST(Replay, DirtyBlocksThatMakeRoomAreWaitedFor) {
   EXPECT_EQ(outcome.elapsed, 45 * kMs + 8 * 10 * kMs);
 }
 
-TEST(Replay, LimitsOfDirtyBlocksHoldWritersBack) {
+TEST(Replay, LimitsOnDirtyBlocksDelayWriters) {
   ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kFull;
   settings.cache.dirty_limit = 0.04;
@@ -108,7 +108,7 @@ TEST(Replay, LimitsOfDirtyBlocksHoldWritersBack) {
   EXPECT_LE(outcome.max_dirty, 5 * kBlock);
 }
 
-TEST(Replay, ASyncBringsAFileToTheDevice) {
+TEST(Replay, ASyncWritesAFileToTheDevice) {
   ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kFull;
   Events events = spaced_requests(4, 5, Kind::kWrite);
@@ -118,7 +118,7 @@ TEST(Replay, ASyncBringsAFileToTheDevice) {
   EXPECT_EQ(outcome.drained, outcome.elapsed);
 }
 
-TEST(Replay, WhatIsCutOffIsNotWritten) {
+TEST(Replay, TruncatedBlocksAreNotWritten) {
   ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kFull;
   Events events = spaced_requests(4, 5, Kind::kWrite);
@@ -140,7 +140,7 @@ TEST(Replay, ReadAheadHidesTheDevice) {
     const auto outcome = with(kind);
     EXPECT_EQ(outcome.elapsed, 9 * 20 * kMs + 10 * kMs);
     EXPECT_EQ(outcome.cache.ahead_used, 9);
-    EXPECT_EQ(outcome.cache.ahead_blocks, 9);  // not behind the end of the file
+    EXPECT_EQ(outcome.cache.ahead_blocks, 9);  // not beyond the end of the file
   }
   EXPECT_LT(with(ReadAheadKind::kAdaptive).elapsed, 9 * 20 * kMs + 30 * kMs);
 }
@@ -151,7 +151,7 @@ TEST(Replay, StridesAreFollowed) {
   ReplaySettings settings = make_settings(100);
   settings.cache.read_ahead = ReadAheadKind::kStride;
   const auto outcome = replay(std::move(events), settings);
-  EXPECT_EQ(outcome.cache.ahead_used, 7);  // the first three tell the stride; after the last nothing is there
+  EXPECT_EQ(outcome.cache.ahead_used, 7);  // the first three determine the stride; nothing follows the last
   EXPECT_EQ(outcome.elapsed, 9 * 20 * kMs + 3 * 10 * kMs);
 }
 
@@ -178,7 +178,7 @@ TEST(Replay, TwoProcessesShareAProcessorInTurns) {
   settings.processors.switch_cost = kMs / 10;
   const auto outcome = replay(std::move(events), settings);
   EXPECT_EQ(outcome.computing, 200 * kMs);
-  // The request of the first is hidden by the last quantum of the other; it ends while the other waits.
+  // The request of the first process overlaps the last quantum of the second, and ends while the second waits.
   EXPECT_EQ(outcome.switches, 21);
   EXPECT_EQ(outcome.elapsed, 200 * kMs + 20 * kMs / 10 + 10 * kMs);
   settings.processors.count = 2;
@@ -208,7 +208,7 @@ TEST(Replay, CollectiveOperationsWaitForAll) {
   EXPECT_EQ(outcome.unmatched, 0);
 }
 
-TEST(Replay, MeasuredTimesGiveBackTheRecordedRun) {
+TEST(Replay, MeasuredTimesReproduceTheRecordedRun) {
   ReplaySettings settings = make_settings(0);
   settings.program.measured = true;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
@@ -216,7 +216,7 @@ TEST(Replay, MeasuredTimesGiveBackTheRecordedRun) {
   EXPECT_TRUE(outcome.devices.empty());
 }
 
-TEST(Replay, CpuTimeThatIsToldAtEachRequestIsComputingTheRestAPause) {
+TEST(Replay, RecordedCpuTimeIsComputingAndTheRestAPause) {
   Events events;
   for (int k = 0; k < 5; ++k) events.add(1, 10 * k, 1, Kind::kRead, k * kBlock, kBlock).cpu = 2 * kMs * k;
   ReplaySettings settings = make_settings(0);
@@ -228,7 +228,7 @@ TEST(Replay, CpuTimeThatIsToldAtEachRequestIsComputingTheRestAPause) {
   EXPECT_EQ(replay(events, settings).elapsed, 50 * kMs + 8 * kMs);
 }
 
-TEST(Replay, RequestsThatFollowEachOtherBecomeOne) {
+TEST(Replay, SequentialRequestsAreAggregated) {
   ReplaySettings settings = make_settings(0);
   settings.program.aggregate = 4 * kBlock;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
@@ -237,7 +237,7 @@ TEST(Replay, RequestsThatFollowEachOtherBecomeOne) {
   EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 3 * 10 * kMs);
 }
 
-TEST(Replay, DirectRequestsGoPastTheCache) {
+TEST(Replay, DirectRequestsBypassTheCache) {
   Events events = spaced_requests(10, 5, Kind::kRead, 2);
   for (Event& event : events.all) event.flags |= trace::flag::kDirect;
   const auto outcome = replay(std::move(events), make_settings(100));
@@ -245,16 +245,16 @@ TEST(Replay, DirectRequestsGoPastTheCache) {
   EXPECT_EQ(outcome.cache.read_requests, 0);
 }
 
-TEST(Replay, ALimitForAProcessIsKept) {
+TEST(Replay, TheLimitOfAProcessIsRespected) {
   ReplaySettings settings = make_settings(10);
   settings.cache.process_limit = 4 * kBlock;
   const auto outcome = replay(spaced_requests(5, 1, Kind::kRead, 3), settings);
-  EXPECT_EQ(outcome.cache.hit_blocks, 0);  // five in turn do not fit in four
+  EXPECT_EQ(outcome.cache.hit_blocks, 0);  // five blocks in turn do not fit into four
   settings.cache.process_limit = 5 * kBlock;
   EXPECT_EQ(replay(spaced_requests(5, 1, Kind::kRead, 3), settings).cache.hit_blocks, 10);
 }
 
-TEST(Replay, ARequestLargerThanTheCacheEnds) {
+TEST(Replay, ARequestLargerThanTheCacheCompletes) {
   Events events;
   events.add(1, 0, 1, Kind::kRead, 0, 100 * kBlock);
   events.add(1, 2, 1, Kind::kWrite, 0, 100 * kBlock);
@@ -268,8 +268,8 @@ TEST(Replay, ARequestLargerThanTheCacheEnds) {
   }
 }
 
-/// All policies, ways to write and to read ahead, on random requests: everything ends, bytes add up, and a second run
-/// is the same.
+/// Random requests under all policies, write modes and read-ahead modes: the replay ends, bytes add up, and a second
+/// run is equal.
 TEST(Replay, RandomRequestsUnderAllSettings) {
   base::RandomBits bits(5);
   Events events;
@@ -323,7 +323,7 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
   }
 }
 
-/// A read of a block by each of two programs, 10 and 30 ms of computing after a barrier before it.
+/// Two programs each read a block, 10 and 30 ms of computing after a barrier.
 Events barriers(const std::string& name, int second) {
   Events events;
   const auto phase = [&](std::uint32_t process, double start, double duration) {
@@ -351,23 +351,23 @@ TEST(Replay, BarriersOfATraceMakeAllWait) {
   const auto outcome = replay(barriers("MPI: MPI_Barrier", 30), settings);
   EXPECT_EQ(outcome.processes[0].barrier, 3 * 20 * kMs);
   EXPECT_EQ(outcome.processes[1].barrier, 0);
-  EXPECT_EQ(outcome.elapsed, (20 + 2 * 30) * kMs);  // from the first event on
+  EXPECT_EQ(outcome.elapsed, (20 + 2 * 30) * kMs);  // since the first event
   EXPECT_EQ(outcome.unmatched, 0);
-  // On one processor the other one computes meanwhile, and nobody waits longer than it takes.
+  // On one processor the other process computes meanwhile, and no process waits longer than that.
   settings.processors.count = 1;
   EXPECT_EQ(replay(barriers("MPI_Allreduce", 30), settings).elapsed, (20 + 2 * 40) * kMs);
-  // What only some wait for passes as it was recorded.
+  // An operation in which only some processes wait takes its recorded time.
   settings.processors.count = 2;
   const auto passed = replay(barriers("MPI_Bcast", 30), settings);
   EXPECT_EQ(passed.processes[0].barrier, 0);
   EXPECT_EQ(passed.processes[0].pausing, 3 * 20 * kMs);
-  // So does a barrier whose other processes are in no trace.
+  // So does a barrier whose other processes are not in the trace.
   Events alone = barriers("MPI_Barrier", 30);
   std::erase_if(alone.all, [](const Event& event) { return event.process == 2; });
   EXPECT_EQ(replay(alone, settings).elapsed, passed.processes[0].end);
 }
 
-TEST(Replay, RefusesWhatMakesNoSense) {
+TEST(Replay, RejectsInvalidSettings) {
   const auto message = [](const std::function<void(ReplaySettings&)>& change) -> std::string {
     ReplaySettings settings = make_settings(10);
     change(settings);

@@ -1,4 +1,4 @@
-// What a report is about: files that are left out, and that they are counted.
+// The filter of reports: omitted files, and their counts.
 #include "trace/report/filter.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace plait::trace::report {
 namespace {
 
-TEST(TraceFilter, FilesAreToldApartByTheirNames) {
+TEST(TraceFilter, FilesAreClassifiedByTheirNames) {
   for (const char* name : {"/dev/shm/ucx_shm_posix_1fae0228", "/dev/shm/mpich_shar_tmpVqJd2F",
                            "/dev/shm/vader_segment.node.1000.5f.3", "/dev/shm/sem.mp-x1", "/memfd:x (deleted)"})
     EXPECT_EQ(foreign(name), FileClass::kMpi) << name;
@@ -62,7 +62,7 @@ std::int64_t calls_in(const Report& report) {
   return count;
 }
 
-TEST(TraceFilter, WhatIsLeftOutIsCounted) {
+TEST(TraceFilter, OmittedFilesAreCounted) {
   const Report report = mixed().report();
   EXPECT_EQ(report.totals.data[kWrites].bytes, 1000);
   EXPECT_EQ(report.totals.data[kReads].bytes, 0);
@@ -80,10 +80,10 @@ TEST(TraceFilter, WhatIsLeftOutIsCounted) {
   EXPECT_EQ(interpreter.mapped[kReads], 4096);
   EXPECT_EQ(interpreter.mapped[kWrites], 0);
   EXPECT_EQ(calls_in(report), report.totals.events);
-  EXPECT_EQ(report.processes.front().end, 1010 - 100);  // they show how long the process ran
+  EXPECT_EQ(report.processes.front().end, 1010 - 100);  // omitted events still show how long the process ran
 }
 
-TEST(TraceFilter, PatternsChangeWhatIsLeftOut) {
+TEST(TraceFilter, PatternsSelectOmittedFiles) {
   Options options;
   options.all = true;
   Report report = mixed().report(options);
@@ -102,20 +102,20 @@ TEST(TraceFilter, PatternsChangeWhatIsLeftOut) {
   EXPECT_EQ(report.files[0].name, "/proc/self/maps");
   EXPECT_EQ(calls_in(report), report.totals.events);
   options = Options{};
-  options.file = "/dev/shm/*";  // what is asked for by name is meant
+  options.file = "/dev/shm/*";  // a file selected by name is not omitted
   report = mixed().report(options);
   ASSERT_EQ(report.files.size(), 1u);
   EXPECT_TRUE(report.left_out.empty());
 }
 
-TEST(TraceFilter, AProcessThatIsNotThereIsAnError) {
+TEST(TraceFilter, AMissingProcessIsAnError) {
   Case made;
   made.process(2);
   made.add(Kind::kRead, 0, 0, 10, 1, 1);
   Options options;
   options.process = 1;
   EXPECT_EQ(made.report(options).totals.data[kReads].bytes, 10);
-  options.process = 2;  // it did nothing
+  options.process = 2;  // the process has no events
   EXPECT_EQ(made.report(options).totals.data[kReads].bytes, 0);
   options.process = 3;
   EXPECT_THROW(made.report(options), Error);

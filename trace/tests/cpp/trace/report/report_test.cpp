@@ -1,4 +1,4 @@
-// Reports of traces against sums made event by event.
+// Reports of traces, compared with sums over single events.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 bool is_data(const Event& event) { return event.kind <= Kind::kWrite; }
 bool is_logical(const Event& event) { return (event.flags & flag::kLogical) != 0; }
 
-/// The data events that moved something or nothing without failing, of one level.
+/// Returns the successful data events of one level, including those of no bytes.
 std::vector<Event> data_events(const Case& made, bool logical) {
   std::vector<Event> result;
   for (const Event& event : made.events)
@@ -37,7 +37,7 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-/// Time covered by intervals.
+/// Returns the time that intervals cover.
 std::int64_t covered(std::vector<std::pair<std::int64_t, std::int64_t>> parts) {
   std::sort(parts.begin(), parts.end());
   std::int64_t total = 0;
@@ -131,7 +131,7 @@ TEST_P(Random, OrderFollowsEachOpen) {
   }
 }
 
-TEST_P(Random, FilesOfOneNameAreOne) {
+TEST_P(Random, FilesWithTheSameNameAreOne) {
   std::map<std::string, std::set<std::uint32_t>> processes;
   std::map<std::string, std::set<std::pair<std::uint32_t, std::uint32_t>>> opens;
   std::map<std::string, std::int64_t> extents;
@@ -191,7 +191,7 @@ TEST_P(Random, TimeInCallsIsTheUnionOfTheirIntervals) {
   EXPECT_NEAR(present, static_cast<double>(whole), 1.0);
 }
 
-TEST_P(Random, PicturesOfOffsetsHoldTheBytes) {
+TEST_P(Random, MapsOfOffsetsContainTheBytes) {
   std::map<std::string, std::array<std::int64_t, 2>> bytes;
   for (const Event& event : data)
     if (event.offset >= 0 && event.moved() > 0)
@@ -225,7 +225,7 @@ TEST_P(Random, LevelsAreJoinedByOperation) {
   EXPECT_EQ(below.totals.data[kReads].bytes + below.totals.data[kWrites].bytes, expected.physical);
 }
 
-TEST_P(Random, AFilterLeavesTheRestOut) {
+TEST_P(Random, AFilterSelectsEvents) {
   Options options;
   options.file = "*1";
   options.process = 20;
@@ -247,7 +247,7 @@ TEST(TraceReport, OfNoEvents) {
   EXPECT_TRUE(report.timeline.busy.empty());
 }
 
-TEST(TraceReport, PhysicalRequestsCountWhereThereAreNoOthers) {
+TEST(TraceReport, PhysicalRequestsCountWithoutLogicalOnes) {
   Case made;
   made.add(Kind::kOpen, 0);
   for (int i = 0; i < 10; ++i) made.add(Kind::kRead, i, i * 100, 100).flags = 0;
@@ -257,7 +257,7 @@ TEST(TraceReport, PhysicalRequestsCountWhereThereAreNoOthers) {
   EXPECT_FALSE(report.amplification.has_value());
 }
 
-TEST(TraceReport, ClockIsCpuWhereThatIsAskedForAndAllHaveIt) {
+TEST(TraceReport, ClockIsCpuOnRequestIfAllEventsHaveIt) {
   Case made;
   made.process(1, 0, 5000);
   made.process(2, 1, 7000);
@@ -277,20 +277,20 @@ TEST(TraceReport, ClockIsCpuWhereThatIsAskedForAndAllHaveIt) {
   EXPECT_THROW(made.report(options), std::exception);
 }
 
-TEST(TraceReport, HiddenTimeIsCpuTimeBesideOwnRequests) {
+TEST(TraceReport, HiddenTimeIsCpuTimeDuringRequestsOfTheProcess) {
   Case made;
   Event& first = made.add(Kind::kRead, 0, 0, 10);
   first.cpu = 0;
   first.duration = 100;
   first.flags |= flag::kAsynchronous;
   Event& second = made.add(Kind::kRead, 60, 10, 10);
-  second.cpu = 40;  // 40 of 60 ns computed, all of them beside the first
+  second.cpu = 40;  // 40 of 60 ns computed, all during the first request
   second.duration = 10;
   made.add(Kind::kRead, 200, 20, 10).cpu = 180;  // 140 computed, at most 40 of them before the first ended
   EXPECT_EQ(made.report().processes.at(0).hidden, 80);
 }
 
-TEST(TraceReport, ImpossibleNumbersAreTold) {
+TEST(TraceReport, ImpossibleNumbersAreReported) {
   Case made;
   made.add(Kind::kRead, INT64_MIN, 0, 10);
   Event& event = made.add(Kind::kWrite, INT64_MAX, INT64_MAX, INT64_MAX);
@@ -301,7 +301,7 @@ TEST(TraceReport, ImpossibleNumbersAreTold) {
   EXPECT_EQ(report.totals.data[kWrites].count, 1);
 }
 
-TEST(TraceReport, FullSumsAreTold) {
+TEST(TraceReport, OverflowingSumsAreReported) {
   Case made;
   for (std::uint32_t i = 0; i < 20000; ++i) {
     Event& event = made.add(i % 2 == 0 ? Kind::kRead : Kind::kWrite, i, std::int64_t{1} << 61, std::int64_t{1} << 50);
@@ -319,7 +319,7 @@ TEST(TraceReport, FullSumsAreTold) {
       1);
 }
 
-TEST(TraceReport, ThePhysicalLevelHasItsOwnCallsAlone) {
+TEST(TraceReport, ThePhysicalLevelHasOnlyItsOwnCalls) {
   Case made;
   made.add(Kind::kOpen, 0);
   made.add(Kind::kRead, 100, 0, 1000);
@@ -335,7 +335,7 @@ TEST(TraceReport, ThePhysicalLevelHasItsOwnCallsAlone) {
   EXPECT_EQ(report.processes.at(0).io, 20);
 }
 
-TEST(TraceReport, FilesThatComeAgainAreCountedOnce) {
+TEST(TraceReport, FilesThatRecurAreCountedOnce) {
   Case made;
   constexpr std::uint32_t kFiles = 100'000;
   made.process(1);
@@ -370,7 +370,7 @@ TEST(TraceReport, ManyFilesStayBounded) {
   EXPECT_EQ(report.files.front().name, "many/5000");
   EXPECT_EQ(report.files_in_all, kFiles);
   EXPECT_EQ(report.files_left_out.files, kFiles - 1000);
-  EXPECT_EQ(report.notes.size(), 1u);  // checkpoints were not looked for in all of them
+  EXPECT_EQ(report.notes.size(), 1u);  // checkpoints were not searched in all files
   std::int64_t shown = 0;
   for (const FileRow& file : report.files) shown += file.data[kWrites].bytes;
   EXPECT_EQ(shown + report.files_left_out.bytes, report.totals.data[kWrites].bytes);

@@ -22,15 +22,15 @@ using plait::trace::WorkloadOptions;
 
 constexpr double kMiB = 1024 * 1024;
 
-/// What sections 3 and 5 of the paper define, summed up by hand.
+/// The figures that sections 3 and 5 of the paper define, computed from single events.
 struct Sums {
-  double seconds = 0;  // of CPU time
+  double seconds = 0;  // CPU seconds
   std::int64_t reads = 0;
   std::int64_t writes = 0;
   double read_bytes = 0;
   double written_bytes = 0;
-  std::map<std::uint32_t, std::int64_t> ends;  // by file
-  std::vector<double> rate;                    // bytes by tenths of a CPU second
+  std::map<std::uint32_t, std::int64_t> ends;  // end of each file
+  std::vector<double> rate;                    // bytes in each tenth of a CPU second
   std::vector<Event> first;
 
   double data() const {
@@ -62,11 +62,11 @@ Sums sum(Reader& reader) {
   return sums;
 }
 
-/// Table 1, average size in MiB, those of upw and venus exchanged.
+/// Average sizes in table 1, in MiB; those of upw and venus are exchanged there.
 const std::map<std::string_view, double> kAverages{{"bvi", .016}, {"ccm", .031}, {"forma", .030}, {"gcm", .031},
                                                    {"les", .317}, {"upw", .032}, {"venus", .445}};
 
-/// How far a figure is from the paper's, in percent.
+/// Returns the difference of a figure from that of the paper, in percent.
 double off(double found, double published) { return 100 * (found / published - 1); }
 
 class Workloads : public testing::TestWithParam<Workload> {};
@@ -100,7 +100,7 @@ TEST_P(Workloads, HaveTheFiguresOfThePaper) {
   }
 }
 
-/// The lag, in tenths of a second, at which the data rate resembles itself most.
+/// Returns the lag, in tenths of a second, with the largest autocorrelation of the data rate.
 double period(const std::vector<double>& rate, double least, double most) {
   double mean = 0;
   for (const double value : rate) mean += value / static_cast<double>(rate.size());
@@ -115,13 +115,13 @@ double period(const std::vector<double>& rate, double least, double most) {
   return best_lag / 10;
 }
 
-TEST_P(Workloads, GoInCyclesWhereThePaperSaysSo) {
+TEST_P(Workloads, HaveTheCyclesOfThePaper) {
   const Workload& paper = GetParam();
   const Sums sums = sum(*plait::trace::workload(paper.name));
   if (paper.cycles == 0) return;
   const double found = period(sums.rate, paper.period * 5, paper.period * 17);
   EXPECT_NEAR(found, paper.period, 0.05 * paper.period + 0.1) << paper.name;
-  // Bursts: most of the data moves in a small part of the time.
+  // Bursts: most of the data is transferred in a small part of the time.
   std::vector<double> sorted = sums.rate;
   std::sort(sorted.rbegin(), sorted.rend());
   double total = 0;
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(All, Workloads,
                          testing::ValuesIn(plait::trace::workloads().begin(), plait::trace::workloads().end()),
                          [](const auto& one) { return std::string(one.param.name); });
 
-TEST(WorkloadTest, PeaksPass200MegabytesASecondForSeconds) {
+TEST(WorkloadTest, PeaksExceed200MegabytesASecondForSeconds) {
   for (const char* name : {"bvi", "forma", "les"}) {
     const Sums sums = sum(*plait::trace::workload(name));
     int longest = 0;
@@ -144,7 +144,7 @@ TEST(WorkloadTest, PeaksPass200MegabytesASecondForSeconds) {
   }
 }
 
-TEST(WorkloadTest, EventsComeInOrderAndSayWhatTheyAre) {
+TEST(WorkloadTest, EventsAreInOrderAndConsistent) {
   for (const Workload& one : plait::trace::workloads()) {
     const auto reader = plait::trace::workload(one.name, {.copies = 3});
     std::vector<Event> output(777);
@@ -160,7 +160,7 @@ TEST(WorkloadTest, EventsComeInOrderAndSayWhatTheyAre) {
         ASSERT_GE(event.cpu, cpu[event.process]) << one.name;
         cpu[event.process] = event.cpu;
         ASSERT_GE(event.duration, 0) << one.name;
-        // A process that waits asks for nothing meanwhile.
+        // A waiting process makes no requests meanwhile.
         ASSERT_GE(event.start, busy_until[event.process]) << one.name;
         if ((event.flags & plait::trace::flag::kAsynchronous) == 0)
           busy_until[event.process] = event.start + event.duration;
@@ -183,7 +183,7 @@ TEST(WorkloadTest, EventsComeInOrderAndSayWhatTheyAre) {
   }
 }
 
-TEST(WorkloadTest, CopiesShareNoFilesAndMoveTheSame) {
+TEST(WorkloadTest, CopiesShareNoFilesAndTransferTheSame) {
   const Sums one = sum(*plait::trace::workload("venus"));
   const auto three = plait::trace::workload("venus", {.copies = 3, .offset = 1'500'000'000});
   const Sums sums = sum(*three);
@@ -204,7 +204,7 @@ TEST(WorkloadTest, SeedsVaryTimesAndNothingElse) {
 }
 
 TEST(WorkloadTest, AreTheSameOnEveryMachine) {
-  // A sum over all events, taken once; another machine must find the same.
+  // A checksum of all events, computed once; every machine must compute the same.
   const auto reader = plait::trace::workload("venus", {.seed = 3, .copies = 2});
   std::vector<Event> output(512);
   std::uint64_t check = 1469598103934665603u;
@@ -222,7 +222,7 @@ TEST(WorkloadTest, NamesOfTracesOpenThem) {
   EXPECT_EQ(sum(*named).first, sum(*made).first);
 }
 
-TEST(WorkloadTest, RejectWhatCannotBe) {
+TEST(WorkloadTest, RejectInvalidSettings) {
   const auto message = [](const std::string& name) -> std::string {
     try {
       plait::trace::open_trace(name);

@@ -26,7 +26,7 @@ def counted(wall: float = 1.0, **process: Any) -> dict[str, Any]:
 def test_all_processes_are_compared() -> None:
     rows = [counted(2.0 - i / 1e4, number=i, read_bytes=10, reads=1) for i in range(5000)]
     rows.append(counted(0.1, number=6000, write_bytes=1 << 30, writes=9))
-    rows += [counted(3.0, number=7000 + i) for i in range(2000)]  # these open files and move nothing
+    rows += [counted(3.0, number=7000 + i) for i in range(2000)]  # these processes open files and transfer nothing
     shown = shown_processes(rows)
     assert len(shown["processes"]) == 1000
     assert shown["processes_left_out"]["processes"] == 6001
@@ -101,9 +101,9 @@ def test_small_amounts_are_no_problem(tmp_path: Path) -> None:
 def test_cycles_are_reported_if_they_matter(tmp_path: Path) -> None:
     for name, count, period, duration, is_reported in (
         ("long", 20, 10**9, 10**7, True),
-        ("brief", 20, 3 * 10**7, 5 * 10**5, False),  # over in less than a second
+        ("brief", 20, 3 * 10**7, 5 * 10**5, False),  # takes less than a second
         ("loop", 500, 6 * 10**6, 10**5, False),
-        ("light", 20, 10**9, 10**3, False),  # all of them together take no time
+        ("light", 20, 10**9, 10**3, False),  # all requests together take almost no time
     ):
         each = np.arange(8 * count)
         events = np.zeros(each.size, trace.EVENT)

@@ -1,4 +1,4 @@
-"""Calls that were counted, not traced: every format keeps them, and they are never treated as single requests."""
+"""Calls that were counted, not traced: every format stores them, and they are never treated as single requests."""
 
 from __future__ import annotations
 
@@ -83,7 +83,11 @@ def test_counters_are_not_requests(tmp_path: Path) -> None:
     assert (table["ios"], table["io_bytes"], table["data_bytes"]) == (20_000, 20_000 << 20, 1 << 30)
     assert (table["running_seconds"], report["trace"]["wall_seconds"]) == (100, 100)
     (module,) = counters["modules"]
-    assert module["small"] == {"least": 0, "most": 0, "count": 20_000}  # all are of 1 MiB, which Darshan's bin hides
+    assert module["small"] == {
+        "least": 0,
+        "most": 0,
+        "count": 20_000,
+    }  # all have 1 MiB, which Darshan's bin hides
     assert module["order"]["read"]["back"] == {"least": 17_998, "most": 18_000}
     assert titles(report) == {
         "Reads through POSIX go back in the file": "medium",
@@ -105,7 +109,7 @@ def test_conclusions_that_counters_do_not_support_are_omitted(tmp_path: Path) ->
     bare = {"reads": 5000, "writes": 0, "read_bytes": 5000 << 19, "write_bytes": 0}
     report = trace.report(write_counters(tmp_path / "one.plait", bare, interface=Interface.STDIO))
     (module,) = report["counters"]["modules"]
-    # At most 2500 requests of 1 MiB fit into these bytes; the trace does not show that there are as many.
+    # At most 2500 requests of 1 MiB fit these bytes, but the trace does not show their number.
     assert module["small"] == {"least": 2500, "most": 5000, "count": 5000}
     assert module["sizes"] is module["order"] is module["alignment"] is module["meta_seconds"] is None
     assert titles(report) == {"Calls were counted, not traced": "low", "Small requests through stdio": "low"}
@@ -309,7 +313,7 @@ def test_sums_are_not_listed_as_accesses(tmp_path: Path) -> None:
     assert {call["interface"] for call in report["calls"]} == {"posix"}
     modules = {module["interface"]: module for module in report["counters"]["modules"]}
     assert modules["stdio"]["reads"] == 39
-    assert modules["posix"]["reads"] is None  # they are events
+    assert modules["posix"]["reads"] is None  # events, not counters, have the reads
     assert modules["posix"]["calls"]["stats"] == 1379
 
 

@@ -1,4 +1,4 @@
-"""Reports describe the program's own files, by one clock, under the program's name; cost ranks the findings."""
+"""Reports describe the files of the program itself, by one clock, under its name; cost determines the severity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECOND = 10**9
 
 
 class HandmadeTrace:
-    """A trace that is made by hand."""
+    """A trace that a test composes call by call."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, ...]] = []

@@ -99,7 +99,7 @@ def test_document_is_json(venus: trace.Report) -> None:
 def test_tables_agree_with_the_paper(venus: trace.Report) -> None:
     """Miller 1992, tables 1 and 2, in the binary units of table 2.
 
-    The workload takes sizes between those that follow from each table, which differ.
+    The sizes in the workload are between the sizes that follow from the two tables, which differ.
     """
     table1, table2 = venus["table1"], venus["table2"]
     assert table1["running_seconds"] == pytest.approx(379, rel=0.01)

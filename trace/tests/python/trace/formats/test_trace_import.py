@@ -1,4 +1,4 @@
-"""Imports: real traces by installed tools, compared with the actions of the programs, and corner cases made by hand."""
+"""Imports: traces of installed tools, compared with the actions of the programs, and handmade corner cases."""
 
 from __future__ import annotations
 
@@ -183,13 +183,13 @@ def test_darshan_accesses_agree_with_the_counters(tmp_path: Path) -> None:
     assert len(reads) == sums["MPIIO_INDEP_READS"] + sums["MPIIO_COLL_READS"]
     assert writes["result"].sum() == sums["MPIIO_BYTES_WRITTEN"]
     assert reads["result"].sum() == sums["MPIIO_BYTES_READ"]
-    # The POSIX calls of MPI-IO are present, and not counted twice.
+    # The trace contains the POSIX calls of MPI-IO, and they are not counted twice.
     physical = events[(events["flags"] & Flag.LOGICAL) == 0]
     posix = counters(path, "POSIX")
     assert physical["result"].sum() == posix["POSIX_BYTES_READ"] + posix["POSIX_BYTES_WRITTEN"]
     assert {process.rank for process in known.processes} == {0, 1, 2, 3, -1}  # the last represents all ranks together
     assert any("H5D" in note for note in known.notes)
-    # STDIO was only counted, and no event says otherwise.
+    # STDIO was only counted, so no event has this interface.
     assert set(events["interface"]) == {Interface.POSIX, Interface.MPI_IO}
     stdio = counters(path, "STDIO")
     (counted,) = [record for record in known.counters if record.interface == Interface.STDIO]

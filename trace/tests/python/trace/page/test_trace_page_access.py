@@ -12,7 +12,7 @@ from trace_page_browser import OpenPage, settle, wait_until
 
 from plait.trace import page
 
-# Everything visible that takes the focus, without the radio buttons that arrow keys reach.
+# All visible elements that can have the focus, except radio buttons that are reached with arrow keys.
 STOPS = """() => {
   const groups = new Set();
   return [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((node) => {
@@ -22,7 +22,7 @@ STOPS = """() => {
   });
 }"""
 
-# The contrast of every text with its background: [ratio, needed, text].
+# The contrast of every text with its background: [ratio, required ratio, text].
 CONTRASTS = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const over = (below, colour) => {
@@ -61,7 +61,7 @@ CONTRASTS = """() => {
 
 
 def see_all(shown: Any) -> None:
-    """Brings every section into sight, so that its charts are drawn."""
+    """Scroll every section into view, so that its charts are drawn."""
     for section in shown.locator("main section[id]").all():
         section.scroll_into_view_if_needed()
         settle(shown)

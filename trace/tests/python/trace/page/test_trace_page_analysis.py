@@ -16,7 +16,7 @@ SIZE = 1 << 16
 
 
 def make_trace(path: Path, pause: int) -> None:
-    """Two processes that read four times and write once in each turn, `pause` ns long."""
+    """Write a trace of two processes that, in each turn of `pause` ns, read four times and write once."""
     rows = []
     for turn in range(TURNS):
         for i in range(5):

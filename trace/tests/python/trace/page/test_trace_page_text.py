@@ -1,4 +1,4 @@
-"""The page of a report as text: its content, the values that it excludes, and errors when it cannot be written."""
+"""The page of a report as text: its content, invalid values, and errors when it cannot be written."""
 
 import base64
 import hashlib

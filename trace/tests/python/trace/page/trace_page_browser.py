@@ -1,4 +1,4 @@
-"""A browser without a window that opens pages of reports, and collects their errors and forbidden requests."""
+"""A headless browser that opens pages of reports and collects their errors and forbidden requests."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def open_page(running_browser: Any, tmp_path: Path) -> Iterator[OpenPage]:
     opened.close()
 
 
-# Pages draw in frames, and after events that follow them (`toggle`, becoming visible, new sizes): all is done when two
-# frames, and the tasks after them, have passed without a change.  A timer that a timer sets runs after the tasks of a
-# frame.
+# Pages draw in animation frames, and after events that follow them (`toggle`, becoming visible, new sizes): drawing is
+# complete when two frames, and the tasks after them, pass without a change.  A timer set by a timer runs after the
+# tasks of a frame.
 QUIET = """() => new Promise((done) => {
   let quiet = 0;
   const watch = new MutationObserver(() => (quiet = 0));
@@ -114,7 +114,7 @@ def wait_until(shown: Any, condition: str) -> None:
 
 
 def area(shown: Any, plot: str) -> tuple[float, float, float, float]:
-    """Return the edges of a chart's own area on the screen: left, right, top, bottom."""
+    """Return the edges of the plot area of a chart on the screen: left, right, top, bottom."""
     locator = shown.locator(plot)
     locator.scroll_into_view_if_needed()
     settle(shown)

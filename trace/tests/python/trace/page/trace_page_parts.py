@@ -53,7 +53,7 @@ def file_row(name: str, **changes: Any) -> Document:
 
 
 def timeline(bins: int, seconds: float, period: float, burst: float = 0.35, seed: int = 1) -> Document:
-    """Bursts of reads, each followed by writes."""
+    """Return a timeline with bursts of reads, each followed by writes."""
     chance = random.Random(seed)
     width = seconds / bins
     reads, writes, busy = [], [], []

@@ -1,4 +1,4 @@
-"""Reports as the analysis writes them, made up: a program with cycles, an empty trace, one event, and a large one."""
+"""Synthetic reports in the form of the analysis: a program with cycles, an empty trace, one event, a huge report."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def huge() -> Document:
 
 
 def hostile() -> Document:
-    """Names that would do harm if they were not taken as text."""
+    """Return a report with names that would inject code if they were not escaped."""
     report = full(64, 4, 32)
     for row, name in zip(report["files"], HOSTILE, strict=False):
         row["name"] = name

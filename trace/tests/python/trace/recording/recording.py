@@ -1,4 +1,4 @@
-"""Recording programs in tests: compiling them, running them traced, and the kernel's own count of them untraced."""
+"""Recording programs in tests: compiling them, running them traced, and their byte counts by the kernel untraced."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ import plait.trace
 from plait.trace import Flag, Interface, Kind
 
 SOURCES = Path(__file__).parent / "recorded"
-HEADER = 832  # bytes that the loader reads of one more library: ours
-NOT_COUNTED = [Interface.AIO, Interface.URING]  # by the kernel, in /proc/PID/io
+HEADER = 832  # bytes that the loader reads of the recording library
+NOT_COUNTED = [Interface.AIO, Interface.URING]  # interfaces that the kernel does not count in /proc/PID/io
 
 
 @dataclass
@@ -38,7 +38,7 @@ class RecordedRun:
 
     @property
     def names(self) -> dict[tuple[int, int], str]:
-        """Names of files by process and number."""
+        """Return the names of files by process and number."""
         return {(file.process, file.number): file.name for file in self.description.files} | {
             (process.number, 0): "" for process in self.description.processes
         }
@@ -68,7 +68,7 @@ class RecordedRun:
         return sum(file.name == "loader:[exec]" for file in self.description.files)
 
     def missed(self) -> dict[str, tuple[int, int, int]]:
-        """Return the missing calls, without those on mapped memory only."""
+        """Return the counts of missing calls, except those on mapped memory only."""
         return {
             gap.reason: (gap.events, gap.read_bytes, gap.written_bytes)
             for gap in self.description.missed
@@ -77,14 +77,14 @@ class RecordedRun:
 
 
 def load(path: Path, status: int = 0) -> RecordedRun:
-    """Reads a whole trace."""
+    """Read a whole trace."""
     with plait.trace.open(path) as trace:
         events = trace.read()
         return RecordedRun(path, events, trace.description, status)
 
 
 def record(folder: Path, *command: str | Path, append: bool = False) -> RecordedRun:
-    """Runs a command recorded."""
+    """Record a command."""
     path = folder / "trace.plait"
     status = plait.trace.record([str(word) for word in command], path, append=append)
     return load(path, status)
@@ -166,7 +166,7 @@ def check_calls(recorded: RecordedRun, description: Path) -> None:
     assert {Kind(kind) for kind in streams["kind"]} == {Kind.OPEN, Kind.READ, Kind.SEEK, Kind.CLOSE}
     opens = recorded.select("data", Kind.OPEN)
     assert [bool(flags & Flag.CREATE) for flags in opens["flags"]] == [True, False, False, False]
-    assert len(recorded.select("data", Kind.CLOSE)) == 1  # of the stream; the program's end closes the others
+    assert len(recorded.select("data", Kind.CLOSE)) == 1  # the stream; the end of the program closes the other files
 
 
 PLAIT = Path(sys.executable).parent / "plait"

@@ -1,4 +1,4 @@
-"""The choice of files that a trace holds in its header, whatever may have been written there."""
+"""The selection of files in the header of a trace, with valid and damaged content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BEGIN = b"\x89PLAIT\r\n".ljust(1024, b"\0")
 
 
 def trace(folder: Path, text: bytes) -> Path:
-    """Write a file that begins like a trace, with a choice of these words."""
+    """Write the start of a trace whose header has this text as the selection."""
     path = folder / "trace.plait"
     path.write_bytes(BEGIN + text.ljust(3072, b"\0") + bytes(100))
     return path

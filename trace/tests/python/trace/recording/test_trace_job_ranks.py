@@ -22,7 +22,7 @@ with plait.open(sys.argv[1], "w", comm=comm, shape=(60, 40), dtype="f8") as file
 
 
 def run(*command, **environment):
-    """Runs a program that ends well."""
+    """Run a program, and check that it succeeds."""
     done = subprocess.run(
         [*map(str, command)],
         env={**os.environ, **environment},

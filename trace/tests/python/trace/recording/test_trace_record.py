@@ -1,4 +1,4 @@
-"""Recording programs: the command line, and the events that are kept when programs fail."""
+"""Recording programs: the command line, and the events that a trace has when programs fail."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_threads_have_separate_events(tmp_path: Path) -> None:
     for thread in np.unique(writes["thread"]):
         thread_writes = writes[writes["thread"] == thread]
         assert sorted(thread_writes["offset"] % 4096) == sorted(i % 64 * 64 for i in range(100))
-    # The reads use one position: each recorded offset is correct, so none is recorded twice.
+    # All reads share one position: the recorded offsets are correct if none occurs twice.
     reads = recorded.select("data", Kind.READ)
     shared = reads[(reads["flags"] & Flag.AT_POSITION) != 0]
     assert len(shared) == 1200

@@ -1,4 +1,4 @@
-"""Recording programs: single calls behave as they do unrecorded, and their events describe them."""
+"""Recording programs: single calls behave as without recording, and their events describe them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other preloaded libraries behave as they do without the recorder, in any order."""
+"""Other preloaded libraries behave as without the recorder, in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that waits for a killed process compares it with the kernel's counters."""
+"""The process that waits for a killed process compares its events with the kernel's counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that cannot be recorded run as they do unrecorded, and the report names them."""
+"""Programs that cannot be recorded run as without recording, and the report names them."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_setuid_programs_are_named(tmp_path: Path) -> None:
         os.chown(program, 65534, 65534)
         program.chmod(0o4755)
     else:
-        program = Path(need("passwd"))  # setuid everywhere
+        program = Path(need("passwd"))  # passwd is setuid on every system
     recorded, done = run(tmp_path, "sh", "-c", f"{program} --help >/dev/null; true")
     assert done.returncode == 0
     assert unrecorded(recorded) == {

@@ -1,4 +1,4 @@
-"""Recorded bytes compared with the kernel's own count, for programs that do not use Plait."""
+"""Recorded bytes compared with the count of the kernel, for programs that do not use Plait."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_a_ring_that_the_kernel_polls_is_counted_as_missed(tmp_path: Path, capfd
 
 
 def launched(capfd: Capture, record: list[object], program: list[object], ranks: int) -> Iterator[RecordedRun]:
-    """Run a program on several ranks: each recorded by itself, then all through their launcher."""
+    """Run a program on several ranks twice: with each rank recorded separately, and with the launcher recorded."""
     try:
         launcher = find_mpiexec()
     except LaunchError:

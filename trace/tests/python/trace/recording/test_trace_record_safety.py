@@ -42,8 +42,8 @@ def test_a_program_that_may_not_create_code(tmp_path: Path) -> None:
 def test_handlers_that_jump_out(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(1000))
     recorded = done(tmp_path, compiled(tmp_path, "jumps.c"), tmp_path / "data")
-    # After a jump, a call may still count as being recorded, or a part of the trace as in use: later calls are then
-    # counted instead.
+    # After a jump, a call may still be marked as being recorded, or a part of the trace as in use; then later calls are
+    # counted instead of recorded.
     missed = sum(events for events, _, _ in recorded.missed().values())
     reads = recorded.kind(Kind.READ)
     offsets = list(reads[reads["result"] == 16]["offset"])

@@ -1,5 +1,5 @@
-/// What all policies must keep to, whoever owns the cache: also where blocks go for reasons of their own, and slots are
-/// used again in any order.
+/// The contract of all policies, for any cache: also if blocks are removed for reasons other than eviction, and slots
+/// are reused in any order.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace plait::simulation {
 namespace {
 
-/// A cache that checks each answer of its policy.
+/// A cache that checks each decision of its policy.
 class CheckingCache {
  public:
   CheckingCache(std::string_view policy, Slot slots, std::uint32_t processes)
@@ -41,7 +41,7 @@ class CheckingCache {
     return hit;
   }
 
-  /// Some block goes, as where its file is removed.
+  /// Removes a block, as if its file were removed.
   void remove(std::uint64_t number) {
     if (blocks_.empty()) return;
     const Slot slot = std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(number % blocks_.size()))->first;
@@ -68,7 +68,7 @@ class CheckingCache {
 
 class EveryPolicy : public testing::TestWithParam<const char*> {};
 
-TEST_P(EveryPolicy, GivesUpOnlyBlocksThatAreResident) {
+TEST_P(EveryPolicy, EvictsOnlyResidentBlocks) {
   constexpr std::uint32_t kProcesses = 3;
   for (unsigned seed = 0; seed < 8; ++seed) {
     std::mt19937_64 random(seed);
@@ -86,7 +86,7 @@ TEST_P(EveryPolicy, GivesUpOnlyBlocksThatAreResident) {
   }
 }
 
-TEST_P(EveryPolicy, IsTheSameInACacheThatCounts) {
+TEST_P(EveryPolicy, EqualsACountingCache) {
   std::mt19937_64 random(3);
   std::vector<Use> uses(5000);
   for (Use& use : uses) use = {{random() % 60, 0}, static_cast<std::uint32_t>(random() % 3), kNever, 0};
@@ -97,8 +97,8 @@ TEST_P(EveryPolicy, IsTheSameInACacheThatCounts) {
   for (std::size_t k = 0; k < uses.size(); ++k) ASSERT_EQ(cache.use(uses[k]), hits[k] != 0) << k;
 }
 
-TEST(Arc, GivesUpBlocksForOthersThatNeverCome) {
-  // As in a part of a cache that gives up a block for another part's.
+TEST(Arc, EvictsBlocksForOthersThatAreNotInserted) {
+  // As in a partitioned cache in which one part loses a block to another part.
   const auto arc = NamedPolicy("arc").make({3, 4096, 1});
   const Use other{{99, 0}, 0, kNever, 0};
   for (Slot slot = 0; slot < 3; ++slot) arc->admit(slot, {{slot, 0}, 0, kNever, 0});

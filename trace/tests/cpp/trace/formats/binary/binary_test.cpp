@@ -1,4 +1,4 @@
-// The binary trace format: what is written is read again, and what is damaged is said to be.
+// The binary trace format: written traces are read back, and damage is reported.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TEST_F(TraceBinary, ManyChunksAndThreadsComeBack) {
   EXPECT_EQ(reader->bytes_read(), reader->bytes_in_all());
 }
 
-TEST_F(TraceBinary, CopyIsTheSame) {
+TEST_F(TraceBinary, CopyIsEqual) {
   const std::vector<Event> events = wild_events(5000, 2);
   const std::string bytes = written(events, full_description());
   std::string again;
@@ -115,7 +115,7 @@ TEST_F(TraceBinary, SequentialInputIsSmall) {
   EXPECT_LT(written(events, {}).size(), events.size() * 6);
 }
 
-TEST_F(TraceBinary, WhatNoEventMayBeIsRefused) {
+TEST_F(TraceBinary, InvalidEventsAreRejected) {
   Event event;
   event.kind = static_cast<Kind>(16);
   EXPECT_THROW(written({event}, {}), plait::Error);
@@ -123,14 +123,14 @@ TEST_F(TraceBinary, WhatNoEventMayBeIsRefused) {
   EXPECT_THROW(make_reader("plait", ""), plait::Error);
 }
 
-// Whatever is read of a damaged trace is in order, and where anything differs the description says so.
+// Events that are read from a damaged trace are in order, and the description reports any difference.
 void expect_sane(std::string_view bytes, const std::vector<Event>& events, const Description& wanted,
                  const std::string& what) {
   std::unique_ptr<Reader> reader;
   try {
     reader = make_reader("plait", bytes);
   } catch (const plait::Error&) {
-    return;  // its header is gone
+    return;  // the header is damaged
   }
   const std::vector<Event> found = read_all(*reader);
   EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
@@ -177,7 +177,7 @@ TEST_F(TraceBinary, DamagedAtEachByte) {
     }
 }
 
-TEST_F(TraceBinary, RandomBytesDoNoHarm) {
+TEST_F(TraceBinary, RandomBytesAreReadSafely) {
   const std::string bytes = written(wild_events(2000, 7), full_description());
   std::mt19937_64 random(8);
   for (int round = 0; round < 300; ++round) {

@@ -1,4 +1,4 @@
-// Traces in CSV: Plait's own, and those that people make themselves.
+// Traces in CSV: those of Plait, and tables of other origin.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -56,7 +56,7 @@ TEST(TraceCsv, ExtremesAreKept) {
   }
 }
 
-TEST(TraceCsv, LooksAsTheDocumentSays) {
+TEST(TraceCsv, FollowsTheDocumentation) {
   RandomTrace whole = sequential_trace(1, 4096);
   whole.events[0].duration = 250;
   whole.events[0].cpu = kUnknown;
@@ -71,8 +71,8 @@ TEST(TraceCsv, LooksAsTheDocumentSays) {
             "# end complete=yes\n");
 }
 
-// What somebody may have at hand: other names and orders, more columns, quotes, seconds.
-TEST(TraceCsv, OtherPeoplesTables) {
+// Tables of other origin: other names and orders of columns, more columns, quotes, seconds.
+TEST(TraceCsv, ForeignTables) {
   ReadOptions options;
   options.tick = 1'000'000'000;
   const RandomTrace whole = read_text("csv",
@@ -103,13 +103,13 @@ TEST(TraceCsv, OtherPeoplesTables) {
             (std::vector<std::string>{"comment: from my script", "the column 'user' is not read"}));
 }
 
-TEST(TraceCsv, OrderOfStartIsSeen) {
+TEST(TraceCsv, OrderOfStartIsDetected) {
   const RandomTrace whole = read_text("csv", "start,kind,offset,length\n5,read,0,1\n3,read,0,1\n");
   ASSERT_EQ(whole.description.notes.size(), 1U);
   EXPECT_EQ(whole.description.notes[0], "1 event starts before the one in front of it");
 }
 
-TEST(TraceCsv, WhatCannotBeIsRefusedWithItsLine) {
+TEST(TraceCsv, InvalidValuesAreRejectedWithTheirLine) {
   const std::string head = "start,kind,offset,length,flags,interface\n";
   EXPECT_NE(catch_error("").find("no header"), std::string::npos);
   EXPECT_NE(catch_error("a,b\n1,2\n").find("start and kind"), std::string::npos);
@@ -136,7 +136,7 @@ TEST(TraceCsv, WhatCannotBeIsRefusedWithItsLine) {
   EXPECT_THROW(write_text("csv", {}, options), Error);
 }
 
-TEST(TraceCsv, CutTraceIsReadAsFarAsItGoes) {
+TEST(TraceCsv, TruncatedTraceIsReadUpToItsEnd) {
   const std::string text = write_text("csv", random_trace(7, 60));
   const std::vector<Event> all = read_text("csv", text).events;
   for (std::size_t size = text.find("tick=1\n") + 7; size < text.size(); size += 3) {
@@ -147,7 +147,7 @@ TEST(TraceCsv, CutTraceIsReadAsFarAsItGoes) {
   }
 }
 
-TEST(TraceCsv, RecognisedByContent) {
+TEST(TraceCsv, RecognizedByContent) {
   const Format& format = find_format("csv");
   EXPECT_TRUE(format.recognise(write_text("csv", random_trace(1, 5))));
   EXPECT_TRUE(format.recognise("# mine\ntime;op;offset;size\n1;r;0;1\n"));
@@ -156,7 +156,7 @@ TEST(TraceCsv, RecognisedByContent) {
   EXPECT_FALSE(format.recognise(""));
 }
 
-TEST(TraceCsv, EverySeparatorIsFoundAgain) {
+TEST(TraceCsv, EverySeparatorIsDetected) {
   const std::vector<Event> events = read_text("csv", write_text("csv", random_trace(3, 20))).events;
   for (const char separator : {';', '\t', '|', ':'}) {
     WriteOptions options;
@@ -167,7 +167,7 @@ TEST(TraceCsv, EverySeparatorIsFoundAgain) {
   }
 }
 
-TEST(TraceCsv, AResultThatIsNotThereIsTheLength) {
+TEST(TraceCsv, AMissingResultIsTheLength) {
   const RandomTrace trace = read_text("csv", "start,kind,offset,length,result\n0,read,0,10,\n1,write,0,7,3\n");
   ASSERT_EQ(trace.events.size(), 2u);
   EXPECT_EQ(trace.events[0].result, 10);
@@ -180,7 +180,7 @@ TEST(TraceCsv, AQuotedCellOfManyLinesIsSplitOnce) {
   std::string text = "start,kind,offset,length,name\n0,read,0,10,\"a \"\"b\"\"";
   for (int k = 0; k < 300'000; ++k) text += "\n,";
   text += "\"\n1,read,0,1,c\n";
-  const RandomTrace trace = read_text("csv", text);  // in a moment: not once for each of the lines
+  const RandomTrace trace = read_text("csv", text);  // in a moment: the cell is not parsed once per line
   ASSERT_EQ(trace.events.size(), 2u);
   EXPECT_TRUE(trace.description.files.at(0).name.starts_with("a \"b\"\n,\n"));
 }

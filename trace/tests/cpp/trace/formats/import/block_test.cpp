@@ -58,7 +58,7 @@ TEST(ImportVscsi, ReadsBothVersions) {
   ASSERT_EQ(one.events.size(), 2u);
   EXPECT_EQ(one.events[0].kind, Kind::kRead);
   EXPECT_EQ(one.events[0].offset, 8192);
-  EXPECT_EQ(one.events[0].flags, 0);  // what reached a device
+  EXPECT_EQ(one.events[0].flags, 0);  // physical: a request to a device
   EXPECT_EQ(one.events[1].start, 2'000'000);
   EXPECT_EQ(one.events[1].duration, kUnknown);
   EXPECT_TRUE(one.notes("1 record of another SCSI command is left out"));
@@ -73,7 +73,7 @@ TEST(ImportVscsi, ReadsBothVersions) {
   EXPECT_NE(refused(std::string(200, 'q'), as("vscsi")).find("32 or 40"), std::string::npos);
 }
 
-TEST(ImportVscsi, PutsIssuesInOrderAndBoundsNumbers) {
+TEST(ImportVscsi, SortsIssuesAndBoundsNumbers) {
   const ImportedTrace trace = read_text(vscsi1(0x28, 1, ~std::uint64_t{0}, 100) + vscsi1(0x28, 2, 0, 90) +
                                         vscsi1(0x28, 3, 0, ~std::uint64_t{0}));
   ASSERT_EQ(trace.events.size(), 3u);
@@ -130,7 +130,7 @@ TEST(ImportBlkcsv, TakesColumnsFromTheOption) {
   EXPECT_NE(refused("1,2\n", as("blkcsv")).find("--columns"), std::string::npos);
 }
 
-TEST(ImportBlkcsv, KnowsTheTracesOfCambridge) {
+TEST(ImportBlkcsv, RecognizesTheTracesOfCambridge) {
   const ImportedTrace trace = read_text(
       "128166372003061629,hm,1,Read,383496192,32768,41386\n"
       "128166372016382155,hm,1,Write,2822144,4096,1360\n"
@@ -197,7 +197,7 @@ constexpr std::string_view kBlkparse =
     " Reads Queued:           1,        4KiB\t Writes Queued:           1,        4KiB\n"
     "Total (8,0):\n";
 
-TEST(ImportBlktrace, MakesOneRequestOfTheLinesOfOne) {
+TEST(ImportBlktrace, CombinesTheLinesOfARequest) {
   const ImportedTrace trace = read_text(kBlkparse);
   EXPECT_EQ(trace.description.format, "blktrace");
   ASSERT_EQ(trace.events.size(), 4u);
@@ -209,7 +209,7 @@ TEST(ImportBlktrace, MakesOneRequestOfTheLinesOfOne) {
   EXPECT_EQ(write.duration, 350'000);
   EXPECT_EQ(trace.events[1].kind, Kind::kRead);
   EXPECT_EQ(trace.events[1].duration, 9'000);
-  EXPECT_EQ(trace.events[2].start, 11'000);  // queued, as there is no line D
+  EXPECT_EQ(trace.events[2].start, 11'000);  // time of queueing, because there is no line D
   EXPECT_EQ(trace.events[2].duration, 388'000);
   EXPECT_NE(trace.events[2].flags & plait::trace::flag::kDurable, 0);
   EXPECT_EQ(trace.name(trace.events[2]), "8,16");
@@ -218,7 +218,7 @@ TEST(ImportBlktrace, MakesOneRequestOfTheLinesOfOne) {
   EXPECT_TRUE(trace.description.missed.empty());
 }
 
-TEST(ImportBlktrace, TakesRequestsAtTheSameOffsetForTwo) {
+TEST(ImportBlktrace, DistinguishesRequestsAtTheSameOffset) {
   const ImportedTrace trace = read_text(
       "8,0 0 1 1.0 7 Q R 8 + 8 [a]\n8,0 0 2 1.1 7 Q R 8 + 8 [b]\n"
       "8,0 0 3 1.2 7 D R 8 + 8 [a]\n8,0 0 4 1.3 7 R R 8 + 8 [0]\n8,0 0 5 1.4 7 D R 8 + 8 [a]\n"
@@ -229,7 +229,7 @@ TEST(ImportBlktrace, TakesRequestsAtTheSameOffsetForTwo) {
   EXPECT_EQ(trace.events[1].start, 600'000'000);
 }
 
-/// The requests of a trace on one device, as "sectors from start to end" in tenths of a second.
+/// Returns the requests of a trace on one device, as "sectors from start to end" in tenths of a second.
 std::string list_requests(std::string_view lines) {
   const ImportedTrace trace = read_text(std::string(lines), as("blktrace"));
   std::string text;
@@ -261,7 +261,7 @@ TEST(ImportBlktrace, RequestsThatCompleteInPartsBeginWhenTheWholeIsIssued) {
             "0+8 from 0 to 3; 8+8 from 0 to 4; ");
 }
 
-TEST(ImportBlktrace, CompletionsFindTheRequestOfTheirLength) {
+TEST(ImportBlktrace, CompletionsMatchTheRequestOfTheirLength) {
   EXPECT_EQ(list_requests("8,0 0 1 1.0 7 D R 0 + 8 [a]\n8,0 0 2 1.1 7 D R 0 + 16 [b]\n8,0 0 3 1.2 0 C R 0 + 16 [0]\n"
                           "8,0 0 4 1.3 0 C R 0 + 8 [0]\n"),
             "0+8 from 0 to 3; 0+16 from 1 to 2; ");
@@ -285,7 +285,7 @@ TEST(ImportBlktrace, KeepsEachRequestOfATraceThatOnlyQueues) {
   EXPECT_EQ(trace.events.size(), std::size_t{kRequests});
 }
 
-TEST(ImportBlkcsv, MakesOneRequestOfLinesWithActions) {
+TEST(ImportBlkcsv, CombinesLinesWithActions) {
   const std::string text =
       "action,time,op,lba,blocks,disk\nQ,1,W,0,8,sda\nM,1,W,8,8,sda\nD,2,W,0,16,sda\nC,5,W,0,16,sda\n";
   const ImportedTrace trace = read_text(text);
@@ -297,7 +297,7 @@ TEST(ImportBlkcsv, MakesOneRequestOfLinesWithActions) {
   EXPECT_TRUE(lines.notes("several lines for one request"));
 }
 
-TEST(ImportAny, AFileOfWhichNoLineIsUnderstoodIsRefused) {
+TEST(ImportAny, AFileWithoutAValidLineIsRejected) {
   const std::string text = "first line of\nsome other thing\n3\n4\n";
   for (const char* name : {"strace", "blktrace"}) {
     const std::string error = refused(text, as(name));
@@ -311,7 +311,7 @@ TEST(ImportAny, AFileOfWhichNoLineIsUnderstoodIsRefused) {
   EXPECT_EQ(read_text("junk\n+++ exited with 0 +++\n", as("strace")).events.size(), 1u);
 }
 
-TEST(ImportAny, NothingAtAllIsAnEmptyTraceOrRefused) {
+TEST(ImportAny, AnEmptyFileIsAnEmptyTraceOrRejected) {
   for (const char* name : {"fio", "strace", "vscsi", "blkcsv", "blktrace", "oracle-general"}) {
     const ImportedTrace trace = read_text("", as(name));
     EXPECT_TRUE(trace.events.empty()) << name;

@@ -1,4 +1,4 @@
-/// What the tests of readers of other tools' traces share.
+/// Helpers of the tests that import traces of other tools.
 #pragma once
 
 #include <memory>
@@ -53,7 +53,7 @@ inline plait::trace::ReadOptions as(const std::string& format, const std::string
   return options;
 }
 
-/// Reads a text as one of the formats, or as that which it is taken for.
+/// Reads a text in the given format, or in the detected format if none is given.
 inline ImportedTrace read_text(std::string_view text, plait::trace::ReadOptions options = {},
                                const std::string& name = "trace") {
   auto source = std::make_unique<plait::trace::Source>(name, plait::trace::make_bytes(text));

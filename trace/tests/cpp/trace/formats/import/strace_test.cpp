@@ -16,7 +16,7 @@ using plait_test::ImportedTrace;
 using plait_test::read_text;
 namespace flag = plait::trace::flag;
 
-TEST(ImportStrace, TellsFilesPositionsAndTimes) {
+TEST(ImportStrace, ReadsFilesPositionsAndTimes) {
   const ImportedTrace trace = read_text(
       "1700000000.000001 execve(\"/bin/cp\", [\"cp\", \"a\\\"b\"], 0x7ffd /* 3 vars */) = 0 <0.000300>\n"
       "1700000000.000500 openat(AT_FDCWD, \"in.bin\", O_RDONLY) = 3 <0.000010>\n"
@@ -72,7 +72,7 @@ TEST(ImportStrace, JoinsUnfinishedCallsAcrossProcesses) {
   const auto writes = trace.select(Kind::kWrite);
   ASSERT_EQ(writes.size(), 2u);
   EXPECT_EQ(writes[0].process, 11u);
-  EXPECT_EQ(writes[0].offset, kUnknown);  // at the end, wherever that is
+  EXPECT_EQ(writes[0].offset, kUnknown);  // at the end of the file, whose position is unknown
   EXPECT_TRUE(writes[0].flags & flag::kAppend);
   EXPECT_EQ(trace.name(writes[0]), "/tmp/f");
   EXPECT_EQ(trace.name(writes[1]), "pipe:[77]");
@@ -83,7 +83,7 @@ TEST(ImportStrace, JoinsUnfinishedCallsAcrossProcesses) {
   EXPECT_EQ(trace.select(Kind::kFork).at(0).operation, 11u);
 }
 
-TEST(ImportStrace, ThreadsShareWhatTheirProcessOpened) {
+TEST(ImportStrace, ThreadsShareTheFilesOfTheirProcess) {
   const ImportedTrace trace = read_text(
       "5 0.000000 openat(AT_FDCWD, \"f\", O_RDWR) = 3\n"
       "5 0.000010 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, child_tid=0x7f, exit_signal=0}, 88) = 6\n"
@@ -100,7 +100,7 @@ TEST(ImportStrace, ThreadsShareWhatTheirProcessOpened) {
   EXPECT_EQ(trace.select(Kind::kExit).size(), 1u);
 }
 
-TEST(ImportStrace, RequestsAreAsTheirFileWasOpened) {
+TEST(ImportStrace, RequestsHaveTheFlagsOfTheirOpen) {
   const ImportedTrace trace = read_text(
       "openat(AT_FDCWD, \"a\", O_RDWR|O_DIRECT) = 3\n"
       "openat(AT_FDCWD, \"b\", O_WRONLY|O_CREAT|O_DSYNC, 0600) = 4\n"
@@ -122,7 +122,7 @@ TEST(ImportStrace, RequestsAreAsTheirFileWasOpened) {
   EXPECT_EQ(flags(Kind::kWrite, 2), flag::kDurable);
 }
 
-TEST(ImportStrace, KnowsVectorsCopiesAndQueues) {
+TEST(ImportStrace, ReadsVectorsCopiesAndQueues) {
   const ImportedTrace trace = read_text(
       "openat(AT_FDCWD, \"a\", O_RDWR) = 3\n"
       "openat(AT_FDCWD, \"b\", O_RDWR|O_DIRECT) = 4\n"
@@ -167,7 +167,7 @@ TEST(ImportStrace, KnowsVectorsCopiesAndQueues) {
   EXPECT_TRUE(trace.notes("no times"));
 }
 
-TEST(ImportStrace, SaysWhatItCannotRead) {
+TEST(ImportStrace, ReportsUnreadableLines) {
   const ImportedTrace trace = read_text(
       "read(0, \"x\", 1) = 1\n"
       "gibberish\n"
@@ -189,7 +189,7 @@ TEST(ImportStrace, SaysWhatItCannotRead) {
   EXPECT_EQ(trace.name(trace.select(Kind::kWrite).at(0)), "stdout");
 }
 
-TEST(ImportStrace, FollowsWhatATerminalShows) {
+TEST(ImportStrace, ReadsOutputAsShownOnATerminal) {
   const ImportedTrace trace = read_text(
       "openat(AT_FDCWD, \"f\", O_RDONLY) = 3\n"
       "clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLDstrace: Process 21 attached\n"
@@ -237,7 +237,7 @@ TEST(ImportStrace, DescriptorsCloseAtExec) {
   EXPECT_EQ(trace.name(reads.at(2)), "descriptor 4, opened before the trace");
 }
 
-TEST(ImportStrace, ALongWaitDoesNotHoldBackTheRest) {
+TEST(ImportStrace, ALongCallDoesNotDelayOtherEvents) {
   std::string text = "7 1.000000 read(0,  <unfinished ...>\n";
   constexpr int kCalls = 200'000;
   for (int k = 0; k < kCalls; ++k) text += "8 0.000001 write(1, \"x\", 1) = 1\n";
@@ -266,7 +266,7 @@ TEST(ImportStrace, AChildHasTheCommandOfItsExec) {
   EXPECT_EQ(trace.description.processes[0].command, "sh");
   EXPECT_EQ(trace.description.processes[1].command, "cat in");
   EXPECT_EQ(trace.description.processes[1].parent, 10u);
-  EXPECT_EQ(trace.description.processes[2].command, "sh");  // others cannot wait so long
+  EXPECT_EQ(trace.description.processes[2].command, "sh");  // later events do not wait for its exec
   EXPECT_EQ(trace.name(trace.select(Kind::kOpen).at(0)), "out");
 }
 

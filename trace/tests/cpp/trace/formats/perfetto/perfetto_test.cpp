@@ -1,5 +1,5 @@
-// Traces for Perfetto: what is drawn where.  That the JSON is valid is seen in
-// trace/tests/python/trace/test_trace_convert.py.
+// Traces for Perfetto: the slices and their tracks.  trace/tests/python/trace/test_trace_convert.py checks that the
+// JSON is valid.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace plait::trace {
 namespace {
 
-/// The lines of the array of entries.
+/// Returns the lines of the array of entries.
 std::vector<std::string> entries(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = text.find("[\n") + 2; text[at] == '{';) {
@@ -75,7 +75,7 @@ TEST(TracePerfetto, AsynchronousCallsAndUnknownDurations) {
   EXPECT_TRUE(with(lines, "\"ph\":\"X\"").empty());
 }
 
-// Physical requests overlap, so they lie on tracks of their own, each joined to the call that it serves.
+// Physical requests overlap, so they are on separate tracks, each with an arrow from its call.
 TEST(TracePerfetto, ArrowsFromCallsToPhysicalRequests) {
   const auto lines = entries(write_text(
       "perfetto", make_whole({request(0, 9000, flag::kLogical, 5), request(1000, 3000, 0, 5), request(2000, 3000, 0, 5),
@@ -83,16 +83,16 @@ TEST(TracePerfetto, ArrowsFromCallsToPhysicalRequests) {
   EXPECT_EQ(with(lines, "\"cat\":\"physical\"").size(), 4U);
   const auto begins = with(lines, "\"ph\":\"s\"");
   const auto ends = with(lines, "\"ph\":\"f\"");
-  ASSERT_EQ(begins.size(), 3U);  // no call has the operation 6
+  ASSERT_EQ(begins.size(), 3U);  // no call has operation 6
   ASSERT_EQ(ends.size(), 3U);
   for (const std::string& begin : begins) EXPECT_NE(begin.find("\"tid\":8,\"ts\":0,"), std::string::npos);
   EXPECT_NE(ends[0].find("\"tid\":4294967296,\"ts\":1,\"id\":\"0x1\",\"bp\":\"e\""), std::string::npos);
   EXPECT_NE(ends[1].find("\"tid\":4294967297,\"ts\":2,\"id\":\"0x2\""), std::string::npos);
-  EXPECT_NE(ends[2].find("\"tid\":4294967296,\"ts\":5,"), std::string::npos);  // the first is free again
+  EXPECT_NE(ends[2].find("\"tid\":4294967296,\"ts\":5,"), std::string::npos);  // the first track is free again
   EXPECT_EQ(with(lines, "thread_name").size(), 2U);
 }
 
-TEST(TracePerfetto, CountersHoldEachByteOnce) {
+TEST(TracePerfetto, CountersContainEachByteOnce) {
   std::vector<Event> events;
   for (int i = 0; i < 100; ++i) {
     events.push_back(request(i * 1'000'000, 10, flag::kLogical));
@@ -109,7 +109,7 @@ TEST(TracePerfetto, CountersHoldEachByteOnce) {
   EXPECT_EQ(sum("at stores"), 100 * 4096);
 }
 
-TEST(TracePerfetto, IsWrittenNotRead) {
+TEST(TracePerfetto, IsWrittenOnly) {
   EXPECT_EQ(find_format("perfetto").open, nullptr);
   const std::string text = write_text("perfetto", random_trace(5, 2000));
   EXPECT_GT(entries(text).size(), 2000U);

@@ -1,4 +1,4 @@
-// The 1992 format: the appendix's record by record, what is left open there, and round trips.
+// The 1992 format: each record of the appendix, cases that the appendix leaves open, and round trips.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -36,7 +36,7 @@ std::string catch_error(std::string_view text, const ReadOptions& options = {}) 
   return "";
 }
 
-// Figure 1's numbers, in the order of the appendix's structure and with the processTime that the figure has not.
+// The numbers of figure 1, in the order of the structure in the appendix, with a processTime, which the figure lacks.
 TEST(Trace1992, RecordWithAllFields) {
   Event event = logical(Kind::kWrite, 0x1000, 0x10);
   event.start = 0x5af8 * 1000;
@@ -64,13 +64,13 @@ TEST(Trace1992, EveryRecordTypeFlag) {
   EXPECT_EQ(read_events("80 0 0 200 0 0 0 1 1 0\n").at(0).kind, Kind::kRead);
 }
 
-// Each field that compression leaves out, and where it comes from.
+// Each field that compression omits, and the record from which it is taken.
 TEST(Trace1992, EveryCompressionFlag) {
   const std::string first = "80 0 1000 200 0 0 5 1D 743E 0\n";
   const auto second = [&](const char* record) { return read_events(first + record + "\n").at(1); };
   Event wanted = logical(Kind::kRead, 0x1200, 0x200);
   wanted.operation = 5;
-  EXPECT_EQ(second("80 EC 0 0 0"), wanted);  // nothing but the five fields that are always there
+  EXPECT_EQ(second("80 EC 0 0 0"), wanted);  // only the five fields that are always present
   wanted.offset = 0x400;
   EXPECT_EQ(second("80 AC 400 0 0 0"), wanted);  // no length, process, operation, file
   EXPECT_EQ(second("80 AD 2 0 0 0"), wanted);    // the offset in blocks of 512
@@ -80,10 +80,10 @@ TEST(Trace1992, EveryCompressionFlag) {
   EXPECT_EQ(second("80 EA 3 0 0 0"), wanted);    // the length in blocks
   wanted.length = wanted.result = 0x200;
   wanted.operation = 6;
-  EXPECT_EQ(second("80 CC 0 0 6 0"), wanted);  // the operation is there
+  EXPECT_EQ(second("80 CC 0 0 6 0"), wanted);  // with operation
   wanted.operation = 5;
-  EXPECT_EQ(second("80 6C 0 0 1D 0"), wanted);    // the file is there
-  EXPECT_EQ(second("80 E4 0 0 743E 0"), wanted);  // the process is there
+  EXPECT_EQ(second("80 6C 0 0 1D 0"), wanted);    // with file
+  EXPECT_EQ(second("80 E4 0 0 743E 0"), wanted);  // with process
   wanted.operation = 7;
   wanted.file = 3;
   wanted.process = 8;
@@ -92,7 +92,7 @@ TEST(Trace1992, EveryCompressionFlag) {
 }
 
 TEST(Trace1992, TimesAreDifferences) {
-  // startTime to the record before, whoever's; processTime to this process's record before.
+  // startTime relates to the previous record of any process; processTime to the previous record of this process.
   const std::vector<Event> events = read_events(
       "80 0 0 1 A 3 0 1 1 10\n"
       "80 0 0 1 A 4 0 1 2 20\n"
@@ -116,7 +116,7 @@ TEST(Trace1992, InheritanceIsByProcessAndFile) {
       "80 0 1000 200 0 0 2 2 1 0\n"  // process 1, file 2
       "80 0 5000 300 0 0 3 1 2 0\n"  // process 2, its own file 1
       "80 64 0 0 1 1 0\n"            // process 1 named, file 1 named: sequential, same length, same operation
-      "80 E4 0 0 2 0\n"              // process 2 named: its last file, 1
+      "80 E4 0 0 2 0\n"              // process 2 named: its last file is 1
       "80 EC 0 0 0\n");              // process 2 again
   ASSERT_EQ(events.size(), 6U);
   EXPECT_EQ(events[3].offset, 0x100);
@@ -135,8 +135,8 @@ TEST(Trace1992, PhysicalRecordsCountBlocks) {
   const std::vector<Event> events = read_events(
       "C0 0 100 1000 0 0 7 3 1 0\n"
       "40 8 8 10 0 0 7 5 0\n"   // disk 5, block 8, 16 blocks
-      "40 EF 0 0 0\n"           // not the defined use: flags for fields that are not there do nothing
-      "40 B 1 1 0 0 7 5 0\n");  // the flags say what holds anyway
+      "40 EF 0 0 0\n"           // undefined use: flags for absent fields have no effect
+      "40 B 1 1 0 0 7 5 0\n");  // redundant flags
   ASSERT_EQ(events.size(), 4U);
   EXPECT_EQ(events[1].flags, 0);
   EXPECT_EQ(events[1].offset, 8 * 512);
@@ -147,12 +147,12 @@ TEST(Trace1992, PhysicalRecordsCountBlocks) {
   EXPECT_EQ(events[3].length, 512);
 }
 
-TEST(Trace1992, UnknownLengthIsRefused) {
+TEST(Trace1992, UnknownLengthIsRejected) {
   EXPECT_NE(catch_error("80 4 0 0 0 0 1 1 0\n").find("leaves out its length"), std::string::npos);
 }
 
-// Of 33 files the one that was not used for longest is dropped.
-TEST(Trace1992, ThirtyTwoFilesAreKept) {
+// Of 33 files the least recently used one is dropped.
+TEST(Trace1992, ThirtyTwoFilesAreTracked) {
   std::string text;
   for (int file = 1; file <= 33; ++file) {
     text += "80 0 0 10 0 0 0 " + std::to_string(file + 100) + " 1 0\n";
@@ -160,7 +160,7 @@ TEST(Trace1992, ThirtyTwoFilesAreKept) {
   }
   EXPECT_EQ(read_events(text + "80 6C 0 0 101 0\n").back().offset, 0x20);
   EXPECT_NE(catch_error(text + "80 6C 0 0 102 0\n").find("not among the last 32 files"), std::string::npos);
-  // The writer drops the same one, so whatever it writes can be read.
+  // The writer drops the same file, so that its output can be read.
   RandomTrace whole;
   for (int round = 0; round < 4; ++round)
     for (std::uint32_t file = 1; file <= 40; ++file) {
@@ -178,7 +178,7 @@ TEST(Trace1992, ForeignSettings) {
   event.operation = 9;
   event.file = 29;
   event.process = 77;
-  // Decimal numbers are told from hexadecimal ones where only they can be.
+  // Decimal numbers are recognized if hexadecimal ones would be invalid.
   ReadOptions ten_us;
   ten_us.tick = 10'000;
   EXPECT_EQ(read_events("128 0 1024 512 10 2 9 29 77 0\n", ten_us), std::vector{event});
@@ -191,7 +191,7 @@ TEST(Trace1992, ForeignSettings) {
   EXPECT_EQ(read_events("// a trace\n128,1,1, 512,10 ,2,9,29,77,0\n", options), std::vector{event});
   options.tick = 1000;
   EXPECT_EQ(read_events("128,1,1,512,10,2,9,29,77,0\n", options).at(0).start, 10'000);
-  // In the base 16, 80 is a logical read; in the base 10 a physical write.  Both fit; figure 1 decides.
+  // In base 16, 80 is a logical read; in base 10 it is a physical write.  Both are valid; base 16 of figure 1 is used.
   EXPECT_EQ(read_events("80 0 0 512 0 0 0 1 1 0\n").at(0).length, 0x512);
   options = {};
   options.base = 10;
@@ -210,7 +210,7 @@ TEST(Trace1992, CommentsAreIgnored) {
   EXPECT_EQ(whole.description.processes[0].number, 1U);
 }
 
-TEST(Trace1992, WhatCannotBeIsRefusedWithItsLine) {
+TEST(Trace1992, InvalidValuesAreRejectedWithTheirLine) {
   const std::string good = "80 0 0 10 0 0 0 1D 1 0\n";
   EXPECT_NE(catch_error(good + "80 0 0 10 0 0 0 1D 1\n").find("line 2 of the trace the test"), std::string::npos);
   EXPECT_NE(catch_error(good + "80 0 0 10 0 0 0 1D 1\n").find("ends before its field processTime"), std::string::npos);
@@ -231,14 +231,14 @@ TEST(Trace1992, WhatCannotBeIsRefusedWithItsLine) {
 }
 
 TEST(Trace1992, UndefinedRecordBitIsNoted) {
-  // Figure 1's record has it.
+  // The record of figure 1 has this bit.
   const RandomTrace whole = read_text("1992", "FE 0 0 10 5AF8 32C 89 1D 743E 0\n");
   EXPECT_EQ(whole.events.size(), 1U);
   ASSERT_EQ(whole.description.notes.size(), 1U);
   EXPECT_NE(whole.description.notes[0].find("0x04"), std::string::npos);
 }
 
-TEST(Trace1992, CutTraceIsReadAsFarAsItGoes) {
+TEST(Trace1992, TruncatedTraceIsReadUpToItsEnd) {
   const std::string text = write_text("1992", random_trace(7, 60));
   const std::vector<Event> all = read_events(text);
   for (std::size_t size = text.find('\n') + 1; size < text.size(); size += 3) {
@@ -298,7 +298,7 @@ TEST(Trace1992, ExtremesAreKept) {
   WriteOptions options;
   options.tick = 1;
   EXPECT_EQ(read_events(write_text("1992", whole, options)), whole.events);
-  EXPECT_EQ(read_events(write_text("1992", whole)).size(), whole.events.size());  // rounded, and read back
+  EXPECT_EQ(read_events(write_text("1992", whole)).size(), whole.events.size());  // rounded, then read back
 }
 
 // Rounded times do not drift: they stay within half a tick however long the trace is.
@@ -307,7 +307,7 @@ TEST(Trace1992, RoundedTimesDoNotDrift) {
   for (int i = 0; i < 20'000; ++i) {
     Event event = logical(Kind::kRead, 512LL * i, 512);
     event.start = 1'499LL * i;
-    event.duration = 1'499;  // until the next one starts
+    event.duration = 1'499;  // until the next event starts
     event.cpu = 777LL * i;
     whole.events.push_back(event);
   }
@@ -326,11 +326,11 @@ TEST(Trace1992, RoundedTimesDoNotDrift) {
       EXPECT_EQ(again.events[i - 1].start + again.events[i - 1].duration, again.events[i].start);
     }
   }
-  // Once rounded, always the same.
+  // Rounded times do not change again.
   EXPECT_TRUE(write_text("1992", again) == write_text("1992", read_text("1992", write_text("1992", again))));
 }
 
-TEST(Trace1992, ForeignTraceReadAndWrittenIsTheSame) {
+TEST(Trace1992, ForeignTraceSurvivesARoundTrip) {
   const std::string foreign =
       "FF a foreign trace\n"
       "C8 0 0 1000 5 7 1 2 3 9\n"
@@ -350,7 +350,7 @@ TEST(Trace1992, ForeignTraceReadAndWrittenIsTheSame) {
   }
 }
 
-TEST(Trace1992, PlainHasNoExtensionsAndSaysWhatIsLost) {
+TEST(Trace1992, PlainHasNoExtensionsAndReportsLosses) {
   WriteOptions options;
   options.plain = true;
   std::vector<std::string> lost;
@@ -378,10 +378,10 @@ TEST(Trace1992, SequentialTraceIsSmallerThanTheBinaryStructure) {
   EXPECT_GT(bytes, 8.0);
   std::size_t comments = 0;
   for (std::size_t at = 0; (at = text.find("\nFF ", at)) != std::string::npos; ++at) ++comments;
-  EXPECT_EQ(comments, 3U);  // behind the head: process, file, end
+  EXPECT_EQ(comments, 3U);  // after the header: process, file, end
 }
 
-TEST(Trace1992, RecognisedByContent) {
+TEST(Trace1992, RecognizedByContent) {
   const Format& format = find_format("1992");
   EXPECT_TRUE(format.recognise("80 0 0 10 0 0 0 1D 1 0\n80 EC 0 0 0\n80 E"));
   EXPECT_TRUE(format.recognise("255 a comment\n128 0 0 10 0 0 0 1 1 0\n"));

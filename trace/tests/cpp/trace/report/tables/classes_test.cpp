@@ -1,4 +1,4 @@
-// What a file's data are for.
+// The classes of files by the purpose of their data.
 #include "trace/report/tables/classes.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Moves the whole of a file of 10 records, a record every 10 ms.
+/// Reads or writes a file of 10 records completely, a record every 10 ms.
 void pass(Case& made, Kind kind, std::int64_t start, std::uint32_t file = 1, std::uint32_t process = 1) {
   for (std::int64_t i = 0; i < 10; ++i) made.add(kind, start + i * kSecond / 100, i * 100'000, 100'000, file, process);
 }
@@ -38,7 +38,7 @@ TEST(TraceClasses, ReadOnceIsRequired) {
   Case made = named();
   pass(made, Kind::kRead, 0);
   EXPECT_EQ(class_in(made, "data"), Class::kRequired);
-  made.process(2);  // another process that reads it once does not change that
+  made.process(2);  // another process that reads the file once does not change its class
   made.file(2, 1, "data");
   pass(made, Kind::kRead, kSecond, 1, 2);
   EXPECT_EQ(class_in(made, "data"), Class::kRequired);
@@ -50,14 +50,14 @@ TEST(TraceClasses, WrittenOnceIsRequired) {
   EXPECT_EQ(class_in(made, "data"), Class::kRequired);
 }
 
-TEST(TraceClasses, WrittenAgainAndAgainWithPausesIsACheckpoint) {
+TEST(TraceClasses, WrittenRepeatedlyWithPausesIsACheckpoint) {
   Case made = named();
-  pass(made, Kind::kRead, 0);  // the restart
+  pass(made, Kind::kRead, 0);  // the read at a restart
   for (int i = 1; i <= 5; ++i) pass(made, Kind::kWrite, i * 20 * kSecond);
   EXPECT_EQ(class_in(made, "data"), Class::kCheckpoint);
 }
 
-TEST(TraceClasses, WrittenOnAndOnIsNoCheckpoint) {
+TEST(TraceClasses, WrittenContinuouslyIsNoCheckpoint) {
   Case made = named();
   for (int i = 1; i <= 5; ++i) pass(made, Kind::kWrite, i * kSecond / 9);
   EXPECT_EQ(class_in(made, "data"), Class::kOther);
@@ -95,7 +95,7 @@ TEST(TraceClasses, AFileOfEachProcessInTurnIsNoCheckpoint) {
   EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
 }
 
-TEST(TraceClasses, ALittleReadAgainAndAgainIsNotSwapping) {
+TEST(TraceClasses, LittleDataReadRepeatedlyIsNotSwapping) {
   Case made = named();
   for (int i = 0; i < 3; ++i) made.add(Kind::kRead, i * kSecond, 0, 642);
   EXPECT_EQ(class_in(made, "data"), Class::kOther);
@@ -110,7 +110,7 @@ TEST(TraceClasses, ReadAndWrittenEachCycleIsSwapping) {
   EXPECT_EQ(class_in(made, "data"), Class::kSwapping);
 }
 
-TEST(TraceClasses, ReadAgainAndAgainIsSwapping) {
+TEST(TraceClasses, ReadRepeatedlyIsSwapping) {
   Case made = named();
   for (int i = 0; i < 5; ++i) pass(made, Kind::kRead, i * kSecond);
   EXPECT_EQ(class_in(made, "data"), Class::kSwapping);
@@ -123,7 +123,7 @@ TEST(TraceClasses, WrittenAndReadBackOnceIsOther) {
   EXPECT_EQ(class_in(made, "data"), Class::kOther);
 }
 
-TEST(TraceClasses, SumsThatAreFullAreCompared) {
+TEST(TraceClasses, SaturatedSumsAreCompared) {
   FileRow file;
   file.data[kReads] = {1000, INT64_MAX};
   file.extent = INT64_MAX;
@@ -135,14 +135,14 @@ TEST(TraceClasses, SumsThatAreFullAreCompared) {
   EXPECT_EQ(classify(file), Class::kOther);
 }
 
-TEST(TraceClasses, PatternsReplaceNumbers) {
+TEST(TraceClasses, PatternsReplaceDigits) {
   EXPECT_EQ(name_pattern("run12/ckpt.0034"), "run#/ckpt.#");
   EXPECT_EQ(name_pattern("none"), "none");
 }
 
 TEST(TraceClasses, OfTheWorkloads) {
   for (const Workload& one : workloads()) {
-    if (one.requests > 1'000'000) continue;  // as the others, and long
+    if (one.requests > 1'000'000) continue;  // like the others, but slow
     const auto reader = workload(one.name);
     const Report report = analyse(*reader);
     const std::int64_t all = report.totals.data[kReads].bytes + report.totals.data[kWrites].bytes;

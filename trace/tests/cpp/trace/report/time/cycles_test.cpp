@@ -1,4 +1,4 @@
-// Cycles: found where they are, at their period, and not where there are none.
+// Cycles: detected with their period, and not detected in other patterns.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kSecond = 1e9;
 
-/// Requests that are sorted by time before they are looked at.
+/// Requests that are sorted by time before the analysis.
 class Requests {
  public:
   explicit Requests(unsigned seed) : random_(seed) {}
@@ -28,7 +28,7 @@ class Requests {
   void add(double seconds, std::int64_t bytes = 65536, Kind kind = Kind::kRead, std::uint32_t file = 1) {
     made_.add(kind, std::llround((seconds + 1) * kSecond), 0, bytes, file);
   }
-  /// `count` requests, evenly over a stretch.
+  /// Adds `count` requests at equal distances in an interval.
   void burst(double begin, double length, int count, Kind kind = Kind::kRead, std::uint32_t file = 1) {
     for (int i = 0; i < count; ++i) add(begin + length * i / count, 65536, kind, file);
   }
@@ -105,7 +105,7 @@ TEST(Cycles, GrowingLengthsAreFollowed) {
   EXPECT_NEAR(found.front().period / kSecond, 2.039, 0.04) << shown(found);
 }
 
-TEST(Cycles, AreNotSeenInASteadyRate) {
+TEST(Cycles, AreNotDetectedInASteadyRate) {
   for (const int count : {100, 1000, 3001, 40000}) {
     for (const double jitter : {0.0, 0.3}) {
       Requests requests(static_cast<unsigned>(count));
@@ -115,7 +115,7 @@ TEST(Cycles, AreNotSeenInASteadyRate) {
   }
 }
 
-TEST(Cycles, AreNotSeenInWhatRoundingLeavesOfASteadyRate) {
+TEST(Cycles, AreNotDetectedInARoundedSteadyRate) {
   for (const auto& [count, gap, bytes] : {std::tuple{2999, 1'000'000, 1000},
                                           {3000, 1'000'000, 1000},
                                           {3000, 1'000'000, 4000},
@@ -130,7 +130,7 @@ TEST(Cycles, AreNotSeenInWhatRoundingLeavesOfASteadyRate) {
   }
 }
 
-TEST(Cycles, AreNotSeenInNoise) {
+TEST(Cycles, AreNotDetectedInNoise) {
   int seen = 0;
   std::string text;
   for (unsigned seed = 1; seed <= 9; ++seed) {
@@ -144,7 +144,7 @@ TEST(Cycles, AreNotSeenInNoise) {
   EXPECT_LE(seen, 1) << text;
 }
 
-TEST(Cycles, AreNotSeenInATrend) {
+TEST(Cycles, AreNotDetectedInATrend) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
     Requests requests(seed);
     for (int i = 0; i < 5000; ++i) requests.add(100 * std::sqrt(requests.uniform(0, 1)));
@@ -152,7 +152,7 @@ TEST(Cycles, AreNotSeenInATrend) {
   }
 }
 
-TEST(Cycles, AreNotSeenInOneBurstOrTwo) {
+TEST(Cycles, AreNotDetectedInOneOrTwoBursts) {
   for (const double length : {0.01, 1.0, 20.0}) {
     Requests one(1);
     one.add(0);
@@ -164,7 +164,7 @@ TEST(Cycles, AreNotSeenInOneBurstOrTwo) {
   }
 }
 
-TEST(Cycles, OfAFewRandomBurstsAreRare) {
+TEST(Cycles, AreRarelyDetectedInAFewRandomBursts) {
   int seen = 0;
   for (unsigned seed = 1; seed <= 16; ++seed) {
     Requests requests(seed);
@@ -174,7 +174,7 @@ TEST(Cycles, OfAFewRandomBurstsAreRare) {
   EXPECT_LE(seen, 2);
 }
 
-TEST(Cycles, OfDataAndOfCheckpointsAreBothFound) {
+TEST(Cycles, OfDataAndOfCheckpointsAreBothDetected) {
   Requests requests(1);
   requests.made().file(1, 1, "data");
   requests.made().file(1, 2, "checkpoint");
@@ -191,7 +191,7 @@ TEST(Cycles, OfDataAndOfCheckpointsAreBothFound) {
   EXPECT_FALSE(has(requests.cycles("data"), 37.5, 0.02));
 }
 
-TEST(Cycles, AreThePeriodAndNotItsHalf) {
+TEST(Cycles, HaveThePeriodAndNotItsHalf) {
   Requests requests(1);
   for (int cycle = 0; cycle < 30; ++cycle) {
     requests.burst(5.0 * cycle, 0.5, 90);
@@ -202,7 +202,7 @@ TEST(Cycles, AreThePeriodAndNotItsHalf) {
   EXPECT_NEAR(found.front().period / kSecond, 5.0, 0.1) << shown(found);
 }
 
-TEST(Cycles, BesideALargeBurstAtTheStart) {
+TEST(Cycles, AreDetectedAfterALargeFirstBurst) {
   Requests requests(1);
   requests.burst(0, 4, 20000);
   for (int cycle = 0; cycle < 20; ++cycle) requests.burst(10 + 5.0 * cycle, 0.7, 40);
@@ -212,7 +212,7 @@ TEST(Cycles, BesideALargeBurstAtTheStart) {
 
 TEST(Cycles, OfTheWorkloads) {
   for (const Workload& one : workloads()) {
-    if (one.requests > 1'000'000) continue;  // as the others, and long
+    if (one.requests > 1'000'000) continue;  // like the others, but slow
     const auto reader = workload(one.name);
     Options by_cpu;
     by_cpu.cpu = true;

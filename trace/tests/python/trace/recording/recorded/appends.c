@@ -1,5 +1,4 @@
-/* Appends by a flag of the call to the file that argv[1] names, which holds 100 bytes, between reads at its position.
- */
+/* Appends to the file argv[1], which has 100 bytes, with the flag RWF_APPEND, between reads at the current position. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -13,7 +12,7 @@ int main(int count, char** words) {
   if (read(file, text, sizeof text) != sizeof text) return 3;             // at 0
   if (pwritev2(file, &part, 1, 5, RWF_APPEND) != sizeof text) return 4;   // at 100
   if (read(file, text, sizeof text) != sizeof text) return 5;             // at 10
-  if (pwritev2(file, &part, 1, -1, RWF_APPEND) != sizeof text) return 6;  // at 110, and goes there
+  if (pwritev2(file, &part, 1, -1, RWF_APPEND) != sizeof text) return 6;  // at 110, and moves the position
   if (write(file, text, sizeof text) != sizeof text) return 7;            // at 120
   return 0;
 }

@@ -1,5 +1,5 @@
-/* Children of every kind, which write into the file that argv[1] names: by fork with and without a last word, vfork,
- * posix_spawn, system, popen, exec with an emptied environment. */
+/* Starts children of every kind, which write to the file argv[1]: by fork and by the raw system call, one of which is
+ * killed, vfork, posix_spawn, system, popen, and exec with an empty environment. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>

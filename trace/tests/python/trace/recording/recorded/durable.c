@@ -1,4 +1,4 @@
-/* Writes to the file that argv[1] names: durably by the open, by the call, and not. */
+/* Writes to the file argv[1]: durably by a flag of open(), durably by a flag of the call, and not durably. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/uio.h>

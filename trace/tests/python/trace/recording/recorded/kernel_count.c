@@ -1,4 +1,5 @@
-/* Runs a command and writes what the kernel counted of it, /proc/PID/io, read while it lies there as a zombie. */
+/* Runs the command argv[2], and writes the kernel's counters of it to the file argv[1].  The counters are in
+ * /proc/PID/io until the process is reaped, so they are read while it is a zombie. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Reads, then forbids itself the processor's counter, by which the C library tells the time, then reads and writes, and
- * so does a child. */
+/* Reads, then disables the time stamp counter, from which the C library computes the time, then reads and writes; a
+ * child does the same. */
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* Runs a program for which no memory that was written can be made executable. */
+/* Runs a program that cannot make writable memory executable (PR_SET_MDWE). */
 #include <sys/prctl.h>
 #include <unistd.h>
 

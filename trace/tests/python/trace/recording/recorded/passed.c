@@ -1,4 +1,4 @@
-/* Another process moves the position of an open file, which it got in a way that is not fork's. */
+/* Another process moves the position of an open file that it did not inherit by fork(). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pty.h>
@@ -20,7 +20,7 @@ static int child(void* unused) {
   return read(fd, data, 1000) == 1000 ? 0 : 1;
 }
 
-/* Sends the descriptor to a child that was there before it. */
+/* Sends the descriptor to a child that was forked before the file was opened. */
 static pid_t send_it(const char* name) {
   int ends[2];
   char control[64];

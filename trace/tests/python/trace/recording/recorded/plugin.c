@@ -1,4 +1,4 @@
-/* A library that brings liburing along, and with MAIN a program that loads it for itself alone. */
+/* A library linked to liburing; with MAIN a program that loads this library privately (RTLD_LOCAL). */
 #ifdef MAIN
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Runs other programs in its place: argv[1] is how, argv[2] the program.  "failing": after it failed, reads argv[3]. */
+/* Replaces itself by the program argv[2].  argv[1] is "fexecve", or "failing": then the exec fails, and the program
+ * reads the file argv[3]. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ int main(int count, char** words) {
   }
   if (strcmp(words[1], "failing") == 0) {
     char* none[] = {NULL};
-    static char longest[1 << 20];  // more than the system takes in one word
+    static char longest[1 << 20];  // longer than the maximum argument
     memset(longest, 'a', sizeof longest - 1);
     char* much[] = {words[2], longest, NULL};
     execve(words[2], much, none);

@@ -1,4 +1,4 @@
-/* Children end in a signal handler while they use a ring. */
+/* Children exit in a signal handler while they use an io_uring. */
 #include <fcntl.h>
 #include <liburing.h>
 #include <signal.h>

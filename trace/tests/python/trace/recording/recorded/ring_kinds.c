@@ -1,4 +1,4 @@
-/* Requests of a ring that are neither plain reads nor writes. */
+/* Requests of an io_uring that are neither plain reads nor plain writes. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <liburing.h>

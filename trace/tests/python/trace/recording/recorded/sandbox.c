@@ -1,4 +1,4 @@
-/* Reads, then gives up all system calls but read, write and exit, then writes. */
+/* Reads, then forbids itself all system calls except read, write and exit, then reads and writes. */
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-/* Parent and child write by turns through one open of the file that argv[1] names. */
+/* Parent and child write alternately to the file argv[1] through one open file description. */
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

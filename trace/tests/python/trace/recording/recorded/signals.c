@@ -1,5 +1,5 @@
-/* Threads that are cancelled while they read a pipe, or a file again and again; a handler that writes while the program
- * does; errno kept. */
+/* Threads are cancelled while they read a pipe, or a file repeatedly; a signal handler writes while the program writes;
+ * errno stays unchanged. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Spawns with environments of their own, and prints how many pages of memory each kind of spawn left behind. */
+/* Starts programs with new environments by vfork and posix_spawn, and prints how many pages of memory this leaks. */
 #define _GNU_SOURCE
 #include <spawn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* argv[1]: a file; argv[2]: threads, a few at a time; argv[3]: calls a thread.  Each reads and writes its own part;
- * all read through one descriptor's position as well. */
+/* argv[1]: a file; argv[2]: number of threads, of which 8 run at a time; argv[3]: number of calls per thread.  Each
+ * thread reads and writes its own part of the file; all threads also read at the position of a shared descriptor. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* A library that is preloaded beside the recorder and answers calls as no kernel does: with negative values other than
- * -1, with -1 and an errno of 0, and with an errno beside a success.  TAKE: the program that checks it. */
+/* A library that is preloaded together with the recorder and returns results that no kernel returns: negative values
+ * other than -1, -1 with an errno of 0, and success with a changed errno.  TAKE: the program that checks them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>

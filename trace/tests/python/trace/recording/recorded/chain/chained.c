@@ -14,28 +14,28 @@ static void* next(const char* name) { return dlsym(RTLD_NEXT, name); }
 
 static int counts[3];
 
-static const char* redirected(const char* path, char* room, size_t bytes) {
+static const char* redirected(const char* path, char* buffer, size_t bytes) {
 #ifdef REDIRECT
   const char* to = getenv("CHAINED_TO");
   if (to == NULL || strncmp(path, "/chained/", 9) != 0) return path;
-  snprintf(room, bytes, "%s/%s", to, path + 9);
-  return room;
+  snprintf(buffer, bytes, "%s/%s", to, path + 9);
+  return buffer;
 #else
-  (void)room;
+  (void)buffer;
   (void)bytes;
   return path;
 #endif
 }
 
-#define OPEN(NAME)                                                                                          \
-  int NAME(const char* path, int flags, ...) {                                                              \
-    va_list list;                                                                                           \
-    va_start(list, flags);                                                                                  \
-    const int mode = va_arg(list, int);                                                                     \
-    va_end(list);                                                                                           \
-    char room[4096];                                                                                        \
-    __atomic_fetch_add(&counts[0], 1, __ATOMIC_RELAXED);                                                    \
-    return ((int (*)(const char*, int, ...))next(#NAME))(redirected(path, room, sizeof room), flags, mode); \
+#define OPEN(NAME)                                                                                              \
+  int NAME(const char* path, int flags, ...) {                                                                  \
+    va_list list;                                                                                               \
+    va_start(list, flags);                                                                                      \
+    const int mode = va_arg(list, int);                                                                         \
+    va_end(list);                                                                                               \
+    char buffer[4096];                                                                                          \
+    __atomic_fetch_add(&counts[0], 1, __ATOMIC_RELAXED);                                                        \
+    return ((int (*)(const char*, int, ...))next(#NAME))(redirected(path, buffer, sizeof buffer), flags, mode); \
   }
 OPEN(open)
 OPEN(open64)
@@ -45,10 +45,10 @@ int openat(int directory, const char* path, int flags, ...) {
   va_start(list, flags);
   const int mode = va_arg(list, int);
   va_end(list);
-  char room[4096];
+  char buffer[4096];
   __atomic_fetch_add(&counts[0], 1, __ATOMIC_RELAXED);
-  return ((int (*)(int, const char*, int, ...))next("openat"))(directory, redirected(path, room, sizeof room), flags,
-                                                               mode);
+  return ((int (*)(int, const char*, int, ...))next("openat"))(directory, redirected(path, buffer, sizeof buffer),
+                                                               flags, mode);
 }
 
 ssize_t read(int fd, void* data, size_t size) {
@@ -62,7 +62,7 @@ ssize_t write(int fd, const void* data, size_t size) {
 }
 
 #ifndef REDIRECT
-__attribute__((destructor)) static void tell(void) {
+__attribute__((destructor)) static void write_counts(void) {
   const char* to = getenv("CHAINED_TO");
   FILE* file = to == NULL ? NULL : fopen(to, "a");
   if (file == NULL) return;

@@ -1,5 +1,6 @@
-/* Three parts of a program whose second library defines names of the C library, but comes after it: the loader never
- * binds these names to it.  MAIN: the program, FIRST: the library that it needs, else the one that FIRST needs. */
+/* Three parts of a program whose second library defines names of the C library but is searched after it: the loader
+ * never binds these names to the second library.  MAIN: the program; FIRST: the library that it needs; otherwise the
+ * second library, which FIRST needs. */
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
