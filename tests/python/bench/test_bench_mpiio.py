@@ -21,9 +21,9 @@ def test_measures_tiny_arrays(tmp_path):
                  str(samples), "--dir", str(tmp_path))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "Every file and every element was checked." in result.output
-    document = json.loads(samples.read_text())["cases"]
-    assert len(document) == len(make_cases(1, (7,))) + len(make_cases(3, (7,)))
-    for case in document:
+    measured_cases = json.loads(samples.read_text())["cases"]
+    assert len(measured_cases) == len(make_cases(1, (7,))) + len(make_cases(3, (7,)))
+    for case in measured_cases:
         assert case["correct"]
         for way in (ALONE, PLAIT):
             assert [len(run) for run in case["seconds"][way]] == [2]

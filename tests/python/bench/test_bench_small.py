@@ -19,9 +19,9 @@ def test_measures_tiny_arrays(tmp_path):
                  str(tmp_path / "new"))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "Every element that was read was checked." in result.output
-    document = json.loads(samples.read_text())["cases"]
-    assert len(document) == len(make_cases(1, (3, 8))) + len(make_cases(2, (3, 8)))
-    for case in document:
+    measured_cases = json.loads(samples.read_text())["cases"]
+    assert len(measured_cases) == len(make_cases(1, (3, 8))) + len(make_cases(2, (3, 8)))
+    for case in measured_cases:
         assert case["wrong"] == []
         assert set(case["ratio"]) == set(case["seconds"]) - {PLAIT}
         assert all(len(seconds) == 2 and min(seconds) > 0 for seconds in case["seconds"].values())

@@ -1,4 +1,4 @@
-"""plait.copy: windows that cover an array once, every pair of stores, and copies that are rejected or given up."""
+"""plait.copy: windows that cover an array once, every pair of stores, and copies that are rejected or stopped."""
 
 import math
 import os

@@ -55,7 +55,7 @@ try:
         distant.wait_all([file.iread(0, 3_000_000, last), file.iwrite(1000 * comm.rank, bytes(900), last)])
 except plait.StoreError as error:
     print(f"told {comm.rank} after {time.monotonic() - begin - 0.5:.1f} s: {error}", flush=True)
-    # What does not concern that rank goes on.
+    # Accesses to the other ranks continue.
     other = 1 - comm.rank
     file.write(10, b"still here", other)
     assert file.read(10, 10, other).tobytes() == b"still here"

@@ -53,7 +53,7 @@ with plait.open(sys.argv[1], comm=comm) as file:
     request = stream.iread(comm.rank)
     comm.Barrier()
     assert request.wait().size == comm.rank
-    refused = file.iwrite(mine, rows)  # what is wrong is told by wait(), at every level
+    refused = file.iwrite(mine, rows)  # wait() raises the error, at every thread level
     try:
         refused.wait()
     except plait.ArgumentError:

@@ -70,7 +70,7 @@ for attempt in range(2):
         print(f"{comm.rank}: {error}", flush=True)
     if what not in ("agreement", "exchange"):
         what = "agreement"
-# Whatever was started has ended, also what nobody waited for.
+# All started requests have ended, even those without a wait.
 assert all(request.test() for request in waited)
 np.ones(1 << 20)
 """

@@ -175,7 +175,7 @@ def test_a_child_forked_while_ranks_connect():
     source = """
     import os, sys, threading, time
     import plait
-    from plait import world  # or the fork might leave the thread behind in the middle of an import
+    from plait import world  # otherwise the fork might happen while another thread is importing
     def ask():
         try:
             world(timeout=3)

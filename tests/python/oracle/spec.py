@@ -29,7 +29,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Spec:
-    """A layout; dimensions of the template have the distributions, those of the array halo, order and offset."""
+    """A layout; template dimensions have distributions, array dimensions have halo, order and offset."""
 
     shape: tuple[int, ...]
     dist: tuple[tuple[Stage, ...], ...]  # no stage is `*`

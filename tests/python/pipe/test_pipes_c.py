@@ -1,4 +1,4 @@
-"""Pipes in C between programs of their own: with C, and with Python, at the other end."""
+"""Pipes between separate programs in C, and between programs in C and in Python."""
 
 import os
 import shutil

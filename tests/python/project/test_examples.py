@@ -16,7 +16,7 @@ from plait.launch import find_mpiexec
 
 ROOT = Path(__file__).parents[3]
 LIBRARIES = Path(plait.__file__).parent
-# The command that starts each rank in a folder of its own, like a disk that the others do not see.
+# The command that starts each rank in a separate folder, like a disk that only this rank can access.
 APART = ["sh", "-c", 'cd "$(mktemp -d ./disk-XXXXXX)" && exec "$@"', "sh"]
 
 

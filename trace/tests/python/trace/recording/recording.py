@@ -136,7 +136,7 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
 
 
 def check_calls(recorded: RecordedRun, description: Path) -> None:
-    """Check that the program calls.c was recorded as described in the file `told`."""
+    """Check that the events of the program calls.c equal those in the file `description`."""
     recorded = replace(recorded, events=recorded.events[(recorded.events["flags"] & Flag.LOGICAL) != 0])
     expected = [
         (words[0], *map(int, words[1:]))
