@@ -47,7 +47,7 @@ def run(program, folder, ranks=3):
 def test_one_rank_writes_and_the_others_get_an_error(tmp_path, name, does):
     program = f"""
 if rank > 0:
-    while not os.path.exists("begun" if rank == 1 else "done1"):  # one after the other, so that each rank sees only rank 0
+    while not os.path.exists("begun" if rank == 1 else "done1"):  # otherwise each rank would see the other
         time.sleep(0.01)
     write({name!r})
     open(f"done{{rank}}", "w").close()

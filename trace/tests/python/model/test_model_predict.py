@@ -69,7 +69,7 @@ def test_a_slow_network_determines_the_time():
 
 @pytest.mark.parametrize(("synchronization", "steps"), [("ordered", 4), ("barrier", 2)])
 def test_rounds(synchronization, steps):
-    """25 rounds of 4 columns, one block each: 4 disks work in parallel; each has 25 of the 100 blocks, in 13 requests."""
+    """25 rounds of 4 columns, one block each: 4 disks in parallel; each has 25 of the 100 blocks, in 13 requests."""
     machine = dataclasses.replace(MACHINE, synchronization=synchronization, step=0.1)
     time = model.direct_time(machine, requests("(*, cyclic)", 4))
     assert time.requests == near(0.25)
