@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bind.hpp"
@@ -18,10 +20,12 @@
 #include "container/netcdf/default_fill.hpp"
 #include "driver/driver_registry.hpp"
 #include "driver/locating.hpp"
+#include "driver/objects/new_object_file.hpp"
 #include "driver/pipe/pipe_driver.hpp"
 #include "gil_release.hpp"
 #include "store/objects/object_store.hpp"
 #include "store/objects/open_objects.hpp"
+#include "store/objects/web/web_url.hpp"
 #include "string.hpp"
 #include "typed.hpp"
 
@@ -111,6 +115,33 @@ void bind_objects(nb::module_& module) {
       .def("put", &put, "object"_a, "content"_a)
       .def("names", &names, nb::call_guard<GilRelease>())
       .def("remove", &ObjectStore::remove, "object"_a, nb::call_guard<GilRelease>());
+  module.def(
+      "unfinished_uploads",
+      [](const std::string& given) {
+        const std::string url = store::canonical_name(given);
+        std::vector<std::tuple<std::string, std::string, std::string>> uploads;
+        if (const auto list = store::object_store_kind(url).unfinished; list != nullptr)
+          for (store::UnfinishedUpload& one : list(url))
+            uploads.emplace_back(std::move(one.key), std::move(one.id), std::move(one.begun));
+        return uploads;
+      },
+      "url"_a, nb::call_guard<GilRelease>());
+  module.def(
+      "lists_uploads", [](const std::string& url) { return store::object_store_kind(url).unfinished != nullptr; },
+      "url"_a);
+  module.def(
+      "abort_upload",
+      [](const std::string& given, const std::string& key, const std::string& id) {
+        const std::string url = store::canonical_name(given);
+        if (const auto abort = store::object_store_kind(url).abort; abort != nullptr) abort(url, key, id);
+      },
+      "url"_a, "key"_a, "id"_a, nb::call_guard<GilRelease>());
+  module.def("active_uploads", [] {
+    std::vector<std::tuple<std::string, std::string, std::string>> uploads;
+    for (const driver::objects::ActiveUpload& one : driver::objects::active_uploads())
+      uploads.emplace_back(one.url, store::web::parse_web_url(one.url).key, one.id);
+    return uploads;
+  });
   module.def(
       "open_objects",
       [](const std::string& location) { return store::open_objects(location, store::Sharing::kShared); }, "location"_a,

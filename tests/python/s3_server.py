@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 from s3_faults import FAULTS
+from s3_upload_lists import joined_parts, listed_uploads
 
 ACCESS, SECRET = "test-key", "test-secret/with+signs"
 
@@ -56,7 +57,7 @@ class Store:
         self.faults = dict(FAULTS)
         self.log: list[dict[str, Any]] = []
         self.version = 0
-        self.uploads: dict[str, tuple[str, dict[str, str], dict[int, tuple[bytes, str]]]] = {}
+        self.uploads: dict[str, tuple[str, dict[str, str], dict[int, tuple[bytes, str]], str]] = {}
 
     def take(self, fault: str) -> bool:
         """Return True if a fault that is counted is due."""
@@ -114,9 +115,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _error(self, status: int, code: str, headers: dict[str, str] | None = None, extra: str = "") -> None:
-        body = (
-            f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>The server says {code}</Message>{extra}</Error>"
-        )
+        body = f"<Error><Code>{code}</Code><Message>The server says {code}</Message>{extra}</Error>"
         self._answer(status, body.encode(), headers)
 
     def _rejected_signature(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
@@ -198,6 +197,10 @@ class Handler(BaseHTTPRequestHandler):
         key = urllib.parse.unquote(path)
         if self.command in ("GET", "HEAD"):
             parameters = dict(urllib.parse.parse_qsl(query))
+            with STORE.lock:
+                uploads = {name: (one[0], dict(one[2]), one[3]) for name, one in STORE.uploads.items()}
+            if (listed := listed_uploads(key, query, uploads, STORE.faults["page"])) is not None:
+                return self._answer(200, listed.encode()) if listed else self._error(404, "NoSuchUpload")
             return self._list(key, parameters) if "list-type" in parameters else self._get(key)
         if self.command == "PUT" and self._conditions() != (False, None) and STORE.take("conflict"):
             return self._error(409, "ConditionalRequestConflict")
@@ -221,7 +224,8 @@ class Handler(BaseHTTPRequestHandler):
             with STORE.lock:
                 STORE.version += 1
                 name = f"upload+{STORE.version}/="
-                STORE.uploads[name] = (key, self._metadata(), {})
+                begun = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self._now()))
+                STORE.uploads[name] = (key, self._metadata(), {}, begun)
             return self._answer(200, f"<R><UploadId>{name}</UploadId></R>".encode())
         name = parameters["uploadId"]
         with STORE.lock:
@@ -245,16 +249,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def _complete(self, key: str, body: bytes, name: str) -> None:
         """Complete an upload, as a put of all its parts."""
-        stated = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
-        _, metadata, parts = STORE.uploads[name]
-        numbers = [int(number) for number, _ in stated]
-        if numbers != sorted(set(numbers)) or any(
-            parts.get(int(number), (b"", ""))[1] != tag for number, tag in stated
-        ):
-            return self._error(400, "InvalidPart")
-        if any(len(parts[number][0]) < 5 << 20 for number in numbers[:-1]):
-            return self._error(400, "EntityTooSmall")
-        return self._put(key, b"".join(parts[number][0] for number in numbers), metadata, name)
+        _, metadata, parts, _ = STORE.uploads[name]
+        code, content, tag = joined_parts(body, parts)
+        if code:
+            return self._error(400, code)
+        return self._put(key, content, metadata, name, tag if self.dialect.service == "s3" else "")  # Google has others
 
     def _control(self, path: str, body: bytes) -> None:
         with STORE.lock:
@@ -312,7 +311,9 @@ class Handler(BaseHTTPRequestHandler):
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{len(content)}"
         return self._answer(206, content[begin:end], headers)
 
-    def _put(self, key: str, body: bytes, metadata: dict[str, str] | None = None, upload: str = "") -> None:
+    def _put(
+        self, key: str, body: bytes, metadata: dict[str, str] | None = None, upload: str = "", tag: str = ""
+    ) -> None:
         with STORE.lock:
             old = STORE.objects.get(key)
             create, match = self._conditions()
@@ -329,7 +330,7 @@ class Handler(BaseHTTPRequestHandler):
                 status, code = 200, ""
                 STORE.version += 1
                 meta = self._metadata() if metadata is None else metadata
-                STORE.objects[key] = (body, f"v{STORE.version}", meta, time.time())
+                STORE.objects[key] = (body, tag or f"v{STORE.version}", meta, time.time())
                 STORE.uploads.pop(upload, None)
         if code:
             return self._error(status, code)

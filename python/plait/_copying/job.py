@@ -213,7 +213,7 @@ class Run:
         journal = self._mover.journal
         stages = journal is None and not job.dry_run
         factory = (DryRunFactory if job.dry_run else TargetFactory)(
-            options.comm, options.memory, job.storage, journal, stages, job.durable
+            options.comm, options.memory, job.storage, journal, stages, job.durable, job.resume
         )
         if job.name is None:
             return SerialTarget(job.target, job.raw)

@@ -10,7 +10,7 @@ from functools import partial
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._file.arrays_in import BETWEEN
-from .._file.location import FileNumber, find_files
+from .._file.location import FileNumber, find_files, locate_new
 
 _FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")
 _WIDTH = re.compile(r"0?\d{0,2}d?")
@@ -97,3 +97,9 @@ class OverlapCheck:
             raise ArgumentError(
                 f"{target} and a source share component files, which the copy would replace; name another target"
             )
+
+
+def find_hierarchy(name: str) -> str:
+    """Return the hierarchy that an array is added to, by the name of the array; empty if there is none."""
+    file, between, array = name.partition(BETWEEN)
+    return file if between and array.strip("/") and locate_new(file).adds_arrays else ""

@@ -28,7 +28,7 @@ from .hierarchy.folders import check_mount_point
 from .hierarchy.library_copies import LibraryCopies
 from .hierarchy.objects import ObjectAdditions
 from .hierarchy.staging import Stage
-from .names import OverlapCheck, TargetName
+from .names import OverlapCheck, TargetName, find_hierarchy
 from .resume.journal import Journal
 from .selection import copied_names, select_groups
 from .steps import Region, SkippedArray, SourceStep, StepArray
@@ -48,6 +48,8 @@ class TargetFactory:
     """True if new hierarchies appear as a whole; False in resumable copies, where they grow array by array."""
     durable: bool | None = None
     """The argument `durable` of :func:`plait.open`."""
+    resumes: bool = False
+    """True to resume the unfinished upload of a target that is one object, and to leave it if the copy fails."""
     writes: ClassVar[bool] = True
     attributes: TargetAttributes = field(default_factory=TargetAttributes)
 
@@ -89,7 +91,9 @@ class TargetFactory:
             options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
             return open_as(to_path_text(name), "w", self.comm, options)
 
-        return make("remove") if self.journal is None else self.journal.open(list(keys), name, make)
+        if self.journal is None:  # that of an object is the list of parts that its server has
+            return make("continue" if self.resumes and locate_new(name).keeps_unfinished else "remove")
+        return self.journal.open(list(keys), name, make)
 
     def stored(self, file: File, array: StepArray) -> Storage:
         """Return how a target stores an array."""
@@ -112,12 +116,6 @@ def holds_names(name: str) -> bool:
         resolved = locate_new(name)
         return resolved.names_arrays and resolved.file == resolved.name
     return False
-
-
-def _find_hierarchy(name: str) -> str:
-    """Return the hierarchy to which an array with this name is added; empty if the name contains no hierarchy."""
-    file, between, array = name.partition(BETWEEN)
-    return file if between and array.strip("/") and locate_new(file).adds_arrays else ""
 
 
 def _reject_fields_of_arrays(name: TargetName) -> None:
@@ -204,7 +202,7 @@ class FileTarget:
             check_mount_point(name)
         several = self._groups and len(arrays) > 1 and not self._name.has_variable
         self._root = names[0] if several else ""
-        self._consolidated = [self._root] if several else [*dict.fromkeys(filter(None, map(_find_hierarchy, names)))]
+        self._consolidated = [self._root] if several else [*dict.fromkeys(filter(None, map(find_hierarchy, names)))]
         if len(set(names)) < len(names) and not self._holds:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
         self._check_consolidation()

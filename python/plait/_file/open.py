@@ -103,7 +103,8 @@ def open(
     unfinished  treatment of a new file that is not closed because its program fails or is killed: "remove" (default);
               "keep", which leaves it next to its name under a temporary one; "continue", which also leaves it, and
               resumes an earlier program's file of the same size, shape and dtype. Elements that were being written when
-              that program ended must be written again. For ordinary files, Zarr and striped files
+              that program ended must be written again. For ordinary files, Zarr and striped files; in S3 and Google
+              Cloud Storage for files of one object, whose sent parts are left and resumed
     attributes  in mode w of formats that have them (HDF5, netCDF, Zarr): attributes of the array, a mapping of names to
               numbers, texts, arrays of numbers and lists of texts; in Zarr also nested JSON. :attr:`File.attrs` has
               those of a file that is read

@@ -33,6 +33,7 @@ class _Main(Commands):
     cls=_Main,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     later={
+        "clean": ("plait.cli.clean", "Remove what killed uploads have left in an object store."),
         "completion": ("plait.cli.completion", "Print the completion script of a shell."),
         "copy": ("plait.cli.copy", "Copy, convert and rechunk arrays."),
         "demo": ("plait.cli.demo", "Write and read real data under eight distributions."),

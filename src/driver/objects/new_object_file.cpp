@@ -11,6 +11,11 @@
 // Example: 20 MB from 2 ranks are parts of 8,388,608, 8,388,608 and 3,222,784 bytes. Rank 0 sends parts 1 and 3, rank 1
 // sends part 2. Both have written into part 2. An object of up to 8 MiB is one put.
 //
+// An upload that a killed program has left can be resumed (NewFileOptions::continues). The ranks write the whole spool
+// again but send only the parts that the server lacks, which they find by comparing MD5s. They resume an upload only if
+// its first stored part has the same bytes. Example: after a kill the server has part 1 of 3. Rank 0 finds that part 1
+// is stored and sends part 3; rank 1 sends part 2.
+//
 // The spool has no name, so that a killed program leaves no file. Other ranks open it as /proc/PID/fd/NUMBER.
 
 #include "driver/objects/new_object_file.hpp"
@@ -20,6 +25,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -41,6 +48,7 @@ namespace {
 
 using store::kMinPartBytes;
 using store::SentPart;
+using store::StoredPart;
 
 constexpr std::string_view kSpool = "spool ";
 
@@ -67,9 +75,9 @@ store::posix::Descriptor make_spool(const std::string& url) {
   std::string path = folder + "/plait-XXXXXX";
   const int number = ::mkostemp(path.data(), O_CLOEXEC);
   if (number < 0) throw store::posix::system_error(base::text("make ", what), errno);
-  store::posix::Descriptor made(number);
+  store::posix::Descriptor file(number);
   if (::unlink(path.c_str()) != 0) throw store::posix::system_error(base::text("remove ", path), errno);
-  return made;
+  return file;
 }
 
 /// The spool as a store whose name is that of the object.
@@ -84,10 +92,44 @@ class SpoolStore : public store::posix::PosixStore {
   std::string url_;
 };
 
+/// How the object is uploaded; rank 0 determines it and broadcasts it.
+struct UploadPlan {
+  std::string id;  ///< empty: one put suffices
+  std::int64_t bytes = 0;
+  std::int64_t part_bytes = 0;
+  std::vector<StoredPart> stored;  ///< parts of an upload that is resumed
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, UploadPlan>& plan) {
+  codec(plan.id, plan.bytes, plan.part_bytes, plan.stored);
+}
+
+/// Reads part `index`, counted from 0.
+std::vector<std::byte> read_part(const UploadPlan& plan, std::int64_t index, store::Store& spool) {
+  const std::int64_t offset = index * plan.part_bytes;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(plan.part_bytes, plan.bytes - offset)));
+  spool.read({{offset, bytes.data(), std::ssize(bytes)}});
+  return bytes;
+}
+
+/// The uploads that this process has begun; see active_uploads().
+struct ActiveUploads {
+  std::mutex mutex;
+  std::vector<ActiveUpload> uploads;
+};
+
+ActiveUploads& registry() {
+  static base::PerProcess<ActiveUploads> active;
+  return active.get();
+}
+
 class NewObjectFile : public store::NewFile {
  public:
   NewObjectFile(const std::string& url, const store::NewFileOptions& options)
       : url_(url),
+        keeps_unfinished_(options.keeps_unfinished),
+        continues_(options.continues),
         spool_(make_spool(url)),
         upload_(make_upload(url)) {  // make_upload() reports errors of the server before anything is written
     const auto [location, object] = split_object(url);
@@ -109,28 +151,59 @@ class NewObjectFile : public store::NewFile {
   }
   void commit() override;
   void discard() noexcept override {
-    if (upload_ && owner_.here()) upload_->abort();  // no effect unless begin() was called
-    upload_ = nullptr;
+    if (upload_ && owner_.here() && !keeps_unfinished_) upload_->abort();  // no effect unless begin() was called
+    end_upload();
   }
 
-  /// Begins the upload, and returns its name.
-  std::string begin() { return upload_->begin(); }
+  /// Begins the upload, or joins one that a killed program has left.
+  void begin(store::Store& spool, UploadPlan& plan);
   /// Sets the parts that were sent. If this is not called, commit() puts the object by one request.
   void set_parts(std::vector<SentPart> parts) { parts_ = std::move(parts); }
 
  private:
   std::string path() const { return base::text("/proc/", ::getpid(), "/fd/", spool_.number()); }
   bool put();
+  void record_upload(const std::string& id) {
+    if (keeps_unfinished_) return;
+    const std::scoped_lock lock(registry().mutex);
+    registry().uploads.push_back(active_ = {url_, id});
+  }
+  void end_upload() noexcept {
+    upload_ = nullptr;
+    if (active_.id.empty() || !owner_.here()) return;
+    const std::scoped_lock lock(registry().mutex);
+    std::erase(registry().uploads, active_);
+  }
 
   base::Owner owner_;
   std::string url_;
+  bool keeps_unfinished_;
+  bool continues_;
   store::posix::Descriptor spool_;
   std::shared_ptr<store::ObjectStore> objects_;
   std::string object_;
   store::ObjectIdentity before_;
   std::unique_ptr<store::ObjectUpload> upload_;
   std::vector<SentPart> parts_;
+  ActiveUpload active_;
 };
+
+void NewObjectFile::begin(store::Store& spool, UploadPlan& plan) {
+  if (continues_)
+    for (const store::UnfinishedUpload& unfinished : upload_->unfinished()) {
+      plan.stored = upload_->stored_parts(unfinished.id);
+      const std::int64_t first = plan.stored.empty() ? 0 : plan.stored.front().number;
+      if (first < 1 || (first - 1) * plan.part_bytes >= plan.bytes) continue;
+      // Another program may be sending another content.
+      if (!upload_->has_bytes(plan.stored.front(), read_part(plan, first - 1, spool))) continue;
+      plan.id = unfinished.id;
+      upload_->join(plan.id);
+      return;
+    }
+  plan.stored.clear();
+  plan.id = upload_->begin();
+  record_upload(plan.id);
+}
 
 bool NewObjectFile::put() {
   SpoolStore spool(url_, path());
@@ -144,9 +217,10 @@ void NewObjectFile::commit() {
   // Abort the upload unless it succeeds. If the upload has succeeded but the answer reports a failure, the abort has no
   // effect.
   if (parts_.empty() ? put() : upload_->commit(parts_, before_)) {
-    upload_ = nullptr;
+    end_upload();
     return;
   }
+  keeps_unfinished_ = false;  // a later program would not meet the condition either
   discard();
   const bool existed = before_ != store::ObjectIdentity{};
   base::throw_system_error(
@@ -156,23 +230,11 @@ void NewObjectFile::commit() {
       "; write again to replace it, or choose another name");
 }
 
-/// How the object is uploaded; rank 0 determines it and broadcasts it.
-struct UploadPlan {
-  std::string id;  ///< empty: one put suffices
-  std::int64_t bytes = 0;
-  std::int64_t part_bytes = 0;
-};
-
-template <class Codec>
-void fields(Codec& codec, base::Record<Codec, UploadPlan>& plan) {
-  codec(plan.id, plan.bytes, plan.part_bytes);
-}
-
 UploadPlan begin_upload(store::Store& spool, NewObjectFile& object) {
-  UploadPlan plan{{}, spool.size(), kMinPartBytes};
+  UploadPlan plan{{}, spool.size(), kMinPartBytes, {}};
   constexpr std::int64_t kUsualParts = store::kMaxParts * 9 / 10;
   plan.part_bytes = std::max(plan.part_bytes, plan.bytes / kUsualParts + 1);
-  if (plan.bytes > plan.part_bytes) plan.id = object.begin();
+  if (plan.bytes > plan.part_bytes) object.begin(spool, plan);
   return plan;
 }
 
@@ -182,13 +244,18 @@ std::vector<SentPart> send_parts(const UploadPlan& plan, const std::string& url,
   if (transport.rank() >= parts) return {};
   const std::unique_ptr<store::ObjectUpload> upload = make_upload(url);
   upload->join(plan.id);
+  std::vector<SentPart> present;
   for (std::int64_t part = transport.rank(); part < parts; part += transport.size()) {
-    const std::int64_t offset = part * plan.part_bytes;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(plan.part_bytes, plan.bytes - offset)));
-    spool.read({{offset, bytes.data(), std::ssize(bytes)}});
-    upload->send(part + 1, offset, std::move(bytes));
+    std::vector<std::byte> bytes = read_part(plan, part, spool);
+    const auto stored = std::ranges::lower_bound(plan.stored, part + 1, {}, &StoredPart::number);
+    if (stored != plan.stored.end() && stored->number == part + 1 && upload->has_bytes(*stored, bytes))
+      present.push_back({part + 1, stored->tag});
+    else
+      upload->send(part + 1, part * plan.part_bytes, std::move(bytes));
   }
-  return upload->finish();
+  std::vector<SentPart> sent = upload->finish();
+  std::ranges::move(present, std::back_inserter(sent));
+  return sent;
 }
 
 }  // namespace
@@ -197,13 +264,17 @@ std::unique_ptr<store::NewFile> make_new_object(const std::string& url, const st
   return std::make_unique<NewObjectFile>(url, options);
 }
 
+std::vector<ActiveUpload> active_uploads() {
+  const std::scoped_lock lock(registry().mutex);
+  return registry().uploads;
+}
+
 bool is_spool(const store::Location& location) { return location.details.starts_with(kSpool); }
 
 std::unique_ptr<store::Store> open_spool(const store::Location& location) {
   const std::string url = location.details.substr(kSpool.size());
   try {
-    // O_PATH, because on another host the path may lead to something else, such as a pipe or a device, which must not
-    // be opened.
+    // On another host the path may be that of anything, such as a pipe or a device, which O_PATH does not open.
     const store::posix::Descriptor found = store::posix::open_file(location.path, O_PATH, 0, url);
     if (store::may_be_same_files(location, {store::posix::read_identity(found.number(), url)}))
       return std::make_unique<SpoolStore>(url, location.path);

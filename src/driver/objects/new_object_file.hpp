@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "collective/collective.hpp"
 #include "store/location.hpp"
@@ -15,6 +16,16 @@ namespace plait::driver::objects {
 /// than rank 0 cannot write it.
 /// errors  kSystem: no space, or no access to the bucket.
 std::unique_ptr<store::NewFile> make_new_object(const std::string& url, const store::NewFileOptions& options);
+
+/// An upload that this process has begun or joined, and neither completed nor aborted.
+struct ActiveUpload {
+  std::string url;  ///< of the object
+  std::string id;
+  bool operator==(const ActiveUpload&) const = default;
+};
+/// Returns the uploads whose parts would be left if this process were killed now, except those of files that keep them.
+/// threads  Any.
+std::vector<ActiveUpload> active_uploads();
 
 bool is_spool(const store::Location& location);
 /// Opens the content of a new object on another rank of the host.

@@ -171,7 +171,7 @@ ResolvedName locate(const std::string& name, const container::Format& holds) {
     for (const std::string& part : store::split(parts.array.value_or(""), '/'))
       if (!part.empty()) base::append_parts(found.id, '/', part);
   }
-  found.keeps_unfinished = false;
+  found.keeps_unfinished = holds.folder() == nullptr && find_kind(name).unfinished != nullptr;
   return found;
 }
 

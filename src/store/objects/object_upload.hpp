@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,25 @@ void fields(Codec& codec, base::Record<Codec, SentPart>& part) {
   codec(part.number, part.tag);
 }
 
+/// A part of an unfinished upload, as the server lists it.
+struct StoredPart {
+  std::int64_t number = 0;  ///< from 1 on
+  std::int64_t bytes = 0;
+  std::string tag;  ///< as that of a SentPart
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, StoredPart>& part) {
+  codec(part.number, part.bytes, part.tag);
+}
+
+/// An upload that is neither complete nor aborted. Its program may still send parts, or may have been killed.
+struct UnfinishedUpload {
+  std::string key;    ///< of the object
+  std::string id;     ///< for ObjectUpload::join()
+  std::string begun;  ///< time by the server's clock, such as `2026-11-30T08:15:00.000Z`
+};
+
 /// Maximum number of parts, and the smallest size of all but the last one.
 inline constexpr std::int64_t kMaxParts = 10'000;
 inline constexpr std::int64_t kMinPartBytes = std::int64_t{8} << 20;
@@ -40,6 +60,13 @@ class ObjectUpload {
   virtual std::string begin() = 0;
   /// Joins an upload that another process has begun.
   virtual void join(const std::string& id) = 0;
+  /// Returns the unfinished uploads of this object, the newest first; empty if the server does not list them.
+  /// errors  kSystem.
+  virtual std::vector<UnfinishedUpload> unfinished() { return {}; }
+  /// Returns the parts of an unfinished upload by ascending numbers; empty if it no longer exists.  errors  kSystem.
+  virtual std::vector<StoredPart> stored_parts(const std::string& /*id*/) { return {}; }
+  /// Returns true if a stored part is known to have these bytes.
+  virtual bool has_bytes(const StoredPart& /*part*/, std::span<const std::byte> /*bytes*/) const { return false; }
   /// Sends a part, whose first byte is at `offset` of the object. At most kMaxPartsInFlight parts are in flight and in
   /// memory.
   /// errors  kSystem: this or an earlier part could not be sent.

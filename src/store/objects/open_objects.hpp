@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "store/objects/object_store.hpp"
 #include "store/objects/object_upload.hpp"
@@ -28,6 +29,13 @@ struct ObjectStoreKind {
   /// Makes an upload of an object at a location; nullptr: only formats of several objects are written.
   /// errors  Those of open(). kSystem: the server does not check conditions.
   std::unique_ptr<ObjectUpload> (*upload)(const std::string& location, const std::string& object) = nullptr;
+  /// Returns the unfinished uploads of the object at a URL and of all objects below it; nullptr: the server does not
+  /// list them.
+  /// errors  kArgument. kSystem.
+  std::vector<UnfinishedUpload> (*unfinished)(const std::string& url) = nullptr;
+  /// Aborts an unfinished upload of an object in the bucket of a URL; ignores one that no longer exists.
+  /// errors  kArgument. kSystem.
+  void (*abort)(const std::string& url, const std::string& key, const std::string& id) = nullptr;
 };
 
 /// Returns all kinds except folders, whose locations are paths.

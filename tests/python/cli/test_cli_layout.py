@@ -132,7 +132,7 @@ def test_prints_completion_scripts(shell):
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["layout"], ["bench"], ["bench", "io"], ["bench", "plan"], ["demo"], ["completion"]]
+    "command", [[], ["layout"], ["bench"], ["bench", "io"], ["bench", "plan"], ["demo"], ["completion"], ["clean"]]
 )
 def test_every_command_has_help(command):
     result = run(*command, "--help")

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from plait import _core
 from plait._copying.hierarchy.additions import active
 
 PATIENCE = 0.7
@@ -54,6 +55,7 @@ def ended_in_time(targets: list[str], message: str, *, resumed: bool = False) ->
                     "message": message,
                     "resumed": resumed,
                     "additions": [asdict(additions) for additions in active],
+                    "uploads": _core.active_uploads(),
                 }
                 # The names of thousands of arrays may exceed the size limit of an argument, but not a memory file.
                 file = os.memfd_create("plait-stopped-copy", 0)
@@ -81,6 +83,7 @@ def main() -> None:
     with os.fdopen(int(sys.argv[1]), encoding="utf-8") as file:
         file.seek(0)
         job: dict[str, Any] = json.load(file)
+    from plait._base.errors import Error
     from plait._copying.hierarchy.additions import Additions
     from plait._copying.leftovers import remove_leftovers
 
@@ -91,6 +94,9 @@ def main() -> None:
             from plait._copying.resume.resuming import settle_stopped
 
             settle_stopped(target)
+    for upload in job["uploads"]:
+        with contextlib.suppress(Error):  # `plait clean` removes it
+            _core.abort_upload(*upload)
     for values in job["additions"]:
         additions = Additions(**values)
         additions.remove()

@@ -14,6 +14,7 @@
 #include "store/objects/gs/google_credentials.hpp"
 #include "store/objects/s3/credentials/profile.hpp"
 #include "store/objects/s3/s3_upload.hpp"
+#include "store/objects/s3/unfinished_uploads.hpp"
 
 namespace plait::store::gs {
 
@@ -56,11 +57,24 @@ std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::str
   return s3::make_upload(location, object, std::make_shared<s3::Bucket>(resolve_configuration(location)));
 }
 
+std::vector<UnfinishedUpload> unfinished(const std::string& url) {
+  return s3::unfinished_uploads(*std::make_shared<s3::Bucket>(resolve_configuration(url)), web::parse_web_url(url).key);
+}
+
+void abort(const std::string& url, const std::string& key, const std::string& id) {
+  s3::abort_upload(*std::make_shared<s3::Bucket>(resolve_configuration(url)), key, id);
+}
+
 }  // namespace
 
 const ObjectStoreKind& kind() {
-  static constexpr ObjectStoreKind kKind{
-      .scheme = "gs", .open = open, .has_options = true, .whole_objects = true, .upload = upload};
+  static constexpr ObjectStoreKind kKind{.scheme = "gs",
+                                         .open = open,
+                                         .has_options = true,
+                                         .whole_objects = true,
+                                         .upload = upload,
+                                         .unfinished = unfinished,
+                                         .abort = abort};
   return kKind;
 }
 

@@ -20,13 +20,12 @@ namespace {
 using bucket::for_each_element;
 using bucket::xml_text;
 
-/// Resolves `%XX`, and `+`, which some servers write for a blank.
-std::string decoded(std::string key) {
+}  // namespace
+
+std::string decoded_key(std::string key) {
   std::ranges::replace(key, '+', ' ');
   return unescaped(key, key);
 }
-
-}  // namespace
 
 std::string list_query(const std::string& prefix, ListDepth depth, const std::string& next) {
   std::string query = "list-type=2&encoding-type=url";
@@ -45,7 +44,7 @@ bucket::ListPage parse_page(std::string_view document, const std::string& where)
   const bool encoded = xml_text(document, "EncodingType") == "url";
   const auto key = [&](std::string_view element, std::string_view tag) {
     std::string found = xml_text(element, tag);
-    return encoded ? decoded(std::move(found)) : found;
+    return encoded ? decoded_key(std::move(found)) : found;
   };
   bucket::ListPage page;
   for_each_element(document, "Contents", [&](std::string_view element) {

@@ -5,6 +5,7 @@
 
 #include "store/objects/bucket/bucket_objects.hpp"
 #include "store/objects/s3/s3_upload.hpp"
+#include "store/objects/s3/unfinished_uploads.hpp"
 
 namespace plait::store::s3 {
 
@@ -22,11 +23,24 @@ std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::str
   return make_upload(location, object, make_bucket(location));
 }
 
+std::vector<UnfinishedUpload> unfinished(const std::string& url) {
+  return unfinished_uploads(*make_bucket(url), web::parse_web_url(url).key);
+}
+
+void abort(const std::string& url, const std::string& key, const std::string& id) {
+  abort_upload(*make_bucket(url), key, id);
+}
+
 }  // namespace
 
 const ObjectStoreKind& kind() {
-  static constexpr ObjectStoreKind kKind{
-      .scheme = "s3", .open = open, .has_options = true, .whole_objects = true, .upload = upload};
+  static constexpr ObjectStoreKind kKind{.scheme = "s3",
+                                         .open = open,
+                                         .has_options = true,
+                                         .whole_objects = true,
+                                         .upload = upload,
+                                         .unfinished = unfinished,
+                                         .abort = abort};
   return kKind;
 }
 

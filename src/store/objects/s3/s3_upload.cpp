@@ -6,6 +6,10 @@
 //
 // CompleteMultipartUpload may answer with status 200 and an error in its body, which may pass. Some servers check
 // conditions of puts but not those of completions, so that the object's identity is compared before as well.
+//
+// An upload that a killed program has left can be joined. The list of its parts has the MD5 of each, which shows
+// whether a part has the bytes that would be sent. Its random number is not listed: if the answer to the completion of
+// such an upload gets lost, the ETag of the object shows whether it consists of the parts of this upload.
 
 #include "store/objects/s3/s3_upload.hpp"
 
@@ -18,6 +22,8 @@
 #include "store/objects/bucket/bucket_objects.hpp"
 #include "store/objects/bucket/part_upload.hpp"
 #include "store/objects/bucket/xml_text.hpp"
+#include "store/objects/s3/part_tags.hpp"
+#include "store/objects/s3/unfinished_uploads.hpp"
 
 namespace plait::store::s3 {
 
@@ -46,7 +52,16 @@ class S3Upload : public bucket::PartUpload {
         write_id_(bucket::random_name()) {}
 
   std::string begin() override;
+  void join(const std::string& id) override {
+    PartUpload::join(id);
+    write_id_.clear();
+  }
   void abort() noexcept override;
+  std::vector<UnfinishedUpload> unfinished() override;
+  std::vector<StoredPart> stored_parts(const std::string& id) override { return s3::stored_parts(*bucket_, key(), id); }
+  bool has_bytes(const StoredPart& part, std::span<const std::byte> bytes) const override {
+    return part.bytes == std::ssize(bytes) && is_md5_tag(part.tag, bytes);
+  }
 
  private:
   void fill_part(bucket::PendingPut& part) override;
@@ -54,10 +69,11 @@ class S3Upload : public bucket::PartUpload {
   bool complete(const std::vector<SentPart>& parts, const Condition& sent, const Condition& condition) override;
   std::string upload_url() const { return text(url(), "?uploadId=", http::percent_encoded(id())); }
   void request_completion(http::Call& call, const std::string& body, const Condition& condition);
-  bool is_own(const http::Call& failed, const Condition& condition);
+  bool is_own(const http::Call& failed, const std::vector<SentPart>& parts, const Condition& condition);
+  std::string key() const { return objects().key(object()); }
 
   std::shared_ptr<Bucket> bucket_;
-  std::string write_id_;
+  std::string write_id_;  // empty if another process has begun the upload
 };
 
 std::string S3Upload::begin() {
@@ -71,6 +87,12 @@ std::string S3Upload::begin() {
   set_id(xml_text(call.response.text, "UploadId"));
   if (id().empty()) objects().throw_failed("write", object(), call);
   return id();
+}
+
+std::vector<UnfinishedUpload> S3Upload::unfinished() {
+  std::vector<UnfinishedUpload> uploads = unfinished_uploads(*bucket_, key());
+  std::erase_if(uploads, [this](const UnfinishedUpload& one) { return one.key != key(); });
+  return uploads;
 }
 
 std::string S3Upload::part_tag(const bucket::PendingPut& part) {
@@ -95,7 +117,7 @@ bool S3Upload::complete(const std::vector<SentPart>& parts, const Condition& sen
       if (completions < kMaxCompletions) continue;
     }
     const int status = call.error.empty() ? call.response.status : 0;
-    if (status == 404 || status == 409 || status == 412) return is_own(call, condition);
+    if (status == 404 || status == 409 || status == 412) return is_own(call, parts, condition);
     objects().throw_failed("write", object(), call);
   }
 }
@@ -113,13 +135,15 @@ void S3Upload::request_completion(http::Call& call, const std::string& body, con
 }
 
 /// Returns true if the object is that of this upload, and false if the condition is not met.
-bool S3Upload::is_own(const http::Call& failed, const Condition& condition) {
+bool S3Upload::is_own(const http::Call& failed, const std::vector<SentPart>& parts, const Condition& condition) {
   http::Call present;
   objects().perform(present, object(), "HEAD");
   const bool is_gone = present.error.empty() && present.response.status == 404;
   if (!present.error.empty() || (!present.response.ok() && !is_gone))
     objects().throw_failed("check", object(), present);
-  if (!is_gone && present.response.header(bucket_->write_header()) == write_id_) return true;
+  const bool is_same = write_id_.empty() ? present.response.header("etag") == joined_tag(parts)
+                                         : present.response.header(bucket_->write_header()) == write_id_;
+  if (!is_gone && is_same) return true;
   const ObjectIdentity found = is_gone ? ObjectIdentity{} : web::to_identity(present.response);
   if (failed.response.status == 412 || (condition && found != *condition)) return false;
   objects().throw_failed("write", object(), failed);
@@ -129,12 +153,8 @@ void S3Upload::abort() noexcept {
   if (id().empty()) return;
   try {
     drop_parts();
-    http::Call call;
-    call.request.method = "DELETE";
-    call.request.url = upload_url();
-    call.adapter = bucket_->adapter();
-    http::perform(call);
-  } catch (const std::exception&) {  // the parts remain until the bucket's rules for incomplete uploads remove them
+    abort_upload(*bucket_, key(), id());
+  } catch (const std::exception&) {  // the parts remain until `plait clean` or a rule of the bucket removes them
   }
   set_id({});
 }

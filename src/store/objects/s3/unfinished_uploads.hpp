@@ -1,0 +1,33 @@
+/// Lists of uploads that are neither complete nor aborted, and of their parts.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/objects/object_upload.hpp"
+#include "store/objects/s3/bucket.hpp"
+
+namespace plait::store::s3 {
+
+/// A page of either list.
+template <class Entry>
+struct UploadPage {
+  std::vector<Entry> entries;
+  std::string next;  ///< query of the next page, which begins with `&`; empty on the last page
+};
+
+UploadPage<UnfinishedUpload> parse_uploads(std::string_view document);
+UploadPage<StoredPart> parse_parts(std::string_view document);
+
+/// Returns the unfinished uploads of the object with a key and of those below it, the newest first. An empty key stands
+/// for the whole bucket.
+/// errors  kSystem.
+std::vector<UnfinishedUpload> unfinished_uploads(Bucket& bucket, const std::string& key);
+/// Returns the parts of an unfinished upload by ascending numbers; empty if it no longer exists.  errors  kSystem.
+std::vector<StoredPart> stored_parts(Bucket& bucket, const std::string& key, const std::string& id);
+/// Aborts an upload; ignores one that no longer exists.  errors  kSystem.
+void abort_upload(Bucket& bucket, const std::string& key, const std::string& id);
+
+}  // namespace plait::store::s3

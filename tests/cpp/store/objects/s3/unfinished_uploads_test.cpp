@@ -1,0 +1,37 @@
+#include "store/objects/s3/unfinished_uploads.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using plait::store::s3::parse_parts;
+using plait::store::s3::parse_uploads;
+
+TEST(UnfinishedUploads, ParsesAPageOfUploads) {
+  const auto page = parse_uploads(
+      "<ListMultipartUploadsResult><EncodingType>url</EncodingType><KeyMarker></KeyMarker>"
+      "<NextKeyMarker>a+b%2B.nc</NextKeyMarker><NextUploadIdMarker>u/1=</NextUploadIdMarker>"
+      "<IsTruncated>true</IsTruncated><Upload><Key>a+b%2B.nc</Key><UploadId>u/1=</UploadId>"
+      "<Owner><ID>x</ID></Owner><Initiated>2026-11-30T08:15:00.000Z</Initiated></Upload></ListMultipartUploadsResult>");
+  ASSERT_EQ(page.entries.size(), 1U);
+  EXPECT_EQ(page.entries[0].key, "a b+.nc");
+  EXPECT_EQ(page.entries[0].id, "u/1=");
+  EXPECT_EQ(page.entries[0].begun, "2026-11-30T08:15:00.000Z");
+  EXPECT_EQ(page.next, "&key-marker=a%20b%2B.nc&upload-id-marker=u%2F1%3D");
+}
+
+TEST(UnfinishedUploads, ParsesAPageOfParts) {
+  const auto page = parse_parts(
+      "<ListPartsResult><PartNumberMarker>0</PartNumberMarker><NextPartNumberMarker>2</NextPartNumberMarker>"
+      "<IsTruncated>false</IsTruncated><Part><PartNumber>1</PartNumber><ETag>&quot;t1&quot;</ETag>"
+      "<Size>8388608</Size></Part><Part><PartNumber>2</PartNumber><ETag>\"t2\"</ETag><Size>3</Size></Part>"
+      "</ListPartsResult>");
+  ASSERT_EQ(page.entries.size(), 2U);
+  EXPECT_EQ(page.entries[0].number, 1);
+  EXPECT_EQ(page.entries[0].bytes, 8388608);
+  EXPECT_EQ(page.entries[0].tag, "\"t1\"");
+  EXPECT_EQ(page.entries[1].tag, "\"t2\"");
+  EXPECT_EQ(page.next, "");
+}
+
+}  // namespace

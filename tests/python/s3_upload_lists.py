@@ -1,0 +1,65 @@
+"""Lists of unfinished uploads and of their parts, and what the parts make, for the server of s3_server.py."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import urllib.parse
+from xml.sax.saxutils import escape
+
+Uploads = dict[str, tuple[str, dict[int, tuple[bytes, str]], str]]
+"""The key of each upload by its name, its parts and their MD5s by their numbers, and the time when it was begun."""
+
+
+def listed_uploads(key: str, query: str, uploads: Uploads, page: int) -> str | None:
+    """Return a page of a list, an empty text if there is no such upload, or None if the query is for something else."""
+    parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+    if "uploadId" in parameters:
+        found = uploads.get(parameters["uploadId"])
+        return _parts(found[1], parameters, page) if found is not None and found[0] == key else ""
+    return _uploads(key.rstrip("/") + "/", parameters, uploads, page) if "uploads" in parameters else None
+
+
+def _parts(parts: dict[int, tuple[bytes, str]], parameters: dict[str, str], page: int) -> str:
+    numbers = sorted(number for number in parts if number > int(parameters.get("part-number-marker", 0)))
+    entries = [
+        f"<Part><PartNumber>{number}</PartNumber><ETag>&quot;{parts[number][1]}&quot;</ETag>"
+        f"<Size>{len(parts[number][0])}</Size></Part>"
+        for number in numbers
+    ]
+    markers = [f"<NextPartNumberMarker>{number}</NextPartNumberMarker>" for number in numbers]
+    return _page("ListPartsResult", entries, markers, page)
+
+
+def _uploads(bucket: str, parameters: dict[str, str], uploads: Uploads, page: int) -> str:
+    after = (parameters.get("key-marker", ""), parameters.get("upload-id-marker", ""))
+    names = sorted((one[0].removeprefix(bucket), name) for name, one in uploads.items() if one[0].startswith(bucket))
+    names = [one for one in names if one[0].startswith(parameters.get("prefix", "")) and one > after]
+    quoted = [(urllib.parse.quote(name), escape(upload), uploads[upload][2]) for name, upload in names]
+    entries = [
+        f"<Upload><Key>{name}</Key><UploadId>{upload}</UploadId><Initiated>{begun}</Initiated></Upload>"
+        for name, upload, begun in quoted
+    ]
+    markers = [
+        f"<NextKeyMarker>{name}</NextKeyMarker><NextUploadIdMarker>{upload}</NextUploadIdMarker>"
+        for name, upload, _ in quoted
+    ]
+    return _page("ListMultipartUploadsResult", entries, markers, page, "<EncodingType>url</EncodingType>")
+
+
+def _page(name: str, entries: list[str], markers: list[str], page: int, head: str = "") -> str:
+    truncated = len(entries) > page
+    parts = [f"<{name}>{head}<IsTruncated>{str(truncated).lower()}</IsTruncated>", *entries[:page]]
+    return "".join([*parts, markers[page - 1] if truncated else "", f"</{name}>"])
+
+
+def joined_parts(body: bytes, parts: dict[int, tuple[bytes, str]]) -> tuple[str, bytes, str]:
+    """Return the object that the body of a completion makes of its parts: an error, or its content and its ETag."""
+    stated = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
+    numbers = [int(number) for number, _ in stated]
+    if numbers != sorted(set(numbers)) or any(parts.get(int(number), (b"", ""))[1] != tag for number, tag in stated):
+        return "InvalidPart", b"", ""
+    if any(len(parts[number][0]) < 5 << 20 for number in numbers[:-1]):
+        return "EntityTooSmall", b"", ""
+    joined = hashlib.md5(b"".join(bytes.fromhex(parts[number][1]) for number in numbers)).hexdigest()
+    return "", b"".join(parts[number][0] for number in numbers), f"{joined}-{len(numbers)}"
