@@ -274,7 +274,8 @@ bool is_spool(const store::Location& location) { return location.details.starts_
 std::unique_ptr<store::Store> open_spool(const store::Location& location) {
   const std::string url = location.details.substr(kSpool.size());
   try {
-    // On another host the path may be that of anything, such as a pipe or a device, which O_PATH does not open.
+    // O_PATH, because on another host the path may lead to something else, such as a pipe or a device, which must not
+    // be opened.
     const store::posix::Descriptor found = store::posix::open_file(location.path, O_PATH, 0, url);
     if (store::may_be_same_files(location, {store::posix::read_identity(found.number(), url)}))
       return std::make_unique<SpoolStore>(url, location.path);

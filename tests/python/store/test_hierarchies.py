@@ -145,3 +145,54 @@ def test_replaced_arrays_are_removed_with_many_requests_in_flight(server, bucket
     assert len({one["peer"] for one in removed}) > 8
     np.testing.assert_array_equal(plait.open(url).read(), np.zeros((3, 4)))
     assert len(_core.open_objects(url).names()) == 2
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_consolidated_metadata_on_request(server, bucket, tmp_path, version):
+    """They replace all lists, and they may be outdated."""
+    names = make(tmp_path / "a.zarr", version, True)
+    url = f"{bucket}/a.zarr"
+    put(tmp_path / "a.zarr", url)
+    expected = {name: ((3, i + 1), i) for i, name in enumerate(names)}
+    server.log()
+    assert listed(f"{url}?consolidated=true") == expected
+    log = server.log()
+    assert not [one for one in log if "list-type" in one["query"]]
+    assert len(log) < 15
+    assert set(listed(f"{url}?consolidated=true::g")) == {"g/a", "g/h/b", "g/ü %"}
+    np.testing.assert_array_equal(plait.open(f"{url}?consolidated=true::g/h/b").read(), np.full((3, 32), 31))
+    objects = _core.open_objects(url)
+    for name in objects.names():
+        if name.startswith("v00/"):
+            objects.remove(name)
+    assert set(listed(f"{url}?consolidated=true")) == set(names)
+    assert set(listed(f"{url}?consolidated=false")) == set(listed(url)) == set(names) - {"v00"}
+
+
+def test_no_consolidated_metadata(server, bucket, tmp_path):
+    """Without them the groups are listed."""
+    names = make(tmp_path / "a.zarr", 3, False)
+    put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
+    assert set(listed(f"{bucket}/a.zarr?consolidated=true")) == set(names)
+    with pytest.raises(plait.ArgumentError, match='option consolidated is "yes"; expected true or false'):
+        listed(f"{bucket}/a.zarr?consolidated=yes")
+
+
+def test_consolidated_metadata_in_xarray(server, bucket, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    make(tmp_path / "a.zarr", 3, True)
+    url = f"{bucket}/a.zarr"
+    put(tmp_path / "a.zarr", url)
+    lists = []
+    for consolidated in (None, True):
+        server.log()
+        with xarray.open_dataset(url, engine="plait", consolidated=consolidated) as dataset:
+            assert len(dataset.variables) == 30
+            np.testing.assert_array_equal(dataset["v03"].values, np.full((3, 4), 3))
+        tree = xarray.open_datatree(url, engine="plait", consolidated=consolidated)
+        assert set(tree.groups) == {"/", "/g", "/g/h"}
+        lists.append(len([one for one in server.log() if "list-type" in one["query"]]))
+    assert lists[0] > 0
+    assert lists[1] == 0
+    with xarray.open_dataset(tmp_path / "a.zarr", engine="plait", consolidated=True) as dataset:
+        assert len(dataset.variables) == 30

@@ -13,6 +13,7 @@ from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEn
 from xarray.core.indexing import LazilyIndexedArray
 
 from ..._base.errors import ArgumentError
+from ..._file.arrays_in import BETWEEN
 from ..._file.location import format_at, local_path
 from ..joined import Concatenation
 from ..joined_files import JoinedFiles, open_many
@@ -102,6 +103,14 @@ def _open_store(source: str | os.PathLike[str] | JoinedFiles, group: str | None,
         raise
 
 
+def _add_consolidated(name: Any, consolidated: bool | None) -> Any:
+    """Return the name with the option ``consolidated=true`` if it is requested and has an effect."""
+    if not consolidated or not isinstance(name, str) or not name.startswith(("s3://", "gs://", "az://")):
+        return name  # folders need no lists, and HTTP servers have none
+    file, between, array = name.partition(BETWEEN)
+    return f"{file}{'&' if '?' in file else '?'}consolidated=true{between}{array}"
+
+
 class PlaitBackend(BackendEntrypoint):
     """``xarray.open_dataset(name, engine="plait")``: opens any name that ``plait.open`` opens, and reads lazily.
 
@@ -110,6 +119,8 @@ class PlaitBackend(BackendEntrypoint):
            that holds one array without a name gives the variable ``data``
     group  the group of a file that has groups; by default the outermost one
     shape, dtype, order, offset  those of the array, for a store that does not state them, as in :func:`plait.open`
+    consolidated  True to list a Zarr hierarchy in ``s3://``, ``gs://`` or ``az://`` by its consolidated metadata if it
+           has them, like ``?consolidated=true`` in the name. They may be outdated. By default, the groups are listed
     concat, first, sort  join the files that match a pattern, such as ``"run-*.nc"``, as :func:`plait.open_many`
 
     Dimensions have the names that the file states. Dimensions without names are called ``dim_0`` and so on in a store
@@ -133,6 +144,7 @@ class PlaitBackend(BackendEntrypoint):
         "dtype",
         "order",
         "offset",
+        "consolidated",
         "concat",
         "first",
         "sort",
@@ -163,6 +175,7 @@ class PlaitBackend(BackendEntrypoint):
         *,
         drop_variables: str | Iterable[str] | None = None,
         group: str | None = None,
+        consolidated: bool | None = None,
         mask_and_scale: Any = True,
         decode_times: Any = True,
         concat_characters: Any = True,
@@ -172,7 +185,8 @@ class PlaitBackend(BackendEntrypoint):
         **options: Any,
     ) -> xarray.Dataset:
         """Return the dataset; the class documents the arguments."""
-        store = _open_store(filename_or_obj, group, {key: value for key, value in options.items() if value is not None})
+        name = _add_consolidated(filename_or_obj, consolidated)
+        store = _open_store(name, group, {key: value for key, value in options.items() if value is not None})
         return StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,
@@ -185,10 +199,10 @@ class PlaitBackend(BackendEntrypoint):
         )
 
     def open_groups_as_dict(  # type: ignore[override]
-        self, filename_or_obj: str | os.PathLike[str], **options: Any
+        self, filename_or_obj: str | os.PathLike[str], *, consolidated: bool | None = None, **options: Any
     ) -> dict[str, xarray.Dataset]:
         """Return a dataset for each group, by the paths of the groups."""
-        url = os.fspath(filename_or_obj)
+        url = os.fspath(_add_consolidated(filename_or_obj, consolidated))
         return {f"/{name}": self.open_dataset(url, group=name or None, **options) for name in names_of_groups(url)}
 
     def open_datatree(  # type: ignore[override]

@@ -17,6 +17,8 @@
 #include "plait/error.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
+#include "store/objects/web/web_url.hpp"
+#include "store/url.hpp"
 
 namespace plait::container::zarr {
 
@@ -30,6 +32,20 @@ constexpr int kDeepest = 32;
 constexpr std::size_t kMaxArrays = 100'000;
 /// Members of a group whose metadata are read together.
 constexpr std::size_t kReadAhead = 1000;
+
+/// Returns true if consolidated metadata replace the lists of a location: on servers without lists, and if its name has
+/// the option `consolidated=true`.  errors  kArgument: the option is neither true nor false.
+bool uses_consolidated(const MetadataObjects& objects, const std::string& location) {
+  if (!objects.has_lists()) return true;
+  if (!store::is_url(location) || !store::object_store_kind(location).has_options) return false;
+  for (const store::UrlOption& option : store::web::parse_web_url(location).options) {
+    if (option.key != "consolidated" || option.value == "false") continue;
+    if (option.value == "true") return true;
+    base::throw_argument_error(location, ": the option consolidated is \"", option.value,
+                               "\"; expected true or false; write one of them, or leave it out");
+  }
+  return false;
+}
 
 std::string chunks_text(const Metadata& metadata) {
   std::string out = "chunks ";
@@ -89,7 +105,7 @@ void collect(MetadataObjects& objects, const std::string& object, const std::str
     group.dimensions = group_dimensions({content->text, objects, object}, group.attributes);
     remove_nczarr_attributes(group.attributes);
     found.groups.push_back(std::move(group));
-    if (!objects.has_lists()) objects.adopt_consolidated(object, content->text);
+    if (uses_consolidated(objects, objects.name())) objects.adopt_consolidated(object, content->text);
   } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
@@ -124,7 +140,7 @@ HierarchyContent list_hierarchy(const store::Store& store, const std::string& fi
   const std::string own = fs::path(store.name()).filename().string();
   HierarchyContent found;
   MetadataObjects objects(store::open_objects(folder.string(), store::Sharing::kPrivate));
-  if (objects.has_lists() || name == ".") {
+  if (!uses_consolidated(objects, file) || name == ".") {
     collect(objects, own, name == "." ? std::string() : name, found);
   } else {
     MetadataObjects all(store::open_objects(file, store::Sharing::kPrivate));

@@ -39,7 +39,8 @@ bool flag(const web::WebUrl& url, const std::string& location, std::string_view 
 
 void check_url(const web::WebUrl& url, const std::string& location, std::span<const std::string_view> options) {
   std::vector<std::string_view> known(options.begin(), options.end());
-  known.insert(known.end(), {"cache", "cache_size"});  // store/cache/cache_options.hpp
+  // Options of layers above the server: store/cache/cache_options.hpp, container/zarr/hierarchy/hierarchy.cpp.
+  known.insert(known.end(), {"cache", "cache_size", "consolidated"});
   for (const UrlOption& one : url.options)
     if (std::ranges::find(known, one.key) == known.end())
       base::throw_argument_error(location, ": there is no option ", one.key, "= of ", url.scheme,
