@@ -1,4 +1,4 @@
-"""What the MPI tests of the array library share: mpi_fixtures.py."""
+"""The fixtures and hooks of mpi_fixtures.py, for the MPI tests of the array library."""
 
 from mpi_fixtures import (  # noqa: F401
     apart,

@@ -1,7 +1,7 @@
-"""What the MPI tests of all products share: `mpiexec -n 4 python -m pytest tests/mpi` runs those of the array library.
+"""Fixtures of the MPI tests of all products: `mpiexec -n 4 python -m pytest tests/mpi` tests the array library.
 
-Every rank runs every test; a test makes the same collective calls on each of them.  ranks.py joins the reports.  Rank 0
-alone makes files.  It does so before it calls plait.open, where the other ranks wait, so that tests need few barriers.
+Every rank runs every test and makes the same collective calls; ranks.py merges the reports.  Only rank 0 makes files.
+It does so before it calls plait.open, where the other ranks wait for it, so tests need few barriers.
 """
 
 import itertools
@@ -25,23 +25,23 @@ import plait
 _numbers = itertools.count()
 
 
-@pytest.hookimpl(trylast=True)  # the reporter that ranks.py silences is there
+@pytest.hookimpl(trylast=True)  # after pytest has registered the reporter that ranks.py silences
 def pytest_configure(config):
     ranks = MPI.COMM_WORLD.size
     expected = os.environ.get("PLAIT_TEST_RANKS", str(ranks))
-    if int(expected) != ranks:  # a launcher of another MPI starts as many jobs of one rank
+    if int(expected) != ranks:  # the launcher of another MPI starts `expected` separate jobs of one rank each
         raise pytest.UsageError(f"there are {ranks} ranks, not {expected}; is mpiexec that of another MPI?")
-    if config.pluginmanager.has_plugin("ranks"):  # of another product
+    if config.pluginmanager.has_plugin("ranks"):  # another product's conftest.py has registered it
         return
     if MPI.COMM_WORLD.size > 1:
         config.pluginmanager.register(Ranks(), "ranks")
-    config.addinivalue_line("markers", "ranks(*numbers): only for so many ranks")
+    config.addinivalue_line("markers", "ranks(*numbers): only for these numbers of ranks")
     config.addinivalue_line("markers", "several_ranks: only for more than one rank")
     config.addinivalue_line("markers", "several_hosts: only for ranks on the hosts of scripts/hosts.py")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leaves out what is for other numbers of ranks: it runs with those."""
+    """Deselects tests that are meant for other numbers of ranks or hosts."""
     size = MPI.COMM_WORLD.size
 
     def fits(item):
@@ -77,7 +77,7 @@ def session_folder(comm):
 
 @pytest.fixture
 def shared(comm, session_folder, request):
-    """A folder of this test, the same for all ranks.  There once rank 0 has come to its first collective call."""
+    """A folder of this test, the same for all ranks.  It exists after the first collective call of the test."""
     folder = session_folder / f"{next(_numbers)}-{request.node.originalname}"
     if comm.rank == 0:
         folder.mkdir()
@@ -86,7 +86,7 @@ def shared(comm, session_folder, request):
 
 @pytest.fixture
 def disk(comm):
-    """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
+    """A folder on the local disk of each host, under the same name; ranks on one host share it."""
     name = f"plait-disk-{comm.bcast(os.getpid())}-{next(_numbers)}"
     folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
     folder.mkdir(exist_ok=True)
@@ -98,18 +98,20 @@ def disk(comm):
 
 @pytest.fixture(params=NODE_SIZES)
 def apart(request, comm):
-    """The communicator of all ranks, or one whose nodes have so many ranks each."""
+    """A communicator of all ranks: Plait takes the parameter as the number of ranks on each node; 0: the real nodes."""
     if not request.param:
         yield comm
         return
     os.environ["PLAIT_NODE_SIZE"] = str(request.param)
-    fresh = comm.Dup()
+    new_comm = comm.Dup()
     try:
-        plait.redistribute(np.zeros(1), *[plait.Layout((fresh.size,), "(block)", grid=(fresh.size,))] * 2, fresh)
+        plait.redistribute(
+            np.zeros(1), *[plait.Layout((new_comm.size,), "(block)", grid=(new_comm.size,))] * 2, new_comm
+        )
     finally:
         del os.environ["PLAIT_NODE_SIZE"]
-    yield fresh
-    fresh.Free()
+    yield new_comm
+    new_comm.Free()
 
 
 @pytest.fixture(params=("one", "striped"))

@@ -1,14 +1,14 @@
-"""Whether the ranks are on several nodes: scripts/hosts.py starts them on hosts of its own and says so."""
+"""States if the ranks are on several hosts: scripts/hosts.py starts them there and sets PLAIT_HOSTS."""
 
 import os
 
 HOSTS = os.environ.get("PLAIT_HOSTS", "").split(",") if os.environ.get("PLAIT_HOSTS") else []
 SEVERAL_HOSTS = len(HOSTS) > 1
 
-# How many ranks of one machine a test makes believe that they are a node, 0 for nodes as they are.  Real nodes are not
-# divided further.
+# The numbers of ranks that tests treat as one node (PLAIT_NODE_SIZE); 0: the real nodes.  On several hosts the tests
+# use only the real nodes.
 NODE_SIZES = (0,) if SEVERAL_HOSTS else (0, 1, 2)
 SEVERAL_NODES = (0,) if SEVERAL_HOSTS else (1, 2)
 
-# The fewest elements of staging memory that a two-phase access takes: messages between nodes need buffers of their own.
+# The minimum staging memory of a two-phase access, in elements: messages between nodes need additional buffers.
 FEWEST_STAGED = 4 if SEVERAL_HOSTS else 2

@@ -44,10 +44,10 @@ class Ranks:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Ends the job if the ranks have not collected the same tests, which would run out of step."""
-        mine = [item.nodeid for item in session.items]
-        counts = self.comm.allgather((len(mine), session.testsfailed))
-        if self.comm.bcast(mine) != mine:
-            self.say(f"collected {len(mine)} tests, not the same as rank 0; tests and errors of each rank: {counts}")
+        tests = [item.nodeid for item in session.items]
+        counts = self.comm.allgather((len(tests), session.testsfailed))
+        if self.comm.bcast(tests) != tests:
+            self.say(f"collected {len(tests)} tests, not the same as rank 0; tests and errors of each rank: {counts}")
             MPI.COMM_WORLD.Abort(3)
 
     def say(self, text: str) -> None:

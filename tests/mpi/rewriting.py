@@ -1,11 +1,11 @@
-"""What tests read, write in a region, and read again."""
+"""Random arrays, regions and options, for tests that read an array, write a region of it, and read it again."""
 
 from brute_force import numbered, random_region, random_shape
 from nodes import FEWEST_STAGED
 
 
 def random_rewrite(random, *types):
-    """An array of one of the types, a region of it, what is to be written there, and the array with that."""
+    """Returns an array of a random type, a region of it, new content of the region, and the array with this content."""
     shape = random_shape(random)
     whole = numbered(shape, str(random.choice(types)))
     region = random_region(random, shape)
@@ -17,7 +17,7 @@ def random_rewrite(random, *types):
 
 
 def random_options(random, ranks, itemsize):
-    """Any way to carry out an access."""
+    """Returns random options of a file: strategy, memory in bytes, and readers."""
     return {
         "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
         "memory": int(random.choice([0, FEWEST_STAGED + 1, 9])) * itemsize,

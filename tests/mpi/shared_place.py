@@ -1,17 +1,17 @@
-"""Where tests put shared files."""
+"""Locations and contents of the shared files of tests."""
 
 import numpy as np
 
 PLACES = ("one", "striped")
-# The unit has no meaning for one file.
+# The stripe unit has no effect on place="one".
 UNITS = [("one", 100), ("striped", 100), ("striped", 4096), ("striped", 1 << 20)]
 
 
 def select_folder(place, disk, shared):
-    """One file lies where all ranks see it, components on each host's own disk."""
+    """Returns a folder that all ranks share, for place="one", or one on each host's own disk, for components."""
     return shared if place == "one" else disk
 
 
 def content(seed, count):
-    """Bytes that are the same whoever makes them."""
+    """Returns random bytes that depend only on the arguments, so that every rank can compute them."""
     return np.random.default_rng(seed).integers(0, 256, count, "u1")

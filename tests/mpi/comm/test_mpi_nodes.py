@@ -1,4 +1,4 @@
-"""What crosses nodes: ranks of one machine are made to believe that they are on several, or are on several hosts."""
+"""Transfers between nodes: ranks of one machine that Plait treats as several nodes, or ranks on several hosts."""
 
 import os
 import socket
@@ -60,14 +60,14 @@ def test_arrays_of_many_windows(apart, shared):
 
 
 def node_numbers(apart, request):
-    """The node of each rank."""
+    """Returns the node of each rank."""
     size = request.node.callspec.params["apart"]
     return apart.allgather(socket.gethostname() if SEVERAL_HOSTS else apart.rank // size)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_fewer_readers_are_spread_over_the_nodes(apart, request, shared, order):
-    """Each node has one of as many readers as there are nodes: no other rank touches the file."""
+    """With as many readers as nodes, exactly one rank of each node accesses the file."""
     nodes = node_numbers(apart, request)
     count = len(set(nodes))
     if count < 2:
@@ -83,12 +83,12 @@ def test_fewer_readers_are_spread_over_the_nodes(apart, request, shared, order):
         readers = apart.allgather(file.last_times()["io"] > 0)
         assert f"{count} of {apart.size} on {count} nodes" in file.explain(model.layout())
     for busy in (writers, readers):
-        assert sorted(node for node, one in zip(nodes, busy, strict=True) if one) == sorted(set(nodes))
+        assert sorted(node for node, is_busy in zip(nodes, busy, strict=True) if is_busy) == sorted(set(nodes))
 
 
 @pytest.mark.parametrize("empty", [0, 1])
 def test_nodes_read_for_themselves(apart, request, shared, empty):
-    """Few nodes read what their ranks want, and go on like that or not, as all ranks find; some ranks own nothing."""
+    """With few nodes, each node reads the elements of its own ranks; all ranks agree on that, even if some are idle."""
     nodes = node_numbers(apart, request)
     owners = max(apart.size - empty, 1)
     whole = np.random.default_rng(6).random((701, 503))
@@ -99,14 +99,16 @@ def test_nodes_read_for_themselves(apart, request, shared, empty):
     apart.Barrier()
     with plait.open(shared / "a.npy", comm=apart) as file:
         explained = file.explain(layout)
-        if apart.size == 4 and len(set(nodes)) == 2 and not empty:  # what the model takes differs with sizes
+        if (
+            apart.size == 4 and len(set(nodes)) == 2 and not empty
+        ):  # with other sizes the cost model may choose otherwise
             assert "of 4 in each of 2 nodes" in explained
         for number in range(12):
-            for wanted in (layout, other):
-                found = file.read(wanted)
+            for current in (layout, other):
+                actual = file.read(current)
                 if apart.rank < owners:
-                    expected = whole[np.ix_(*wanted.indices(apart.rank))]
-                    np.testing.assert_array_equal(found, expected, err_msg=f"{wanted} {number}")
+                    expected = whole[np.ix_(*current.indices(apart.rank))]
+                    np.testing.assert_array_equal(actual, expected, err_msg=f"{current} {number}")
         lines = apart.allgather(file.explain(layout))
         assert all(line == lines[0] for line in lines)
 
@@ -117,8 +119,8 @@ def test_random_redistributions(apart):
         shape = random_shape(random)
         whole = numbered(shape, str(random.choice(["f8", "u1", "c16"])))
         source, target = (random_model(random, shape, apart.size) for _ in range(2))
-        found = plait.redistribute(source.local(whole, apart.rank), source.layout(), target.layout(), apart)
-        np.testing.assert_array_equal(found, target.local(whole, apart.rank))
+        actual = plait.redistribute(source.local(whole, apart.rank), source.layout(), target.layout(), apart)
+        np.testing.assert_array_equal(actual, target.local(whole, apart.rank))
 
 
 def test_large_messages(apart):
@@ -128,8 +130,8 @@ def test_large_messages(apart):
         LayoutModel(shape, ("block", "*"), (apart.size,)),
         LayoutModel(shape, ("*", "block"), (apart.size,), order="F"),
     )
-    found = plait.redistribute(source.local(whole, apart.rank), source.layout(), target.layout(), apart)
-    np.testing.assert_array_equal(found, target.local(whole, apart.rank))
+    actual = plait.redistribute(source.local(whole, apart.rank), source.layout(), target.layout(), apart)
+    np.testing.assert_array_equal(actual, target.local(whole, apart.rank))
 
 
 def test_requests(apart, shared):
@@ -149,10 +151,10 @@ def test_errors_are_the_same_on_all_nodes(apart, shared):
     path = shared / "a.npy"
     layout = plait.Layout((64, 16), "(*, cyclic)", grid=(apart.size,))
     with plait.open(path, "w", comm=apart, shape=(64, 16), dtype="f8", strategy="two-phase") as file:
-        mine = np.ones(layout.local_shape(apart.rank))
+        local = np.ones(layout.local_shape(apart.rank))
         last = apart.rank == apart.size - 1
         error_everywhere(
-            apart, lambda: file.write(mine[1:] if last else mine, layout), plait.ArgumentError, "needs one of shape"
+            apart, lambda: file.write(local[1:] if last else local, layout), plait.ArgumentError, "needs one of shape"
         )
         other = plait.Layout((64, 16), "(*, block)", grid=(apart.size,))
         error_everywhere(
@@ -161,7 +163,7 @@ def test_errors_are_the_same_on_all_nodes(apart, shared):
             plait.ArgumentError,
             "the ranks of a collective call differ",
         )
-        file.write(mine, layout)
+        file.write(local, layout)
     with plait.open(path, comm=apart, strategy="two-phase") as file:
         if apart.rank == 0:
             os.truncate(path, 4000)

@@ -35,6 +35,6 @@ def test_all_ranks_leave_the_fill_value(comm, shared, name):
         part = np.array(list("abcdef"), object)[np.ix_(*layout.indices(comm.rank))]
         file.write(part, layout, region=np.s_[2:8])
     with plait.open(shared / name, comm=comm) as file:
-        found = file.read(plait.Layout((20,), "(*)"))
+        actual = file.read(plait.Layout((20,), "(*)"))
     if comm.rank == 0:
-        assert list(found) == ["none"] * 2 + list("abcdef") + ["none"] * 12
+        assert list(actual) == ["none"] * 2 + list("abcdef") + ["none"] * 12

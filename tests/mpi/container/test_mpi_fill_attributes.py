@@ -1,4 +1,4 @@
-"""Ranks that give different values of missing elements, which say how a netCDF file is kept."""
+"""Ranks that pass different attributes: `_FillValue` decides how a netCDF file is stored, so all ranks must pass it."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ pytest.importorskip("h5py")
 
 @pytest.mark.several_ranks
 @pytest.mark.parametrize(("one", "other"), [("_FillValue", "x"), ("x", "_FillValue")])
-def test_only_some_ranks_give_it(comm, shared, one, other):
+def test_only_some_ranks_pass_the_fill_value(comm, shared, one, other):
     name = other if comm.rank == comm.size - 1 else one
     path = shared / "a.nc"
     error_everywhere(
@@ -21,8 +21,8 @@ def test_only_some_ranks_give_it(comm, shared, one, other):
         "the ranks of a collective call differ",
     )
     layout = plait.Layout((1 << 19,), "(block)", grid=(comm.size,))
-    mine = np.arange(float(1 << 19))[layout.indices(comm.rank)[0]] if comm.size > 1 else np.arange(float(1 << 19))
+    local = np.arange(float(1 << 19))[layout.indices(comm.rank)[0]] if comm.size > 1 else np.arange(float(1 << 19))
     with plait.open(path, "w", comm=comm, shape=(1 << 19,), dtype="f8", attributes={"_FillValue": 7.0}) as file:
-        file.write(mine, layout)
+        file.write(local, layout)
     with plait.open(path, comm=comm) as file:
-        np.testing.assert_array_equal(file.read(layout), mine)
+        np.testing.assert_array_equal(file.read(layout), local)

@@ -43,8 +43,8 @@ def test_layouts(comm, shared, name, dist, memory):
         np.testing.assert_array_equal(file.read(layout), array[np.ix_(*layout.indices(comm.rank))])
         part = array[1:8:2, :, 3:11]
         layout = plait.Layout(part.shape, "(*, *, block)", grid=(comm.size,))
-        mine = file.read(layout, region=np.s_[1:8:2, :, 3:11])
-        np.testing.assert_array_equal(mine, part[np.ix_(*layout.indices(comm.rank))])
+        local = file.read(layout, region=np.s_[1:8:2, :, 3:11])
+        np.testing.assert_array_equal(local, part[np.ix_(*layout.indices(comm.rank))])
 
 
 def test_a_damaged_chunk_fails_on_all_ranks(comm, shared):

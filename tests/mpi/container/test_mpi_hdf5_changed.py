@@ -1,4 +1,4 @@
-"""Packed HDF5 datasets and Zarr's shards, changed in place by all ranks."""
+"""Compressed HDF5 datasets and attributes, changed in place by all ranks."""
 
 import numpy as np
 import pytest
@@ -11,29 +11,29 @@ h5py = pytest.importorskip("h5py")
 SHAPE = (101, 53)
 
 
-def make(comm, path, **how):
+def make(comm, path, **options):
     if comm.rank == 0:
         with h5py.File(path, "w") as file:
-            file.create_dataset("a", data=np.arange(101 * 53, dtype="i4").reshape(SHAPE), chunks=(7, 11), **how)
+            file.create_dataset("a", data=np.arange(101 * 53, dtype="i4").reshape(SHAPE), chunks=(7, 11), **options)
     comm.barrier()
 
 
-@pytest.mark.parametrize("how", [{"compression": "gzip", "shuffle": True}, {"fletcher32": True}])
+@pytest.mark.parametrize("options", [{"compression": "gzip", "shuffle": True}, {"fletcher32": True}])
 @pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(3), *)", "(*, cyclic)"])
 @pytest.mark.parametrize("memory", [0, 1 << 12])
-def test_all_ranks_change_chunks_that_cross_their_parts(comm, shared, how, dist, memory):
+def test_all_ranks_change_chunks_that_cross_their_parts(comm, shared, options, dist, memory):
     path = shared / "a.h5"
-    make(comm, path, **how)
+    make(comm, path, **options)
     expected = np.arange(101 * 53, dtype="i4").reshape(SHAPE)
-    chance = np.random.default_rng(8)
+    random = np.random.default_rng(8)
     with plait.open(path, "r+", comm=comm, memory=memory) as file:
         for value in range(4):
-            begin = chance.integers(0, 40, 2)
+            begin = random.integers(0, 40, 2)
             region = (slice(begin[0], 101, 1 + value % 2), slice(begin[1], 53))
             part = plait.Layout(expected[region].shape, dist, grid=(comm.size,))
             expected[region] = np.arange(expected[region].size).reshape(expected[region].shape) * value
-            mine = np.ascontiguousarray(expected[region][np.ix_(*part.indices(comm.rank))])
-            file.write(mine, part, region=region)
+            local = np.ascontiguousarray(expected[region][np.ix_(*part.indices(comm.rank))])
+            file.write(local, part, region=region)
             whole = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
             np.testing.assert_array_equal(file.read(whole), expected[np.ix_(*whole.indices(comm.rank))])
     with h5py.File(path) as file:
@@ -42,7 +42,7 @@ def test_all_ranks_change_chunks_that_cross_their_parts(comm, shared, how, dist,
 
 
 def test_each_rank_writes_its_rows_in_turn(comm, shared):
-    """Another rank is the one writer of a chunk in each access."""
+    """A different rank writes each chunk in each access."""
     path = shared / "a.h5"
     make(comm, path, compression="gzip")
     expected = np.arange(101 * 53, dtype="i4").reshape(SHAPE)
@@ -75,7 +75,7 @@ def test_attributes_change_on_all_ranks(comm, shared):
 
 
 @pytest.mark.several_ranks
-def test_attributes_that_differ_are_everybodys_mistake(comm, shared):
+def test_attributes_that_differ_are_errors_on_all_ranks(comm, shared):
     make(comm, shared / "a.h5")
     with plait.open(shared / "a.h5", "r+", comm=comm) as file:
         error_everywhere(comm, lambda: file.attrs.update(x=comm.rank), plait.ArgumentError, "set_attribute")

@@ -11,10 +11,10 @@ SHAPE = (23, 17)
 RECORD = np.dtype({"names": ["n", "at"], "formats": [">i4", ("<f4", (2,))], "offsets": [1, 8], "itemsize": 19})
 
 
-def make(comm, path, array, **how):
+def make(comm, path, array, **options):
     if comm.rank == 0:
         with h5py.File(path, "w") as file:
-            file.create_dataset("a", data=array, **how)
+            file.create_dataset("a", data=array, **options)
     comm.barrier()
 
 
@@ -25,20 +25,22 @@ def make_array():
     return array
 
 
-@pytest.mark.parametrize("how", [{}, {"chunks": (4, 5)}, {"chunks": (4, 5), "compression": "gzip", "shuffle": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"chunks": (4, 5)}, {"chunks": (4, 5), "compression": "gzip", "shuffle": True}]
+)
 @pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(3), cyclic)"])
-def test_records_in_any_layout(comm, shared, how, dist):
+def test_records_in_any_layout(comm, shared, options, dist):
     path, array = shared / "a.h5", make_array()
-    make(comm, path, array, **how)
+    make(comm, path, array, **options)
     grid = (comm.size,) if dist.endswith("*)") else (comm.size, 1)
     layout = plait.Layout(SHAPE, dist, grid=grid)
-    own = np.ix_(*layout.indices(comm.rank))
+    part = np.ix_(*layout.indices(comm.rank))
     with plait.open(path, "r+", comm=comm) as file:
-        found = file.read(layout)
-        assert found.dtype == RECORD
-        np.testing.assert_array_equal(found, array[own])
-        found["n"] *= -1
-        file.write(found, layout)
+        actual = file.read(layout)
+        assert actual.dtype == RECORD
+        np.testing.assert_array_equal(actual, array[part])
+        actual["n"] *= -1
+        file.write(actual, layout)
     comm.barrier()
     with h5py.File(path) as file:
         np.testing.assert_array_equal(file["a"][...]["n"], -array["n"])
@@ -51,27 +53,27 @@ def test_records_in_any_layout(comm, shared, how, dist):
 def test_all_ranks_write_records(comm, shared, codec, name):
     array = make_array()
     layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
-    own = np.ascontiguousarray(array[np.ix_(*layout.indices(comm.rank))])
+    part = np.ascontiguousarray(array[np.ix_(*layout.indices(comm.rank))])
     with plait.open(f"{shared / name}::a", "w", comm=comm, shape=SHAPE, dtype=RECORD, codec=codec) as file:
-        file.write(own, layout)
+        file.write(part, layout)
     with h5py.File(shared / name) as file:
         np.testing.assert_array_equal(file["a"][...], array)
     comm.barrier()
 
 
-@pytest.mark.parametrize("how", [{}, {"chunks": (4, 5), "compression": "gzip"}])
-def test_arrays_as_elements(comm, shared, how):
+@pytest.mark.parametrize("options", [{}, {"chunks": (4, 5), "compression": "gzip"}])
+def test_arrays_as_elements(comm, shared, options):
     path = shared / "a.h5"
     array = np.arange(23 * 17 * 3, dtype="i4").reshape(*SHAPE, 3)
     if comm.rank == 0:
         with h5py.File(path, "w") as file:
-            file.create_dataset("a", SHAPE, np.dtype(("i4", (3,))), **how)[...] = array
+            file.create_dataset("a", SHAPE, np.dtype(("i4", (3,))), **options)[...] = array
     comm.barrier()
     layout = plait.Layout(array.shape, "(cyclic(2), *, *)", grid=(comm.size,))
-    own = np.ix_(*layout.indices(comm.rank))
+    part = np.ix_(*layout.indices(comm.rank))
     with plait.open(path, "r+", comm=comm) as file:
-        np.testing.assert_array_equal(file.read(layout), array[own])
-        file.write(-array[own], layout)
+        np.testing.assert_array_equal(file.read(layout), array[part])
+        file.write(-array[part], layout)
     comm.barrier()
     with h5py.File(path) as file:
         np.testing.assert_array_equal(file["a"][...], -array)

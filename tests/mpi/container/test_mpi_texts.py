@@ -12,7 +12,7 @@ DISTRIBUTIONS = ["(block, *)", "(cyclic(3), *)", "(*, cyclic)"]
 
 
 def make_part(comm, layout):
-    """Return this rank's texts."""
+    """Returns this rank's texts."""
     return TEXTS[np.ix_(*layout.indices(comm.rank))]
 
 
@@ -28,8 +28,8 @@ def test_all_ranks_write_and_read_texts(comm, shared, name, options, dist):
             layout = plait.Layout(SHAPE, other, grid=(comm.size,))
             np.testing.assert_array_equal(file.read(layout).astype(object), make_part(comm, layout))
         alone = plait.Layout(SHAPE, "(*, *)")
-        found = file.read(alone)
-        assert (found is None) == (comm.rank > 0)
+        actual = file.read(alone)
+        assert (actual is None) == (comm.rank > 0)
 
 
 def test_all_ranks_copy_texts(comm, shared):
@@ -44,7 +44,7 @@ def test_all_ranks_copy_texts(comm, shared):
             np.testing.assert_array_equal(file.read(layout).astype(object), make_part(comm, layout))
 
 
-def test_all_ranks_measure_texts(comm, shared):
+def test_all_ranks_agree_on_the_longest_text(comm, shared):
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
     with plait.open(shared / "a.zarr", "w", comm=comm, shape=SHAPE, dtype="text") as file:
         file.write(make_part(comm, layout), layout)
@@ -53,7 +53,7 @@ def test_all_ranks_measure_texts(comm, shared):
 
 
 @pytest.mark.parametrize("name", ["a.h5", "a.zarr"])
-def test_an_error_of_one_rank_is_one_of_all(comm, shared, name):
+def test_an_error_of_one_rank_is_raised_on_all(comm, shared, name):
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
     with plait.open(shared / name, "w", comm=comm, shape=SHAPE, dtype="text") as file:
         part = make_part(comm, layout).copy()

@@ -1,4 +1,4 @@
-"""Zarr's chunks and shards that several ranks change in place."""
+"""Zarr chunks and shards that several ranks change in place."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Copies by several ranks: what they take and verify, and copies that are interrupted and resumed by others."""
+"""Copies by several ranks: selection, verification, and copies that other ranks resume after an interruption."""
 
 import os
 import socket
@@ -18,7 +18,7 @@ class StopError(Exception):
 
 @pytest.fixture
 def source(comm, shared):
-    """The array in packed chunks; all ranks have its name."""
+    """The URL of the array in compressed chunks, on all ranks."""
     if comm.rank == 0:
         with plait.open(shared / "a.zarr", "w", shape=SHAPE, dtype="i4", chunks=(3, 36), codec="zstd:1") as file:
             file.write(ARRAY)
@@ -27,17 +27,17 @@ def source(comm, shared):
 
 
 def content(comm, path, shape=SHAPE):
-    """The array of a file, by rank 0."""
-    found = None
+    """Returns the array of a file on all ranks; rank 0 reads it."""
+    actual = None
     if comm.rank == 0:
-        told = {"shape": shape, "dtype": "i4"} if path.suffix == ".bin" else {}
-        with plait.open(path, **told) as file:
-            found = file.read()
-    return comm.bcast(found, 0)
+        raw_options = {"shape": shape, "dtype": "i4"} if path.suffix == ".bin" else {}
+        with plait.open(path, **raw_options) as file:
+            actual = file.read()
+    return comm.bcast(actual, 0)
 
 
 @pytest.mark.parametrize("target", ["b.npy", "b.zarr", "b.bin"])
-def test_what_is_taken_is_verified(comm, shared, source, target):
+def test_selected_elements_are_verified(comm, shared, source, target):
     done = plait.copy(
         source, shared / target, comm=comm, memory="4K", region="4:40:2,:", axes=(1, 0), target_dtype="i4", verify=True
     )
@@ -80,7 +80,7 @@ def test_a_copy_that_was_interrupted_is_resumed(comm, shared, source, target, op
     assert (shared / f".{target}.plait-copy").exists()
     comm.Barrier()
     done = plait.copy(source, shared / target, comm=comm, verify=True, **known)
-    # Of ranks on several hosts what was synced counts, as behind an orderly stop, but no chunks that others touch.
+    # On several hosts only synced data counts as copied, as after an orderly stop, and no chunk that other ranks share.
     assert done.resumed > 0 or (target != "b.npy" and len(set(comm.allgather(socket.gethostname()))) > 1)
     assert comm.allgather(done.resumed) == [done.resumed] * comm.size
     np.testing.assert_array_equal(content(comm, shared / target), ARRAY)
@@ -88,12 +88,12 @@ def test_a_copy_that_was_interrupted_is_resumed(comm, shared, source, target, op
 
 
 @pytest.mark.several_ranks
-@pytest.mark.parametrize("who", [0, 1])
-def test_an_orderly_stop_of_one_rank_is_durable(comm, shared, source, monkeypatch, who):
+@pytest.mark.parametrize("stopping", [0, 1])
+def test_an_orderly_stop_of_one_rank_is_durable(comm, shared, source, monkeypatch, stopping):
     from plait._copying.resume import journal
 
     def stop(done, total):
-        if comm.rank == who and done >= total // 2:
+        if comm.rank == stopping and done >= total // 2:
             raise StopError
 
     with pytest.raises((StopError, plait.StoreError)):
@@ -101,12 +101,12 @@ def test_an_orderly_stop_of_one_rank_is_durable(comm, shared, source, monkeypatc
     several = len(set(comm.allgather(socket.gethostname()))) > 1
     monkeypatch.setattr(journal, "boot_id", lambda: "another start of the host")
     done = plait.copy(source, shared / "b.npy", comm=comm, memory="4K", resume=True)
-    assert done.resumed > 0 or (several and who != 0)
+    assert done.resumed > 0 or (several and stopping != 0)
     np.testing.assert_array_equal(content(comm, shared / "b.npy"), ARRAY)
 
 
 @pytest.mark.several_ranks
-def test_what_cannot_be_resumed_is_told_to_all(comm, shared, source):
+def test_a_copy_that_cannot_be_resumed_is_an_error_on_all(comm, shared, source):
     def stop(done, total):
         raise StopError
 
@@ -122,21 +122,23 @@ def test_what_cannot_be_resumed_is_told_to_all(comm, shared, source):
 
 
 @pytest.mark.several_ranks
-def test_a_difference_on_one_rank_is_told_to_all(comm, shared, source, monkeypatch):
+def test_a_difference_on_one_rank_is_an_error_on_all(comm, shared, source, monkeypatch):
     from plait._copying import verifying
 
-    found = verifying.find_difference
+    find_difference = verifying.find_difference
     if comm.rank == comm.size - 1:
-        monkeypatch.setattr(verifying, "find_difference", lambda one, other: (0,) * one.ndim if one.size else None)
+        monkeypatch.setattr(
+            verifying, "find_difference", lambda source, target: (0,) * source.ndim if source.size else None
+        )
     with pytest.raises(plait.StoreError, match="the array data differs at index"):
         plait.copy(source, shared / "b.npy", comm=comm, memory="4K", verify=True)
-    assert found is not None
+    assert find_difference is not None
     comm.Barrier()
     assert sorted(os.listdir(shared)) == ["a.zarr"]
 
 
 def packed_parts(comm, folder):
-    """Return the names of two files with different packing, on all ranks."""
+    """Returns the URLs of two files with different scale_factor attributes, on all ranks."""
     names = [folder / f"p_{number}.zarr::/v" for number in range(2)]
     if comm.rank == 0:
         for number, name in enumerate(names):
@@ -171,7 +173,7 @@ def test_times_without_an_exact_value_fail_on_all_ranks(comm, shared):
     assert not (shared / "t.npy").exists()
 
 
-def test_a_hierarchy_appears_whole(comm, shared):
+def test_a_hierarchy_appears_only_when_complete(comm, shared):
     if comm.rank == 0:
         arrays = {name: {"shape": (30, 40), "dtype": "f8"} for name in ("g/a", "g/b", "c")}
         with plait.open(shared / "a.h5", "w", arrays=arrays) as file:
@@ -190,4 +192,4 @@ def test_a_hierarchy_appears_whole(comm, shared):
         assert sorted(path.name for path in shared.iterdir()) == ["a.h5"]
     comm.Barrier()
     plait.copy(shared / "a.h5", shared / "b.zarr", comm=comm)
-    assert [one.name for one in plait.arrays_in(shared / "b.zarr")] == ["c", "g/a", "g/b"]
+    assert [array.name for array in plait.arrays_in(shared / "b.zarr")] == ["c", "g/a", "g/b"]

@@ -1,4 +1,4 @@
-"""Distant files of MPI ranks: every rank reaches every disk, while the others compute, and is told what fails."""
+"""Distant files of MPI ranks: every rank accesses every disk while the others compute, and gets its own errors."""
 
 import itertools
 import os
@@ -34,29 +34,29 @@ def test_every_rank_reaches_every_disk(apart, shared, count):
         apart.Barrier()
         writer = (apart.rank + 1) % apart.size
         reads = [file.iread(writer * count, count, server) for server in range(apart.size)]
-        for server, found in enumerate(distant.wait_all(reads)):
-            np.testing.assert_array_equal(found, content(writer, server, count))
+        for server, actual in enumerate(distant.wait_all(reads)):
+            np.testing.assert_array_equal(actual, content(writer, server, count))
         assert file.size(writer) == count * apart.size
         file.sync(writer)
-    # An ordinary file lies on the disk.
-    ours = np.fromfile(disk_file(shared, apart.rank), "u1").reshape(apart.size, count)
+    # Each disk contains an ordinary file.
+    on_disk = np.fromfile(disk_file(shared, apart.rank), "u1").reshape(apart.size, count)
     for writer in range(apart.size):
-        np.testing.assert_array_equal(ours[writer], content(writer, apart.rank, count))
+        np.testing.assert_array_equal(on_disk[writer], content(writer, apart.rank, count))
 
 
 def test_random_readers_and_writers_agree_with_a_model(apart, shared):
-    """Each rank has offsets of its own on all disks, several requests under way, and one offset with the others."""
-    own, common = 200_000, 5_000
+    """Each rank has a private range of offsets on every disk, several pending requests, and one range shared by all."""
+    private, common = 200_000, 5_000
     apart.Barrier()
     with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
-        file.resize(common + own * apart.size, apart.rank)
+        file.resize(common + private * apart.size, apart.rank)
         apart.Barrier()
         random = np.random.default_rng(apart.rank)
-        model = np.zeros((apart.size, own), "u1")
+        model = np.zeros((apart.size, private), "u1")
         mark = np.full(common, apart.rank + 1, "u1")
-        base = common + own * apart.rank
+        base = common + private * apart.rank
         for _ in range(60):
-            cuts = np.sort(random.integers(0, own + 1, 6))
+            cuts = np.sort(random.integers(0, private + 1, 6))
             requests = []
             for begin, end in itertools.pairwise(cuts):
                 server = int(random.integers(apart.size))
@@ -72,27 +72,27 @@ def test_random_readers_and_writers_agree_with_a_model(apart, shared):
             seen = file.read(begin, int(end - begin), int(random.integers(apart.size)))
             assert not seen.size or seen.max() <= apart.size
             for request, expected in requests:
-                found = request.wait()
+                actual = request.wait()
                 if expected is not None:
-                    np.testing.assert_array_equal(found, expected)
+                    np.testing.assert_array_equal(actual, expected)
         for server in range(apart.size):
-            np.testing.assert_array_equal(file.read(base, own, server), model[server])
+            np.testing.assert_array_equal(file.read(base, private, server), model[server])
 
 
-def test_a_storm_on_one_disk_is_served(apart, shared):
+def test_many_small_writes_to_one_disk(apart, shared):
     count = 400
     apart.Barrier()
     with distant.open(disk_file(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
         words = np.arange(count, dtype="i8") * 1000 + apart.rank
         distant.wait_all([file.iwrite((i * apart.size + apart.rank) * 8, words[i : i + 1], 0) for i in range(count)])
         apart.Barrier()
-        found = file.read(0, np.empty((count, apart.size), "i8"), 0)
-        np.testing.assert_array_equal(found, np.arange(count)[:, None] * 1000 + np.arange(apart.size))
+        actual = file.read(0, np.empty((count, apart.size), "i8"), 0)
+        np.testing.assert_array_equal(actual, np.arange(count)[:, None] * 1000 + np.arange(apart.size))
 
 
 @pytest.mark.several_ranks
-def test_a_rank_that_computes_is_read_from(apart, shared):
-    """The server makes no call of Plait or MPI until the others say, through a file, that they have read."""
+def test_a_rank_that_computes_serves_reads(apart, shared):
+    """The serving rank makes no call of Plait or MPI until the others report, through a file, that they have read."""
     apart.Barrier()
     done = shared / "done"
     with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
@@ -110,30 +110,30 @@ def test_a_rank_that_computes_is_read_from(apart, shared):
                 out.write(b"x")
 
 
-def test_names_lead_to_files(apart, shared):
+def test_files_are_found_by_name(apart, shared):
     apart.Barrier()
     with distant.open(None, comm=apart):
         name = f"of rank {apart.rank}"
-        mine = distant.offer(name, disk_file(shared, apart.rank), "w", comm=apart)
-        assert mine.home == apart.rank
-        mine.write(0, name.encode())
+        offered = distant.offer(name, disk_file(shared, apart.rank), "w", comm=apart)
+        assert offered.home == apart.rank
+        offered.write(0, name.encode())
         with pytest.raises(plait.ArgumentError, match="already"):
             distant.offer(name, disk_file(shared, apart.rank), "w", comm=apart)
-        assert mine.size() == len(name)
+        assert offered.size() == len(name)
         apart.Barrier()
         other = (apart.rank + 1) % apart.size
-        with distant.find(f"of rank {other}", comm=apart) as found:
-            assert found.home == other
-            assert found.read(0, len(f"of rank {other}")).tobytes() == f"of rank {other}".encode()
+        with distant.find(f"of rank {other}", comm=apart) as file:
+            assert file.home == other
+            assert file.read(0, len(f"of rank {other}")).tobytes() == f"of rank {other}".encode()
             apart.Barrier()
-            mine.close()
+            offered.close()
             apart.Barrier()
         with pytest.raises(plait.ArgumentError, match="nobody offers"):
             distant.find(f"of rank {other}", comm=apart)
         apart.Barrier()
 
 
-def test_errors_go_to_the_rank_that_asked(apart, shared):
+def test_only_the_requesting_rank_gets_an_error(apart, shared):
     apart.Barrier()
     last = apart.size - 1
     with distant.open(disk_file(shared, last) if apart.rank == last else None, "w", comm=apart) as file:
@@ -160,13 +160,13 @@ def test_errors_go_to_the_rank_that_asked(apart, shared):
     with pytest.raises(plait.ArgumentError, match="has been closed"):
         file.read(0, 1, last)
     missing = shared / "none" / "x"
-    mine = missing if apart.rank == last else disk_file(shared, apart.rank)
-    error_everywhere(apart, lambda: distant.open(mine, "w", comm=apart), plait.StoreError, f"cannot open {missing}")
+    path = missing if apart.rank == last else disk_file(shared, apart.rank)
+    error_everywhere(apart, lambda: distant.open(path, "w", comm=apart), plait.StoreError, f"cannot open {missing}")
     error_everywhere(apart, lambda: distant.open(None, "x" if apart.rank == last else "r", comm=apart),
                      plait.ArgumentError, 'mode "x" is not known')  # fmt: skip
 
 
-def test_a_rank_that_fails_in_the_block_is_heard(apart, shared):
+def test_an_exception_in_the_with_block_reaches_all_ranks(apart, shared):
     apart.Barrier()
     last = apart.size - 1
 
@@ -184,12 +184,12 @@ def test_a_rank_that_fails_in_the_block_is_heard(apart, shared):
 
 
 def give_up(file):
-    """What the end of a block does where there is an exception."""
+    """Leaves the `with` block of a file as an exception does."""
     file.__exit__(ValueError, ValueError("mine"), None)
 
 
-def test_a_file_that_was_given_up_keeps_nobody_waiting(apart, shared):
-    """The others have heard of it in another call, and close it, or give it up as well."""
+def test_no_rank_waits_for_an_abandoned_file(apart, shared):
+    """The other ranks get the error from another collective call, and then close or abandon the file as well."""
     apart.Barrier()
     last = apart.size - 1
     file = distant.open(disk_file(shared, apart.rank), "w", comm=apart, temporary=True)
@@ -210,7 +210,7 @@ def test_a_file_that_was_given_up_keeps_nobody_waiting(apart, shared):
         pass
 
 
-def test_files_are_closed_in_one_order(apart, shared):
+def test_ranks_must_close_files_in_the_same_order(apart, shared):
     apart.Barrier()
     files = [distant.open(disk_file(shared, f"{i}-{apart.rank}"), "w", comm=apart, temporary=True) for i in range(2)]
     first = 1 if apart.rank == apart.size - 1 else 0
@@ -220,18 +220,18 @@ def test_files_are_closed_in_one_order(apart, shared):
         error_everywhere(apart, files[first].close, plait.ArgumentError, "the ranks of a collective call differ")
 
 
-def test_collective_calls_take_turns_with_those_that_were_started(apart, shared):
-    """Accesses of an array that are under way use the same messages between ranks."""
+def test_collective_calls_and_pending_accesses_do_not_interfere(apart, shared):
+    """Pending accesses to an array use the same messages between ranks as opening a distant file."""
     apart.Barrier()
     shape = (40, 3000)
     rows = plait.Layout(shape, "(cyclic, *)", grid=(apart.size,))
     columns = plait.Layout(shape, "(*, cyclic)", grid=(apart.size,))
     whole = np.arange(120_000.0).reshape(shape)
-    mine = np.ascontiguousarray(whole[apart.rank :: apart.size])
+    local = np.ascontiguousarray(whole[apart.rank :: apart.size])
     options = {"comm": apart, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
     with plait.open(shared / "field.npy", "w", **options) as field:
         for turn in range(6):
-            write = field.iwrite(mine + turn, rows)
+            write = field.iwrite(local + turn, rows)
             read = field.iread(columns)
             with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
                 file.write(0, bytes([turn]), apart.rank)
@@ -241,7 +241,7 @@ def test_collective_calls_take_turns_with_those_that_were_started(apart, shared)
 
 
 @pytest.mark.several_ranks
-def test_a_full_disk_is_told_to_the_writer(apart, shared):
+def test_a_full_disk_is_an_error_of_the_writer(apart, shared):
     apart.Barrier()
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     if apart.rank == 0:
@@ -249,7 +249,7 @@ def test_a_full_disk_is_told_to_the_writer(apart, shared):
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, old[1]))
     try:
         with distant.open(disk_file(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
-            writable = file.direct(0) and apart.rank != 0  # without a message the limit is the writer's own
+            writable = file.direct(0) and apart.rank != 0  # direct writes obey the writer's limit, not rank 0's
             if not writable:
                 file.write(0, bytes(100_000), 0)
                 with pytest.raises(plait.StoreError, match=r"cannot write .* of .* on rank 0") as caught:
@@ -261,7 +261,7 @@ def test_a_full_disk_is_told_to_the_writer(apart, shared):
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
-def test_a_removed_file_is_told(apart, shared):
+def test_a_removed_file_is_an_error(apart, shared):
     apart.Barrier()
     with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
         other = (apart.rank + 1) % apart.size

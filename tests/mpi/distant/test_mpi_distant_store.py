@@ -1,4 +1,4 @@
-"""Arrays on the ranks' own disks: `distant:` in every layout, on other numbers of ranks, replaced, and refused."""
+"""Arrays on the ranks' own disks (`distant:`): every layout, other numbers of ranks, replacement, and errors."""
 
 import shutil
 import subprocess
@@ -23,9 +23,9 @@ def names(folder):
     return sorted(entry.name for entry in folder.iterdir())
 
 
-def check(found, expected):
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
+def check(actual, expected):
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
@@ -43,7 +43,7 @@ def test_every_distribution(apart, disk, strategy, unit, order):
         for first in distributions(SHAPE[0], rows)
         for second in distributions(SHAPE[1], apart.size // rows)
     ]
-    # What it holds is in the file.
+    # Shape, dtype and order come from the file, not from the call.
     with plait.open(url(disk), "r+", comm=apart, strategy=strategy, memory=104) as file:
         assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), order)
         for model in models[:: 1 + len(models) // 20]:
@@ -74,7 +74,7 @@ def test_random_accesses(comm, disk, shared, place):
 
 
 def test_other_numbers_of_ranks(comm, disk):
-    """Half of the ranks, and a process alone, read what all wrote, where they see it; all read what few wrote."""
+    """Half of the ranks, and single processes, read what all wrote, if they see all disks; all read what half wrote."""
     whole = np.random.default_rng(3).random((600, 501))
     model = LayoutModel(whole.shape, ("cyclic(7)", "*"), (comm.size,))
     for memory in (0, 100_000):
@@ -109,16 +109,16 @@ def test_empty_ranks_and_arrays(comm, disk):
         whole = numbered(shape, "i4")
         model = LayoutModel(shape, ("block",) + ("*",) * (len(shape) - 1), (comm.size,)) if shape else None
         layout = model.layout() if model else plait.Layout((), [])
-        mine = model.local(whole, comm.rank) if model else (whole if comm.rank == 0 else None)
+        local = model.local(whole, comm.rank) if model else (whole if comm.rank == 0 else None)
         with plait.open(url(disk), "w", comm=comm, shape=shape, dtype="i4") as file:
-            file.write(mine, layout)
+            file.write(local, layout)
         with plait.open(url(disk), comm=comm) as file:
             assert file.shape == shape
-            found = file.read(layout)
-        if mine is None:
-            assert found is None
+            actual = file.read(layout)
+        if local is None:
+            assert actual is None
         else:
-            check(found, mine)
+            check(actual, local)
 
 
 def test_arrays_of_several_stripes_and_streams(comm, disk):
@@ -139,9 +139,9 @@ def test_arrays_of_several_stripes_and_streams(comm, disk):
         np.testing.assert_array_equal(apart.read(1000), whole[:1000] - 1)
 
 
-def test_replaced_and_given_up(comm, disk):
+def test_files_that_are_replaced_or_abandoned(comm, disk):
     layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
-    mine = np.zeros(layout.local_shape(comm.rank))
+    local = np.zeros(layout.local_shape(comm.rank))
     options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
 
     def holds():
@@ -150,14 +150,14 @@ def test_replaced_and_given_up(comm, disk):
 
     for value, unit in [(1, 64), (2, 100)]:
         with plait.open(url(disk, unit=unit), "w", **options) as file:
-            file.write(mine + value, layout)
+            file.write(local + value, layout)
             if value > 1:
-                assert holds() <= {1.0}  # until it is closed
+                assert holds() <= {1.0}  # the old file, until the new one is closed
         assert holds() <= {float(value)}
         after = names(disk)
         comm.Barrier()
     file = plait.open(url(disk), "w", **options)
-    file.write(mine + 5, layout)
+    file.write(local + 5, layout)
     with pytest.raises(KeyError), file:
         raise KeyError("stop")
     comm.Barrier()
@@ -165,22 +165,22 @@ def test_replaced_and_given_up(comm, disk):
     assert names(disk) == after
     comm.Barrier()
     file = plait.open(url(disk), "w", **options)
-    del file  # neither closed nor given up
+    del file  # neither closed nor abandoned
     comm.Barrier()
     assert holds() <= {2.0}
     assert names(disk) == after
 
 
 @pytest.mark.several_ranks
-def test_one_rank_that_gives_up(comm, disk):
+def test_one_rank_abandons_a_new_file(comm, disk):
     layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
-    mine = np.zeros(layout.local_shape(comm.rank))
+    local = np.zeros(layout.local_shape(comm.rank))
     kind, says = None, ""
     try:
         with plait.open(url(disk), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
             if comm.rank == 1:
                 raise KeyError("stop")
-            file.write(mine, layout)
+            file.write(local, layout)
     except (KeyError, plait.StoreError) as error:
         kind, says = type(error), str(error)
     assert kind is (KeyError if comm.rank == 1 else plait.StoreError)
@@ -230,7 +230,7 @@ def test_a_component_that_is_missing(comm, disk):
 
 
 def test_a_full_disk(comm, disk):
-    """The failed write is told to all, and the old array stays."""
+    """The failed write is an error on all ranks, and the old array stays."""
     layout = plait.Layout((1 << 17,), "(block)", grid=(comm.size,))
     mounted = False
     if comm.rank == 0:
@@ -239,15 +239,15 @@ def test_a_full_disk(comm, disk):
     if not comm.bcast(mounted):
         pytest.skip("mounting a small file system is not permitted here")
     try:
-        mine = np.ones(layout.local_shape(comm.rank))
+        local = np.ones(layout.local_shape(comm.rank))
         with plait.open(url(disk), "w", comm=comm, shape=layout.shape, dtype="f8") as file:
-            file.write(mine, layout)
+            file.write(local, layout)
         after = names(disk)
         comm.Barrier()
         large = plait.Layout((1 << 22,), "(block)", grid=(comm.size,))
         file = plait.open(url(disk), "w", comm=comm, shape=large.shape, dtype="f8")
-        ours = np.ones(large.local_shape(comm.rank))
-        error_everywhere(comm, lambda: file.write(ours, large), plait.StoreError, "No space left on device")
+        local = np.ones(large.local_shape(comm.rank))
+        error_everywhere(comm, lambda: file.write(local, large), plait.StoreError, "No space left on device")
         assert file.closed
         comm.Barrier()
         with plait.open(url(disk), comm=comm) as file:
@@ -260,7 +260,7 @@ def test_a_full_disk(comm, disk):
 
 
 def test_folders_by_the_setting(comm, disk, monkeypatch):
-    """That of rank 0 counts."""
+    """Rank 0's value of the environment variable applies to all ranks."""
     monkeypatch.setenv("PLAIT_DISTANT_FOLDER", str(disk) if comm.rank == 0 else "elsewhere")
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
     with plait.open("distant:b?place=striped", "w", comm=comm, shape=SHAPE, dtype="f8") as file:
@@ -270,7 +270,7 @@ def test_folders_by_the_setting(comm, disk, monkeypatch):
         np.testing.assert_array_equal(file.read(layout), 1)
 
 
-def test_where_all_see_one_folder_it_is_a_npy_file(comm, shared):
+def test_in_a_shared_folder_the_array_is_one_npy_file(comm, shared):
     whole = numbered(SHAPE)
     layout = LayoutModel(SHAPE, ("*", "cyclic"), (comm.size,))
     for place in ("one", "detect"):
@@ -284,7 +284,7 @@ def test_where_all_see_one_folder_it_is_a_npy_file(comm, shared):
 
 @pytest.mark.parametrize("place", ["striped", "detect"])
 def test_copies(comm, disk, shared, place):
-    """Out to one ordinary file and in again, by all ranks."""
+    """All ranks copy from an ordinary file to their disks and back."""
     whole = numbered((101, 37), ">f4")
     if comm.rank == 0:
         np.save(shared / "a.npy", whole)
@@ -314,8 +314,8 @@ def test_copies(comm, disk, shared, place):
 
 
 @pytest.mark.several_ranks
-def test_mistakes_of_one_rank_are_told_to_all(comm, disk, shared):
-    """Also those that are found between the opening of the source and of the target."""
+def test_mistakes_of_one_rank_are_errors_on_all(comm, disk, shared):
+    """Includes mistakes that are detected after the source is opened and before the target is."""
     if comm.rank == 0:
         np.save(shared / "a.npy", numbered((64, 64)))
     comm.Barrier()
@@ -325,15 +325,15 @@ def test_mistakes_of_one_rank_are_told_to_all(comm, disk, shared):
         ({"memory": 9}, "holds no element of 8 bytes"),
         ({"layout": "(block, round)"}, 'found "round"'),
     ]:
-        given = {"memory": 4096, **(wrong if last else {})}
+        arguments = {"memory": 4096, **(wrong if last else {})}
         error_everywhere(
-            comm, lambda given=given: plait.copy(shared / "a.npy", url(disk), comm=comm, **given),
+            comm, lambda arguments=arguments: plait.copy(shared / "a.npy", url(disk), comm=comm, **arguments),
             plait.ArgumentError, text,
         )  # fmt: skip
     assert names(disk) == []
 
 
-def test_copies_that_one_rank_ends(comm, disk, shared):
+def test_one_rank_interrupts_a_copy(comm, disk, shared):
     if comm.rank == 0:
         np.save(shared / "a.npy", numbered((64, 64)))
     comm.Barrier()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.several_hosts
 
 @pytest.fixture
 def mates(comm):
-    """The ranks of this host, from what all say of themselves."""
+    """The ranks on this host, from the host names of all ranks."""
     everyone = comm.allgather(socket.gethostname())
     assert set(everyone) <= set(HOSTS)
     assert len(set(everyone)) > 1
@@ -25,7 +25,7 @@ def mates(comm):
 
 
 def check_who_sees(comm, mates, folder):
-    """Expects that what a rank makes in a folder is there for its host alone."""
+    """Expects that exactly the ranks `mates` see a file that this rank makes in a folder."""
     path = Path(folder) / f"plait-rank-{comm.rank}"
     path.write_bytes(b"here")
     comm.Barrier()
@@ -35,24 +35,24 @@ def check_who_sees(comm, mates, folder):
     assert seen == mates
 
 
-def test_mpi_takes_each_host_for_a_node(comm, mates):
+def test_mpi_treats_each_host_as_a_node(comm, mates):
     node = comm.Split_type(MPI.COMM_TYPE_SHARED)
     assert node.allgather(comm.rank) == mates
     node.Free()
 
 
-def test_plait_takes_each_host_for_a_node(comm, mates, shared):
+def test_plait_treats_each_host_as_a_node(comm, mates, shared):
     layout = plait.Layout((64, 16), "(*, cyclic)", grid=(comm.size,))
     with plait.open(shared / "a.npy", "w", comm=comm, shape=(64, 16), dtype="f8", strategy="two-phase") as file:
         assert "packed messages between nodes" in file.explain(layout)
-    # Arrays that the ranks of a node share are mapped by those alone.
+    # Only the ranks of one node map the arrays that they share.
     layout = plait.Layout((comm.size, 8), "(block, *)", grid=(comm.size,))
-    mine = plait.empty(layout, "f8", comm)
-    mine[...] = comm.rank
+    local = plait.empty(layout, "f8", comm)
+    local[...] = comm.rank
     turned = plait.Layout((comm.size, 8), "(*, cyclic)", grid=(comm.size,))
-    found = plait.redistribute(mine, layout, turned, comm)
+    actual = plait.redistribute(local, layout, turned, comm)
     expected = np.repeat(np.arange(comm.size, dtype="f8")[:, None], turned.local_shape(comm.rank)[1], axis=1)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(actual, expected)
 
 
 def test_large_distant_requests_between_hosts(comm):
@@ -64,20 +64,20 @@ def test_large_distant_requests_between_hosts(comm):
         comm.Barrier()
         for at in range(comm.size):
             for by in range(comm.size):
-                found = file.read(by * size, np.empty(size, np.uint8), at)
-                assert (found == by).all()
+                actual = file.read(by * size, np.empty(size, np.uint8), at)
+                assert (actual == by).all()
         comm.Barrier()
 
 
-def test_shared_memory_ends_at_the_host(comm, mates):
+def test_hosts_do_not_share_memory(comm, mates):
     check_who_sees(comm, mates, "/dev/shm")
 
 
-def test_each_host_has_disks_of_its_own(comm, mates):
+def test_hosts_do_not_share_local_disks(comm, mates):
     for folder in os.environ["PLAIT_HOSTS_LOCAL"].split(os.pathsep):
         check_who_sees(comm, mates, folder)
 
 
-def test_other_folders_are_the_same_for_all(comm, mates, shared):
+def test_all_hosts_share_other_folders(comm, mates, shared):
     comm.Barrier()
     check_who_sees(comm, list(range(comm.size)), shared)

@@ -1,4 +1,4 @@
-"""Shared Files: what any rank writes at any offset is what every rank reads, wherever the bytes lie."""
+"""Shared Files: every rank reads what any rank wrote at any offset, wherever the bytes are stored."""
 
 import itertools
 
@@ -35,7 +35,7 @@ def test_every_rank_reads_what_others_wrote(apart, shared, disk, place, unit):
 
 @pytest.mark.parametrize(("place", "unit"), UNITS[:3])
 def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
-    """Between barriers ranks write ranges of their own and read what was there before."""
+    """Between barriers the ranks write disjoint ranges and read ranges that no rank writes."""
     apart.Barrier()
     size = 200_000
     random = np.random.default_rng(5)
@@ -45,25 +45,25 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
         select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit
     ) as file:
         for phase in range(12):
-            # All ranks draw the same cuts; rank r takes every r-th piece, some of which nobody writes.
+            # All ranks draw the same cuts. Rank r accesses the pieces i with i % size == r; some are not written.
             cuts = np.unique(random.integers(0, size + 1, 40))
             writes = random.integers(0, 3, len(cuts)) > 0
             before, before_end = model.copy(), end
             requests = []
             for i, (begin, stop) in enumerate(itertools.pairwise(cuts)):
-                mine = i % apart.size == apart.rank
+                is_local = i % apart.size == apart.rank
                 if writes[i]:
                     fresh = content([phase, i], stop - begin)
                     model[begin:stop] = fresh
                     end = max(end, int(stop))
-                    if mine:
+                    if is_local:
                         requests.append((file.iwrite(begin, fresh), None))
-                elif mine and stop <= before_end:
+                elif is_local and stop <= before_end:
                     requests.append((file.iread(begin, int(stop - begin)), before[begin:stop]))
             for request, expected in requests:
-                found = request.wait()
+                actual = request.wait()
                 if expected is not None:
-                    np.testing.assert_array_equal(found, expected)
+                    np.testing.assert_array_equal(actual, expected)
             apart.Barrier()
             assert file.size() == end
             begin, stop = sorted(np.random.default_rng([phase, apart.rank]).integers(0, end + 1, 2))
@@ -76,7 +76,7 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
                 model[end:] = 0
                 file.resize(end)
                 assert file.size() == end
-                apart.Barrier()  # before others write more
+                apart.Barrier()  # before the other ranks write again
         np.testing.assert_array_equal(file.read(0, end), model[:end])
 
 
@@ -89,29 +89,29 @@ def test_overlapping_writes_leave_bytes_of_the_writers(apart, shared, disk, plac
     ) as file:
         file.resize(size)
         mark = np.full(size, apart.rank + 1, "u1")
-        own = np.random.default_rng(apart.rank)
-        cuts = [sorted(int(each) for each in own.integers(0, size, 2)) for _ in range(20)]
+        random = np.random.default_rng(apart.rank)
+        cuts = [sorted(int(number) for number in random.integers(0, size, 2)) for _ in range(20)]
         everyone = apart.allgather(cuts)
         wait_all([file.iwrite(begin, mark[begin:end]) for begin, end in cuts])
         apart.Barrier()
-        found = file.read(0, size)
+        actual = file.read(0, size)
         allowed = np.zeros((apart.size + 1, size), bool)
         for rank, ranges in enumerate(everyone):
             for begin, end in ranges:
                 allowed[rank + 1, begin:end] = True
         allowed[0] = ~allowed[1:].any(axis=0)
-        assert allowed[found, np.arange(size)].all()
+        assert allowed[actual, np.arange(size)].all()
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_nobody_wrote_is_zero(apart, shared, disk, place):
+def test_bytes_that_no_rank_wrote_are_zero(apart, shared, disk, place):
     apart.Barrier()
     with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=50) as file:
         if apart.rank == apart.size - 1:
             file.write(3_000, b"far out")
         apart.Barrier()
         assert file.read(0, 3_007).tobytes() == bytes(3_000) + b"far out"
-        into = np.full(100, 7, "u1")  # not only where it happened to be zero
+        into = np.full(100, 7, "u1")  # not zero before, so that the read must set it
         assert not file.iread(2_890, into).wait().any()
         assert file.size() == 3_007
         with pytest.raises(plait.StoreError, match=r"cannot read 8 bytes at offset 3000 .*it ends at 3007"):
@@ -157,7 +157,7 @@ def test_ranks_detect_whether_they_share_a_folder(apart, shared, disk):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_limits_are_kept(comm, shared, disk, place):
+def test_writes_beyond_the_limit_fail(comm, shared, disk, place):
     comm.Barrier()
     path = select_folder(place, disk, shared) / "data"
     with shared_files.open(path, "w", comm=comm, place=place, limit=1000, unit=100) as file:
@@ -175,7 +175,7 @@ def test_limits_are_kept(comm, shared, disk, place):
         assert file.size() == 1000
 
 
-def test_mistakes_are_told_to_all(comm, shared, disk):
+def test_mistakes_are_errors_on_all_ranks(comm, shared, disk):
     comm.Barrier()
     path = disk / "data"
 
@@ -215,7 +215,7 @@ def test_mistakes_are_told_to_all(comm, shared, disk):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("waiting_in", ["close", "resize"])
-def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, waiting_in):
+def test_an_exception_in_the_with_block_reaches_all_ranks(comm, shared, disk, place, waiting_in):
     comm.Barrier()
     last = comm.size - 1
 
@@ -236,15 +236,15 @@ def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, wait
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_lacking_room_is_told(comm, shared, disk, place, capfd):
+def test_too_little_disk_space_is_a_warning(comm, shared, disk, place, capfd):
     comm.Barrier()
     path = select_folder(place, disk, shared) / "data"
     with shared_files.open(path, "w", comm=comm, place=place, expected=2**60):
         pass
     with shared_files.open(path, "w", comm=comm, place=place, expected=1):
         pass
-    told = capfd.readouterr().err
-    assert told.count("is expected to get 1152921504606846976 bytes") == (comm.rank == 0)
+    printed = capfd.readouterr().err
+    assert printed.count("is expected to get 1152921504606846976 bytes") == (comm.rank == 0)
 
 
 def test_both_places_in_one_program(comm, shared, disk):

@@ -1,4 +1,4 @@
-"""Shared Files that stay, take the place of others, are opened by other numbers of ranks, or leave nothing behind."""
+"""Persistent and temporary Shared Files: reopened by other numbers of ranks, replaced, or removed at close."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from plait import shared as shared_files
 
 @contextlib.contextmanager
 def first_ranks(comm, size):
-    """A communicator of the first ranks; None on the others."""
+    """Yields a communicator of the first `size` ranks; None on the others."""
     part = comm.Split(0 if comm.rank < size else MPI.UNDEFINED, comm.rank)
     yield part if comm.rank < size else None
     if comm.rank < size:
@@ -28,7 +28,7 @@ def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place,
     comm.Barrier()
     count = 50_000
     size = comm.size
-    # On several hosts few ranks may not see all disks.
+    # On several hosts, fewer ranks may not see all disks.
     pairs = (
         [(size, size)] if SEVERAL_HOSTS and place == "striped" else [(size, 1), (size, 2), (3, size), (1, size), (2, 3)]
     )
@@ -59,7 +59,7 @@ def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place,
             file.write(0, b"x")
 
 
-def test_missing_components_are_told(comm, shared, disk):
+def test_missing_components_are_errors(comm, shared, disk):
     comm.Barrier()
     path = disk / "data"
     error_everywhere(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, "there is no such file")
@@ -75,7 +75,7 @@ def test_missing_components_are_told(comm, shared, disk):
     error_everywhere(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, where)
 
 
-def test_a_new_file_takes_the_place_of_the_old(comm, shared, disk):
+def test_a_new_file_replaces_the_old_one(comm, shared, disk):
     comm.Barrier()
     path = disk / "data"
     kinds = ("striped",) if SEVERAL_HOSTS else ("striped", "one", "striped", "striped", "one", "one")
@@ -86,7 +86,7 @@ def test_a_new_file_takes_the_place_of_the_old(comm, shared, disk):
             assert file.one == (kind == "one")
             assert file.read(0, comm.size).tolist() == [number] * comm.size
         here = 1 if SEVERAL_HOSTS else comm.size
-        names = sorted(each.name for each in disk.iterdir())
+        names = sorted(entry.name for entry in disk.iterdir())
         if kind == "one":
             assert names == ["data"]
         elif not SEVERAL_HOSTS:
@@ -113,8 +113,8 @@ def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, e
         with pytest.raises(plait.StoreError, match="rank 0 has abandoned"):
             file.close()
     comm.Barrier()
-    with shared_files.open(path, "r", comm=comm) as found:
-        assert found.read(0, comm.size).tobytes() == (b"n" if ends == "well" else b"o") * comm.size
+    with shared_files.open(path, "r", comm=comm) as actual:
+        assert actual.read(0, comm.size).tobytes() == (b"n" if ends == "well" else b"o") * comm.size
     comm.Barrier()
     if not SEVERAL_HOSTS:
         assert len(list(path.parent.iterdir())) == (1 if place == "one" else 2 * comm.size)
@@ -128,7 +128,7 @@ def test_a_file_that_is_not_persistent_leaves_nothing(apart, shared, disk, place
     with shared_files.open(folder / "data", "w", comm=apart, place=place) as file:
         apart.Barrier()
         if place == "striped":
-            assert not any(folder.iterdir())  # a kill leaves nothing either
+            assert not any(folder.iterdir())  # so nothing stays even if the ranks are killed
         file.write(apart.rank * 10_000, bytes(10_000))
         file.sync()
         apart.Barrier()

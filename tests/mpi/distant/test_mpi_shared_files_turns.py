@@ -1,4 +1,4 @@
-"""Shared Files beside other collective calls, and with ranks that cannot go on."""
+"""Shared Files interleaved with other collective calls, and with ranks that fail."""
 
 import resource
 from pathlib import Path
@@ -12,8 +12,8 @@ import plait
 from plait import shared as shared_files
 
 
-def test_a_file_that_was_given_up_is_closed_once_more(comm, shared, disk, place):
-    """The others have heard of it in another call: none of them waits for that rank, and none keeps the file."""
+def test_an_abandoned_file_is_closed_on_all_ranks(comm, shared, disk, place):
+    """The other ranks get the error from another collective call; none waits for that rank, and the file is removed."""
     comm.Barrier()
     last = comm.size - 1
     path = select_folder(place, disk, shared) / "data"
@@ -37,25 +37,25 @@ def test_a_file_that_was_given_up_is_closed_once_more(comm, shared, disk, place)
     comm.Barrier()
 
 
-def test_collective_calls_take_turns_with_those_that_were_started(comm, shared, disk, place):
-    """Accesses of another file that are under way use the same messages between ranks."""
+def test_collective_calls_and_pending_accesses_do_not_interfere(comm, shared, disk, place):
+    """Pending accesses to another file use the same messages between ranks."""
     comm.Barrier()
     shape = (40, 3000)
     rows = plait.Layout(shape, "(cyclic, *)", grid=(comm.size,))
     columns = plait.Layout(shape, "(*, cyclic)", grid=(comm.size,))
     whole = np.arange(120_000.0).reshape(shape)
-    mine = np.ascontiguousarray(whole[comm.rank :: comm.size])
+    local = np.ascontiguousarray(whole[comm.rank :: comm.size])
     path = select_folder(place, disk, shared) / "data"
     options = {"comm": comm, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
     with plait.open(shared / "field.npy", "w", **options) as field:
         for turn in range(6):
-            write = field.iwrite(mine + turn, rows)
+            write = field.iwrite(local + turn, rows)
             read = field.iread(columns)
             with shared_files.open(path, "w", comm=comm, place=place) as file:
                 file.write(comm.rank, bytes([turn]))
                 file.resize(2 * comm.size)
                 assert file.read(comm.rank, 1).tolist() == [turn]
-            again = field.iwrite(mine, rows)
+            again = field.iwrite(local, rows)
             error_everywhere(
                 comm, lambda: shared_files.open(path, "x", comm=comm), plait.ArgumentError, 'mode "x" is not known'
             )
@@ -66,16 +66,16 @@ def test_collective_calls_take_turns_with_those_that_were_started(comm, shared, 
 
 @pytest.mark.several_ranks
 def test_an_open_that_fails_leaves_the_old_file(comm, shared):
-    """One rank has no descriptor left for the new one."""
+    """One rank has no file descriptor left for the new file."""
     comm.Barrier()
     path = shared / "data"
     with shared_files.open(path, "w", comm=comm, place="one", persistent=True) as file:
         file.write(0, b"old")
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     if comm.rank == comm.size - 1:
-        with Path("/dev/null").open() as lowest:
-            fewest = lowest.fileno()
-        resource.setrlimit(resource.RLIMIT_NOFILE, (fewest, limits[1]))
+        with Path("/dev/null").open() as probe:  # gets the lowest free descriptor
+            lowest_free = probe.fileno()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, limits[1]))
     try:
         error = error_everywhere(
             comm,
@@ -89,5 +89,5 @@ def test_an_open_that_fails_leaves_the_old_file(comm, shared):
     with shared_files.open(path, comm=comm) as file:
         assert file.read(0, 3).tobytes() == b"old"
     comm.Barrier()
-    assert [each.name for each in shared.iterdir()] == ["data"]
+    assert [entry.name for entry in shared.iterdir()] == ["data"]
     comm.Barrier()

@@ -11,7 +11,7 @@ SHAPE = (6, 10)
 
 
 def matrix_models(ranks, order):
-    """Every pair of distributions of a matrix on every grid of so many ranks."""
+    """Returns every pair of distributions of a matrix, on every grid of `ranks` ranks."""
     grids = [(rows, ranks // rows) for rows in range(1, ranks + 1) if ranks % rows == 0]
     result = [
         LayoutModel(SHAPE, (first, second), grid, order=order)
@@ -23,10 +23,10 @@ def matrix_models(ranks, order):
     return result + [LayoutModel(SHAPE, ("*", dist), (ranks,), order=order) for dist in distributions(SHAPE[1], ranks)]
 
 
-def check(found, expected):
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
-    np.testing.assert_array_equal(found, expected)
+def check(actual, expected):
+    assert actual.dtype == expected.dtype
+    assert actual.shape == expected.shape
+    np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
@@ -41,11 +41,11 @@ def test_every_pair_of_distributions(comm, shared, strategy, file_order, order):
         path, "r+", comm=comm, shape=SHAPE, dtype="f8", order=file_order, strategy=strategy, memory=104
     ) as file:
         for i, model in enumerate(models[:: 1 + len(models) // 120]):
-            mine = model.local(whole + i, comm.rank)
-            file.write(mine, model.layout())
-            found = file.read(model.layout())
-            check(found, mine)
-            assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
+            local = model.local(whole + i, comm.rank)
+            file.write(local, model.layout())
+            actual = file.read(model.layout())
+            check(actual, local)
+            assert actual.flags.f_contiguous if order == "F" else actual.flags.c_contiguous
             if i % 10 == 0 and comm.rank == 0:
                 raw = np.fromfile(path).reshape(SHAPE, order=file_order)
                 np.testing.assert_array_equal(raw, whole + i)
@@ -99,9 +99,9 @@ def test_new_files(comm, shared, strategy):
         with plait.open(path, "w", comm=comm, shape=(7, 9), dtype="f8", order=order, strategy=strategy) as file:
             file.write(model.local(whole, comm.rank), model.layout())
             assert not path.exists()
-        found = np.load(path)
-        np.testing.assert_array_equal(found, whole)
-        assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
+        actual = np.load(path)
+        np.testing.assert_array_equal(actual, whole)
+        assert actual.flags.f_contiguous if order == "F" else actual.flags.c_contiguous
         with plait.open(path, comm=comm) as file:
             check(file.read(model.layout()), model.local(whole, comm.rank))
     if comm.rank == 0:
@@ -134,21 +134,21 @@ def test_arrays_of_many_windows(comm, shared, memory):
 def test_arrays_may_have_any_strides(comm, shared):
     whole = numbered((8, 12))
     model = LayoutModel((8, 12), ("cyclic", "*"), (comm.size,))
-    mine = model.local(whole, comm.rank)
+    local = model.local(whole, comm.rank)
     path = shared / "a.bin"
     if comm.rank == 0:
         path.write_bytes(bytes(whole.nbytes))
     for strategy in ("direct", "two-phase"):
         with plait.open(path, "r+", comm=comm, shape=(8, 12), dtype="f8", strategy=strategy, memory=100) as file:
-            wide = np.full((2 * mine.shape[0], 36), -1.0)
-            # Each rank's array lies in its own way.
+            wide = np.full((2 * local.shape[0], 36), -1.0)
+            # The ranks' arrays have different strides and start at different elements.
             view = wide[::2, ::3] if comm.rank % 2 else wide[1::2, 35::-3]
-            view[...] = mine
+            view[...] = local
             file.write(view, model.layout())
             view[...] = 0
             assert file.read(model.layout(), out=view) is view
-            check(view, mine)
-            assert (wide == -1).sum() == wide.size - mine.size
+            check(view, local)
+            assert (wide == -1).sum() == wide.size - local.size
 
 
 def test_more_ranks_than_elements(comm, shared):
@@ -172,21 +172,21 @@ def test_requests_of_two_files_interleave(comm, shared):
         plait.open(shared / f"{i}.npy", "w", comm=comm, shape=(16, 12), dtype="f8", strategy="two-phase", memory=256)
         for i in range(2)
     ]
-    local = [np.empty(layout.local_shape(comm.rank)) for layout in layouts]
+    arrays = [np.empty(layout.local_shape(comm.rank)) for layout in layouts]
     requests = []
-    for step in range(12):
-        i = step % 2
-        requests.append(files[i].iwrite(np.full_like(local[i], step), layouts[i]))
+    for turn in range(12):
+        i = turn % 2
+        requests.append(files[i].iwrite(np.full_like(arrays[i], turn), layouts[i]))
         requests.append(files[1 - i].iread(layouts[1 - i]))
-        if step == 5:  # a blocking call in between
+        if turn == 5:  # a blocking call between the requests
             assert (files[0].read(layouts[0]) == 4).all()
-    # Ranks wait in different orders.
+    # Odd ranks wait in the order of the requests, even ranks in the reverse order.
     for at in range(len(requests)) if comm.rank % 2 else reversed(range(len(requests))):
-        step, kind = divmod(at, 2)
+        turn, kind = divmod(at, 2)
         result = requests[at].wait()
         assert requests[at].test()
         if kind == 1:
-            assert (result == max(step - 1, 0)).all()
+            assert (result == max(turn - 1, 0)).all()
     for file in files:
         file.close()
     assert (np.load(shared / "0.npy") == 10).all()
@@ -196,7 +196,7 @@ def test_requests_of_two_files_interleave(comm, shared):
 def test_a_communicator_of_some_ranks(comm, shared):
     part = comm.Split(comm.rank % 2, comm.rank)
     name = shared / f"{comm.rank % 2}.npy"
-    comm.Barrier()  # the folder is there
+    comm.Barrier()  # rank 0 has made the folder
     layout = plait.Layout((8, 9), "(*, cyclic)", grid=(part.size,))
     with plait.open(name, "w", comm=part, shape=(8, 9), dtype="i4", strategy="two-phase") as file:
         file.write(np.full(layout.local_shape(part.rank), part.rank, "i4"), layout)
@@ -204,7 +204,7 @@ def test_a_communicator_of_some_ranks(comm, shared):
     part.Free()
 
 
-def test_a_process_alone_beside_the_others(comm, shared):
+def test_each_rank_opens_a_file_without_a_communicator(comm, shared):
     comm.Barrier()
     path = shared / f"{comm.rank}.npy"
     with plait.open(path, "w", shape=(3,), dtype="i4") as file:
@@ -212,7 +212,7 @@ def test_a_process_alone_beside_the_others(comm, shared):
     assert np.load(path).tolist() == [comm.rank] * 3
 
 
-def test_explain_needs_no_partner(comm, shared):
+def test_explain_is_not_collective(comm, shared):
     path = shared / "a.npy"
     if comm.rank == 0:
         np.save(path, numbered((64, 64)))

@@ -40,10 +40,10 @@ def test_ranks_append_blocks(shared, options, axis):
         file.resize((3, 4))
         file.resize((6, 9))
     with plait.open(url, comm=MPI.COMM_SELF) as file:
-        found = file.read(plait.Layout((6, 9), "(block, *)", grid=(1,)))
-    np.testing.assert_array_equal(found[:3, :4], whole[:3, :4])
-    assert not found[3:].any()
-    assert not found[:, 4:].any()
+        actual = file.read(plait.Layout((6, 9), "(block, *)", grid=(1,)))
+    np.testing.assert_array_equal(actual[:3, :4], whole[:3, :4])
+    assert not actual[3:].any()
+    assert not actual[:, 4:].any()
     COMM.Barrier()
 
 
@@ -89,17 +89,17 @@ def test_ranks_append_blocks_to_hdf5(shared, options, axis):
         file.resize((6, 9))
         layout = plait.Layout((2, 9), "(cyclic, *)", grid=(COMM.size,))
         file.append(np.ones(layout.local_shape(COMM.rank), "i4"), layout)
-    found = open_alone(url)
-    np.testing.assert_array_equal(found[:3, :4], whole[:3, :4])
-    assert not found[3:6].any()
-    assert not found[:6, 4:].any()
-    assert found[6:].all()
+    actual = open_alone(url)
+    np.testing.assert_array_equal(actual[:3, :4], whole[:3, :4])
+    assert not actual[3:6].any()
+    assert not actual[:6, 4:].any()
+    assert actual[6:].all()
     COMM.Barrier()
 
 
 @pytest.mark.parametrize("options", [{}, {"codec": "zlib:1"}])
 def test_ranks_append_again_after_a_smaller_shape(shared, options):
-    """The smaller shape needs no appended chunk, but the ranks continue to append after these."""
+    """The smaller shape contains no element of the appended chunks, but later blocks are still stored after them."""
     url = f"{shared / 'b.h5'}::/v"
     whole, first, second = make_block((4, 4), 0), make_block((8, 4), 1), make_block((8, 4), 2)
     rows = plait.Layout(whole.shape, "(block, *)", grid=(COMM.size,))
@@ -179,12 +179,12 @@ def test_an_array_that_a_rank_abandons_is_not_added(shared):
 
     error_everywhere(COMM, add, plait.ArgumentError, "shape")
     COMM.Barrier()
-    assert [one.name for one in plait.arrays_in(path)] == ["first"]
+    assert [array.name for array in plait.arrays_in(path)] == ["first"]
     COMM.Barrier()
 
 
-def test_a_shape_that_one_rank_rejects_is_that_of_no_rank(shared):
-    """Only the rank that writes the header knows that the new shape does not fit there."""
+def test_a_shape_that_one_rank_rejects_is_set_on_no_rank(shared):
+    """Only the rank that writes the header detects that the text of the new shape does not fit into it."""
     url = shared / "short.npy"
     if COMM.rank == 0:
         text = b"{'descr':'|u1','fortran_order':False,'shape':(9,)}\n"

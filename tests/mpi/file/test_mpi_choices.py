@@ -1,4 +1,4 @@
-"""Strategies that are chosen by what accesses took: the same on all ranks, whatever else fails between them."""
+"""Strategies that are chosen by measured times: the same on all ranks, even if other calls fail in between."""
 
 import numpy as np
 import pytest
@@ -34,25 +34,25 @@ def part(layout, whole, comm):
 
 
 def strategies(file, comm, write=False):
-    """The lines of the plans that tell of strategies, which must be the same everywhere."""
+    """Returns the lines about strategies in the plans of all layouts; they must be the same on all ranks."""
     lines = []
     for layout in layouts(comm):
         lines += [
             line for line in file.explain(layout, write=write).splitlines() if line.startswith(("strategy", "measured"))
         ]
     everyone = comm.allgather(lines)
-    assert all(theirs == everyone[0] for theirs in everyone), everyone
+    assert all(rank_lines == everyone[0] for rank_lines in everyone), everyone
     return lines
 
 
-def test_all_ranks_come_to_the_same_choices(comm, file, whole):
-    for _ in range(100):  # so that other ways are tried
+def test_all_ranks_make_the_same_choices(comm, file, whole):
+    for _ in range(100):  # enough accesses that other strategies are tried
         for layout in layouts(comm):
             np.testing.assert_array_equal(file.read(layout), part(layout, whole, comm))
     assert any(line.startswith("measured   ") for line in strategies(file, comm))
 
 
-def test_writes_choose_too(comm, file, whole):
+def test_writes_make_the_same_choices(comm, file, whole):
     for number in range(10):
         for layout in layouts(comm):
             file.write(part(layout, whole + number, comm), layout)
@@ -72,7 +72,7 @@ def test_other_numbers_of_writers_are_tried(comm, shared):
         np.testing.assert_array_equal(np.load(shared / "b.npy"), whole * 63)
 
 
-def test_a_strategy_that_is_asked_for_stays(comm, shared, file, whole):
+def test_a_requested_strategy_is_not_changed(comm, shared, file, whole):
     for strategy in ("direct", "two-phase"):
         with plait.open(shared / "a.npy", comm=comm, strategy=strategy) as forced:
             for _ in range(8):
@@ -82,17 +82,17 @@ def test_a_strategy_that_is_asked_for_stays(comm, shared, file, whole):
 
 
 @pytest.mark.several_ranks
-def test_ranks_whose_calls_failed_still_choose_alike(comm, file, whole):
-    """What a rank that failed has not planned, the others have: all of them must forget it."""
+def test_ranks_make_the_same_choices_after_failed_calls(comm, file, whole):
+    """If a call fails before one rank has planned, the other ranks must discard their plans of that call."""
     random = np.random.default_rng(5)
     for turn in range(60):
         layout = layouts(comm)[random.integers(len(LAYOUTS))]
         failing = int(random.integers(comm.size))
         kind = random.integers(6)
-        if kind == 0:  # of this file, before anything is planned
+        if kind == 0:  # an error in a call of this file, before anything is planned
             out = np.empty(3) if comm.rank == failing else None
             error_everywhere(comm, lambda layout=layout, out=out: file.read(layout, out=out), plait.ArgumentError)
-        elif kind == 1:  # of another call on the same communicator
+        elif kind == 1:  # an error in another call on the same communicator
 
             def differ(layout=layout, failing=failing):
                 if comm.rank == failing:

@@ -15,23 +15,23 @@ ARRAY = np.arange(48.0, dtype="f4").reshape(12, 4)
 def test_formats_under_another_ending(comm, shared, kind):
     path = shared / "a.mat"
     layout = plait.Layout(ARRAY.shape, "(block, *)", grid=(comm.size,))
-    mine = ARRAY[layout.indices(comm.rank)[0]]
+    local = ARRAY[layout.indices(comm.rank)[0]]
     with plait.open(path, "w", comm=comm, shape=ARRAY.shape, dtype="f4", format=kind) as file:
-        file.write(mine, layout)
+        file.write(local, layout)
     with plait.open(path, comm=comm) as file:
-        np.testing.assert_array_equal(file.read(layout), mine)
+        np.testing.assert_array_equal(file.read(layout), local)
     target = shared / "b.mat"
     plait.copy(path, target, comm=comm, format="zarr")
     with plait.open(target, comm=comm) as file:
-        np.testing.assert_array_equal(file.read(layout), mine)
+        np.testing.assert_array_equal(file.read(layout), local)
     if kind not in ("npz", "safetensors"):
         with plait.open(path, "r+", comm=comm) as file:
-            file.write(-mine, layout)
+            file.write(-local, layout)
         with plait.open(path, comm=comm) as file:
-            np.testing.assert_array_equal(file.read(layout), -mine)
+            np.testing.assert_array_equal(file.read(layout), -local)
 
 
-def test_hdf5_behind_a_user_block(comm, shared):
+def test_hdf5_after_a_user_block(comm, shared):
     path = shared / "a.mat"
     if comm.rank == 0:
         with h5py.File(path, "w", userblock_size=512) as file:

@@ -1,4 +1,4 @@
-"""Large files read past the page cache, by any number of ranks: every byte is right, and it is said how it was read."""
+"""Large files read past the page cache by any number of ranks: the data is right, and explain() says how it is read."""
 
 import os
 
@@ -21,7 +21,7 @@ def drop_file(name):
 
 @pytest.fixture
 def path(comm, shared):
-    """A file with a header, so that hardly anything in it begins at a page."""
+    """A file with a header, so that few elements begin at a page boundary."""
     name = shared / "a.npy"
     if comm.rank == 0:
         np.save(name, np.asfortranarray(numbers()))
@@ -35,14 +35,14 @@ def numbers():
 
 
 def make_layout(comm, dist):
-    distributed = [one for one in dist if one != "*"]
+    distributed = [distribution for distribution in dist if distribution != "*"]
     grid = (comm.size,) if len(distributed) == 1 else (1, comm.size)
     return plait.Layout(SHAPE, list(dist), grid=grid, order="F")
 
 
 def check(comm, file, layout, whole):
-    mine = whole[np.ix_(*layout.indices(comm.rank))]
-    np.testing.assert_array_equal(file.read(layout), mine)
+    local = whole[np.ix_(*layout.indices(comm.rank))]
+    np.testing.assert_array_equal(file.read(layout), local)
 
 
 @pytest.mark.parametrize("setting", ["auto", "always", "never"])
@@ -58,7 +58,7 @@ def test_all_bytes_are_read(comm, path, monkeypatch, setting, strategy):
             comm.Barrier()
 
 
-def test_finds_what_others_have_changed(comm, path, monkeypatch):
+def test_reads_changes_of_other_programs(comm, path, monkeypatch):
     monkeypatch.setenv("PLAIT_DIRECT_IO", "always")
     whole = numbers()
     with plait.open(path, comm=comm) as file:
@@ -66,7 +66,7 @@ def test_finds_what_others_have_changed(comm, path, monkeypatch):
         for change in range(3):
             check(comm, file, layout, whole)
             comm.Barrier()
-            # Another program, whose changes are in the page cache and not on the disk.
+            # The mapping acts as another program: its changes are in the page cache and not yet on the disk.
             rows = slice(100 * change, 100 * change + 700)
             whole[rows] += 1
             if comm.rank == change % comm.size:
@@ -75,7 +75,7 @@ def test_finds_what_others_have_changed(comm, path, monkeypatch):
         check(comm, file, layout, whole)
 
 
-def test_says_how_it_reads(comm, path, monkeypatch):
+def test_explain_states_how_files_are_read(comm, path, monkeypatch):
     monkeypatch.setenv("PLAIT_DIRECT_IO", "auto")
     layout = make_layout(comm, LAYOUTS[0])
     with plait.open(path, comm=comm) as file:
@@ -97,7 +97,7 @@ def test_says_how_it_reads(comm, path, monkeypatch):
         assert "past the page cache" not in file.explain(layout)
 
 
-def test_a_setting_that_is_not_known_is_refused_by_all(comm, path, monkeypatch):
+def test_an_unknown_setting_is_an_error_on_all_ranks(comm, path, monkeypatch):
     if comm.rank == 0:
         monkeypatch.setenv("PLAIT_DIRECT_IO", "sometimes")
     with pytest.raises(plait.ArgumentError, match="PLAIT_DIRECT_IO=sometimes is not known; use auto, never or always"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from limits import no_file_beyond
 from mpi4py import MPI
-from same import error_everywhere, told
+from same import catch_error, error_everywhere
 
 import plait
 
@@ -24,7 +24,7 @@ def path(comm, shared):
     return name
 
 
-def opened(path, comm, mode="r", **options):
+def open_file(path, comm, mode="r", **options):
     return plait.open(path, mode, comm=comm, **{"shape": SHAPE, "dtype": "f8", "strategy": "two-phase", **options})
 
 
@@ -32,33 +32,33 @@ def rows(comm):
     return plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
 
 
-def works(comm, path):
-    """Expects that a plain collective read gives what it should."""
-    with opened(path, comm) as file:
+def check_read(comm, path):
+    """Expects that a simple collective read returns the right elements."""
+    with open_file(path, comm) as file:
         np.testing.assert_array_equal(file.read(rows(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size])
 
 
 def test_a_missing_file(comm, shared, path):
     missing = shared / "missing.bin"
-    text = error_everywhere(comm, lambda: opened(missing, comm), plait.StoreError, f"cannot open {missing}")
+    text = error_everywhere(comm, lambda: open_file(missing, comm), plait.StoreError, f"cannot open {missing}")
     assert ("(on rank 0)" in text) == (comm.size > 1)
-    error_everywhere(comm, lambda: opened(shared / "no" / "a", comm, "w"), plait.StoreError, "does not exist")
+    error_everywhere(comm, lambda: open_file(shared / "no" / "a", comm, "w"), plait.StoreError, "does not exist")
     with pytest.raises(plait.StoreError) as caught:
-        opened(missing, comm)
+        open_file(missing, comm)
     assert caught.value.errno == errno.ENOENT
-    works(comm, path)
+    check_read(comm, path)
 
 
 def test_a_file_that_is_too_short(comm, shared, path):
     if comm.rank == 0:
         (shared / "short.bin").write_bytes(bytes(959))
-    error_everywhere(comm, lambda: opened(shared / "short.bin", comm), plait.StoreError, "has 959 bytes")
-    works(comm, path)
+    error_everywhere(comm, lambda: open_file(shared / "short.bin", comm), plait.StoreError, "has 959 bytes")
+    check_read(comm, path)
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 def test_a_file_that_is_cut_while_it_is_open(comm, shared, path, strategy):
-    file = opened(path, comm, strategy=strategy)
+    file = open_file(path, comm, strategy=strategy)
     if comm.rank == 0:
         os.truncate(path, 500)
     comm.Barrier()
@@ -70,21 +70,21 @@ def test_a_file_that_is_cut_while_it_is_open(comm, shared, path, strategy):
 
 
 def test_writing_to_a_file_that_is_open_for_reading(comm, path):
-    with opened(path, comm) as file:
-        mine = np.zeros(rows(comm).local_shape(comm.rank))
-        error_everywhere(comm, lambda: file.write(mine, rows(comm)), plait.ArgumentError, "open for reading")
-        request = file.iwrite(mine, rows(comm))
+    with open_file(path, comm) as file:
+        local = np.zeros(rows(comm).local_shape(comm.rank))
+        error_everywhere(comm, lambda: file.write(local, rows(comm)), plait.ArgumentError, "open for reading")
+        request = file.iwrite(local, rows(comm))
         error_everywhere(comm, request.wait, plait.ArgumentError, "open for reading")
-    works(comm, path)
+    check_read(comm, path)
 
 
 def test_a_layout_for_other_ranks(comm, path):
     layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size + 1,))
-    with opened(path, comm) as file:
+    with open_file(path, comm) as file:
         error_everywhere(comm, lambda: file.read(layout), plait.ArgumentError, f"has {comm.size + 1} ranks")
         if comm.size > 1:
             error_everywhere(comm, lambda: file.read(), plait.ArgumentError, "need a layout")
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
@@ -92,7 +92,7 @@ def test_a_layout_for_other_ranks(comm, path):
 def test_one_rank_passes_a_wrong_array(comm, path, bad):
     wrong = comm.rank == bad % comm.size
     good = np.zeros(rows(comm).local_shape(comm.rank))
-    with opened(path, comm, "r+") as file:
+    with open_file(path, comm, "r+") as file:
         for array, says in [
             (np.zeros((1, 1)), "is an array of shape 1x1"),
             (good.astype("f4"), "has dtype float32"),
@@ -124,7 +124,7 @@ def test_one_rank_passes_a_wrong_array(comm, path, bad):
             plait.ArgumentError,
             "step is -1",
         )
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
@@ -133,7 +133,7 @@ def test_ranks_that_call_with_different_arguments(comm, path):
     columns = plait.Layout(SHAPE, "(*, cyclic)", grid=(comm.size,))
     part = plait.Layout((6, 10), "(cyclic, *)", grid=(comm.size,))
     differ = "the ranks of a collective call differ: rank 0 calls "
-    with opened(path, comm, "r+") as file:
+    with open_file(path, comm, "r+") as file:
         text = error_everywhere(comm, lambda: file.read(columns if last else rows(comm)), plait.ArgumentError, differ)
         assert str(columns) in text
         assert str(rows(comm)) in text
@@ -141,13 +141,13 @@ def test_ranks_that_call_with_different_arguments(comm, path):
         error_everywhere(
             comm, lambda: file.read(part, region=np.s_[6:] if last else np.s_[:6]), plait.ArgumentError, differ
         )
-        mine = np.zeros(rows(comm).local_shape(comm.rank))
+        local = np.zeros(rows(comm).local_shape(comm.rank))
         text = error_everywhere(
-            comm, lambda: file.write(mine, rows(comm)) if last else file.read(rows(comm)), plait.ArgumentError, differ
+            comm, lambda: file.write(local, rows(comm)) if last else file.read(rows(comm)), plait.ArgumentError, differ
         )
         assert "calls write(" in text
         np.testing.assert_array_equal(file.read(rows(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size])
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
@@ -167,19 +167,22 @@ def test_ranks_that_call_with_different_arguments(comm, path):
 def test_ranks_that_open_differently(comm, path, name, one, other):
     value = other if comm.rank == comm.size - 1 else one
     error_everywhere(
-        comm, lambda: opened(path, comm, **{name: value}), plait.ArgumentError, "the ranks of a collective call differ"
+        comm,
+        lambda: open_file(path, comm, **{name: value}),
+        plait.ArgumentError,
+        "the ranks of a collective call differ",
     )
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
 def test_ranks_that_open_different_files(comm, shared, path):
-    mine = shared / f"{comm.rank // (comm.size - 1)}.bin"
-    text = error_everywhere(comm, lambda: opened(mine, comm, "w"), plait.ArgumentError, "0.bin")
+    name = shared / f"{comm.rank // (comm.size - 1)}.bin"
+    text = error_everywhere(comm, lambda: open_file(name, comm, "w"), plait.ArgumentError, "0.bin")
     assert "1.bin" in text
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
@@ -187,53 +190,53 @@ def test_one_rank_opens_with_wrong_arguments(comm, path):
     last = comm.rank == comm.size - 1
     for options in ({"mode": "x"}, {"dtype": object}, {"order": "K"}, {"shape": (1.5, "x")}, {"dtype": "nonsense"}):
         text = error_everywhere(
-            comm, lambda options=options: opened(path, comm, **(options if last else {})), plait.ArgumentError
+            comm, lambda options=options: open_file(path, comm, **(options if last else {})), plait.ArgumentError
         )
         assert text.endswith(f"(on rank {comm.size - 1})")
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
 @pytest.mark.parametrize("bad", [0, -1])
-def test_one_rank_gives_a_new_file_up(comm, shared, path, bad):
+def test_one_rank_abandons_a_new_file(comm, shared, path, bad):
     new = shared / "new.npy"
-    mine = np.zeros(rows(comm).local_shape(comm.rank))
+    local = np.zeros(rows(comm).local_shape(comm.rank))
 
     def write():
-        with opened(new, comm, "w") as file:
-            file.write(mine, rows(comm))
+        with open_file(new, comm, "w") as file:
+            file.write(local, rows(comm))
             if comm.rank == bad % comm.size:
                 raise KeyError("stop")
 
     if comm.rank == bad % comm.size:
         with pytest.raises(KeyError):
             write()
-        mine_told = None
+        local_error = None
     else:
-        mine_told = told(write)
-    others = [theirs for theirs in comm.allgather(mine_told) if theirs is not None]
-    assert len(others) == comm.size - 1
-    assert set(others) == {others[0]}
-    assert others[0][0] == "StoreError"
-    assert f"{new} was abandoned" in others[0][1]
+        local_error = catch_error(write)
+    errors = [error for error in comm.allgather(local_error) if error is not None]
+    assert len(errors) == comm.size - 1
+    assert set(errors) == {errors[0]}
+    assert errors[0][0] == "StoreError"
+    assert f"{new} was abandoned" in errors[0][1]
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
-    works(comm, path)
+    check_read(comm, path)
 
 
-def test_all_ranks_give_a_new_file_up(comm, shared, path):
+def test_all_ranks_abandon_a_new_file(comm, shared, path):
     new = shared / "new.npy"
-    with pytest.raises(KeyError), opened(new, comm, "w"):
+    with pytest.raises(KeyError), open_file(new, comm, "w"):
         raise KeyError("stop")
-    works(comm, path)
+    check_read(comm, path)
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
 
 
 @pytest.mark.several_ranks
-def test_one_rank_gives_the_reading_of_a_file_up(comm, path):
+def test_one_rank_abandons_a_file_that_it_reads(comm, path):
     def work():
-        with opened(path, comm) as file:
+        with open_file(path, comm) as file:
             file.read(rows(comm))
             if comm.rank == comm.size - 1:
                 raise KeyError("stop")
@@ -242,73 +245,73 @@ def test_one_rank_gives_the_reading_of_a_file_up(comm, path):
     if comm.rank == comm.size - 1:
         with pytest.raises(KeyError):
             work()
-        mine = None
+        local_error = None
     else:
-        mine = told(work)
-    others = [theirs for theirs in comm.allgather(mine) if theirs is not None]
-    assert others == [others[0]] * (comm.size - 1)
-    assert others[0][0] == "StoreError"
-    assert f"{path} was abandoned (on rank {comm.size - 1})" in others[0][1]
-    works(comm, path)
+        local_error = catch_error(work)
+    errors = [error for error in comm.allgather(local_error) if error is not None]
+    assert errors == [errors[0]] * (comm.size - 1)
+    assert errors[0][0] == "StoreError"
+    assert f"{path} was abandoned (on rank {comm.size - 1})" in errors[0][1]
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
 @pytest.mark.parametrize("mode", ["r", "r+", "w"])
 def test_one_rank_closes_while_the_others_read(comm, shared, path, mode):
     name = path if mode != "w" else shared / "new.bin"
-    file = opened(name, comm, mode)
+    file = open_file(name, comm, mode)
     last = comm.rank == comm.size - 1
     text = error_everywhere(
         comm, lambda: file.close() if last else file.read(rows(comm)), plait.ArgumentError, "differ"
     )
     assert "close()" in text
-    # Nothing has happened, so that the same call on all ranks works.
+    # The failed call has changed nothing, so the same call works if all ranks make it.
     assert not file.closed
     assert file.read(rows(comm)).shape == rows(comm).local_shape(comm.rank)
     file.close()
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
-def test_one_rank_leaves_a_new_file_while_the_others_write(comm, shared, path):
+def test_one_rank_closes_a_new_file_while_the_others_write(comm, shared, path):
     new = shared / "new.bin"
-    mine = np.zeros(rows(comm).local_shape(comm.rank))
+    local = np.zeros(rows(comm).local_shape(comm.rank))
 
     def work():
-        with opened(new, comm, "w") as file:
+        with open_file(new, comm, "w") as file:
             if comm.rank != comm.size - 1:
-                file.write(mine, rows(comm))
+                file.write(local, rows(comm))
 
     error_everywhere(comm, work, plait.ArgumentError, "the ranks of a collective call differ")
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
 def test_a_failed_write_that_one_rank_has_not_waited_for(comm, path):
-    mine = np.zeros(rows(comm).local_shape(comm.rank))
-    file = opened(path, comm, "r+")
+    local = np.zeros(rows(comm).local_shape(comm.rank))
+    file = open_file(path, comm, "r+")
     comm.Barrier()
     with no_file_beyond(400):
-        request = file.iwrite(mine, rows(comm))
+        request = file.iwrite(local, rows(comm))
         if comm.rank:
-            assert told(request.wait)[0] == "StoreError"
+            assert catch_error(request.wait)[0] == "StoreError"
         text = error_everywhere(comm, file.close, plait.StoreError, "at offset 400")
     assert text.endswith("(on rank 0)")
     file.write(np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size], rows(comm))
     file.close()
-    works(comm, path)
+    check_read(comm, path)
 
 
 @pytest.mark.several_ranks
 @pytest.mark.parametrize("inner", ["r", "r+", "w"])
 @pytest.mark.parametrize("outer", ["r", "w"])
-def test_one_rank_leaves_two_files_at_once(comm, shared, path, outer, inner):
+def test_one_rank_abandons_two_files_at_once(comm, shared, path, outer, inner):
     names = [path if mode != "w" else shared / f"{i}.bin" for i, mode in enumerate((outer, inner))]
 
     def work():
-        with opened(names[0], comm, outer) as first, opened(names[1], comm, inner) as second:
+        with open_file(names[0], comm, outer) as first, open_file(names[1], comm, inner) as second:
             first.read(rows(comm))
             if comm.rank == 0:
                 raise KeyError("stop")
@@ -317,40 +320,40 @@ def test_one_rank_leaves_two_files_at_once(comm, shared, path, outer, inner):
     if comm.rank == 0:
         with pytest.raises(KeyError):
             work()
-        mine = None
+        local_error = None
     else:
-        mine = told(work)
-    others = comm.allgather(mine)[1:]
-    assert others == [others[0]] * (comm.size - 1)
-    assert others[0][0] == "StoreError"
-    assert "was abandoned" in others[0][1]
-    works(comm, path)
+        local_error = catch_error(work)
+    errors = comm.allgather(local_error)[1:]
+    assert errors == [errors[0]] * (comm.size - 1)
+    assert errors[0][0] == "StoreError"
+    assert "was abandoned" in errors[0][1]
+    check_read(comm, path)
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
 
 
-def test_communicators_that_cannot_be(comm, path):
+def test_invalid_communicators(comm, path):
     with pytest.raises(plait.ArgumentError, match="COMM_NULL"):
-        opened(path, MPI.COMM_NULL)
+        open_file(path, MPI.COMM_NULL)
     with pytest.raises(plait.ArgumentError, match="int"):
-        opened(path, 7)
+        open_file(path, 7)
     if comm.size > 1:
         half = comm.Split(comm.rank % 2)
         between = half.Create_intercomm(0, comm, 1 - comm.rank % 2)
         with pytest.raises(plait.ArgumentError, match="intercommunicator"):
-            opened(path, between)
+            open_file(path, between)
         between.Free()
         half.Free()
-    works(comm, path)
+    check_read(comm, path)
 
 
 def test_a_closed_file(comm, path):
-    file = opened(path, comm)
+    file = open_file(path, comm)
     file.close()
     file.close()
     error_everywhere(comm, lambda: file.read(rows(comm)), plait.ArgumentError, "closed")
     error_everywhere(comm, lambda: file.iread(rows(comm)).wait(), plait.ArgumentError, "closed")
-    works(comm, path)
+    check_read(comm, path)
 
 
 def test_a_full_disk(comm, shared, path):
@@ -363,7 +366,7 @@ def test_a_full_disk(comm, shared, path):
         mounted = bool(mount) and subprocess.run(command, capture_output=True, check=False).returncode == 0
         if mounted:
             with (folder / "a.bin").open("wb") as out:
-                out.truncate(8 << 20)  # holes, which need room once they are written
+                out.truncate(8 << 20)  # a hole, which takes disk space only when it is written
     if not comm.bcast(mounted):
         pytest.skip("mounting a small file system is not permitted here")
     try:
@@ -371,17 +374,17 @@ def test_a_full_disk(comm, shared, path):
             pytest.skip("what one host mounts, the others do not see")
         options = {"shape": (1024, 1024), "dtype": "f8"}
         layout = plait.Layout((1024, 1024), "(*, block)", grid=(comm.size,))
-        mine = np.ones(layout.local_shape(comm.rank))
+        local = np.ones(layout.local_shape(comm.rank))
         for strategy in ("two-phase", "direct"):
-            with opened(folder / "a.bin", comm, "r+", **options, strategy=strategy) as file:
+            with open_file(folder / "a.bin", comm, "r+", **options, strategy=strategy) as file:
                 text = error_everywhere(
-                    comm, lambda file=file: file.write(mine, layout), plait.StoreError, "cannot write"
+                    comm, lambda file=file: file.write(local, layout), plait.StoreError, "cannot write"
                 )
                 assert "No space left" in text
-        error_everywhere(comm, lambda: opened(folder / "b.bin", comm, "w", **options), plait.StoreError, "8 MiB")
+        error_everywhere(comm, lambda: open_file(folder / "b.bin", comm, "w", **options), plait.StoreError, "8 MiB")
         if comm.rank == 0:
             assert [entry.name for entry in folder.iterdir()] == ["a.bin"]
-        works(comm, path)
+        check_read(comm, path)
     finally:
         if comm.rank == 0:
             subprocess.run(["umount", "-l", folder], check=True)

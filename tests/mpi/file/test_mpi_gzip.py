@@ -1,4 +1,4 @@
-"""Gzipped raw elements on several ranks, each of which unpacks its own part."""
+"""Gzipped raw elements on several ranks; each rank decompresses its own part."""
 
 import gzip
 
@@ -15,12 +15,12 @@ ARRAY = np.random.default_rng(5).integers(0, 500, SHAPE).astype("i4")
 
 @pytest.fixture(scope="module")
 def data():
-    """Two members, of which the second one begins in the middle of a row."""
+    """Gzip data of two members; the second one begins in the middle of a row."""
     whole = ARRAY.tobytes()
     return gzip.compress(whole[:2_999_999], 1, mtime=0) + gzip.compress(whole[2_999_999:], 1, mtime=0)
 
 
-def opened(comm, path, data, **options):
+def open_file(comm, path, data, **options):
     if comm.rank == 0:
         path.write_bytes(data)
     return plait.open(path, comm=comm, **{"shape": SHAPE, "dtype": "i4", **options})
@@ -30,22 +30,22 @@ def opened(comm, path, data, **options):
 @pytest.mark.parametrize("strategy", ["two-phase", "direct"])
 def test_each_rank_gets_its_part(comm, shared, data, dist, strategy):
     layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
-    with opened(comm, shared / "a.raw.gz", data, strategy=strategy, memory=1 << 20) as file:
-        mine = file.read(layout)
-    np.testing.assert_array_equal(mine, ARRAY[np.ix_(*layout.indices(comm.rank))])
+    with open_file(comm, shared / "a.raw.gz", data, strategy=strategy, memory=1 << 20) as file:
+        local = file.read(layout)
+    np.testing.assert_array_equal(local, ARRAY[np.ix_(*layout.indices(comm.rank))])
 
 
 def test_regions(comm, shared, data):
-    with opened(comm, shared / "a.gz", data) as file:
+    with open_file(comm, shared / "a.gz", data) as file:
         rows = plait.Layout((100, 30), "(block, *)", grid=(comm.size,))
-        mine = file.read(rows, region=np.s_[7:1107:11, 1470:])
-        np.testing.assert_array_equal(mine, ARRAY[7:1107:11, 1470:][np.ix_(*rows.indices(comm.rank))])
+        local = file.read(rows, region=np.s_[7:1107:11, 1470:])
+        np.testing.assert_array_equal(local, ARRAY[7:1107:11, 1470:][np.ix_(*rows.indices(comm.rank))])
         line = plait.Layout((1500,), "(cyclic)", grid=(comm.size,))
         np.testing.assert_array_equal(file.read(line, region=np.s_[1199]), ARRAY[1199, comm.rank :: comm.size])
 
 
-def test_parts_that_are_read_by_streams(comm, shared, data):
-    with opened(comm, shared / "a.gz", data) as file, file.stream(0) as stream:
+def test_streams_read_parts(comm, shared, data):
+    with open_file(comm, shared / "a.gz", data) as file, file.stream(0) as stream:
         stream.seek(500_000 + 1000 * comm.rank)
         np.testing.assert_array_equal(stream.read(1000), ARRAY.ravel()[500_000 + 1000 * comm.rank :][:1000])
 
@@ -60,19 +60,19 @@ def test_parts_that_are_read_by_streams(comm, shared, data):
         (lambda data: bytes(3) + data, "does not begin like a gzip file"),
     ],
 )
-def test_damage_is_told_on_all_ranks(comm, shared, data, change, says):
-    error_everywhere(comm, lambda: opened(comm, shared / "a.gz", change(data)), plait.StoreError, says)
+def test_damage_is_an_error_on_all_ranks(comm, shared, data, change, says):
+    error_everywhere(comm, lambda: open_file(comm, shared / "a.gz", change(data)), plait.StoreError, says)
 
 
-def test_sizes_and_modes_are_refused_on_all_ranks(comm, shared, data):
+def test_wrong_sizes_and_modes_are_errors_on_all_ranks(comm, shared, data):
     path = shared / "a.gz"
     error_everywhere(
         comm,
-        lambda: opened(comm, path, data, shape=(1201, 1500)),
+        lambda: open_file(comm, path, data, shape=(1201, 1500)),
         plait.StoreError,
         "has 7200000 bytes, but an array 1201x1500",
     )
     for mode in ("w", "r+"):
         error_everywhere(
-            comm, lambda mode=mode: opened(comm, path, data, mode=mode), plait.ArgumentError, "are only read"
+            comm, lambda mode=mode: open_file(comm, path, data, mode=mode), plait.ArgumentError, "are only read"
         )

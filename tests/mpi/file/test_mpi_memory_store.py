@@ -1,4 +1,4 @@
-"""Arrays in memory: of a node, `memory:NAME`, and of a process, `memory://BUCKET/KEY.zarr`."""
+"""Arrays in the memory of a node (`memory:NAME`) and of a process (`memory://BUCKET/KEY.zarr`)."""
 
 import numpy as np
 import pytest
@@ -24,12 +24,12 @@ def test_ranks_share_an_array() -> None:
     blocks = plait.Layout((11, 3), "(*, block)", grid=(COMM.size,))
     with plait.open("memory:shared", comm=COMM) as file:
         np.testing.assert_array_equal(file.read(blocks), array[np.ix_(*blocks.indices(COMM.rank))])
-    with plait.open("memory:shared") as file:  # by each rank for itself
+    with plait.open("memory:shared") as file:  # each rank opens it without a communicator
         np.testing.assert_array_equal(file.read(plait.Layout((11, 3), "(block, *)", grid=(1,))), array)
     COMM.Barrier()
 
 
-def test_arrays_that_ranks_have_made_alone_are_not_one() -> None:
+def test_arrays_of_single_ranks_are_separate() -> None:
     with plait.open("memory:own", "w", shape=(2,), dtype="i4", comm=MPI.COMM_SELF) as file:
         file.write(np.full(2, COMM.rank, "i4"), plait.Layout((2,), "(block)", grid=(1,)))
     if COMM.size > 1:
@@ -56,7 +56,7 @@ def test_object_stores_in_memory_are_for_one_process() -> None:
     if COMM.size > 1:
         says = "memory:// belong to one process, but these ranks are several"
         error_everywhere(COMM, lambda: plait.open(url, comm=COMM), plait.ArgumentError, says)
-        how = {"mode": "w", "comm": COMM, "shape": (2,), "dtype": "i4"}
-        error_everywhere(COMM, lambda: plait.open(url, **how), plait.ArgumentError, says)
+        arguments = {"mode": "w", "comm": COMM, "shape": (2,), "dtype": "i4"}
+        error_everywhere(COMM, lambda: plait.open(url, **arguments), plait.ArgumentError, says)
     with plait.open(url, comm=MPI.COMM_SELF) as file:
         assert file.read(plait.Layout((2,), "(block)", grid=(1,)))[1] == COMM.rank

@@ -1,4 +1,4 @@
-"""Files whose name is given to other files while ranks open them: all ranks read one of them, whole."""
+"""Files that another program replaces while ranks open them: all ranks read the same file, completely."""
 
 import contextlib
 import os
@@ -19,17 +19,17 @@ def test_ranks_never_mix_two_files(comm, shared):
         if comm.rank == 0:
             running.enter_context(replaced(path, [3 * comm.size, 7 * comm.size], pause=0.005))
         comm.Barrier()
-        found = []
+        actual = []
         for _ in range(300):
             with plait.open(path, comm=comm) as file:
-                mine = file.read(plait.Layout(file.shape, "(block)", grid=(comm.size,)))
-            found.append((file.shape[0], int(mine.min()), int(mine.max())))
-    everyone = comm.allgather(found)
-    assert all(size == least == most for size, least, most in found)
+                local = file.read(plait.Layout(file.shape, "(block)", grid=(comm.size,)))
+            actual.append((file.shape[0], int(local.min()), int(local.max())))
+    everyone = comm.allgather(actual)
+    assert all(size == smallest == largest for size, smallest, largest in actual)
     assert everyone == [everyone[0]] * comm.size
 
 
-def test_a_file_that_appears_meanwhile_stays(comm, shared):
+def test_a_file_that_appears_meanwhile_is_not_replaced(comm, shared):
     path = shared / "a.npy"
     file = plait.open(path, "w", comm=comm, shape=(3,), dtype="i4")
     if comm.rank == 0:
@@ -39,7 +39,7 @@ def test_a_file_that_appears_meanwhile_stays(comm, shared):
     assert np.load(f"{path}.kept-1").shape == (3,)
 
 
-def test_names_that_are_no_utf_8(comm, shared):
+def test_names_that_are_not_utf_8(comm, shared):
     path = os.fsencode(shared) + b"/gr\xfc\xdfe.npy"
     with plait.open(path, "w", comm=comm, shape=(3,), dtype="i4") as file:
         assert os.fsencode(file.url) == path

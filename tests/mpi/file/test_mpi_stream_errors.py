@@ -1,4 +1,4 @@
-"""What becomes of the streams of all processes when one of them makes a mistake, or a store fails."""
+"""Streams of all ranks after a mistake of one rank or a failure of a store."""
 
 import os
 import resource
@@ -68,7 +68,7 @@ def test_a_new_file_with_a_lost_part_does_not_appear(apart, shared, mode):
                     stream.write(ones)
             else:
                 stream.write(ones)
-        # The other ranks hear of it now.
+        # The other ranks get the error only now.
         error_everywhere(apart, file.close, plait.StoreError, "cannot write")
     else:
         with no_file_beyond(64 if failing else resource.RLIM_INFINITY):
@@ -105,7 +105,7 @@ def test_closing_the_file_ends_its_streams(apart, path, mode):
 
 
 @pytest.mark.parametrize("mode", range(5))
-def test_a_rank_that_gives_a_new_file_up(apart, shared, mode):
+def test_a_rank_abandons_a_new_file(apart, shared, mode):
     path = shared / "new.bin"
     file = plait.open(path, "w", comm=apart, shape=(COUNT,), dtype="i8")
     stream = file.stream(mode)
@@ -137,7 +137,7 @@ def test_a_mistake_in_another_call_does_not_swallow_a_lost_part(comm, shared, st
     with no_file_beyond(64 if last else resource.RLIM_INFINITY):
         if last and started:
             stream.iwrite(np.ones(100, dtype=int))
-            stream.close()  # waits
+            stream.close()  # waits for the request
         elif last:
             with pytest.raises(plait.StoreError, match="cannot write"):
                 stream.write(np.ones(100, dtype=int))

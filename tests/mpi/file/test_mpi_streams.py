@@ -1,4 +1,4 @@
-"""Streams over several processes: what each file mode guarantees, whenever the ranks come."""
+"""Streams over several processes: the guarantees of each file mode, in whatever order the ranks make their calls."""
 
 import time
 
@@ -21,20 +21,20 @@ def path(comm, shared):
 
 @pytest.fixture
 def random(comm):
-    """Different on each rank."""
+    """A random generator with a different seed on each rank."""
     return np.random.default_rng(comm.rank)
 
 
-def dawdle(random):
+def sleep_randomly(random):
     if random.integers(4) == 0:
         time.sleep(random.integers(400) * 1e-6)
 
 
 def read_pieces(stream, random, started=False):
-    """What this rank gets of a shared position, until there is nothing more."""
+    """Reads at a shared position up to the end of the array; returns (first element, size) of each piece."""
     pieces = []
     while True:
-        dawdle(random)
+        sleep_randomly(random)
         count = int(random.integers(1, 60))
         piece = stream.iread(count).wait() if started else stream.read(count)
         if not piece.size:
@@ -66,11 +66,11 @@ def test_a_shared_position_hands_out_each_element_once(apart, path, random, star
         stream = file.stream(1)
         pieces = read_pieces(stream, random, started)
         assert stream.tell() == COUNT
-        everyone = sorted(piece for theirs in apart.allgather(pieces) for piece in theirs)
+        everyone = sorted(piece for rank_pieces in apart.allgather(pieces) for piece in rank_pieces)
         ends = np.cumsum([size for _, size in everyone])
         assert [first for first, _ in everyone] == [0, *ends[:-1]]
         assert ends[-1] == COUNT
-        # Back again: a seek of one rank takes effect for all.
+        # A seek by one rank moves the position that all ranks share.
         apart.Barrier()
         if apart.rank == apart.size - 1:
             stream.seek(COUNT - 10)
@@ -86,25 +86,25 @@ def test_a_shared_position_takes_each_write_once(apart, shared, random):
         stream = file.stream(1)
         count = int(random.integers(1, 60))
         while count:
-            dawdle(random)
+            sleep_randomly(random)
             try:
                 stream.write((apart.rank + 1) * 10**6 + np.arange(written, written + count))
                 written += count
                 count = int(random.integers(1, 60))
             except plait.ArgumentError:
-                count //= 2  # what is left may still take less
+                count //= 2  # a shorter write may still fit at the end
         assert stream.tell() == COUNT
     everyone = apart.allgather(written)
     assert sum(everyone) == COUNT
     if apart.rank == 0:
-        found = np.load(path)
-        for rank, theirs in enumerate(everyone):
-            np.testing.assert_array_equal(found[found // 10**6 == rank + 1] % 10**6, np.arange(theirs))
+        actual = np.load(path)
+        for rank, count in enumerate(everyone):
+            np.testing.assert_array_equal(actual[actual // 10**6 == rank + 1] % 10**6, np.arange(count))
 
 
 @pytest.mark.several_ranks
 @pytest.mark.parametrize("mode", [0, 1])
-def test_independent_requests_wait_for_nobody(apart, path, shared, mode):
+def test_independent_requests_wait_for_no_other_rank(apart, path, shared, mode):
     def wait_for(name):
         limit = time.monotonic() + 30
         while not (shared / name).exists() and time.monotonic() < limit:
@@ -114,12 +114,12 @@ def test_independent_requests_wait_for_nobody(apart, path, shared, mode):
     with plait.open(path, "r+", comm=apart) as file:
         stream, together = file.stream(mode), file.stream(2)
         if apart.rank == 0:
-            # In no call of MPI and none of Plait until the others are through.
+            # Makes no call of MPI or Plait until the other ranks have finished.
             wait_for("done")
             assert stream.tell() == (0 if mode == 0 else COUNT)
             np.testing.assert_array_equal(together.read(3), [0, 1, 2])
         else:
-            started = together.iread(2)  # which rank 0 has not come to yet
+            started = together.iread(2)  # collective; rank 0 joins it only later
             for _ in range(20):
                 assert stream.iread(10).wait().size == 10
                 assert stream.read(10).size == 10
@@ -143,11 +143,11 @@ def test_ordered_stretches(apart, path, random):
         position = 0
         for step in range(25):
             counts = np.maximum(common.integers(-40, 150, apart.size), 0)
-            dawdle(random)
+            sleep_randomly(random)
             first = min(position + int(counts[: apart.rank].sum()), COUNT)
-            mine = int(counts[apart.rank])
-            found = stream.iread(mine).wait() if step % 2 else stream.read(mine)
-            np.testing.assert_array_equal(found, np.arange(first, min(first + mine, COUNT)))
+            count = int(counts[apart.rank])
+            actual = stream.iread(count).wait() if step % 2 else stream.read(count)
+            np.testing.assert_array_equal(actual, np.arange(first, min(first + count, COUNT)))
             position = min(position + int(counts.sum()), COUNT)
             assert stream.tell() == position
         stream.seek(5)
@@ -161,7 +161,7 @@ def test_ordered_writes(apart, shared, random):
     with plait.open(path, "w", comm=apart, shape=(int(counts.sum()),), dtype="i8") as file:
         stream = file.stream(2)
         for end, count in zip(ends[:, apart.rank], counts[:, apart.rank], strict=True):
-            dawdle(random)
+            sleep_randomly(random)
             stream.write(np.arange(end - count, end))
         error_everywhere(
             apart,
@@ -173,7 +173,7 @@ def test_ordered_writes(apart, shared, random):
         np.testing.assert_array_equal(np.load(path), np.arange(counts.sum()))
 
 
-def test_a_second_request_waits_for_the_first_of_all(apart, path, shared, random):
+def test_a_second_request_waits_until_all_ranks_made_the_first(apart, path, shared, random):
     with plait.open(path, comm=apart) as file:
         streams = [file.stream(mode) for mode in (2, 3, 4)]
         for step in range(5):
@@ -191,10 +191,10 @@ def test_equal_stretches(apart, path, random):
         position = 0
         for step in range(20):
             count = int(common.integers(0, 150))
-            dawdle(random)
+            sleep_randomly(random)
             first = min(position + count * apart.rank, COUNT)
-            found = stream.iread(count).wait() if step % 2 else stream.read(count)
-            np.testing.assert_array_equal(found, np.arange(first, min(first + count, COUNT)))
+            actual = stream.iread(count).wait() if step % 2 else stream.read(count)
+            np.testing.assert_array_equal(actual, np.arange(first, min(first + count, COUNT)))
             position = min(position + count * apart.size, COUNT)
             assert stream.tell() == position
         stream.seek(8)
@@ -220,10 +220,10 @@ def test_all_ranks_get_the_same(apart, path, random, memory):
         for step in range(6):
             first, count = (int(number) for number in common.integers(0, 2000 if memory != 10 else 50, 2))
             stream.seek(COUNT - first)
-            dawdle(random)
-            found = stream.iread(count).wait() if step % 2 else stream.read(count)
-            np.testing.assert_array_equal(found, np.arange(COUNT - first, COUNT - first + min(first, count)))
-        # The elements of rank 0 are written, once.
+            sleep_randomly(random)
+            actual = stream.iread(count).wait() if step % 2 else stream.read(count)
+            np.testing.assert_array_equal(actual, np.arange(COUNT - first, COUNT - first + min(first, count)))
+        # Only the elements of rank 0 are written.
         stream.seek(17)
         stream.write(np.arange(17, 40) if apart.rank == 0 else np.zeros(23, dtype=int))
         assert stream.tell() == 40
@@ -240,24 +240,24 @@ def test_all_ranks_get_the_same(apart, path, random, memory):
 
 
 def bytes_read():
-    """What this process has asked of files so far."""
+    """The number of bytes that this process has read through system calls so far."""
     with open("/proc/self/io") as counts:
         return int(counts.readline().split()[1])
 
 
-def test_the_same_is_read_from_the_store_once(comm, shared):
-    # On one node: messages of an MPI that uses sockets would count as well.
+def test_elements_that_all_ranks_get_are_read_from_the_store_once(comm, shared):
+    # `comm` rather than `apart`: between nodes, MPI may read messages from sockets, which /proc/self/io counts too.
     path = shared / "large.npy"
     if comm.rank == 0:
         np.save(path, np.arange(1 << 19))
     with plait.open(path, comm=comm) as file:
         stream = file.stream(4)
         before = bytes_read()
-        found = stream.read(1 << 19)
-        mine = bytes_read() - before
-    assert found[-1] == found.size - 1
-    assert (mine >= 1 << 22) == (comm.rank == 0)
-    assert mine < (1 << 22) + 100_000
+        actual = stream.read(1 << 19)
+        bytes_here = bytes_read() - before
+    assert actual[-1] == actual.size - 1
+    assert (bytes_here >= 1 << 22) == (comm.rank == 0)
+    assert bytes_here < (1 << 22) + 100_000
 
 
 def test_streams_of_many_modes_side_by_side(apart, path, random):
@@ -271,5 +271,5 @@ def test_streams_of_many_modes_side_by_side(apart, path, random):
             totals.append((shared.index(stream), sum(size for _, size in pieces)))
         assert pending[0].wait().size == 1000
         assert pending[1].wait().size == apart.rank
-        everyone = [dict(theirs) for theirs in apart.allgather(totals)]
-        assert [sum(theirs[i] for theirs in everyone) for i in range(4)] == [COUNT] * 4
+        everyone = [dict(rank_totals) for rank_totals in apart.allgather(totals)]
+        assert [sum(rank_totals[i] for rank_totals in everyone) for i in range(4)] == [COUNT] * 4

@@ -1,4 +1,4 @@
-"""Striped files over all ranks: every layout, other numbers of ranks, replacement, and errors that all hear."""
+"""Striped files of all ranks: every layout, other numbers of ranks, replacement, and errors on all ranks."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ SHAPE = (12, 10)
 
 @pytest.fixture
 def disks(comm, shared):
-    """Three folders, there once rank 0 has come to its first collective call."""
+    """Three folders; they exist after the first collective call of the test."""
     folders = [shared / f"disk{i}" for i in range(3)]
     if comm.rank == 0:
         for folder in folders:
@@ -33,9 +33,9 @@ def names(folder):
     return sorted(entry.name for entry in folder.iterdir())
 
 
-def check(found, expected):
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
+def check(actual, expected):
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
@@ -97,7 +97,7 @@ def test_arrays_of_many_windows(comm, shared, disks, unit):
         with plait.open(f"stripe:{shared / 'a'}", comm=comm, **options) as file:
             for model in models:
                 check(file.read(model.layout()), model.local(whole, comm.rank))
-        # A process alone, and one half of the ranks, read what all have written.
+        # A single process, and half of the ranks, read what all ranks have written.
         with plait.open(f"stripe:{shared / 'a'}", **options) as file:
             np.testing.assert_array_equal(file.read(), whole)
         half = comm.Split(comm.rank % 2, comm.rank)
@@ -108,19 +108,19 @@ def test_arrays_of_many_windows(comm, shared, disks, unit):
         comm.Barrier()
 
 
-def test_replaced_and_given_up(comm, shared, disks):
+def test_files_that_are_replaced_or_abandoned(comm, shared, disks):
     layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
-    mine = np.zeros(layout.local_shape(comm.rank))
+    local = np.zeros(layout.local_shape(comm.rank))
     options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
     for i, name in enumerate([url(shared / "a", disks, 64), url(shared / "a", disks[:2], 100), str(shared / "a")]):
         with plait.open(name, "w", **options) as file:
-            file.write(mine + i, layout)
+            file.write(local + i, layout)
         with plait.open(name.partition("?")[0], **options) as file:
             assert (file.read(layout) == i).all()
         if comm.rank == 0:
             assert [len(names(disk)) for disk in disks] == [[1, 1, 1], [1, 1, 0], [0, 0, 0]][i]
     file = plait.open(url(shared / "a", disks, 64), "w", **options)
-    file.write(mine + 5, layout)
+    file.write(local + 5, layout)
     with pytest.raises(KeyError), file:
         raise KeyError("stop")
     comm.Barrier()
@@ -169,7 +169,7 @@ def test_errors_are_the_same_everywhere(comm, shared, disks):
 
 
 @pytest.mark.several_ranks
-def test_ranks_that_name_other_stripes(comm, shared, disks):
+def test_ranks_that_pass_different_stripe_units(comm, shared, disks):
     name = url(shared / "a", disks, 64 if comm.rank else 128)
     error_everywhere(
         comm, lambda: plait.open(name, "w", comm=comm, shape=SHAPE, dtype="f8"), plait.ArgumentError, "unit=128"

@@ -1,4 +1,4 @@
-"""Arrays in several files as one, on several ranks, compared with numpy.concatenate."""
+"""Arrays of several files, joined to one on several ranks, compared with numpy.concatenate."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ SIZES = (5, 1, 0, 7, 3)
 
 
 def joined(comm, shared, axis, **options):
-    """The parts as files of several kinds and orders, joined; and the whole in memory."""
+    """Returns the joined array of parts in files of several formats and orders, and the expected array in memory."""
     shapes = [(*(24, 10)[:axis], size, *(24, 10)[axis:]) for size in SIZES]
     arrays = [np.random.default_rng(seed).integers(0, 999, shape).astype("i4") for seed, shape in enumerate(shapes)]
     if comm.rank == 0:
@@ -36,9 +36,9 @@ def test_each_rank_gets_its_part(comm, shared, axis, dist):
     with joined(comm, shared, axis, memory="1M")[0] as file:
         whole = joined(comm, shared, axis)[1]
         layout = plait.Layout(file.shape, dist, grid=full_grid(comm))
-        mine = np.ix_(*layout.indices(comm.rank))
-        np.testing.assert_array_equal(file.read(layout), whole[mine])
-        np.testing.assert_array_equal(file.iread(layout).wait(), whole[mine])
+        indices = np.ix_(*layout.indices(comm.rank))
+        np.testing.assert_array_equal(file.read(layout), whole[indices])
+        np.testing.assert_array_equal(file.iread(layout).wait(), whole[indices])
         assert "part 3" in file.explain(layout)
 
 
@@ -47,22 +47,24 @@ def test_regions(comm, shared, axis):
     file, whole = joined(comm, shared, axis)
     with file:
         for region in (np.s_[2:20:3, 1:, :9], np.s_[..., 1::2], np.s_[:, 4], np.s_[1:1], np.s_[:, :, 7]):
-            wanted = whole[region]
-            layout = plait.Layout(wanted.shape, ["cyclic", *["*"] * (wanted.ndim - 1)], grid=(comm.size,))
-            np.testing.assert_array_equal(file.read(layout, region=region), wanted[np.ix_(*layout.indices(comm.rank))])
+            expected = whole[region]
+            layout = plait.Layout(expected.shape, ["cyclic", *["*"] * (expected.ndim - 1)], grid=(comm.size,))
+            np.testing.assert_array_equal(
+                file.read(layout, region=region), expected[np.ix_(*layout.indices(comm.rank))]
+            )
 
 
-def test_ranks_that_a_layout_lacks(comm, shared):
+def test_ranks_that_are_not_in_the_layout(comm, shared):
     file, whole = joined(comm, shared, 0)
     with file:
         layout = plait.Layout(whole.shape, "(*, *, *)", grid=())
-        mine = file.read(layout)
-        assert (mine is None) == (comm.rank > 0)
+        local = file.read(layout)
+        assert (local is None) == (comm.rank > 0)
         if comm.rank == 0:
-            np.testing.assert_array_equal(mine, whole)
+            np.testing.assert_array_equal(local, whole)
 
 
-def test_mistakes_are_everybodys(comm, shared):
+def test_mistakes_are_errors_on_all_ranks(comm, shared):
     file, whole = joined(comm, shared, 0)
     layout = plait.Layout(whole.shape, "(block, *, *)", grid=(comm.size,))
     with file:
@@ -83,6 +85,6 @@ def test_copies_of_the_whole(comm, shared):
     for target in ("all.zarr", "all.npy"):
         options = {"chunks": (5, 4, 3), "codec": "zstd:1"} if target.endswith(".zarr") else {}
         plait.copy(str(shared / "part-*"), shared / target, comm=comm, concat=1, memory=1 << 16, **options)
-        with plait.open(shared / target, comm=comm) as made:
+        with plait.open(shared / target, comm=comm) as copy:
             layout = plait.Layout(whole.shape, "(cyclic, *, *)", grid=(comm.size,))
-            np.testing.assert_array_equal(made.read(layout), whole[np.ix_(*layout.indices(comm.rank))])
+            np.testing.assert_array_equal(copy.read(layout), whole[np.ix_(*layout.indices(comm.rank))])

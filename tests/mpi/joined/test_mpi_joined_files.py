@@ -1,4 +1,4 @@
-"""Whole files as one, on several ranks."""
+"""Files with several arrays, joined by open_many() on several ranks."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import plait
 
 
 def write_parts(comm, shared, last=3.0, begin=5):
-    """Write npz-like HDF5 files with a coordinate, an array along it, and one without it; return the pattern."""
+    """Writes HDF5 files with a coordinate, an array along it, and an array without it; returns the file pattern."""
     if comm.rank == 0:
         for number in range(3):
             size = number + 1
@@ -34,8 +34,8 @@ def test_each_rank_reads_its_part(comm, shared):
         layout = plait.Layout((6, 4), "(cyclic, *)", grid=(comm.size,))
         np.testing.assert_array_equal(files["a"].read(layout), WHOLE[layout.indices(comm.rank)[0]])
         flat = plait.Layout((4,), "(*)", grid=())
-        mine = files["x"].read(flat)
-        assert (mine is None) == (comm.rank > 0)
+        local = files["x"].read(flat)
+        assert (local is None) == (comm.rank > 0)
 
 
 @pytest.mark.filterwarnings("ignore:the coordinate")

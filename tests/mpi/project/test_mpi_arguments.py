@@ -1,14 +1,14 @@
-"""Arguments that nobody should pass, on one rank or on all: the same plait.Error everywhere, and nobody waits for ever.
+"""Invalid arguments, passed by one rank or by all: every rank raises the same plait.Error, and no rank waits for ever.
 
-The names of the calls and the values are drawn from a seed that all ranks share.  The other ranks end a
-job in which a rank hangs (see tests/mpi/ranks.py).
+All ranks draw the arguments and values to test from the same seed.  If a rank hangs, the other ranks end the job (see
+tests/mpi/ranks.py).
 """
 
 import random
 
 import numpy as np
 import pytest
-from same import error_everywhere, told
+from same import catch_error, error_everywhere
 
 import plait
 import plait.distant
@@ -19,7 +19,7 @@ SHAPE = (6, 4)
 
 
 class HostileArgument:
-    """Raises whatever is asked of it."""
+    """Raises from every conversion that a call may try on it."""
 
     def __index__(self):
         raise RuntimeError("no number today")
@@ -72,30 +72,30 @@ def rows(comm):
 
 
 def outcome(comm, call):
-    """What all ranks get: one and the same error, or none of them has any."""
-    everyone = comm.allgather(told(call))
-    assert all(theirs == everyone[0] for theirs in everyone), everyone
+    """Returns the error that all ranks raise, or None; fails if they differ."""
+    everyone = comm.allgather(catch_error(call))
+    assert all(other == everyone[0] for other in everyone), everyone
     return everyone[0]
 
 
 def cases(draw, good, bad, count):
-    """Some of the values of each argument that are wrong, each with who passes it."""
+    """Yields up to `count` wrong values of each argument: its name, the value, and which ranks pass it."""
     for name, values in bad.items():
         for value in draw.sample(values, min(count, len(values))):
             yield name, value, draw.choice(["one", "all"])
 
 
-def tried(comm, call, good, bad, seed, count=4):
-    """Tries a call with one wrong argument at a time; returns how many were errors."""
+def count_errors(comm, call, good, bad, seed, count=4):
+    """Makes a collective call with one wrong argument at a time; returns the number of calls that raise."""
     draw = random.Random(seed)
-    found = 0
-    for name, value, who in cases(draw, good, bad, count):
+    error_count = 0
+    for name, value, ranks in cases(draw, good, bad, count):
         victim = draw.randrange(comm.size)
-        wrong = who == "all" or comm.rank == victim
+        wrong = ranks == "all" or comm.rank == victim
         error = outcome(comm, lambda: call(**{**good, name: value} if wrong else good))  # noqa: B023
         assert error is None or "std::" not in error[1], error
-        found += error is not None
-    return found
+        error_count += error is not None
+    return error_count
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_opening(comm, path, seed):
     def call(**arguments):
         plait.open(arguments.pop("url"), arguments.pop("mode"), comm=comm, **arguments).close()
 
-    assert tried(comm, call, good, bad, seed) > 20
+    assert count_errors(comm, call, good, bad, seed) > 20
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -134,14 +134,14 @@ def test_accesses(comm, path, seed):
     bad = {"layout": LAYOUTS, "out": ARRAYS, "region": REGIONS, "fill_halo": FLAGS}
     with plait.open(path, "r+", comm=comm) as file:
         good = {"layout": layout, "out": None, "region": None, "fill_halo": False}
-        assert tried(comm, file.read, good, bad, seed) > 10
-        assert tried(comm, lambda **given: file.iread(**given).wait(), good, bad, seed) > 10
-        own = file.read(layout)
-        good = {"array": own, "layout": layout, "region": None}
+        assert count_errors(comm, file.read, good, bad, seed) > 10
+        assert count_errors(comm, lambda **kwargs: file.iread(**kwargs).wait(), good, bad, seed) > 10
+        array = file.read(layout)
+        good = {"array": array, "layout": layout, "region": None}
         bad = {"layout": LAYOUTS, "array": ARRAYS, "region": REGIONS}
-        assert tried(comm, file.write, good, bad, seed) > 8
-        assert tried(comm, lambda **given: file.iwrite(**given).wait(), good, bad, seed) > 8
-        np.testing.assert_array_equal(file.read(layout), own)
+        assert count_errors(comm, file.write, good, bad, seed) > 8
+        assert count_errors(comm, lambda **kwargs: file.iwrite(**kwargs).wait(), good, bad, seed) > 8
+        np.testing.assert_array_equal(file.read(layout), array)
 
 
 def test_a_step_that_is_longer_than_any_array(comm, path):
@@ -153,44 +153,47 @@ def test_a_step_that_is_longer_than_any_array(comm, path):
 
 def test_streams(comm, path):
     with plait.open(path, "r+", comm=comm) as file:
-        assert tried(comm, file.stream, {"mode": 2}, {"mode": NUMBERS}, 0, 16) > 10
+        assert count_errors(comm, file.stream, {"mode": 2}, {"mode": NUMBERS}, 0, 16) > 10
         stream = file.stream(4)
         good = {"count": 3, "out": None}
-        assert tried(comm, stream.read, good, {"count": NUMBERS, "out": ARRAYS}, 1, 16) > 15
-        assert tried(comm, lambda **given: stream.iread(**given).wait(), good, {"count": NUMBERS}, 2, 16) > 10
-        assert tried(comm, stream.seek, {"element": 0}, {"element": NUMBERS}, 3, 16) > 10
-        assert tried(comm, stream.write, {"array": np.zeros(2)}, {"array": ARRAYS}, 4, 16) > 5
+        assert count_errors(comm, stream.read, good, {"count": NUMBERS, "out": ARRAYS}, 1, 16) > 15
+        assert count_errors(comm, lambda **kwargs: stream.iread(**kwargs).wait(), good, {"count": NUMBERS}, 2, 16) > 10
+        assert count_errors(comm, stream.seek, {"element": 0}, {"element": NUMBERS}, 3, 16) > 10
+        assert count_errors(comm, stream.write, {"array": np.zeros(2)}, {"array": ARRAYS}, 4, 16) > 5
         stream.seek(0)
         assert stream.read(1).size == 1
 
 
 def test_redistributions(comm):
     src, dst = rows(comm), plait.Layout(SHAPE, "(*, balanced)", grid=(comm.size,))
-    own = np.zeros(src.padded_shape(comm.rank))
-    good = {"array": own, "src": src, "dst": dst, "out": None, "memory": None, "fill_halo": False,
+    array = np.zeros(src.padded_shape(comm.rank))
+    good = {"array": array, "src": src, "dst": dst, "out": None, "memory": None, "fill_halo": False,
             "source_region": None, "target_region": None}  # fmt: skip
     bad = {"array": ARRAYS, "src": LAYOUTS, "dst": LAYOUTS, "out": ARRAYS, "memory": NUMBERS, "fill_halo": FLAGS,
            "source_region": REGIONS, "target_region": REGIONS}  # fmt: skip
-    assert tried(comm, lambda **given: plait.redistribute(comm=comm, **given), good, bad, 0, 5) > 20
-    assert tried(comm, lambda **given: plait.iredistribute(comm=comm, **given).wait(), good, bad, 1, 3) > 12
+    assert count_errors(comm, lambda **kwargs: plait.redistribute(comm=comm, **kwargs), good, bad, 0, 5) > 20
+    assert count_errors(comm, lambda **kwargs: plait.iredistribute(comm=comm, **kwargs).wait(), good, bad, 1, 3) > 12
     plan = {"src": src, "dst": dst, "dtype": "f8", "memory": None, "fill_halo": False}
     bad = {"src": LAYOUTS, "dst": LAYOUTS, "dtype": DTYPES, "memory": NUMBERS, "fill_halo": FLAGS}
-    assert tried(comm, lambda **given: plait.Redistribution(comm=comm, **given).close(), plan, bad, 2, 5) > 15
+    assert count_errors(comm, lambda **kwargs: plait.Redistribution(comm=comm, **kwargs).close(), plan, bad, 2, 5) > 15
     bad = {"layout": LAYOUTS, "dtype": DTYPES}
-    assert tried(comm, lambda **given: plait.empty(comm=comm, **given), {"layout": src, "dtype": "f8"}, bad, 3, 8) > 8
-    with plait.Redistribution(src, dst, "f8", comm) as made:
+    assert (
+        count_errors(comm, lambda **kwargs: plait.empty(comm=comm, **kwargs), {"layout": src, "dtype": "f8"}, bad, 3, 8)
+        > 8
+    )
+    with plait.Redistribution(src, dst, "f8", comm) as redistribution:
         bad = {"array": ARRAYS, "out": ARRAYS}
-        mine = {"array": own, "out": np.zeros(dst.padded_shape(comm.rank))}
-        assert tried(comm, made.run, mine, bad, 4, 8) > 8
+        local = {"array": array, "out": np.zeros(dst.padded_shape(comm.rank))}
+        assert count_errors(comm, redistribution.run, local, bad, 4, 8) > 8
 
 
 @pytest.mark.several_ranks
 def test_a_plan_that_one_rank_has_closed(comm):
-    made = plait.Redistribution(rows(comm), rows(comm), "f8", comm)
+    redistribution = plait.Redistribution(rows(comm), rows(comm), "f8", comm)
     if comm.rank == 1:
-        made.close()
-    error_everywhere(comm, made.run, plait.ArgumentError)
-    made.close()
+        redistribution.close()
+    error_everywhere(comm, redistribution.run, plait.ArgumentError)
+    redistribution.close()
 
 
 def test_copies(comm, path, shared):
@@ -198,36 +201,36 @@ def test_copies(comm, path, shared):
             "memory": 1 << 20}  # fmt: skip
     bad = {"source": TEXTS, "target": TEXTS, "shape": NUMBERS[:6], "dtype": DTYPES, "offset": NUMBERS,
            "layout": TEXTS[1:9], "memory": NUMBERS}  # fmt: skip
-    assert tried(comm, lambda **given: plait.copy(comm=comm, **given), good, bad, 0, 3) > 8
+    assert count_errors(comm, lambda **kwargs: plait.copy(comm=comm, **kwargs), good, bad, 0, 3) > 8
 
 
 def test_distant_and_shared_files(comm, disk):
     good = {"path": disk / f"d-{comm.rank}", "mode": "w", "temporary": True}
     bad = {"path": TEXTS[1:9], "mode": TEXTS, "temporary": FLAGS}
 
-    def distant(**given):
-        plait.distant.open(comm=comm, **given).close()
+    def distant(**kwargs):
+        plait.distant.open(comm=comm, **kwargs).close()
 
-    assert tried(comm, distant, good, bad, 0, 3) > 5
+    assert count_errors(comm, distant, good, bad, 0, 3) > 5
 
-    def shared_file(**given):
-        plait.shared.open(comm=comm, **given).close()
+    def shared_file(**kwargs):
+        plait.shared.open(comm=comm, **kwargs).close()
 
     good = {"path": disk / "s", "mode": "w", "persistent": False, "atomic": False, "unit": None, "limit": None,
             "expected": None, "request": None, "place": "one"}  # fmt: skip
     bad = {"path": TEXTS[:9], "mode": TEXTS, "persistent": FLAGS, "atomic": FLAGS, "unit": NUMBERS[:6],
            "limit": NUMBERS[:6], "expected": NUMBERS[:6], "request": NUMBERS[:6], "place": TEXTS}  # fmt: skip
-    assert tried(comm, shared_file, good, bad, 1, 3) > 12
-    with plait.shared.open(disk / "s", "w", comm=comm) as file:  # hosts may see no folder together
-        assert tried(comm, file.resize, {"size": 8}, {"size": NUMBERS}, 2, 8) > 6
+    assert count_errors(comm, shared_file, good, bad, 1, 3) > 12
+    with plait.shared.open(disk / "s", "w", comm=comm) as file:  # "striped" if the hosts share no folder
+        assert count_errors(comm, file.resize, {"size": 8}, {"size": NUMBERS}, 2, 8) > 6
 
 
 def test_accesses_of_distant_and_shared_files(comm, disk):
-    own = np.zeros(8, "u1")
-    good = {"offset": 0, "array": own, "rank": comm.rank}
+    array = np.zeros(8, "u1")
+    good = {"offset": 0, "array": array, "rank": comm.rank}
     bad = {"offset": NUMBERS, "array": [*ARRAYS[:6], -1, 2**70], "rank": NUMBERS}
 
-    def refused(function, good, bad, seed):
+    def check_arguments(function, good, bad, seed):
         draw = random.Random(seed)
         for name, value, _ in cases(draw, good, bad, 6):
             try:
@@ -238,20 +241,20 @@ def test_accesses_of_distant_and_shared_files(comm, disk):
                 raise AssertionError((function, name, value)) from error
 
     with plait.distant.open(disk / f"d-{comm.rank}", "w", comm=comm, temporary=True) as file:
-        file.write(0, own, comm.rank)
+        file.write(0, array, comm.rank)
         refused(file.read, good, bad, 0)
         refused(file.write, good, {**bad, "offset": NUMBERS[4:]}, 1)
-        refused(lambda *given: file.iread(*given).wait(), good, bad, 2)
-        refused(lambda *given: file.iwrite(*given).wait(), good, {**bad, "offset": NUMBERS[4:]}, 3)
+        refused(lambda *args: file.iread(*args).wait(), good, bad, 2)
+        refused(lambda *args: file.iwrite(*args).wait(), good, {**bad, "offset": NUMBERS[4:]}, 3)
         for call in (file.size, file.sync, file.direct):
             refused(call, {"rank": comm.rank}, {"rank": NUMBERS}, 4)
         refused(file.resize, {"size": 8, "rank": comm.rank}, {"size": NUMBERS, "rank": NUMBERS}, 5)
-    good, bad = {"offset": 0, "array": own}, {"offset": NUMBERS[4:], "array": bad["array"]}
+    good, bad = {"offset": 0, "array": array}, {"offset": NUMBERS[4:], "array": bad["array"]}
     with plait.shared.open(disk / "t", "w", comm=comm) as file:
         for call in (file.read, file.write):
             refused(call, good, bad, 6)
         for call in (file.iread, file.iwrite):
-            refused(lambda *given, call=call: call(*given).wait(), good, bad, 7)
+            refused(lambda *args, call=call: call(*args).wait(), good, bad, 7)
         refused(file.home, {"component": 0}, {"component": NUMBERS}, 8)
 
 
@@ -281,44 +284,47 @@ def meeting(comm, shared, monkeypatch):
 
 def test_steps(comm, meeting):
     layout = rows(comm)
-    own = np.zeros(layout.padded_shape(comm.rank))
-    numbers = iter(range(10**6))  # of the arrays, which are new each time
+    array = np.zeros(layout.padded_shape(comm.rank))
+    numbers = iter(range(10**6))  # each call defines a new array
     with plait.open("pipe:steps?readers=0&drop=oldest", "w", comm=comm, shape=SHAPE, dtype="f8") as file:
 
         def begin(attributes):
             file.begin_step(attributes)
             file.end_step()
 
-        assert tried(comm, begin, {"attributes": {"a": 1}}, {"attributes": ATTRIBUTES}, 0, 20) > 10
+        assert count_errors(comm, begin, {"attributes": {"a": 1}}, {"attributes": ATTRIBUTES}, 0, 20) > 10
 
         def define(variable, shape, dtype):
             fresh = f"array {next(numbers)}"
             name = fresh if isinstance(variable, str) and variable == "new" else variable
             file.define(name, shape, dtype)
-            file.write(own, layout, variable=name)
+            file.write(array, layout, variable=name)
 
         file.begin_step()
         good = {"variable": "new", "shape": SHAPE, "dtype": "f8"}
         bad = {"variable": NAMES, "shape": [*NUMBERS[:10], (6, 2**70), (6, "a"), (-1, 4)], "dtype": DTYPES}
-        assert tried(comm, define, good, bad, 1, 8) > 15
-        good = {"array": own, "variable": "data"}
-        assert tried(comm, lambda **given: file.write(layout=layout, **given), good, {"variable": NAMES}, 2, 10) > 6
-        outcome(comm, file.end_step)  # which is discarded where a write to it has failed
+        assert count_errors(comm, define, good, bad, 1, 8) > 15
+        good = {"array": array, "variable": "data"}
+        assert (
+            count_errors(comm, lambda **kwargs: file.write(layout=layout, **kwargs), good, {"variable": NAMES}, 2, 10)
+            > 6
+        )
+        outcome(comm, file.end_step)  # fails, and discards the step, if a write to it has failed
         file.begin_step()
-        file.write(own, layout)
+        file.write(array, layout)
         file.end_step()
 
 
 def refused(call, good, bad, seed, count=8):
-    """Tries a call that is not collective with one wrong argument at a time; returns how many were errors."""
+    """Makes a call that is not collective with one wrong argument at a time; returns the number of calls that raise."""
     draw = random.Random(seed)
-    found = 0
+    error_count = 0
     for name, value, _ in cases(draw, good, bad, count):
-        error = told(lambda: call(**{**good, name: value}))  # noqa: B023
+        error = catch_error(lambda: call(**{**good, name: value}))  # noqa: B023
         assert error is None or (error[1] and "std::" not in error[1]), error
-        found += error is not None
-    assert told(lambda: call(**good)) is None
-    return found
+        error_count += error is not None
+    assert catch_error(lambda: call(**good)) is None
+    return error_count
 
 
 def test_questions(comm, path, meeting):
@@ -349,12 +355,12 @@ def test_offers(comm, disk):
         good = {"name": "new", "path": disk / f"o-{comm.rank}", "mode": "w", "temporary": True}
         bad = {"name": TEXTS, "path": TEXTS[:9], "mode": TEXTS, "temporary": FLAGS}
         assert refused(offer, good, bad, 0) > 15
-        own = plait.distant.offer(f"own {comm.rank}", disk / f"o-{comm.rank}", "w", comm=comm, temporary=True)
+        offered = plait.distant.offer(f"own {comm.rank}", disk / f"o-{comm.rank}", "w", comm=comm, temporary=True)
         good = {"name": f"own {comm.rank}"}
         assert (
             refused(lambda name: plait.distant.find(name, comm=comm).close(), good, {"name": [*TEXTS, "no"]}, 1, 20) > 8
         )
-        own.close()
+        offered.close()
 
 
 def test_patterns(comm, path):
@@ -363,7 +369,12 @@ def test_patterns(comm, path):
     bad = {"pattern": [*LAYOUTS[:4], GSI(24, size + 1, 5), GSI(23, size, 5), GSI(24, size, 5, kind="write"), GSI],
            "mode": [*NUMBERS, 4, lambda: 1]}  # fmt: skip
     with plait.open(path, comm=comm) as file:
-        assert tried(comm, lambda **given: drive(file=file, comm=comm, **given), good, bad, 0, 16) > 15
+        assert count_errors(comm, lambda **kwargs: drive(file=file, comm=comm, **kwargs), good, bad, 0, 16) > 15
         files = {"file": [None, 1, "a", object(), HostileArgument(), np.zeros(3), plait.open]}
-        assert tried(comm, lambda **given: drive(GSI(24, size, 5), comm=comm, **given), {"file": file}, files, 1, 8) > 6
+        assert (
+            count_errors(
+                comm, lambda **kwargs: drive(GSI(24, size, 5), comm=comm, **kwargs), {"file": file}, files, 1, 8
+            )
+            > 6
+        )
         assert drive(GSI(24, size, 24), file, comm).elements == (24 if comm.rank == 0 else 0)

@@ -15,26 +15,26 @@ def test_random_pairs_of_layouts(comm, part):
         shape = random_shape(random)
         whole = numbered(shape, str(random.choice(["f8", "u1", "c16", "S3"])))
         source, target = (random_model(random, shape, comm.size) for _ in range(2))
-        mine = source.local(whole, comm.rank)
-        kept = mine.copy()
-        found = plait.redistribute(mine, source.layout(), target.layout(), comm)
+        local = source.local(whole, comm.rank)
+        original = local.copy()
+        actual = plait.redistribute(local, source.layout(), target.layout(), comm)
         expected = target.local(whole, comm.rank)
-        assert found.dtype == expected.dtype
-        assert found.shape == expected.shape
-        np.testing.assert_array_equal(found, expected)
-        assert found.flags.f_contiguous if target.order == "F" else found.flags.c_contiguous
-        np.testing.assert_array_equal(mine, kept)
+        assert actual.dtype == expected.dtype
+        assert actual.shape == expected.shape
+        np.testing.assert_array_equal(actual, expected)
+        assert actual.flags.f_contiguous if target.order == "F" else actual.flags.c_contiguous
+        np.testing.assert_array_equal(local, original)
 
 
 def test_large_messages(comm):
-    # Several windows of 1 MiB between each two ranks.
+    # Each pair of ranks exchanges several windows of 1 MiB.
     shape = (1500, 1001)
     whole = np.arange(1500 * 1001, dtype="f8").reshape(shape)
     source = LayoutModel(shape, ("block", "*"), (comm.size,))
     target = LayoutModel(shape, ("*", "block"), (comm.size,), order="F")
-    found = plait.redistribute(source.local(whole, comm.rank), source.layout(), target.layout(), comm)
-    np.testing.assert_array_equal(found, target.local(whole, comm.rank))
-    back = plait.redistribute(found, target.layout(), source.layout(), comm)
+    actual = plait.redistribute(source.local(whole, comm.rank), source.layout(), target.layout(), comm)
+    np.testing.assert_array_equal(actual, target.local(whole, comm.rank))
+    back = plait.redistribute(actual, target.layout(), source.layout(), comm)
     np.testing.assert_array_equal(back, source.local(whole, comm.rank))
 
 
@@ -44,43 +44,45 @@ def test_an_array_may_have_any_strides(comm):
         LayoutModel((8, 12), ("cyclic", "*"), (comm.size,)),
         LayoutModel((8, 12), ("*", "block"), (comm.size,)),
     )
-    mine = source.local(whole, comm.rank)
-    wide = np.zeros((mine.shape[0], 36))
+    local = source.local(whole, comm.rank)
+    wide = np.zeros((local.shape[0], 36))
     view = wide[:, 33::-3]
-    view[...] = mine
-    found = plait.redistribute(view, source.layout(), target.layout(), comm)
-    np.testing.assert_array_equal(found, target.local(whole, comm.rank))
+    view[...] = local
+    actual = plait.redistribute(view, source.layout(), target.layout(), comm)
+    np.testing.assert_array_equal(actual, target.local(whole, comm.rank))
 
 
-def test_what_does_not_fit_is_an_error_on_all(comm):
+def test_mismatched_arguments_are_errors_on_all_ranks(comm):
     rows = plait.Layout((6, 8), "(block, *)", grid=(comm.size,))
     columns = plait.Layout((6, 8), "(*, block)", grid=(comm.size,))
-    mine = np.zeros(rows.local_shape(comm.rank))
+    local = np.zeros(rows.local_shape(comm.rank))
     last = comm.rank == comm.size - 1
 
-    def refused(array, source, target, says):
+    def expect_rejected(array, source, target, says):
         error_everywhere(comm, lambda: plait.redistribute(array, source, target, comm), plait.ArgumentError, says)
 
-    refused(mine, rows, plait.Layout((6, 9), "(*, block)", grid=(comm.size,)), "one shape")
-    refused(mine, rows, plait.Layout((6, 8), "(*, block)", grid=(comm.size + 1,)), "but the communicator")
-    refused(np.zeros((9, 9)) if last else mine, rows, columns, "is an array of shape 9x9, but")
+    expect_rejected(local, rows, plait.Layout((6, 9), "(*, block)", grid=(comm.size,)), "one shape")
+    expect_rejected(local, rows, plait.Layout((6, 8), "(*, block)", grid=(comm.size + 1,)), "but the communicator")
+    expect_rejected(np.zeros((9, 9)) if last else local, rows, columns, "is an array of shape 9x9, but")
     if comm.size > 1:
         other = plait.Layout((6, 8), "(*, cyclic)", grid=(comm.size,))
-        refused(mine, rows, other if last else columns, "the ranks of a collective call differ")
-        refused(mine.astype("f4") if last else mine, rows, columns, "the ranks of a collective call differ")
-    found = plait.redistribute(mine, rows, columns, comm)
-    assert found.shape == columns.local_shape(comm.rank)
+        expect_rejected(local, rows, other if last else columns, "the ranks of a collective call differ")
+        expect_rejected(local.astype("f4") if last else local, rows, columns, "the ranks of a collective call differ")
+    actual = plait.redistribute(local, rows, columns, comm)
+    assert actual.shape == columns.local_shape(comm.rank)
 
 
 def test_an_overlap_of_one_rank_is_an_error_on_all(comm):
     rows = plait.Layout((6, 8), "(block, *)", grid=(comm.size,))
     columns = plait.Layout((6, 8), "(*, block)", grid=(comm.size,))
-    mine, shape = rows.local_shape(comm.rank), columns.local_shape(comm.rank)
+    source_shape, shape = rows.local_shape(comm.rank), columns.local_shape(comm.rank)
     memory = np.zeros(100)
-    array = memory[: mine[0] * mine[1]].reshape(mine)
-    own = memory[:: -1 if comm.rank == 0 else 1][100 - shape[0] * shape[1] :].reshape(shape)
+    array = memory[: source_shape[0] * source_shape[1]].reshape(source_shape)
+    target = memory[:: -1 if comm.rank == 0 else 1][100 - shape[0] * shape[1] :].reshape(shape)
     text = "target array of rank 0 shares memory with the source array of rank 0"
-    error_everywhere(comm, lambda: plait.redistribute(array, rows, columns, comm, out=own), plait.ArgumentError, text)
+    error_everywhere(
+        comm, lambda: plait.redistribute(array, rows, columns, comm, out=target), plait.ArgumentError, text
+    )
     masked = np.ma.masked_array(array, array > 3) if comm.rank == comm.size - 1 else array
     text = f"array of rank {comm.size - 1} is a masked array"
     error_everywhere(
@@ -91,4 +93,4 @@ def test_an_overlap_of_one_rank_is_an_error_on_all(comm):
     )
     with plait.Redistribution(rows, columns, "f8", comm) as plan:
         text = "shares memory with the source array of rank 0"
-        error_everywhere(comm, lambda: plan.run(array, own), plait.ArgumentError, text)
+        error_everywhere(comm, lambda: plan.run(array, target), plait.ArgumentError, text)

@@ -1,4 +1,4 @@
-"""Mistakes of one rank in a redistribution: all ranks get one error, and whatever was started before is not harmed."""
+"""Mistakes of one rank in a redistribution: all ranks get the same error, and pending requests are not disturbed."""
 
 import numpy as np
 import pytest
@@ -18,19 +18,21 @@ def layouts(comm):
 )
 def test_an_argument_that_is_wrong_on_one_rank(comm, layouts, wrong, says):
     source, target = layouts
-    mine = np.zeros(source.local_shape(comm.rank))
-    given = wrong if comm.rank == comm.size - 1 else {}
-    error_everywhere(comm, lambda: plait.redistribute(mine, source, target, comm, **given), plait.ArgumentError, says)
+    local = np.zeros(source.local_shape(comm.rank))
+    options = wrong if comm.rank == comm.size - 1 else {}
+    error_everywhere(
+        comm, lambda: plait.redistribute(local, source, target, comm, **options), plait.ArgumentError, says
+    )
 
 
 def test_an_array_of_objects_where_ranks_are_left_out(comm):
     if comm.size < 2:
         pytest.skip("needs a rank to leave out")
     layout = plait.Layout((12,), "(block)", grid=(comm.size - 1,))
-    mine = np.zeros(layout.local_shape(comm.rank)) if layout.has_rank(comm.rank) else None
+    local = np.zeros(layout.local_shape(comm.rank)) if layout.has_rank(comm.rank) else None
     if comm.rank == 0:
-        mine = mine.astype(object)
-    error_everywhere(comm, lambda: plait.redistribute(mine, layout, layout, comm), plait.ArgumentError, "objects")
+        local = local.astype(object)
+    error_everywhere(comm, lambda: plait.redistribute(local, layout, layout, comm), plait.ArgumentError, "objects")
 
 
 def test_ranks_that_use_different_arrays_of_a_plan(comm, layouts):
@@ -38,14 +40,14 @@ def test_ranks_that_use_different_arrays_of_a_plan(comm, layouts):
         pytest.skip("needs two ranks that differ")
     source, target = layouts
     with plait.Redistribution(source, target, "f8", comm) as plan:
-        mine = (np.zeros(source.local_shape(comm.rank)), np.zeros(target.local_shape(comm.rank)))
-        error_everywhere(comm, lambda: plan.run(*(mine if comm.rank == 0 else ())), plait.ArgumentError, "differ")
+        local = (np.zeros(source.local_shape(comm.rank)), np.zeros(target.local_shape(comm.rank)))
+        error_everywhere(comm, lambda: plan.run(*(local if comm.rank == 0 else ())), plait.ArgumentError, "differ")
 
 
-def test_a_refused_call_waits_for_what_was_started(comm):
+def test_a_failed_call_does_not_disturb_a_pending_request(comm):
     source = plait.Layout((3_000_000,), "(block)", grid=(comm.size,))
     target = plait.Layout((3_000_000,), "(cyclic)", grid=(comm.size,))
-    mine = source.indices(comm.rank)[0]
-    request = plait.iredistribute(mine, source, target, comm)
-    error_everywhere(comm, lambda: plait.redistribute(mine[:5], source, target, comm), plait.ArgumentError, "shape")
+    local = source.indices(comm.rank)[0]
+    request = plait.iredistribute(local, source, target, comm)
+    error_everywhere(comm, lambda: plait.redistribute(local[:5], source, target, comm), plait.ArgumentError, "shape")
     np.testing.assert_array_equal(request.wait(), target.indices(comm.rank)[0])

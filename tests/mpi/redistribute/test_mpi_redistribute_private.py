@@ -1,4 +1,4 @@
-"""Arrays of the ranks' own memory that are large enough to be read by the system from process to process."""
+"""Arrays in private memory of the ranks that are large enough to be copied between processes by the kernel."""
 
 import os
 
@@ -25,56 +25,56 @@ def pairs(comm):
 
 @pytest.mark.several_ranks
 @pytest.mark.parametrize("node_size", [0, 2])
-def test_private_arrays_move_by_whatever_way(comm, node_size):
+def test_private_arrays_by_every_transfer_method(comm, node_size):
     if node_size:
         os.environ["PLAIT_NODE_SIZE"] = str(node_size)
-    fresh = comm.Dup()
+    new_comm = comm.Dup()
     try:
         whole = np.arange(SHAPE[0] * SHAPE[1], dtype="f8").reshape(SHAPE)
         ways = set()
-        for source, target in pairs(fresh):
-            mine = source.local(whole, fresh.rank)
-            expected = target.local(whole, fresh.rank)
-            with plait.Redistribution(source.layout(), target.layout(), "f8", fresh) as plan:
+        for source, target in pairs(new_comm):
+            local = source.local(whole, new_comm.rank)
+            expected = target.local(whole, new_comm.rank)
+            with plait.Redistribution(source.layout(), target.layout(), "f8", new_comm) as plan:
                 for turn in range(3):
                     out = np.zeros_like(expected)
-                    plan.run(mine + turn, out)
+                    plan.run(local + turn, out)
                     np.testing.assert_array_equal(out, expected + turn)
-                    found = plait.redistribute(mine + turn, source.layout(), target.layout(), fresh)
-                    np.testing.assert_array_equal(found, expected + turn)
+                    actual = plait.redistribute(local + turn, source.layout(), target.layout(), new_comm)
+                    np.testing.assert_array_equal(actual, expected + turn)
                 ways |= {line for line in plan.explain().splitlines() if line.startswith("inside")}
-                # With gaps between its elements an array goes another way, on all ranks.
+                # If one rank's array has gaps between its elements, all ranks use another transfer method.
                 gaps = np.zeros((*expected.shape, 2))[..., 0]
-                plan.run(mine, gaps if fresh.rank == 0 else np.zeros_like(expected))
-                if fresh.rank == 0:
+                plan.run(local, gaps if new_comm.rank == 0 else np.zeros_like(expected))
+                if new_comm.rank == 0:
                     np.testing.assert_array_equal(gaps, expected)
-        # Nodes find out for themselves what is in reach.
-        everyone = fresh.allgather(ways)
+        # Each node detects on its own which processes can read each other's memory.
+        everyone = new_comm.allgather(ways)
         if not node_size:
-            assert all(theirs == everyone[0] for theirs in everyone)
+            assert all(rank_ways == everyone[0] for rank_ways in everyone)
             assert any("from process to process" in way for way in ways)
     finally:
         os.environ.pop("PLAIT_NODE_SIZE", None)
-        fresh.Free()
+        new_comm.Free()
 
 
 @pytest.mark.several_ranks
 @pytest.mark.parametrize(("source", "target"), [(36, 128), (150, 16), (16, 150), (5, 24)])
-def test_large_private_arrays_of_short_runs_leave_in_whole_lines(comm, source, target):
-    # From 4 MiB a rank on, wherever the first line of a target begins.
+def test_large_private_arrays_of_short_runs_are_stored_in_whole_cache_lines(comm, source, target):
+    # Arrays of at least 4 MiB on each rank; targets begin at several offsets in a cache line of 64 bytes.
     shape = (500, 1100 * comm.size)
     grid = (comm.size,)
     models = [LayoutModel(shape, ("*", f"cyclic({block})"), grid) for block in (source, target)]
     whole = np.arange(shape[0] * shape[1], dtype="f8").reshape(shape)
-    mine, expected = (model.local(whole, comm.rank) for model in models)
+    local, expected = (model.local(whole, comm.rank) for model in models)
     with plait.Redistribution(models[0].layout(), models[1].layout(), "f8", comm) as plan:
         for offset in (0, 8, 16, 56):
             memory = np.full(expected.nbytes + 256, 7, np.uint8)
             begin = -memory.ctypes.data % 64 + 64 + offset
             out = memory[begin : begin + expected.nbytes].view("f8").reshape(expected.shape)
-            plan.run(mine, out)
+            plan.run(local, out)
             np.testing.assert_array_equal(out, expected)
             assert (memory[:begin] == 7).all()
             assert (memory[begin + expected.nbytes :] == 7).all()
-    found = plait.redistribute(mine, models[0].layout(), models[1].layout(), comm)
-    np.testing.assert_array_equal(found, expected)
+    actual = plait.redistribute(local, models[0].layout(), models[1].layout(), comm)
+    np.testing.assert_array_equal(actual, expected)

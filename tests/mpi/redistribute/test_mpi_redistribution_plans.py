@@ -1,4 +1,4 @@
-"""Plans that are used again, shared arrays, ranks that are in one layout alone, sections and errors, over MPI."""
+"""Redistribution plans over MPI: repeated runs, shared arrays, ranks in only one layout, sections and errors."""
 
 import os
 from pathlib import Path
@@ -14,18 +14,18 @@ import plait
 
 @pytest.fixture(params=NODE_SIZES)
 def apart(request, comm):
-    """A communicator whose nodes have so many ranks each; 0: nodes as they are."""
+    """A communicator of all ranks: Plait takes the parameter as the number of ranks on each node; 0: the real nodes."""
     if request.param == 0:
         yield comm
         return
     os.environ["PLAIT_NODE_SIZE"] = str(request.param)
-    fresh = comm.Dup()
+    new_comm = comm.Dup()
     try:
-        plait.empty(plait.Layout((fresh.size,), "(block)", grid=(fresh.size,)), "f8", fresh)
+        plait.empty(plait.Layout((new_comm.size,), "(block)", grid=(new_comm.size,)), "f8", new_comm)
     finally:
         del os.environ["PLAIT_NODE_SIZE"]
-    yield fresh
-    fresh.Free()
+    yield new_comm
+    new_comm.Free()
 
 
 def rows_and_columns(comm, shape=(60, 44)):
@@ -35,7 +35,7 @@ def rows_and_columns(comm, shape=(60, 44)):
     )
 
 
-def test_a_plan_is_used_again_with_any_arrays(apart):
+def test_a_plan_runs_repeatedly_with_any_arrays(apart):
     random = np.random.default_rng(21)
     for _ in range(12):
         shape = random_shape(random)
@@ -46,18 +46,18 @@ def test_a_plan_is_used_again_with_any_arrays(apart):
             plan.source[...] = source.local(whole, apart.rank)
             np.testing.assert_array_equal(plan.run(), expected)
             assert plan.run() is plan.target
-            mine = source.local(whole, apart.rank)
+            local = source.local(whole, apart.rank)
             out = np.zeros_like(expected)
-            assert plan.run(mine, out) is out
+            assert plan.run(local, out) is out
             np.testing.assert_array_equal(out, expected)
             plan.target[...] = 0
-            np.testing.assert_array_equal(plan.run(mine), expected)
+            np.testing.assert_array_equal(plan.run(local), expected)
             out = np.zeros_like(expected)
             np.testing.assert_array_equal(plan.start(out=out).wait(), expected)
             assert str(source.layout()) in plan.explain()
 
 
-def test_large_plans_by_every_way(comm):
+def test_large_plans_with_shared_and_private_arrays(comm):
     shape = (1201, 1100)
     whole = np.arange(1201 * 1100, dtype="f8").reshape(shape)
     grid = (comm.size, 1)
@@ -79,15 +79,15 @@ def test_large_plans_by_every_way(comm):
 @pytest.mark.several_ranks
 def test_ranks_may_pass_different_kinds_of_arrays(comm):
     source, target = rows_and_columns(comm)
-    mine = np.random.default_rng(comm.rank).random(source.local_shape(comm.rank))
-    expected = plait.redistribute(mine, source, target, comm)
+    local = np.random.default_rng(comm.rank).random(source.local_shape(comm.rank))
+    expected = plait.redistribute(local, source, target, comm)
     with plait.Redistribution(source, target, "f8", comm) as plan:
-        plan.source[...] = mine
+        plan.source[...] = local
         assert plan.target.shape == expected.shape
         out = np.empty_like(expected)
         first = comm.rank == 0
-        # All pass arrays of their own, but on the first rank they lie in memory that the node shares.
-        plan.run(plan.source if first else mine, plan.target if first else out)
+        # All ranks pass arrays, but only rank 0 passes those of the plan, which are in memory that the node shares.
+        plan.run(plan.source if first else local, plan.target if first else out)
         np.testing.assert_array_equal(plan.target if first else out, expected)
         strided = np.zeros((expected.shape[0], 2 * expected.shape[1]))[:, ::2]
         plan.run(plan.source, strided if first else plan.target)
@@ -103,18 +103,18 @@ def test_ranks_may_pass_different_kinds_of_arrays(comm):
 def test_layouts_may_be_on_fewer_ranks(apart):
     whole = numbered((12, 10))
     few = LayoutModel((12, 10), ("cyclic", "*"), (apart.size - 1,))
-    one = LayoutModel((12, 10), ("*", "*"), ())
-    for source, target in [(few, one), (one, few), (one, one)]:
+    single = LayoutModel((12, 10), ("*", "*"), ())
+    for source, target in [(few, single), (single, few), (single, single)]:
         has = [apart.rank < model.layout().size for model in (source, target)]
-        mine = source.local(whole, apart.rank) if has[0] else None
-        found = plait.redistribute(mine, source.layout(), target.layout(), apart)
-        started = plait.iredistribute(mine, source.layout(), target.layout(), apart).wait()
+        local = source.local(whole, apart.rank) if has[0] else None
+        actual = plait.redistribute(local, source.layout(), target.layout(), apart)
+        started = plait.iredistribute(local, source.layout(), target.layout(), apart).wait()
         with plait.Redistribution(source.layout(), target.layout(), whole.dtype, apart) as plan:
             assert (plan.source is not None, plan.target is not None) == tuple(has)
             if has[0]:
-                plan.source[...] = mine
+                plan.source[...] = local
             run = plan.run()
-        for result in (found, started, run):
+        for result in (actual, started, run):
             if has[1]:
                 np.testing.assert_array_equal(result, target.local(whole, apart.rank))
             else:
@@ -138,13 +138,13 @@ def test_sections(apart):
     np.testing.assert_array_equal(out, target.local(expected, apart.rank))
 
 
-def test_little_memory_is_enough(apart):
+def test_a_small_memory_bound(apart):
     source, target = rows_and_columns(apart)
-    mine = np.random.default_rng(apart.rank).random(source.local_shape(apart.rank))
-    expected = plait.redistribute(mine, source, target, apart)
-    np.testing.assert_array_equal(plait.redistribute(mine, source, target, apart, memory=64), expected)
+    local = np.random.default_rng(apart.rank).random(source.local_shape(apart.rank))
+    expected = plait.redistribute(local, source, target, apart)
+    np.testing.assert_array_equal(plait.redistribute(local, source, target, apart, memory=64), expected)
     error_everywhere(
-        apart, lambda: plait.redistribute(mine, source, target, apart, memory=3), plait.ArgumentError, "too few"
+        apart, lambda: plait.redistribute(local, source, target, apart, memory=3), plait.ArgumentError, "too few"
     )
 
 
@@ -152,30 +152,36 @@ def test_little_memory_is_enough(apart):
 def test_an_error_of_one_rank_reaches_all(apart):
     source, target = rows_and_columns(apart)
     last = apart.rank == apart.size - 1
-    mine = np.zeros(source.local_shape(apart.rank))
+    local = np.zeros(source.local_shape(apart.rank))
     out = np.zeros(target.local_shape(apart.rank))
 
-    def refused(call, says):
+    def expect_rejected(call, says):
         error_everywhere(apart, call, plait.ArgumentError, says)
 
-    refused(lambda: plait.redistribute(None if last else mine, source, target, apart), "missing")
-    refused(lambda: plait.redistribute(mine, source, target, apart, out=out.T if last else out), "needs one of shape")
-    refused(lambda: plait.empty(source, object if last else "f8", apart), "Python objects")
-    refused(lambda: plait.Redistribution(source, target, object if last else "f8", apart), "Python objects")
-    refused(lambda: plait.Redistribution(source, target, "f4" if last else "f8", apart), "ranks of a collective call")
+    expect_rejected(lambda: plait.redistribute(None if last else local, source, target, apart), "missing")
+    expect_rejected(
+        lambda: plait.redistribute(local, source, target, apart, out=out.T if last else out), "needs one of shape"
+    )
+    expect_rejected(lambda: plait.empty(source, object if last else "f8", apart), "Python objects")
+    expect_rejected(lambda: plait.Redistribution(source, target, object if last else "f8", apart), "Python objects")
+    expect_rejected(
+        lambda: plait.Redistribution(source, target, "f4" if last else "f8", apart), "ranks of a collective call"
+    )
     with plait.Redistribution(source, target, "f8", apart) as plan:
-        refused(lambda: plan.run(mine[1:] if last else mine, out), "needs one of shape")
-        refused(lambda: plan.run(mine, np.zeros(3) if last else out), "needs one of shape")
+        expect_rejected(lambda: plan.run(local[1:] if last else local, out), "needs one of shape")
+        expect_rejected(lambda: plan.run(local, np.zeros(3) if last else out), "needs one of shape")
         first, second = plan.source, plan.target
-        refused(lambda: plan.run(first, second) if last else plait.redistribute(mine, source, target, apart), "differ")
+        expect_rejected(
+            lambda: plan.run(first, second) if last else plait.redistribute(local, source, target, apart), "differ"
+        )
         plan.source[...] = apart.rank
         plan.run()
         assert plan.target.size == 0 or plan.target.max() == apart.size - 1
     wide = plait.Layout((60, 44), "(block, *)", grid=(apart.size + 1,))
-    refused(lambda: plait.redistribute(mine, source, wide, apart), "but the communicator")
+    expect_rejected(lambda: plait.redistribute(local, source, wide, apart), "but the communicator")
 
 
-def test_shared_memory_goes_back(comm):
+def test_shared_memory_is_released(comm):
     layout = plait.Layout((comm.size * 512, 1024), "(block, *)", grid=(comm.size,))
 
     def shared():
