@@ -1,4 +1,4 @@
-/// Servers of connections between programs, and services that record what they receive.
+/// Servers for connections between programs, and a service that records what it receives.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ class RecordingService : public Service {
   int frames = 0;
 };
 
-/// A server of this process.
+/// A server in this process.
 struct TestServer {
   explicit TestServer(const std::string& network = "lo") {
     Server::Options options;
@@ -73,31 +73,31 @@ struct TestServer {
     start(options);
   }
   explicit TestServer(const Server::Options& options) { start(options); }
-  void start(const Server::Options& options) { server = Server::start(key, ears, options); }
+  void start(const Server::Options& options) { server = Server::start(key, service, options); }
 
   /// Returns the addresses of the server that begin with `carrier`.
   Endpoints only(std::string_view carrier) const {
-    Endpoints chosen = server->endpoints();
-    std::erase_if(chosen.addresses, [&](const std::string& one) { return !one.starts_with(carrier); });
-    return chosen;
+    Endpoints selected = server->endpoints();
+    std::erase_if(selected.addresses, [&](const std::string& address) { return !address.starts_with(carrier); });
+    return selected;
   }
   std::unique_ptr<Link> connect(std::string_view carrier = "local:") const {
     return Link::connect(only(carrier), key, soon());
   }
   std::shared_ptr<Peer> peer() {
-    EXPECT_TRUE(ears->until([&] { return !ears->peers.empty(); }));
-    const std::scoped_lock lock(ears->mutex);
-    return ears->peers.empty() ? nullptr : ears->peers.back();
+    EXPECT_TRUE(service->until([&] { return !service->peers.empty(); }));
+    const std::scoped_lock lock(service->mutex);
+    return service->peers.empty() ? nullptr : service->peers.back();
   }
 
   const Key key = Key::random();
-  const std::shared_ptr<RecordingService> ears = std::make_shared<RecordingService>();
+  const std::shared_ptr<RecordingService> service = std::make_shared<RecordingService>();
   std::unique_ptr<Server> server;
 };
 
 using Bytes = std::vector<std::byte>;
 
-/// Returns bytes that differ between positions and between seeds.
+/// Returns a byte that depends on the offset and the seed.
 inline std::byte byte_at(std::uint64_t offset, unsigned seed = 0) {
   return static_cast<std::byte>((offset * 2654435761U + (offset >> 13U) + seed * 40503U) >> 7U);
 }

@@ -1,4 +1,4 @@
-// Gates between threads: counters that reach a target, or whose raiser is dead.
+// Gates between threads: waits for a counter to reach a target, and waits that end because the raising worker is dead.
 #include "transport/gates.hpp"
 
 #include <gtest/gtest.h>
@@ -16,25 +16,25 @@ using plait::Error;
 using plait::ErrorKind;
 using plait::transport::Gates;
 
-/// Counts how often a waiting worker looked, and gives up after some looks.
-class Watch : public plait::transport::Liveness {
+/// Counts the checks that a waiting worker makes; fails as for a dead worker after more than `max_checks` checks.
+class CountingLiveness : public plait::transport::Liveness {
  public:
-  explicit Watch(int patience) : patience_(patience) {}
+  explicit CountingLiveness(int max_checks) : max_checks_(max_checks) {}
   void check() override {
-    if (++looks_ > patience_) throw Error(ErrorKind::kSystem, "worker 3 has ended", EOWNERDEAD);
+    if (++checks_ > max_checks_) throw Error(ErrorKind::kSystem, "worker 3 has ended", EOWNERDEAD);
   }
-  int looks() const { return looks_; }
+  int checks() const { return checks_; }
 
  private:
-  int patience_;
-  int looks_ = 0;
+  int max_checks_;
+  int checks_ = 0;
 };
 
 TEST(Gates, WaitsUntilACounterHasReachedItsTarget) {
   std::atomic<std::uint32_t> counter{0};
   std::atomic<int> seen{0};
   std::thread waiter([&] {
-    Watch patient(1000);
+    CountingLiveness patient(1000);
     for (std::uint32_t target = 1; target <= 100; ++target) {
       plait::transport::wait_for(counter, target, patient);
       ++seen;
@@ -46,14 +46,14 @@ TEST(Gates, WaitsUntilACounterHasReachedItsTarget) {
 }
 
 TEST(Gates, CountsModulo32Bits) {
-  Watch never(0);
+  CountingLiveness never(0);
   std::atomic<std::uint32_t> counter{2};
-  plait::transport::wait_for(counter, 0xFFFFFFFFU, never);  // passed three counts ago
+  plait::transport::wait_for(counter, 0xFFFFFFFFU, never);  // the counter has passed this target three counts ago
   plait::transport::wait_for(counter, 2, never);
-  EXPECT_EQ(never.looks(), 0);
+  EXPECT_EQ(never.checks(), 0);
   counter = 0xFFFFFFFEU;
   std::thread raiser([&] { Gates::raise(counter, 4); });
-  Watch patient(1000);
+  CountingLiveness patient(1000);
   plait::transport::wait_for(counter, 2, patient);
   raiser.join();
   EXPECT_EQ(counter, 2U);
@@ -61,7 +61,7 @@ TEST(Gates, CountsModulo32Bits) {
 
 TEST(Gates, ADeadPeerEndsTheWait) {
   std::atomic<std::uint32_t> counter{0};
-  Watch watch(1);
+  CountingLiveness watch(1);
   try {
     plait::transport::wait_for(counter, 1, watch);
     FAIL() << "no error";
@@ -69,7 +69,7 @@ TEST(Gates, ADeadPeerEndsTheWait) {
     EXPECT_EQ(error.system_code(), EOWNERDEAD);
     EXPECT_STREQ(error.what(), "worker 3 has ended");
   }
-  EXPECT_EQ(watch.looks(), 2);
+  EXPECT_EQ(watch.checks(), 2);
 }
 
 }  // namespace

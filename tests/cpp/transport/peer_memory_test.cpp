@@ -1,4 +1,4 @@
-// Memory of another process, read through the system; here the process itself is that one.
+// Reads of another process's memory through the kernel; here this process reads its own memory.
 #include "transport/peer_memory.hpp"
 
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ using plait::transport::PeerCopy;
 using plait::transport::PeerMemory;
 using plait::transport::PeerToken;
 
-TEST(PeerMemory, IsAbleOnceAllWordsHaveBeenRead) {
+TEST(PeerMemory, IsAbleIfTheTokensOfAllProcessesCanBeRead) {
   PeerMemory memory;
   EXPECT_FALSE(memory.tried());
   EXPECT_FALSE(memory.able());
@@ -29,7 +29,7 @@ TEST(PeerMemory, IsAbleOnceAllWordsHaveBeenRead) {
   EXPECT_TRUE(memory.able());
 }
 
-TEST(PeerMemory, IsNotAbleWhereAWordIsAnotherOne) {
+TEST(PeerMemory, IsNotAbleIfATokenDiffersOrCannotBeRead) {
   PeerToken wrong = PeerMemory::token();
   ++wrong.word;
   PeerMemory memory;
@@ -42,8 +42,8 @@ TEST(PeerMemory, IsNotAbleWhereAWordIsAnotherOne) {
   EXPECT_FALSE(memory.able());
 }
 
-TEST(PeerMemory, CopiesManyStretches) {
-  constexpr int kCount = 3000;  // more than the system takes at once
+TEST(PeerMemory, CopiesManyPieces) {
+  constexpr int kCount = 3000;  // more than one system call accepts
   std::vector<int> from(2 * kCount);
   std::iota(from.begin(), from.end(), 0);
   std::vector<int> to(3 * kCount, -1);
@@ -60,17 +60,17 @@ TEST(PeerMemory, CopiesManyStretches) {
   memory.read(0, {});
 }
 
-TEST(PeerMemory, TellsOfMemoryThatIsGone) {
+TEST(PeerMemory, ReportsMemoryThatCannotBeRead) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* const gone = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(gone, MAP_FAILED);
-  const auto* const address = static_cast<const std::byte*>(gone);
+  void* const unreadable = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(unreadable, MAP_FAILED);
+  const auto* const address = static_cast<const std::byte*>(unreadable);
   EXPECT_FALSE(PeerMemory::readable(address));
-  int here = 0;
-  EXPECT_TRUE(PeerMemory::readable(reinterpret_cast<const std::byte*>(&here)));
+  int value = 0;
+  EXPECT_TRUE(PeerMemory::readable(reinterpret_cast<const std::byte*>(&value)));
   PeerMemory memory;
   memory.try_all(std::vector{PeerMemory::token()});
-  const std::vector<PeerCopy> copies{{address, reinterpret_cast<std::byte*>(&here), sizeof here}};
+  const std::vector<PeerCopy> copies{{address, reinterpret_cast<std::byte*>(&value), sizeof value}};
   try {
     memory.read(0, copies);
     FAIL() << "nothing was thrown";
@@ -78,7 +78,7 @@ TEST(PeerMemory, TellsOfMemoryThatIsGone) {
     EXPECT_EQ(error.system_code(), EFAULT);
     EXPECT_NE(std::string(error.what()).find("cannot read the array of process"), std::string::npos);
   }
-  ::munmap(gone, page);
+  ::munmap(unreadable, page);
 }
 
 }  // namespace

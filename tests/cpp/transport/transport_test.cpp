@@ -63,21 +63,21 @@ TEST_P(TransportTest, MessagesOfAPairArriveInOrder) {
   constexpr int kMessages = 5;
   const std::array<std::size_t, kMessages> sizes{0, 1, 65536, 700000, 3};
   run(kWorkers, [&](Transport& transport) {
-    const int me = transport.rank();
+    const int rank = transport.rank();
     std::vector<Bytes> outgoing;
     std::vector<std::unique_ptr<Ticket>> sends;
     for (int to = 0; to < kWorkers; ++to)
-      for (int n = 0; n < kMessages; ++n) outgoing.push_back(message(me, to, n, sizes[static_cast<std::size_t>(n)]));
+      for (int n = 0; n < kMessages; ++n) outgoing.push_back(message(rank, to, n, sizes[static_cast<std::size_t>(n)]));
     for (std::size_t i = 0; i < outgoing.size(); ++i)
       sends.push_back(transport.send(static_cast<int>(i) / kMessages, outgoing[i]));
     for (int from = kWorkers - 1; from >= 0; --from)
       for (int n = 0; n < kMessages; ++n) {
         Bytes incoming(sizes[static_cast<std::size_t>(n)]);
         transport.receive(from, incoming)->complete();
-        EXPECT_TRUE(incoming == message(from, me, n, incoming.size())) << from << " -> " << me << ", message " << n;
+        EXPECT_TRUE(incoming == message(from, rank, n, incoming.size())) << from << " -> " << rank << ", message " << n;
       }
     for (const auto& send : sends) send->complete();
-    agree(transport, nullptr);  // messages belong to what ends with an agreement: nobody leaves before
+    agree(transport, nullptr);  // a rank may not leave before the agreement that ends an exchange of messages
   });
 }
 
@@ -100,7 +100,7 @@ TEST_P(TransportTest, TicketsMayBeCompletedInAnyOrder) {
   });
 }
 
-TEST_P(TransportTest, TicketsTellWhetherTheirMessagesHaveCome) {
+TEST_P(TransportTest, TicketsReportIfTheirMessagesHaveArrived) {
   run(2, [&](Transport& transport) {
     const int other = 1 - transport.rank();
     constexpr std::size_t kLong = 3'000'000;
@@ -112,13 +112,13 @@ TEST_P(TransportTest, TicketsTellWhetherTheirMessagesHaveCome) {
     tickets.push_back(transport.receive(other, first));
     tickets.push_back(transport.receive(other, second));
     for (const auto& ticket : tickets) EXPECT_FALSE(ticket->test());
-    agree(transport, nullptr);  // nobody has sent anything before
+    agree(transport, nullptr);  // no rank sends before this point
     tickets.push_back(transport.send(other, small));
     tickets.push_back(transport.send(other, large));
-    std::vector<bool> come(tickets.size(), false);
+    std::vector<bool> arrived(tickets.size(), false);
     transport.await([&] {
-      for (std::size_t i = 0; i < tickets.size(); ++i) come[i] = come[i] || tickets[i]->test();
-      return std::ranges::count(come, true) == std::ssize(come);
+      for (std::size_t i = 0; i < tickets.size(); ++i) arrived[i] = arrived[i] || tickets[i]->test();
+      return std::ranges::count(arrived, true) == std::ssize(arrived);
     });
     EXPECT_TRUE(first == message(other, transport.rank(), 0, 10));
     EXPECT_TRUE(second == message(other, transport.rank(), 1, kLong));
@@ -126,7 +126,7 @@ TEST_P(TransportTest, TicketsTellWhetherTheirMessagesHaveCome) {
   });
 }
 
-TEST_P(TransportTest, ReducesToTheSmallestValues) {
+TEST_P(TransportTest, ReducesToTheMinimum) {
   for (int workers = 1; workers <= 6; ++workers)
     run(workers, [&](Transport& transport) {
       for (int round = 0; round < 50; ++round) {
@@ -177,23 +177,23 @@ TEST_P(TransportTest, MessagesMayWaitForEachOtherInACircle) {
   constexpr int kWorkers = 3;
   constexpr std::size_t kBytes = 300'000;
   run(kWorkers, [&](Transport& transport) {
-    const int me = transport.rank();
-    const int next = (me + 1) % kWorkers;
-    const int before = (me + kWorkers - 1) % kWorkers;
+    const int rank = transport.rank();
+    const int next = (rank + 1) % kWorkers;
+    const int before = (rank + kWorkers - 1) % kWorkers;
     for (int round = 0; round < 20; ++round) {
-      const Bytes outgoing = message(me, next, round, kBytes);
+      const Bytes outgoing = message(rank, next, round, kBytes);
       Bytes incoming(kBytes);
       const auto sent = transport.send(next, outgoing);
       const auto received = transport.receive(before, incoming);
-      // Some wait for what they send before they take what comes.
-      (round + me) % 2 == 0 ? sent->complete() : received->complete();
-      (round + me) % 2 == 0 ? received->complete() : sent->complete();
-      ASSERT_TRUE(incoming == message(before, me, round, kBytes));
+      // Some ranks complete their send before their receive.
+      (round + rank) % 2 == 0 ? sent->complete() : received->complete();
+      (round + rank) % 2 == 0 ? received->complete() : sent->complete();
+      ASSERT_TRUE(incoming == message(before, rank, round, kBytes));
     }
   });
 }
 
-TEST_P(TransportTest, CountersAreOfAllWorkers) {
+TEST_P(TransportTest, CountersAreSharedByAllWorkers) {
   constexpr int kWorkers = 4;
   constexpr int kTimes = 1000;
   run(kWorkers, [&](Transport& transport) {
@@ -234,7 +234,7 @@ TEST(Transport, ATeamThrowsTheFirstWorkersError) {
   EXPECT_EQ(ended, std::vector<int>(4, 1));
 }
 
-TEST(Transport, AloneEverythingIsAtOnce) {
+TEST(Transport, ASingleWorkerCompletesEverythingAtOnce) {
   const auto transport = make_alone();
   EXPECT_EQ(transport->size(), 1);
   std::array<std::int64_t, 2> values{5, -7};

@@ -1,5 +1,5 @@
-// A rank that is interrupted while it waits for the others of its job takes part in nothing any more, and they
-// hear of it.
+// A rank that is interrupted while it waits for another rank of its job fails all its later calls, and the other ranks
+// get an error.
 #include "base/wait/interruption.hpp"
 
 #include <gtest/gtest.h>
@@ -21,12 +21,12 @@ namespace {
 using plait::Error;
 using plait::transport::Transport;
 
-thread_local bool wanted = false;
+thread_local bool is_interrupted = false;
 
 class Interruption : public testing::Test {
  protected:
   Interruption() {
-    plait::base::set_interruption_check([] { return wanted; });
+    plait::base::set_interruption_check([] { return is_interrupted; });
   }
   ~Interruption() override { plait::base::set_interruption_check(nullptr); }
 
@@ -42,39 +42,39 @@ class Interruption : public testing::Test {
     std::array<std::int64_t, 1> values{1};
     transport.reduce_min(values);
   }
-  /// What ranks 0 and 1 are told where rank 0 is interrupted in `call`, and by the agreement after it.
-  static std::vector<std::vector<Error>> told(const std::function<void(Transport&)>& call) {
+  /// Interrupts rank 0 in `call`. Returns the errors of ranks 0 and 1 in this call and in the agreement after it.
+  static std::vector<std::vector<Error>> collect_errors(const std::function<void(Transport&)>& call) {
     std::vector<std::vector<Error>> errors(2);
     job_case::run_job(2, [&](Transport& transport) {
       agree(transport);
-      wanted = transport.rank() == 0;
-      auto& own = errors[static_cast<std::size_t>(transport.rank())];
-      if (wanted) {
-        own.push_back(catch_error([&] { call(transport); }));
+      is_interrupted = transport.rank() == 0;
+      auto& rank_errors = errors[static_cast<std::size_t>(transport.rank())];
+      if (is_interrupted) {
+        rank_errors.push_back(catch_error([&] { call(transport); }));
       } else {
         std::this_thread::sleep_for(std::chrono::milliseconds(700));
-        own.push_back(catch_error([&] {
+        rank_errors.push_back(catch_error([&] {
           agree(transport);
           agree(transport);
         }));
       }
-      own.push_back(catch_error([&] { agree(transport); }));
+      rank_errors.push_back(catch_error([&] { agree(transport); }));
     });
     return errors;
   }
   static void check(const std::vector<std::vector<Error>>& errors) {
-    const std::string words = "rank 0 was interrupted in a collective call; nothing more can be done together";
-    for (const auto& own : errors)
-      for (const Error& one : own) EXPECT_EQ(one.what(), words);
+    const std::string expected = "rank 0 was interrupted in a collective call; nothing more can be done together";
+    for (const auto& rank_errors : errors)
+      for (const Error& rank_error : rank_errors) EXPECT_EQ(rank_error.what(), expected);
     EXPECT_EQ(errors[0][0].system_code(), EINTR);
     EXPECT_EQ(errors[1][0].system_code(), EOWNERDEAD);
   }
 };
 
-TEST_F(Interruption, EndsAnAgreement) { check(told(agree)); }
+TEST_F(Interruption, EndsAnAgreement) { check(collect_errors(agree)); }
 
 TEST_F(Interruption, EndsAWaitForAMessage) {
-  check(told([](Transport& transport) {
+  check(collect_errors([](Transport& transport) {
     std::array<std::byte, 8> bytes{};
     transport.receive(1, bytes)->complete();
   }));

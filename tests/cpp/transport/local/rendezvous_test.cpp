@@ -1,4 +1,4 @@
-// How the processes of a job find each other: who is missing, differs or is there twice, and what killed jobs leave.
+// How the processes of a job find each other: missing, differing and duplicate ranks, and files left by killed jobs.
 #include "transport/local/rendezvous.hpp"
 
 #include <fcntl.h>
@@ -36,10 +36,10 @@ struct ReportedError {
   ErrorKind kind = ErrorKind::kSystem;
 };
 
-/// What each of these is told, which come at the same time.
-std::vector<ReportedError> tell(
+/// Runs the ranks at the same time, one thread each. Returns the error of each; an empty text without an error.
+std::vector<ReportedError> run_ranks(
     const std::vector<Job>& jobs, double seconds, const std::function<void(Rendezvous&)>& body = [](Rendezvous&) {}) {
-  std::vector<ReportedError> told(jobs.size());
+  std::vector<ReportedError> reports(jobs.size());
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < jobs.size(); ++i)
     threads.emplace_back([&, i] {
@@ -47,19 +47,19 @@ std::vector<ReportedError> tell(
         Rendezvous all(jobs[i], Seconds(seconds));
         body(all);
       } catch (const Error& error) {
-        told[i] = {error.what(), error.system_code(), error.kind()};
+        reports[i] = {error.what(), error.system_code(), error.kind()};
       }
     });
   for (std::thread& thread : threads) thread.join();
-  return told;
+  return reports;
 }
 
-TEST(Rendezvous, AllAgreeOnceTheyHaveCome) {
+TEST(Rendezvous, RanksAgreeWhenAllHaveArrived) {
   const job_case::Meeting meeting;
   for (int size = 1; size <= 5; ++size) {
     std::vector<Job> jobs;
     for (int rank = size - 1; rank >= 0; --rank) jobs.push_back({"case", size, rank});
-    const auto told = tell(jobs, 60, [&](Rendezvous& all) {
+    const auto reports = run_ranks(jobs, 60, [&](Rendezvous& all) {
       EXPECT_EQ(all.processes().size(), static_cast<std::size_t>(size));
       for (const auto& process : all.processes()) EXPECT_EQ(process.number, ::getpid());
       std::array<std::byte, 3> bytes{};
@@ -71,91 +71,94 @@ TEST(Rendezvous, AllAgreeOnceTheyHaveCome) {
       EXPECT_EQ(values, (std::array<std::int64_t, 2>{size - 1, 0}));
       EXPECT_EQ(all.all(all.node_rank() != 2), size <= 2);
     });
-    for (const ReportedError& one : told) EXPECT_EQ(one.text, "");
+    for (const ReportedError& report : reports) EXPECT_EQ(report.text, "");
   }
 }
 
-TEST(Rendezvous, AFileThatNobodyHoldsIsMadeAnew) {
+TEST(Rendezvous, AFileThatNoProcessLocksIsReplaced) {
   const job_case::Meeting meeting;
   std::ofstream(meeting.folder() / "case.plait-job") << "plait-job 0 left by a job that was killed";
-  for (const ReportedError& one : tell({{"case", 2, 0}, {"case", 2, 1}}, 60)) EXPECT_EQ(one.text, "");
+  for (const ReportedError& report : run_ranks({{"case", 2, 0}, {"case", 2, 1}}, 60)) EXPECT_EQ(report.text, "");
 }
 
-TEST(Rendezvous, AFileOfSomethingElseIsRefused) {
+TEST(Rendezvous, ALockedFileOfAnotherFormatIsAnError) {
   const job_case::Meeting meeting;
   const std::string path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_EQ(::write(file, "something else of today", 23), 23);
   ASSERT_TRUE(plait::base::host::take_lock(file, {5, 1}));
-  const auto told = tell({{"case", 2, 0}}, 60);
-  EXPECT_EQ(told[0].code, EPROTO);
-  EXPECT_NE(told[0].text.find("another version of Plait"), std::string::npos);
+  const auto reports = run_ranks({{"case", 2, 0}}, 60);
+  EXPECT_EQ(reports[0].code, EPROTO);
+  EXPECT_NE(reports[0].text.find("another version of Plait"), std::string::npos);
   ::close(file);
   remove_leftovers();
   EXPECT_TRUE(std::filesystem::remove(path));
 }
 
-TEST(Rendezvous, AFileOfSomethingElseStaysWhereNobodyHoldsIt) {
+TEST(Rendezvous, AnUnlockedFileOfAnotherFormatIsNotRemoved) {
   const job_case::Meeting meeting;
   const std::filesystem::path path = meeting.folder() / "case.plait-job";
   std::ofstream(path) << "#!/bin/sh";
-  EXPECT_EQ(tell({{"case", 2, 0}}, 60)[0].code, EEXIST);
+  EXPECT_EQ(run_ranks({{"case", 2, 0}}, 60)[0].code, EEXIST);
   remove_leftovers();
   EXPECT_EQ(std::filesystem::file_size(path), 9U);
   std::filesystem::remove(path);
 }
 
-/// As a rank that is stopped while it has the first byte.
-TEST(Rendezvous, ATurnThatDoesNotComeIsAnErrorInTime) {
+/// The lock on the first byte stands for a rank that is stopped while it holds this lock.
+TEST(Rendezvous, ALockThatIsNotReleasedIsAnErrorInTime) {
   const job_case::Meeting meeting;
   const std::filesystem::path path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_TRUE(plait::base::host::take_lock(file, {0, 1}));
   EXPECT_EQ(plait::base::host::locker(file, {0, 1}), 0);
   const auto begin = std::chrono::steady_clock::now();
-  const ReportedError told = tell({{"case", 2, 0}}, 0.1)[0];
+  const ReportedError report = run_ranks({{"case", 2, 0}}, 0.1)[0];
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
-  EXPECT_EQ(told.code, ETIMEDOUT);
-  EXPECT_NE(told.text.find("some rank of the job holds its lock, and may be stopped"), std::string::npos) << told.text;
+  EXPECT_EQ(report.code, ETIMEDOUT);
+  EXPECT_NE(report.text.find("some rank of the job holds its lock, and may be stopped"), std::string::npos)
+      << report.text;
   ::close(file);
   remove_leftovers();
 }
 
 TEST(Rendezvous, MissingRanksAreNamed) {
   const job_case::Meeting meeting;
-  const auto told = tell({{"case", 4, 3}, {"case", 4, 1}}, 0.3);
-  for (const ReportedError& one : told) {
-    EXPECT_EQ(one.code, ETIMEDOUT);
-    EXPECT_TRUE(one.text.starts_with("ranks 0, 2 of the job case (4 ranks) have not come within 0.3 s")) << one.text;
+  const auto reports = run_ranks({{"case", 4, 3}, {"case", 4, 1}}, 0.3);
+  for (const ReportedError& report : reports) {
+    EXPECT_EQ(report.code, ETIMEDOUT);
+    EXPECT_TRUE(report.text.starts_with("ranks 0, 2 of the job case (4 ranks) have not come within 0.3 s"))
+        << report.text;
   }
 }
 
-TEST(Rendezvous, SizesThatDifferAreAnErrorOfAll) {
+TEST(Rendezvous, DifferentSizesAreAnErrorOnAllRanks) {
   const job_case::Meeting meeting;
-  for (const ReportedError& one : tell({{"case", 2, 0}, {"case", 3, 1}}, 60)) {
-    EXPECT_EQ(one.kind, ErrorKind::kArgument);
-    EXPECT_NE(one.text.find("give all of them the same PLAIT_SIZE"), std::string::npos);
+  for (const ReportedError& report : run_ranks({{"case", 2, 0}, {"case", 3, 1}}, 60)) {
+    EXPECT_EQ(report.kind, ErrorKind::kArgument);
+    EXPECT_NE(report.text.find("give all of them the same PLAIT_SIZE"), std::string::npos);
   }
 }
 
-TEST(Rendezvous, ARankThatIsThereTwiceIsAnErrorOfAll) {
+TEST(Rendezvous, ADuplicateRankIsAnErrorOnAllRanks) {
   const job_case::Meeting meeting;
-  for (const ReportedError& one : tell({{"case", 3, 1}, {"case", 3, 1}}, 60)) EXPECT_EQ(one.code, EADDRINUSE);
+  for (const ReportedError& report : run_ranks({{"case", 3, 1}, {"case", 3, 1}}, 60))
+    EXPECT_EQ(report.code, EADDRINUSE);
 }
 
-TEST(Rendezvous, OneThatHasGivenUpMayComeAgain) {
+TEST(Rendezvous, ARankMayRetryAfterATimeout) {
   const job_case::Meeting meeting;
-  EXPECT_EQ(tell({{"case", 2, 1}}, 0.1)[0].code, ETIMEDOUT);
-  for (const ReportedError& one : tell({{"case", 2, 1}, {"case", 2, 0}}, 60)) EXPECT_EQ(one.text, "");
+  EXPECT_EQ(run_ranks({{"case", 2, 1}}, 0.1)[0].code, ETIMEDOUT);
+  for (const ReportedError& report : run_ranks({{"case", 2, 1}, {"case", 2, 0}}, 60)) EXPECT_EQ(report.text, "");
 }
 
-TEST(Rendezvous, LeftoversAreWhatNobodyHolds) {
+TEST(Rendezvous, RemovesOnlyJobFilesThatNoProcessLocks) {
   const job_case::Meeting meeting;
   std::ofstream(meeting.folder() / "left.plait-job") << "plait-job 1";
   std::ofstream(meeting.folder() / "begun.plait-job") << "";
   std::ofstream(meeting.folder() / "batch.plait-job") << "something";
   std::ofstream(meeting.folder() / "batch.job") << "";
-  tell({{"case", 2, 1}, {"case", 2, 0}}, 60, [&](Rendezvous& all) {
+  run_ranks({{"case", 2, 1}, {"case", 2, 0}}, 60, [&](Rendezvous& all) {
     if (all.node_rank() == 0) remove_leftovers();
     all.all(true);
   });

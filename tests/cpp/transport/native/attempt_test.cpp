@@ -1,4 +1,4 @@
-// Connecting to a server whose every status the test does.
+// Connecting to a server that the test implements itself, message by message.
 #include "transport/native/attempt.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace plait::transport::native {
 namespace {
 
-/// Proves itself to `callers` of them, one after the other, and accepts the last one only, if `accepts`.
+/// Authenticates itself to `callers` clients, one after the other, and drops them; accepts the last one if `accepts`.
 class AuthenticatingServer {
  public:
   AuthenticatingServer(const Key& key, int callers, bool accepts) : key_(key) {
@@ -58,22 +58,22 @@ class AuthenticatingServer {
   std::thread thread_;
 };
 
-/// A server that has many strangers lets go of those who prove themselves late.
-TEST(NativeAttempt, IsMadeAnewWhereAServerLetsGo) {
+/// A server with many unauthenticated connections drops clients that authenticate themselves late.
+TEST(NativeAttempt, RetriesIfAServerDropsIt) {
   const Key key = Key::random();
   const AuthenticatingServer server(key, 3, true);
-  const Attempt made = attempt(Address{Address::Local{server.local}}, key, soon());
-  EXPECT_GE(made.socket.number(), 0) << made.why;
+  const Attempt result = attempt(Address{Address::Local{server.local}}, key, soon());
+  EXPECT_GE(result.socket.number(), 0) << result.why;
 }
 
-TEST(NativeAttempt, EndsWhereAServerNeverAccepts) {
+TEST(NativeAttempt, FailsIfAServerNeverAccepts) {
   const Key key = Key::random();
   const AuthenticatingServer server(key, 10, false);
-  const Attempt made = attempt(Address{Address::Local{server.local}}, key, soon());
-  EXPECT_LT(made.socket.number(), 0);
-  EXPECT_EQ(made.code, ECONNRESET);
-  EXPECT_TRUE(made.let_go);
-  EXPECT_NE(made.why.find("has too many callers, or has just ended"), std::string::npos) << made.why;
+  const Attempt result = attempt(Address{Address::Local{server.local}}, key, soon());
+  EXPECT_LT(result.socket.number(), 0);
+  EXPECT_EQ(result.code, ECONNRESET);
+  EXPECT_TRUE(result.let_go);
+  EXPECT_NE(result.why.find("has too many callers, or has just ended"), std::string::npos) << result.why;
 }
 
 }  // namespace

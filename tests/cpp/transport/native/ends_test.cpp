@@ -1,4 +1,4 @@
-// Ends of connections: of processes, of servers, and in forked children.
+// How connections end: by killed processes, stopped servers, and in forked children.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,28 +47,28 @@ class Child {
 
 class NativeEnds : public ::testing::TestWithParam<std::string> {};
 
-std::string ends_name(const ::testing::TestParamInfo<std::string>& one) {
-  return one.param == "local:" ? "Local" : "Tcp";
+std::string ends_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param == "local:" ? "Local" : "Tcp";
 }
 
 INSTANTIATE_TEST_SUITE_P(Carriers, NativeEnds, ::testing::Values("local:", "tcp:127."), ends_name);
 
-TEST_P(NativeEnds, AClientThatIsKilledIsMissedAtOnce) {
+TEST_P(NativeEnds, AServerNoticesAKilledClientAtOnce) {
   TestServer served;
-  // It connects by itself: a child has nothing of its parent's.
+  // The child makes the connection itself, because a forked child cannot use a connection of its parent.
   Child child([&] {
     const auto link = Link::connect(served.only(GetParam()), served.key, soon());
     send(*link, {1, 0, 0, 0}, {});
     ::pause();
   });
-  ASSERT_TRUE(served.ears->until([&] { return served.ears->frames == 1; }));
+  ASSERT_TRUE(served.service->until([&] { return served.service->frames == 1; }));
   const auto begin = Clock::now();
   child.kill();
-  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
   EXPECT_LT(Clock::now() - begin, seconds(8));
 }
 
-TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
+TEST_P(NativeEnds, AClientNoticesAKilledServerAtOnce) {
 #if defined(PLAIT_SANITIZE_THREAD)
   GTEST_SKIP() << "under ThreadSanitizer a child of a program with threads starts none, and a server needs one";
 #endif
@@ -76,18 +76,18 @@ TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const Key key = Key::random();
   Child child([&] {
-    const TestServer served;  // with a key of its own
-    const auto server = Server::start(key, served.ears, {.network = "lo"});
+    const TestServer served;  // has another key; only its service is used
+    const auto server = Server::start(key, served.service, {.network = "lo"});
     const std::string text = server->endpoints().text() + '\n';
     (void)!::write(pipe[1], text.data(), text.size());
     ::pause();
   });
   std::string text;
-  for (char one = 0; ::read(pipe[0], &one, 1) == 1 && one != '\n';) text += one;
+  for (char byte = 0; ::read(pipe[0], &byte, 1) == 1 && byte != '\n';) text += byte;
   ::close(pipe[0]);
   ::close(pipe[1]);
   Endpoints to = Endpoints::parse(text);
-  std::erase_if(to.addresses, [&](const std::string& one) { return !one.starts_with(GetParam()); });
+  std::erase_if(to.addresses, [&](const std::string& address) { return !address.starts_with(GetParam()); });
   const auto link = Link::connect(to, key, soon());
   EXPECT_FALSE(link->gone());
   std::thread killer([&] {
@@ -101,39 +101,39 @@ TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
   EXPECT_NE(error.find(to.name), std::string::npos) << error;
   EXPECT_TRUE(link->gone());
   killer.join();
-  const std::string refused = catch_error([&] { Link::connect(to, key, soon()); });
-  EXPECT_TRUE(refused.starts_with(std::to_string(ECONNREFUSED))) << refused;
+  const std::string reconnect_error = catch_error([&] { Link::connect(to, key, soon()); });
+  EXPECT_TRUE(reconnect_error.starts_with(std::to_string(ECONNREFUSED))) << reconnect_error;
 }
 
-TEST_P(NativeEnds, AChildHoldsNoConnectionOpen) {
+TEST_P(NativeEnds, AForkedChildKeepsNoConnectionOpen) {
   TestServer served;
   auto link = served.connect(GetParam());
   ASSERT_TRUE(served.peer());
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const Child child([&] {
-    // Whatever it does with its copies is an error or nothing.
-    const bool refused = catch_error([&] { send(*link, {}, {}); }) != "no error";
-    served.ears->peers.back()->send({1, 0, 0, 0}, {});
-    served.ears->peers.back()->close();
+    // Calls on the child's copies fail or do nothing.
+    const bool failed = catch_error([&] { send(*link, {}, {}); }) != "no error";
+    served.service->peers.back()->send({1, 0, 0, 0}, {});
+    served.service->peers.back()->close();
     link.reset();
     served.server.reset();
-    const char told = refused ? 'y' : 'n';
-    (void)!::write(pipe[1], &told, 1);
+    const char reply = failed ? 'y' : 'n';
+    (void)!::write(pipe[1], &reply, 1);
     ::pause();
   });
-  char told = 0;
-  ASSERT_EQ(::read(pipe[0], &told, 1), 1);
+  char reply = 0;
+  ASSERT_EQ(::read(pipe[0], &reply, 1), 1);
   ::close(pipe[0]);
   ::close(pipe[1]);
-  EXPECT_EQ(told, 'y');
-  send(*link, {1, 0, 0, 0}, {});  // the parent's works on
-  EXPECT_TRUE(served.ears->until([&] { return served.ears->frames == 1; }));
+  EXPECT_EQ(reply, 'y');
+  send(*link, {1, 0, 0, 0}, {});  // the parent's connection still works
+  EXPECT_TRUE(served.service->until([&] { return served.service->frames == 1; }));
   link.reset();
-  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }, seconds(2)));
+  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }, seconds(2)));
 }
 
-TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
+TEST_P(NativeEnds, AServerStopsWithQueuedFrames) {
   TestServer served;
   const auto link = served.connect(GetParam());
   const auto peer = served.peer();
@@ -154,8 +154,8 @@ TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
   EXPECT_LT(Clock::now() - begin, seconds(8));
   EXPECT_EQ(ended, 3);
   EXPECT_FALSE(whole);
-  EXPECT_EQ(served.ears->reasons, std::vector<std::string>{"this process has ended the connection"});
-  // What outlives the server does nothing.
+  EXPECT_EQ(served.service->reasons, std::vector<std::string>{"this process has ended the connection"});
+  // Calls on a peer that outlives its server do nothing.
   peer->send({3, 0, 0, 0}, body);
   peer->stream({1, 0, 0, 0}, 10, [](std::uint64_t, std::span<std::byte>) { return true; }, [&](bool) { ++ended; });
   peer->close();
@@ -166,7 +166,7 @@ TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
 }
 
-TEST_P(NativeEnds, APeerThatDoesNotReadIsClosedAllTheSame) {
+TEST_P(NativeEnds, APeerThatDoesNotReadIsClosedAfterATimeLimit) {
   TestServer served;
   const auto link = served.connect(GetParam());
   const auto peer = served.peer();
@@ -175,14 +175,14 @@ TEST_P(NativeEnds, APeerThatDoesNotReadIsClosedAllTheSame) {
   for (int i = 0; i < 30; ++i) peer->send({2, 0, 0, 0}, body);
   const auto begin = Clock::now();
   peer->close();
-  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
   EXPECT_GE(Clock::now() - begin, milliseconds(900));
   EXPECT_LT(Clock::now() - begin, seconds(8));
 }
 
-TEST_P(NativeEnds, ManyComeAndGo) {
+TEST_P(NativeEnds, ManyConnectionsOpenAndClose) {
   TestServer served;
-  served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
+  served.service->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
   std::vector<std::thread> threads;
   for (unsigned thread = 0; thread < 3; ++thread)
     threads.emplace_back([&served, thread] {
@@ -194,8 +194,8 @@ TEST_P(NativeEnds, ManyComeAndGo) {
         EXPECT_EQ(take_body(*link, link->receive(soon())), body);
       }
     });
-  for (std::thread& one : threads) one.join();
-  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 60; }));
+  for (std::thread& running : threads) running.join();
+  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 60; }));
   EXPECT_EQ(served.server->rejected(), 0);
 }
 

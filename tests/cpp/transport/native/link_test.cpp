@@ -1,4 +1,4 @@
-// Frames and streams between two ends of one process, over each carrier.
+// Frames and streams between two ends in one process, over each carrier.
 #include "transport/native/link.hpp"
 
 #include <gtest/gtest.h>
@@ -28,21 +28,21 @@ class NativeLink : public ::testing::TestWithParam<std::string> {
     link = served.connect(GetParam());
   }
 
-  // What the server's thread uses goes after it.
+  // Declared before the server, so that they are destroyed after its thread, which uses them.
   Bytes all;
-  bool told = false;
+  bool is_done = false;
   TestServer served;
   std::unique_ptr<Link> link;
 };
 
-std::string carrier_name(const ::testing::TestParamInfo<std::string>& one) {
-  return one.param == "local:" ? "Local" : one.param == "tcp:[" ? "Ipv6" : "Ipv4";
+std::string carrier_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param == "local:" ? "Local" : info.param == "tcp:[" ? "Ipv6" : "Ipv4";
 }
 
 INSTANTIATE_TEST_SUITE_P(Carriers, NativeLink, ::testing::Values("local:", "tcp:127.", "tcp:["), carrier_name);
 
 TEST_P(NativeLink, FramesOfAllSizesComeBack) {
-  served.ears->on_frame = [](const auto& peer, FrameHead head, auto body) {
+  served.service->on_frame = [](const auto& peer, FrameHead head, auto body) {
     head.flags += 1;
     peer->send(head, body);
   };
@@ -60,8 +60,8 @@ TEST_P(NativeLink, FramesOfAllSizesComeBack) {
   }
 }
 
-TEST_P(NativeLink, ManyFramesAreCutWhereTheyWere) {
-  served.ears->on_frame = [&](const auto& peer, const FrameHead& head, auto body) {
+TEST_P(NativeLink, ManyFramesKeepTheirBoundaries) {
+  served.service->on_frame = [&](const auto& peer, const FrameHead& head, auto body) {
     all.insert(all.end(), body.begin(), body.end());
     if (head.kind == 2) peer->send({3, 0, 0, 0}, all);
   };
@@ -75,32 +75,32 @@ TEST_P(NativeLink, ManyFramesAreCutWhereTheyWere) {
 }
 
 TEST_P(NativeLink, PartsAreGatheredAndScattered) {
-  served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
+  served.service->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
   all = some_bytes(700'000);
   std::vector<std::span<const std::byte>> from;
   for (std::size_t at = 0, i = 0; at < all.size(); ++i) {
-    const std::size_t bytes = std::min((i * 13) % 600, all.size() - at);  // empty ones among them
+    const std::size_t bytes = std::min((i * 13) % 600, all.size() - at);  // some are empty
     from.push_back(std::span(all).subspan(at, bytes));
     at += bytes;
   }
   link->send({1, 0, 0, 0}, from, soon());
   ASSERT_EQ(link->receive(soon()).bytes, all.size());
-  Bytes came(all.size());
+  Bytes received(all.size());
   std::vector<std::span<std::byte>> into;
-  for (std::size_t at = 0, i = 0; at < came.size(); ++i) {
-    const std::size_t bytes = std::min((i * 29) % 900, came.size() - at);
-    into.push_back(std::span(came).subspan(at, bytes));
+  for (std::size_t at = 0, i = 0; at < received.size(); ++i) {
+    const std::size_t bytes = std::min((i * 29) % 900, received.size() - at);
+    into.push_back(std::span(received).subspan(at, bytes));
     at += bytes;
   }
-  // In two calls, as those do who look at the front first.
+  // In two calls, like callers that check the beginning of a frame first.
   link->take(std::span(into).first(3), soon());
   link->take(std::span(into).subspan(3), soon());
-  EXPECT_EQ(came, all);
+  EXPECT_EQ(received, all);
 }
 
 TEST_P(NativeLink, SmallFramesOvertakeStreams) {
   constexpr std::uint64_t kAll = (std::uint64_t{40} << 20) + 12345;
-  served.ears->on_frame = [&](const auto& peer, const FrameHead& head, auto) {
+  served.service->on_frame = [&](const auto& peer, const FrameHead& head, auto) {
     if (head.kind == 1) {
       peer->stream(
           {10, 1, 77, 0}, kAll,
@@ -108,41 +108,41 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
             for (std::size_t i = 0; i < into.size(); ++i) into[i] = byte_at(offset + i);
             return true;
           },
-          [&](bool whole) { served.ears->note([&] { told = whole; }); });
+          [&](bool whole) { served.service->note([&] { is_done = whole; }); });
     } else {
       peer->send({20, 0, head.tag, 0}, {});
     }
   };
   send(*link, {1, 0, 0, 0}, {});
-  std::uint64_t came = 0;
+  std::uint64_t received = 0;
   std::uint64_t answered_at = 0;
   Bytes piece;
-  while (came < kAll || answered_at == 0) {
+  while (received < kAll || answered_at == 0) {
     const FrameHead head = link->receive(soon());
     if (head.kind == 20) {
-      answered_at = came;
+      answered_at = received;
       EXPECT_EQ(head.tag, 5U);
       continue;
     }
     ASSERT_EQ(head.kind, 10U);
     ASSERT_EQ(head.flags, 1U);
     ASSERT_EQ(head.tag, 77U);
-    ASSERT_EQ(head.bytes, std::min(kMaxStream, kAll - came));
+    ASSERT_EQ(head.bytes, std::min(kMaxStream, kAll - received));
     piece.resize(head.bytes);
     take(*link, piece);
-    for (std::size_t i = 0; i < piece.size(); i += 997) ASSERT_EQ(piece[i], byte_at(came + i));
-    ASSERT_EQ(piece.back(), byte_at(came + piece.size() - 1));
-    if (came == 0) send(*link, {2, 0, 5, 0}, {});
-    came += head.bytes;
+    for (std::size_t i = 0; i < piece.size(); i += 997) ASSERT_EQ(piece[i], byte_at(received + i));
+    ASSERT_EQ(piece.back(), byte_at(received + piece.size() - 1));
+    if (received == 0) send(*link, {2, 0, 5, 0}, {});
+    received += head.bytes;
   }
-  EXPECT_EQ(came, kAll);
+  EXPECT_EQ(received, kAll);
   EXPECT_GT(answered_at, 0U);
   EXPECT_LT(answered_at, kAll / 2) << "the answer waited for the stream";
-  EXPECT_TRUE(served.ears->until([&] { return told; }));
+  EXPECT_TRUE(served.service->until([&] { return is_done; }));
 }
 
 TEST_P(NativeLink, StreamsOfOnePeerFollowEachOther) {
-  served.ears->on_frame = [&](const auto& peer, const FrameHead&, auto) {
+  served.service->on_frame = [&](const auto& peer, const FrameHead&, auto) {
     for (unsigned i = 0; i < 4; ++i)
       peer->stream(
           {i, 0, i, 0}, i == 2 ? 0 : 1'000'000,
@@ -154,41 +154,41 @@ TEST_P(NativeLink, StreamsOfOnePeerFollowEachOther) {
   };
   send(*link, {1, 0, 0, 0}, {});
   std::vector<unsigned> ended;
-  std::vector<Bytes> came(4);
+  std::vector<Bytes> received(4);
   while (ended.size() < 4) {
     const FrameHead head = link->receive(soon());
     const Bytes body = take_body(*link, head);
     if (head.kind < 100) {
       EXPECT_EQ(head.kind, ended.size() > 2 ? 3U : ended.empty() ? 0U : 1U);
-      came[head.kind].insert(came[head.kind].end(), body.begin(), body.end());
+      received[head.kind].insert(received[head.kind].end(), body.begin(), body.end());
     } else {
       EXPECT_EQ(head.flags, 1U);
       ended.push_back(head.kind - 100);
     }
   }
   EXPECT_EQ(ended, (std::vector<unsigned>{0, 1, 2, 3}));
-  for (const unsigned i : {0U, 1U, 3U}) EXPECT_EQ(came[i], some_bytes(1'000'000, i));
-  EXPECT_TRUE(came[2].empty());
+  for (const unsigned i : {0U, 1U, 3U}) EXPECT_EQ(received[i], some_bytes(1'000'000, i));
+  EXPECT_TRUE(received[2].empty());
 }
 
 TEST_P(NativeLink, AStreamThatFailsEndsTheConnection) {
-  served.ears->on_frame = [&](const auto& peer, const FrameHead&, auto) {
+  served.service->on_frame = [&](const auto& peer, const FrameHead&, auto) {
     peer->stream(
         {1, 0, 0, 0}, 1'000'000, [](std::uint64_t offset, std::span<std::byte>) { return offset == 0; },
-        [&](bool whole) { served.ears->note([&] { told = !whole; }); });
+        [&](bool whole) { served.service->note([&] { is_done = !whole; }); });
   };
   send(*link, {1, 0, 0, 0}, {});
   take_body(*link, link->receive(soon()));
   EXPECT_TRUE(catch_error([&] { link->receive(soon()); }).starts_with(std::to_string(ECONNRESET)));
-  EXPECT_TRUE(served.ears->until([&] { return told && served.ears->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->until([&] { return is_done && served.service->reasons.size() == 1; }));
 }
 
-TEST_P(NativeLink, DescriptorsComeWithTheirFrames) {
+TEST_P(NativeLink, DescriptorsArriveWithTheirFrames) {
   constexpr std::string_view kText = "what the file has";
   const int file = ::memfd_create("plait-test", MFD_CLOEXEC);
   ASSERT_GE(file, 0);
   ASSERT_EQ(::write(file, kText.data(), kText.size()), static_cast<ssize_t>(kText.size()));
-  served.ears->on_frame = [&](const auto& peer, const FrameHead& head, auto) {
+  served.service->on_frame = [&](const auto& peer, const FrameHead& head, auto) {
     const Bytes body = some_bytes(head.tag);
     for (std::uint32_t i = 0; i < 40; ++i) peer->send({i, 0, 0, 0}, body, i % 3 == 1 ? file : -1);
   };
@@ -225,18 +225,18 @@ TEST_P(NativeLink, ManyThreadsSendAtOnce) {
   for (unsigned i = 0; i < kThreads * kFrames; ++i) {
     const FrameHead head = link->receive(soon());
     ASSERT_LT(head.kind, kThreads);
-    EXPECT_EQ(head.tag, next[head.kind]++);  // those of one thread in order
+    EXPECT_EQ(head.tag, next[head.kind]++);  // the frames of one thread arrive in order
     EXPECT_EQ(take_body(*link, head),
               some_bytes((head.tag * 97) % 5000, static_cast<unsigned>(head.kind * 1000 + head.tag)));
   }
-  for (std::thread& one : threads) one.join();
+  for (std::thread& sender : threads) sender.join();
 }
 
-TEST_P(NativeLink, ClosingSendsWhatIsInLineFirst) {
-  served.ears->on_frame = [&](const auto& peer, const FrameHead&, auto) {
+TEST_P(NativeLink, ClosingSendsQueuedFramesFirst) {
+  served.service->on_frame = [&](const auto& peer, const FrameHead&, auto) {
     for (unsigned i = 0; i < 30; ++i) peer->send({i, 0, 0, 0}, some_bytes(100'000, i));
     peer->close();
-    peer->send({99, 0, 0, 0}, {});  // too late
+    peer->send({99, 0, 0, 0}, {});  // not sent, because the peer is closed
   };
   send(*link, {1, 0, 0, 0}, {});
   for (unsigned i = 0; i < 30; ++i) {
@@ -246,7 +246,7 @@ TEST_P(NativeLink, ClosingSendsWhatIsInLineFirst) {
   }
   const std::string error = catch_error([&] { link->receive(soon()); });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
-  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
 }
 
 TEST_P(NativeLink, WaitsAreBounded) {
@@ -257,7 +257,7 @@ TEST_P(NativeLink, WaitsAreBounded) {
   const std::string again = catch_error([&] { link->receive(soon()); });
   EXPECT_TRUE(again.starts_with(std::to_string(ECONNRESET))) << again;
   EXPECT_TRUE(link->gone());
-  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
 }
 
 std::atomic<Clock::rep> interrupted_at{0};  // 0: never
@@ -269,13 +269,13 @@ TEST_P(NativeLink, AnInterruptionEndsAWait) {
   const std::string error = catch_error([&] { link->receive(soon()); });
   base::set_interruption_check(nullptr);
   EXPECT_TRUE(error.starts_with(std::to_string(EINTR))) << error;
-  EXPECT_LT(Clock::now() - begin, milliseconds(1500));  // 200 ms on a machine that does nothing else
+  EXPECT_LT(Clock::now() - begin, milliseconds(1500));  // 200 ms on an idle machine
 }
 
 TEST_P(NativeLink, WrongUseIsAnError) {
   const Bytes body(kMaxReceive + 1);
   EXPECT_NE(catch_error([&] { send(*link, {}, body); }).find("send several"), std::string::npos);
-  served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto frame) { peer->send(head, frame); };
+  served.service->on_frame = [](const auto& peer, const FrameHead& head, auto frame) { peer->send(head, frame); };
   send(*link, {}, some_bytes(10));
   EXPECT_EQ(link->receive(soon()).bytes, 10U);
   Bytes buffer(11);

@@ -1,4 +1,4 @@
-// What a server may be told, and where it may be reached.
+// Options of a server, and the addresses at which clients connect to it.
 #include "transport/native/server.hpp"
 
 #include <gtest/gtest.h>
@@ -30,25 +30,25 @@ std::uint16_t parse_port(const std::string& address) {
   return std::get<Address::Tcp>(Address::parse(address).value().where).port;
 }
 
-TEST(NativeServer, SaysWhereItIs) {
+TEST(NativeServer, HasEndpointsThatClientsCanUse) {
   const TestServer everywhere("");
-  const Endpoints found = everywhere.server->endpoints();
-  EXPECT_TRUE(found.near());
-  ASSERT_FALSE(found.addresses.empty());
-  EXPECT_TRUE(found.addresses.front().starts_with("local:plait-"));
-  EXPECT_EQ(found.addresses.size(), 1 + base::host::own_addresses().size());
-  for (const std::string& one : found.addresses) EXPECT_FALSE(one.starts_with("tcp:127.")) << one;
-  const Endpoints again = Endpoints::parse(found.text());
-  EXPECT_EQ(again.addresses, found.addresses);
-  EXPECT_EQ(again.name, found.name);
-  for (std::size_t i = 0; i < found.addresses.size(); ++i) {
-    Endpoints one = found;
-    one.addresses = {found.addresses[i]};
-    EXPECT_NO_THROW(Link::connect(one, everywhere.key, soon())) << found.addresses[i];
+  const Endpoints endpoints = everywhere.server->endpoints();
+  EXPECT_TRUE(endpoints.near());
+  ASSERT_FALSE(endpoints.addresses.empty());
+  EXPECT_TRUE(endpoints.addresses.front().starts_with("local:plait-"));
+  EXPECT_EQ(endpoints.addresses.size(), 1 + base::host::own_addresses().size());
+  for (const std::string& address : endpoints.addresses) EXPECT_FALSE(address.starts_with("tcp:127.")) << address;
+  const Endpoints again = Endpoints::parse(endpoints.text());
+  EXPECT_EQ(again.addresses, endpoints.addresses);
+  EXPECT_EQ(again.name, endpoints.name);
+  for (std::size_t i = 0; i < endpoints.addresses.size(); ++i) {
+    Endpoints single = endpoints;
+    single.addresses = {endpoints.addresses[i]};
+    EXPECT_NO_THROW(Link::connect(single, everywhere.key, soon())) << endpoints.addresses[i];
   }
 }
 
-TEST(NativeServer, OfAnotherHostIsNotReachedLocally) {
+TEST(NativeServer, OnAnotherHostIsNotReachedLocally) {
   const TestServer served;
   Endpoints far = served.server->endpoints();
   far.host = "another";
@@ -59,7 +59,7 @@ TEST(NativeServer, OfAnotherHostIsNotReachedLocally) {
   EXPECT_NE(error.find("only processes of its host reach that"), std::string::npos) << error;
 }
 
-TEST(NativeServer, IsReachedByTheChosenNetworkOnly) {
+TEST(NativeServer, IsReachedOnlyThroughTheSelectedNetwork) {
   if (base::host::own_addresses().empty())
     GTEST_SKIP() << "this host has no address but those of the loopback interface";
   TestServer served("127.0.0.0/8");
@@ -73,41 +73,42 @@ TEST(NativeServer, IsReachedByTheChosenNetworkOnly) {
   EXPECT_GE(served.server->rejected(), 1);
 }
 
-TEST(NativeServer, SaysWhichAddressesThereAre) {
+TEST(NativeServer, ListsTheAddressesIfTheNetworkIsUnknown) {
   const std::string error = catch_error([] { TestServer("eth99"); });
   EXPECT_NE(error.find("'eth99' is no interface"), std::string::npos) << error;
   EXPECT_NE(error.find("lo 127.0.0.1"), std::string::npos) << error;
 }
 
-TEST(NativeServer, TakesAPortOfTheRange) {
+TEST(NativeServer, UsesAPortOfTheRange) {
   Server::Options options;
   options.network = "127.0.0.1";
-  std::vector<std::unique_ptr<TestServer>> both;
-  // Somewhere there are two free ports beside each other.
-  for (std::uint16_t first = 40000; first < 60000 && both.size() < 2; first = static_cast<std::uint16_t>(first + 17)) {
-    both.clear();
+  std::vector<std::unique_ptr<TestServer>> servers;
+  // Finds two consecutive ports that are free.
+  for (std::uint16_t first = 40000; first < 60000 && servers.size() < 2;
+       first = static_cast<std::uint16_t>(first + 17)) {
+    servers.clear();
     options.first_port = first;
     options.last_port = static_cast<std::uint16_t>(first + 1);
     try {
-      for (int i = 0; i < 2; ++i) both.push_back(std::make_unique<TestServer>(options));
+      for (int i = 0; i < 2; ++i) servers.push_back(std::make_unique<TestServer>(options));
     } catch (const Error&) {
     }
   }
-  ASSERT_EQ(both.size(), 2U);
-  for (const auto& one : both) {
-    const std::uint16_t port = parse_port(one->only("tcp:").addresses.front());
+  ASSERT_EQ(servers.size(), 2U);
+  for (const auto& served : servers) {
+    const std::uint16_t port = parse_port(served->only("tcp:").addresses.front());
     EXPECT_TRUE(port == options.first_port || port == options.last_port);
-    EXPECT_NO_THROW(one->connect("tcp:"));
+    EXPECT_NO_THROW(served->connect("tcp:"));
   }
   const std::string error = catch_error([&] { TestServer third(options); });
   EXPECT_TRUE(error.starts_with(std::to_string(EADDRINUSE))) << error;
   EXPECT_NE(error.find("all ports from " + std::to_string(options.first_port)), std::string::npos) << error;
-  // Those of one that has ended are free at once.
-  both.clear();
+  // The ports of a stopped server are free at once.
+  servers.clear();
   EXPECT_NO_THROW(TestServer{options});
 }
 
-TEST(NativeServer, RefusesHalfARange) {
+TEST(NativeServer, RejectsInvalidPortRanges) {
   Server::Options options;
   options.first_port = 5000;
   EXPECT_NE(catch_error([&] { TestServer{options}; }).find("no range of ports"), std::string::npos);
@@ -115,7 +116,7 @@ TEST(NativeServer, RefusesHalfARange) {
   EXPECT_NE(catch_error([&] { TestServer{options}; }).find("5000 to 4999"), std::string::npos);
 }
 
-TEST(NativeServer, NothingThereNamesEachAddress) {
+TEST(NativeServer, ErrorsNameEachAddressThatWasTried) {
   Endpoints gone;
   Key key = Key::random();
   {
@@ -125,16 +126,16 @@ TEST(NativeServer, NothingThereNamesEachAddress) {
   }
   const std::string error = catch_error([&] { Link::connect(gone, key, soon()); });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNREFUSED))) << error;
-  for (const std::string& one : gone.addresses)
-    EXPECT_NE(error.find(one + ": nobody listens there"), std::string::npos) << error;
+  for (const std::string& address : gone.addresses)
+    EXPECT_NE(error.find(address + ": nobody listens there"), std::string::npos) << error;
   EXPECT_NE(error.find("process on " + gone.name), std::string::npos) << error;
   gone.addresses.clear();
   EXPECT_NE(catch_error([&] { Link::connect(gone, key, soon()); }).find("it has no address"), std::string::npos);
 }
 
-TEST(NativeServer, AnAddressThatDoesNotAnswerTakesItsShareOfTheTime) {
+TEST(NativeServer, AnAddressThatDoesNotAnswerUsesItsShareOfTheTime) {
   TestServer served;
-  // Its listener is there, and has room for none.
+  // This listener has a backlog of 0 and accepts no connection.
   const int full = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in any{};
   any.sin_family = AF_INET;
@@ -151,38 +152,38 @@ TEST(NativeServer, AnAddressThatDoesNotAnswerTakesItsShareOfTheTime) {
   ::close(full);
 }
 
-TEST(NativeServer, CallsBodiesOnItsThread) {
+TEST(NativeServer, RunsPostedFunctionsOnItsThread) {
   TestServer served;
-  std::thread::id first;
+  std::thread::id server_thread;
   std::vector<int> order;
   bool blocked = false;
   for (int i = 0; i < 100; ++i)
     served.server->post([&, i] {
       sigset_t signals;
       pthread_sigmask(SIG_SETMASK, nullptr, &signals);
-      served.ears->note([&] {
-        first = std::this_thread::get_id();
+      served.service->note([&] {
+        server_thread = std::this_thread::get_id();
         blocked = sigismember(&signals, SIGTERM) == 1 && sigismember(&signals, SIGUSR1) == 1;
         order.push_back(i);
       });
     });
-  EXPECT_TRUE(served.ears->until([&] { return order.size() == 100; }));
+  EXPECT_TRUE(served.service->until([&] { return order.size() == 100; }));
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
   EXPECT_TRUE(blocked);
-  EXPECT_NE(first, std::this_thread::get_id());
+  EXPECT_NE(server_thread, std::this_thread::get_id());
   sigset_t signals;
   pthread_sigmask(SIG_SETMASK, nullptr, &signals);
   EXPECT_EQ(sigismember(&signals, SIGTERM), 0);
 }
 
-TEST(NativeServer, GoesOnWithoutDescriptors) {
+TEST(NativeServer, KeepsServingWithoutFreeDescriptors) {
   TestServer served;
-  served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
+  served.service->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
   const auto link = served.connect();
   ASSERT_TRUE(served.peer());
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  // One that has been connected, which the server cannot accept.
+  // A client that is connected but that the server cannot accept, because it has no free descriptor.
   const int waiting = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int next = ::dup(waiting);
   ::close(next);
@@ -200,15 +201,16 @@ TEST(NativeServer, GoesOnWithoutDescriptors) {
   EXPECT_LT(Clock::now() - begin, seconds(8));
 }
 
-/// What is in line for one peer is bounded, and others do not notice.
-TEST(NativeServer, WhoAsksAndDoesNotTakeIsHeldBack) {
+/// The queue of answers to one peer is bounded, and other peers are not affected.
+TEST(NativeServer, StopsReadingFromAPeerThatReadsNoAnswers) {
   for (const char* const carrier : {"local:", "tcp:"}) {
     Server::Options options;
     options.network = "lo";
     options.max_queued = 8;
     const TestServer served(options);
     constexpr std::uint64_t kAnswer = 300'000;
-    served.ears->on_frame = [](const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte>) {
+    served.service->on_frame = [](const std::shared_ptr<Peer>& peer, const FrameHead& head,
+                                  std::span<const std::byte>) {
       const auto produce = [](std::uint64_t offset, std::span<std::byte> into) {
         for (std::size_t i = 0; i < into.size(); ++i) into[i] = byte_at(offset + i);
         return true;
@@ -217,36 +219,36 @@ TEST(NativeServer, WhoAsksAndDoesNotTakeIsHeldBack) {
     };
     const Bytes request = some_bytes(1000);
     auto greedy = served.connect(carrier);
-    std::size_t asked = 0;
+    std::size_t sent_requests = 0;
     const std::string error = catch_error([&] {
-      for (;; ++asked) {
+      for (;; ++sent_requests) {
         const std::span<const std::byte> body = request;
         greedy->send({1, 0, 0, request.size()}, std::span(&body, 1), in(milliseconds(700)));
       }
     });
     EXPECT_EQ(error.substr(0, 4), std::to_string(ETIMEDOUT) + ' ') << error;
     {
-      const std::scoped_lock lock(served.ears->mutex);
-      // Those that the socket has taken besides, of which a megabyte or two may be on its way.
-      EXPECT_LE(served.ears->frames, 8 + 65536 / 1024 + 1 + 30);
-      EXPECT_GT(asked, static_cast<std::size_t>(served.ears->frames));
+      const std::scoped_lock lock(served.service->mutex);
+      // 8 queued answers, those in the socket's buffers (one or two megabytes), and the requests in one read of 64 KiB.
+      EXPECT_LE(served.service->frames, 8 + 65536 / 1024 + 1 + 30);
+      EXPECT_GT(sent_requests, static_cast<std::size_t>(served.service->frames));
     }
-    // One that asks for much, and takes it later.
+    // This client sends all its requests before it reads the answers.
     const auto other = served.connect(carrier);
     constexpr std::uint64_t kRequests = 100;
     for (std::uint64_t i = 0; i < kRequests; ++i) send(*other, {1, 0, i, request.size()}, request);
     for (std::uint64_t i = 0; i < kRequests; ++i) {
-      std::uint64_t came = 0;
-      while (came < kAnswer) {
+      std::uint64_t received = 0;
+      while (received < kAnswer) {
         const FrameHead head = other->receive(soon());
         ASSERT_EQ(head.tag, i);
         const Bytes body = take_body(*other, head);
-        ASSERT_EQ(body.back(), byte_at(came + body.size() - 1));
-        came += body.size();
+        ASSERT_EQ(body.back(), byte_at(received + body.size() - 1));
+        received += body.size();
       }
     }
     greedy.reset();
-    EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+    EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
   }
 }
 

@@ -1,4 +1,4 @@
-// Who of those that have left is told of: the one that has made the fewest calls, whoever left first.
+// Which departed rank an error names: the one that has made the fewest calls, even if it was not the first to leave.
 #include "transport/shared_memory/departure.hpp"
 
 #include <gtest/gtest.h>
@@ -26,14 +26,14 @@ using plait::transport::shared_memory::DepartureRecord;
 using plait::transport::shared_memory::Progress;
 
 DepartureRecord departed(std::int64_t worker, std::int64_t calls, std::string_view why = "has left the program") {
-  DepartureRecord made;
-  made.worker = worker;
-  made.calls = calls;
-  explain(made, {why});
-  return made;
+  DepartureRecord result;
+  result.worker = worker;
+  result.calls = calls;
+  explain(result, {why});
+  return result;
 }
 
-/// One that has taken part in so many agreements, and is in none.
+/// Records that a rank has completed `calls` agreements and is in none.
 void make_calls(Progress& progress, int calls) {
   for (int call = 0; call < calls; ++call) {
     progress.begin();
@@ -41,8 +41,8 @@ void make_calls(Progress& progress, int calls) {
   }
 }
 
-/// What a worker that has made so many calls is told of these; nothing where it may go on.
-std::string told(std::span<const Departure> departures, int calls) {
+/// Returns the error of a worker that has made `calls` calls; "" if it may go on.
+std::string error_text(std::span<const Departure> departures, int calls) {
   Progress progress;
   make_calls(progress, calls);
   DepartureRecord first;
@@ -55,15 +55,15 @@ std::string told(std::span<const Departure> departures, int calls) {
   return {};
 }
 
-TEST(Departure, NobodyHasLeftAtFirst) {
+TEST(Departure, NoRankHasLeftAtFirst) {
   const std::array<Departure, 3> departures{};
-  DepartureRecord nobody;
-  EXPECT_FALSE(departures[0].known(nobody));
-  EXPECT_FALSE(find_fewest(departures, nobody));
-  EXPECT_EQ(told(departures, 7), "");
+  DepartureRecord found;
+  EXPECT_FALSE(departures[0].known(found));
+  EXPECT_FALSE(find_fewest(departures, found));
+  EXPECT_EQ(error_text(departures, 7), "");
 }
 
-TEST(Departure, WhoLeavesBecauseAnotherHasLeftTellsOfTheOther) {
+TEST(Departure, ARankThatLeavesBecauseAnotherHasLeftNamesTheOther) {
   std::array<Departure, 3> departures;
   departures[1].record(departed(1, 4));
   Progress progress;
@@ -72,20 +72,20 @@ TEST(Departure, WhoLeavesBecauseAnotherHasLeftTellsOfTheOther) {
   ASSERT_TRUE(find_fewest(departures, first));
   EXPECT_THROW(check(first, progress, departures[0]), Error);
   departures[0].record(departed(0, progress.calls()));
-  EXPECT_EQ(told(departures, 4), "rank 1 has left the program; nothing more can be done together");
+  EXPECT_EQ(error_text(departures, 4), "rank 1 has left the program; nothing more can be done together");
 }
 
-TEST(Departure, WhoLeavesBecauseAnotherHasEndedTellsOfTheOther) {
+TEST(Departure, ARankThatLeavesBecauseAnotherHasEndedNamesTheOther) {
   std::array<Departure, 3> departures{};
   Progress progress;
   make_calls(progress, 2);
   EXPECT_THROW(check_ended(2, progress, departures[1]), Error);
-  // Its own note comes later, and stays behind.
+  // Its own record comes later and does not replace the first.
   departures[1].record(departed(1, 2));
-  EXPECT_EQ(told(departures, 2), "rank 2 has ended during a collective call; nothing more can be done together");
+  EXPECT_EQ(error_text(departures, 2), "rank 2 has ended during a collective call; nothing more can be done together");
 }
 
-TEST(Departure, WhoCanDoWithoutTheOtherTellsOfItself) {
+TEST(Departure, ARankThatDidNotNeedTheOtherNamesItself) {
   std::array<Departure, 3> departures;
   departures[1].record(departed(1, 4));
   Progress progress;
@@ -94,10 +94,10 @@ TEST(Departure, WhoCanDoWithoutTheOtherTellsOfItself) {
   ASSERT_TRUE(find_fewest(departures, first));
   check(first, progress, departures[0]);
   departures[0].record(departed(0, progress.calls()));
-  EXPECT_EQ(told(departures, 4), "rank 0 has left the program; nothing more can be done together");
+  EXPECT_EQ(error_text(departures, 4), "rank 0 has left the program; nothing more can be done together");
 }
 
-TEST(Departure, TheOneWithTheFewestCallsStays) {
+TEST(Departure, TheRecordWithTheFewestCallsStays) {
   Departure departure;
   departure.record(departed(1, 8));
   departure.record(departed(2, 5));
@@ -109,7 +109,7 @@ TEST(Departure, TheOneWithTheFewestCallsStays) {
   EXPECT_STREQ(found.why.data(), "has left the program");
 }
 
-TEST(Departure, OfEqualsTheFirstOneStays) {
+TEST(Departure, TheFirstOfEqualRecordsStays) {
   Departure departure;
   departure.record(departed(1, 5, "has left the program (KeyError)"));
   departure.record(departed(1, 5));
@@ -118,16 +118,16 @@ TEST(Departure, OfEqualsTheFirstOneStays) {
   EXPECT_STREQ(found.why.data(), "has left the program (KeyError)");
 }
 
-TEST(Departure, ALaterLeaverThatHasMadeFewerCallsIsNoticed) {
+TEST(Departure, ALaterDepartureWithFewerCallsIsNoticed) {
   std::array<Departure, 4> departures{};
   departures[1].record(departed(1, 6));
-  EXPECT_EQ(told(departures, 5), "") << "worker 1 has done its part of call 6";
+  EXPECT_EQ(error_text(departures, 5), "") << "worker 1 has done its part of call 6";
   departures[3].record(departed(3, 5));
-  EXPECT_NE(told(departures, 5).find("rank 3 has left the program; nothing more"), std::string::npos);
-  EXPECT_EQ(told(departures, 4), "") << "both have done their parts of call 5";
+  EXPECT_NE(error_text(departures, 5).find("rank 3 has left the program; nothing more"), std::string::npos);
+  EXPECT_EQ(error_text(departures, 4), "") << "both have done their parts of call 5";
 }
 
-TEST(Departure, OneThatFailsInACallIsNotCountedOn) {
+TEST(Departure, AFailedCallIsNotCounted) {
   Progress progress;
   make_calls(progress, 4);
   progress.begin();
@@ -136,37 +136,37 @@ TEST(Departure, OneThatFailsInACallIsNotCountedOn) {
   EXPECT_EQ(progress.calls(), 4);
 }
 
-TEST(Departure, IsNeverSeenHalfWritten) {
+TEST(Departure, RecordsAreReadAsAWhole) {
   Departure departure;
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
-  const auto look = [&] {
-    std::int64_t least = 1000;
+  const auto read_repeatedly = [&] {
+    std::int64_t smallest = 1000;
     while (!done) {
       DepartureRecord found;
       if (!departure.known(found)) continue;
       const std::string number = std::to_string(found.calls);
-      if (found.worker != found.calls || found.why.data() != number || found.calls > least) ++wrong;
-      least = found.calls;
+      if (found.worker != found.calls || found.why.data() != number || found.calls > smallest) ++wrong;
+      smallest = found.calls;
     }
   };
   const auto record = [&](int from) {
     for (int calls = from; calls > 0; calls -= 2) departure.record(departed(calls, calls, std::to_string(calls)));
   };
-  std::thread looker(look);
+  std::thread reader(read_repeatedly);
   std::thread even(record, 1000);
   std::thread odd(record, 999);
   even.join();
   odd.join();
   done = true;
-  looker.join();
+  reader.join();
   EXPECT_EQ(wrong, 0);
   DepartureRecord found;
   ASSERT_TRUE(departure.known(found));
   EXPECT_EQ(found.calls, 1);
 }
 
-TEST(Departure, AControlBlockHasOneForEachMember) {
+TEST(Departure, AControlBlockHasARecordForEachMember) {
   using plait::transport::shared_memory::control_bytes;
   constexpr int kMembers = 3;
   const auto bytes = static_cast<std::size_t>(control_bytes(kMembers));
@@ -188,7 +188,7 @@ TEST(Departure, AControlBlockHasOneForEachMember) {
   EXPECT_EQ(reinterpret_cast<const std::byte*>(departures.data() + kMembers) +
                 sizeof(plait::transport::shared_memory::Mailbox),
             control.get() + bytes);
-  EXPECT_EQ(told(departures, 3), told(members[1].departures(), 3));
+  EXPECT_EQ(error_text(departures, 3), error_text(members[1].departures(), 3));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Active messages between threads that call each other by sockets, as processes do.
+// Active messages between threads that call each other through sockets, as processes do.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,14 +30,15 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Sends back what a call brings, or as many bytes as it wants; refuses heads that begin with 9.
+/// Answers with the payload of a call or, without one, with `output_bytes` copies of the head's first byte. Rejects
+/// calls whose head begins with 9.
 class Echo : public CallService {
  public:
   void arrived(ActiveMessages& active, const Arrival& arrival) override {
-    const bool held_back = hold;
-    if (held_back) held.push_back(arrival);
+    const bool is_held = hold;
+    if (is_held) held.push_back(arrival);
     ++calls;
-    if (!held_back) serve(active, arrival);
+    if (!is_held) serve(active, arrival);
   }
   void left(int worker) override {
     const std::scoped_lock lock(leaving_);
@@ -52,8 +53,8 @@ class Echo : public CallService {
     if (arrival.payload_bytes == 0)
       return answer(active, arrival, std::make_shared<Bytes>(buffer_bytes(arrival), first_byte(arrival)));
     auto body = std::make_shared<Bytes>(static_cast<std::size_t>(arrival.payload_bytes));
-    active.take(arrival, *body, [this, &active, arrival, body](bool there) {
-      if (there) {
+    active.take(arrival, *body, [this, &active, arrival, body](bool complete) {
+      if (complete) {
         answer(active, arrival, body);
       } else {
         ++untaken;
@@ -65,7 +66,7 @@ class Echo : public CallService {
   std::atomic<int> untaken{0};
   std::atomic<int> unsent{0};
   std::atomic<bool> hold{false};
-  std::vector<Arrival> held;  // of the handler's thread
+  std::vector<Arrival> held;  // written by the handler's thread before it increments `calls`
 
  private:
   static std::size_t buffer_bytes(const Arrival& arrival) { return static_cast<std::size_t>(arrival.output_bytes); }
@@ -81,7 +82,7 @@ class Echo : public CallService {
   std::set<int> gone_;
 };
 
-/// One call, and its end.
+/// Records how one call ends.
 class CallRecorder {
  public:
   std::function<void(const CallFailure*)> done() {
@@ -97,7 +98,7 @@ class CallRecorder {
     const std::scoped_lock lock(mutex_);
     return ends_ > 0;
   }
-  /// Empty: it was answered.
+  /// Waits until the call ends. Returns its error; "" if it was answered.
   std::string wait(ActiveMessages& active) {
     active.look_until([this] { return ended(); });
     std::unique_lock lock(mutex_);
@@ -114,14 +115,14 @@ class CallRecorder {
   int ends_ = 0;
 };
 
-Call call_to(int to, CallRecorder& told, std::span<const std::byte> payload, std::span<std::byte> buffer,
+Call call_to(int to, CallRecorder& recorder, std::span<const std::byte> payload, std::span<std::byte> buffer,
              int head = 0) {
   Call call;
   call.to = to;
   call.head[0] = static_cast<std::byte>(head);
   call.payload = payload;
   call.output = buffer;
-  call.done = told.done();
+  call.done = recorder.done();
   return call;
 }
 
@@ -152,9 +153,9 @@ void call_in_all_sizes(Transport& transport) {
     for (int to = 0; to < transport.size(); ++to) {
       const Bytes payload = some_bytes(bytes, static_cast<unsigned>(to));
       Bytes buffer(bytes);
-      CallRecorder told;
-      end.active->call(call_to(to, told, payload, buffer));
-      ASSERT_EQ(told.wait(*end.active), "");
+      CallRecorder recorder;
+      end.active->call(call_to(to, recorder, payload, buffer));
+      ASSERT_EQ(recorder.wait(*end.active), "");
       ASSERT_EQ(buffer, payload);
       CallRecorder read;
       end.active->call(call_to(to, read, {}, buffer, 7));
@@ -171,43 +172,43 @@ TEST(NativeActive, CallsOfAllSizesAreAnswered) { thread::run_team(3, call_in_all
 
 TEST(NativeActive, RanksWithoutMpiAnswerCalls) { job_case::run_job(3, call_in_all_sizes); }
 
-TEST(NativeActive, ManyCallsAreUnderWayAndStandInLine) {
+TEST(NativeActive, ManyPendingCallsAreQueued) {
   thread::run_team(4, [](Transport& transport) {
     End end(transport);
     constexpr std::size_t kCalls = 300;
-    std::deque<CallRecorder> told(kCalls);
-    std::deque<Bytes> rooms;
+    std::deque<CallRecorder> recorders(kCalls);
+    std::deque<Bytes> buffers;
     std::deque<Bytes> payloads;
     for (std::size_t i = 0; i < kCalls; ++i) {
       const std::size_t bytes = i % 7 == 0 ? 200'000 : i;
       payloads.push_back(some_bytes(bytes, static_cast<unsigned>(i)));
-      rooms.emplace_back(bytes);
-      end.active->call(call_to(static_cast<int>(i % 4), told[i], payloads[i], rooms[i]));
+      buffers.emplace_back(bytes);
+      end.active->call(call_to(static_cast<int>(i % 4), recorders[i], payloads[i], buffers[i]));
     }
     for (std::size_t i = kCalls; i-- > 0;) {
-      ASSERT_EQ(told[i].wait(*end.active), "");
-      ASSERT_EQ(rooms[i], payloads[i]);
+      ASSERT_EQ(recorders[i].wait(*end.active), "");
+      ASSERT_EQ(buffers[i], payloads[i]);
     }
     meet(transport);
   });
 }
 
-TEST(NativeActive, RefusalsSayWhy) {
+TEST(NativeActive, RejectionsStateAReason) {
   thread::run_team(2, [](Transport& transport) {
     End end(transport);
     const Bytes payload = some_bytes(100'000);
-    for (const bool brings : {false, true}) {
-      CallRecorder told;
+    for (const bool has_payload : {false, true}) {
+      CallRecorder recorder;
       Bytes buffer(10);
-      end.active->call(
-          call_to(1 - transport.rank(), told, brings ? std::span(payload) : std::span<const std::byte>(), buffer, 9));
-      EXPECT_EQ(told.wait(*end.active), std::to_string(EBADF) + " not here");
+      end.active->call(call_to(1 - transport.rank(), recorder,
+                               has_payload ? std::span(payload) : std::span<const std::byte>(), buffer, 9));
+      EXPECT_EQ(recorder.wait(*end.active), std::to_string(EBADF) + " not here");
     }
     meet(transport);
   });
 }
 
-/// What a call brings is taken when the service wants it, and what follows it waits.
+/// The service receives the payload of a call when it chooses to; later frames of the connection wait until then.
 TEST(NativeActive, PayloadsWaitUntilTheyAreTaken) {
   thread::run_team(2, [](Transport& transport) {
     End end(transport);
@@ -215,20 +216,20 @@ TEST(NativeActive, PayloadsWaitUntilTheyAreTaken) {
     meet(transport);
     if (transport.rank() == 1) {
       const Bytes payload = some_bytes(3'000'000);
-      std::array<Bytes, 3> rooms{Bytes(3'000'000), Bytes(3'000'000), Bytes(5)};
-      std::array<CallRecorder, 3> told;
-      end.active->call(call_to(0, told[0], payload, rooms[0]));
-      end.active->call(call_to(0, told[1], payload, rooms[1]));
-      end.active->call(call_to(0, told[2], {}, rooms[2], 3));
+      std::array<Bytes, 3> buffers{Bytes(3'000'000), Bytes(3'000'000), Bytes(5)};
+      std::array<CallRecorder, 3> recorders;
+      end.active->call(call_to(0, recorders[0], payload, buffers[0]));
+      end.active->call(call_to(0, recorders[1], payload, buffers[1]));
+      end.active->call(call_to(0, recorders[2], {}, buffers[2], 3));
       meet(transport);
-      for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(told[i].wait(*end.active), "");
-      EXPECT_EQ(rooms[0], payload);
-      EXPECT_EQ(rooms[1], payload);
-      EXPECT_EQ(rooms[2], Bytes(5, std::byte{3}));
+      for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(recorders[i].wait(*end.active), "");
+      EXPECT_EQ(buffers[0], payload);
+      EXPECT_EQ(buffers[1], payload);
+      EXPECT_EQ(buffers[2], Bytes(5, std::byte{3}));
     } else {
       EXPECT_TRUE(soon_true([&] { return end.echo->calls == 1; }));
       std::this_thread::sleep_for(milliseconds(50));
-      EXPECT_EQ(end.echo->calls, 1);  // the others are behind what the first one brings
+      EXPECT_EQ(end.echo->calls, 1);  // the other calls wait until the payload of the first is received
       end.echo->hold = false;
       end.echo->serve(*end.active, end.echo->held.front());
       meet(transport);
@@ -237,7 +238,7 @@ TEST(NativeActive, PayloadsWaitUntilTheyAreTaken) {
   });
 }
 
-TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
+TEST(NativeActive, CallsToAndFromARankThatHasStoppedFail) {
   thread::run_team(3, [](Transport& transport) {
     auto end = std::make_unique<End>(transport);
     Bytes buffer(4);
@@ -245,21 +246,20 @@ TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
       end->echo->hold = true;
       meet(transport);
       EXPECT_TRUE(soon_true([&] { return end->echo->calls == 2; }));
-      CallRecorder own;
       CallRecorder late;
       end->active->stop();
       end->active->call(call_to(0, late, {}, buffer));
       EXPECT_NE(late.wait(*end->active).find("has been freed"), std::string::npos);
-      // What it still answers goes nowhere, and is let go of.
+      // An answer after stop() is not sent, and its memory is released.
       end->echo->serve(*end->active, end->echo->held.front());
       EXPECT_EQ(end->echo->unsent, 0);
       meet(transport);
     } else {
       meet(transport);
-      CallRecorder told;
+      CallRecorder recorder;
       const auto begin = Clock::now();
-      end->active->call(call_to(2, told, {}, buffer));
-      EXPECT_EQ(told.wait(*end->active),
+      end->active->call(call_to(2, recorder, {}, buffer));
+      EXPECT_EQ(recorder.wait(*end->active),
                 std::to_string(EOWNERDEAD) + " rank 2 has ended or left; nothing of it can be reached any more");
       EXPECT_LT(Clock::now() - begin, seconds(8));
       CallRecorder again;
@@ -267,7 +267,7 @@ TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
       EXPECT_NE(again.wait(*end->active).find("rank 2 has ended or left"), std::string::npos);
       meet(transport);
       EXPECT_TRUE(soon_true([&] { return end->echo->gone() == std::set<int>{2}; }));
-      EXPECT_NO_THROW(end->losses->check());  // it took leave
+      EXPECT_NO_THROW(end->losses->check());  // an orderly stop is not a loss
       CallRecorder other;
       end->active->call(call_to(1 - transport.rank(), other, {}, buffer));
       EXPECT_EQ(other.wait(*end->active), "");
@@ -276,31 +276,31 @@ TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
   });
 }
 
-TEST(NativeActive, OneThatStoppedBeforeItWasCalledIsGone) {
+TEST(NativeActive, CallsToARankThatStoppedBeforeFail) {
   thread::run_team(2, [](Transport& transport) {
     End end(transport);
     if (transport.rank() == 1) end.active->stop();
     meet(transport);
     if (transport.rank() == 0) {
-      CallRecorder told;
+      CallRecorder recorder;
       Bytes buffer(4);
-      end.active->call(call_to(1, told, {}, buffer));
-      EXPECT_NE(told.wait(*end.active).find("rank 1 has ended or left"), std::string::npos);
+      end.active->call(call_to(1, recorder, {}, buffer));
+      EXPECT_NE(recorder.wait(*end.active).find("rank 1 has ended or left"), std::string::npos);
     }
     meet(transport);
   });
 }
 
-/// Between many, each has connections with some, who tell each other of a loss.
-TEST(NativeActive, ALossIsToldToAll) {
+/// With many ranks, each has connections to only a few others; the ranks forward the report of a loss to each other.
+TEST(NativeActive, ALossIsReportedToAllRanks) {
   constexpr int kRanks = 70;
   thread::run_team(kRanks, [](Transport& transport) {
     End end(transport);
     meet(transport);
-    end.losses->check_waiting();  // it waits for all, and has them watched
+    end.losses->check_waiting();  // as in a wait for all ranks, which starts to monitor them
     meet(transport);
     if (transport.rank() == 3) dynamic_cast<PeerEvents&>(*end.active).on_loss(41, 2);
-    const auto told = [&] {
+    const auto is_reported = [&] {
       try {
         end.losses->check();
       } catch (const Error& error) {
@@ -309,12 +309,12 @@ TEST(NativeActive, ALossIsToldToAll) {
       }
       return false;
     };
-    EXPECT_TRUE(transport.rank() == 41 || soon_true(told)) << transport.rank();
+    EXPECT_TRUE(transport.rank() == 41 || soon_true(is_reported)) << transport.rank();
     meet(transport);
   });
 }
 
-TEST(NativeActive, AddressesComeAcrossNodes) {
+TEST(NativeActive, EndpointsAreExchangedBetweenNodes) {
   thread::run_team(5, [](Transport& team) {
     wrapped::SeveralNodes transport(team, 2);
     Endpoints own = own_host();
@@ -324,7 +324,7 @@ TEST(NativeActive, AddressesComeAcrossNodes) {
     ASSERT_EQ(all.size(), 5U);
     for (std::size_t rank = 0; rank < 5; ++rank) {
       EXPECT_EQ(all[rank].name, "host" + std::to_string(rank));
-      EXPECT_GE(all[rank].addresses.size(), 20U);  // as many as there is room for
+      EXPECT_GE(all[rank].addresses.size(), 20U);  // as many as the message has capacity for
       EXPECT_EQ(all[rank].addresses.front(), "tcp:10.0.0.1:1000");
     }
     const Key key = agree_on_key(transport);
@@ -332,7 +332,7 @@ TEST(NativeActive, AddressesComeAcrossNodes) {
   });
 }
 
-TEST(NativeActive, TheTroubleOfOneIsAnErrorOfAll) {
+TEST(NativeActive, AFailureOfOneRankIsAnErrorOnAll) {
   thread::run_team(4, [](Transport& team) {
     wrapped::SeveralNodes transport(team, 2);
     try {

@@ -1,4 +1,4 @@
-// The calls to one rank, over a socket whose other end the test holds.
+// Calls to one rank, over a socket whose other end is in the test.
 #include "transport/native/active/caller.hpp"
 
 #include <gtest/gtest.h>
@@ -32,35 +32,35 @@ class Events : public PeerEvents {
 
 class NativeCaller : public ::testing::Test {
  protected:
-  /// Connects the caller with a socket; returns the other end, which its introduction has come to.
+  /// Connects the caller to a socket. Returns the other end, after the caller's introduction has arrived there.
   base::Descriptor connect() {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
-    base::Descriptor theirs(ends[1]);
+    base::Descriptor peer_socket(ends[1]);
     caller.connected(base::Descriptor(ends[0]), true, Watch(set.number(), 1), 7);
-    const auto head = next(theirs);
+    const auto head = next(peer_socket);
     EXPECT_TRUE(head && head->kind == static_cast<std::uint32_t>(ActiveFrame::kIntroduction) && head->tag == 7);
-    return theirs;
+    return peer_socket;
   }
-  /// The next frame without a payload, if one is there.
-  static std::optional<FrameHead> next(const base::Descriptor& theirs) {
+  /// Returns the head of the next frame if one has arrived; drops its prefix.
+  static std::optional<FrameHead> next(const base::Descriptor& peer_socket) {
     FrameHead head;
-    if (::recv(theirs.number(), &head, sizeof head, MSG_DONTWAIT) != kHeadBytes) return std::nullopt;
+    if (::recv(peer_socket.number(), &head, sizeof head, MSG_DONTWAIT) != kHeadBytes) return std::nullopt;
     std::array<char, sizeof(WireCall)> prefix{};
     if (head.bytes > 0) {
-      EXPECT_EQ(::recv(theirs.number(), prefix.data(), head.bytes, 0), std::ssize(prefix));
+      EXPECT_EQ(::recv(peer_socket.number(), prefix.data(), head.bytes, 0), std::ssize(prefix));
     }
     return head;
   }
-  void tell(const base::Descriptor& theirs, ActiveFrame kind, std::uint64_t tag = 0) {
+  void send_frame(const base::Descriptor& peer_socket, ActiveFrame kind, std::uint64_t tag = 0) {
     const FrameHead head = frame_head(kind, tag);
-    EXPECT_EQ(::send(theirs.number(), &head, sizeof head, 0), kHeadBytes);
+    EXPECT_EQ(::send(peer_socket.number(), &head, sizeof head, 0), kHeadBytes);
     caller.on_event(EPOLLIN, true);
   }
   bool call() {
-    Call one;
-    one.done = [this](const CallFailure* failure) { failure == nullptr ? ++answered : ++failed; };
-    return caller.call(std::move(one));
+    Call request;
+    request.done = [this](const CallFailure* failure) { failure == nullptr ? ++answered : ++failed; };
+    return caller.call(std::move(request));
   }
 
   base::Descriptor set{::epoll_create1(EPOLL_CLOEXEC)};
@@ -70,24 +70,24 @@ class NativeCaller : public ::testing::Test {
   Caller caller{events, 3, 4};
 };
 
-/// What comes before the introduction would end the connection.
-TEST_F(NativeCaller, CallsGoOnceTheOtherEndServesThem) {
+/// The other end would close the connection if a call arrived before it has accepted the introduction.
+TEST_F(NativeCaller, CallsAreSentAfterTheWelcome) {
   EXPECT_TRUE(call());
-  const auto theirs = connect();
+  const auto peer_socket = connect();
   EXPECT_FALSE(call());
-  EXPECT_FALSE(next(theirs));
-  tell(theirs, ActiveFrame::kWelcome);
+  EXPECT_FALSE(next(peer_socket));
+  send_frame(peer_socket, ActiveFrame::kWelcome);
   for (int i = 0; i < 2; ++i) {
-    const auto sent = next(theirs);
+    const auto sent = next(peer_socket);
     ASSERT_TRUE(sent);
     EXPECT_EQ(sent->kind, static_cast<std::uint32_t>(ActiveFrame::kCall));
-    tell(theirs, ActiveFrame::kAnswer, sent->tag);
+    send_frame(peer_socket, ActiveFrame::kAnswer, sent->tag);
   }
   EXPECT_EQ(answered, 2);
 }
 
-/// A server lets go of a stranger who has been slow, though he has proved himself by then.
-TEST_F(NativeCaller, AConnectionThatIsNotServedIsMadeAnew) {
+/// A busy server may drop a slow connection even after it has authenticated itself.
+TEST_F(NativeCaller, AConnectionThatIsDroppedBeforeTheWelcomeIsRetried) {
   EXPECT_TRUE(call());
   for (int tries = 1; tries <= 2; ++tries) {
     connect().close();
@@ -97,24 +97,24 @@ TEST_F(NativeCaller, AConnectionThatIsNotServedIsMadeAnew) {
     EXPECT_TRUE(caller.take_dropped());
     EXPECT_FALSE(caller.take_dropped());
   }
-  auto theirs = connect();
-  tell(theirs, ActiveFrame::kWelcome);
-  const auto sent = next(theirs);
+  auto peer_socket = connect();
+  send_frame(peer_socket, ActiveFrame::kWelcome);
+  const auto sent = next(peer_socket);
   ASSERT_TRUE(sent);
-  tell(theirs, ActiveFrame::kAnswer, sent->tag);
+  send_frame(peer_socket, ActiveFrame::kAnswer, sent->tag);
   EXPECT_EQ(answered, 1);
-  theirs.close();
+  peer_socket.close();
   caller.on_event(EPOLLIN, true);
   EXPECT_EQ(events.ends, 3);
-  EXPECT_FALSE(caller.take_dropped()) << "one that has served is lost";
+  EXPECT_FALSE(caller.take_dropped()) << "a rank that has served calls is lost";
   EXPECT_EQ(failed, 0);
 }
 
-TEST_F(NativeCaller, OneThatTakesLeaveBeforeItServesHasLeft) {
+TEST_F(NativeCaller, ARankThatLeavesBeforeTheWelcomeHasLeft) {
   EXPECT_TRUE(call());
-  auto theirs = connect();
-  tell(theirs, ActiveFrame::kLeaving);
-  theirs.close();
+  auto peer_socket = connect();
+  send_frame(peer_socket, ActiveFrame::kLeaving);
+  peer_socket.close();
   caller.on_event(EPOLLIN, true);
   EXPECT_TRUE(events.took_leave);
   EXPECT_FALSE(caller.take_dropped());

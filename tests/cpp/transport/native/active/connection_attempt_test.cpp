@@ -1,4 +1,4 @@
-// Connecting without waiting, at times that the test gives.
+// Connection attempts that do not block, at times that the test sets.
 #include "transport/native/active/connection_attempt.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using State = ConnectionAttempt::State;
 
-/// Waits for events itself.
-class OwnLoop : public EventLoop {
+/// An event loop that handles one event in each call of turn().
+class ManualLoop : public EventLoop {
  public:
   Watch handle(std::shared_ptr<EventHandler> handler) override {
     handlers_[++last_] = std::move(handler);
@@ -38,9 +38,9 @@ class OwnLoop : public EventLoop {
     epoll_event event{};
     if (::epoll_wait(set_.number(), &event, 1, 10) != 1) return;
     const std::uint64_t id = event.data.u64;  // a copy: epoll_event is packed, and its field is not aligned
-    const auto found = handlers_.find(id);
-    ASSERT_NE(found, handlers_.end()) << "an event of a socket that nobody waits for";
-    std::shared_ptr(found->second)->on_event(event.events);
+    const auto entry = handlers_.find(id);
+    ASSERT_NE(entry, handlers_.end()) << "an event for a socket without a handler";
+    std::shared_ptr(entry->second)->on_event(event.events);
   }
   Clock::time_point next{};
 
@@ -50,7 +50,7 @@ class OwnLoop : public EventLoop {
   std::map<std::uint64_t, std::shared_ptr<EventHandler>> handlers_;
 };
 
-/// A socket that listens, and does no more.
+/// A socket that listens but does not accept connections by itself.
 class SilentListener {
  public:
   explicit SilentListener(bool tcp, int backlog = 8)
@@ -80,19 +80,20 @@ class SilentListener {
 
 class NativeConnectionAttempt : public ::testing::Test {
  protected:
-  std::shared_ptr<ConnectionAttempt> begin(const std::vector<std::string>& texts, const Key& of) {
+  std::shared_ptr<ConnectionAttempt> begin(const std::vector<std::string>& texts, const Key& server_key) {
     std::vector<Address> addresses;
     for (const std::string& text : texts) addresses.push_back(*Address::parse(text));
-    auto made = std::make_shared<ConnectionAttempt>(loop, addresses, of, [this](ConnectionAttempt&) { ++changes; });
-    made->go_on(now);
-    return made;
+    auto attempt =
+        std::make_shared<ConnectionAttempt>(loop, addresses, server_key, [this](ConnectionAttempt&) { ++changes; });
+    attempt->go_on(now);
+    return attempt;
   }
   State outcome(ConnectionAttempt& attempt) {
     const auto limit = soon();
     while (attempt.state() == State::kTrying && Clock::now() < limit) loop.turn();
     return attempt.state();
   }
-  /// Time passes, in steps.
+  /// Advances the time in increments of 250 ms, until the attempt ends or `time` has passed.
   State pass(ConnectionAttempt& attempt, milliseconds time) {
     for (const auto end = now + time; now < end && attempt.state() == State::kTrying; now += milliseconds(250))
       attempt.go_on(now);
@@ -100,12 +101,12 @@ class NativeConnectionAttempt : public ::testing::Test {
   }
 
   const Key key = Key::random();
-  OwnLoop loop;
+  ManualLoop loop;
   Clock::time_point now = Clock::now();
   int changes = 0;
 };
 
-TEST_F(NativeConnectionAttempt, LeadsToWhoKnowsTheKey) {
+TEST_F(NativeConnectionAttempt, ConnectsToAServerWithTheSameKey) {
   for (const std::string carrier : {"local:", "tcp:127."}) {
     TestServer served;
     const auto addresses = served.only(carrier).addresses;
@@ -119,7 +120,7 @@ TEST_F(NativeConnectionAttempt, LeadsToWhoKnowsTheKey) {
   EXPECT_EQ(changes, 2);
 }
 
-TEST_F(NativeConnectionAttempt, OneThatRefusesIsKnownAtOnce) {
+TEST_F(NativeConnectionAttempt, ARefusedConnectionFailsAtOnce) {
   for (const bool tcp : {false, true}) {
     SilentListener gone(tcp);
     gone.close();
@@ -129,14 +130,14 @@ TEST_F(NativeConnectionAttempt, OneThatRefusesIsKnownAtOnce) {
   }
 }
 
-TEST_F(NativeConnectionAttempt, AnotherKeyIsAnotherProcess) {
+TEST_F(NativeConnectionAttempt, FailsAtAServerWithAnotherKey) {
   TestServer served;
   const auto attempt = begin(served.only("local:").addresses, key);
   EXPECT_EQ(outcome(*attempt), State::kRefused);
   EXPECT_NE(attempt->story().find("another key"), std::string::npos) << attempt->story();
 }
 
-TEST_F(NativeConnectionAttempt, AnAddressOfSomebodyElseIsPassedOver) {
+TEST_F(NativeConnectionAttempt, SkipsAddressesOfOtherServers) {
   SilentListener gone(true);
   gone.close();
   TestServer other;
@@ -146,8 +147,8 @@ TEST_F(NativeConnectionAttempt, AnAddressOfSomebodyElseIsPassedOver) {
   EXPECT_EQ(outcome(*attempt), State::kThere) << attempt->story();
 }
 
-/// A host that does not answer: its line of callers is full, and what calls it is dropped.
-TEST_F(NativeConnectionAttempt, AHostThatDoesNotAnswerIsLostAfterNineSeconds) {
+/// The full backlog of the listener stands for a host that does not answer: the kernel drops connection requests.
+TEST_F(NativeConnectionAttempt, GivesUpAHostThatDoesNotAnswerAfterNineSeconds) {
   const SilentListener full(true, 0);
   const auto first = begin({full.text}, key);
   while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
@@ -156,30 +157,30 @@ TEST_F(NativeConnectionAttempt, AHostThatDoesNotAnswerIsLostAfterNineSeconds) {
   EXPECT_EQ(pass(*attempt, milliseconds(500)), State::kUnanswered) << attempt->story();
 }
 
-/// A process that is stopped: its system takes the connection, and it says nothing.
-TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedFor) {
+/// The listener stands for a stopped process: its kernel accepts the connection, but the process sends nothing.
+TEST_F(NativeConnectionAttempt, WaitsForAStoppedProcess) {
   for (const bool tcp : {false, true}) {
-    SilentListener mute(tcp);
-    const auto attempt = begin({mute.text}, key);
+    SilentListener silent(tcp);
+    const auto attempt = begin({silent.text}, key);
     EXPECT_EQ(pass(*attempt, seconds(60)), State::kTrying);
-    mute.close();  // it ends: what waited in its line is closed
+    silent.close();  // as if the process ended: the kernel closes the connections in its backlog
     EXPECT_EQ(pass(*attempt, seconds(20)), State::kRefused);
   }
 }
 
-/// Also where another address of its leads nowhere.
-TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedForAtAllItsAddresses) {
-  const SilentListener mute(true);
+/// The same if another address of the process does not answer.
+TEST_F(NativeConnectionAttempt, WaitsForAStoppedProcessWithSeveralAddresses) {
+  const SilentListener silent(true);
   const SilentListener full(true, 0);
   const auto first = begin({full.text}, key);
   while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
-  const auto attempt = begin({mute.text, full.text}, key);
+  const auto attempt = begin({silent.text, full.text}, key);
   EXPECT_EQ(pass(*attempt, seconds(60)), State::kTrying) << attempt->story();
 }
 
-TEST_F(NativeConnectionAttempt, OneThatIsEndedCallsNobody) {
-  const SilentListener mute(false);
-  const auto attempt = begin({mute.text}, key);
+TEST_F(NativeConnectionAttempt, AnEndedAttemptMakesNoCallback) {
+  const SilentListener silent(false);
+  const auto attempt = begin({silent.text}, key);
   attempt->end();
   attempt->go_on(now + seconds(100));
   EXPECT_EQ(changes, 0);

@@ -1,4 +1,4 @@
-// Checks the transition for each state and event of a rank, under all facts, at times that the tests give.
+// Checks the transition for each state and event of a peer, under all facts, at times that the tests set.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,8 +16,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// U untried, C connecting, A to be connected to again, T connected, G gone; behind it what is to be done, `!`: all are
-/// told that the rank is lost.
+/// Texts of transitions: the new state (U untried, C connecting, A waiting for another attempt, T connected, G gone),
+/// the action (kActs, in the order of PeerAction), and `!` if the loss of the rank is reported to all. `C>`: connecting,
+/// by a new attempt.
 constexpr std::string_view kLetters = "UCATG";
 constexpr std::array<std::string_view, 7> kActs{"", ">", "~", "+", "x", "s", "."};
 
@@ -37,14 +38,15 @@ PeerRecord state(int which) {
 }
 
 std::string where(int before, PeerEvent event) {
-  std::string words = "state ";
-  words += kLetters[static_cast<std::size_t>(before)];
-  words += ", event ";
-  words += std::to_string(static_cast<int>(event));
-  return words;
+  std::string text = "state ";
+  text += kLetters[static_cast<std::size_t>(before)];
+  text += ", event ";
+  text += std::to_string(static_cast<int>(event));
+  return text;
 }
 
-/// The facts under which a row holds; rows of one event together hold under all of them, and no two under the same.
+/// The conditions of a table row, and its results. For each event, exactly one row holds under any combination of
+/// facts.
 struct Row {
   PeerEvent event;
   std::string_view led_away;  // "y", "n" or "*"
@@ -54,7 +56,9 @@ struct Row {
 };
 
 bool holds(const Row& row, const PeerFacts& facts, bool doubted) {
-  const auto fits = [](std::string_view wanted, bool fact) { return wanted == "*" || (wanted == "y") == fact; };
+  const auto fits = [](std::string_view condition, bool fact) {
+    return condition == "*" || (condition == "y") == fact;
+  };
   return fits(row.led_away, facts.led_away) && fits(row.calls, facts.calls) && fits(row.doubted, doubted);
 }
 
@@ -75,11 +79,11 @@ const std::vector<Row> kTable{
     {PeerEvent::kUnanswered,   "y", "y", "n", {"U",    "C>",   "A",   "T",   "G"}},
     {PeerEvent::kUnanswered,   "y", "y", "y", {"U",    "Ux",   "A",   "T",   "G"}},
     {PeerEvent::kUnable,       "*", "*", "*", {"U",    "Ux",   "A",   "T",   "G"}},
-    {PeerEvent::kUnusable,      "*", "*", "*", {"U",    "C",    "A",   "Ux",  "G"}},
-    {PeerEvent::kDropped,    "*", "*", "*", {"U",    "C",    "A",   "A~",  "G"}},
+    {PeerEvent::kUnusable,     "*", "*", "*", {"U",    "C",    "A",   "Ux",  "G"}},
+    {PeerEvent::kDropped,      "*", "*", "*", {"U",    "C",    "A",   "A~",  "G"}},
     {PeerEvent::kLeft,         "*", "*", "*", {"G.",   "G.",   "G.",  "G.",  "G"}},
     {PeerEvent::kBroken,       "*", "*", "*", {"G.!",  "G.!",  "G.!", "G.!", "G"}},
-    {PeerEvent::kReportedLost,     "*", "*", "*", {"U!",   "C!",   "A!",  "T!",  "G!"}},
+    {PeerEvent::kReportedLost, "*", "*", "*", {"U!",   "C!",   "A!",  "T!",  "G!"}},
 };
 // clang-format on
 
@@ -92,9 +96,9 @@ const Row& find_row(PeerEvent event, const PeerFacts& facts, bool doubted) {
   return rows.empty() ? none : *rows.front();
 }
 
-/// Calls `look` with each state, event and facts, doubted or not, lost or not.
-template <typename Look>
-void for_all(Look&& look) {
+/// Calls `check` with each state, event and combination of facts, doubted or not, lost or not.
+template <typename Check>
+void for_all(Check&& check) {
   for (int event = 0; event < kPeerEvents; ++event) {
     for (unsigned bits = 0; bits < 16; ++bits) {
       const PeerFacts facts{kNow, (bits & 1U) != 0, (bits & 2U) != 0};
@@ -102,17 +106,17 @@ void for_all(Look&& look) {
         PeerRecord peer = state(before);
         peer.doubted = (bits & 4U) != 0;
         peer.lost = (bits & 8U) != 0;
-        look(peer, static_cast<PeerEvent>(event), facts);
+        check(peer, static_cast<PeerEvent>(event), facts);
       }
     }
   }
 }
 
-TEST(PeerRecord, EachTransitionIsThatOfTheTable) {
+TEST(PeerRecord, TransitionsMatchTheTable) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
     const auto before = static_cast<std::size_t>(peer.state);
     std::string expected(find_row(event, facts, peer.doubted).after[before]);
-    // A loss is told once.
+    // A loss is reported only once.
     if (peer.lost && expected.ends_with('!')) expected.pop_back();
     const PeerTransition transition = next_state(peer, event, facts);
     EXPECT_EQ(to_text(transition), expected) << where(static_cast<int>(before), event) << ", away " << facts.led_away
@@ -120,7 +124,7 @@ TEST(PeerRecord, EachTransitionIsThatOfTheTable) {
   });
 }
 
-TEST(PeerRecord, NobodyComesBackAndNoLossIsTakenBack) {
+TEST(PeerRecord, GoneAndLostAreFinal) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
     const PeerTransition transition = next_state(peer, event, facts);
     if (peer.state == PeerState::kGone) {
@@ -134,8 +138,8 @@ TEST(PeerRecord, NobodyComesBackAndNoLossIsTakenBack) {
   });
 }
 
-/// Calls wait while a rank is being connected to: that goes on, or they are told.
-TEST(PeerRecord, NothingWaitsForWhatDoesNotCome) {
+/// Calls are queued while their rank is being connected: every event either continues the attempt or fails them.
+TEST(PeerRecord, NoCallWaitsForever) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
     const PeerTransition transition = next_state(peer, event, facts);
     const PeerState after = transition.after.state;
@@ -143,7 +147,7 @@ TEST(PeerRecord, NothingWaitsForWhatDoesNotCome) {
     const bool begins = after == PeerState::kConnecting && peer.state != PeerState::kConnecting;
     EXPECT_TRUE(!begins || transition.act == PeerAction::kConnect) << what;
     const bool stays = after == peer.state && transition.act != PeerAction::kConnect;
-    const bool ended = event >= PeerEvent::kReached && event <= PeerEvent::kUnable;  // the attempt has
+    const bool ended = event >= PeerEvent::kReached && event <= PeerEvent::kUnable;  // of the attempt
     EXPECT_FALSE(peer.state == PeerState::kConnecting && ended && stays) << what;
     const bool falls_back = after == PeerState::kDisconnected && peer.state != PeerState::kDisconnected;
     EXPECT_EQ(falls_back, transition.act == PeerAction::kFail) << what;
@@ -153,34 +157,34 @@ TEST(PeerRecord, NothingWaitsForWhatDoesNotCome) {
   });
 }
 
-TEST(PeerRecord, ARankThatDoesNotAnswerThoughItCallsIsTriedOnceMore) {
+TEST(PeerRecord, ARankThatCallsButDoesNotAnswerIsTriedOnceMore) {
   const PeerFacts facts{kNow, true, true};
   const PeerTransition first = next_state(state(1), PeerEvent::kUnanswered, facts);
   EXPECT_EQ(to_text(first), "C>");
   EXPECT_TRUE(first.after.doubted);
-  // Its own connection has stayed: it is there, and cannot be reached from here.
+  // Its connection to this rank still exists: the rank is alive, but this rank cannot connect to it.
   const PeerTransition stayed = next_state(first.after, PeerEvent::kUnanswered, facts);
   EXPECT_EQ(to_text(stayed), "Ux");
   EXPECT_FALSE(stayed.after.doubted);
-  // It has ended meanwhile.
+  // Its connection to this rank has ended meanwhile.
   EXPECT_EQ(to_text(next_state(first.after, PeerEvent::kUnanswered, {kNow, true, false})), "G.!");
-  // The next call begins to count again.
+  // The next call starts anew, without a doubt.
   const PeerTransition again = next_state(stayed.after, PeerEvent::kWanted, facts);
   EXPECT_EQ(to_text(next_state(again.after, PeerEvent::kUnanswered, facts)), "C>");
 }
 
-TEST(PeerRecord, OnlyTheAttemptsOwnEndTakesADoubtBack) {
+TEST(PeerRecord, OnlyTheEndOfAnAttemptClearsADoubt) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
     const PeerTransition transition = next_state(peer, event, facts);
     const bool ended = event >= PeerEvent::kRefused && event <= PeerEvent::kUnable;
-    const bool taken_back = ended && transition.act == PeerAction::kFail;
-    const bool begun = event == PeerEvent::kUnanswered && transition.act == PeerAction::kConnect;
-    EXPECT_EQ(transition.after.doubted, (peer.doubted && !taken_back) || begun)
+    const bool is_cleared = ended && transition.act == PeerAction::kFail;
+    const bool is_set = event == PeerEvent::kUnanswered && transition.act == PeerAction::kConnect;
+    EXPECT_EQ(transition.after.doubted, (peer.doubted && !is_cleared) || is_set)
         << where(static_cast<int>(peer.state), event);
   });
 }
 
-TEST(PeerRecord, AConnectionIsMadeAnewTenTimesAndLaterEachTime) {
+TEST(PeerRecord, AConnectionIsRetriedTenTimesWithGrowingDelays) {
   PeerRecord peer = state(3);
   Clock::time_point now = kNow;
   for (int tries = 1; tries <= kMaxTries; ++tries) {
@@ -190,7 +194,8 @@ TEST(PeerRecord, AConnectionIsMadeAnewTenTimesAndLaterEachTime) {
     ASSERT_EQ(transition.after.retry_at, now + tries * kRetryDelay);
     const Clock::time_point early = transition.after.retry_at - milliseconds(1);
     EXPECT_EQ(next_state(transition.after, PeerEvent::kTime, {early}), (PeerTransition{transition.after}));
-    EXPECT_EQ(to_text(next_state(transition.after, PeerEvent::kWanted, {early})), "A");  // calls wait for it as well
+    EXPECT_EQ(to_text(next_state(transition.after, PeerEvent::kWanted, {early})),
+              "A");  // a new call waits for the retry, too
     now = transition.after.retry_at;
     const PeerTransition due = next_state(transition.after, PeerEvent::kTime, {now});
     ASSERT_EQ(to_text(due), "C>");
@@ -204,19 +209,19 @@ TEST(PeerRecord, AConnectionIsMadeAnewTenTimesAndLaterEachTime) {
   EXPECT_EQ(kMaxTries, 10);
 }
 
-TEST(PeerRecord, WhoWaitsToBeConnectedToAgainMayGoMeanwhile) {
+TEST(PeerRecord, ARankMayLeaveWhileARetryIsPending) {
   const PeerTransition waits = next_state(state(3), PeerEvent::kDropped, {kNow});
   const PeerTransition gone = next_state(waits.after, PeerEvent::kLeft, {kNow});
   EXPECT_EQ(to_text(gone), "G.");
   EXPECT_EQ(next_state(gone.after, PeerEvent::kTime, {waits.after.retry_at}), (PeerTransition{gone.after}));
 }
 
-TEST(PeerRecord, ALossThatAnotherRankTellsOfLetsCallsGoOn) {
-  const PeerTransition told = next_state(state(3), PeerEvent::kReportedLost, {kNow});
-  EXPECT_EQ(to_text(told), "T!");
-  EXPECT_EQ(to_text(next_state(told.after, PeerEvent::kReportedLost, {kNow})), "T");
-  EXPECT_EQ(to_text(next_state(told.after, PeerEvent::kBroken, {kNow})), "G.");  // all know already
-  // One that took leave may turn out to be lost to somebody; its own end is no more than that.
+TEST(PeerRecord, ALossReportedByAnotherRankDoesNotEndConnections) {
+  const PeerTransition reported = next_state(state(3), PeerEvent::kReportedLost, {kNow});
+  EXPECT_EQ(to_text(reported), "T!");
+  EXPECT_EQ(to_text(next_state(reported.after, PeerEvent::kReportedLost, {kNow})), "T");
+  EXPECT_EQ(to_text(next_state(reported.after, PeerEvent::kBroken, {kNow})), "G.");  // the loss is reported already
+  // Another rank may report a rank that has left as lost; a broken connection after leaving changes nothing.
   const PeerTransition left = next_state(state(3), PeerEvent::kLeft, {kNow});
   EXPECT_EQ(to_text(next_state(left.after, PeerEvent::kReportedLost, {kNow})), "G!");
   EXPECT_EQ(to_text(next_state(left.after, PeerEvent::kBroken, {kNow})), "G");
