@@ -1,4 +1,4 @@
-// Accesses by teams of threads against element by element copies, and what happens when a store fails under them.
+// Accesses by teams of threads, compared with copies element by element; and accesses to stores that fail.
 #include "access/access.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ using plait::transport::thread::run_team;
 
 constexpr std::byte kUntouched{0xE1};
 
-/// Carries out one access as files do: prepare, agree, run, agree.
+/// Performs one access as files do: prepare, agree, run, agree.
 void access_as(Transport& transport, const Case& access, const AccessOptions& options, MemoryStore& store,
                std::span<const LocalArray> arrays, bool sees_all, bool write) {
   plait::collective::prepare(transport);
@@ -51,20 +51,20 @@ void access_as(Transport& transport, const Case& access, const AccessOptions& op
       options);
   plait::collective::Times times;
   const plait::access::Access parts{plan, store, access.offset, transport, arrays, sees_all, times};
-  const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
+  const auto access_operation = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
   plait::collective::agree(transport, "the same", nullptr);
-  plait::collective::agree(transport, plait::collective::caught([&] { move->run(); }));
+  plait::collective::agree(transport, plait::collective::caught([&] { access_operation->run(); }));
 }
 
-/// The arrays that a worker passes: all of them, or the one of its own rank.
+/// Returns the arrays that a worker passes: all of them, or only that of its own rank.
 std::span<const LocalArray> worker_arrays(const std::vector<LocalArray>& arrays, int worker, bool sees_all) {
   return sees_all ? std::span(arrays) : std::span(arrays).subspan(static_cast<std::size_t>(worker), 1);
 }
 
-/// Instead of how many workers share a node: all do, each as a process of its own has it.
+/// A value of `on_node`: the workers are on one node, and each behaves as a process.
 constexpr int kProcesses = -1;
 
-/// Runs a body on each of so many workers, of which at most `on_node` share a node; 0: all do.
+/// Runs `body` on each of `workers` workers, at most `on_node` of them on each node; 0 puts all on one node.
 void run_on_nodes(int workers, int on_node, const std::function<void(Transport&)>& body) {
   if (on_node == kProcesses) return job_case::run_job(workers, body);
   run_team(workers, [&](Transport& transport) {
@@ -110,7 +110,7 @@ std::string print(const Case& access, const AccessOptions& options, int workers,
          std::to_string(workers) + (sees_all ? " workers that see all" : " workers");
 }
 
-/// Large elements make several readers and windows of few elements: shares are counted in units of 4096 bytes.
+/// Large elements lead to several readers and to windows of few elements, because shares are multiples of 4096 bytes.
 const std::vector<std::int64_t> kElementSizes{1, 2, 3, 8, 12, 1000, 1024, 4096, 4096};
 
 void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 0) {
@@ -125,8 +125,8 @@ void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 
     options.readers = pick(random, 0, workers);
     options.each_node = on_node > 0 && pick(random, 0, 2) == 0;
     if (options.each_node) options.readers = 0;
-    // Two window slots, the buffer of sieved reads and those of messages: windows of one element, of a few, and of the
-    // usual size.
+    // The memory is for two window slots, the buffer of sieved reads and those of messages: it leads to windows of one
+    // element, of a few, and of the usual size.
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
     SCOPED_TRACE(print(access, options, workers, sees_all));
     ASSERT_NO_FATAL_FAILURE(expect_read(access, options, workers, sees_all, on_node));
@@ -136,13 +136,13 @@ void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 
 
 constexpr int kCases = oracle::kSanitized ? 150 : 2000;
 
-TEST(Access, WorkersOfOneRankEachReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 1, kCases); }
+TEST(Access, WorkersOfOneRankEachReadAndWriteByTheirLayout) { try_random_accesses(false, 1, kCases); }
 
-TEST(Access, WorkersThatSeeAllArraysReadAndWriteWhatTheLayoutSays) { try_random_accesses(true, 2, kCases); }
+TEST(Access, WorkersThatSeeAllArraysReadAndWriteByTheirLayout) { try_random_accesses(true, 2, kCases); }
 
-TEST(Access, ProcessesReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 5, kCases / 10, kProcesses); }
+TEST(Access, ProcessesReadAndWriteByTheirLayout) { try_random_accesses(false, 5, kCases / 10, kProcesses); }
 
-TEST(Access, WorkersOnSeveralNodesReadAndWriteWhatTheLayoutSays) {
+TEST(Access, WorkersOnSeveralNodesReadAndWriteByTheirLayout) {
   try_random_accesses(false, 3, kCases / 3, 1);
   try_random_accesses(false, 4, kCases / 3, 2);
 }
@@ -207,9 +207,9 @@ TEST(Access, LocalArraysMayHaveAnyStrides) {
   }
 }
 
-/// Carries out an access whose store fails, and returns what this worker was told, "" for no error.
-std::string told(Transport& transport, const Case& access, const AccessOptions& options, MemoryStore& store,
-                 const std::vector<LocalArray>& arrays, bool sees_all, bool write) {
+/// Performs an access to a store that fails. Returns the error of this worker; "" without an error.
+std::string run_failing_access(Transport& transport, const Case& access, const AccessOptions& options,
+                               MemoryStore& store, const std::vector<LocalArray>& arrays, bool sees_all, bool write) {
   try {
     access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);
   } catch (const Error& error) {
@@ -220,18 +220,18 @@ std::string told(Transport& transport, const Case& access, const AccessOptions& 
   return "";
 }
 
-/// Whether each element is as in one of two stores: what a failed write may leave.
-bool each_matches_one(const Case& access, const Bytes& store, const Bytes& one, const Bytes& other) {
+/// True if each element has its value from one of two stores, which is all that a failed write may leave.
+bool matches_elementwise(const Case& access, const Bytes& store, const Bytes& a, const Bytes& b) {
   for (std::int64_t i = access.offset; i < static_cast<std::int64_t>(store.size()); i += access.element_bytes) {
-    const auto same = [&](const Bytes& wanted) {
-      return std::equal(store.begin() + i, store.begin() + i + access.element_bytes, wanted.begin() + i);
+    const auto same = [&](const Bytes& candidate) {
+      return std::equal(store.begin() + i, store.begin() + i + access.element_bytes, candidate.begin() + i);
     };
-    if (!same(one) && !same(other)) return false;
+    if (!same(a) && !same(b)) return false;
   }
   return true;
 }
 
-/// Lets every segment of an access fail in turn; every worker must see the same error, and the team must go on.
+/// Makes each segment of an access fail in turn; all workers must get the same error, and later accesses must succeed.
 void fail_everywhere(const Case& access, const AccessOptions& options, int workers, bool sees_all, bool write,
                      int on_node = 0) {
   SCOPED_TRACE(print(access, options, workers, sees_all) + (write ? ", write" : ", read"));
@@ -247,19 +247,19 @@ void fail_everywhere(const Case& access, const AccessOptions& options, int worke
   std::int64_t failures = 0;
   run_on_nodes(workers, on_node, [&](Transport& transport) {
     const bool first = transport.rank() == 0;
-    const auto meet = [&] { plait::collective::agree(transport, nullptr); };
+    const auto synchronize = [&] { plait::collective::agree(transport, nullptr); };
     access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);
     if (first) total = store.segments();
-    meet();
+    synchronize();
     for (std::int64_t fail = 0; fail <= total; ++fail) {
       if (first) {
         if (write) std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
         store.fail_at(store.segments() + fail);
       }
-      meet();
+      synchronize();
       texts[static_cast<std::size_t>(transport.rank())] =
-          told(transport, access, options, store, arrays, sees_all, write);
-      meet();
+          run_failing_access(transport, access, options, store, arrays, sees_all, write);
+      synchronize();
       if (first) {
         store.fail_at(-1);
         for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
@@ -271,18 +271,18 @@ void fail_everywhere(const Case& access, const AccessOptions& options, int worke
         }
         ++failures;
         if (write) {
-          EXPECT_TRUE(each_matches_one(access, store.bytes(), written, Bytes(written.size(), kUntouched)))
+          EXPECT_TRUE(matches_elementwise(access, store.bytes(), written, Bytes(written.size(), kUntouched)))
               << "segment " << fail;
         } else {
           for (Bytes& local : locals) std::fill(local.begin(), local.end(), kUntouched);
         }
       }
-      meet();
+      synchronize();
       access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);
       if (first) {
         EXPECT_TRUE(write ? store.bytes() == written : locals == expected);
       }
-      meet();
+      synchronize();
     }
   });
   EXPECT_EQ(failures, total + 1);
@@ -305,7 +305,7 @@ TEST(Access, EveryWorkerGetsTheErrorOfEverySegment) {
 }
 
 TEST(Access, EveryWorkerGetsTheErrorOfARegionsSegments) {
-  // Gaps in the file: one segment for each row in a window, and sieved reads.
+  // The region has gaps in the file, so that each row in a window is one segment, and reads are sieved.
   const Layout layout({4, 3}, {Distribution::collapsed(), Distribution::cyclic()}, {3});
   for (const std::int64_t element_bytes : {8, 4096})
     for (const bool write : {false, true}) {
@@ -335,8 +335,8 @@ TEST(Access, AStoreThatEndsEarlyIsAnErrorOnAll) {
   }
 }
 
-/// Reads and writes with one worker that dawdles at one peer's slots.
-void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t readers) {
+/// Reads and writes with one worker that waits 3 ms before each access to one peer's slots.
+void try_delayed(int slow, int at_peer, std::int64_t elements, std::int64_t readers) {
   constexpr int kWorkers = 3;
   const Layout layout({elements}, {Distribution::cyclic()}, {kWorkers});  // every window has a part of every worker
   const Case access{{elements}, Order::kC, {}, layout, 4096, 0};
@@ -353,10 +353,10 @@ void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t rea
     MemoryStore store(access_case::store_bytes(access));
     if (!write) store.bytes() = source;
     run_team(kWorkers, [&](Transport& transport) {
-      wrapped::DelayedTransport dawdling(transport, [&](int peer) {
+      wrapped::DelayedTransport delayed(transport, [&](int peer) {
         if (transport.rank() == slow && peer == at_peer) std::this_thread::sleep_for(std::chrono::milliseconds(3));
       });
-      access_as(dawdling, access, options, store, worker_arrays(arrays, transport.rank(), false), false, write);
+      access_as(delayed, access, options, store, worker_arrays(arrays, transport.rank(), false), false, write);
     });
     if (write) {
       ASSERT_TRUE(store.bytes() == source) << "write";
@@ -366,13 +366,13 @@ void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t rea
   }
 }
 
-TEST(Access, AWorkerThatLagsBehindIsWaitedFor) {
-  // Shares of several windows, the last one shorter: workers run ahead as far as the slots let them.
+TEST(Access, WorkersWaitForASlowWorker) {
+  // Each share has several windows, the last one shorter: the other workers run ahead as far as their slots allow.
   for (int slow = 0; slow < 3; ++slow)
     for (int at_peer = 0; at_peer < 3; ++at_peer)
       for (const std::int64_t readers : {1, 2, 3})
         for (const std::int64_t elements : {12, 19})
-          ASSERT_NO_FATAL_FAILURE(try_dawdling(slow, at_peer, elements, readers));
+          ASSERT_NO_FATAL_FAILURE(try_delayed(slow, at_peer, elements, readers));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Accesses to arrays that lie in chunks, by teams of threads, against element by element copies.
+// Accesses to arrays in chunks by teams of threads, compared with copies element by element.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -31,12 +31,12 @@ constexpr std::byte kElsewhere{0xE1};
 struct ChunkedCase : Case {
   Extents chunk;
   AccessOptions options;
-  int on_node = 0;  // workers of a node; 0: all
+  int on_node = 0;  // number of workers on each node; 0: all on one node
 };
 
-/// Carries out the access on all workers, each through its own view of the bytes; returns what each has touched.
-std::vector<std::unique_ptr<ChunkedStore>> carry_out(const ChunkedCase& access, Bytes& bytes,
-                                                     const std::vector<LocalArray>& arrays, bool write) {
+/// Performs the access on all workers, each through its own view of the bytes. Returns the views.
+std::vector<std::unique_ptr<ChunkedStore>> run_access(const ChunkedCase& access, Bytes& bytes,
+                                                      const std::vector<LocalArray>& arrays, bool write) {
   const auto workers = static_cast<int>(arrays.size());
   std::vector<std::unique_ptr<ChunkedStore>> views;
   for (int i = 0; i < workers; ++i)
@@ -63,10 +63,10 @@ std::vector<std::unique_ptr<ChunkedStore>> carry_out(const ChunkedCase& access, 
   return views;
 }
 
-void expect_chunks_of_one(const std::vector<std::unique_ptr<ChunkedStore>>& views) {
+void expect_one_worker_per_chunk(const std::vector<std::unique_ptr<ChunkedStore>>& views) {
   std::map<std::int64_t, int> touched;
   for (const auto& view : views) {
-    EXPECT_FALSE(view->left_a_chunk());
+    EXPECT_FALSE(view->crossed_a_chunk_border());
     for (const std::int64_t chunk : view->touched()) ++touched[chunk];
   }
   for (const auto& [chunk, workers] : touched) EXPECT_EQ(workers, 1) << "chunk " << chunk;
@@ -80,20 +80,20 @@ void check(const ChunkedCase& access) {
   std::vector<Bytes> locals;
   for (const Bytes& local : expected) locals.emplace_back(local.size(), kElsewhere);
   const auto read =
-      carry_out(access, bytes, access_case::arrays_over(access.layout, locals, access.element_bytes), false);
+      run_access(access, bytes, access_case::arrays_over(access.layout, locals, access.element_bytes), false);
   ASSERT_TRUE(locals == expected);
-  expect_chunks_of_one(read);
+  expect_one_worker_per_chunk(read);
 
   std::fill(bytes.begin(), bytes.end(), kElsewhere);
   const auto written =
-      carry_out(access, bytes, access_case::arrays_over(access.layout, locals, access.element_bytes), true);
+      run_access(access, bytes, access_case::arrays_over(access.layout, locals, access.element_bytes), true);
   Bytes after = access_case::store_after_write(access, flat, kElsewhere);
   ASSERT_TRUE(bytes == chunk_case::in_chunks(access, access.chunk, after, kElsewhere));
   ASSERT_TRUE(locals == expected);
-  expect_chunks_of_one(written);
+  expect_one_worker_per_chunk(written);
 }
 
-TEST(ChunkedAccess, EachChunkIsTouchedByOneWorkerAndHoldsWhatTheLayoutSays) {
+TEST(ChunkedAccess, EachChunkIsAccessedByOneWorkerAndHasTheRightElements) {
   Random random(7);
   for (int i = 0; i < (oracle::kSanitized ? 100 : 600); ++i) {
     ChunkedCase access;

@@ -1,4 +1,4 @@
-// Messages between nodes in accesses: how many are under way, and that neither way waits for the other.
+// Messages between nodes during accesses: how many are pending, and that a worker sends before it waits for messages.
 #include "access/node_exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ using plait::plan::Strategy;
 using plait::transport::Ticket;
 using plait::transport::Transport;
 
-/// Counts the messages of a worker that are under way, and lets none come before it has sent one itself.
+/// Counts the pending messages of a worker, and fails if the worker waits for a message before it has sent one itself.
 class ObservedTransport : public wrapped::SeveralNodes {
  public:
   using SeveralNodes::SeveralNodes;
@@ -46,13 +46,13 @@ class ObservedTransport : public wrapped::SeveralNodes {
     return std::make_unique<CountedTicket>(SeveralNodes::receive(from, bytes), receives, sent_);
   }
 
-  /// For a worker that has nothing to send.
-  void let_messages_come() { sent_ = true; }
+  /// Allows a worker that has nothing to send to receive at once.
+  void open_receives() { sent_ = true; }
 
-  /// The most at a time.
+  /// The current number of pending messages, and its maximum.
   struct Count {
     int now = 0;
-    int most = 0;
+    int max = 0;
   };
   Count sends;
   Count receives;
@@ -62,7 +62,7 @@ class ObservedTransport : public wrapped::SeveralNodes {
    public:
     CountedTicket(std::unique_ptr<Ticket> inner, Count& count, const bool& opened)
         : inner_(std::move(inner)), count_(count), opened_(opened) {
-      count_.most = std::max(count_.most, ++count_.now);
+      count_.max = std::max(count_.max, ++count_.now);
     }
     ~CountedTicket() override { --count_.now; }
     CountedTicket(const CountedTicket&) = delete;
@@ -83,10 +83,11 @@ class ObservedTransport : public wrapped::SeveralNodes {
   bool any_ = true;
 };
 
-/// Carries an access out on two nodes of two workers; the most messages of a worker that were under way one way.
+/// Performs an access on two nodes of two workers. Returns the maximum number of pending messages of any worker in one
+/// direction.
 int max_pending(const AccessOptions& options, bool write) {
   constexpr int kWorkers = 4;
-  // Each share of the file, whole columns, has elements of both nodes.
+  // Each share of the file consists of whole columns and contains elements of both nodes.
   const Layout layout({16, 24}, {Distribution::blocked(), Distribution::blocked()}, {2, 2});
   const Case access{{16, 24}, Order::kFortran, {}, layout, 4096, 0};
   const Bytes source = access_case::pattern(access_case::store_bytes(access));
@@ -97,34 +98,34 @@ int max_pending(const AccessOptions& options, bool write) {
   if (!write)
     for (Bytes& local : locals) std::ranges::fill(local, std::byte{7});
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
-  std::array<int, kWorkers> most{};
+  std::array<int, kWorkers> max{};
   plait::transport::thread::run_team(kWorkers, [&](Transport& team) {
     ObservedTransport transport(team, 2);
-    // Of what is written, these two own elements of their own node's shares only.
-    if (write && (team.rank() == 0 || team.rank() == 3)) transport.let_messages_come();
+    // In a write, these two workers own only elements in shares of their own node, and so send no message.
+    if (write && (team.rank() == 0 || team.rank() == 3)) transport.open_receives();
     plait::collective::prepare(transport);
     const AccessPlan plan =
         plan_access(Section(access.file_shape, access.file_order, access.region), access.layout,
                     {access.element_bytes, access.offset, kWorkers, true, write, transport.nodes()}, options);
     plait::collective::Times times;
-    const auto mine = std::span(arrays).subspan(static_cast<std::size_t>(team.rank()), 1);
-    const plait::access::Access parts{plan, store, access.offset, transport, mine, false, times};
-    const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
+    const auto local_array = std::span(arrays).subspan(static_cast<std::size_t>(team.rank()), 1);
+    const plait::access::Access parts{plan, store, access.offset, transport, local_array, false, times};
+    const auto operation = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
     plait::collective::agree(transport, "the same", nullptr);
-    plait::collective::agree(transport, plait::collective::caught([&] { move->run(); }));
-    EXPECT_LE(std::max(transport.sends.most, transport.receives.most), plan.staging().in_flight());
+    plait::collective::agree(transport, plait::collective::caught([&] { operation->run(); }));
+    EXPECT_LE(std::max(transport.sends.max, transport.receives.max), plan.staging().in_flight());
     EXPECT_EQ(transport.sends.now + transport.receives.now, 0);
-    most[static_cast<std::size_t>(team.rank())] = std::max(transport.sends.most, transport.receives.most);
+    max[static_cast<std::size_t>(team.rank())] = std::max(transport.sends.max, transport.receives.max);
   });
   if (write) {
     EXPECT_TRUE(store.bytes() == source);
   } else {
     EXPECT_TRUE(locals == expected);
   }
-  return std::ranges::max(most);
+  return std::ranges::max(max);
 }
 
-TEST(NodeExchange, HoldsABoundedNumberOfMessagesAndWaitsForNeitherWay) {
+TEST(NodeExchange, BoundsPendingMessagesAndSendsBeforeItWaits) {
   for (const bool write : {false, true}) {
     EXPECT_EQ(max_pending({Strategy::kTwoPhase, 0, 0}, write), 2);
     EXPECT_EQ(max_pending({Strategy::kTwoPhase, 6 << 16, 0}, write), 2);

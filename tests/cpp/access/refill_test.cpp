@@ -1,4 +1,4 @@
-// Which way windows are filled, as measured.
+// Refill chooses by measured times whether to drop a window from the caches before it is filled.
 #include "access/refill.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,9 @@ namespace {
 
 using plait::access::Refill;
 
-/// How many of so many fills drop the window first, where the two ways take so long.
-int drops(Refill& refill, int fills, double plain, double dropped) {
+/// Makes `fills` fills that take `plain` seconds, or `dropped` seconds if the window is dropped from the caches first.
+/// Returns the number of fills that drop it.
+int count_drops(Refill& refill, int fills, double plain, double dropped) {
   int count = 0;
   for (int i = 0; i < fills; ++i) {
     const bool drop = refill.drops();
@@ -33,46 +34,46 @@ TEST(Refill, MeasuresBothWaysFirst) {
   EXPECT_TRUE(refill.drops());
 }
 
-TEST(Refill, RarelyDropsWhereThatCostsMore) {
+TEST(Refill, RarelyDropsIfDroppingIsSlower) {
   Refill refill;
-  const int dropped = drops(refill, 1000, 0.07, 0.11);
-  EXPECT_GE(dropped, 1000 / 20);  // it is tried again and again
+  const int dropped = count_drops(refill, 1000, 0.07, 0.11);
+  EXPECT_GE(dropped, 1000 / 20);  // dropping is tried again from time to time
   EXPECT_LE(dropped, 1000 / 15);
 }
 
-TEST(Refill, MostlyDropsWhereTheOtherWayCostsFiveTimesAsMuch) {
+TEST(Refill, MostlyDropsIfThatIsMuchFaster) {
   Refill refill;
-  const int dropped = drops(refill, 1000, 0.38, 0.11);
+  const int dropped = count_drops(refill, 1000, 0.38, 0.11);
   EXPECT_LE(dropped, 1000 - 1000 / 80);
   EXPECT_GE(dropped, 1000 - 1000 / 50);
 }
 
-TEST(Refill, KeepsTheCachesForASmallGain) {
+TEST(Refill, DoesNotDropForASmallGain) {
   Refill refill;
-  EXPECT_LE(drops(refill, 1000, 0.13, 0.11), 1000 / 15);
+  EXPECT_LE(count_drops(refill, 1000, 0.13, 0.11), 1000 / 15);
 }
 
-TEST(Refill, FollowsAMachineThatChanges) {
+TEST(Refill, AdaptsToAMachineThatChanges) {
   Refill refill;
-  drops(refill, 1000, 0.07, 0.11);
-  EXPECT_GE(drops(refill, 100, 0.38, 0.11), 90);
-  drops(refill, 1000, 0.38, 0.11);
-  EXPECT_LE(drops(refill, 1000, 0.07, 0.11), 150);
+  count_drops(refill, 1000, 0.07, 0.11);
+  EXPECT_GE(count_drops(refill, 100, 0.38, 0.11), 90);
+  count_drops(refill, 1000, 0.38, 0.11);
+  EXPECT_LE(count_drops(refill, 1000, 0.07, 0.11), 150);
 }
 
-TEST(Refill, FillsWhatItIsAskedToAndPassesErrorsOn) {
+TEST(Refill, CallsTheFillFunctionAndPassesErrorsOn) {
   Refill refill;
   std::vector<std::byte> window(1 << 20);
   for (int round = 0; round < 40; ++round) {
     const auto value = static_cast<std::byte>(round + 1);
     const auto size = static_cast<std::int64_t>(window.size());
     refill.fill(window.data(), size, [&] { std::fill(window.begin(), window.end(), value); });
-    EXPECT_TRUE(std::all_of(window.begin(), window.end(), [&](std::byte one) { return one == value; }));
+    EXPECT_TRUE(std::all_of(window.begin(), window.end(), [&](std::byte byte) { return byte == value; }));
   }
   EXPECT_THROW(refill.fill(window.data(), 1 << 20, [] { throw std::runtime_error("a disk"); }), std::runtime_error);
 }
 
-TEST(CacheLines, KeepWhatTheMemoryHolds) {
+TEST(CacheLines, DroppingThemDoesNotChangeTheMemory) {
   std::vector<std::byte> memory(10'000);
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i % 251);
   const std::vector<std::byte> before = memory;

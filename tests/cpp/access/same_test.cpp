@@ -1,4 +1,4 @@
-// One read of a store for all ranks.
+// Reads of the same bytes by all ranks: the store is read once.
 #include "access/same.hpp"
 
 #include <gtest/gtest.h>
@@ -36,20 +36,20 @@ TEST(ReadSame, ReadsTheStoreOnce) {
         std::optional<wrapped::SeveralNodes> nodes;
         if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
         Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
-        std::vector<std::byte> found(kBytes);
+        std::vector<std::byte> actual(kBytes);
         plait::collective::prepare(transport);
         plait::collective::agree(transport, nullptr);
         try {
           plait::collective::agree(transport, plait::collective::caught([&] {
-                                     plait::access::read_same(transport, store, {3, found.data(), kBytes}, 2000);
+                                     plait::access::read_same(transport, store, {3, actual.data(), kBytes}, 2000);
                                    }));
-          EXPECT_TRUE(std::equal(found.begin(), found.end(), store.bytes().begin() + 3));
+          EXPECT_TRUE(std::equal(actual.begin(), actual.end(), store.bytes().begin() + 3));
         } catch (const Error& error) {
           EXPECT_EQ(error.system_code(), EIO);
           ++failures;
         }
       });
-      const std::int64_t whole = ranks.count == 1 ? 1 : 10;  // windows of 1000 bytes
+      const std::int64_t whole = ranks.count == 1 ? 1 : 10;  // 10 windows of 1000 bytes
       if (fails < 0) {
         EXPECT_EQ(store.segments() - before, whole);
       } else if (ranks.count > 1) {

@@ -14,7 +14,7 @@
 namespace plait::base {
 namespace {
 
-std::optional<Error> thrown(const std::function<void()>& call) {
+std::optional<Error> catch_error(const std::function<void()>& call) {
   try {
     call();
   } catch (const Error& error) {
@@ -24,7 +24,7 @@ std::optional<Error> thrown(const std::function<void()>& call) {
 }
 
 TEST(Errors, ReportWrongArgumentsWithoutASystemCode) {
-  const auto error = thrown([] { throw_argument_error(std::string("a.npy"), " has ", 3, ' ', "dimensions"); });
+  const auto error = catch_error([] { throw_argument_error(std::string("a.npy"), " has ", 3, ' ', "dimensions"); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::kArgument);
   EXPECT_EQ(error->system_code(), 0);
@@ -32,22 +32,22 @@ TEST(Errors, ReportWrongArgumentsWithoutASystemCode) {
 }
 
 TEST(Errors, ReportFailuresOfTheSystemWithTheirCode) {
-  const auto error = thrown([] { throw_system_error(ENOSPC, "cannot write ", 8, " bytes"); });
+  const auto error = catch_error([] { throw_system_error(ENOSPC, "cannot write ", 8, " bytes"); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::kSystem);
   EXPECT_EQ(error->system_code(), ENOSPC);
   EXPECT_STREQ(error->what(), "cannot write 8 bytes");
 }
 
-TEST(Errors, OfProductsNameBothFactors) {
-  const auto error = thrown([] { checked_multiply(INT64_MAX, 2, "elements"); });
+TEST(Errors, OverflowsOfProductsNameBothFactors) {
+  const auto error = catch_error([] { checked_multiply(INT64_MAX, 2, "elements"); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::kArgument);
   EXPECT_STREQ(error->what(), "elements: 9223372036854775807 * 2 passes 2^63 - 1; use a smaller size");
 }
 
-TEST(Errors, OfMissingFoldersHaveACodeAndAHint) {
-  const auto error = thrown([] { open_file("/no-such-folder/a.npy", 0); });
+TEST(Errors, MissingFoldersHaveACodeAndAHint) {
+  const auto error = catch_error([] { open_file("/no-such-folder/a.npy", 0); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::kSystem);
   EXPECT_EQ(error->system_code(), ENOENT);
@@ -70,7 +70,7 @@ TEST(Rejection, StatesAReason) {
 }
 
 TEST(Rejection, IsThrownAsAnArgumentError) {
-  const auto error = thrown([] { Rejection("it is encrypted").raise("a.npz", "::", 7, ": "); });
+  const auto error = catch_error([] { Rejection("it is encrypted").raise("a.npz", "::", 7, ": "); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::kArgument);
   EXPECT_EQ(error->system_code(), 0);

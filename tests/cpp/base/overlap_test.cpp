@@ -1,4 +1,4 @@
-// Whether boxes of elements share memory, against lists of all their bytes.
+// Overlaps of boxes of elements in memory, compared with lists of all their bytes.
 #include "base/overlap.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using plait::base::share_memory;
 
 std::byte* at_byte(std::int64_t position) { return reinterpret_cast<std::byte*>((std::int64_t{1} << 40) + position); }
 
-/// The bytes of a box, those of each element behind those of the one before.
+/// Returns the positions of all bytes of a box, element by element.
 std::vector<std::int64_t> box_bytes(std::int64_t first, const Extents& shape, const Extents& strides,
                                     std::int64_t size) {
   std::vector<std::int64_t> result;
@@ -50,21 +50,21 @@ TEST(Overlap, RandomBoxesAgainstTheirBytes) {
       first[i] = number(0, 40);
       bytes[i] = box_bytes(first[i], shapes[i], strides[i], size);
     }
-    const MemoryBox one{at_byte(first[0]), shapes[0], strides[0], size};
-    const MemoryBox other{at_byte(first[1]), shapes[1], strides[1], size};
+    const MemoryBox first_box{at_byte(first[0]), shapes[0], strides[0], size};
+    const MemoryBox second_box{at_byte(first[1]), shapes[1], strides[1], size};
     const std::set<std::int64_t> set(bytes[0].begin(), bytes[0].end());
-    const bool meet = std::any_of(bytes[1].begin(), bytes[1].end(), [&](auto byte) { return set.contains(byte); });
-    ASSERT_EQ(share_memory(one, other), meet) << round;
-    ASSERT_EQ(share_memory(other, one), meet) << round;
-    ASSERT_EQ(overlaps_itself(one), set.size() != bytes[0].size()) << round;
-    shared += meet ? 1 : 0;
-    alone += meet ? 0 : 1;
+    const bool overlap = std::any_of(bytes[1].begin(), bytes[1].end(), [&](auto byte) { return set.contains(byte); });
+    ASSERT_EQ(share_memory(first_box, second_box), overlap) << round;
+    ASSERT_EQ(share_memory(second_box, first_box), overlap) << round;
+    ASSERT_EQ(overlaps_itself(first_box), set.size() != bytes[0].size()) << round;
+    shared += overlap ? 1 : 0;
+    alone += overlap ? 0 : 1;
   }
   EXPECT_GT(shared, 2000);
   EXPECT_GT(alone, 2000);
 }
 
-TEST(Overlap, LargeArraysAreToldApartAtOnce) {
+TEST(Overlap, LargeArraysAreComparedAtOnce) {
   const std::int64_t n = std::int64_t{1} << 20;
   const Extents shape{n / 2, n};
   const Extents strides{16 * n, 8};  // every other row
@@ -79,7 +79,7 @@ TEST(Overlap, LargeArraysAreToldApartAtOnce) {
   EXPECT_TRUE(overlaps_itself({at_byte(0), half, windows, 8}));
 }
 
-TEST(Overlap, StridesThatNoAddressHolds) {
+TEST(Overlap, StridesThatExceedTheAddressSpaceOverlap) {
   const Extents shape{3, 3};
   const Extents strides{INT64_MAX, INT64_MIN};
   const MemoryBox box{at_byte(0), shape, strides, 8};

@@ -1,4 +1,4 @@
-// What forked children do with what their parent made.
+// Objects of a parent process in forked children.
 #include "base/process.hpp"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ using plait::base::PerProcess;
 
 class Forks : public plait_test::FolderTest {
  protected:
-  /// Whether `body` returns true in a child, which may not throw, nor run longer than a minute.
+  /// Runs `body` in a forked child. Returns true if it returns true, does not throw, and ends within a minute.
   static bool in_child(const std::function<bool()>& body) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -45,7 +45,7 @@ class Forks : public plait_test::FolderTest {
     ::waitpid(child, &status, 0);
     return status == 0;
   }
-  static bool refused(const std::function<void()>& call, int process) {
+  static bool fails_outside_of(const std::function<void()>& call, int process) {
     try {
       call();
       return false;
@@ -64,26 +64,26 @@ TEST_F(Forks, AChildIsAnotherProcess) {
   EXPECT_TRUE(owner.here());
   EXPECT_EQ(owner.process(), parent);
   EXPECT_TRUE(in_child([&] {
-    const Owner own;
-    const bool differs = !owner.here() && own.here() && own.process() == ::getpid() && value.get() == 0;
-    return differs && in_child([&] { return !owner.here() && !own.here(); });
+    const Owner child_owner;
+    const bool differs = !owner.here() && child_owner.here() && child_owner.process() == ::getpid() && value.get() == 0;
+    return differs && in_child([&] { return !owner.here() && !child_owner.here(); });
   }));
   EXPECT_EQ(value.get(), 5);
 }
 
-TEST_F(Forks, WhatAProcessOwnsIsDestroyedThereOnly) {
+TEST_F(Forks, OwnedObjectsAreDestroyedOnlyInTheirProcess) {
   struct DestructionCounter {
     explicit DestructionCounter(int& of) : destroyed(of) {}
     ~DestructionCounter() { ++destroyed; }
     int& destroyed;
   };
   int destroyed = 0;
-  auto thing = plait::base::make_owned<DestructionCounter>(destroyed);
+  auto object = plait::base::make_owned<DestructionCounter>(destroyed);
   EXPECT_TRUE(in_child([&] {
-    thing.reset();
+    object.reset();
     return destroyed == 0;
   }));
-  thing.reset();
+  object.reset();
   EXPECT_EQ(destroyed, 1);
 }
 
@@ -102,11 +102,11 @@ TEST_F(Forks, AChildClosesDescriptorsAndHoldsNoLock) {
   const pid_t child = ::fork();
   if (child == 0) {
     const bool closed = second.number() == -1 && ::fcntl(number, F_GETFD) == -1 && errno == EBADF;
-    Descriptor own = open();  // perhaps of the same number
+    Descriptor reopened = open();  // may have the same number
     second.close();
-    char byte = closed && ::fcntl(own.number(), F_GETFD) >= 0 ? 1 : 0;
-    [[maybe_unused]] const auto told = ::write(until_child_runs[1], &byte, 1);
-    [[maybe_unused]] const auto heard = ::read(until_parent_is_done[0], &byte, 1);
+    char byte = closed && ::fcntl(reopened.number(), F_GETFD) >= 0 ? 1 : 0;
+    [[maybe_unused]] const auto written = ::write(until_child_runs[1], &byte, 1);
+    [[maybe_unused]] const auto read_back = ::read(until_parent_is_done[0], &byte, 1);
     ::_exit(0);
   }
   char good = 0;
@@ -120,7 +120,7 @@ TEST_F(Forks, AChildClosesDescriptorsAndHoldsNoLock) {
     ::close(end);
 }
 
-TEST_F(Forks, ANewFileIsTheParents) {
+TEST_F(Forks, ANewFileBelongsToTheParent) {
   const plait::Extents shape{64};
   const plait::Layout layout(shape, {plait::Distribution::blocked()}, plait::Extents{1});
   std::vector<std::byte> bytes(64, std::byte{7});
@@ -128,16 +128,17 @@ TEST_F(Forks, ANewFileIsTheParents) {
   options.shape = shape;
   options.dtype = "|u1";
   const std::vector<plait::ConstPart> part{{bytes.data(), {}}};
-  const std::vector<plait::MutablePart> own{{bytes.data(), {}}};
+  const std::vector<plait::MutablePart> target{{bytes.data(), {}}};
   auto file = plait::File::open(path("a.npy"), plait::Mode::kWrite, options);
   plait::Stream stream(file, plait::StreamMode::kOwn);
   plait::Redistribution plan(layout, layout, 1);
   plait::Request request = file.start_write(layout, part);
   const int parent = ::getpid();
   EXPECT_TRUE(in_child([&] {
-    const bool all = refused([&] { file.close(); }, parent) && refused([&] { request.wait(); }, parent) &&
-                     refused([&] { stream.tell(); }, parent) && refused([&] { plan.run(part, own); }, parent) &&
-                     refused([&] { file.write(layout, part); }, parent) && !file.is_open() && !stream.is_open();
+    const bool all =
+        fails_outside_of([&] { file.close(); }, parent) && fails_outside_of([&] { request.wait(); }, parent) &&
+        fails_outside_of([&] { stream.tell(); }, parent) && fails_outside_of([&] { plan.run(part, target); }, parent) &&
+        fails_outside_of([&] { file.write(layout, part); }, parent) && !file.is_open() && !stream.is_open();
     file.abandon();
     {
       const plait::Stream gone = std::move(stream);

@@ -1,4 +1,4 @@
-// Processes that are watched, also after their numbers have come back.
+// Watches for the end of processes, also if process numbers are reused.
 #include "base/process_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using plait::base::ProcessId;
 using plait::base::ProcessWatch;
 
-/// Skips where the kernel offers no descriptors of processes.
+/// Skips the test if the kernel has no process descriptors (pidfd).
 class WatchedProcess : public testing::Test {
  protected:
   void SetUp() override {
@@ -21,7 +21,7 @@ class WatchedProcess : public testing::Test {
   }
 };
 
-TEST_F(WatchedProcess, EndsWhenItEnds) {
+TEST_F(WatchedProcess, IsReportedWhenItEnds) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);
@@ -41,13 +41,13 @@ TEST_F(WatchedProcess, WithAnotherStartIsAnotherProcess) {
   ASSERT_GT(self.started, 0);
   const auto watch = ProcessWatch::find_or_open(self);
   EXPECT_FALSE(watch->ended());
-  // One that had the number of this process before it.
+  // An earlier process that had the same number as this one.
   const auto before = ProcessWatch::find_or_open({self.number, self.started - 1});
   EXPECT_TRUE(before->ended());
   EXPECT_EQ(ProcessWatch::find_or_open(self), watch);
   EXPECT_NE(before, watch);
 }
 
-TEST_F(WatchedProcess, ThatIsNotThereHasEnded) { EXPECT_TRUE(ProcessWatch::find_or_open({1 << 30, 1})->ended()); }
+TEST_F(WatchedProcess, ThatDoesNotExistHasEnded) { EXPECT_TRUE(ProcessWatch::find_or_open({1 << 30, 1})->ended()); }
 
 }  // namespace

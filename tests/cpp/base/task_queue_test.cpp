@@ -8,7 +8,7 @@
 namespace plait::base {
 namespace {
 
-TEST(TaskQueue, RunsWhatIsLeftInOrderAndTakesNothingOnceItIsClosed) {
+TEST(TaskQueue, RunsQueuedTasksInOrderAndAcceptsNoneWhenClosed) {
   TaskQueue queue;
   std::vector<int> done;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.put([&done, i] { done.push_back(i); }));
@@ -20,7 +20,7 @@ TEST(TaskQueue, RunsWhatIsLeftInOrderAndTakesNothingOnceItIsClosed) {
   EXPECT_FALSE(queue.waiting());
 }
 
-TEST(TaskQueue, KnowsWhetherAThreadWaits) {
+TEST(TaskQueue, KnowsIfAThreadIsIdle) {
   TaskQueue queue;
   EXPECT_TRUE(queue.all_busy());
   std::thread thread([&queue] { queue.run(); });
@@ -29,7 +29,7 @@ TEST(TaskQueue, KnowsWhetherAThreadWaits) {
   thread.join();
 }
 
-TEST(TaskQueue, LetsATaskAddOthers) {
+TEST(TaskQueue, TasksMayAddTasks) {
   TaskQueue queue;
   int done = 0;
   queue.put([&] { queue.put([&] { ++done; }); });

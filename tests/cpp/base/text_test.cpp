@@ -14,7 +14,7 @@
 namespace plait::base {
 namespace {
 
-TEST(Text, PutsTextsAndNumbersOneBehindTheOther) {
+TEST(Text, ConcatenatesTextsAndNumbers) {
   const std::string name = "a.npy";
   EXPECT_EQ(text(name, " has ", 3, ' ', std::string_view("dimensions"), '.'), "a.npy has 3 dimensions.");
   EXPECT_EQ(text(), "");
@@ -24,14 +24,14 @@ TEST(Text, PutsTextsAndNumbersOneBehindTheOther) {
   EXPECT_EQ(out, "1+2");
 }
 
-TEST(Text, HasRoomForTheLongestNumbers) {
+TEST(Text, PrintsTheLongestNumbers) {
   EXPECT_EQ(text(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
   EXPECT_EQ(text(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");
 }
 
-TEST(Text, TellsFractionsInSixDigits) { EXPECT_EQ(text(1.0 / 3, " ", 2.0, " ", 1e300), "0.333333 2 1e+300"); }
+TEST(Text, PrintsFractionsWithSixDigits) { EXPECT_EQ(text(1.0 / 3, " ", 2.0, " ", 1e300), "0.333333 2 1e+300"); }
 
-TEST(Text, TellsTuplesAndBytes) {
+TEST(Text, PrintsTuplesAndBytes) {
   const std::int64_t values[] = {4, -8};
   EXPECT_EQ(tuple_text(values), "(4, -8)");
   EXPECT_EQ(tuple_text({}), "()");
@@ -40,7 +40,7 @@ TEST(Text, TellsTuplesAndBytes) {
   EXPECT_EQ(bytes_text(2 << 20), "2 MiB");
 }
 
-TEST(Text, FillsColumns) {
+TEST(Text, AlignsColumns) {
   EXPECT_EQ(aligned_right("-1", 5), "   -1");
   EXPECT_EQ(aligned_left("ab", 5), "ab   ");
   EXPECT_EQ(aligned_right("longer", 5), "longer");
@@ -49,7 +49,7 @@ TEST(Text, FillsColumns) {
   EXPECT_EQ(hexadecimal_text(std::numeric_limits<std::uint64_t>::max()), "ffffffffffffffff");
 }
 
-/// Lets each allocation of `body` fail in turn: it must throw std::bad_alloc each time.  How many it makes.
+/// Makes each allocation of `body` fail in turn; `body` must throw std::bad_alloc each time. Returns how many it makes.
 template <typename Body>
 std::int64_t without_memory(Body&& body) {
   std::int64_t n = 1;
@@ -67,17 +67,17 @@ std::int64_t without_memory(Body&& body) {
   }
 }
 
-TEST(Text, IsNeverCut) {
+TEST(Text, IsNeverTruncatedWithoutMemory) {
   const std::string name(300, 'a');
   EXPECT_GT(without_memory([&] { static_cast<void>(text("the file ", name, " has ", 3, ' ', name)); }), 0);
   EXPECT_GT(without_memory([&] { static_cast<void>(aligned_right(name, 400)); }), 0);
   EXPECT_GT(without_memory([&] { static_cast<void>(aligned_left(name, 400)); }), 0);
 }
 
-TEST(TextReader, TellsALackOfMemoryFromTheEndOfTheText) {
-  const std::string packed = text(4, ' ', std::string(300, 'b'), '\n', std::string(300, 'c'));
+TEST(TextReader, DistinguishesALackOfMemoryFromTheEndOfTheText) {
+  const std::string input = text(4, ' ', std::string(300, 'b'), '\n', std::string(300, 'c'));
   const auto read = [&] {
-    TextReader in(packed);
+    TextReader in(input);
     int number = 0;
     std::string word;
     std::string line;
@@ -89,7 +89,7 @@ TEST(TextReader, TellsALackOfMemoryFromTheEndOfTheText) {
   EXPECT_GT(without_memory(read), 2);
 }
 
-/// As those of languages that part thousands by a blank.
+/// Separates thousands by a blank, as some languages do.
 class GroupedDigits : public std::numpunct<char> {
  protected:
   char do_thousands_sep() const override { return ' '; }

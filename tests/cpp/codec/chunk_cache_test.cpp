@@ -23,7 +23,7 @@ TEST(ChunkCache, HoldsOneChunkUnlessItIsResized) {
   insert(cache, 1);
   EXPECT_EQ(cache.find(0), nullptr);
   EXPECT_EQ(cache.find(1)->number, 1);
-  cache.resize(99);  // less than a chunk: it still holds one
+  cache.resize(99);  // smaller than a chunk, but the cache still holds one
   EXPECT_NE(cache.find(1), nullptr);
 }
 

@@ -1,4 +1,4 @@
-// Codecs and chains of them: what is packed comes back, damage is told, nothing is written behind the output.
+// Codecs and chains of codecs: round trips, errors for damaged bytes, and no writes beyond the output.
 #include "codec/codec.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using plait::codec::Codec;
 std::vector<std::byte> random_bytes(std::size_t size, unsigned kinds) {
   std::mt19937 random(5);
   std::vector<std::byte> bytes(size);
-  for (std::byte& one : bytes) one = static_cast<std::byte>(random() % kinds);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() % kinds);
   return bytes;
 }
 
@@ -39,33 +39,33 @@ std::vector<Chain> chains() {
           Chain({codec::crc32c(), codec::gzip(4), codec::crc32c()})};
 }
 
-TEST(Codec, WhatIsPackedComesBack) {
+TEST(Codec, DecodesToTheEncodedBytes) {
   for (const Chain& chain : chains())
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{300'000}})
       for (const unsigned kinds : {1U, 4U, 256U}) {
         const std::vector<std::byte> plain = random_bytes(size, kinds);
-        const auto packed = chain.encode(plain);
-        EXPECT_LE(packed.size(), chain.max_encoded(size)) << chain.describe();
+        const auto encoded_view = chain.encode(plain);
+        EXPECT_LE(encoded_view.size(), chain.max_encoded(size)) << chain.describe();
         if (const auto always = chain.always_encoded(size)) {
-          EXPECT_EQ(packed.size(), *always);
+          EXPECT_EQ(encoded_view.size(), *always);
         }
-        const std::vector<std::byte> kept(packed.begin(), packed.end());
+        const std::vector<std::byte> encoded(encoded_view.begin(), encoded_view.end());
         std::vector<std::byte> output(size + 1, std::byte{0x5a});
-        chain.decode(kept, std::span(output).first(size), "the chunk");
+        chain.decode(encoded, std::span(output).first(size), "the chunk");
         EXPECT_TRUE(std::equal(plain.begin(), plain.end(), output.begin())) << chain.describe();
         EXPECT_EQ(output.back(), std::byte{0x5a});
       }
 }
 
-TEST(Codec, AnotherSizeIsAnError) {
+TEST(Codec, AWrongSizeIsAnError) {
   const std::vector<std::byte> plain = random_bytes(1000, 4);
   for (const Chain& chain : chains()) {
-    const auto packed = chain.encode(plain);
-    const std::vector<std::byte> kept(packed.begin(), packed.end());
+    const auto encoded_view = chain.encode(plain);
+    const std::vector<std::byte> encoded(encoded_view.begin(), encoded_view.end());
     for (const std::size_t size : {std::size_t{0}, std::size_t{999}, std::size_t{1001}}) {
       std::vector<std::byte> output(size + 1, std::byte{0x5a});
       try {
-        chain.decode(kept, std::span(output).first(size), "the chunk x");
+        chain.decode(encoded, std::span(output).first(size), "the chunk x");
         ADD_FAILURE() << chain.describe();
       } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find("the chunk x"), std::string::npos) << error.what();
@@ -75,23 +75,23 @@ TEST(Codec, AnotherSizeIsAnError) {
   }
 }
 
-TEST(Codec, EveryCutAndEveryBitOfACheckSumIsNoticed) {
+TEST(Codec, ChecksumsDetectTruncationAndFlippedBits) {
   const Chain chain({plait::codec::crc32c()});
   const std::vector<std::byte> plain = random_bytes(37, 256);
-  const auto packed = chain.encode(plain);
-  const std::vector<std::byte> kept(packed.begin(), packed.end());
+  const auto encoded_view = chain.encode(plain);
+  const std::vector<std::byte> encoded(encoded_view.begin(), encoded_view.end());
   std::vector<std::byte> output(plain.size());
-  for (std::size_t bit = 0; bit < 8 * kept.size(); ++bit) {
-    std::vector<std::byte> changed = kept;
+  for (std::size_t bit = 0; bit < 8 * encoded.size(); ++bit) {
+    std::vector<std::byte> changed = encoded;
     changed[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
     EXPECT_THROW(chain.decode(changed, output, "the chunk"), Error);
   }
-  for (std::size_t size = 0; size < kept.size(); ++size)
-    EXPECT_THROW(chain.decode(std::span(kept).first(size), output, "the chunk"), Error);
+  for (std::size_t size = 0; size < encoded.size(); ++size)
+    EXPECT_THROW(chain.decode(std::span(encoded).first(size), output, "the chunk"), Error);
 }
 
 // RFC 3720, appendix B.4.
-TEST(Codec, SumsAreThoseOfTheStandard) {
+TEST(Codec, ChecksumsAreThoseOfTheStandard) {
   std::vector<std::byte> bytes(32);
   EXPECT_EQ(plait::codec::compute_crc32c(bytes), 0x8a9136aaU);
   std::ranges::fill(bytes, std::byte{0xff});

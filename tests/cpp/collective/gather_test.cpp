@@ -1,4 +1,4 @@
-// Texts between ranks, one of which leaves while messages are on their way.
+// Texts that ranks gather, also if a rank leaves while messages are pending.
 #include "collective/gather.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ using plait::transport::thread::run_team;
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
 
-TEST(TextsBetweenRanks, ComeAsTheyAre) {
+TEST(TextsBetweenRanks, AreGatheredUnchanged) {
   run_team(3, [](Transport& transport) {
     const auto make_text = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, 'x'); };
     const std::vector<std::string> all = gather(transport, [&] { return make_text(transport.rank()); });
@@ -48,37 +48,37 @@ TEST(TextsBetweenRanks, ReachAllRanks) {
   });
 }
 
-/// Messages that do not come, as a rank has left: whoever waits for one gives it up, and keeps what it was to fill.
+/// Messages that never arrive because a rank has left: waits for them fail, but MPI may still access their memory.
 class AbandoningTransport : public wrapped::WrappedTransport {
  public:
   using WrappedTransport::WrappedTransport;
   std::unique_ptr<Ticket> send(int, std::span<const std::byte> bytes) override {
-    return keep({const_cast<std::byte*>(bytes.data()), bytes.size()});
+    return abandon({const_cast<std::byte*>(bytes.data()), bytes.size()});
   }
-  std::unique_ptr<Ticket> receive(int, std::span<std::byte> bytes) override { return keep(bytes); }
+  std::unique_ptr<Ticket> receive(int, std::span<std::byte> bytes) override { return abandon(bytes); }
   bool messages_abandoned() const override { return true; }
 
-  std::vector<std::span<std::byte>> passed;
+  std::vector<std::span<std::byte>> abandoned;
 
  private:
   struct FailingTicket : Ticket {
     void complete() override { throw Error(ErrorKind::kSystem, "rank 2 has left the program", EOWNERDEAD); }
     bool test() override { return false; }
   };
-  std::unique_ptr<Ticket> keep(std::span<std::byte> bytes) {
-    passed.push_back(bytes);
+  std::unique_ptr<Ticket> abandon(std::span<std::byte> bytes) {
+    abandoned.push_back(bytes);
     return std::make_unique<FailingTicket>();
   }
 };
 
-TEST(TextsBetweenRanks, StayWhereMpiMayStillTouchThem) {
+TEST(TextsBetweenRanks, AreNotFreedWhileMpiMayAccessThem) {
   const std::int64_t before = allocations::live_bytes();
   run_team(2, [](Transport& inner) {
     AbandoningTransport transport(inner);
     EXPECT_THROW(gather(transport, [] { return std::string(kBytes, 'x'); }), Error);
-    ASSERT_EQ(transport.passed.size(), 1U);
-    ASSERT_GT(transport.passed[0].size(), kBytes);
-    std::ranges::fill(transport.passed[0], std::byte{1});  // what is freed sanitizers see
+    ASSERT_EQ(transport.abandoned.size(), 1U);
+    ASSERT_GT(transport.abandoned[0].size(), kBytes);
+    std::ranges::fill(transport.abandoned[0], std::byte{1});  // sanitizers report it if this memory was freed
   });
   if (!oracle::kSanitized) {
     EXPECT_GE(allocations::live_bytes() - before, static_cast<std::int64_t>(2 * kBytes));

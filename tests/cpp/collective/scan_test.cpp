@@ -1,4 +1,4 @@
-// Sums over the ranks before each.
+// Prefix sums: the sum over the lower ranks, and over all ranks.
 #include "collective/scan.hpp"
 
 #include <gtest/gtest.h>
@@ -17,21 +17,21 @@ using namespace stream_case;
 using plait::transport::Transport;
 using plait::transport::thread::run_team;
 
-TEST(Scan, AddsUpWhatIsBefore) {
+TEST(Scan, AddsTheValuesOfLowerRanks) {
   for (const Ranks& ranks : all_ranks())
     run_team(ranks.count, [&](Transport& inner) {
       std::optional<wrapped::SeveralNodes> nodes;
       if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
       Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
-      const auto me = transport.rank();
+      const auto rank = transport.rank();
       const auto count = transport.size();
-      plait::collective::FirstError lacking;
+      plait::collective::FirstError missing;
       for (std::int64_t round = 0; round < 20; ++round) {
         plait::collective::Scan scan(transport);
-        scan.announce(round * 10 + me);
+        scan.announce(round * 10 + rank);
         plait::collective::agree(transport, nullptr);
-        const auto sums = scan.sum(lacking);
-        EXPECT_EQ(sums.before, round * 10 * me + me * (me - 1) / 2);
+        const auto sums = scan.sum(missing);
+        EXPECT_EQ(sums.before, round * 10 * rank + rank * (rank - 1) / 2);
         EXPECT_EQ(sums.all, round * 10 * count + count * (count - 1) / 2);
         plait::collective::agree(transport, nullptr);
       }
@@ -39,7 +39,7 @@ TEST(Scan, AddsUpWhatIsBefore) {
       plait::collective::Scan scan(transport);
       scan.announce(kMax - 1);
       plait::collective::agree(transport, nullptr);
-      EXPECT_EQ(scan.sum(lacking).all, count == 1 ? kMax - 1 : kMax);
+      EXPECT_EQ(scan.sum(missing).all, count == 1 ? kMax - 1 : kMax);
       plait::collective::agree(transport, nullptr);
     });
 }

@@ -1,4 +1,4 @@
-// A format whose array lies in chunks, through the public header: files of several ranks and of a process alone.
+// A format that stores its array in chunks, through the public header: files of several ranks and of one process.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,22 +43,22 @@ class TilesFile : public plait::container::OpenedFile {
     std::istringstream in(head);
     std::size_t dimensions = 0;
     int order = 0;
-    Content found;
-    found.data_offset = kHead;
-    in >> dimensions >> found.type.element_bytes >> order;
-    found.type.order = static_cast<Order>(order);
-    found.chunk.emplace();
-    for (Extents* extents : {&found.type.shape, &*found.chunk})
+    Content actual;
+    actual.data_offset = kHead;
+    in >> dimensions >> actual.type.element_bytes >> order;
+    actual.type.order = static_cast<Order>(order);
+    actual.chunk.emplace();
+    for (Extents* extents : {&actual.type.shape, &*actual.chunk})
       for (std::size_t d = 0; d < dimensions; ++d) in >> extents->emplace_back();
-    return std::make_unique<plait::container::Dataset>(found, store_);
+    return std::make_unique<plait::container::Dataset>(actual, store_);
   }
 
  private:
   std::shared_ptr<plait::store::Store> store_;
 };
 
-/// A line of 64 characters with the shape, the chunk, the bytes of an element and the order; then the chunks, of three
-/// elements in each dimension.
+/// A format for this test: a line of 64 characters states dimensions, bytes of an element, order, shape and chunk; then
+/// follow the chunks, of three elements in each dimension.
 class Tiles : public plait::container::Format {
  public:
   Tiles() : Format({.suffix = ".tiles", .kind = "a .tiles file"}) {}
@@ -69,18 +69,19 @@ class Tiles : public plait::container::Format {
   }
   std::unique_ptr<plait::container::NewFile> create(const std::string& name,
                                                     const FileOptions& options) const override {
-    plait::container::NewContent made;
-    made.type = plait::container::described_type(options, name, true);
-    made.data_offset = kHead;
-    made.chunk.emplace(made.type.shape.size(), 3);
+    plait::container::NewContent created;
+    created.type = plait::container::described_type(options, name, true);
+    created.data_offset = kHead;
+    created.chunk.emplace(created.type.shape.size(), 3);
     std::ostringstream out;
-    out << made.type.shape.size() << ' ' << made.type.element_bytes << ' ' << static_cast<int>(made.type.order);
-    for (const Extents* extents : {&made.type.shape, &*made.chunk})
+    out << created.type.shape.size() << ' ' << created.type.element_bytes << ' '
+        << static_cast<int>(created.type.order);
+    for (const Extents* extents : {&created.type.shape, &*created.chunk})
       for (const std::int64_t extent : *extents) out << ' ' << extent;
     std::string head = out.str();
     head.resize(at(kHead), ' ');
-    std::ranges::transform(head, std::back_inserter(made.head), [](char c) { return static_cast<std::byte>(c); });
-    return std::make_unique<plait::container::NewFile>(std::move(made));
+    std::ranges::transform(head, std::back_inserter(created.head), [](char c) { return static_cast<std::byte>(c); });
+    return std::make_unique<plait::container::NewFile>(std::move(created));
   }
 };
 
@@ -94,7 +95,7 @@ class ChunkedFiles : public plait_test::FolderTest {
     return result;
   }
   std::string path() const { return FolderTest::path("a.tiles"); }
-  static FileOptions described(const Case& access) {
+  static FileOptions describe(const Case& access) {
     FileOptions options;
     options.shape = access.file_shape;
     options.element_bytes = access.element_bytes;
@@ -118,44 +119,44 @@ TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
     for (const int on_a_node : {0, 1, 4}) {
       const Case access = make_case(order, pencils);
       const Bytes flat = access_case::pattern(access_case::store_bytes(access));
-      const std::vector<Bytes> mine = access_case::make_locals(access, flat);
+      const std::vector<Bytes> rank_arrays = access_case::make_locals(access, flat);
       const Case part = make_case(order, rows, {{1, 4, 2, false}, {0, 7, 1, false}, {2, 1, 1, true}});
       const std::vector<Bytes> parts = access_case::make_locals(part, flat);
       stream_case::on_ranks({6, on_a_node}, [&](const Comm& comm) {
-        const Bytes& local = mine[at(comm.rank())];
-        File made = File::open(path(), Mode::kWrite, described(access), comm);
+        const Bytes& local = rank_arrays[at(comm.rank())];
+        File created = File::open(path(), Mode::kWrite, describe(access), comm);
         const plait::ConstPart from{local.data(), {}};
-        made.write(pencils, {&from, 1});
-        made.close();
+        created.write(pencils, {&from, 1});
+        created.close();
         File file = File::open(path(), Mode::kRead, {}, comm);
         EXPECT_EQ(file.type().shape, access.file_shape);
-        Bytes found(local.size());
-        const plait::MutablePart to{found.data(), {}};
+        Bytes actual(local.size());
+        const plait::MutablePart to{actual.data(), {}};
         file.read(pencils, {&to, 1});
-        EXPECT_TRUE(found == local);
-        found.assign(parts[at(comm.rank())].size(), std::byte{0});
-        const plait::MutablePart part_to{found.data(), {}};
+        EXPECT_TRUE(actual == local);
+        actual.assign(parts[at(comm.rank())].size(), std::byte{0});
+        const plait::MutablePart part_to{actual.data(), {}};
         file.read(rows, {&part_to, 1}, part.region);
-        EXPECT_TRUE(found == parts[at(comm.rank())]);
+        EXPECT_TRUE(actual == parts[at(comm.rank())]);
       });
       const Extents chunk{3, 3, 3};
       Bytes expected = chunk_case::in_chunks(access, chunk, flat, std::byte{0});
-      const Bytes there = content();
-      std::copy_n(there.begin(), kHead, expected.begin());
-      EXPECT_TRUE(there == expected);
-      EXPECT_EQ(there.size(), at(kHead + chunk_case::padded_elements(access.file_shape, chunk) * 8));
+      const Bytes file_bytes = content();
+      std::copy_n(file_bytes.begin(), kHead, expected.begin());
+      EXPECT_TRUE(file_bytes == expected);
+      EXPECT_EQ(file_bytes.size(), at(kHead + chunk_case::padded_elements(access.file_shape, chunk) * 8));
     }
   }
 }
 
-TEST_F(ChunkedFiles, AProcessAloneChangesAPartInPlace) {
+TEST_F(ChunkedFiles, OneProcessChangesAPartInPlace) {
   const Layout pair({10, 7, 4}, {Distribution::blocked(), Distribution::collapsed(), Distribution::collapsed()}, {2});
   const Case access = make_case(Order::kC, pair);
   const Bytes flat = access_case::pattern(access_case::store_bytes(access));
   const std::vector<Bytes> locals = access_case::make_locals(access, flat);
-  File made = File::open(path(), Mode::kWrite, described(access));
-  made.write(pair, access_case::const_parts(locals));
-  made.close();
+  File created = File::open(path(), Mode::kWrite, describe(access));
+  created.write(pair, access_case::const_parts(locals));
+  created.close();
   const Layout piece({2, 2, 2}, std::vector<Distribution>(3, Distribution::collapsed()), {});
   const Bytes ones(at(8 * 8), std::byte{1});
   const plait::ConstPart part{ones.data(), {}};
@@ -166,19 +167,19 @@ TEST_F(ChunkedFiles, AProcessAloneChangesAPartInPlace) {
   for (const std::int64_t element : {66, 67, 70, 71, 94, 95, 98, 99})
     std::fill_n(after.begin() + kHead + 8 * element, 8, std::byte{1});
   Bytes expected = chunk_case::in_chunks(access, {3, 3, 3}, after, std::byte{0});
-  const Bytes there = content();
-  std::copy_n(there.begin(), kHead, expected.begin());
-  EXPECT_TRUE(there == expected);
+  const Bytes file_bytes = content();
+  std::copy_n(file_bytes.begin(), kHead, expected.begin());
+  EXPECT_TRUE(file_bytes == expected);
 }
 
-TEST_F(ChunkedFiles, StreamsAndDirectAccessAreRefusedAndTruncationIsSeen) {
+TEST_F(ChunkedFiles, StreamsDirectAccessAndTruncationAreErrors) {
   const Layout whole({10, 7, 4}, std::vector<Distribution>(3, Distribution::collapsed()), {});
   const Case access = make_case(Order::kC, whole);
   const Bytes zeros(at(10 * 7 * 4 * 8));
   const plait::ConstPart part{zeros.data(), {}};
-  File made = File::open(path(), Mode::kWrite, described(access));
-  made.write(whole, {&part, 1});
-  made.close();
+  File created = File::open(path(), Mode::kWrite, describe(access));
+  created.write(whole, {&part, 1});
+  created.close();
   File file = File::open(path(), Mode::kRead);
   expect_rejected([&] { plait::Stream(file, plait::StreamMode::kOwn); }, "keeps its array in chunks");
   EXPECT_NE(file.explain(whole).find("24 of 216 B, each touched by one rank"), std::string::npos)
@@ -186,8 +187,8 @@ TEST_F(ChunkedFiles, StreamsAndDirectAccessAreRefusedAndTruncationIsSeen) {
   FileOptions direct;
   direct.strategy = "direct";
   File other = File::open(path(), Mode::kRead, direct);
-  Bytes found(zeros.size());
-  const plait::MutablePart to{found.data(), {}};
+  Bytes actual(zeros.size());
+  const plait::MutablePart to{actual.data(), {}};
   expect_rejected([&] { other.read(whole, {&to, 1}); }, "the array lies in chunks");
   std::filesystem::resize_file(path(), 24 * 216 + kHead - 1);
   EXPECT_THROW(File::open(path(), Mode::kRead), plait::Error);

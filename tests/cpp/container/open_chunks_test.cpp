@@ -1,4 +1,4 @@
-// Chunks that several threads write in parts, in buffers that do not take all of them.
+// Chunks that several threads write in parts, with buffers for only some of the chunks at a time.
 #include "container/chunks/open_chunks.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using plait::container::WholeChunks;
 
 constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
 
-/// Chunks in memory. Byte `i` of a chunk has the value of the part that was written last there.
+/// A store of chunks in memory.
 class ChunksInMemory : public WholeChunks {
  public:
   explicit ChunksInMemory(std::size_t count) : chunks_(count, std::vector<std::byte>(kChunkBytes)) {}
@@ -66,7 +66,7 @@ TEST(OpenChunks, CollectPartsOfSeveralThreads) {
         for (int i = 0; i < 3; ++i)
           if (i < 2 || part + 1 < kParts) write_part(open, 3 * thread + i, part * kPart, kPart, 1 + thread);
     });
-  for (std::thread& one : threads) one.join();
+  for (std::thread& running : threads) running.join();
   open.flush();
   for (int number = 0; number < 3 * kThreads; ++number) {
     const std::vector<std::byte>& chunk = chunks.chunk(number);
@@ -85,7 +85,7 @@ TEST(OpenChunks, PutACompleteChunkOnce) {
   EXPECT_EQ(chunks.puts, 2);
 }
 
-TEST(OpenChunks, KeepWhatCannotBePut) {
+TEST(OpenChunks, KeepChunksThatCannotBeWritten) {
   ChunksInMemory chunks(1);
   OpenChunks open(chunks);
   write_part(open, 0, 0, kChunkBytes / 2, 1);

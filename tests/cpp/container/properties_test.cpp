@@ -37,7 +37,7 @@ TEST(Properties, FillValuesThatAreAttributesAreInTheTextOfACall) {
   EXPECT_EQ(properties_text(array), ", attributes 1, _FillValue <u2 scalar 1 2");
 }
 
-TEST(Properties, TheFirstOneThatIsGivenIsNamed) {
+TEST(Properties, TheFirstStatedPropertyIsNamed) {
   ArrayProperties array = temperature();
   EXPECT_STREQ(given_property(array), "a shape of chunks");
   array.chunk = array.shard = std::nullopt;
@@ -52,11 +52,11 @@ TEST(Properties, AttributesAloneNeedNoChunks) {
   array.unlimited = {0};
   EXPECT_TRUE(describes_storage(array));
   array.unlimited.clear();
-  array.chunk = Extents();  // in one piece
+  array.chunk = Extents();  // a request for contiguous storage
   EXPECT_TRUE(describes_storage(array));
 }
 
-TEST(Properties, DefaultsLeaveWhatIsGiven) {
+TEST(Properties, DefaultsDoNotReplaceStatedProperties) {
   ArrayProperties array;
   array.codec = "none";
   take_defaults(array, temperature());

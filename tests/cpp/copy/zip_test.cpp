@@ -34,12 +34,12 @@ TEST(Zip, TakesOneElementOfEachSourceInTurn) {
           for (std::int64_t i = 0; i < count; ++i)
             for (const auto& source : sources)
               expected.insert(expected.end(), source.begin() + i * element, source.begin() + (i + 1) * element);
-          std::vector<std::byte> found(expected.size() + 1, std::byte{7});
+          std::vector<std::byte> actual(expected.size() + 1, std::byte{7});
           expected.push_back(std::byte{7});
-          const bool done = plait::copy::zip(found.data(), addresses.data(), ways, element, count);
+          const bool done = plait::copy::zip(actual.data(), addresses.data(), ways, element, count);
           EXPECT_EQ(done, element == 4 || element == 8 || element == 16 || (ways == 2 && element < 3));
           if (done) {
-            ASSERT_EQ(found, expected) << set.name << ", " << ways << " sources of " << element;
+            ASSERT_EQ(actual, expected) << set.name << ", " << ways << " sources of " << element;
           }
         }
   }

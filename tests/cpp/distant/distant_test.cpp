@@ -1,4 +1,4 @@
-// Distant files: what is read is what was written, from every rank to every disk, by messages and without.
+// Distant files: every rank reads what was written on every disk, by messages and by direct access.
 #include "plait/distant.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ void barrier(const Comm& comm) {
   plait::core::get_transport(comm).reduce_min({&nothing, 1});
 }
 
-/// (ranks, ranks on a node)
+/// The parameter is the number of ranks, and of ranks on each node.
 class DistantFileTest : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
  protected:
   void everywhere(const std::function<void(const Comm&)>& body) const {
@@ -41,7 +41,7 @@ class DistantFileTest : public plait_test::DistantTest, public testing::WithPara
   }
 };
 
-TEST_P(DistantFileTest, EveryRankReachesEveryDisk) {
+TEST_P(DistantFileTest, EveryRankAccessesEveryDisk) {
   const std::vector<std::int64_t> sizes{0, 1, 4096, 262143, 262144, 262145, 3 << 20};
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
@@ -92,7 +92,7 @@ TEST_P(DistantFileTest, RequestsOverlapAndEndInAnyOrder) {
   });
 }
 
-/// Every rank writes and reads positions of its own on all disks, and one position that all write at once.
+/// Every rank writes and reads a private range on all disks, and a shared range that all ranks write at once.
 TEST_P(DistantFileTest, ReadersAndWritersAgreeWithAModel) {
   constexpr std::int64_t kShared = 20000;
   constexpr std::int64_t kOwn = 300000;
@@ -112,15 +112,15 @@ TEST_P(DistantFileTest, ReadersAndWritersAgreeWithAModel) {
       const auto server = static_cast<int>(below(ranks));
       Bytes& known = model[static_cast<std::size_t>(server)];
       const std::int64_t base = kShared + kOwn * comm.rank();
-      // A batch of accesses that do not overlap each other, under way together.
+      // A batch of pending accesses that do not overlap each other.
       std::vector<DistantRequest> requests;
       const std::int64_t cut = 1 + below(kOwn - 1);
-      const Bytes fresh = make_bytes(static_cast<std::size_t>(cut), static_cast<unsigned>(random()));
+      const Bytes new_bytes = make_bytes(static_cast<std::size_t>(cut), static_cast<unsigned>(random()));
       Bytes back(static_cast<std::size_t>(kOwn - cut));
       const bool swapped = below(2) == 0;
       const std::int64_t write_at = swapped ? kOwn - cut : 0;
       const std::int64_t read_at = swapped ? 0 : cut;
-      requests.push_back(file.start_write(base + write_at, fresh.data(), cut, server));
+      requests.push_back(file.start_write(base + write_at, new_bytes.data(), cut, server));
       requests.push_back(file.start_read(base + read_at, back.data(), kOwn - cut, server));
       const std::int64_t begin = below(kShared);
       const std::int64_t count = below(kShared - begin) + 1;
@@ -128,7 +128,7 @@ TEST_P(DistantFileTest, ReadersAndWritersAgreeWithAModel) {
       requests.push_back(file.start_write(begin, mark.data(), count, server));
       requests.push_back(file.start_read(begin, seen.data(), count, static_cast<int>(below(ranks))));
       plait::wait_all(requests);
-      std::memcpy(known.data() + write_at, fresh.data(), fresh.size());
+      std::memcpy(known.data() + write_at, new_bytes.data(), new_bytes.size());
       ASSERT_EQ(0, std::memcmp(back.data(), known.data() + read_at, back.size()));
       for (const std::byte value : seen) ASSERT_LE(static_cast<int>(value), ranks);
     }
@@ -142,7 +142,7 @@ TEST_P(DistantFileTest, ReadersAndWritersAgreeWithAModel) {
   });
 }
 
-TEST_P(DistantFileTest, AStormOnOneRankIsServed) {
+TEST_P(DistantFileTest, ManySmallRequestsToOneRankAreServed) {
   constexpr int kRequests = 300;
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
@@ -163,7 +163,7 @@ TEST_P(DistantFileTest, AStormOnOneRankIsServed) {
   });
 }
 
-TEST_P(DistantFileTest, MistakesAreToldAndDoNoHarm) {
+TEST_P(DistantFileTest, MistakesAreErrorsAndDoNoHarm) {
   everywhere([&](const Comm& comm) {
     const int last = comm.size() - 1;
     // Only the last rank has a disk.
@@ -186,7 +186,7 @@ TEST_P(DistantFileTest, MistakesAreToldAndDoNoHarm) {
       expect_error([&] { file.write(0, bytes.data(), 1, 0); }, "has no file under this handle");
       expect_error([&] { file.sync(0); }, "has no file under this handle");
     }
-    // A request that failed says so each time, and others go on.
+    // wait() of a failed request throws each time, and other requests still work.
     DistantRequest bad = file.start_read(1000000, bytes.data(), 100, last);
     EXPECT_ANY_THROW(bad.wait());
     EXPECT_ANY_THROW(bad.wait());
@@ -201,7 +201,7 @@ TEST_P(DistantFileTest, MistakesAreToldAndDoNoHarm) {
     expect_error([&] { reader.resize(1, last); }, "opened to read only");
     EXPECT_EQ(reader.size(last), 100);
     reader.close();
-    // All are told that one cannot open.
+    // All ranks get the error if one rank cannot open its file.
     expect_error(
         [&] { DistantFile::open({comm.rank() == last ? path("none/x") : "", DistantMode::kWrite, false}, comm); },
         "cannot open " + path("none/x"));
@@ -213,34 +213,35 @@ TEST_P(DistantFileTest, FilesAreFoundByName) {
     expect_error([&] { DistantFile::find("early", comm); }, "no distant file has been opened");
     DistantFile none = DistantFile::open({}, comm);
     const std::string name = "of " + std::to_string(comm.rank());
-    DistantFile mine = DistantFile::offer(name, own(comm.rank()), comm);
-    EXPECT_EQ(mine.home(), comm.rank());
-    mine.write(0, name.data(), static_cast<std::int64_t>(name.size()), comm.rank());
+    DistantFile offered = DistantFile::offer(name, own(comm.rank()), comm);
+    EXPECT_EQ(offered.home(), comm.rank());
+    offered.write(0, name.data(), static_cast<std::int64_t>(name.size()), comm.rank());
     expect_error([&] { DistantFile::offer(name, own(comm.rank()), comm); }, "already");
     expect_error([&] { DistantFile::find("nobody's", comm); }, "nobody offers");
-    // Who closes what it has found leaves the name to its owner.
+    // Closing a handle that was found does not withdraw the offer.
     DistantFile::find(name, comm).close();
     barrier(comm);
     const int other = (comm.rank() + 1) % comm.size();
-    const std::string theirs = "of " + std::to_string(other);
-    DistantFile found = DistantFile::find(theirs, comm);
-    EXPECT_EQ(found.home(), other);
-    std::string text(theirs.size(), ' ');
-    found.read(0, text.data(), static_cast<std::int64_t>(text.size()), other);
-    EXPECT_EQ(text, theirs);
-    if (comm.size() > 1) expect_error([&] { found.read(0, text.data(), 1, comm.rank()); }, "is at home on rank");
+    const std::string other_name = "of " + std::to_string(other);
+    DistantFile found_file = DistantFile::find(other_name, comm);
+    EXPECT_EQ(found_file.home(), other);
+    std::string text(other_name.size(), ' ');
+    found_file.read(0, text.data(), static_cast<std::int64_t>(text.size()), other);
+    EXPECT_EQ(text, other_name);
+    if (comm.size() > 1) expect_error([&] { found_file.read(0, text.data(), 1, comm.rank()); }, "is at home on rank");
     barrier(comm);
-    mine.close();
+    offered.close();
     barrier(comm);
-    expect_error([&] { DistantFile::find(theirs, comm); }, "nobody offers");
-    if (comm.size() > 1) expect_error([&] { found.read(0, text.data(), 1, other); }, "has no file under this handle");
-    found.close();
-    // What is offered to read can only be read.
+    expect_error([&] { DistantFile::find(other_name, comm); }, "nobody offers");
+    if (comm.size() > 1)
+      expect_error([&] { found_file.read(0, text.data(), 1, other); }, "has no file under this handle");
+    found_file.close();
+    // A file that is offered for reading can only be read.
     DistantFile book = DistantFile::offer("book " + name, own(comm.rank(), DistantMode::kRead), comm);
     barrier(comm);
-    DistantFile reader = DistantFile::find("book " + theirs, comm);
+    DistantFile reader = DistantFile::find("book " + other_name, comm);
     reader.read(0, text.data(), static_cast<std::int64_t>(text.size()), other);
-    EXPECT_EQ(text, theirs);
+    EXPECT_EQ(text, other_name);
     expect_error([&] { reader.write(0, text.data(), 1, other); }, "is open there to read only");
     expect_error([&] { reader.resize(0, other); }, "is open there to read only");
     barrier(comm);
@@ -259,7 +260,7 @@ TEST_P(DistantFileTest, PositionsBeyondTwoGigabytes) {
       try {
         file.write(offset, out.data(), 9, server);
       } catch (const plait::Error& error) {
-        ASSERT_EQ(error.system_code(), EFBIG) << error.what();  // of the file system
+        ASSERT_EQ(error.system_code(), EFBIG) << error.what();  // a limit of the file system
         continue;
       }
       file.read(offset - 1, in.data(), 10, server);
@@ -271,7 +272,7 @@ TEST_P(DistantFileTest, PositionsBeyondTwoGigabytes) {
   });
 }
 
-TEST_P(DistantFileTest, TemporaryFilesGoAndOthersStay) {
+TEST_P(DistantFileTest, OnlyTemporaryFilesAreRemoved) {
   everywhere([&](const Comm& comm) {
     DistantOptions options = own(comm.rank());
     options.temporary = comm.rank() % 2 == 0;
@@ -279,12 +280,12 @@ TEST_P(DistantFileTest, TemporaryFilesGoAndOthersStay) {
     const char mark = 'x';
     file.write(0, &mark, 1, comm.size() - 1);
     file.close();
-    struct stat found{};
-    EXPECT_EQ(::stat(disk(comm.rank()).c_str(), &found) == 0, comm.rank() % 2 != 0);
+    struct stat status{};
+    EXPECT_EQ(::stat(disk(comm.rank()).c_str(), &status) == 0, comm.rank() % 2 != 0);
   });
 }
 
-TEST_P(DistantFileTest, HandlesThatAreDroppedWaitForTheirRequests) {
+TEST_P(DistantFileTest, DestroyedHandlesWaitForTheirRequests) {
   everywhere([&](const Comm& comm) {
     Bytes in(1 << 20);
     {
@@ -295,7 +296,7 @@ TEST_P(DistantFileTest, HandlesThatAreDroppedWaitForTheirRequests) {
         DistantFile second = DistantFile::open(own(comm.rank(), DistantMode::kRead), comm);
         second.start_read(0, in.data(), static_cast<std::int64_t>(in.size()), (comm.rank() + 1) % comm.size());
         barrier(comm);
-        // Its server waits as well, for nobody may take a file away that is being read.
+        // close() also waits for requests of other ranks, because a file must not be closed while it is being read.
         second.close();
       }
       barrier(comm);

@@ -1,5 +1,5 @@
-// Accesses that are under way end though memory fails, on whichever thread: with the bytes or with an error, and
-// close() does not wait for ever.
+// If an allocation fails on any thread, pending accesses still end, with the bytes or with an error, and close() does
+// not wait for ever.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -46,7 +46,7 @@ std::shared_ptr<Request> make_request(const std::shared_ptr<OutstandingRequests>
   return plait::base::make_owned<Request>(outstanding, std::weak_ptr<plait::transport::ActiveMessages>());
 }
 
-/// The error of a request, which has to end.
+/// Waits for a request and returns its error.
 Error catch_error(Request& request) {
   try {
     request.wait();
@@ -56,13 +56,13 @@ Error catch_error(Request& request) {
   return {ErrorKind::kArgument, "no error"};
 }
 
-TEST(RequestWithoutMemory, OneOfWhichAPieceCannotBeBegunEnds) {
-  for (const std::int64_t refused : {0, 1, 7, 9}) {
-    const Watchdog watchdog("piece " + std::to_string(refused));
+TEST(RequestWithoutMemory, EndsIfAPieceCannotBeStarted) {
+  for (const std::int64_t failing : {0, 1, 7, 9}) {
+    const Watchdog watchdog("piece " + std::to_string(failing));
     const auto outstanding = std::make_shared<OutstandingRequests>();
     const auto request = make_request(outstanding);
     request->start(10, 1, 3, [&](std::int64_t at, std::int64_t, const Request::Completion& done) {
-      if (at == refused) throw std::bad_alloc();
+      if (at == failing) throw std::bad_alloc();
       done(nullptr);
     });
     const Error error = catch_error(*request);
@@ -71,28 +71,28 @@ TEST(RequestWithoutMemory, OneOfWhichAPieceCannotBeBegunEnds) {
   }
 }
 
-TEST(RequestWithoutMemory, PiecesThatAreUnderWayAreWaitedFor) {
+TEST(RequestWithoutMemory, WaitsForPendingPieces) {
   const Watchdog watchdog("pieces under way");
   const auto outstanding = std::make_shared<OutstandingRequests>();
   const auto request = make_request(outstanding);
-  std::vector<Request::Completion> under_way;
+  std::vector<Request::Completion> pending;
   request->start(10, 1, 4, [&](std::int64_t at, std::int64_t, Request::Completion done) {
     if (at == 2) throw std::bad_alloc();
-    under_way.push_back(std::move(done));
+    pending.push_back(std::move(done));
   });
-  ASSERT_EQ(under_way.size(), 2U);
+  ASSERT_EQ(pending.size(), 2U);
   EXPECT_FALSE(request->done());
-  under_way[0](nullptr);
+  pending[0](nullptr);
   EXPECT_FALSE(request->done());
-  // Its error is that of the first piece that fails.
+  // The request has the error of the first piece that fails.
   const CallFailure failure{ErrorKind::kSystem, EIO, "the disk has failed"};
-  under_way[1](&failure);
+  pending[1](&failure);
   EXPECT_TRUE(request->done());
   EXPECT_EQ(catch_error(*request).system_code(), EIO);
   outstanding->wait_for_all();
 }
 
-TEST(RequestWithoutMemory, WhyAPieceFailedIsTold) {
+TEST(RequestWithoutMemory, ReportsTheReasonOfAFailedPiece) {
   const std::string why = "the disk of a rank has failed, in more words than fit where no memory is needed";
   for (std::int64_t n = 1; n < 5; ++n) {
     const Watchdog watchdog("allocation " + std::to_string(n));
@@ -114,41 +114,42 @@ TEST(RequestWithoutMemory, WhyAPieceFailedIsTold) {
   }
 }
 
-/// What an access has come to.
+/// The outcome of an access.
 struct Outcome {
   bool right = true;
-  std::string heard;
+  std::string error_text;
 };
 
-/// Carries an access out, which returns whether it has brought what it should.  Takes no memory itself.
-void carry_out(const std::function<bool()>& access, Outcome& outcome) {
+/// Performs an access, which returns true if its result is right.  Allocates no memory itself.
+void run_access(const std::function<bool()>& access, Outcome& outcome) {
   try {
     outcome.right = access();
   } catch (const Error& error) {
-    outcome.heard = error.what();
+    outcome.error_text = error.what();
   } catch (const std::bad_alloc&) {
-    outcome.heard = "out of memory";
+    outcome.error_text = "out of memory";
   }
 }
 
-/// An access of which the n-th allocation of any thread fails, and the same again.  `usual` is the error that it has in
-/// any case.  Returns whether it makes as many.
+/// Makes the n-th allocation (counted over all threads) of an access fail, and then repeats the access with memory.
+/// `usual` is the error that the access has even with memory.  Returns true if it makes at least n allocations.
 bool try_at(std::int64_t n, const std::string& what, const std::function<bool()>& access, const char* usual = nullptr) {
-  const std::string shown = what + ", allocation " + std::to_string(n);
-  const Watchdog watchdog(shown);
+  const std::string label = what + ", allocation " + std::to_string(n);
+  const Watchdog watchdog(label);
   Outcome outcome;
-  outcome.heard.reserve(4096);
+  outcome.error_text.reserve(4096);
   allocations::fail_anywhere_at(n);
-  carry_out(access, outcome);
+  run_access(access, outcome);
   const bool reached = allocations::failed_anywhere();
-  const auto has = [&](const char* part) { return outcome.heard.find(part) != std::string::npos; };
-  EXPECT_TRUE(outcome.right) << shown;
-  EXPECT_TRUE(outcome.heard.empty() ? usual == nullptr : has("out of memory") || (usual != nullptr && has(usual)))
-      << shown << ": " << outcome.heard;
+  const auto has = [&](const char* part) { return outcome.error_text.find(part) != std::string::npos; };
+  EXPECT_TRUE(outcome.right) << label;
+  EXPECT_TRUE(outcome.error_text.empty() ? usual == nullptr : has("out of memory") || (usual != nullptr && has(usual)))
+      << label << ": " << outcome.error_text;
   Outcome again;
-  carry_out(access, again);
-  EXPECT_TRUE(again.right && (usual == nullptr ? again.heard.empty() : again.heard.find(usual) != std::string::npos))
-      << shown << ", then: " << again.heard;
+  run_access(access, again);
+  EXPECT_TRUE(again.right &&
+              (usual == nullptr ? again.error_text.empty() : again.error_text.find(usual) != std::string::npos))
+      << label << ", then: " << again.error_text;
   return reached;
 }
 
@@ -164,10 +165,10 @@ void barrier(const Comm& comm) {
   plait::core::get_transport(comm).reduce_min({&nothing, 1});
 }
 
-/// Several pieces, by messages and on the spot, and not all that is read is copied from the page cache at once.
+/// A size that needs several pieces, both by messages and by direct access, and several copies from the page cache.
 constexpr std::int64_t kBytes = (std::int64_t{5} << 18) + 7;
 
-/// One rank has accesses under way while the others serve them.
+/// One rank makes accesses while the other ranks serve them.
 class RequestsWithoutMemory : public plait_test::DistantTest {
  protected:
   static constexpr std::int64_t kUnit = std::int64_t{64} << 10;
@@ -183,24 +184,24 @@ class RequestsWithoutMemory : public plait_test::DistantTest {
   }
 };
 
-TEST_F(RequestsWithoutMemory, OfDistantFilesEnd) {
+TEST_F(RequestsWithoutMemory, RequestsOfDistantFilesEnd) {
   on_nodes([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     if (comm.rank() == 0) {
       const Bytes written = make_bytes(kBytes, 1);
-      Bytes got(kBytes);
+      Bytes received(kBytes);
       try_all("write", [&] {
         file.start_write(0, written.data(), kBytes, 1).wait();
         return true;
       });
       try_all("read", [&] {
-        file.start_read(0, got.data(), kBytes, 1).wait();
-        return got == written;
+        file.start_read(0, received.data(), kBytes, 1).wait();
+        return received == written;
       });
       try_all(
           "read past the end",
           [&] {
-            file.start_read(1, got.data(), kBytes, 1).wait();
+            file.start_read(1, received.data(), kBytes, 1).wait();
             return false;
           },
           "the file ends at");
@@ -211,24 +212,24 @@ TEST_F(RequestsWithoutMemory, OfDistantFilesEnd) {
   });
 }
 
-TEST_F(RequestsWithoutMemory, OfSharedFilesEnd) {
+TEST_F(RequestsWithoutMemory, RequestsOfSharedFilesEnd) {
   on_nodes([&](const Comm& comm) {
     SharedFile file = SharedFile::open(striped(kUnit), comm);
     if (comm.rank() == 0) {
       const Bytes written = make_bytes(kBytes, 2);
-      Bytes got(kBytes);
+      Bytes received(kBytes);
       try_all("write", [&] {
         file.start_write(0, written.data(), kBytes).wait();
         return true;
       });
       try_all("read", [&] {
-        file.start_read(0, got.data(), kBytes).wait();
-        return got == written;
+        file.start_read(0, received.data(), kBytes).wait();
+        return received == written;
       });
       try_all(
           "read past the end",
           [&] {
-            file.start_read(1, got.data(), kBytes).wait();
+            file.start_read(1, received.data(), kBytes).wait();
             return false;
           },
           "it ends at");
@@ -244,13 +245,13 @@ TEST_F(RequestsWithoutMemory, OfSharedFilesEnd) {
   });
 }
 
-/// Another rank makes the file longer each time, so that the component that ends earlier is found to have zeros there.
-TEST_F(RequestsWithoutMemory, OfZerosEnd) {
+/// Another rank extends the file each time, so that the reads get zeros from components that end earlier.
+TEST_F(RequestsWithoutMemory, ReadsOfZerosEnd) {
   constexpr std::int64_t kSmall = 4096;
   on_nodes([&](const Comm& comm) {
     SharedFile file = SharedFile::open(striped(kSmall), comm);
-    Bytes got(3 * kSmall);
-    const Bytes zeros(got.size());
+    Bytes received(3 * kSmall);
+    const Bytes zeros(received.size());
     std::int64_t reached = 1;
     std::int64_t n = 1;
     for (; reached == 1 && n < 500; n += kInterval) {
@@ -258,8 +259,8 @@ TEST_F(RequestsWithoutMemory, OfZerosEnd) {
       if (comm.rank() == 1) file.write(12 * kSmall * n, &last, 1);
       barrier(comm);
       const auto read = [&] {
-        file.start_read(12 * kSmall * (n - 1) + 2 * kSmall, got.data(), 3 * kSmall).wait();
-        return got == zeros;
+        file.start_read(12 * kSmall * (n - 1) + 2 * kSmall, received.data(), 3 * kSmall).wait();
+        return received == zeros;
       };
       if (comm.rank() == 0) reached = try_at(n, "read zeros", read) ? 1 : 0;
       plait::core::get_transport(comm).reduce_min({&reached, 1});

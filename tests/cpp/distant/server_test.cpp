@@ -1,4 +1,4 @@
-// A server under a storm: bounded buffers, and callers in turn.
+// A server under load: its buffers are bounded, and callers are served in turn.
 #include "distant/server.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using plait::transport::Arrival;
 using plait::transport::Call;
 using plait::transport::CallFailure;
 
-/// Notes who is answered, and keeps every answer's buffer until it is told to let it go.
+/// Records the answers and rejections of the server. The buffer of an answer is in use until the test calls `sent`.
 class ReplyRecorder : public ActiveMessages {
  public:
   struct Answer {
@@ -44,12 +44,12 @@ class ReplyRecorder : public ActiveMessages {
     answers.push_back({arrival.from, data.data(), data.size(), std::move(sent)});
   }
   void reject(const Arrival& arrival, const CallFailure& failure) override {
-    refused.emplace_back(arrival.from, failure);
+    rejected.emplace_back(arrival.from, failure);
   }
   void stop() noexcept override {}
 
   std::vector<Answer> answers;
-  std::vector<std::pair<int, CallFailure>> refused;
+  std::vector<std::pair<int, CallFailure>> rejected;
 };
 
 class DistantServer : public plait_test::DistantTest {
@@ -61,7 +61,7 @@ class DistantServer : public plait_test::DistantTest {
     server_.add(1, file);
   }
   ~DistantServer() override { server_.finish(); }
-  void ask(int from, const Head& head) {
+  void send_request(int from, const Head& head) {
     Arrival arrival;
     arrival.from = from;
     arrival.head = plait::distant::packed(head);
@@ -73,10 +73,10 @@ class DistantServer : public plait_test::DistantTest {
   Server server_;
 };
 
-TEST_F(DistantServer, NoMoreIsServedAtATimeThanThereAreBuffers) {
-  for (int i = 0; i < 100; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
+TEST_F(DistantServer, ServesOnlyAsManyRequestsAtATimeAsItHasBuffers) {
+  for (int i = 0; i < 100; ++i) send_request(0, {RequestKind::kRead, 1, 0, 4096});
   ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Server::kBuffers));
-  // Each answer that has gone makes room for one.
+  // Each answer that was sent frees a buffer for one more.
   for (std::size_t i = 0; i < 84; ++i) {
     active_.answers[i].sent();
     ASSERT_EQ(active_.answers.size(), i + 1 + Server::kBuffers);
@@ -86,56 +86,56 @@ TEST_F(DistantServer, NoMoreIsServedAtATimeThanThereAreBuffers) {
 }
 
 TEST_F(DistantServer, CallersTakeTurns) {
-  for (int i = 0; i < 50; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
-  for (int i = 0; i < 3; ++i) ask(1, {RequestKind::kRead, 1, 0, 4096});
-  for (int i = 0; i < 3; ++i) ask(2, {RequestKind::kRead, 1, 0, 4096});
+  for (int i = 0; i < 50; ++i) send_request(0, {RequestKind::kRead, 1, 0, 4096});
+  for (int i = 0; i < 3; ++i) send_request(1, {RequestKind::kRead, 1, 0, 4096});
+  for (int i = 0; i < 3; ++i) send_request(2, {RequestKind::kRead, 1, 0, 4096});
   const auto before = active_.answers.size();
   for (std::size_t i = 0; i < 9; ++i) active_.answers[i].sent();
-  // However many the first caller has asked for, the others' are among the next nine.
+  // Although the first caller has made many requests, those of the others are among the next nine.
   std::vector<int> served(kCallers, 0);
   for (std::size_t i = before; i < before + 9; ++i) ++served[static_cast<std::size_t>(active_.answers[i].to)];
   EXPECT_EQ(served, (std::vector<int>{3, 3, 3}));
 }
 
-TEST_F(DistantServer, WhatACallerThatHasLeftAskedForIsForgotten) {
-  for (int i = 0; i < 40; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
-  ask(1, {RequestKind::kRead, 1, 0, 4096});
+TEST_F(DistantServer, RequestsOfACallerThatHasLeftAreDropped) {
+  for (int i = 0; i < 40; ++i) send_request(0, {RequestKind::kRead, 1, 0, 4096});
+  send_request(1, {RequestKind::kRead, 1, 0, 4096});
   server_.left(0);
   active_.answers[0].sent();
   ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Server::kBuffers) + 1);
   EXPECT_EQ(active_.answers.back().to, 1);
 }
 
-TEST_F(DistantServer, WritesAndSizesAreServedAndMistakesRefused) {
-  ask(0, {RequestKind::kWrite, 1, 4096, 10});
+TEST_F(DistantServer, WritesAndSizesAreServedAndMistakesRejected) {
+  send_request(0, {RequestKind::kWrite, 1, 4096, 10});
   ASSERT_EQ(active_.answers.size(), 1U);
   EXPECT_EQ(active_.answers[0].bytes, 0U);
   active_.answers[0].sent();
-  ask(1, {RequestKind::kSize, 1, 0, 8});
+  send_request(1, {RequestKind::kSize, 1, 0, 8});
   ASSERT_EQ(active_.answers.size(), 2U);
   std::int64_t size = 0;
   std::memcpy(&size, active_.answers[1].data, sizeof size);
   EXPECT_EQ(size, 4106);
-  ask(2, {RequestKind::kRead, 2, 0, 10});
-  ASSERT_EQ(active_.refused.size(), 1U);
-  EXPECT_EQ(active_.refused[0].first, 2);
-  EXPECT_NE(active_.refused[0].second.text.find("has no file under this handle"), std::string::npos);
-  // A refusal gives its buffer back.
-  for (int i = 0; i < 100; ++i) ask(2, {RequestKind::kRead, 2, 0, 10});
-  EXPECT_EQ(active_.refused.size(), 101U);
+  send_request(2, {RequestKind::kRead, 2, 0, 10});
+  ASSERT_EQ(active_.rejected.size(), 1U);
+  EXPECT_EQ(active_.rejected[0].first, 2);
+  EXPECT_NE(active_.rejected[0].second.text.find("has no file under this handle"), std::string::npos);
+  // A rejected request releases its buffer.
+  for (int i = 0; i < 100; ++i) send_request(2, {RequestKind::kRead, 2, 0, 10});
+  EXPECT_EQ(active_.rejected.size(), 101U);
 }
 
-TEST_F(DistantServer, WhoeverCallsIsAnsweredThoughMemoryFails) {
+TEST_F(DistantServer, EveryCallIsAnsweredEvenWithoutMemory) {
   for (const Head& head : {Head{RequestKind::kRead, 2, 0, 10}, Head{RequestKind::kSize, 1, 0, 8},
                            Head{RequestKind::kWrite, 1, 4096, 10}}) {
     bool reached = true;
     for (int n = 1; n < 100 && reached; ++n) {
       active_.answers.clear();
-      active_.refused.clear();
+      active_.rejected.clear();
       allocations::fail_at(n);
-      ask(1, head);
+      send_request(1, head);
       reached = allocations::failed();
-      ASSERT_EQ(active_.answers.size() + active_.refused.size(), 1U) << static_cast<int>(head.kind) << ", " << n;
+      ASSERT_EQ(active_.answers.size() + active_.rejected.size(), 1U) << static_cast<int>(head.kind) << ", " << n;
       for (const ReplyRecorder::Answer& answer : active_.answers) answer.sent();
     }
     EXPECT_FALSE(reached);

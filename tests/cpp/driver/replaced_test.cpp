@@ -1,4 +1,4 @@
-// Files whose name is given to other files while ranks open them: what is read is one of them, whole.
+// Files that are replaced while ranks open them: the ranks read one of the files, completely.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ using plait::transport::Transport;
 
 constexpr int kRanks = 3;
 
-/// Calls `act(call)` at each call that one worker makes.
+/// Calls `act(n)` before the n-th call that its worker makes, counted from 0.
 class CallCounter : public wrapped::WrappedTransport {
  public:
   CallCounter(Transport& inner, std::function<void(int)> act) : WrappedTransport(inner), act_(std::move(act)) {}
@@ -72,16 +72,16 @@ void make(const std::string& url, const Content& content) {
   file.close();
 }
 
-/// What ranks that open together come to.
+/// The results of ranks that open a file together.
 struct Outcome {
-  std::vector<std::string> found;  ///< of each rank: what it read, or an error
+  std::vector<std::string> results;  ///< of each rank: the content that it read, or an error
   int max_calls = 0;
 };
 
-/// All ranks open and read the name, while `replace(call)` is called at the steps of the rank `by`.
+/// All ranks open and read the file. During the opening, `replace(call)` is called before each call of rank `by`.
 Outcome open_by_all(const std::string& url, Mode mode, int by, const std::function<void(int)>& replace) {
   Outcome outcome;
-  outcome.found.resize(kRanks);
+  outcome.results.resize(kRanks);
   plait::FileOptions options;
   if (!url.ends_with(".npy") && !url.starts_with("distant:")) {
     options.shape = {12};
@@ -95,7 +95,7 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
       replace(call);
     });
     const Comm comm = plait::core::comm_over(std::shared_ptr<Transport>(&counter, [](auto*) {}));
-    std::string& found = outcome.found[static_cast<std::size_t>(inner.rank())];
+    std::string& actual = outcome.results[static_cast<std::size_t>(inner.rank())];
     try {
       auto file = File::open(url, mode, options, comm);
       opening = false;
@@ -103,12 +103,12 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
       std::vector<std::byte> bytes(static_cast<std::size_t>(size / kRanks));
       const plait::MutablePart part{bytes.data(), {}};
       file.read(Layout::parse(std::to_string(size) + " (block) onto (" + std::to_string(kRanks) + ")"), {&part, 1});
-      found = Content{size, std::to_integer<int>(bytes.front())}.text();
-      if (std::ranges::count(bytes, bytes.front()) != size / kRanks) found += ", and others";
+      actual = Content{size, std::to_integer<int>(bytes.front())}.text();
+      if (std::ranges::count(bytes, bytes.front()) != size / kRanks) actual += ", and others";
       file.close();
     } catch (const Error& error) {
-      found = error.what();
-      EXPECT_EQ(error.system_code(), ESTALE) << found;
+      actual = error.what();
+      EXPECT_EQ(error.system_code(), ESTALE) << actual;
     }
   });
   return outcome;
@@ -116,34 +116,35 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
 
 class ReplacedFileTest : public plait_test::FolderTest {
  protected:
-  /// Replaces once, at each step in turn.
+  /// Replaces the file once, before each call of a rank in turn.
   void at_each_call(const std::string& url, const std::string& name, const Content& before, const Content& after,
                     Mode mode = Mode::kRead) {
     for (const int by : {0, kRanks - 1}) {
-      for (int moment = 0, most = 0; moment <= most; ++moment) {
+      for (int replace_at = 0, last_call = 0; replace_at <= last_call; ++replace_at) {
         make(url, before);
         std::once_flag once;
         const Outcome outcome = open_by_all(name, mode, by, [&](int call) {
-          if (call >= moment) std::call_once(once, [&] { make(url, after); });
+          if (call >= replace_at) std::call_once(once, [&] { make(url, after); });
         });
-        if (moment == 0) most = outcome.max_calls;
-        for (const std::string& found : outcome.found) EXPECT_EQ(found, outcome.found[0]) << "step " << moment;
-        EXPECT_TRUE(outcome.found[0] == before.text() || outcome.found[0] == after.text())
-            << "step " << moment << ": " << outcome.found[0];
+        if (replace_at == 0) last_call = outcome.max_calls;
+        for (const std::string& actual : outcome.results)
+          EXPECT_EQ(actual, outcome.results[0]) << "step " << replace_at;
+        EXPECT_TRUE(outcome.results[0] == before.text() || outcome.results[0] == after.text())
+            << "step " << replace_at << ": " << outcome.results[0];
       }
     }
   }
-  /// Gives the name to one new file after the other.
-  void for_ever(const std::string& url, const std::string& name) {
+  /// Replaces the file before every call, so that opening never succeeds.
+  void replace_repeatedly(const std::string& url, const std::string& name) {
     make(url, {12, 1});
     const auto replace = [&](int) {
       fs::copy_file(name, path("spare"));
       fs::rename(path("spare"), name);
     };
     const Outcome outcome = open_by_all(url, Mode::kRead, 0, replace);
-    for (const std::string& found : outcome.found) {
-      EXPECT_EQ(found, outcome.found[0]);
-      EXPECT_NE(found.find("replace"), std::string::npos) << found;
+    for (const std::string& actual : outcome.results) {
+      EXPECT_EQ(actual, outcome.results[0]);
+      EXPECT_NE(actual.find("replace"), std::string::npos) << actual;
     }
   }
 };
@@ -170,9 +171,9 @@ TEST_F(ReplacedFileTest, ArraysInSharedFilesAreReadWhole) {
   }
 }
 
-TEST_F(ReplacedFileTest, WithoutAnEndItIsAnError) {
-  for_ever(path("a.npy"), path("a.npy"));
-  if (oracle::is_thorough()) for_ever("distant:" + path("b") + "?place=one", path("b"));
+TEST_F(ReplacedFileTest, EndlessReplacementsAreAnError) {
+  replace_repeatedly(path("a.npy"), path("a.npy"));
+  if (oracle::is_thorough()) replace_repeatedly("distant:" + path("b") + "?place=one", path("b"));
 }
 
 }  // namespace

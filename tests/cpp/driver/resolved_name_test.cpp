@@ -1,4 +1,4 @@
-// Where names lead, by every driver, without opening what is there.
+// Names resolved by every driver, without opening the file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr const char* kDistantOne = "an array on the ranks' own disks, in one .n
 
 class ResolvedStores : public stripe_case::Stripes {
  protected:
-  /// The working folder leads there by `..`.
+  /// Returns the path relative to the working folder, which contains `..`.
   std::string relative(const std::string& name) const { return fs::relative(path(name)).string(); }
   std::string linked(const std::string& name) const {
     fs::create_symlink(path(name), path("link-" + name));
@@ -40,13 +40,13 @@ class ResolvedStores : public stripe_case::Stripes {
   std::string distant(const std::string& name) const { return "distant:" + name + "?folder=" + path(""); }
 };
 
-void expect_whole(const ResolvedName& found, const std::string& kind, const std::string& path) {
-  EXPECT_EQ(found.kind, kind);
-  EXPECT_EQ(found.path, path);
-  EXPECT_EQ(found.id, "");
-  EXPECT_EQ(found.only_in, "");
-  EXPECT_EQ(found.unit, 0);
-  EXPECT_TRUE(found.components.empty());
+void expect_whole(const ResolvedName& actual, const std::string& kind, const std::string& path) {
+  EXPECT_EQ(actual.kind, kind);
+  EXPECT_EQ(actual.path, path);
+  EXPECT_EQ(actual.id, "");
+  EXPECT_EQ(actual.only_in, "");
+  EXPECT_EQ(actual.unit, 0);
+  EXPECT_TRUE(actual.components.empty());
 }
 
 std::vector<std::string> sorted(std::vector<std::string> paths) {
@@ -54,19 +54,19 @@ std::vector<std::string> sorted(std::vector<std::string> paths) {
   return paths;
 }
 
-TEST_F(ResolvedStores, OrdinaryFilesAreWhatTheirNamesSay) {
+TEST_F(ResolvedStores, OrdinaryFilesHaveTheKindOfTheirName) {
   const std::vector<std::pair<std::string, std::string>> kinds{{"a.npy", "a .npy file"},
                                                                {"a.gz", "raw elements, packed by gzip"},
                                                                {"a.bin", "raw elements"},
                                                                {"a", "raw elements"}};
-  for (const bool there : {false, true})
+  for (const bool exists : {false, true})
     for (const auto& [name, kind] : kinds) {
-      if (there) put(name, "content");
-      const ResolvedName found = locate(path(name));
-      expect_whole(found, kind, path(name));
-      EXPECT_EQ(found.name, path(name));
-      EXPECT_EQ(found.states_type, name == "a.npy");
-      EXPECT_TRUE(sibling_files(found).empty());
+      if (exists) put(name, "content");
+      const ResolvedName actual = locate(path(name));
+      expect_whole(actual, kind, path(name));
+      EXPECT_EQ(actual.name, path(name));
+      EXPECT_EQ(actual.states_type, name == "a.npy");
+      EXPECT_TRUE(sibling_files(actual).empty());
       const ResolvedName raw = locate("raw:" + path(name));
       expect_whole(raw, "raw elements", path(name));
       EXPECT_EQ(raw.name, "raw:" + path(name));
@@ -74,13 +74,13 @@ TEST_F(ResolvedStores, OrdinaryFilesAreWhatTheirNamesSay) {
     }
 }
 
-TEST_F(ResolvedStores, OrdinaryNamesAreTakenAsTheyStand) {
+TEST_F(ResolvedStores, OrdinaryNamesAreNotDecoded) {
   EXPECT_EQ(locate(path("a%20b?c")).path, path("a%20b?c"));
   EXPECT_EQ(locate("raw:" + path("stripe:%61")).path, path("stripe:%61"));
   EXPECT_EQ(locate("./distant:a").path, (fs::current_path() / "distant:a").string());
 }
 
-TEST_F(ResolvedStores, PathsAreRealOnes) {
+TEST_F(ResolvedStores, PathsAreAbsoluteWithoutLinks) {
   put("a.npy", "content");
   make("b", 2, "16", 96);
   EXPECT_EQ(locate(relative("a.npy")).path, path("a.npy"));
@@ -92,7 +92,7 @@ TEST_F(ResolvedStores, PathsAreRealOnes) {
   EXPECT_EQ(locate("distant:" + path("link-b")).path, path("b"));
 }
 
-TEST_F(ResolvedStores, WhatIsNoFileIsLeftToWhoeverOpensIt) {
+TEST_F(ResolvedStores, NamesOfMissingOrSpecialFilesAreNoErrors) {
   expect_whole(locate(path("d0")), "raw elements", path("d0"));
   expect_whole(locate(path("none/a.npy")), "a .npy file", path("none/a.npy"));
   expect_whole(locate("/dev/null"), "raw elements", "/dev/null");
@@ -101,15 +101,15 @@ TEST_F(ResolvedStores, WhatIsNoFileIsLeftToWhoeverOpensIt) {
 TEST_F(ResolvedStores, StripedFilesHaveComponents) {
   make("a", 2, "16", 96);
   for (const std::string& name : {named("a"), path("a"), url("a", 2, "16"), "stripe:" + relative("a")}) {
-    const ResolvedName found = locate(name);
-    EXPECT_EQ(found.kind, kStriped);
-    EXPECT_EQ(found.path, path("a"));
-    EXPECT_EQ(found.name, name == path("a") ? named("a") : name);
-    EXPECT_EQ(found.unit, 16);
-    EXPECT_FALSE(found.states_type);
-    ASSERT_EQ(found.components.size(), 2U);
+    const ResolvedName actual = locate(name);
+    EXPECT_EQ(actual.kind, kStriped);
+    EXPECT_EQ(actual.path, path("a"));
+    EXPECT_EQ(actual.name, name == path("a") ? named("a") : name);
+    EXPECT_EQ(actual.unit, 16);
+    EXPECT_FALSE(actual.states_type);
+    ASSERT_EQ(actual.components.size(), 2U);
     for (int i = 0; i < 2; ++i) {
-      const ComponentFile& component = found.components[static_cast<std::size_t>(i)];
+      const ComponentFile& component = actual.components[static_cast<std::size_t>(i)];
       EXPECT_EQ(fs::path(component.path).parent_path(), disk(i));
       EXPECT_EQ(component.bytes, 48);
     }
@@ -141,14 +141,14 @@ TEST_F(ResolvedStores, EscapesInNamesAreResolved) {
   stripe_case::make_new(url("x%20y%3F%26%2C%25", 1, "16"), 10)->commit();
   const ResolvedName plain = locate(name);
   EXPECT_EQ(plain.name, plait::stripe_url(name));
-  for (const ResolvedName& found : {plain, locate(plait::stripe_url(name)), locate(named("x%20y%3f%26%2c%25"))}) {
-    EXPECT_EQ(found.path, name);
-    EXPECT_EQ(found.components.size(), 1U);
+  for (const ResolvedName& actual : {plain, locate(plait::stripe_url(name)), locate(named("x%20y%3f%26%2c%25"))}) {
+    EXPECT_EQ(actual.path, name);
+    EXPECT_EQ(actual.components.size(), 1U);
   }
   expect_whole(locate("distant:a%3Fb?folder=" + path("x%20y")), kDistantOne, path("x y/a?b"));
 }
 
-TEST_F(ResolvedStores, NamesThatCannotBeAreRefused) {
+TEST_F(ResolvedStores, InvalidNamesAreErrors) {
   for (const auto& [name, says] : std::vector<std::pair<std::string, std::string>>{
            {"stripe:", "no name after stripe:"},
            {"stripe:a?wide=1", "the option \"wide\" is not known"},
@@ -156,13 +156,13 @@ TEST_F(ResolvedStores, NamesThatCannotBeAreRefused) {
            {"distant:?unit=4K", "no name after distant:"},
            {"distant:a?folder=", "folder= is empty"},
        }) {
-    const plait::Error error = stripe_case::failure([&, one = name] { locate(one); });
+    const plait::Error error = stripe_case::failure([&, invalid = name] { locate(invalid); });
     EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
     EXPECT_SAYS(error, says);
   }
 }
 
-TEST_F(ResolvedStores, DistantArraysHaveTheComponentsThatAreSeen) {
+TEST_F(ResolvedStores, DistantArraysHaveTheVisibleComponents) {
   expect_whole(locate(distant("d")), kDistantOne, path("d"));
   const std::string id = "-0123456789abcdef";
   put("d.c1of3" + id, "12345");
@@ -172,16 +172,16 @@ TEST_F(ResolvedStores, DistantArraysHaveTheComponentsThatAreSeen) {
     put(other, "");
   for (const std::string& name :
        {distant("d"), distant("%64") + "&place=striped", "distant:" + path("d"), "distant:" + relative("d")}) {
-    const ResolvedName found = locate(name);
-    EXPECT_EQ(found.kind, kDistant);
-    EXPECT_EQ(found.path, path("d"));
-    EXPECT_EQ(found.name, name);
-    EXPECT_TRUE(found.states_type);
-    ASSERT_EQ(found.components.size(), 2U);
-    EXPECT_EQ(found.components[0].path, path("d.c0of3" + id));
-    EXPECT_EQ(found.components[0].bytes, 4);
-    EXPECT_EQ(found.components[1].path, path("d.c1of3" + id));
-    EXPECT_EQ(found.components[1].bytes, 5);
+    const ResolvedName actual = locate(name);
+    EXPECT_EQ(actual.kind, kDistant);
+    EXPECT_EQ(actual.path, path("d"));
+    EXPECT_EQ(actual.name, name);
+    EXPECT_TRUE(actual.states_type);
+    ASSERT_EQ(actual.components.size(), 2U);
+    EXPECT_EQ(actual.components[0].path, path("d.c0of3" + id));
+    EXPECT_EQ(actual.components[0].bytes, 4);
+    EXPECT_EQ(actual.components[1].path, path("d.c1of3" + id));
+    EXPECT_EQ(actual.components[1].bytes, 5);
   }
 }
 
@@ -189,17 +189,17 @@ TEST_F(ResolvedStores, DistantArraysAreFoundAsTheyAreWritten) {
   plait::FileOptions options;
   options.shape = {70};
   options.dtype = "<f8";
-  for (const std::string how : {"one", "striped"}) {
-    const std::string url = distant("d-" + how) + "&place=" + how;
+  for (const std::string place : {"one", "striped"}) {
+    const std::string url = distant("d-" + place) + "&place=" + place;
     plait::File::open(url, plait::Mode::kWrite, options).close();
-    const ResolvedName found = locate(url);
-    EXPECT_EQ(found.kind, how == "one" ? kDistantOne : kDistant);
-    EXPECT_EQ(found.components.size(), how == "one" ? 0U : 1U);
-    EXPECT_EQ(fs::exists(found.path), how == "one");
+    const ResolvedName actual = locate(url);
+    EXPECT_EQ(actual.kind, place == "one" ? kDistantOne : kDistant);
+    EXPECT_EQ(actual.components.size(), place == "one" ? 0U : 1U);
+    EXPECT_EQ(fs::exists(actual.path), place == "one");
   }
 }
 
-TEST_F(ResolvedStores, DistantArraysLieInTheFolderOfTheSetting) {
+TEST_F(ResolvedStores, DistantArraysUseTheFolderOfTheEnvironment) {
   ::setenv("PLAIT_DISTANT_FOLDER", path("d0").c_str(), 1);
   EXPECT_EQ(locate("distant:a").path, path("d0/a"));
   EXPECT_EQ(locate("distant:x/../a?unit=4K").path, path("d0/a"));
@@ -207,8 +207,8 @@ TEST_F(ResolvedStores, DistantArraysLieInTheFolderOfTheSetting) {
   ::unsetenv("PLAIT_DISTANT_FOLDER");
 }
 
-/// Whatever the name is by which somebody would write there.
-TEST_F(ResolvedStores, FilesBesideAPathAreThoseOfAllDrivers) {
+/// The result is the same for all names that lead to the path.
+TEST_F(ResolvedStores, SiblingFilesAreThoseOfAllDrivers) {
   const stripe_case::Description description = make("d", 2, "16", 96);
   put("d.c0of1-0123456789abcdef", "1234");
   put("d.c0of1-0123456789abcdef.meta", "what belongs together");
@@ -216,9 +216,9 @@ TEST_F(ResolvedStores, FilesBesideAPathAreThoseOfAllDrivers) {
   expected.push_back(path("d.c0of1-0123456789abcdef"));
   expected.push_back(path("d.c0of1-0123456789abcdef.meta"));
   for (const std::string& name : {path("d"), "raw:" + path("d"), named("d"), distant("d")}) {
-    std::vector<std::string> found = sorted(sibling_files(locate(name)));
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    EXPECT_EQ(found, sorted(expected)) << name;
+    std::vector<std::string> actual = sorted(sibling_files(locate(name)));
+    actual.erase(std::unique(actual.begin(), actual.end()), actual.end());
+    EXPECT_EQ(actual, sorted(expected)) << name;
   }
   expect_whole(locate("raw:" + path("d")), "raw elements", path("d"));
 }
@@ -233,14 +233,14 @@ TEST_F(ResolvedStores, MemoryAndPipesHaveNoPath) {
   EXPECT_EQ(pipe.id, "pipe:flow");
   EXPECT_EQ(pipe.name, "pipe:flow?queue=3");
   EXPECT_EQ(pipe.only_in, "");
-  for (const ResolvedName& found : {memory, pipe}) {
-    EXPECT_EQ(found.path, "");
-    EXPECT_TRUE(found.components.empty());
-    EXPECT_TRUE(sibling_files(found).empty());
+  for (const ResolvedName& actual : {memory, pipe}) {
+    EXPECT_EQ(actual.path, "");
+    EXPECT_TRUE(actual.components.empty());
+    EXPECT_TRUE(sibling_files(actual).empty());
   }
 }
 
-/// One that says nothing of where its names lead.
+/// A driver that does not override locate().
 class AddedDriver : public plait::driver::FileDriver {
  public:
   std::string_view prefix() const override { return "added:"; }
@@ -256,7 +256,7 @@ class AddedDriver : public plait::driver::FileDriver {
   }
 };
 
-TEST_F(ResolvedStores, AnAddedDriverNeedNotTell) {
+TEST_F(ResolvedStores, AddedDriversHaveDefaults) {
   const AddedDriver driver;
   const plait::driver::Driver& any = driver;
   expect_whole(any.locate("added:" + path("a%20b") + "?c=d"), "added", path("a b"));

@@ -1,4 +1,4 @@
-// What tests of redistributions share: arrays full of their own positions, and one worker's part.
+// Helpers of tests of redistributions: arrays whose bytes depend on their positions, and one worker's part of a call.
 #pragma once
 
 #include "exchange/exchange.hpp"
@@ -46,7 +46,7 @@ using plait::transport::thread::run_team;
 
 inline constexpr std::byte kUntouched{0xE1};
 
-/// The local arrays of a layout over an array whose bytes tell their positions.
+/// Returns the local arrays of a layout, for an array whose bytes depend on their positions.
 inline std::vector<Bytes> filled(const Layout& layout, std::int64_t element_bytes) {
   const Case access{layout.shape(), Order::kC, {}, layout, element_bytes, 0};
   return access_case::make_locals(access, access_case::pattern(access_case::store_bytes(access)));
@@ -69,17 +69,17 @@ inline void move(Transport& transport, Exchange& exchange, const LocalArray* fro
                            }));
 }
 
-/// One worker's redistribution of arrays of all ranks.
+/// Redistributes the arrays of one worker; every worker calls it with the arrays of all ranks.
 inline void redistribute_by(Transport& transport, const Pairs& pairs, const std::vector<LocalArray>& from,
                             const std::vector<LocalArray>& to, std::int64_t element_bytes, std::int64_t memory) {
-  const auto mine = [&](const Layout& layout, const std::vector<LocalArray>& arrays) {
+  const auto local_array = [&](const Layout& layout, const std::vector<LocalArray>& arrays) {
     const auto rank = static_cast<std::size_t>(transport.rank());
     return rank < arrays.size() && layout.local_elements(transport.rank()) > 0 ? &arrays[rank] : nullptr;
   };
   std::optional<Exchange> exchange;
   plait::collective::agree(
       transport, "plan", plait::collective::caught([&] { exchange.emplace(pairs, element_bytes, memory, transport); }));
-  move(transport, *exchange, mine(pairs.source(), from), mine(pairs.target(), to));
+  move(transport, *exchange, local_array(pairs.source(), from), local_array(pairs.target(), to));
 }
 
 inline std::string print(const Layout& source, const Layout& target, std::int64_t element_bytes, std::int64_t memory) {

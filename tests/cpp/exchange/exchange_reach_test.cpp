@@ -5,19 +5,19 @@ namespace {
 
 using namespace redistribute_case;
 
-/// The arrays of a worker: in memory that the node shares, or of its own.
+/// The array of a worker, in memory that the node shares or in private memory.
 struct WorkerArrays {
   WorkerArrays(Transport& transport, bool shared, const Bytes& content) {
     if (shared) part = transport.share(static_cast<std::int64_t>(content.size()));
-    own = content;
+    private_bytes = content;
     if (shared) std::copy(content.begin(), content.end(), part->data());
   }
-  std::byte* data() { return part ? part->data() : own.data(); }
+  std::byte* data() { return part ? part->data() : private_bytes.data(); }
   std::unique_ptr<plait::transport::SharedPart> part;
-  Bytes own;
+  Bytes private_bytes;
 };
 
-TEST(Redistribute, FindsOutWhatIsInReach) {
+TEST(Redistribute, DetectsWhichArraysAreShared) {
   Random random(8);
   for (int i = 0; i < (oracle::kSanitized ? 60 : 600); ++i) {
     const int workers = static_cast<int>(pick(random, 1, 6));
@@ -35,17 +35,18 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
       const auto rank = static_cast<std::size_t>(transport.rank());
       WorkerArrays from(processes, share_sources, before[rank]);
       WorkerArrays to(processes, share_targets, after[rank]);
-      const auto view = [&](const Layout& layout, WorkerArrays& held) {
+      const auto view = [&](const Layout& layout, WorkerArrays& arrays) {
         return LocalArray{
-            transport.rank(), held.data(),
+            transport.rank(), arrays.data(),
             access_case::dense_byte_strides(layout.local_shape(transport.rank()), oracle::storage_order(layout), 8)};
       };
-      const LocalArray mine = view(source, from);
-      const LocalArray wanted = view(target, to);
+      const LocalArray local = view(source, from);
+      const LocalArray target_array = view(target, to);
       Exchange exchange(whole(source, target), 8, 1 << 20, processes);
       for (int turn = 0; turn < 2; ++turn) {
         std::fill_n(to.data(), after[rank].size(), kUntouched);
-        move(processes, exchange, before[rank].empty() ? nullptr : &mine, after[rank].empty() ? nullptr : &wanted);
+        move(processes, exchange, before[rank].empty() ? nullptr : &local,
+             after[rank].empty() ? nullptr : &target_array);
         if (source.elements() > 0) {
           EXPECT_EQ(*exchange.reach(), share_sources ? (share_targets ? Reach::kBoth : Reach::kSources)
                                                      : (share_targets ? Reach::kTargets : Reach::kNeither));
@@ -58,15 +59,16 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
   }
 }
 
-/// Private arrays: windows at first, when the workers try to read each other's memory, and then what suits.
-TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
+/// Private arrays: the first run uses windows and tests if workers can read each other's memory; later runs use the
+/// more suitable way.
+TEST(Redistribute, ReadsFromProcessToProcess) {
   plait::exchange::min_pulled = 0;
   Random random(14);
   int pulled = 0;
   int by_windows = 0;
   for (int i = 0; i < (oracle::kSanitized ? 60 : 150); ++i) {
     const int workers = static_cast<int>(pick(random, 2, 5));
-    // Rows of short runs, rows of long ones, and shapes of all kinds.
+    // Rows of short runs, rows of long runs, and other shapes.
     const Extents shape = i % 3 == 0 ? Extents{40, 600} : i % 3 == 1 ? Extents{9, 4, 300} : pick(random, kShapes);
     const Layout source = access_case::random_layout(random, shape, workers);
     const Layout target = access_case::random_layout(random, shape, workers);
@@ -99,7 +101,7 @@ TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
   EXPECT_GT(by_windows, 10);
 }
 
-TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
+TEST(Redistribute, CopiesSectionsBetweenDifferentNumbersOfRanks) {
   Random random(9);
   for (int i = 0; i < (oracle::kSanitized ? 100 : 1500); ++i) {
     Extents from_shape;

@@ -1,4 +1,4 @@
-// Redistribution by teams of threads and in one process against element by element copies.
+// Redistribution by teams of threads and in one process, compared with copies element by element.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace redistribute_case;
 
-TEST(Redistribute, TeamsMoveEveryElementToItsPosition) {
+TEST(Redistribute, TeamsCopyEveryElementToItsPosition) {
   Random random(5);
   for (int i = 0; i < (oracle::kSanitized ? 200 : 3000); ++i) {
     const int workers = static_cast<int>(pick(random, 1, 6));
@@ -16,20 +16,20 @@ TEST(Redistribute, TeamsMoveEveryElementToItsPosition) {
     const Layout source = access_case::random_layout(random, shape, workers);
     const Layout target = access_case::random_layout(random, shape, workers);
     const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 2, 3, 8, 12, 100});
-    // Windows of one element, of a few and of the usual size.
-    const int on_node = static_cast<int>(pick(random, 0, 2));  // 0: all share one
+    // The memory leads to windows of one element, of a few and of the usual size.
+    const int on_node = static_cast<int>(pick(random, 0, 2));  // 0: all workers share one node
     const bool see_all = pick(random, 0, 1) == 0;
-    const std::int64_t least = (on_node == 0 ? 2 : 4) * element_bytes;
-    const std::int64_t memory = pick(random, std::vector<std::int64_t>{least, 3 * least, 1 << 20});
+    const std::int64_t min_memory = (on_node == 0 ? 2 : 4) * element_bytes;
+    const std::int64_t memory = pick(random, std::vector<std::int64_t>{min_memory, 3 * min_memory, 1 << 20});
     SCOPED_TRACE(print(source, target, element_bytes, memory));
     std::vector<Bytes> before = filled(source, element_bytes);
-    const std::vector<Bytes> kept = before;
+    const std::vector<Bytes> original = before;
     const std::vector<Bytes> expected = filled(target, element_bytes);
     std::vector<Bytes> after = untouched_like(expected);
     const auto from = access_case::arrays_over(source, before, element_bytes);
     const auto to = access_case::arrays_over(target, after, element_bytes);
     run_team(workers, [&](Transport& transport) {
-      // Threads reach all arrays; like processes they have windows alone.
+      // Threads access all arrays directly; processes use only windows.
       wrapped::LikeProcesses processes(transport);
       Transport& kind = see_all ? transport : static_cast<Transport&>(processes);
       if (on_node == 0) {
@@ -40,12 +40,12 @@ TEST(Redistribute, TeamsMoveEveryElementToItsPosition) {
       }
     });
     ASSERT_TRUE(after == expected) << "on nodes of " << on_node;
-    ASSERT_TRUE(before == kept);
+    ASSERT_TRUE(before == original);
   }
 }
 
-TEST(Redistribute, TooLittleMemoryIsRefusedByAllBeforeAnythingMoves) {
-  // A message of 2^21 doubles in windows of one element would pass what a pair can count.
+TEST(Redistribute, TooLittleMemoryIsAnErrorOnAllBeforeAnythingIsCopied) {
+  // A message of 2^21 doubles in windows of one element would exceed the counter of a pair.
   const Extents shape{3 << 21};
   const Layout source(shape, {plait::Distribution::gen_block({1 << 21, 2 << 21, 0})}, {3});
   const Layout target(shape, {plait::Distribution::gen_block({0, 1 << 21, 2 << 21})}, {3});
@@ -66,7 +66,7 @@ TEST(Redistribute, TooLittleMemoryIsRefusedByAllBeforeAnythingMoves) {
   }
 }
 
-TEST(Redistribute, ATeamMayMoveAgainAndAgain) {
+TEST(Redistribute, ATeamMayRedistributeRepeatedly) {
   constexpr int kWorkers = 4;
   const Extents shape{12, 10};
   Random random(6);
@@ -111,7 +111,8 @@ TEST(Redistribute, LocalArraysMayHaveAnyStrides) {
   std::vector<Bytes> before = filled(source, 2);
   const std::vector<Bytes> expected = filled(target, 2);
   std::vector<Bytes> after(2, Bytes(4 * 3 * 2, kUntouched));
-  // Each source array's rows are turned around in memory; the targets lie in Fortran order, backwards.
+  // The rows of each source array are in reverse order in memory; the targets are in Fortran order with negative
+  // strides.
   std::vector<Bytes> turned(2, Bytes(2 * 6 * 2));
   std::vector<LocalArray> from;
   std::vector<LocalArray> to;
@@ -147,7 +148,7 @@ TEST(Redistribute, OneProcessUsesSeveralThreadsForLargeArrays) {
   EXPECT_TRUE(after == expected);
 }
 
-TEST(Redistribute, RefusesWhatDoesNotFit) {
+TEST(Redistribute, MismatchedArgumentsAreErrors) {
   const Layout rows({4, 6}, {Distribution::blocked(), {}}, {2});
   const Layout columns({4, 6}, {{}, Distribution::blocked()}, {3});
   const Layout other({4, 5}, {{}, Distribution::blocked()}, {3});
@@ -173,9 +174,9 @@ TEST(Redistribute, RefusesWhatDoesNotFit) {
   expect_rejected(call(columns, 8, 0), "rank 2 has 1 dimensions, but the layout has 2");
 }
 
-TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
-  // As arrays of megabytes are, with runs short enough for row programs.
-  const std::int64_t usual = plait::exchange::streamed_target.exchange(1);
+TEST(Redistribute, LargeArraysAreCopiedByRowsAndTiles) {
+  // Treats these arrays like arrays of megabytes, with runs that are short enough for row programs.
+  const std::int64_t previous = plait::exchange::streamed_target.exchange(1);
   const Extents shape{300, 330};
   using plait::Order;
   const std::vector<Layout> layouts{
@@ -185,10 +186,10 @@ TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
       {shape, {Distribution::blocked(), {}}, {4}},
       {shape, {Distribution::blocked(), {}}, {4}, Order::kC, Order::kFortran},
       {shape, {{}, Distribution::cyclic(5)}, {4}},
-      {shape, {{}, Distribution::cyclic(27)}, {4}},  // runs that are joined
+      {shape, {{}, Distribution::cyclic(27)}, {4}},  // short runs, which are joined
   };
   for (const std::int64_t element_bytes : oracle::kSanitized ? Extents{8} : Extents{1, 4, 8, 12}) {
-    // Of each layout: the arrays, others that are written, and both as the library takes them.
+    // For each layout: the source arrays, the target arrays, and views of both.
     std::vector<std::vector<Bytes>> arrays, written;
     for (const Layout& layout : layouts) {
       arrays.push_back(filled(layout, element_bytes));
@@ -216,7 +217,7 @@ TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
         }
       }
   }
-  plait::exchange::streamed_target = usual;
+  plait::exchange::streamed_target = previous;
 }
 
 }  // namespace

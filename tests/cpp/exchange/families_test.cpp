@@ -1,4 +1,4 @@
-// Families of pieces against element by element lists.
+// Families of pieces, compared with lists of all their elements.
 #include "exchange/families.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ std::vector<Pieces> examples() {
   return result;
 }
 
-TEST(Families, HoldTheSameElementsInNoMorePositions) {
+TEST(Families, HaveTheSameElementsAndAreNotMoreThanPieces) {
   for (const Pieces& pieces : examples()) {
     const Families families = plait::exchange::make_families(pieces);
     EXPECT_LE(families.size(), pieces.size());
@@ -74,21 +74,21 @@ TEST(Families, HoldTheSameElementsInNoMorePositions) {
   }
 }
 
-TEST(Families, SingleElementsAreCountedTwice) {
-  // Away from the ends: runs of one element, 64 of them in each of 49 periods.
+TEST(Families, RunsOfOneElementNeedTwoLoops) {
+  // Apart from the ends, the pieces are runs of one element, 64 of them in each of 49 periods.
   const Pieces pieces = plait::plan::intersect(IndexSet::blocks(0, 1, 2, 12800), IndexSet::blocks(0, 128, 256, 12800));
   EXPECT_GE(pieces.size(), 64U);
   const Families families = plait::exchange::make_families(pieces);
   EXPECT_LE(families.size(), 4U);
-  const auto most = std::max_element(families.begin(), families.end(),
-                                     [](const Family& x, const Family& y) { return x.elements() < y.elements(); });
-  ASSERT_EQ(most->depth, 2);
-  EXPECT_GE(most->loops[0].count, 62);
-  EXPECT_EQ(most->loops[0], (Family::Loop{most->loops[0].count, 1, 2}));
-  EXPECT_EQ(most->loops[1], (Family::Loop{most->loops[1].count, 128, 128}));
+  const auto largest = std::max_element(families.begin(), families.end(),
+                                        [](const Family& x, const Family& y) { return x.elements() < y.elements(); });
+  ASSERT_EQ(largest->depth, 2);
+  EXPECT_GE(largest->loops[0].count, 62);
+  EXPECT_EQ(largest->loops[0], (Family::Loop{largest->loops[0].count, 1, 2}));
+  EXPECT_EQ(largest->loops[1], (Family::Loop{largest->loops[1].count, 128, 128}));
 }
 
-TEST(Families, ClippingKeepsWhatLiesInside) {
+TEST(Families, ClippingKeepsTheElementsInside) {
   for (const Pieces& pieces : examples()) {
     const Pairs all = list_positions(pieces);
     for (const auto& [begin, end] :

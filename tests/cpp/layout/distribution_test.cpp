@@ -1,4 +1,4 @@
-// One dimension of a layout against a list of owners: every distribution on every small size.
+// One dimension of a layout, compared with a list of owners: every distribution on every small size.
 #include <gtest/gtest.h>
 
 #include "oracle.hpp"
@@ -19,15 +19,15 @@ void check(const Layout& layout) {
   std::int64_t total = 0;
   for (std::int64_t c = 0; c < extent; ++c) {
     const IndexSet set = layout.index_set(0, c);
-    Extents mine;
+    Extents owned;
     for (std::int64_t i = 0; i < size; ++i)
-      if (owners[at(i)] == c) mine.push_back(i);
-    ASSERT_EQ(set.size(), static_cast<std::int64_t>(mine.size())) << "coordinate " << c;
+      if (owners[at(i)] == c) owned.push_back(i);
+    ASSERT_EQ(set.size(), static_cast<std::int64_t>(owned.size())) << "coordinate " << c;
     ASSERT_EQ(layout.local_shape(c), Extents{set.size()});
     ASSERT_EQ(layout.local_elements(c), set.size());
     total += set.size();
     for (std::int64_t position = 0; position < set.size(); ++position) {
-      const std::int64_t index = mine[at(position)];
+      const std::int64_t index = owned[at(position)];
       ASSERT_EQ(set.at(position), index);
       ASSERT_EQ(set.count_below(index), position);
       ASSERT_EQ(layout.to_local(Extents{index}, c), Extents{position});
@@ -120,7 +120,7 @@ TEST(Distribution, HugeSizesDoNotOverflow) {
 }
 
 TEST(Distribution, MoreCoordinatesThanIndicesAndProductsPastTwoToThe63) {
-  // block * coordinates passes 2^63: only coordinates 0 to 2 have anything.
+  // block * coordinates exceeds 2^63; only coordinates 0 to 2 own indices.
   const Layout layout({10}, {Distribution::cyclic(4)}, {kHuge});
   EXPECT_EQ(layout.local_elements(2), 2);
   EXPECT_EQ(layout.local_elements(3), 0);

@@ -94,10 +94,10 @@ TEST(LayoutFeatures, SetsOwnersAndPositionsAgree) {
     }
     for (std::int64_t begin = 0; begin < size; begin += 5)
       for (std::int64_t end = begin + 1; end <= size; end += 3) {
-        const Extents found = layout.owners_in(0, begin, end);
-        ASSERT_TRUE(std::adjacent_find(found.begin(), found.end(), std::greater_equal<>()) == found.end());
+        const Extents actual = layout.owners_in(0, begin, end);
+        ASSERT_TRUE(std::adjacent_find(actual.begin(), actual.end(), std::greater_equal<>()) == actual.end());
         for (std::int64_t i = begin; i < end; ++i)
-          ASSERT_TRUE(std::binary_search(found.begin(), found.end(), layout.owner(0, i)));
+          ASSERT_TRUE(std::binary_search(actual.begin(), actual.end(), layout.owner(0, i)));
       }
   }
 }

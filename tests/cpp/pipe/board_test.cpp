@@ -80,13 +80,13 @@ TEST(PipeBoardMemory, OtherMemoryIsNone) {
 
 TEST(PipePolling, LooksSeldomWhereThatHasBeenInVain) {
   plait::pipe::Polling polling;
-  const auto looks = [&](bool found) {
+  const auto looks = [&](bool actual) {
     int number = 0;
     EXPECT_EQ(polling.run([&] {
       ++number;
-      return found;
+      return actual;
     }),
-              found);
+              actual);
     return number;
   };
   EXPECT_GT(looks(false), 1);

@@ -1,4 +1,4 @@
-// Accesses computed element by element: the expected content of each local array after a read, and of the store after
+// Computes accesses element by element: the expected content of each local array after a read, and of the store after
 // a write.
 #pragma once
 
@@ -27,11 +27,11 @@ using plait::Region;
 using plait::copy::LocalArray;
 using Bytes = std::vector<std::byte>;
 
-/// The content of a store, and an access to it with its distribution.
+/// An array in a store, and an access to a region of it by the ranks of a layout.
 struct Case {
   Extents file_shape;
   Order file_order = Order::kC;
-  Region region;  // empty: the whole array
+  Region region;  // empty means the whole array
   Layout layout;
   std::int64_t element_bytes = 8;
   std::int64_t offset = 0;
@@ -95,7 +95,7 @@ inline std::vector<Bytes> make_locals(const Case& access, const Bytes& store) {
   return result;
 }
 
-/// Returns a store of the bytes `elsewhere` after a write of the elements of `source`.
+/// Returns a store that contains only bytes `elsewhere`, after the access has written the elements of `source` to it.
 inline Bytes store_after_write(const Case& access, const Bytes& source, std::byte elsewhere) {
   Bytes result(source.size(), elsewhere);
   for (const std::int64_t position : file_positions(access))
@@ -152,7 +152,7 @@ const Value& pick(Random& random, const std::vector<Value>& values) {
 }
 inline Order pick_order(Random& random) { return pick(random, 0, 1) == 0 ? Order::kC : Order::kFortran; }
 
-/// Returns a random layout of a shape on exactly `ranks` ranks; a scalar only fits one.
+/// Returns a random layout of a shape on exactly `ranks` ranks; a scalar needs `ranks` = 1.
 inline Layout random_layout(Random& random, const Extents& shape, std::int64_t ranks) {
   std::vector<plait::Distribution> distributions(shape.size());
   Extents grid;
@@ -185,8 +185,8 @@ inline Region random_region(Random& random, const Extents& shape) {
     } else {
       const std::int64_t start = pick(random, 0, size);
       const std::int64_t stride = pick(random, 1, 3);
-      const std::int64_t most = (size - start + stride - 1) / stride;
-      const std::int64_t count = pick(random, 0, 7) == 0 ? 0 : pick(random, most / 2, most);
+      const std::int64_t max_count = (size - start + stride - 1) / stride;
+      const std::int64_t count = pick(random, 0, 7) == 0 ? 0 : pick(random, max_count / 2, max_count);
       region.push_back({count == 0 ? 0 : start, count, stride, false});
     }
   }

@@ -10,7 +10,7 @@ namespace allocations {
 namespace {
 
 thread_local std::int64_t until_failure = 0;
-thread_local bool goes_on_failing = false;
+thread_local bool keeps_failing = false;
 thread_local bool has_failed = false;
 
 std::atomic<std::int64_t> until_failure_anywhere{0};
@@ -25,14 +25,14 @@ constexpr std::size_t kHeader = 0;
 constexpr std::size_t kHeader = 2 * sizeof(std::max_align_t);  // a block is preceded by its size
 #endif
 
-void fail_where_asked() {
+void fail_if_requested() {
   if (until_failure_anywhere > 0 && until_failure_anywhere.fetch_sub(1) == 1) {
     has_failed_anywhere = true;
     throw std::bad_alloc();
   }
   if (until_failure == 0 || --until_failure > 0) return;
   has_failed = true;
-  if (goes_on_failing) until_failure = 1;
+  if (keeps_failing) until_failure = 1;
   throw std::bad_alloc();
 }
 
@@ -40,12 +40,12 @@ void fail_where_asked() {
 
 void fail_at(std::int64_t number) {
   until_failure = number;
-  goes_on_failing = false;
+  keeps_failing = false;
   has_failed = false;
 }
 void fail_from(std::int64_t number) {
   fail_at(number);
-  goes_on_failing = true;
+  keeps_failing = true;
 }
 bool failed() {
   until_failure = 0;
@@ -67,36 +67,36 @@ void restart_peak() { peak = live.load(); }
 
 namespace {
 
-void* take(std::size_t bytes) {
-  fail_where_asked();
+void* allocate(std::size_t bytes) {
+  fail_if_requested();
   auto* block = static_cast<std::byte*>(std::malloc(bytes + kHeader + (bytes == 0 ? 1 : 0)));
   if (block == nullptr) throw std::bad_alloc();
   if (kHeader == 0) return block;
   *reinterpret_cast<std::size_t*>(block) = bytes;
   const std::int64_t now = live += static_cast<std::int64_t>(bytes);
-  std::int64_t most = peak;
-  while (now > most && !peak.compare_exchange_weak(most, now)) {
+  std::int64_t maximum = peak;
+  while (now > maximum && !peak.compare_exchange_weak(maximum, now)) {
   }
   return block + kHeader;
 }
 
-void give_back(void* address) noexcept {
+void release(void* address) noexcept {
   if (address == nullptr) return;
   auto* block = static_cast<std::byte*>(address) - kHeader;
   if (kHeader != 0) live -= static_cast<std::int64_t>(*reinterpret_cast<std::size_t*>(block));
   std::free(block);
 }
 
-void* take_or_nothing(std::size_t bytes) noexcept {
+void* allocate_or_null(std::size_t bytes) noexcept {
   try {
-    return take(bytes);
+    return allocate(bytes);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
-void* take_aligned(std::size_t bytes, std::align_val_t alignment) {
-  fail_where_asked();
+void* allocate_aligned(std::size_t bytes, std::align_val_t alignment) {
+  fail_if_requested();
   const auto unit = static_cast<std::size_t>(alignment);
   void* const block = std::aligned_alloc(unit, (bytes / unit + 1) * unit);
   if (block == nullptr) throw std::bad_alloc();
@@ -107,20 +107,20 @@ void* take_aligned(std::size_t bytes, std::align_val_t alignment) {
 
 }  // namespace allocations
 
-void* operator new(std::size_t bytes) { return allocations::take(bytes); }
-void* operator new[](std::size_t bytes) { return allocations::take(bytes); }
+void* operator new(std::size_t bytes) { return allocations::allocate(bytes); }
+void* operator new[](std::size_t bytes) { return allocations::allocate(bytes); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocations::take_aligned(bytes, alignment);
+  return allocations::allocate_aligned(bytes, alignment);
 }
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return allocations::take_aligned(bytes, alignment);
+  return allocations::allocate_aligned(bytes, alignment);
 }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocations::take_or_nothing(bytes); }
-void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocations::take_or_nothing(bytes); }
-void operator delete(void* address) noexcept { allocations::give_back(address); }
-void operator delete[](void* address) noexcept { allocations::give_back(address); }
-void operator delete(void* address, std::size_t) noexcept { allocations::give_back(address); }
-void operator delete[](void* address, std::size_t) noexcept { allocations::give_back(address); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocations::allocate_or_null(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocations::allocate_or_null(bytes); }
+void operator delete(void* address) noexcept { allocations::release(address); }
+void operator delete[](void* address) noexcept { allocations::release(address); }
+void operator delete(void* address, std::size_t) noexcept { allocations::release(address); }
+void operator delete[](void* address, std::size_t) noexcept { allocations::release(address); }
 void operator delete(void* address, std::align_val_t) noexcept { std::free(address); }
 void operator delete[](void* address, std::align_val_t) noexcept { std::free(address); }
 void operator delete(void* address, std::size_t, std::align_val_t) noexcept { std::free(address); }

@@ -5,19 +5,19 @@
 
 namespace allocations {
 
-/// Makes allocation `number` of this thread fail, counted from 1; 0: none.
+/// Makes allocation `number` of this thread fail, counted from 1; 0 makes none fail.
 void fail_at(std::int64_t number);
 /// Makes allocation `number` of this thread and all later ones fail.
 void fail_from(std::int64_t number);
 /// Lets all later allocations of this thread succeed. Returns true if one has failed since fail_at().
 bool failed();
 
-/// Makes allocation `number` of all threads together fail.
+/// Makes allocation `number` fail, counted from 1 over all threads.
 void fail_anywhere_at(std::int64_t number);
-bool failed_anywhere();
+/// Lets all later allocations succeed. Returns true if one has failed since fail_anywhere_at().
 
-/// Number of live bytes, and its maximum since restart_peak(); always 0 under sanitizers, which replace the
-/// allocator.
+/// The number of allocated bytes, and its maximum since restart_peak(). Both are always 0 under sanitizers, which
+/// replace the allocator.
 std::int64_t live_bytes();
 std::int64_t peak_bytes();
 void restart_peak();

@@ -1,4 +1,4 @@
-// Arrays in chunks, element by element, and a store that records which chunks each rank accesses.
+// Computes arrays in chunks element by element; and a store that records which chunks each rank accesses.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,7 @@ inline std::int64_t file_position_in_shards(const Extents& index, const Extents&
          file_position(inside, shard, chunk, order);
 }
 
-/// Returns the chunked store of an array whose dense content is `flat`. Bytes of no element are `elsewhere`.
+/// Returns the chunked store of an array whose dense content is `flat`. Bytes outside of the array are `elsewhere`.
 inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& flat, std::byte elsewhere) {
   Bytes result(at(access.offset + padded_elements(access.file_shape, chunk) * access.element_bytes), elsewhere);
   std::copy_n(flat.begin(), access.offset, result.begin());
@@ -84,29 +84,28 @@ inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& fl
   return result;
 }
 
-/// The view of one rank of bytes that all ranks share. Every segment must be within one chunk.
+/// One rank's view of bytes that all ranks share. Every segment must be inside one chunk.
 class ChunkedStore : public plait::store::Store {
  public:
   ChunkedStore(Bytes& bytes, std::int64_t offset, std::int64_t chunk_bytes)
       : bytes_(bytes), offset_(offset), chunk_bytes_(chunk_bytes) {}
 
-  /// The chunks that were read or written through this view, and a flag that is true if a segment crossed the border
-  /// of a chunk.
+  /// The numbers of the chunks that were read or written through this view.
   const std::set<std::int64_t>& touched() const { return touched_; }
-  bool left_a_chunk() const { return left_; }
+  bool crossed_a_chunk_border() const { return crossed_border_; }  ///< by any segment
 
   const std::string& name() const override { return name_; }
   std::int64_t size() override { return static_cast<std::int64_t>(bytes_.size()); }
   std::unique_ptr<plait::store::Pending> submit_read(std::vector<plait::store::ReadSegment> segments) override {
     for (const auto& segment : segments) {
-      note(segment.offset, segment.bytes);
+      record(segment.offset, segment.bytes);
       std::copy_n(bytes_.begin() + segment.offset, segment.bytes, segment.data);
     }
     return std::make_unique<CompletedOperation>();
   }
   std::unique_ptr<plait::store::Pending> submit_write(std::vector<plait::store::WriteSegment> segments) override {
     for (const auto& segment : segments) {
-      note(segment.offset, segment.bytes);
+      record(segment.offset, segment.bytes);
       std::copy_n(segment.data, segment.bytes, bytes_.begin() + segment.offset);
     }
     return std::make_unique<CompletedOperation>();
@@ -117,12 +116,12 @@ class ChunkedStore : public plait::store::Store {
   struct CompletedOperation : plait::store::Pending {
     void complete() override {}
   };
-  void note(std::int64_t offset, std::int64_t bytes) {
+  void record(std::int64_t offset, std::int64_t bytes) {
     if (bytes == 0) return;
     const std::int64_t first = (offset - offset_) / chunk_bytes_;
     const std::int64_t last = (offset + bytes - 1 - offset_) / chunk_bytes_;
     const std::scoped_lock lock(mutex_);
-    left_ = left_ || first != last;
+    crossed_border_ = crossed_border_ || first != last;
     for (std::int64_t chunk = first; chunk <= last; ++chunk) touched_.insert(chunk);
   }
 
@@ -132,7 +131,7 @@ class ChunkedStore : public plait::store::Store {
   std::string name_ = "chunks";
   std::mutex mutex_;
   std::set<std::int64_t> touched_;
-  bool left_ = false;
+  bool crossed_border_ = false;
 };
 
 }  // namespace chunk_case

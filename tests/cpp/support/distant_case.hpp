@@ -1,4 +1,4 @@
-/// Distant files shared by the threads of a team.
+/// Helpers of tests in which the threads of a team, as ranks, share distant files.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline Bytes make_bytes(std::size_t count, unsigned seed) {
   return result;
 }
 
-/// The folder of each test contains the disks of all ranks.
+/// The folder of each test contains one file for the "disk" of each rank.
 class DistantTest : public FolderTest {
  protected:
   std::string disk(int rank) const { return path("disk-" + std::to_string(rank)); }

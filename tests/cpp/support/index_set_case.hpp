@@ -1,4 +1,4 @@
-// Index sets and the lists of their indices. Nothing here uses the library's own arithmetic.
+// Index sets, and the lists of their indices for comparison. The lists are computed without the library's arithmetic.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace oracle {
 
 using plait::Run;
 
-/// A set and its members, made independently of each other.
+/// A set, and the list of its members, which is computed independently.
 struct SetCase {
   IndexSet set;
   Extents list;
@@ -37,7 +37,7 @@ inline std::int64_t run_count(const Extents& list) {
   return runs;
 }
 
-/// Returns the runs of the bits of a mask.
+/// Returns a run for each bit that is set in the mask.
 inline std::vector<Run> runs_of_mask(unsigned mask, std::int64_t bits) {
   std::vector<Run> runs;
   for (std::int64_t i = 0; i < bits; ++i)
@@ -64,7 +64,7 @@ inline SetCase periodic_case(unsigned mask, std::int64_t bits, std::int64_t orig
           list_of_mask(mask, bits, origin, begin, end)};
 }
 
-/// Compares every function of the set with the list, for x up to a little beyond [0, universe).
+/// Compares every function of the set with the list, for x in [-3, universe + 2].
 inline void check(const IndexSet& set, const Extents& list, std::int64_t universe) {
   const auto size = static_cast<std::int64_t>(list.size());
   ASSERT_EQ(list_indices(set), list);
@@ -77,20 +77,20 @@ inline void check(const IndexSet& set, const Extents& list, std::int64_t univers
     run = i > 0 && list[at(i)] == list[at(i - 1)] + 1 ? run + 1 : 1;
     longest = std::max(longest, run);
     ASSERT_EQ(set.at(i), list[at(i)]);
-    std::int64_t behind = list[at(i)];
-    for (std::int64_t j = i; j < size && list[at(j)] == behind; ++j) ++behind;
-    ASSERT_EQ(set.run_end(list[at(i)]), behind);
+    std::int64_t run_end = list[at(i)];
+    for (std::int64_t j = i; j < size && list[at(j)] == run_end; ++j) ++run_end;
+    ASSERT_EQ(set.run_end(list[at(i)]), run_end);
   }
   ASSERT_EQ(set.longest_run(), longest);
   for (std::int64_t x = -3; x <= universe + 2; ++x) {
-    const auto found = std::lower_bound(list.begin(), list.end(), x);
-    ASSERT_EQ(set.contains(x), found != list.end() && *found == x) << x;
-    ASSERT_EQ(set.next(x), found == list.end() ? set.end : *found) << x;
-    ASSERT_EQ(set.count_below(x), found - list.begin()) << x;
+    const auto lower = std::lower_bound(list.begin(), list.end(), x);
+    ASSERT_EQ(set.contains(x), lower != list.end() && *lower == x) << x;
+    ASSERT_EQ(set.next(x), lower == list.end() ? set.end : *lower) << x;
+    ASSERT_EQ(set.count_below(x), lower - list.begin()) << x;
   }
 }
 
-/// Checks the properties of the numbers in every set.
+/// Checks the invariants of the fields of a set.
 inline void check_form(const IndexSet& set) {
   ASSERT_LE(set.origin, set.begin);
   ASSERT_LE(set.begin, set.end);
@@ -98,18 +98,18 @@ inline void check_form(const IndexSet& set) {
   ASSERT_LE(set.pattern_runs(), std::max<std::int64_t>(set.runs(), 1));
   if (!set.pattern) return;
   std::int64_t before = 0;
-  std::int64_t behind = 0;
+  std::int64_t run_end = 0;
   for (const IndexSet::PatternRun& run : *set.pattern) {
     ASSERT_EQ(run.before, before);
-    ASSERT_TRUE(before == 0 ? run.begin == 0 : run.begin > behind);
+    ASSERT_TRUE(before == 0 ? run.begin == 0 : run.begin > run_end);
     ASSERT_GT(run.length, 0);
     before += run.length;
-    behind = run.begin + run.length;
+    run_end = run.begin + run.length;
   }
   ASSERT_GE(set.pattern->size(), 2U);
   ASSERT_EQ(set.length, before);
-  // Only a set of a single period may have a run at the end of the period.
-  ASSERT_TRUE(behind < set.stride || (behind == set.stride && set.end - set.origin <= set.stride));
+  // A run may end at the end of the period only if the set has a single period.
+  ASSERT_TRUE(run_end < set.stride || (run_end == set.stride && set.end - set.origin <= set.stride));
 }
 
 /// Returns sets of every kind with members in [0, 24): empty ones, ranges, blocks, patterns and lists.

@@ -26,10 +26,10 @@ enum class Kind : std::uint8_t {
   kFolder,
   kMemory,  ///< objects are replaced as a whole, as in a network
   kMemoryInPlace,
-  kConcurrent  ///< kMemory with all reads of a batch under way at once
+  kConcurrent  ///< as kMemory, but all reads of a batch are pending at once
 };
 
-/// Completes the last read of a batch first, when all are under way.
+/// Performs all reads of a batch, and then reports them in reverse order.
 class ConcurrentObjects : public plait::store::memory::MemoryObjects {
  public:
   using MemoryObjects::MemoryObjects;
@@ -48,7 +48,7 @@ class ConcurrentObjects : public plait::store::memory::MemoryObjects {
   std::size_t largest_batch_ = 0;
 };
 
-/// Base of tests that run with each kind. Their locations are below root(), and open_objects() opens them.
+/// Base of tests that run with each kind. Objects of tests are below root(), where open_objects() opens them.
 class ObjectStoreTest : public plait_test::FolderTest {
  protected:
   explicit ObjectStoreTest(Kind kind) : kind_(kind) {

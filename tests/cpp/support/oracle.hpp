@@ -1,5 +1,4 @@
-// The expected results of layouts and conversions, computed element by element. Nothing here uses the library's own
-// arithmetic.
+// Computes the expected results of layouts and conversions element by element, without the library's arithmetic.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,8 +22,8 @@ using plait::IndexSet;
 using plait::Layout;
 using plait::Order;
 
-// Sanitizers cost a factor of ten or more. With them, enumerations take only every 127th case; a prime number selects
-// cases of all kinds.
+// Sanitizers make tests at least ten times slower. With them, enumerations take only every 127th case; a prime number
+// selects cases of all kinds.
 #if defined(PLAIT_SANITIZE_ADDRESS) || defined(PLAIT_SANITIZE_THREAD)
 inline constexpr bool kSanitized = true;
 inline constexpr std::int64_t kThinning = 127;
@@ -36,7 +35,7 @@ inline constexpr std::int64_t kThinning = 1;
 /// True in the second level of tests, in which a few suites that take long run a second time (cmake/PlaitTests.cmake).
 inline bool is_thorough() { return std::getenv("PLAIT_TEST_THOROUGH") != nullptr; }
 
-/// Returns the distance between the cases that the enumerations of such suites take.
+/// Enumerations of such suites take one of every sample_interval() cases.
 inline std::int64_t sample_interval() { return kSanitized || is_thorough() ? kThinning : 5; }
 
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -100,7 +99,7 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-/// A layout, element by element.
+/// Where a layout stores each element.
 struct ArrayMap {
   std::vector<Position> positions;            // one for each element, in C order of the global index
   std::vector<Extents> local_shapes;          // one for each rank
@@ -149,7 +148,7 @@ inline std::int64_t dense_offset(const Extents& index, const Extents& shape, Ord
   return offset;
 }
 
-/// Returns C or Fortran order; the tests here use no other one.
+/// Returns the order of a layout, which must be C or Fortran order.
 inline Order storage_order(const Layout& layout) {
   return std::is_sorted(layout.order().begin(), layout.order().end()) ? Order::kC : Order::kFortran;
 }
@@ -186,7 +185,7 @@ inline ArrayMap make_map(const Layout& layout) {
     map.local_shapes.push_back(shape);
     map.indices.push_back(indices);
   }
-  // The rank of each grid position, which is read as a number in C order.
+  // The rank at each grid position; the index is the position's number in C order.
   std::vector<std::int64_t> rank_at(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     rank_at[at(dense_offset(ranks[rank], layout.grid(), Order::kC))] = static_cast<std::int64_t>(rank);
@@ -203,7 +202,7 @@ inline ArrayMap make_map(const Layout& layout) {
   return map;
 }
 
-/// One message, counted element by element.
+/// The size of one message.
 struct Traffic {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -218,17 +217,17 @@ struct Conversion {
 };
 
 inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
-  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> moves;
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> transfers;
   for (std::size_t i = 0; i < source.positions.size(); ++i)
-    moves.emplace_back(source.positions[i].rank, target.positions[i].rank, source.positions[i].offset,
-                       target.positions[i].offset);
-  std::sort(moves.begin(), moves.end());
+    transfers.emplace_back(source.positions[i].rank, target.positions[i].rank, source.positions[i].offset,
+                           target.positions[i].offset);
+  std::sort(transfers.begin(), transfers.end());
   Conversion result;
   std::int64_t run = 0;
-  for (std::size_t i = 0; i < moves.size(); ++i) {
-    const auto& [from, to, a, b] = moves[i];
-    const bool same_pair = i > 0 && std::get<0>(moves[i - 1]) == from && std::get<1>(moves[i - 1]) == to;
-    const bool same_run = same_pair && std::get<2>(moves[i - 1]) + 1 == a && std::get<3>(moves[i - 1]) + 1 == b;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const auto& [from, to, a, b] = transfers[i];
+    const bool same_pair = i > 0 && std::get<0>(transfers[i - 1]) == from && std::get<1>(transfers[i - 1]) == to;
+    const bool same_run = same_pair && std::get<2>(transfers[i - 1]) + 1 == a && std::get<3>(transfers[i - 1]) + 1 == b;
     if (!same_pair) result.traffic.push_back({from, to, 0, 0});
     ++result.traffic.back().elements;
     if (!same_run) {
@@ -242,7 +241,7 @@ inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
   return result;
 }
 
-/// Returns the spelling of the layout's arguments, not of its normal form.
+/// Returns the text of a layout as its arguments state it, not of its normal form.
 inline std::string spelled(const Layout& layout) { return plait::spelling(layout); }
 
 /// Runs `call` and expects an argument error whose message contains `part`.
@@ -261,12 +260,12 @@ void expect_rejected(Call&& call, const std::string& part) {
 /// Returns various distributions for one dimension on `extent` coordinates; all of them are valid.
 inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64_t extent, std::int64_t max_cyclic) {
   std::vector<Distribution> result{Distribution::blocked(), Distribution::balanced()};
-  const std::int64_t least = (size + extent - 1) / extent;
-  for (const std::int64_t block : {least, least + 1, size, size + 3})
-    if (block > 0 && block >= least) result.push_back(Distribution::blocked(block));
+  const std::int64_t min_block = (size + extent - 1) / extent;
+  for (const std::int64_t block : {min_block, min_block + 1, size, size + 3})
+    if (block > 0 && block >= min_block) result.push_back(Distribution::blocked(block));
   for (std::int64_t k = 1; k <= max_cyclic; ++k) result.push_back(Distribution::cyclic(k));
   Extents rising(at(extent), 0);
-  Extents front(at(extent), 0);
+  Extents last_only(at(extent), 0);
   Extents holes(at(extent), 0);
   std::int64_t left = size;
   for (std::int64_t c = 0; c < extent; ++c) {
@@ -274,14 +273,14 @@ inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64
     rising[at(c)] = share;
     left -= share;
   }
-  front[at(extent - 1)] = size;
+  last_only[at(extent - 1)] = size;
   left = size;
   for (std::int64_t c = extent % 2 == 0 ? 1 : 0; c < extent; c += 2) {
     const std::int64_t share = c + 2 >= extent ? left : std::min<std::int64_t>(left, 2);
     holes[at(c)] = share;
     left -= share;
   }
-  for (const Extents& sizes : {rising, front, holes}) result.push_back(Distribution::gen_block(sizes));
+  for (const Extents& sizes : {rising, last_only, holes}) result.push_back(Distribution::gen_block(sizes));
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Headers that most tests include, compiled once for all of them. Each test still includes the headers that it uses.
+// Headers that most tests include, compiled once for all tests. Each test still includes the headers that it uses.
 #pragma once
 
 #include <gtest/gtest.h>

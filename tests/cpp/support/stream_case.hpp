@@ -1,4 +1,4 @@
-// Ranks that are threads, and files whose elements are their own numbers.
+// Helpers of tests of streams: ranks that are threads, and files in which element i has the value i.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ namespace stream_case {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Number of ranks, and the number of ranks on each node; 0: all on one node.
+/// The number of ranks, and the number of ranks on each node (0: all ranks are on one node).
 struct Ranks {
   int count = 1;
   int on_a_node = 0;
@@ -56,14 +56,14 @@ inline void on_ranks(const Ranks& ranks, const std::function<void(const plait::C
   });
 }
 
-/// Delays a rank at random, so that it is out of step with the others.
+/// Delays a rank at random, so that the ranks make their calls at different times.
 class RandomDelay {
  public:
   RandomDelay(int seed, int rank) : random_(static_cast<std::uint32_t>(seed * 100 + rank)) {}
   /// Returns a random number from 0 to `most`.
-  std::int64_t upto(std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(0, most)(random_); }
-  void dawdle() {
-    if (upto(3) == 0) std::this_thread::sleep_for(std::chrono::microseconds(upto(400)));
+  std::int64_t up_to(std::int64_t max) { return std::uniform_int_distribution<std::int64_t>(0, max)(random_); }
+  void sleep_randomly() {
+    if (up_to(3) == 0) std::this_thread::sleep_for(std::chrono::microseconds(up_to(400)));
   }
 
  private:
@@ -108,9 +108,9 @@ inline std::byte* bytes(Numbers& numbers) { return reinterpret_cast<std::byte*>(
 /// Returns the numbers that a stream reads.
 inline Numbers read(plait::Stream& stream, std::int64_t count) {
   Numbers numbers(static_cast<std::size_t>(count), -1);
-  const std::int64_t got = stream.read(bytes(numbers), count);
-  for (auto i = static_cast<std::size_t>(got); i < numbers.size(); ++i) EXPECT_EQ(numbers[i], -1);
-  numbers.resize(static_cast<std::size_t>(got));
+  const std::int64_t elements_read = stream.read(bytes(numbers), count);
+  for (auto i = static_cast<std::size_t>(elements_read); i < numbers.size(); ++i) EXPECT_EQ(numbers[i], -1);
+  numbers.resize(static_cast<std::size_t>(elements_read));
   return numbers;
 }
 

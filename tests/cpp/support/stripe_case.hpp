@@ -33,7 +33,7 @@ using plait::base::text;
 using stripe::Description;
 using Bytes = std::vector<std::byte>;
 
-/// Returns the driver of a name, for files that one process opens or makes.
+/// Returns the driver of a name, which must be one of files that a single process opens or makes.
 inline const plait::driver::FileDriver& find_driver(const std::string& name) {
   return dynamic_cast<const plait::driver::FileDriver&>(plait::driver::find_driver(name));
 }

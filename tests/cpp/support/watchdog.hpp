@@ -12,7 +12,7 @@
 
 namespace plait_test {
 
-/// Aborts the program, with the name of the operation, if it has not ended within 20 seconds.
+/// Prints the name of an operation and aborts the program if the operation has not ended within 20 seconds.
 class Watchdog {
  public:
   explicit Watchdog(std::string what)

@@ -1,4 +1,4 @@
-// Transports around another one: workers with random delays, and workers that appear to be on several nodes.
+// Transports that wrap another one: with delays, as separate processes, or as if the workers were on several nodes.
 #pragma once
 
 #include <algorithm>
@@ -58,14 +58,14 @@ class WrappedTransport : public Transport {
   Transport& inner_;
 };
 
-/// Threads that, like processes, access no memory of each other except shared memory and windows.
+/// Makes threads behave like processes: they access no memory of each other except shared memory and windows.
 class LikeProcesses : public WrappedTransport {
  public:
   using WrappedTransport::WrappedTransport;
   bool one_process() const override { return false; }
 };
 
-/// Gates that look up a slot with a function of their own.
+/// Gates that find slots by a function.
 class WrappedGates : public Gates {
  public:
   using FindSlot = std::function<Slot&(int node_rank, int index)>;
@@ -78,7 +78,7 @@ class WrappedGates : public Gates {
   FindSlot find_;
 };
 
-/// Calls `delay(peer)` before its worker accesses a slot of a peer.
+/// Calls `delay(peer)` before each access of its worker to a slot of `peer`.
 class DelayedTransport : public WrappedTransport {
  public:
   DelayedTransport(Transport& inner, std::function<void(int)> delay)
@@ -95,14 +95,14 @@ class DelayedTransport : public WrappedTransport {
   WrappedGates gates_;
 };
 
-/// Makes each `most` workers of a team a node of their own.
+/// Splits the workers of a team into nodes of at most `max_per_node` workers.
 class SeveralNodes : public WrappedTransport {
  public:
-  SeveralNodes(Transport& inner, int most)
+  SeveralNodes(Transport& inner, int max_per_node)
       : WrappedTransport(inner),
-        max_(most),
-        first_(inner.rank() / most * most),
-        node_size_(std::min(most, inner.size() - first_)),
+        max_(max_per_node),
+        first_(inner.rank() / max_per_node * max_per_node),
+        node_size_(std::min(max_per_node, inner.size() - first_)),
         windows_(*this),
         gates_(inner.gates(),
                [this](int node_rank, int index) -> Slot& { return inner_.gates().slot(first_ + node_rank, index); }) {}
@@ -126,16 +126,16 @@ class SeveralNodes : public WrappedTransport {
   Gates& gates() override { return gates_; }
   std::span<std::byte> note(int node_rank) override { return inner_.note(first_ + node_rank); }
   void broadcast_to_nodes(std::span<std::byte> bytes) override {
-    const auto complete = [](auto&& start) { surely(start)->complete(); };
+    const auto complete = [](auto&& start) { retry_allocation(start)->complete(); };
     if (first_ != 0) return complete([&] { return inner_.receive(0, bytes); });
     for (int leader = node_size_; leader < inner_.size(); leader += node_size_)
       complete([&] { return inner_.send(leader, bytes); });
   }
 
  private:
-  /// Retries without memory, because MPI does not use the allocator of C++ for this.
+  /// Repeats `start` until it gets memory: MPI, which this stands for, does not allocate by operator new here.
   template <typename Start>
-  static std::unique_ptr<Ticket> surely(Start&& start) {
+  static std::unique_ptr<Ticket> retry_allocation(Start&& start) {
     while (true) {
       try {
         return start();

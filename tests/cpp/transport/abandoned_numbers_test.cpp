@@ -1,4 +1,4 @@
-// Numbers of what was given up, with memory and without.
+// Numbers of abandoned objects, with and without memory.
 #include "transport/abandoned_numbers.hpp"
 
 #include <gtest/gtest.h>
@@ -11,24 +11,24 @@ namespace {
 
 using plait::transport::AbandonedNumbers;
 
-TEST(GivenUpNumbers, AreAllKeptWhereThereIsMemory) {
-  AbandonedNumbers given_up;
+TEST(AbandonedNumbers, AreAllRecordedIfThereIsMemory) {
+  AbandonedNumbers abandoned;
   for (std::int64_t number = 1; number <= 200; number += 2) {
-    given_up.prepare();
-    given_up.insert(number);
-    given_up.insert(number);
+    abandoned.prepare();
+    abandoned.insert(number);
+    abandoned.insert(number);
   }
-  for (std::int64_t number = 1; number <= 200; ++number) EXPECT_EQ(given_up.contains(number), number % 2 == 1);
+  for (std::int64_t number = 1; number <= 200; ++number) EXPECT_EQ(abandoned.contains(number), number % 2 == 1);
 }
 
-TEST(GivenUpNumbers, WithoutMemoryTheLastOnesAreKept) {
-  AbandonedNumbers given_up;
+TEST(AbandonedNumbers, TheLatestAreRecordedWithoutMemory) {
+  AbandonedNumbers abandoned;
   std::int64_t number = 0;
   allocations::fail_from(1);
-  for (; number < 200; ++number) given_up.insert(number);
+  for (; number < 200; ++number) abandoned.insert(number);
   EXPECT_FALSE(allocations::failed());
-  EXPECT_TRUE(given_up.contains(199));
-  EXPECT_TRUE(given_up.contains(190));
+  EXPECT_TRUE(abandoned.contains(199));
+  EXPECT_TRUE(abandoned.contains(190));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// CallGate: calls pass, wait, run one at a time, or fail.
+// A call gate lets calls pass, makes them wait, runs them one at a time, or fails them.
 #include "transport/call_gate.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using plait::transport::CallGate;
 
-/// Threads that call again and again, until the gate is closed, and count how many of them are in a call.
+/// Threads that make calls until the gate is closed, and count how many threads are in a call.
 class Callers {
  public:
   Callers(CallGate& gate, int count) : gate_(gate) {
@@ -27,7 +27,7 @@ class Callers {
   Callers& operator=(const Callers&) = delete;
 
   int inside() const { return inside_; }
-  int most() const { return max_; }
+  int maximum() const { return max_; }
   long calls() const { return calls_; }
   void reset() { max_ = 0; }
   /// Waits until `more` calls have ended.
@@ -40,7 +40,7 @@ class Callers {
   void call() {
     while (gate_.enter()) {
       const int inside = ++inside_;
-      for (int most = max_; most < inside && !max_.compare_exchange_weak(most, inside);) continue;
+      for (int maximum = max_; maximum < inside && !max_.compare_exchange_weak(maximum, inside);) continue;
       std::this_thread::yield();
       --inside_;
       ++calls_;
@@ -55,7 +55,7 @@ class Callers {
   std::vector<std::thread> threads_;
 };
 
-TEST(CallGate, PauseWaitsForCallsAndHoldsBackOthers) {
+TEST(CallGate, PauseWaitsForCallsAndBlocksNewOnes) {
   CallGate gate;
   Callers callers(gate, 4);
   for (int round = 0; round < 100; ++round) {
@@ -69,7 +69,7 @@ TEST(CallGate, PauseWaitsForCallsAndHoldsBackOthers) {
   }
 }
 
-TEST(CallGate, SerializeLetsInOneThreadAtATime) {
+TEST(CallGate, SerializeAdmitsOneThreadAtATime) {
   CallGate gate;
   Callers callers(gate, 4);
   callers.wait(100);
@@ -77,7 +77,7 @@ TEST(CallGate, SerializeLetsInOneThreadAtATime) {
   callers.reset();
   gate.serialize();
   callers.wait(1000);
-  EXPECT_EQ(callers.most(), 1);
+  EXPECT_EQ(callers.max_inside(), 1);
   EXPECT_TRUE(gate.close());
   EXPECT_EQ(callers.inside(), 0);
 }
@@ -97,7 +97,7 @@ TEST(CallGate, CloseFailsCallsThatWait) {
   EXPECT_FALSE(gate.enter());
 }
 
-TEST(CallGate, ACallInsideAnotherOnePasses) {
+TEST(CallGate, ANestedCallPasses) {
   CallGate gate;
   ASSERT_TRUE(gate.enter());
   std::thread pauser([&] { EXPECT_TRUE(gate.pause()); });
@@ -114,7 +114,7 @@ TEST(CallGate, ACallInsideAnotherOnePasses) {
   gate.leave();
 }
 
-TEST(CallGate, ACallThatTheEndInterruptsIsNotWaitedFor) {
+TEST(CallGate, CloseDoesNotWaitForTheCallThatItInterrupts) {
   CallGate gate;
   ASSERT_TRUE(gate.enter());
   EXPECT_TRUE(gate.close());  // as in a signal handler
@@ -122,7 +122,7 @@ TEST(CallGate, ACallThatTheEndInterruptsIsNotWaitedFor) {
   EXPECT_FALSE(gate.enter());
 }
 
-TEST(CallGate, WaitsForACallThatNeverReturnsOnlySoLong) {
+TEST(CallGate, WaitsForACallThatNeverReturnsOnlyForALimitedTime) {
   CallGate gate;
   std::atomic<bool> inside{false};
   std::atomic<bool> ends{false};
@@ -135,7 +135,7 @@ TEST(CallGate, WaitsForACallThatNeverReturnsOnlySoLong) {
   while (!inside) std::this_thread::sleep_for(100us);
   EXPECT_FALSE(gate.pause(5ms));
   gate.serialize();
-  EXPECT_TRUE(gate.enter());  // one that never returns does not keep others out for ever
+  EXPECT_TRUE(gate.enter());  // a call that never returns does not block other calls for ever
   gate.leave();
   EXPECT_FALSE(gate.close());
   ends = true;

@@ -205,9 +205,9 @@ TEST_P(TransportTest, CountersAreSharedByAllWorkers) {
     EXPECT_EQ(one->load(), kWorkers * kTimes);
     EXPECT_EQ(other->load(), -5);
     agree(transport, nullptr);
-    const std::int64_t found = other->compare_swap(-5, transport.rank());
+    const std::int64_t actual = other->compare_swap(-5, transport.rank());
     agree(transport, nullptr);
-    EXPECT_TRUE(found == -5 ? other->load() == transport.rank() : found == other->load());
+    EXPECT_TRUE(actual == -5 ? other->load() == transport.rank() : actual == other->load());
   });
 }
 

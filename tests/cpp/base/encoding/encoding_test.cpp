@@ -27,7 +27,7 @@ constexpr EncodingSource kTest{"a test's message", "repair the test", EBADMSG};
 enum class Colour : std::uint8_t { kRed, kGreen, kBlue };
 constexpr Colour last_value(Colour /*any*/) { return Colour::kBlue; }
 
-/// One whose vectors are copied as a whole.
+/// A record whose fields are contiguous, so that vectors of it are copied as a whole.
 struct Entry {
   static constexpr bool kContiguousFields = true;
   std::int64_t offset = 0;
@@ -84,37 +84,37 @@ class RandomValues {
 
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
   std::string text() {
-    std::string made(below(10) == 0 ? below(400) : below(6), ' ');
-    for (char& one : made) one = static_cast<char>(below(256));
-    if (made.starts_with('!')) made[0] = '?';
-    return made;
+    std::string created(below(10) == 0 ? below(400) : below(6), ' ');
+    for (char& letter : created) letter = static_cast<char>(below(256));
+    if (created.starts_with('!')) created[0] = '?';
+    return created;
   }
   Inner inner() {
-    Inner made{text(), std::nullopt};
+    Inner created{text(), std::nullopt};
     if (below(2) == 0) {
-      made.words.emplace();
-      fill(*made.words, [this] { return text(); });
+      created.words.emplace();
+      fill(*created.words, [this] { return text(); });
     }
-    return made;
+    return created;
   }
   Outer outer() {
-    Outer made;
-    made.flag = below(2) == 1;
-    made.colour = static_cast<Colour>(below(3));
-    made.small = static_cast<std::int8_t>(random_());
-    made.large = random_() >> below(64);
-    made.single = static_cast<float>(below(1000)) / 7;
-    made.real = static_cast<double>(random_()) * 1e-300;
-    fill(made.extents, [this] { return static_cast<std::int64_t>(random_()); });
-    fill(made.raw, [this] { return static_cast<std::byte>(below(256)); });
-    fill(made.entries,
+    Outer created;
+    created.flag = below(2) == 1;
+    created.colour = static_cast<Colour>(below(3));
+    created.small = static_cast<std::int8_t>(random_());
+    created.large = random_() >> below(64);
+    created.single = static_cast<float>(below(1000)) / 7;
+    created.real = static_cast<double>(random_()) * 1e-300;
+    fill(created.extents, [this] { return static_cast<std::int64_t>(random_()); });
+    fill(created.raw, [this] { return static_cast<std::byte>(below(256)); });
+    fill(created.entries,
          [this] { return Entry{static_cast<std::int64_t>(random_()), static_cast<std::uint32_t>(random_()), 7}; });
-    fill(made.inner, [this] { return inner(); });
-    made.attributes = {{text(), std::int64_t{-4}}, {text(), 0.25}, {text(), text()}};
-    made.pair = {static_cast<int>(random_()), text()};
-    made.tuple = {static_cast<Colour>(below(3)), below(2) == 1};
-    for (std::uint16_t& one : made.triple) one = static_cast<std::uint16_t>(random_());
-    return made;
+    fill(created.inner, [this] { return inner(); });
+    created.attributes = {{text(), std::int64_t{-4}}, {text(), 0.25}, {text(), text()}};
+    created.pair = {static_cast<int>(random_()), text()};
+    created.tuple = {static_cast<Colour>(below(3)), below(2) == 1};
+    for (std::uint16_t& number : created.triple) number = static_cast<std::uint16_t>(random_());
+    return created;
   }
   std::string damaged(std::string bytes) {
     for (std::uint64_t times = 1 + below(3); times > 0 && !bytes.empty(); --times) {
@@ -149,7 +149,7 @@ std::string catch_error(const std::string& bytes) {
   return "";
 }
 
-TEST(Encoding, GivesBackWhatItWasGiven) {
+TEST(Encoding, DecodesToTheEncodedValue) {
   RandomValues random(1);
   for (int times = 0; times < 2000; ++times) {
     const Outer value = random.outer();
@@ -171,7 +171,7 @@ TEST(Encoding, CopiesContiguousRecordsAsAWholeWithTheSameBytes) {
   EXPECT_EQ(encode(std::vector{entry, entry}), '\2' + encode(entry) + encode(entry));
 }
 
-TEST(Encoding, CutAnywhereIsAnError) {
+TEST(Encoding, TruncatedBytesAreAnError) {
   RandomValues random(2);
   for (int times = 0; times < 30; ++times) {
     const std::string bytes = encode(random.outer());
@@ -181,7 +181,7 @@ TEST(Encoding, CutAnywhereIsAnError) {
   }
 }
 
-TEST(Encoding, DamagedIsAnErrorOrTheOnlyEncodingOfAnotherValue) {
+TEST(Encoding, DamagedBytesAreAnErrorOrTheOnlyEncodingOfAnotherValue) {
   RandomValues random(3);
   int errors = 0;
   for (int times = 0; times < 20000; ++times) {
@@ -200,7 +200,7 @@ TEST(Encoding, DamagedIsAnErrorOrTheOnlyEncodingOfAnotherValue) {
   EXPECT_LT(errors, 20000);
 }
 
-TEST(Encoding, ReservesNoMemoryForElementsThatAreNotThere) {
+TEST(Encoding, ReservesNoMemoryForMissingElements) {
   // The longest length that fits 64 bits, and one that exceeds its bytes by one element.
   const std::string longest = std::string(9, '\xff') + '\1';
   for (const std::string& bytes : {longest, longest + std::string(80, '\0'), '\2' + std::string(15, '\0')}) {
@@ -229,7 +229,7 @@ TEST(Encoding, RejectsOtherSpellingsOfAValue) {
   rejects(std::map<std::string, bool>(), "\2\1a\0\1a\1"s);
 }
 
-TEST(Encoding, SaysWhereItIsDamagedAndWhatToDo) {
+TEST(Encoding, ErrorsStateThePositionAndWhatToDo) {
   std::string why;
   try {
     (void)decode<std::vector<std::string>>(std::string("\2\1ab"), kTest);

@@ -1,4 +1,4 @@
-// Room in files is reserved though signals come all the time.
+// allot() reserves space in files, also if signals interrupt it.
 #include "base/files/allot.hpp"
 
 #include <gtest/gtest.h>
@@ -20,14 +20,14 @@ class Allot : public testing::Test {
   Allot() : file_(::memfd_create("plait-test", MFD_CLOEXEC)) {}
   ~Allot() override { ::close(file_); }
   std::int64_t size() const {
-    struct stat found{};
-    ::fstat(file_, &found);
-    return found.st_size;
+    struct stat actual{};
+    ::fstat(file_, &actual);
+    return actual.st_size;
   }
   int file_;
 };
 
-TEST_F(Allot, MakesAFileSoLong) {
+TEST_F(Allot, ExtendsTheFile) {
   EXPECT_EQ(allot(file_, 0, 0), 0);
   EXPECT_EQ(size(), 0);
   EXPECT_EQ(allot(file_, 0, 5000), 0);
@@ -36,7 +36,7 @@ TEST_F(Allot, MakesAFileSoLong) {
   EXPECT_EQ(size(), 3000 + (std::int64_t{64} << 20) + 1);
 }
 
-TEST_F(Allot, SaysWhyNot) { EXPECT_EQ(allot(-1, 0, 100), EBADF); }
+TEST_F(Allot, ReturnsTheError) { EXPECT_EQ(allot(-1, 0, 100), EBADF); }
 
 TEST_F(Allot, SignalsDoNotStopIt) {
   struct sigaction action{};

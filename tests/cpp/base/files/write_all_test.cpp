@@ -1,4 +1,4 @@
-// Bytes are written as a whole, or the error is returned.
+// write_all() writes all bytes or returns the error.
 #include "base/files/write_all.hpp"
 
 #include <gtest/gtest.h>
@@ -27,10 +27,11 @@ TEST_F(WriteAll, WritesAtItsOffset) {
   const std::vector<std::byte> bytes(100'000, std::byte{7});
   EXPECT_EQ(write_all(file_, bytes, 5000), 0);
   EXPECT_EQ(write_all(file_, {}, 0), 0);
-  std::vector<std::byte> found(bytes.size() + 5001);
-  ASSERT_EQ(::pread(file_, found.data(), found.size(), 0), static_cast<ssize_t>(bytes.size() + 5000));
-  EXPECT_TRUE(std::all_of(found.begin(), found.begin() + 5000, [](std::byte value) { return value == std::byte{0}; }));
-  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), found.begin() + 5000));
+  std::vector<std::byte> actual(bytes.size() + 5001);
+  ASSERT_EQ(::pread(file_, actual.data(), actual.size(), 0), static_cast<ssize_t>(bytes.size() + 5000));
+  EXPECT_TRUE(
+      std::all_of(actual.begin(), actual.begin() + 5000, [](std::byte value) { return value == std::byte{0}; }));
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), actual.begin() + 5000));
 }
 
 TEST_F(WriteAll, ReturnsTheErrorOfTheSystem) {
@@ -39,7 +40,7 @@ TEST_F(WriteAll, ReturnsTheErrorOfTheSystem) {
   EXPECT_EQ(write_all(file_, bytes, -1), EINVAL);
 }
 
-TEST_F(WriteAll, GoesOnAfterAPart) {
+TEST_F(WriteAll, ContinuesAfterAPartialWrite) {
   // The first call writes up to the limit, and the next one fails.
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

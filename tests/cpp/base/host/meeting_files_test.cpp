@@ -1,4 +1,4 @@
-// The folder in which programs meet, and locks that last as long as their holder.
+// The folder in which programs meet, and locks that the kernel releases when their holder ends.
 #include "base/host/meeting_files.hpp"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ namespace {
 namespace host = plait::base::host;
 using plait::base::Descriptor;
 
-/// PLAIT_MEET for one test.
+/// Sets PLAIT_MEET during the lifetime of this object.
 class MeetingVariable {
  public:
   explicit MeetingVariable(const std::string& folder) { ::setenv("PLAIT_MEET", folder.c_str(), 1); }
@@ -28,7 +28,7 @@ class MeetingVariable {
   MeetingVariable& operator=(const MeetingVariable&) = delete;
 };
 
-std::string refusal() {
+std::string folder_error() {
   try {
     return "accepted " + host::meeting_folder();
   } catch (const plait::Error& error) {
@@ -38,33 +38,34 @@ std::string refusal() {
 
 using MeetingFolder = plait_test::FolderTest;
 
-TEST_F(MeetingFolder, IsOneThatNobodyElseSees) {
+TEST_F(MeetingFolder, MustBeAccessibleOnlyToItsOwner) {
   const std::string name = path("meet");
   const MeetingVariable named(name);
-  EXPECT_NE(refusal().find(name + " in which programs are to meet: No such file"), std::string::npos) << refusal();
+  EXPECT_NE(folder_error().find(name + " in which programs are to meet: No such file"), std::string::npos)
+      << folder_error();
   ASSERT_EQ(::mkdir(name.c_str(), 0700), 0);
   EXPECT_EQ(host::meeting_folder(), name);
   ASSERT_EQ(::chmod(name.c_str(), 0750), 0);
-  EXPECT_NE(refusal().find("say chmod 700 " + name), std::string::npos) << refusal();
+  EXPECT_NE(folder_error().find("say chmod 700 " + name), std::string::npos) << folder_error();
   const MeetingVariable file(path("file"));
   Descriptor(::open(path("file").c_str(), O_CREAT | O_RDWR, 0600));
-  EXPECT_NE(refusal().find("Not a directory"), std::string::npos) << refusal();
+  EXPECT_NE(folder_error().find("Not a directory"), std::string::npos) << folder_error();
 }
 
 class MeetingLocks : public plait_test::FolderTest {
  protected:
-  Descriptor opened() const { return Descriptor(::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)); }
+  Descriptor open_locks() const { return Descriptor(::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)); }
 
   std::string path_ = path("locks");
 };
 
-TEST_F(MeetingLocks, GoWithTheLastCopyOfTheirDescriptor) {
-  const Descriptor other = opened();
+TEST_F(MeetingLocks, AreReleasedWithTheLastCopyOfTheirDescriptor) {
+  const Descriptor other = open_locks();
   {
-    const Descriptor one = opened();
+    const Descriptor first = open_locks();
     EXPECT_FALSE(host::is_locked(other.number()));
-    ASSERT_TRUE(host::take_lock(one.number()));
-    EXPECT_FALSE(host::is_locked(one.number())) << "seen by its holder";
+    ASSERT_TRUE(host::take_lock(first.number()));
+    EXPECT_FALSE(host::is_locked(first.number())) << "asked by its holder";
     EXPECT_TRUE(host::is_locked(other.number()));
     EXPECT_FALSE(host::take_lock(other.number()));
   }
@@ -72,26 +73,26 @@ TEST_F(MeetingLocks, GoWithTheLastCopyOfTheirDescriptor) {
   EXPECT_TRUE(host::take_lock(other.number()));
 }
 
-TEST_F(MeetingLocks, AreOnRangesOfTheirOwn) {
-  const Descriptor one = opened();
-  const Descriptor other = opened();
-  ASSERT_TRUE(host::take_lock(one.number(), {3, 1}));
+TEST_F(MeetingLocks, ApplyToRanges) {
+  const Descriptor first = open_locks();
+  const Descriptor other = open_locks();
+  ASSERT_TRUE(host::take_lock(first.number(), {3, 1}));
   EXPECT_TRUE(host::is_locked(other.number(), {0, 4}));
   EXPECT_FALSE(host::is_locked(other.number(), {0, 3}));
   EXPECT_FALSE(host::is_locked(other.number(), {4, 100}));
-  EXPECT_TRUE(host::take_lock(other.number(), {4, 0})) << "all that follows";
-  EXPECT_TRUE(host::is_locked(one.number(), {1000, 1}));
+  EXPECT_TRUE(host::take_lock(other.number(), {4, 0})) << "from byte 4 to the end";
+  EXPECT_TRUE(host::is_locked(first.number(), {1000, 1}));
   host::give_lock(other.number(), {4, 0});
-  EXPECT_FALSE(host::is_locked(one.number(), {1000, 1}));
+  EXPECT_FALSE(host::is_locked(first.number(), {1000, 1}));
 }
 
-TEST_F(MeetingLocks, TellWhetherTheirFileIsStillTheOneOfThatName) {
-  const Descriptor one = opened();
-  EXPECT_TRUE(host::leads_to(path_, one.number()));
+TEST_F(MeetingLocks, DetectThatTheirFileWasReplaced) {
+  const Descriptor first = open_locks();
+  EXPECT_TRUE(host::leads_to(path_, first.number()));
   ASSERT_EQ(::unlink(path_.c_str()), 0);
-  EXPECT_FALSE(host::leads_to(path_, one.number()));
-  const Descriptor next = opened();
-  EXPECT_FALSE(host::leads_to(path_, one.number()));
+  EXPECT_FALSE(host::leads_to(path_, first.number()));
+  const Descriptor next = open_locks();
+  EXPECT_FALSE(host::leads_to(path_, first.number()));
   EXPECT_TRUE(host::leads_to(path_, next.number()));
 }
 

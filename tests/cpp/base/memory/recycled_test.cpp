@@ -1,4 +1,4 @@
-// Blocks for results: when they are used again, what bounds those that wait, and what children of a fork have of them.
+// Blocks for results: their reuse, the bound on cached blocks, and blocks in forked children.
 #include "base/memory/recycled.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class RecycledBlocks : public testing::Test {
     set_max_recycled(before_);
   }
 
-  static std::byte* once(std::int64_t bytes) {
+  static std::byte* allocate_and_free(std::int64_t bytes) {
     const RecycledBlock block(bytes);
     std::memset(block.data(), 1, static_cast<std::size_t>(bytes));
     return block.data();
@@ -46,7 +46,7 @@ class RecycledBlocks : public testing::Test {
 };
 
 TEST_F(RecycledBlocks, TheNextBlockOfItsSizeIsTheSameMemory) {
-  std::byte* const first = once(9 * kMiB);
+  std::byte* const first = allocate_and_free(9 * kMiB);
   EXPECT_GE(waiting_recycled(), 9 * kMiB);
   const RecycledBlock next(9 * kMiB - 5);
   EXPECT_EQ(next.data(), first);
@@ -55,7 +55,7 @@ TEST_F(RecycledBlocks, TheNextBlockOfItsSizeIsTheSameMemory) {
   EXPECT_NE(other.data(), first);
 }
 
-TEST_F(RecycledBlocks, BlocksHaveTheBytesAskedForAndLittleMore) {
+TEST_F(RecycledBlocks, BlocksHaveTheRequestedBytesAndLittleMore) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (const std::int64_t bytes : {std::int64_t{1}, kMinRecycled, kMinRecycled + 1, 3 * kMiB - 7, 33 * kMiB}) {
     const RecycledBlock block(bytes);
@@ -66,24 +66,24 @@ TEST_F(RecycledBlocks, BlocksHaveTheBytesAskedForAndLittleMore) {
   }
 }
 
-TEST_F(RecycledBlocks, WhatWaitsIsBoundedAndTheOldestGoesFirst) {
+TEST_F(RecycledBlocks, CachedBlocksAreBoundedAndTheOldestIsFreedFirst) {
   set_max_recycled(20 * kMiB);
-  once(8 * kMiB);
-  std::byte* const middle = once(9 * kMiB);
-  once(10 * kMiB);
+  allocate_and_free(8 * kMiB);
+  std::byte* const middle = allocate_and_free(9 * kMiB);
+  allocate_and_free(10 * kMiB);
   EXPECT_LE(waiting_recycled(), 20 * kMiB);
-  EXPECT_EQ(once(9 * kMiB), middle);
-  once(21 * kMiB);
+  EXPECT_EQ(allocate_and_free(9 * kMiB), middle);
+  allocate_and_free(21 * kMiB);
   EXPECT_LE(waiting_recycled(), 20 * kMiB);
   set_max_recycled(9 * kMiB);
   EXPECT_LE(waiting_recycled(), 9 * kMiB);
   EXPECT_EQ(set_max_recycled(0), 9 * kMiB);
   EXPECT_EQ(waiting_recycled(), 0);
-  once(8 * kMiB);
+  allocate_and_free(8 * kMiB);
   EXPECT_EQ(waiting_recycled(), 0);
 }
 
-TEST_F(RecycledBlocks, ManySmallOnesAreBoundedAsWell) {
+TEST_F(RecycledBlocks, ManySmallBlocksAreBoundedAsWell) {
   set_max_recycled(1024 * kMiB);
   std::vector<std::unique_ptr<RecycledBlock>> blocks;
   for (int i = 0; i < 100; ++i) blocks.push_back(std::make_unique<RecycledBlock>(kMiB));
@@ -92,7 +92,7 @@ TEST_F(RecycledBlocks, ManySmallOnesAreBoundedAsWell) {
   EXPECT_LE(waiting_recycled(), 64 * kMiB);
 }
 
-TEST_F(RecycledBlocks, ThreadsGetBlocksOfTheirOwn) {
+TEST_F(RecycledBlocks, ThreadsGetDifferentBlocks) {
   std::vector<std::thread> threads;
   for (int t = 1; t <= 4; ++t)
     threads.emplace_back([t] {
@@ -106,16 +106,16 @@ TEST_F(RecycledBlocks, ThreadsGetBlocksOfTheirOwn) {
   EXPECT_LE(waiting_recycled(), 64 * kMiB);
 }
 
-TEST_F(RecycledBlocks, AChildHasNothingOfWhatWaitsAndMayDropWhatItsParentHolds) {
+TEST_F(RecycledBlocks, AChildHasNoCachedBlocksAndMayFreeBlocksOfItsParent) {
   auto held = std::make_unique<RecycledBlock>(8 * kMiB);
   std::memset(held->data(), 7, 8U << 20);
-  std::byte* const waits = once(16 * kMiB);
+  std::byte* const cached = allocate_and_free(16 * kMiB);
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);
     bool good = waiting_recycled() == 0 && held->data()[5] == std::byte{7};
-    unsigned char there = 0;
-    good = good && ::mincore(waits, 1, &there) != 0;  // not even mapped
+    unsigned char resident = 0;
+    good = good && ::mincore(cached, 1, &resident) != 0;  // fails because the block is not mapped in the child
     std::memset(held->data(), 8, 8U << 20);
     held.reset();
     good = good && waiting_recycled() >= 8 * kMiB;
@@ -125,16 +125,16 @@ TEST_F(RecycledBlocks, AChildHasNothingOfWhatWaitsAndMayDropWhatItsParentHolds) 
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(held->data()[5], std::byte{7});
-  EXPECT_EQ(once(16 * kMiB), waits);
+  EXPECT_EQ(allocate_and_free(16 * kMiB), cached);
   const RecycledBlock again(16 * kMiB);
-  const pid_t next = ::fork();  // a block that has waited is an ordinary one again
+  const pid_t next = ::fork();  // a block from the cache is inherited like any other block
   if (next == 0) ::_exit(again.data()[5] == std::byte{1} ? 0 : 1);
   ::waitpid(next, &status, 0);
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(RecycledBlocks, MoreThanThereIsIsRefused) {
-  once(8 * kMiB);
+TEST_F(RecycledBlocks, TooLargeBlocksThrow) {
+  allocate_and_free(8 * kMiB);
   for (const std::int64_t bytes :
        {std::int64_t{1} << 60, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()})
     EXPECT_THROW(RecycledBlock{bytes}, std::bad_alloc) << bytes;
@@ -142,18 +142,18 @@ TEST_F(RecycledBlocks, MoreThanThereIsIsRefused) {
   EXPECT_THROW(set_max_recycled(-1), plait::Error);
 }
 
-TEST_F(RecycledBlocks, NothingWaitsWhereAddressesAreLimited) {
+TEST_F(RecycledBlocks, NothingIsCachedIfAddressSpaceIsLimited) {
   for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
-    once(8 * kMiB);
+    allocate_and_free(8 * kMiB);
     auto held = std::make_unique<RecycledBlock>(16 * kMiB);
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(60);
-      once(8 * kMiB);
+      allocate_and_free(8 * kMiB);
       bool good = waiting_recycled() >= 8 * kMiB;
       rlimit limit{};
       ::getrlimit(kind, &limit);
-      limit.rlim_cur = rlim_t{1} << 60;  // more than there are, so that nothing else fails
+      limit.rlim_cur = rlim_t{1} << 60;  // larger than the address space, so that nothing else fails
       good = good && ::setrlimit(kind, &limit) == 0;
       held.reset();
       ::_exit(good && waiting_recycled() == 0 ? 0 : 1);
@@ -164,7 +164,7 @@ TEST_F(RecycledBlocks, NothingWaitsWhereAddressesAreLimited) {
   }
 }
 
-/// In processes of their own, as the variable is read once.
+/// Each case runs in its own process, because the variable is read only once.
 TEST(RecycledSetting, IsReadAtTheFirstUse) {
   const auto in_child = [](const char* value, auto&& body) {
     const std::string call = value;

@@ -1,4 +1,4 @@
-// Signals come by the pipe whichever thread they are for, and are handled as before once they are left.
+// Signals of any thread are reported through the pipe; leave_signals() restores their former handling.
 #include "base/signals/signal_pipe.hpp"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ using plait::base::SignalRecord;
 using plait::base::watch_signals;
 
 std::vector<SignalRecord> read_signals(int descriptor) {
-  pollfd one{descriptor, POLLIN, 0};
-  ::poll(&one, 1, 5000);
+  pollfd poll_entry{descriptor, POLLIN, 0};
+  ::poll(&poll_entry, 1, 5000);
   std::array<SignalRecord, 16> seen{};
   const ssize_t bytes = ::read(descriptor, seen.data(), sizeof seen);
   if (bytes <= 0) return {};
@@ -29,12 +29,12 @@ std::vector<SignalRecord> read_signals(int descriptor) {
 }
 
 bool is_default(int number) {
-  struct sigaction found{};
-  ::sigaction(number, nullptr, &found);
-  return found.sa_handler == SIG_DFL;
+  struct sigaction actual{};
+  ::sigaction(number, nullptr, &actual);
+  return actual.sa_handler == SIG_DFL;
 }
 
-TEST(SignalPipe, TellsOfSignalsOfOtherThreads) {
+TEST(SignalPipe, ReportsSignalsOfOtherThreads) {
   const std::array numbers{SIGUSR1, SIGUSR2};
   const int descriptor = watch_signals(numbers);
   std::thread([] { ::pthread_kill(::pthread_self(), SIGUSR1); }).join();
@@ -59,7 +59,7 @@ TEST(SignalPipe, BeginsEmpty) {
   leave_signals();
 }
 
-TEST(SignalPipe, ChildrenTellTheirParentNothing) {
+TEST(SignalPipe, SignalsOfForkedChildrenAreNotReported) {
   const std::array numbers{SIGUSR1};
   const int descriptor = watch_signals(numbers);
   const pid_t child = ::fork();
@@ -70,8 +70,8 @@ TEST(SignalPipe, ChildrenTellTheirParentNothing) {
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  pollfd one{descriptor, POLLIN, 0};
-  EXPECT_EQ(::poll(&one, 1, 0), 0);
+  pollfd poll_entry{descriptor, POLLIN, 0};
+  EXPECT_EQ(::poll(&poll_entry, 1, 0), 0);
   leave_signals();
 }
 

@@ -1,4 +1,4 @@
-// What one rank sends the others of a gzipped file.
+// The index of a gzip file, which one rank sends to the others.
 #include "container/gzip/index.hpp"
 
 #include <gtest/gtest.h>
@@ -26,17 +26,17 @@ Index index_with(std::size_t points) {
   return index;
 }
 
-TEST(GzipIndex, IsTheSameOnOtherRanks) {
+TEST(GzipIndex, IsReadBackUnchanged) {
   const Index index = index_with(20);
-  const Index found = Index::parse(index.to_text());
-  EXPECT_EQ(plait::base::encode(found), plait::base::encode(index));
-  ASSERT_EQ(found.points.size(), 20U);
-  EXPECT_EQ(found.framing, Framing::kNone);
-  EXPECT_EQ(found.points[3].window, std::string(300, '\n'));
-  EXPECT_EQ(found.before(7LL << 29).bits, 3);
+  const Index actual = Index::parse(index.to_text());
+  EXPECT_EQ(plait::base::encode(actual), plait::base::encode(index));
+  ASSERT_EQ(actual.points.size(), 20U);
+  EXPECT_EQ(actual.framing, Framing::kNone);
+  EXPECT_EQ(actual.points[3].window, std::string(300, '\n'));
+  EXPECT_EQ(actual.before(7LL << 29).bits, 3);
 }
 
-TEST(GzipIndex, DamagedIsAnError) {
+TEST(GzipIndex, DamagedTextIsAnError) {
   const std::string whole = index_with(3).to_text();
   for (std::size_t length = 0; length < whole.size(); ++length)
     EXPECT_THROW(Index::parse(whole.substr(0, length)), plait::Error) << length;

@@ -1,4 +1,4 @@
-// What one rank tells the others of a dataset.
+// The description of a dataset, which one rank sends to the others.
 #include "container/hdf5/dataset.hpp"
 
 #include <gtest/gtest.h>
@@ -23,41 +23,41 @@ HdfDataset dataset_with(std::int64_t chunks) {
   dataset.chunk = {8, 30};
   dataset.filters = {{2, {8}, "shuffle"}, {32015, {3, 1U << 31}, "zstd"}};
   dataset.edges_packed = false;
-  std::mt19937_64 draw(1);
+  std::mt19937_64 generator(1);
   std::int64_t offset = 5000;
   for (std::int64_t i = 0; i < chunks; ++i) {
-    if (draw() % 50 == 0) continue;
-    const auto bytes = static_cast<std::int64_t>(900 + draw() % 60);
-    dataset.chunks.push_back({i, offset, bytes, draw() % 100 == 0 ? 3U : 0U});
-    offset = draw() % 30 == 0 ? offset - 3000 : offset + bytes;
+    if (generator() % 50 == 0) continue;
+    const auto bytes = static_cast<std::int64_t>(900 + generator() % 60);
+    dataset.chunks.push_back({i, offset, bytes, generator() % 100 == 0 ? 3U : 0U});
+    offset = generator() % 30 == 0 ? offset - 3000 : offset + bytes;
   }
   return dataset;
 }
 
-TEST(HdfDataset, IsTheSameForWhoeverIsTold) {
+TEST(HdfDataset, IsDecodedUnchanged) {
   for (const std::int64_t chunks : {0, 1, 2, 1000}) {
-    const HdfDataset given = dataset_with(chunks);
-    const HdfDataset found = unpacked(packed(given));
-    EXPECT_EQ(found.type.shape, given.type.shape);
-    EXPECT_EQ(found.type.dtype, given.type.dtype);
-    EXPECT_EQ(found.fill, given.fill);
-    EXPECT_EQ(found.chunk, given.chunk);
-    EXPECT_FALSE(found.edges_packed);
-    ASSERT_EQ(found.filters.size(), 2U);
-    EXPECT_EQ(found.filters[1].values, given.filters[1].values);
-    ASSERT_EQ(found.chunks.size(), given.chunks.size());
-    for (std::size_t i = 0; i < found.chunks.size(); ++i) {
-      EXPECT_EQ(found.chunks[i].number, given.chunks[i].number);
-      EXPECT_EQ(found.chunks[i].offset, given.chunks[i].offset);
-      EXPECT_EQ(found.chunks[i].bytes, given.chunks[i].bytes);
-      EXPECT_EQ(found.chunks[i].left_out, given.chunks[i].left_out);
+    const HdfDataset original = dataset_with(chunks);
+    const HdfDataset actual = unpacked(packed(original));
+    EXPECT_EQ(actual.type.shape, original.type.shape);
+    EXPECT_EQ(actual.type.dtype, original.type.dtype);
+    EXPECT_EQ(actual.fill, original.fill);
+    EXPECT_EQ(actual.chunk, original.chunk);
+    EXPECT_FALSE(actual.edges_packed);
+    ASSERT_EQ(actual.filters.size(), 2U);
+    EXPECT_EQ(actual.filters[1].values, original.filters[1].values);
+    ASSERT_EQ(actual.chunks.size(), original.chunks.size());
+    for (std::size_t i = 0; i < actual.chunks.size(); ++i) {
+      EXPECT_EQ(actual.chunks[i].number, original.chunks[i].number);
+      EXPECT_EQ(actual.chunks[i].offset, original.chunks[i].offset);
+      EXPECT_EQ(actual.chunks[i].bytes, original.chunks[i].bytes);
+      EXPECT_EQ(actual.chunks[i].left_out, original.chunks[i].left_out);
     }
   }
 }
 
-TEST(HdfDataset, TakesFewBytesForAChunk) { EXPECT_LT(packed(dataset_with(100'000)).size(), 450'000U); }
+TEST(HdfDataset, NeedsFewBytesForAChunk) { EXPECT_LT(packed(dataset_with(100'000)).size(), 450'000U); }
 
-TEST(HdfDataset, ThatIsCutOffIsAnError) {
+TEST(HdfDataset, TruncatedIsAnError) {
   const std::string whole = packed(dataset_with(40));
   for (std::size_t length = 0; length < whole.size(); ++length)
     EXPECT_THROW(unpacked(std::string_view(whole).substr(0, length)), plait::Error) << length;

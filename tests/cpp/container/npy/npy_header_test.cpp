@@ -37,7 +37,7 @@ Bytes to_bytes(const std::string& text) {
 
 std::string to_text(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// A header of format version 1 or 2 with this dictionary, not padded.
+/// Returns a header of format version 1 to 3 with this dictionary, without padding.
 Bytes header_with(const std::string& dictionary, int version = 1) {
   std::string text("\x93NUMPY", 6);
   text += static_cast<char>(version);
@@ -51,7 +51,7 @@ Header parse(const std::string& dictionary, int version = 1) {
   return parse_header(header_with(dictionary, version), "field.npy");
 }
 
-std::string refusal(const std::string& dictionary) {
+std::string header_error(const std::string& dictionary) {
   try {
     parse(dictionary);
   } catch (const Error& error) {
@@ -75,7 +75,7 @@ TEST(NpyHeader, HasTheBytesThatNumpyWrites) {
             "{'descr': [('a', '<f8'), ('b', '|i1', (2,))], 'fortran_order': False, 'shape': (0, 7), }");
 }
 
-TEST(NpyHeader, NamesComeBackInEachVersion) {
+TEST(NpyHeader, FieldNamesAreReadBackInEachVersion) {
   const auto descr = [](const std::string& name) { return "[(" + name + ", '<f8')]"; };
   const auto header_version = [](const Bytes& header) { return std::to_integer<int>(header[6]); };
   const std::string many(70000, 'x');
@@ -99,7 +99,7 @@ TEST(NpyHeader, NamesComeBackInEachVersion) {
             "[('\u00e9', '|i1')]");
 }
 
-TEST(NpyHeader, TextThatIsNoUtf8IsRefused) {
+TEST(NpyHeader, TextThatIsNotUtf8IsAnError) {
   for (const std::string bad :
        {"\xe9", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"}) {
     EXPECT_THROW(parse("{'descr': [('" + bad + "', '|i1')], 'fortran_order': False, 'shape': ()}", 3), Error) << bad;
@@ -109,7 +109,7 @@ TEST(NpyHeader, TextThatIsNoUtf8IsRefused) {
     EXPECT_THROW(parse_literal(bad), Error) << bad;
 }
 
-TEST(NpyHeader, SpellingsOfOneTypeAreTheSame) {
+TEST(NpyHeader, DifferentSpellingsOfOneTypeAreEqual) {
   EXPECT_TRUE(same_descr("<f8", "<f8"));
   EXPECT_FALSE(same_descr("<f8", "<f4"));
   EXPECT_TRUE(same_descr("[('a', '<f8'), ('b', '|i1', (2,))]", R"([("a","<f8"),("\x62",'|i1',(2,)),])"));
@@ -117,7 +117,7 @@ TEST(NpyHeader, SpellingsOfOneTypeAreTheSame) {
   EXPECT_FALSE(same_descr("[('a', '<f8')]", "[('a', '<f8'), ('b', '<f8')]"));
 }
 
-TEST(NpyHeader, ComesBackAsItWasWritten) {
+TEST(NpyHeader, IsReadBackUnchanged) {
   for (const std::string descr :
        {"<f8", ">i2", "|b1", "<c16", "|S7", "<U3", "|V5", "<M8[ns]", "<m8[25s]", "[('a', '<f8'), ('b', '|i1', (2,))]"})
     for (const Order order : {Order::kC, Order::kFortran})
@@ -136,7 +136,7 @@ TEST(NpyHeader, ComesBackAsItWasWritten) {
       }
 }
 
-TEST(NpyHeader, LongOnesAreOfVersion2) {
+TEST(NpyHeader, LongHeadersAreOfVersion2) {
   std::string descr = "[";
   for (int i = 0; i < 4000; ++i) descr += "('field_" + std::to_string(i) + "', '<f8'), ";
   descr += ']';
@@ -147,7 +147,7 @@ TEST(NpyHeader, LongOnesAreOfVersion2) {
   const Header header = parse_header(bytes, "x");
   EXPECT_EQ(header.element_bytes, 32000);
   EXPECT_EQ(header.descr, descr);
-  for (std::size_t names = 2715; names < 2735; ++names) {  // around the change of versions
+  for (std::size_t names = 2715; names < 2735; ++names) {  // around the length at which the version changes
     const std::string text = "[('" + std::string(names * 24, 'n') + "', '<f8')]";
     const Bytes around = make_header(text, Order::kC, {2});
     ASSERT_EQ(parse_header(around, "x").descr, text);
@@ -155,7 +155,7 @@ TEST(NpyHeader, LongOnesAreOfVersion2) {
   }
 }
 
-TEST(NpyHeader, ReadsWhatOtherWritersWrite) {
+TEST(NpyHeader, ReadsHeadersOfOtherWriters) {
   const Header odd = parse("{\"shape\":[3,4L,],\"fortran_order\":True,'more':{'a':(1,)},\"descr\":\"<f4\"}\n");
   EXPECT_EQ(odd.shape, (Extents{3, 4}));
   EXPECT_EQ(odd.order, Order::kFortran);
@@ -167,33 +167,33 @@ TEST(NpyHeader, ReadsWhatOtherWritersWrite) {
   EXPECT_EQ(parse("  \n{'descr': '<f4', 'fortran_order': False, 'shape': ()}   ").shape, Extents{});
 }
 
-TEST(NpyHeader, SaysWhatIsWrong) {
+TEST(NpyHeader, ErrorsStateWhatIsWrong) {
   const std::string rest = ", 'fortran_order': False, 'shape': (2,)}";
-  EXPECT_NE(refusal("{'fortran_order': False, 'shape': (2,)}").find("lacks descr"), std::string::npos);
-  EXPECT_NE(refusal("{'descr': '<f8', 'shape': (2,)}").find("lacks"), std::string::npos);
-  EXPECT_NE(refusal("{'descr': '<f8', 'fortran_order': False}").find("lacks"), std::string::npos);
-  EXPECT_NE(refusal("{'descr': '<f8', 'fortran_order': 0, 'shape': (2,)}").find("lacks"), std::string::npos);
-  EXPECT_NE(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': 2}").find("lacks"), std::string::npos);
+  EXPECT_NE(header_error("{'fortran_order': False, 'shape': (2,)}").find("lacks descr"), std::string::npos);
+  EXPECT_NE(header_error("{'descr': '<f8', 'shape': (2,)}").find("lacks"), std::string::npos);
+  EXPECT_NE(header_error("{'descr': '<f8', 'fortran_order': False}").find("lacks"), std::string::npos);
+  EXPECT_NE(header_error("{'descr': '<f8', 'fortran_order': 0, 'shape': (2,)}").find("lacks"), std::string::npos);
+  EXPECT_NE(header_error("{'descr': '<f8', 'fortran_order': False, 'shape': 2}").find("lacks"), std::string::npos);
   for (const std::string shape : {"(-1,)", "('2',)", "(True,)", "((2,),)"})
-    EXPECT_NE(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}").find("the shape"),
+    EXPECT_NE(header_error("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}").find("the shape"),
               std::string::npos)
         << shape;
-  EXPECT_NE(refusal("{'descr': '|O'" + rest).find("Python objects"), std::string::npos);
-  EXPECT_NE(refusal("{'descr': [('a', '|O')]" + rest).find("Python objects"), std::string::npos);
+  EXPECT_NE(header_error("{'descr': '|O'" + rest).find("Python objects"), std::string::npos);
+  EXPECT_NE(header_error("{'descr': [('a', '|O')]" + rest).find("Python objects"), std::string::npos);
   for (const std::string descr :
        {"'f'", "'<x8'", "''", "'<'", "'<f8x'", "'<f8[ns]'", "7", "[('a',)]", "['a']", "[('a', '<f8', -2)]",
         "[('a', '<f8', (3, -2)), ('b', '<f8', 9)]", "[('a', '<f8', 'x')]", "[('a', '<f8', ('x',))]",
         "'<f99999999999999999999'", "[('a', '<f8', (4294967296, 4294967296))]", "'<f0'", "[]"})
-    EXPECT_NE(refusal("{'descr': " + descr + rest), "") << descr;
+    EXPECT_NE(header_error("{'descr': " + descr + rest), "") << descr;
   for (const std::string& text :
        std::vector<std::string>{"", "{", "}", "{'descr'", "{'descr':", "{'descr': '<f8'" + rest + "x", "(1, 2)",
                                 "{'descr': '<f8\\n'" + rest, "{1: 2}", "{'a' 'b'}", "{'a': 1 'b': 2}"})
-    EXPECT_NE(refusal(text), "") << text;
-  EXPECT_NE(refusal("{'descr': " + std::string(1000, '(')), "");
-  EXPECT_NE(refusal("").find("field.npy"), std::string::npos);
+    EXPECT_NE(header_error(text), "") << text;
+  EXPECT_NE(header_error("{'descr': " + std::string(1000, '(')), "");
+  EXPECT_NE(header_error("").find("field.npy"), std::string::npos);
 }
 
-TEST(NpyHeader, NotOneIsSaidSo) {
+TEST(NpyHeader, FilesOfOtherFormatsAreErrors) {
   const auto problem = [](const std::string& bytes) -> std::string {
     try {
       header_bytes(to_bytes(bytes), "x.npy");
@@ -210,7 +210,7 @@ TEST(NpyHeader, NotOneIsSaidSo) {
   EXPECT_EQ(problem(std::string("\x93NUMPY\x02\x00\x76\x00\x00\x01", 12)), "");
 }
 
-/// Parses damaged bytes as open() does; whatever they say, an Error is all that may come of it.
+/// Parses damaged bytes as open() does: the result is an Error or a valid header.
 void parse_damaged(const Bytes& bytes) {
   try {
     const std::int64_t length = header_bytes(std::span(bytes).first(std::min<std::size_t>(bytes.size(), 12)), "x");
@@ -224,7 +224,7 @@ void parse_damaged(const Bytes& bytes) {
   }
 }
 
-TEST(NpyHeader, SurvivesEveryCutAndEveryFlippedByte) {
+TEST(NpyHeader, SurvivesTruncationAndEveryChangedByte) {
   for (const std::string descr : {"<f8", "[('a', '<f8'), ('b', '|i1', (2,))]"}) {
     const Bytes whole = make_header(descr, Order::kC, {3, 4});
     for (std::size_t length = 0; length < whole.size(); ++length) {

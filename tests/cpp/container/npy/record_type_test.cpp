@@ -1,4 +1,4 @@
-// Structured dtypes: gaps between fields, and texts that do not describe any.
+// Structured dtypes: gaps between fields, and texts that are not structured dtypes.
 #include "container/npy/record_type.hpp"
 
 #include <gtest/gtest.h>
@@ -23,20 +23,20 @@ TEST(RecordType, GapsAreFieldsWithoutNames) {
   const std::string dtype = print_record(fields, 24);
   EXPECT_EQ(dtype, "[('flag', '|u1'), ('', '|V7'), ('value', '<f8'), ('', '|V8')]");
   EXPECT_EQ(dtype_bytes(dtype), 24);
-  const std::vector<RecordField> found = parse_record(dtype);
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].name, "flag");
-  EXPECT_EQ(found[1].offset, 8);
+  const std::vector<RecordField> actual = parse_record(dtype);
+  ASSERT_EQ(actual.size(), 2U);
+  EXPECT_EQ(actual[0].name, "flag");
+  EXPECT_EQ(actual[1].offset, 8);
 }
 
 TEST(RecordType, FieldsAreArraysAndRecords) {
   const std::string inner = "[('x', '<f4'), ('y', '<f4', (2,))]";
   const std::vector<RecordField> fields{{"at", inner, {}, 0, 12}, {"grid", inner, {2, 3}, 12, 72}};
-  const std::vector<RecordField> found = parse_record(print_record(fields, 84));
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].dtype, inner);
-  EXPECT_EQ(found[1].shape, (Extents{2, 3}));
-  EXPECT_EQ(found[1].bytes, 72);
+  const std::vector<RecordField> actual = parse_record(print_record(fields, 84));
+  ASSERT_EQ(actual.size(), 2U);
+  EXPECT_EQ(actual[0].dtype, inner);
+  EXPECT_EQ(actual[1].shape, (Extents{2, 3}));
+  EXPECT_EQ(actual[1].bytes, 72);
   EXPECT_EQ(parse_record(inner)[1].shape, Extents{2});
   EXPECT_EQ(parse_record("[('n', '<i2', 4)]")[0].shape, Extents{4});
 }
@@ -48,7 +48,7 @@ TEST(RecordType, NamesAreQuoted) {
   }
 }
 
-TEST(RecordType, TitlesAreLeftOut) { EXPECT_EQ(parse_record("[(('a title', 'name'), '<i4')]")[0].name, "name"); }
+TEST(RecordType, TitlesAreIgnored) { EXPECT_EQ(parse_record("[(('a title', 'name'), '<i4')]")[0].name, "name"); }
 
 TEST(RecordType, OtherTextsAreErrors) {
   for (const std::string dtype : {"[", "[('a',)]", "[('a', '|O')]", "[('a', '<f8', (-1,))]", "[1]",

@@ -40,20 +40,20 @@ class ChunksInObjects : public ObjectStoreTest, public testing::WithParamInterfa
     options.fill_value = "7";
     if (has_shards()) options.shard = Extents{6, 4};
     if (stored() == StorageMode::kPacked || stored() == StorageMode::kPackedShards) options.codec = "zstd:1";
-    const NewContent made = new_array("a.zarr", options);
-    text_.assign(reinterpret_cast<const char*>(made.head.data()), made.head.size());
+    const NewContent created = new_array("a.zarr", options);
+    text_.assign(reinterpret_cast<const char*>(created.head.data()), created.head.size());
   }
   static StorageMode stored() { return std::get<StorageMode>(GetParam()); }
   static bool has_shards() { return stored() == StorageMode::kPlainShards || stored() == StorageMode::kPackedShards; }
 
-  /// The array as a program opens it that makes it, or that finds it.
-  std::unique_ptr<ChunkStore> opened(bool fresh, Sharing sharing = Sharing::kShared) const {
-    return std::make_unique<ChunkStore>(objects("a.zarr", fresh ? sharing : Sharing::kShared),
-                                        parse_metadata(text_, "a.zarr"), text_, fresh);
+  /// Opens the array as a program that makes it (`is_new`), or as one that opens an existing array.
+  std::unique_ptr<ChunkStore> open_array(bool is_new, Sharing sharing = Sharing::kShared) const {
+    return std::make_unique<ChunkStore>(objects("a.zarr", is_new ? sharing : Sharing::kShared),
+                                        parse_metadata(text_, "a.zarr"), text_, is_new);
   }
-  /// Makes an array whose elements are all 7 that are not written, and 1 in chunk 0.
+  /// Makes an array whose elements are 1 in chunk 0 and elsewhere not written, so that they have the fill value 7.
   void make(Sharing sharing = Sharing::kPrivate) const {
-    const auto store = opened(true, sharing);
+    const auto store = open_array(true, sharing);
     write(*store, 0, 1);
     store->flush();
     store->sync();
@@ -71,7 +71,7 @@ class ChunksInObjects : public ObjectStoreTest, public testing::WithParamInterfa
   }
   /// The first element of each chunk.
   std::vector<int> first_elements() const {
-    const auto store = opened(false);
+    const auto store = open_array(false);
     std::vector<int> values;
     for (std::int64_t chunk = 0; chunk < kChunks; ++chunk) values.push_back(read(*store, chunk * kChunkBytes, 1)[0]);
     return values;
@@ -104,22 +104,22 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInObjects,
 
 TEST_P(ChunksInObjects, NewArraysAreReadBack) {
   for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
-    const auto store = opened(true, sharing);
+    const auto store = open_array(true, sharing);
     std::vector<int> values(kChunks * kChunkBytes / 4);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
     write_part(*store, 0, values);
     store->flush();
     EXPECT_EQ(read(*store, 0, values.size()), values);
     store->sync();
-    const auto found = opened(false);
-    EXPECT_EQ(read(*found, 0, values.size()), values);
-    EXPECT_EQ(read(*found, 4 * 13, 3), (std::vector<int>{13, 14, 15}));
-    EXPECT_EQ(found->size(), kChunks * kChunkBytes);
+    const auto actual = open_array(false);
+    EXPECT_EQ(read(*actual, 0, values.size()), values);
+    EXPECT_EQ(read(*actual, 4 * 13, 3), (std::vector<int>{13, 14, 15}));
+    EXPECT_EQ(actual->size(), kChunks * kChunkBytes);
   }
 }
 
-TEST_P(ChunksInObjects, NewArraysAreWrittenInPartsAndAgain) {
-  const auto store = opened(true, Sharing::kPrivate);
+TEST_P(ChunksInObjects, NewArraysAreWrittenInPartsAndRewritten) {
+  const auto store = open_array(true, Sharing::kPrivate);
   write_part(*store, 4, {1, 2});
   write_part(*store, kChunkBytes - 4, {3, 4, 5});
   EXPECT_EQ(read(*store, 0, 4), (std::vector<int>{7, 1, 2, 7}));
@@ -128,8 +128,8 @@ TEST_P(ChunksInObjects, NewArraysAreWrittenInPartsAndAgain) {
   write(*store, 4, 9);
   store->flush();
   store->sync();
-  const auto found = opened(false);
-  EXPECT_EQ(read(*found, 0, 11), (std::vector<int>{7, 1, 6, 7, 7, 7, 7, 3, 4, 5, 7}));
+  const auto actual = open_array(false);
+  EXPECT_EQ(read(*actual, 0, 11), (std::vector<int>{7, 1, 6, 7, 7, 7, 7, 3, 4, 5, 7}));
   EXPECT_EQ(first_elements(), (std::vector<int>{7, 4, 7, 7, 9, 7}));
 }
 
@@ -140,18 +140,18 @@ TEST_P(ChunksInObjects, MissingChunksHaveTheFillValue) {
 
 TEST_P(ChunksInObjects, ChangesTakeEffectWhenAnAccessEnds) {
   make();
-  const auto store = opened(false);
-  const auto other = opened(false);
-  EXPECT_EQ(read(*other, 0, 1)[0], 1);
+  const auto store = open_array(false);
+  const auto second = open_array(false);
+  EXPECT_EQ(read(*second, 0, 1)[0], 1);
   write(*store, 0, 2);
   write(*store, 5, 3);
   EXPECT_EQ(read(*store, 0, 1)[0], 2);
-  EXPECT_EQ(read(*other, 0, 1)[0], 1);
-  EXPECT_EQ(read(*other, 5 * kChunkBytes, 1)[0], 7);
+  EXPECT_EQ(read(*second, 0, 1)[0], 1);
+  EXPECT_EQ(read(*second, 5 * kChunkBytes, 1)[0], 7);
   store->flush();
   store->sync();
-  EXPECT_EQ(read(*other, 0, 1)[0], 2);
-  EXPECT_EQ(read(*other, 5 * kChunkBytes, 1)[0], 3);
+  EXPECT_EQ(read(*second, 0, 1)[0], 2);
+  EXPECT_EQ(read(*second, 5 * kChunkBytes, 1)[0], 3);
   EXPECT_EQ(first_elements(), (std::vector<int>{2, 7, 7, 7, 7, 3}));
   if (kind_ == Kind::kFolder) {
     EXPECT_FALSE(std::filesystem::exists(root() + "/a.zarr/.plait-changes"));
@@ -160,7 +160,7 @@ TEST_P(ChunksInObjects, ChangesTakeEffectWhenAnAccessEnds) {
 
 TEST_P(ChunksInObjects, FailedAccessesChangeNothing) {
   make();
-  const auto store = opened(false);
+  const auto store = open_array(false);
   write(*store, 0, 2);
   write(*store, 3, 2);
   store->forget();
@@ -171,7 +171,7 @@ TEST_P(ChunksInObjects, FailedAccessesChangeNothing) {
 
 TEST_P(ChunksInObjects, PartsOfChunksChange) {
   make();
-  const auto store = opened(false);
+  const auto store = open_array(false);
   write_part(*store, 8, {2, 3});
   write_part(*store, 16, {4});
   write_part(*store, 2 * kChunkBytes + 4, {5});
@@ -182,48 +182,48 @@ TEST_P(ChunksInObjects, PartsOfChunksChange) {
   EXPECT_EQ(first_elements(), (std::vector<int>{1, 7, 6, 7, 7, 7}));
 }
 
-TEST_P(ChunksInObjects, TheSecondOfTwoProgramsIsToldNotToOverwriteParts) {
+TEST_P(ChunksInObjects, TheSecondOfTwoProgramsCannotOverwriteParts) {
   make();
-  const auto one = opened(false);
-  const auto other = opened(false);
-  write_part(*one, 0, {2});
-  write_part(*other, 4, {3});
-  one->flush();
-  const bool in_place = stored() == StorageMode::kPlain && one->objects().writes_in_place();
-  const std::string error = catch_error([&] { other->flush(); });
+  const auto first = open_array(false);
+  const auto second = open_array(false);
+  write_part(*first, 0, {2});
+  write_part(*second, 4, {3});
+  first->flush();
+  const bool in_place = stored() == StorageMode::kPlain && first->objects().writes_in_place();
+  const std::string error = catch_error([&] { second->flush(); });
   if (in_place) {
     EXPECT_EQ(error, "no error");
   } else {
     EXPECT_NE(error.find("c/0/0: another program has changed it while a part"), std::string::npos) << error;
-    other->forget();
+    second->forget();
   }
-  EXPECT_EQ(read(*opened(false), 0, 3), (std::vector<int>{2, in_place ? 3 : 1, 1}));
-  write_part(*other, 4, {4});
-  other->flush();
-  EXPECT_EQ(read(*opened(false), 0, 3), (std::vector<int>{2, 4, 1}));
+  EXPECT_EQ(read(*open_array(false), 0, 3), (std::vector<int>{2, in_place ? 3 : 1, 1}));
+  write_part(*second, 4, {4});
+  second->flush();
+  EXPECT_EQ(read(*open_array(false), 0, 3), (std::vector<int>{2, 4, 1}));
 }
 
 TEST_P(ChunksInObjects, ProgramsThatWriteWholeChunksOfOneShardLoseNothing) {
   make();
-  const auto one = opened(false);
-  const auto other = opened(false);
-  write(*one, 1, 2);
-  write(*other, 2, 3);
-  one->flush();
-  other->flush();
+  const auto first = open_array(false);
+  const auto second = open_array(false);
+  write(*first, 1, 2);
+  write(*second, 2, 3);
+  first->flush();
+  second->flush();
   EXPECT_EQ(first_elements(), (std::vector<int>{1, 2, 3, 7, 7, 7}));
   for (int value = 4; value < 8; ++value) {
-    write(*one, 0, value);
-    write(*other, 1, -value);
-    other->flush();
-    one->flush();
+    write(*first, 0, value);
+    write(*second, 1, -value);
+    second->flush();
+    first->flush();
   }
   EXPECT_EQ(first_elements(), (std::vector<int>{7, -7, 3, 7, 7, 7}));
 }
 
 TEST_P(ChunksInObjects, DamagedObjectsAreErrorsThatNameThem) {
   make();
-  const auto store = opened(false);
+  const auto store = open_array(false);
   store->objects().put("c/0/0", text_bytes("short"));
   const std::string error = catch_error([&] { (void)read(*store, 0, 2); });
   EXPECT_NE(error.find(root() + "/a.zarr/c/0/0"), std::string::npos) << error;
@@ -235,11 +235,11 @@ TEST_P(ChunksInObjects, DamagedObjectsAreErrorsThatNameThem) {
   }
 }
 
-TEST_P(ChunksInObjects, ReadersTakeWhatIsThereNow) {
+TEST_P(ChunksInObjects, ReadersGetTheCurrentContent) {
   make();
-  const auto reader = opened(false);
+  const auto reader = open_array(false);
   for (int value = 2; value < 6; ++value) {
-    const auto writer = opened(false);
+    const auto writer = open_array(false);
     write(*writer, 0, value);
     if (value % 2 == 0) write_part(*writer, kChunkBytes + 4, {value});
     writer->flush();
@@ -248,7 +248,7 @@ TEST_P(ChunksInObjects, ReadersTakeWhatIsThereNow) {
   }
 }
 
-/// Object stores in memory count requests, folders do not.
+/// Tests that count requests, which only object stores in memory do.
 class ChunksInMemory : public ChunksInObjects {};
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInMemory,
@@ -259,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInMemory,
 
 TEST_P(ChunksInMemory, ChunksAreReadByOneRequestEach) {
   make();
-  const auto store = opened(false);
+  const auto store = open_array(false);
   const auto requests = [&](std::int64_t offset, std::size_t count) {
     const std::int64_t before = bucket_->gets;
     (void)read(*store, offset, count);
@@ -275,18 +275,19 @@ TEST_P(ChunksInMemory, ChunksAreReadByOneRequestEach) {
 TEST_P(ChunksInObjects, ABatchReadsEachChunkOnceAndAllTogether) {
   make();
   {
-    const auto changed = opened(false);
+    const auto changed = open_array(false);
     for (const std::int64_t chunk : {1, 4}) write(*changed, chunk, static_cast<int>(chunk) + 1);
     changed->flush();
   }
-  const auto store = opened(false);
+  const auto store = open_array(false);
   std::vector<int> values(18, -1);
   const auto segment = [&](std::int64_t offset, std::size_t at, std::size_t count) {
     return store::ReadSegment{offset, reinterpret_cast<std::byte*>(values.data() + at),
                               static_cast<std::int64_t>(4 * count)};
   };
   const std::int64_t before = bucket_->gets;
-  // Two pieces of chunk 0, the end of chunk 1, chunk 2, which is missing, and chunk 4 as a whole.
+  // Two pieces of chunk 0, the end of chunk 1 and the beginning of chunk 2, which is missing, all of chunk 4, and an
+  // element of chunk 5.
   store->read({segment(0, 0, 1), segment(8, 1, 2), segment(2 * kChunkBytes - 12, 3, 6), segment(4 * kChunkBytes, 9, 8),
                segment(5 * kChunkBytes, 17, 1)});
   EXPECT_EQ(values, (std::vector<int>{1, 1, 1, 2, 2, 2, 7, 7, 7, 5, 5, 5, 5, 5, 5, 5, 5, 7}));
@@ -296,7 +297,7 @@ TEST_P(ChunksInObjects, ABatchReadsEachChunkOnceAndAllTogether) {
   if (kind_ == Kind::kConcurrent && !has_shards()) {
     EXPECT_EQ(dynamic_cast<ConcurrentObjects&>(store->objects()).largest_batch(), 5U);
   }
-  // Pieces of one chunk that follow each other in two batches.
+  // Consecutive pieces of one chunk in two batches.
   store->read({segment(4, 0, 1)});
   store->read({segment(0, 1, 1), segment(kChunkBytes, 2, 1)});
   EXPECT_EQ(values[0] + values[1] + values[2], 4);
@@ -304,24 +305,24 @@ TEST_P(ChunksInObjects, ABatchReadsEachChunkOnceAndAllTogether) {
 
 TEST_P(ChunksInObjects, NewArraysThatGrowContainNothingTemporary) {
   for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
-    const std::shared_ptr<store::ObjectStore> made =
+    const std::shared_ptr<store::ObjectStore> created =
         objects(sharing == Sharing::kPrivate ? "a.zarr" : "b.zarr", sharing);
-    made->put("zarr.json", text_bytes(text_));
-    ChunkStore chunks(made, parse_metadata(text_, "a.zarr"), text_, true);
+    created->put("zarr.json", text_bytes(text_));
+    ChunkStore chunks(created, parse_metadata(text_, "a.zarr"), text_, true);
     write(chunks, 0, 1);
     chunks.flush();
     const std::shared_ptr<ChunkStore> grown = chunks.with_shape({8, 8});
     write(*grown, 6, 2);
     grown->flush();
-    change_shape(*made, {6, 8}, {8, 8});
-    EXPECT_EQ(read_shape(*made), (Extents{8, 8}));
+    change_shape(*created, {6, 8}, {8, 8});
+    EXPECT_EQ(read_shape(*created), (Extents{8, 8}));
     if (kind_ == Kind::kFolder) {
-      EXPECT_FALSE(std::filesystem::exists(made->name() + "/.plait-changes"));
+      EXPECT_FALSE(std::filesystem::exists(created->name() + "/.plait-changes"));
     }
   }
 }
 
-/// Counts the objects that have not changed since they were read.
+/// Counts the reads of objects that have not changed since they were read before.
 class MatchingObjects : public store::memory::MemoryObjects {
  public:
   using MemoryObjects::MemoryObjects;
@@ -339,8 +340,8 @@ class MatchingObjects : public store::memory::MemoryObjects {
 
 TEST_P(ChunksInMemory, AnotherShapeHasACacheOfTheSameSize) {
   make();
-  const auto found = std::make_shared<MatchingObjects>(bucket_, root() + "/a.zarr", false);
-  ChunkStore store(found, parse_metadata(text_, "a.zarr"), text_, false);
+  const auto actual = std::make_shared<MatchingObjects>(bucket_, root() + "/a.zarr", false);
+  ChunkStore store(actual, parse_metadata(text_, "a.zarr"), text_, false);
   write(store, 1, 2);
   store.flush();
   store.resize_cache(4 * kChunkBytes);
@@ -349,7 +350,7 @@ TEST_P(ChunksInMemory, AnotherShapeHasACacheOfTheSameSize) {
     EXPECT_EQ(read(*longer, 4, 1), std::vector<int>{1});
     EXPECT_EQ(read(*longer, kChunkBytes + 4, 1), std::vector<int>{2});
     // Shards are read by ranges, and parts of chunks without codecs are not cached.
-    EXPECT_EQ(found->matches(), stored() == StorageMode::kPacked ? 2 * round : 0);
+    EXPECT_EQ(actual->matches(), stored() == StorageMode::kPacked ? 2 * round : 0);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace plait::container::zarr {
 namespace {
 
-TEST(JsonMember, TakesOneOutAndLeavesEveryOtherByte) {
+TEST(JsonMember, RemovesAMemberAndLeavesAllOtherBytes) {
   EXPECT_EQ(without_member(R"({"a": 1, "k": {"x": [1, {"k": 2}]}, "b": 2})", "k"), R"({"a": 1, "b": 2})");
   EXPECT_EQ(without_member(R"({ "k" : 5 , "b": 2})", "k"), R"({ "b": 2})");
   EXPECT_EQ(without_member(R"({"a": 1, "k": null})", "k"), R"({"a": 1})");
@@ -21,22 +21,22 @@ TEST(JsonMember, TakesOneOutAndLeavesEveryOtherByte) {
   EXPECT_EQ(without_member(" {} ", "k"), " {} ");
 }
 
-TEST(JsonMember, KnowsNamesWhateverSpellsThem) {
+TEST(JsonMember, ComparesNamesAfterDecodingEscapes) {
   EXPECT_EQ(without_member(R"({"gr\u00f6": 1, "b": 2, "gr\u00F6": 3})", "gr\u00f6"), R"({"b": 2})");
   EXPECT_EQ(with_member(R"({"gr\u00f6": 1, "b": 2})", "gr\u00f6", "3"), R"({"gr\u00f6": 3, "b": 2})");
   EXPECT_EQ(without_member(R"({"a\/b": 1, "q\"": 2})", "a/b"), R"({"q\"": 2})");
   EXPECT_EQ(with_member("{}", "q\"", "2"), R"({"q\"": 2})");
 }
 
-TEST(JsonMember, TakesTheMemberThatParsersTake) {
+TEST(JsonMember, UsesTheLastOfDuplicateMembers) {
   const std::string twice = R"({"k": 1, "a": 0, "k": 2})";
   EXPECT_EQ(member_text(twice, "k"), "2");
-  const auto made = with_member(twice, "k", "3");
-  ASSERT_TRUE(made);
-  EXPECT_EQ(nlohmann::json::parse(*made)["k"], 3);
+  const auto created = with_member(twice, "k", "3");
+  ASSERT_TRUE(created);
+  EXPECT_EQ(nlohmann::json::parse(*created)["k"], 3);
 }
 
-TEST(JsonMember, RefusesWhatIsNoObject) {
+TEST(JsonMember, RejectsTextsThatAreNotObjects) {
   for (const char* text :
        {"", "[]", "{", R"({"a")", R"({"a": 1)", R"({"a": "1})", R"({"a": ]})", R"({"k" 1})", R"({,})"})
     EXPECT_FALSE(without_member(text, "k")) << text;
@@ -52,9 +52,9 @@ TEST(JsonMember, AgreesWithAParserInEveryOrder) {
         text += " ,\n" + members[third] + "}";
         auto expected = nlohmann::json::parse(text);
         expected.erase("k");
-        const auto made = without_member(text, "k");
-        ASSERT_TRUE(made) << text;
-        EXPECT_EQ(nlohmann::json::parse(*made), expected) << text << " became " << *made;
+        const auto created = without_member(text, "k");
+        ASSERT_TRUE(created) << text;
+        EXPECT_EQ(nlohmann::json::parse(*created), expected) << text << " became " << *created;
       }
 }
 

@@ -1,4 +1,4 @@
-// A new array in a hierarchy, from its name to its elements, in every kind of object store.
+// New arrays in a hierarchy, from the name to the elements, in every kind of object store.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -21,7 +21,7 @@ using store::Sharing;
 class NewHierarchies : public ObjectStoreTest, public testing::WithParamInterface<Kind> {
  protected:
   NewHierarchies() : ObjectStoreTest(GetParam()) { (void)objects(""); }
-  /// Makes an array of 8 numbers in chunks of 4, whose elements are `value`.
+  /// Makes an array of 8 elements `value` in chunks of 4.
   void make(const std::string& array, int value) const {
     FileOptions options;
     options.shape = Extents{8};
@@ -34,20 +34,20 @@ class NewHierarchies : public ObjectStoreTest, public testing::WithParamInterfac
     const NewFolder folder = new_folder(path, array, {});
     store::NewObjectsRequest request{folder.target, path, array, folder.others};
     request.metadata.emplace_back(folder.file, text);
-    const std::unique_ptr<store::NewObjects> made = store::make_new_objects(std::move(request), {});
-    const std::string location = (std::filesystem::path(made->location()) / folder.file).parent_path().string();
+    const std::unique_ptr<store::NewObjects> created = store::make_new_objects(std::move(request), {});
+    const std::string location = (std::filesystem::path(created->location()) / folder.file).parent_path().string();
     ChunkStore chunks(store::open_objects(location, Sharing::kPrivate), parse_metadata(text, path), text, true);
     const std::vector<int> values(8, value);
     chunks.write({{0, reinterpret_cast<const std::byte*>(values.data()), 32}});
     chunks.flush();
     chunks.sync();
-    made->commit(folder.replaces);
+    created->commit(folder.replaces);
     folder.on_appearance();
   }
   int first_element(const std::string& array) const {
-    const auto found = store::open_objects(root() + "/h.zarr/" + array, Sharing::kShared);
-    const std::string text = read_object(*found, "zarr.json");
-    ChunkStore chunks(found, parse_metadata(text, "zarr.json"), text, false);
+    const auto array_objects = store::open_objects(root() + "/h.zarr/" + array, Sharing::kShared);
+    const std::string text = read_object(*array_objects, "zarr.json");
+    ChunkStore chunks(array_objects, parse_metadata(text, "zarr.json"), text, false);
     int value = 0;
     chunks.read({{0, reinterpret_cast<std::byte*>(&value), 4}});
     return value;
@@ -68,7 +68,7 @@ TEST_P(NewHierarchies, GrowArrayByArray) {
   EXPECT_TRUE(is_group(read_object(*store::open_objects(root() + "/h.zarr", Sharing::kShared), "g/zarr.json"), "g"));
 }
 
-TEST_P(NewHierarchies, DropCopiesOfMetadata) {
+TEST_P(NewHierarchies, DropConsolidatedMetadata) {
   make("a", 1);
   const auto group = store::open_objects(root() + "/h.zarr", Sharing::kShared);
   group->put("zarr.json", text_bytes(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {}})"));

@@ -38,8 +38,8 @@ class AttributesInObjects : public ObjectStoreTest, public testing::WithParamInt
     FileOptions options;
     options.shape = Extents{4};
     options.dtype = "<i4";
-    const NewContent made = new_array("a.zarr", options);
-    return {reinterpret_cast<const char*>(made.head.data()), made.head.size()};
+    const NewContent created = new_array("a.zarr", options);
+    return {reinterpret_cast<const char*>(created.head.data()), created.head.size()};
   }
   static std::string group_text() { return new_group({}, "a.zarr"); }
 };
@@ -59,7 +59,7 @@ TEST_P(AttributesInObjects, ChangeInTheMetadataOfVersion3) {
   EXPECT_EQ(read_object(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
 }
 
-TEST_P(AttributesInObjects, ChangeBesideTheMetadataOfVersion2AndInItsCopies) {
+TEST_P(AttributesInObjects, ChangeInSeparateObjectsOfVersion2AndInConsolidatedMetadata) {
   const auto group = objects("");
   group->put(".zgroup", text_bytes(R"({"zarr_format": 2})"));
   group->put(".zmetadata", text_bytes(R"({"metadata": {"a/.zattrs": {"old": 1}}})"));
@@ -74,7 +74,7 @@ TEST_P(AttributesInObjects, ChangeBesideTheMetadataOfVersion2AndInItsCopies) {
   EXPECT_EQ(metadata_object(*group, "a/"), "a/.zarray");
 }
 
-TEST_P(AttributesInObjects, NoChangeOfSeveralProgramsIsLost) {
+TEST_P(AttributesInObjects, ConcurrentChangesOfSeveralProgramsAreAllKept) {
   objects("a")->put("zarr.json", text_bytes(array_text()));
   constexpr int kChanges = 10;
   std::vector<std::jthread> programs;
@@ -89,8 +89,8 @@ TEST_P(AttributesInObjects, NoChangeOfSeveralProgramsIsLost) {
   EXPECT_EQ(json::parse(read_object(*objects("a"), "zarr.json"))["attributes"].size(), 3U * kChanges);
 }
 
-TEST_P(AttributesInObjects, NewArraysDoNotReplaceWhatIsNoArray) {
-  const auto refused = [&](const std::string& name) {
+TEST_P(AttributesInObjects, NewArraysReplaceOnlyArraysAndEmptyGroups) {
+  const auto new_array_error = [&](const std::string& name) {
     try {
       (void)new_folder(root() + '/' + name, std::nullopt, {});
     } catch (const Error& error) {
@@ -98,21 +98,21 @@ TEST_P(AttributesInObjects, NewArraysDoNotReplaceWhatIsNoArray) {
     }
     return std::string();
   };
-  EXPECT_EQ(refused("free.zarr"), "");
+  EXPECT_EQ(new_array_error("free.zarr"), "");
   objects("array.zarr")->put("zarr.json", text_bytes(array_text()));
-  EXPECT_EQ(refused("array.zarr"), "");
+  EXPECT_EQ(new_array_error("array.zarr"), "");
   const auto group = objects("group.zarr");
   group->put("zarr.json", text_bytes(group_text()));
-  EXPECT_EQ(refused("group.zarr"), "");
+  EXPECT_EQ(new_array_error("group.zarr"), "");
   group->put("a/zarr.json", text_bytes(array_text()));
-  EXPECT_NE(refused("group.zarr").find("is a group that holds others"), std::string::npos);
+  EXPECT_NE(new_array_error("group.zarr").find("is a group that holds others"), std::string::npos);
   EXPECT_EQ(new_folder(root() + "/group.zarr", "b/c", {}).others.size(), 1U);
   EXPECT_THROW((void)new_folder(root() + "/group.zarr", "a/c", {}), Error);
   objects("other.zarr")->put("notes.txt", text_bytes("text"));
-  EXPECT_NE(refused("other.zarr").find("is a folder without Zarr's metadata"), std::string::npos);
+  EXPECT_NE(new_array_error("other.zarr").find("is a folder without Zarr's metadata"), std::string::npos);
 }
 
-/// The store of a metadata object, as the driver opens it.
+/// A store with the name of a metadata object, as the driver opens it.
 class NamedStore : public store::memory::MemoryStore {
  public:
   explicit NamedStore(std::string name) : MemoryStore(0), name_(std::move(name)) {}

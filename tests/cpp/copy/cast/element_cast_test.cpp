@@ -20,14 +20,14 @@ using plait::copy::ElementCast;
 
 template <typename To, typename From>
 std::vector<To> cast(const char* from, const char* to, std::vector<From> values, Casting casting = Casting::kSameKind) {
-  const std::optional<ElementCast> found = ElementCast::find(from, to, casting);
-  EXPECT_TRUE(found) << from << " to " << to;
-  if (!found) return {};
-  EXPECT_EQ(found->source_bytes(), static_cast<std::int64_t>(sizeof(From)));
-  EXPECT_EQ(found->target_bytes(), static_cast<std::int64_t>(sizeof(To)));
+  const std::optional<ElementCast> actual = ElementCast::find(from, to, casting);
+  EXPECT_TRUE(actual) << from << " to " << to;
+  if (!actual) return {};
+  EXPECT_EQ(actual->source_bytes(), static_cast<std::int64_t>(sizeof(From)));
+  EXPECT_EQ(actual->target_bytes(), static_cast<std::int64_t>(sizeof(To)));
   std::vector<To> result(values.size() + 1, To{7});
-  found->run(reinterpret_cast<std::byte*>(values.data()), reinterpret_cast<std::byte*>(result.data()),
-             static_cast<std::int64_t>(values.size()));
+  actual->run(reinterpret_cast<std::byte*>(values.data()), reinterpret_cast<std::byte*>(result.data()),
+              static_cast<std::int64_t>(values.size()));
   EXPECT_EQ(result.back(), To{7}) << "written behind the end";
   result.pop_back();
   return result;
@@ -81,8 +81,8 @@ TEST(ElementCast, TurnsBytesRoundOnEitherSide) {
   // Each part of a complex number by itself.
   const std::complex<float> one(1.25F, -3);
   const std::complex<float> other(turned_round(one.real()), turned_round(one.imag()));
-  const auto found = cast<std::complex<float>>(">c8", "<c8", std::vector<std::complex<float>>{other}, Casting::kSafe);
-  EXPECT_EQ(found, std::vector<std::complex<float>>{one});
+  const auto actual = cast<std::complex<float>>(">c8", "<c8", std::vector<std::complex<float>>{other}, Casting::kSafe);
+  EXPECT_EQ(actual, std::vector<std::complex<float>>{one});
 }
 
 /// NumPy's rules, as `numpy.can_cast` tells them.

@@ -1,4 +1,4 @@
-// What streams refuse, how a failure spreads, and what becomes of streams when their file goes.
+// Streams: errors of arguments, failures on all ranks, and streams of files that are closed or abandoned.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -32,27 +32,29 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
     on_ranks({3, 0}, [&](const Comm& comm) {
       File file = File::open(path(), Mode::kRead, whole_numbers(20, kHead), comm);
       Stream stream(file, mode);
-      Numbers some(4);
-      expect_rejected([&] { stream.read(bytes(some), -1); }, "-1 elements cannot be read; give a number of 0 or more");
-      expect_rejected([&] { stream.write(bytes(some), 4); }, "is open for reading; open it with mode \"r+\" or \"w\"");
+      Numbers numbers(4);
+      expect_rejected([&] { stream.read(bytes(numbers), -1); },
+                      "-1 elements cannot be read; give a number of 0 or more");
+      expect_rejected([&] { stream.write(bytes(numbers), 4); },
+                      "is open for reading; open it with mode \"r+\" or \"w\"");
       expect_rejected([&] { stream.read(nullptr, 4); }, "the pointer to 4 elements is null");
-      expect_rejected([&] { stream.start_read(bytes(some), -7).wait(); }, "-7 elements cannot be read");
+      expect_rejected([&] { stream.start_read(bytes(numbers), -7).wait(); }, "-7 elements cannot be read");
       expect_rejected([&] { stream.seek(-1); }, "element -1 is not in the array; give 0 to 20 (its end)");
       expect_rejected([&] { stream.seek(21); }, "element 21 is not in the array");
-      if (mode != StreamMode::kShared) {  // where another rank may be further
+      if (mode != StreamMode::kShared) {  // another rank may have moved a shared position
         EXPECT_EQ(stream.tell(), 0);
       }
       expect_rejected([&] { stream.fail("my own words"); }, "my own words");
       stream.seek(20);
-      EXPECT_EQ(stream.read(bytes(some), 4), 0);
+      EXPECT_EQ(stream.read(bytes(numbers), 4), 0);
       file.close();
     });
   on_ranks({2, 0}, [&](const Comm& comm) {
     File file = File::open(path("new"), Mode::kWrite, whole_numbers(20, 0), comm);
     for (const StreamMode mode : kModes) {
       Stream stream(file, mode);
-      Numbers some(4);
-      expect_rejected([&] { stream.read(bytes(some), 4); }, "in which streams cannot read");
+      Numbers numbers(4);
+      expect_rejected([&] { stream.read(bytes(numbers), 4); }, "in which streams cannot read");
     }
     expect_rejected([&] { Stream(file, static_cast<StreamMode>(5)); }, "streams have the modes 0 to 4, but mode 5");
     expect_rejected([&] { Stream(file, comm.rank() == 0 ? StreamMode::kOwn : StreamMode::kSame); },
@@ -61,22 +63,22 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
   });
 }
 
-TEST_F(StreamErrors, AMistakeOfOneRankIsRefusedOnAll) {
+TEST_F(StreamErrors, AMistakeOfOneRankIsAnErrorOnAll) {
   numbered(20);
   for (const Ranks& ranks : {Ranks{3, 0}, Ranks{4, 2}})
     for (const StreamMode mode : {StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame})
       on_ranks(ranks, [&](const Comm& comm) {
         File file = File::open(path(), Mode::kReadWrite, whole_numbers(20, kHead), comm);
         Stream stream(file, mode);
-        Numbers some(4);
+        Numbers numbers(4);
         const bool wrong = comm.rank() == 1;
-        expect_rejected([&] { stream.read(bytes(some), wrong ? -1 : 2); }, "-1 elements cannot be read");
+        expect_rejected([&] { stream.read(bytes(numbers), wrong ? -1 : 2); }, "-1 elements cannot be read");
         expect_rejected([&] { wrong ? stream.seek(30) : stream.seek(3); }, "element 30 is not in the array");
         expect_rejected([&] { stream.seek(wrong ? 2 : 3); }, "the ranks of a collective call differ");
-        expect_rejected([&] { wrong ? stream.fail("a bad array") : (void)stream.read(bytes(some), 2); },
+        expect_rejected([&] { wrong ? stream.fail("a bad array") : (void)stream.read(bytes(numbers), 2); },
                         "a bad array (on rank 1)");
         if (wrong) stream.close();
-        expect_rejected([&] { stream.read(bytes(some), 2); }, "is closed; open another one (on rank 1)");
+        expect_rejected([&] { stream.read(bytes(numbers), 2); }, "is closed; open another one (on rank 1)");
         file.close();
       });
 }
@@ -89,19 +91,19 @@ TEST_F(StreamErrors, AFileThatIsCutFailsOnAllRanks) {
         File file = File::open(path(), Mode::kRead, whole_numbers(100'000, kHead, 20'000), comm);
         Stream stream(file, mode);
         std::filesystem::resize_file(path(), 8000);
-        Numbers some(5000);
-        // In mode 2 only the last rank wants what is not there any more.
-        const std::int64_t wanted =
+        Numbers numbers(5000);
+        // In mode 2 only the last rank reads elements that were cut off.
+        const std::int64_t count =
             mode == StreamMode::kSame || mode == StreamMode::kEqual || comm.rank() == comm.size() - 1 ? 5000 : 10;
         try {
-          stream.read(bytes(some), wanted);
+          stream.read(bytes(numbers), count);
           ADD_FAILURE() << "the file was cut, but the read went well";
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), ErrorKind::kSystem);
           EXPECT_NE(std::string(error.what()).find("it has been truncated"), std::string::npos) << error.what();
         }
         EXPECT_EQ(stream.tell(), 0);
-        EXPECT_EQ(stream.read(bytes(some), 10), 10);  // the streams go on
+        EXPECT_EQ(stream.read(bytes(numbers), 10), 10);  // the streams still work
         file.close();
       });
     }
@@ -114,15 +116,15 @@ TEST_F(StreamErrors, ClosedStreamsAndFiles) {
       std::optional<File> file = File::open(path(), Mode::kReadWrite, whole_numbers(20, kHead), comm);
       std::vector<Stream> streams;
       for (int i = 0; i < 3; ++i) streams.emplace_back(*file, mode);
-      Numbers some(4);
+      Numbers numbers(4);
       EXPECT_TRUE(streams[0].is_open());
       streams[0].close();
       streams[0].close();
       EXPECT_FALSE(streams[0].is_open());
-      expect_rejected([&] { streams[0].read(bytes(some), 4); }, "is closed; open another one");
+      expect_rejected([&] { streams[0].read(bytes(numbers), 4); }, "is closed; open another one");
       expect_rejected([&] { streams[0].tell(); }, "is closed; open another one");
       expect_rejected([&] { streams[0].seek(1); }, "is closed; open another one");
-      // Closing the file waits for what its streams have started, and ends them.
+      // Closing the file waits for pending requests of its streams, and closes the streams.
       std::vector<Numbers> parts(5, Numbers(2, -1));
       std::vector<StreamRequest> requests;
       for (Numbers& part : parts) requests.push_back(streams[1].start_read(bytes(part), 2));
@@ -131,16 +133,16 @@ TEST_F(StreamErrors, ClosedStreamsAndFiles) {
       EXPECT_EQ(requests[0].wait(), 2);
       for (std::size_t i = 1; i < 3; ++i) {
         EXPECT_FALSE(streams[i].is_open());
-        expect_rejected([&] { streams[i].read(bytes(some), 4); }, "is closed; open it again");
-        expect_rejected([&] { streams[i].write(bytes(some), 4); }, "is closed; open it again");
+        expect_rejected([&] { streams[i].read(bytes(numbers), 4); }, "is closed; open it again");
+        expect_rejected([&] { streams[i].write(bytes(numbers), 4); }, "is closed; open it again");
         expect_rejected([&] { streams[i].tell(); }, "is closed; open it again");
         expect_rejected([&] { streams[i].seek(1); }, "is closed; open it again");
-        expect_rejected([&] { streams[i].start_read(bytes(some), 1).wait(); }, "is closed; open it again");
+        expect_rejected([&] { streams[i].start_read(bytes(numbers), 1).wait(); }, "is closed; open it again");
       }
       expect_rejected([&] { Stream(*file, mode); }, "is closed; open it again");
       // A stream may outlive its File.
       file.reset();
-      expect_rejected([&] { streams[1].read(bytes(some), 4); }, "is closed; open it again");
+      expect_rejected([&] { streams[1].read(bytes(numbers), 4); }, "is closed; open it again");
       EXPECT_FALSE(streams[2].is_open());
       streams[2].close();
     });
@@ -151,10 +153,10 @@ TEST_F(StreamErrors, AbandonedFiles) {
     on_ranks({2, 0}, [&](const Comm& comm) {
       File file = File::open(path("new"), Mode::kWrite, whole_numbers(20, 0), comm);
       Stream stream(file, mode);
-      Numbers some(4);
-      EXPECT_EQ(stream.write(bytes(some), 4), 4);
+      Numbers numbers(4);
+      EXPECT_EQ(stream.write(bytes(numbers), 4), 4);
       file.abandon();
-      EXPECT_THROW(stream.write(bytes(some), 4), Error);
+      EXPECT_THROW(stream.write(bytes(numbers), 4), Error);
       EXPECT_THROW(stream.tell(), Error);
       EXPECT_FALSE(stream.is_open());
     });
@@ -162,19 +164,19 @@ TEST_F(StreamErrors, AbandonedFiles) {
   }
 }
 
-TEST_F(StreamErrors, AStreamGoesWhileItWorks) {
+TEST_F(StreamErrors, AStreamIsDestroyedWhileARequestIsPending) {
   numbered(200'000);
   for (const StreamMode mode : kModes)
     on_ranks({2, 0}, [&](const Comm& comm) {
-      Numbers found(50'000);
+      Numbers actual(50'000);
       File file = File::open(path(), Mode::kRead, whole_numbers(200'000, kHead), comm);
       {
-        Stream(file, mode).start_read(bytes(found), 50'000);
+        Stream(file, mode).start_read(bytes(actual), 50'000);
       }
-      // The memory is free again, and full.
+      // The destructor has waited for the request, so the memory is filled.
       if (mode != StreamMode::kShared) {
-        const bool apart = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
-        EXPECT_EQ(found, range(apart ? comm.rank() * 50'000 : 0, 50'000));
+        const bool separate = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
+        EXPECT_EQ(actual, range(separate ? comm.rank() * 50'000 : 0, 50'000));
       }
       file.close();
     });

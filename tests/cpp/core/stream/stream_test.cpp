@@ -1,4 +1,4 @@
-// Streams of modes 0 and 1 over ranks that are threads, and what all modes have in common.
+// Streams of modes 0 and 1 over ranks that are threads, and the common properties of all modes.
 #include "plait/stream.hpp"
 
 #include <gtest/gtest.h>
@@ -34,11 +34,11 @@ TEST_F(Streams, OwnPositionsAreIndependent) {
       Stream stream(file, StreamMode::kOwn);
       EXPECT_EQ(stream.tell(), 0);
       std::int64_t position = 0;
-      const std::int64_t steps = random.upto(30);  // ranks make as many requests as they like
+      const std::int64_t steps = random.up_to(30);  // the ranks make different numbers of requests
       for (int step = 0; step < steps; ++step) {
-        random.dawdle();
-        if (random.upto(2) == 0) stream.seek(position = random.upto(kCount));
-        const std::int64_t wanted = random.upto(100);
+        random.sleep_randomly();
+        if (random.up_to(2) == 0) stream.seek(position = random.up_to(kCount));
+        const std::int64_t wanted = random.up_to(100);
         const std::int64_t expected = std::min(wanted, kCount - position);
         ASSERT_EQ(read(stream, wanted), range(position, expected));
         position += expected;
@@ -49,7 +49,7 @@ TEST_F(Streams, OwnPositionsAreIndependent) {
   }
 }
 
-TEST_F(Streams, OwnWritesLandAtTheirPositions) {
+TEST_F(Streams, OwnWritesAreStoredAtTheirPositions) {
   constexpr std::int64_t kEach = 40;
   for (const Ranks& ranks : all_ranks()) {
     SCOPED_TRACE(print(ranks));
@@ -59,16 +59,16 @@ TEST_F(Streams, OwnWritesLandAtTheirPositions) {
       File file = File::open(path(), Mode::kReadWrite, whole_numbers(count, kHead), comm);
       Stream stream(file, StreamMode::kOwn);
       stream.seek(comm.rank() * kEach);
-      Numbers mine = range(1000 * (comm.rank() + 1), kEach);
-      EXPECT_EQ(stream.write(bytes(mine), kEach), kEach);
-      // The same rank finds at once what it wrote.
+      Numbers local = range(1000 * (comm.rank() + 1), kEach);
+      EXPECT_EQ(stream.write(bytes(local), kEach), kEach);
+      // The same rank reads its own write at once.
       stream.seek(comm.rank() * kEach);
-      EXPECT_EQ(read(stream, kEach), mine);
+      EXPECT_EQ(read(stream, kEach), local);
       file.close();
     });
-    const Numbers found = content("a", kHead);
+    const Numbers actual = content("a", kHead);
     for (std::int64_t i = 0; i < count; ++i)
-      ASSERT_EQ(found[static_cast<std::size_t>(i)], 1000 * (i / kEach + 1) + i % kEach);
+      ASSERT_EQ(actual[static_cast<std::size_t>(i)], 1000 * (i / kEach + 1) + i % kEach);
   }
 }
 
@@ -79,36 +79,36 @@ TEST_F(Streams, ASharedPositionHandsOutEachElementOnce) {
     for (const bool started : {false, true}) {
       SCOPED_TRACE(print(ranks));
       std::mutex mutex;
-      std::vector<Numbers> stretches;
+      std::vector<Numbers> pieces;
       on_ranks(ranks, [&](const Comm& comm) {
         RandomDelay random(2, comm.rank());
         File file = File::open(name, Mode::kRead, whole_numbers(kCount, kHead), comm);
         Stream stream(file, StreamMode::kShared);
         while (true) {
-          random.dawdle();
-          Numbers found;
-          const std::int64_t wanted = 1 + random.upto(30);
+          random.sleep_randomly();
+          Numbers actual;
+          const std::int64_t wanted = 1 + random.up_to(30);
           if (started) {
-            found.resize(static_cast<std::size_t>(wanted));
-            StreamRequest request = stream.start_read(bytes(found), wanted);
-            random.dawdle();
-            found.resize(static_cast<std::size_t>(request.wait()));
+            actual.resize(static_cast<std::size_t>(wanted));
+            StreamRequest request = stream.start_read(bytes(actual), wanted);
+            random.sleep_randomly();
+            actual.resize(static_cast<std::size_t>(request.wait()));
           } else {
-            found = read(stream, wanted);
+            actual = read(stream, wanted);
           }
           const std::scoped_lock lock(mutex);
-          if (found.empty()) break;
-          stretches.push_back(found);
+          if (actual.empty()) break;
+          pieces.push_back(actual);
         }
         EXPECT_EQ(stream.tell(), kCount);
         EXPECT_TRUE(read(stream, 5).empty());
         file.close();
       });
-      std::sort(stretches.begin(), stretches.end());
+      std::sort(pieces.begin(), pieces.end());
       std::int64_t next = 0;
-      for (const Numbers& stretch : stretches) {
-        ASSERT_EQ(stretch, range(next, static_cast<std::int64_t>(stretch.size())));
-        next += static_cast<std::int64_t>(stretch.size());
+      for (const Numbers& piece : pieces) {
+        ASSERT_EQ(piece, range(next, static_cast<std::int64_t>(piece.size())));
+        next += static_cast<std::int64_t>(piece.size());
       }
       EXPECT_EQ(next, kCount);
     }
@@ -124,24 +124,24 @@ TEST_F(Streams, ASharedPositionTakesEachWriteOnce) {
       RandomDelay random(3, comm.rank());
       File file = File::open(path("new"), Mode::kWrite, whole_numbers(kCount, 0), comm);
       Stream stream(file, StreamMode::kShared);
-      std::int64_t& mine = written[static_cast<std::size_t>(comm.rank())];
-      std::int64_t length = 1 + random.upto(30);
+      std::int64_t& local = written[static_cast<std::size_t>(comm.rank())];
+      std::int64_t length = 1 + random.up_to(30);
       while (length > 0) {
-        random.dawdle();
-        Numbers numbers = range((comm.rank() + 1) * 1'000'000 + mine, length);
+        random.sleep_randomly();
+        Numbers numbers = range((comm.rank() + 1) * 1'000'000 + local, length);
         try {
-          mine += stream.write(bytes(numbers), length);
-          length = 1 + random.upto(30);
+          local += stream.write(bytes(numbers), length);
+          length = 1 + random.up_to(30);
         } catch (const plait::Error& error) {
           ASSERT_EQ(error.kind(), plait::ErrorKind::kArgument);
-          length = length == 1 ? 0 : length / 2;  // what is left may still take less
+          length = length == 1 ? 0 : length / 2;  // a shorter write may still fit at the end
         }
       }
       EXPECT_EQ(stream.tell(), kCount);
       EXPECT_FALSE(std::filesystem::exists(path("new")));
       file.close();
     });
-    // Each rank's numbers are there, once and in the order in which it wrote them.
+    // The numbers of each rank are in the file once, and in the order in which it wrote them.
     std::vector<std::int64_t> next(written.size());
     for (const std::int64_t number : content("new", 0)) {
       const auto rank = static_cast<std::size_t>(number / 1'000'000 - 1);
@@ -163,7 +163,7 @@ TEST_F(Streams, ASharedSeekTakesEffectForAll) {
     (void)read(meet, 0);
     EXPECT_EQ(shared.tell(), 40);
     (void)read(meet, 0);
-    // Reads beyond the end and back leave nothing behind.
+    // Reads beyond the end do not affect later seeks.
     if (comm.rank() == 2) {
       EXPECT_EQ(read(shared, 1000), range(40, 60));
       EXPECT_EQ(shared.tell(), 100);
@@ -181,29 +181,29 @@ TEST_F(Streams, ASharedSeekTakesEffectForAll) {
   });
 }
 
-TEST_F(Streams, IndependentRequestsWaitForNobody) {
+TEST_F(Streams, IndependentRequestsDoNotWaitForOtherRanks) {
   const std::string name = numbered(100);
   for (const StreamMode mode : {StreamMode::kOwn, StreamMode::kShared}) {
-    std::atomic<bool> through{false};
+    std::atomic<bool> is_done{false};
     on_ranks({2, 0}, [&](const Comm& comm) {
       File file = File::open(name, Mode::kReadWrite, whole_numbers(100, kHead), comm);
       Stream stream(file, mode);
       Stream together(file, StreamMode::kOrdered);
       if (comm.rank() == 1) {
-        // A collective that the other rank has not come to yet.
+        // A collective call that the other rank makes only later.
         Numbers later(10);
         StreamRequest pending = together.start_read(bytes(later), 10);
         EXPECT_EQ(read(stream, 10), range(0, 10));
         stream.seek(50);
         EXPECT_EQ(stream.tell(), 50);
-        Numbers mine = range(50, 20);
-        EXPECT_EQ(stream.start_write(bytes(mine), 20).wait(), 20);
+        Numbers local = range(50, 20);
+        EXPECT_EQ(stream.start_write(bytes(local), 20).wait(), 20);
         EXPECT_FALSE(pending.test());
-        through = true;
+        is_done = true;
         EXPECT_EQ(pending.wait(), 10);
         EXPECT_EQ(later, range(5, 10));
       } else {
-        while (!through) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        while (!is_done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         EXPECT_EQ(read(together, 5), range(0, 5));
       }
       file.close();
@@ -220,23 +220,23 @@ TEST_F(Streams, StartedRequestsKeepTheirOrder) {
       on_ranks(ranks, [&](const Comm& comm) {
         File file = File::open(path(), Mode::kReadWrite, whole_numbers(kCount, kHead), comm);
         Stream stream(file, mode);
-        const bool apart = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
-        const std::int64_t lane = apart ? 7 * comm.rank() : 0;
-        const std::int64_t step = apart ? 7 * comm.size() : 7;
-        std::vector<Numbers> found(8, Numbers(7));
+        const bool separate = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
+        const std::int64_t rank_offset = separate ? 7 * comm.rank() : 0;
+        const std::int64_t step = separate ? 7 * comm.size() : 7;
+        std::vector<Numbers> actual(8, Numbers(7));
         std::vector<StreamRequest> requests;
-        for (Numbers& one : found) requests.push_back(stream.start_read(bytes(one), 7));
+        for (Numbers& part : actual) requests.push_back(stream.start_read(bytes(part), 7));
         EXPECT_EQ(stream.tell(), 8 * step);
         for (std::size_t i = requests.size(); i-- > 0;) {
           EXPECT_EQ(requests[i].wait(), 7);
-          EXPECT_EQ(found[i], range(static_cast<std::int64_t>(i) * step + lane, 7));
+          EXPECT_EQ(actual[i], range(static_cast<std::int64_t>(i) * step + rank_offset, 7));
         }
-        // A write and the read behind it.
+        // A read after a pending write gets the written elements.
         stream.seek(0);
-        Numbers mine = range(lane, 7);
-        StreamRequest write = stream.start_write(bytes(mine), 7);
+        Numbers local = range(rank_offset, 7);
+        StreamRequest write = stream.start_write(bytes(local), 7);
         stream.seek(0);
-        EXPECT_EQ(read(stream, 7), mine);
+        EXPECT_EQ(read(stream, 7), local);
         EXPECT_TRUE(write.test());
         file.close();
         EXPECT_EQ(write.wait(), 7);
@@ -244,7 +244,7 @@ TEST_F(Streams, StartedRequestsKeepTheirOrder) {
     }
 }
 
-TEST_F(Streams, OneProcessAloneHasAllModes) {
+TEST_F(Streams, AllModesWorkInOneProcess) {
   const std::string name = numbered(50);
   File file = File::open(name, Mode::kReadWrite, whole_numbers(50, kHead));
   for (int mode = 0; mode < 5; ++mode) {
@@ -267,7 +267,7 @@ TEST_F(Streams, OneProcessAloneHasAllModes) {
 TEST_F(Streams, AnEmptyArrayHasOnlyItsEnd) {
   on_ranks({2, 0}, [&](const Comm& comm) {
     File file = File::open(numbered(0, "empty" + std::to_string(comm.rank())), Mode::kReadWrite,
-                           whole_numbers(0, kHead));  // each rank its own file, alone
+                           whole_numbers(0, kHead));  // each rank opens its own file, without a communicator
     for (int mode = 0; mode < 5; ++mode) {
       Stream stream(file, static_cast<StreamMode>(mode));
       EXPECT_TRUE(read(stream, 3).empty());

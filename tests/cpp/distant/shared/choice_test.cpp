@@ -1,4 +1,4 @@
-// Which file is opened of what ranks see under a name, and the texts that say what a component is part of.
+// Which file is opened, from what the ranks see under its name; and the descriptions in components.
 #include "distant/shared/choice.hpp"
 
 #include <gtest/gtest.h>
@@ -34,9 +34,9 @@ Description file(const std::string& id, std::vector<std::string> replaced = {}) 
   return {id, 4, 1000, 0, {{0, 1, "here"}, {2, 3, "over there"}}, std::move(replaced), 0};
 }
 
-std::string catch_error(const std::vector<NameView>& sights, SharedFilePlace place = SharedFilePlace::kDetect) {
+std::string catch_error(const std::vector<NameView>& views, SharedFilePlace place = SharedFilePlace::kDetect) {
   try {
-    choose("/disk/x", place, sights);
+    choose("/disk/x", place, views);
   } catch (const plait::Error& error) {
     return error.what();
   }
@@ -47,47 +47,47 @@ void expect_part(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text << "\n  does not say\n" << part;
 }
 
-TEST(SharedChoice, ComponentsAreServedWhereTheyAreSeen) {
-  const StripedFile front{file(kOld), {0, 1}};
-  const StripedFile back{file(kOld), {2, 3}};
-  const std::vector<NameView> sights{{{}, {front}}, {{}, {front}}, {{}, {back}}, {{}, {back}}};
-  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, sights), (Choice{false, kOld, 1000, {0, 1, 2, 3}}));
-  // Fewer ranks: one serves several.
-  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {sights[3], sights[0]}).servers, (std::vector<int>{1, 1, 0, 0}));
+TEST(SharedChoice, RanksServeComponentsThatTheySee) {
+  const StripedFile first_host{file(kOld), {0, 1}};
+  const StripedFile second_host{file(kOld), {2, 3}};
+  const std::vector<NameView> views{{{}, {first_host}}, {{}, {first_host}}, {{}, {second_host}}, {{}, {second_host}}};
+  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, views), (Choice{false, kOld, 1000, {0, 1, 2, 3}}));
+  // With fewer ranks, one rank serves several components.
+  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {views[3], views[0]}).servers, (std::vector<int>{1, 1, 0, 0}));
   EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {{{}, {{file(kOld), {0, 1, 2, 3}}}}}).servers,
             (std::vector<int>{0, 0, 0, 0}));
-  // More: as evenly as what they see lets it be.
+  // With more ranks that see them, the components are distributed evenly.
   const StripedFile all{file(kOld), {0, 1, 2, 3}};
   std::vector<int> servers =
-      choose("x", SharedFilePlace::kDetect, {{{}, {front}}, {{}, {all}}, {}, {{}, {all}}}).servers;
+      choose("x", SharedFilePlace::kDetect, {{{}, {first_host}}, {{}, {all}}, {}, {{}, {all}}}).servers;
   EXPECT_EQ(std::ranges::count(servers, 2), 0);
   for (const int rank : {0, 1, 3}) EXPECT_LE(std::ranges::count(servers, rank), 2);
 }
 
 TEST(SharedChoice, MissingComponentsAreListedWithTheirHosts) {
-  const std::vector<NameView> sights{{{}, {{file(kOld), {1}}}}, {}};
-  expect_part(catch_error(sights), "no rank sees 0, written on host here; 2 to 3, written on host over there");
+  const std::vector<NameView> views{{{}, {{file(kOld), {1}}}}, {}};
+  expect_part(catch_error(views), "no rank sees 0, written on host here; 2 to 3, written on host over there");
   expect_part(catch_error({{}, {}}), "there is no such file, and no rank sees a component");
   expect_part(catch_error({{}, {}}, SharedFilePlace::kStriped), "no rank sees a component of it");
-  expect_part(catch_error(sights, SharedFilePlace::kOne), "there is no such file");
+  expect_part(catch_error(views, SharedFilePlace::kOne), "there is no such file");
 }
 
-TEST(SharedChoice, ANewFileStandsForThoseThatItReplaces) {
+TEST(SharedChoice, ANewFileHidesTheFilesThatItReplaces) {
   const StripedFile old{file(kOld), {0, 1, 2, 3}};
   const StripedFile rest{file(kOld), {0}};
-  const StripedFile fresh{file(kNew), {0, 1, 2, 3}};
+  const StripedFile unrelated{file(kNew), {0, 1, 2, 3}};
   const StripedFile begun{file(kNew, {kOld}), {1, 2}};
   const StripedFile done{file(kNew, {kOld}), {0, 1, 2, 3}};
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {old, begun}}}).id, kOld);
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {old, done}}}).id, kNew);
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest, done}}}).id, kNew);
-  // Files of the name from several jobs, on other hosts.
-  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest}}, {{}, {fresh}}}).id, kNew);
-  expect_part(catch_error({{{}, {old}}, {{}, {fresh}}}),
+  // Files with the same name from several jobs, on different hosts.
+  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest}}, {{}, {unrelated}}}).id, kNew);
+  expect_part(catch_error({{{}, {old}}, {{}, {unrelated}}}),
               "several striped files have this name: those with the ids " + kNew);
 }
 
-TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
+TEST(SharedChoice, AnOrdinaryFileMustBeTheSameForAllRanks) {
   const Identity plain{12, 0, 100, 5};
   const Identity other{12, 0, 101, 5};
   EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {}}, {plain, {}}}).one);
@@ -98,25 +98,25 @@ TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
   expect_part(catch_error(both), "an ordinary file and a striped one");
   EXPECT_TRUE(choose("x", SharedFilePlace::kOne, both).one);
   EXPECT_FALSE(choose("x", SharedFilePlace::kStriped, both).one);
-  // What is left of a striped file does not stand in the way.
+  // An incomplete striped file does not prevent the choice of an ordinary file.
   EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {{file(kOld), {1}}}}}).one);
 }
 
-TEST(SharedChoice, SightsAndChoicesTravel) {
-  const NameView sight{Identity{~0ULL, 5, -7, 8}, {{file(kOld), {0, 3}}, {file(kNew, {kOld, "aaaaaaaaaaaaaaaa"}), {}}}};
-  const auto sent = [](const auto& value) {
+TEST(SharedChoice, ViewsAndChoicesAreEncodedAndDecoded) {
+  const NameView view{Identity{~0ULL, 5, -7, 8}, {{file(kOld), {0, 3}}, {file(kNew, {kOld, "aaaaaaaaaaaaaaaa"}), {}}}};
+  const auto round_trip = [](const auto& value) {
     return plait::base::decode<std::remove_cvref_t<decltype(value)>>(plait::base::encode(value),
                                                                      plait::base::kAnotherRank);
   };
-  EXPECT_EQ(sent(sight), sight);
-  EXPECT_EQ(sent(NameView{}), NameView{});
+  EXPECT_EQ(round_trip(view), view);
+  EXPECT_EQ(round_trip(NameView{}), NameView{});
   const Choice choice{false, kOld, 4096, {3, 0, 0}};
-  EXPECT_EQ(sent(choice), choice);
-  const Choice one{true, {}, 0, {0}, 0};
-  EXPECT_EQ(sent(one), one);
+  EXPECT_EQ(round_trip(choice), choice);
+  const Choice single{true, {}, 0, {0}, 0};
+  EXPECT_EQ(round_trip(single), single);
 }
 
-TEST(SharedDescription, TextsAreReadBackOrRefused) {
+TEST(SharedDescription, TextsAreReadBackOrRejected) {
   const Description whole = file(kNew, {kOld});
   const std::string text = whole.to_text();
   EXPECT_EQ(parse(text, "here"), whole);
@@ -127,7 +127,7 @@ TEST(SharedDescription, TextsAreReadBackOrRefused) {
   EXPECT_TRUE(limited.to_text().starts_with("plait shared file 2\n"));
   EXPECT_EQ(whole.host(1), "here");
   EXPECT_EQ(whole.host(2), "over there");
-  // Each shorter text, and each line left out, is damaged.
+  // Every truncated text, and every text without one of its lines, is damaged.
   for (std::size_t length = 0; length < text.size(); ++length)
     EXPECT_THROW(parse(text.substr(0, length), "here"), plait::Error) << length;
   const auto changed = [&](const std::string& from, const std::string& to) {
@@ -153,12 +153,12 @@ TEST(SharedDescription, TextsAreReadBackOrRefused) {
 }
 
 TEST(SharedDescription, NamesOfComponentsAreRecognised) {
-  const auto found = recognise("x.y" + component_suffix(3, 12, kOld), "x.y");
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->component, 3);
-  EXPECT_EQ(found->components, 12);
-  EXPECT_EQ(found->id, kOld);
-  EXPECT_FALSE(found->description);
+  const auto component = recognise("x.y" + component_suffix(3, 12, kOld), "x.y");
+  ASSERT_TRUE(component);
+  EXPECT_EQ(component->component, 3);
+  EXPECT_EQ(component->components, 12);
+  EXPECT_EQ(component->id, kOld);
+  EXPECT_FALSE(component->description);
   EXPECT_TRUE(recognise("x" + component_suffix(0, 1, kOld) + ".meta", "x")->description);
   for (const std::string& name : std::vector<std::string>{
            "x", "x.c3of12", "x.c3of12-12", "x.c12of12-" + kOld, "x.c-1of12-" + kOld, "y.c3of12-" + kOld,

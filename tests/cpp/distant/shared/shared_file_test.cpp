@@ -1,4 +1,4 @@
-// Shared files between the threads of a team: what is read is what was written, whoever has it on which disk.
+// Shared files of the threads of a team: every rank reads what was written, on whichever disk it is stored.
 #include "plait/shared_file.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ void barrier(const Comm& comm) {
   plait::core::get_transport(comm).reduce_min({&nothing, 1});
 }
 
-/// (ranks, ranks on a node)
+/// The parameter is the number of ranks, and of ranks on each node.
 class SharedFileTest : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
  protected:
   void everywhere(const std::function<void(const Comm&)>& body) const {
@@ -51,9 +51,9 @@ class SharedFileTest : public plait_test::DistantTest, public testing::WithParam
   }
 };
 
-/// Every rank writes stretches of its own, of sizes that divide nothing, with several requests under way; all is read
-/// by each.
-TEST_P(SharedFileTest, RequestsOfAllSizesReachTheirStripes) {
+/// Every rank writes disjoint ranges of uneven sizes, with several pending requests; then every rank reads the whole
+/// file.
+TEST_P(SharedFileTest, RequestsOfAllSizesAccessTheirStripes) {
   for (const std::int64_t unit : {7, 4096, 300000})
     everywhere([&](const Comm& comm) {
       SharedFile file = SharedFile::open(striped(unit), comm);
@@ -91,16 +91,16 @@ TEST_P(SharedFileTest, RequestsOfAllSizesReachTheirStripes) {
     });
 }
 
-TEST_P(SharedFileTest, TheEndIsThatOfTheFurthestComponent) {
+TEST_P(SharedFileTest, TheLastByteOfAnyComponentIsTheEnd) {
   everywhere([&](const Comm& comm) {
     SharedFile file = SharedFile::open(striped(10), comm);
     const std::int64_t position = std::int64_t{5} << 40;
-    // Only the last rank knows what it wrote; the others have to ask.
+    // Only the last rank knows the end of its write; the other ranks have to ask the servers.
     if (comm.rank() == comm.size() - 1) {
       try {
         file.write(position, "far", 3);
       } catch (const plait::Error& error) {
-        ASSERT_EQ(error.system_code(), EFBIG) << error.what();  // of the file system
+        ASSERT_EQ(error.system_code(), EFBIG) << error.what();  // a limit of the file system
         file.write(35, "far", 3);
       }
     }
@@ -126,7 +126,7 @@ TEST_P(SharedFileTest, TheEndIsThatOfTheFurthestComponent) {
   });
 }
 
-TEST_P(SharedFileTest, WhatIsOpenToReadIsNotWritten) {
+TEST_P(SharedFileTest, FilesThatAreOpenToReadAreNotWritten) {
   everywhere([&](const Comm& comm) {
     SharedFileOptions options = striped(1000);
     options.persistent = true;
@@ -149,8 +149,8 @@ TEST_P(SharedFileTest, WhatIsOpenToReadIsNotWritten) {
   });
 }
 
-/// On full disks a request fails in several positions at once, in any order.
-TEST_P(SharedFileTest, ErrorsNameTheFirstPositionThatFailed) {
+/// On full disks the pieces of a request fail at several offsets, in any order.
+TEST_P(SharedFileTest, ErrorsNameTheLowestOffsetThatFailed) {
   rlimit old{};
   ASSERT_EQ(0, ::getrlimit(RLIMIT_FSIZE, &old));
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -158,8 +158,8 @@ TEST_P(SharedFileTest, ErrorsNameTheFirstPositionThatFailed) {
     SharedFile file = SharedFile::open(striped(100), comm);
     barrier(comm);
     if (comm.rank() == 0) {
-      const rlimit little{1000, old.rlim_max};
-      ASSERT_EQ(0, ::setrlimit(RLIMIT_FSIZE, &little));
+      const rlimit small_limit{1000, old.rlim_max};
+      ASSERT_EQ(0, ::setrlimit(RLIMIT_FSIZE, &small_limit));
     }
     barrier(comm);
     const Bytes bytes(10000 * static_cast<std::size_t>(comm.size()));
@@ -168,7 +168,7 @@ TEST_P(SharedFileTest, ErrorsNameTheFirstPositionThatFailed) {
       expect_error([&] { request.wait(); }, "(offset 50 of the shared file " + path("data") + ")");
       expect_error([&] { request.wait(); }, "data.s0of" + std::to_string(comm.size()));
     }
-    // Nothing else is harmed.
+    // Other writes still work.
     file.write(50, bytes.data(), 100);
     barrier(comm);
     if (comm.rank() == 0) {
@@ -205,8 +205,8 @@ TEST_P(SharedFileTest, FilesAreReopenedByAnyNumberOfRanks) {
     });
 }
 
-/// Without a message the error is the system's; by messages it comes from the server.
-TEST_P(SharedFileTest, ALostComponentFailsWhatNeedsIt) {
+/// The error of a direct access comes from the system; that of a message comes from the server.
+TEST_P(SharedFileTest, ALostComponentFailsTheOpening) {
   SharedFileOptions options = striped(100);
   options.persistent = true;
   everywhere([&](const Comm& comm) {
@@ -225,18 +225,18 @@ TEST_P(SharedFileTest, ALostComponentFailsWhatNeedsIt) {
   });
 }
 
-/// What a kill between the steps of a replacement leaves is the old file or the new one.
-TEST_P(SharedFileTest, LeftOversOfKilledRanksDoNoHarm) {
+/// If a rank is killed during a replacement, either the old file or the new one remains.
+TEST_P(SharedFileTest, LeftoversOfKilledRanksDoNoHarm) {
   SharedFileOptions options = striped(100);
   options.persistent = true;
-  const auto written = [&](const char* text) {
+  const auto write_file = [&](const char* text) {
     everywhere([&](const Comm& comm) {
       SharedFile file = SharedFile::open(options, comm);
       if (comm.rank() == 0) file.write(0, text, 3);
       file.close();
     });
   };
-  const auto found = [&] {
+  const auto read_file = [&] {
     std::string text(3, ' ');
     everywhere([&](const Comm& comm) {
       SharedFileOptions reading = options;
@@ -253,27 +253,27 @@ TEST_P(SharedFileTest, LeftOversOfKilledRanksDoNoHarm) {
     std::ranges::sort(names);
     return names;
   };
-  written("old");
-  const std::filesystem::path kept = folder_ / "kept";
-  std::filesystem::create_directory(kept);
+  write_file("old");
+  const std::filesystem::path saved = folder_ / "kept";
+  std::filesystem::create_directory(saved);
   const auto old = all_files();
   for (const auto& name : old)
-    if (!std::filesystem::is_directory(name)) std::filesystem::copy(name, kept / name.filename());
-  written("new");
-  EXPECT_EQ(found(), "new");
-  // The old one is still there, whole or in part, as if it could not be removed: the new one says that it stands for
-  // it.
-  for (const auto& entry : std::filesystem::directory_iterator(kept))
+    if (!std::filesystem::is_directory(name)) std::filesystem::copy(name, saved / name.filename());
+  write_file("new");
+  EXPECT_EQ(read_file(), "new");
+  // The old file still exists, as if it could not be removed. The description of the new file states that it replaces
+  // the old one.
+  for (const auto& entry : std::filesystem::directory_iterator(saved))
     std::filesystem::copy(entry.path(), folder_ / entry.path().filename());
-  EXPECT_EQ(found(), "new");
-  // The new one has been begun only: component 0 gets its description last.
+  EXPECT_EQ(read_file(), "new");
+  // The new file is incomplete: the description of component 0, which is written last, is missing.
   for (const auto& name : all_files())
     if (name.filename().string().starts_with("data.c0of") && name.extension() == ".meta" &&
-        !std::filesystem::exists(kept / name.filename()))
+        !std::filesystem::exists(saved / name.filename()))
       std::filesystem::remove(name);
-  EXPECT_EQ(found(), "old");
-  written("3rd");
-  EXPECT_EQ(found(), "3rd");
+  EXPECT_EQ(read_file(), "old");
+  write_file("3rd");
+  EXPECT_EQ(read_file(), "3rd");
   EXPECT_EQ(all_files().size(), 2 * static_cast<std::size_t>(GetParam().first) + 1);
 }
 

@@ -1,4 +1,4 @@
-// How the bytes of a shared file are distributed over its components: against the stripes, one byte at a time.
+// The distribution of a shared file's bytes over its components, compared with the definition byte by byte.
 #include "distant/shared/stripe_map.hpp"
 
 #include <gtest/gtest.h>
@@ -24,15 +24,15 @@ TEST(SharedStripeMap, EachByteHasOnePosition) {
         const auto component = static_cast<int>(offset / unit % components);
         std::int64_t& length = lengths[static_cast<std::size_t>(component)];
         ASSERT_EQ(stripes.component_at(offset), component);
-        // Bytes of a component come without gaps, in order.
+        // The bytes of a component follow each other without gaps, in the order of their offsets.
         ASSERT_EQ(stripes.position_at(offset), length);
         ASSERT_EQ(stripes.offset_at(component, length), offset);
         ++length;
         std::int64_t end = 0;
         for (int i = 0; i < components; ++i) {
-          const std::int64_t own = lengths[static_cast<std::size_t>(i)];
-          ASSERT_EQ(stripes.length(i, offset + 1), own);
-          end = std::max(end, stripes.end(i, own));
+          const std::int64_t component_length = lengths[static_cast<std::size_t>(i)];
+          ASSERT_EQ(stripes.length(i, offset + 1), component_length);
+          end = std::max(end, stripes.end(i, component_length));
         }
         ASSERT_EQ(end, offset + 1);
       }
@@ -43,19 +43,19 @@ TEST(SharedStripeMap, EachByteHasOnePosition) {
     }
 }
 
-/// The batches move each byte once, whole stripes together, none more than allowed.
+/// The batches cover each byte once, combine whole stripes, and none has more than `max_bytes`.
 TEST(SharedStripeMap, BatchesCoverARequest) {
   for (const int components : {1, 2, 3, 5})
     for (const std::int64_t unit : {1, 3, 4, 10, 64})
-      for (const std::int64_t most : {4, 10, 1000})
+      for (const std::int64_t max_bytes : {4, 10, 1000})
         for (std::int64_t offset = 0; offset < 45; offset += 1 + offset / 7)
           for (std::int64_t bytes = 0; bytes < 160; bytes += 1 + bytes / 5) {
             const StripeMap stripes(unit, components);
             std::vector<int> seen(static_cast<std::size_t>(bytes), 0);
-            const std::vector<Batch> batches = stripes.batches(offset, bytes, most);
+            const std::vector<Batch> batches = stripes.batches(offset, bytes, max_bytes);
             for (const Batch& batch : batches) {
               ASSERT_GT(batch.bytes, 0);
-              ASSERT_LE(batch.bytes, most);
+              ASSERT_LE(batch.bytes, max_bytes);
               std::int64_t at_position = batch.position;
               stripes.each_part(batch, offset, [&](std::int64_t position, std::int64_t at, std::int64_t part) {
                 ASSERT_EQ(position, at_position);
@@ -71,7 +71,7 @@ TEST(SharedStripeMap, BatchesCoverARequest) {
               ASSERT_EQ(at_position, batch.position + batch.bytes);
             }
             ASSERT_TRUE(std::ranges::all_of(seen, [](int times) { return times == 1; }))
-                << components << " components, unit " << unit << ", most " << most << ", " << bytes << " bytes at "
+                << components << " components, unit " << unit << ", most " << max_bytes << ", " << bytes << " bytes at "
                 << offset;
           }
 }
@@ -80,7 +80,7 @@ TEST(SharedStripeMap, TheFirstBatchesGoToAllComponents) {
   const StripeMap stripes(1 << 20, 4);
   const std::vector<Batch> batches = stripes.batches(5, 16 << 20, 1 << 18);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(batches[i].component, static_cast<int>(i));
-  // Stripes that are small go together.
+  // Small stripes are combined.
   EXPECT_EQ(StripeMap(1 << 10, 4).batches(0, 1 << 20, 1 << 18).size(), 4U);
   EXPECT_EQ(StripeMap(1000, 1).batches(0, 1 << 20, 1 << 18).size(), 4U);
 }
@@ -98,7 +98,7 @@ TEST(SharedStripeMap, OffsetsGoUpToTheLargest) {
       std::int64_t all = 0;
       for (const Batch& batch : stripes.batches(kMax - 100000, 100000, 262144)) all += batch.bytes;
       EXPECT_EQ(all, 100000);
-      // What no file can have is told as the largest end.
+      // Ends beyond the largest file size are reported as kMax.
       EXPECT_EQ(stripes.end(components - 1, kMax), kMax);
     }
 }

@@ -1,4 +1,4 @@
-// Names of arrays on the ranks' own disks, and a File on one by threads of one process.
+// Names of arrays on the ranks' own disks, and such files in one process, also by several threads.
 #include "driver/distant/distant_name.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using plait::driver::distant::resolve_path;
 
 using DistantArrays = plait_test::FolderTest;
 
-TEST(DistantNames, AreTakenApart) {
+TEST(DistantNames, AreParsed) {
   const Name all = parse_name("distant:x/a?place=striped&unit=3m&folder=/d%3F e");
   EXPECT_EQ(all.path, "x/a");
   EXPECT_EQ(all.folder, "/d? e");
@@ -42,7 +42,7 @@ TEST(DistantNames, AreTakenApart) {
   EXPECT_EQ(resolve_path(parse_name("distant:/b/../a")), "/a");
 }
 
-TEST(DistantNames, TakeTheFolderOfTheSettingWhereNoneIsGiven) {
+TEST(DistantNames, UseTheFolderOfTheEnvironmentByDefault) {
   ::setenv("PLAIT_DISTANT_FOLDER", "/setting", 1);
   EXPECT_EQ(resolve_path(parse_name("distant:a")), "/setting/a");
   EXPECT_EQ(resolve_path(parse_name("distant:/whole/a")), "/whole/a");
@@ -50,7 +50,7 @@ TEST(DistantNames, TakeTheFolderOfTheSettingWhereNoneIsGiven) {
   ::unsetenv("PLAIT_DISTANT_FOLDER");
 }
 
-TEST(DistantNames, SayWhatIsWrongWithThem) {
+TEST(DistantNames, ErrorsStateWhatIsWrong) {
   for (const auto& [name, says] : std::vector<std::pair<std::string, std::string>>{
            {"distant:", "no name after distant:"},
            {"distant:?unit=4K", "no name after distant:"},
@@ -64,7 +64,7 @@ TEST(DistantNames, SayWhatIsWrongWithThem) {
        }) {
     try {
       parse_name(name);
-      ADD_FAILURE() << name << " was taken";
+      ADD_FAILURE() << name << " was accepted";
     } catch (const plait::Error& error) {
       EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
       EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
@@ -72,14 +72,14 @@ TEST(DistantNames, SayWhatIsWrongWithThem) {
   }
 }
 
-TEST(DistantNames, AreOfAKindOfStoreThatIsKnown) {
+TEST(DistantNames, LeadToTheirDriver) {
   EXPECT_EQ(plait::driver::find_driver("distant:a").prefix(), "distant:");
   EXPECT_EQ(plait::driver::without_prefix("distant:a?x"), "a?x");
   EXPECT_EQ(plait::driver::find_driver("./distant:a").prefix(), "");
   EXPECT_EQ(plait::driver::find_driver("a").prefix(), "");
 }
 
-/// Several arrays behind each other: raw, and longer with each that is written.
+/// Several raw arrays one after the other; the file becomes longer with each array that is written.
 TEST_F(DistantArrays, MayBeSeveral) {
   const std::string url = "distant:a?place=striped&unit=1000&folder=" + path("");
   plait::FileOptions options;
@@ -97,13 +97,13 @@ TEST_F(DistantArrays, MayBeSeveral) {
   file = plait::File::open(url, plait::Mode::kRead, options);
   EXPECT_EQ(file.type().shape, plait::Extents{100});
   file.select({{600}, "", 8, plait::Order::kC}, 0);
-  std::vector<double> found(600);
-  const plait::MutablePart into{reinterpret_cast<std::byte*>(found.data()), {}};
+  std::vector<double> actual(600);
+  const plait::MutablePart into{reinterpret_cast<std::byte*>(actual.data()), {}};
   file.read(plait::Layout::parse("600 (*)"), {&into, 1});
-  for (int i = 0; i < 600; ++i) ASSERT_EQ(found[static_cast<std::size_t>(i)], i < 100 ? i + 1 : i - 99);
+  for (int i = 0; i < 600; ++i) ASSERT_EQ(actual[static_cast<std::size_t>(i)], i < 100 ? i + 1 : i - 99);
 }
 
-/// Elements of which only the size is known.
+/// Elements with a known size but without a dtype.
 TEST_F(DistantArrays, NeedNoType) {
   const std::string url = "distant:a?folder=" + path("");
   plait::FileOptions options;
@@ -122,7 +122,7 @@ TEST_F(DistantArrays, NeedNoType) {
   EXPECT_THROW(plait::File::open(url, plait::Mode::kRead, options), plait::Error);
 }
 
-/// A process that is alone may open any number of them at once, each by a thread of its own.
+/// A single process may open several of them at once, each in a different thread.
 TEST_F(DistantArrays, OfOneProcessAreOpenedByAnyThread) {
   const auto work = [&](int number) {
     const std::string url = plait::base::text("distant:a", number, "?place=striped&unit=100&folder=", path(""));
@@ -136,10 +136,10 @@ TEST_F(DistantArrays, OfOneProcessAreOpenedByAnyThread) {
       auto file = plait::File::open(url, plait::Mode::kWrite, options);
       file.write(layout, {&part, 1});
       file.close();
-      std::vector<double> found(70);
-      const plait::MutablePart into{reinterpret_cast<std::byte*>(found.data()), {}};
+      std::vector<double> actual(70);
+      const plait::MutablePart into{reinterpret_cast<std::byte*>(actual.data()), {}};
       plait::File::open(url, plait::Mode::kRead).read(layout, {&into, 1});
-      ASSERT_EQ(found, values);
+      ASSERT_EQ(actual, values);
     }
   };
   std::vector<std::thread> threads;

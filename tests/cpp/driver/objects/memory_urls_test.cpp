@@ -1,4 +1,4 @@
-// Arrays under memory://, by ranks that are threads of one process and by ranks that are not.
+// Arrays under memory://, opened by ranks that are threads of one process, and by ranks in several processes.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -43,15 +43,15 @@ plait::FileOptions numbers() {
 /// Each rank writes its block with the number of the rank, and reads the elements that are cyclic over all ranks.
 void write_and_read(Transport& transport, const std::string& name) {
   const Comm comm = make_comm(transport);
-  std::vector<std::byte> own(4, std::byte(transport.rank()));
-  const plait::ConstPart written{own.data(), {}};
+  std::vector<std::byte> block(4, std::byte(transport.rank()));
+  const plait::ConstPart written{block.data(), {}};
   auto file = File::open(name, Mode::kWrite, numbers(), comm);
   file.write(Layout::parse("12 (block) onto (3)"), {&written, 1});
   file.close();
-  auto found = File::open(name, Mode::kRead, {}, comm);
+  auto opened = File::open(name, Mode::kRead, {}, comm);
   std::vector<std::byte> bytes(4);
   const plait::MutablePart read{bytes.data(), {}};
-  found.read(Layout::parse("12 (cyclic) onto (3)"), {&read, 1});
+  opened.read(Layout::parse("12 (cyclic) onto (3)"), {&read, 1});
   for (int i = 0; i < 4; ++i) {
     const int index = transport.rank() + 3 * i;
     EXPECT_EQ(std::to_integer<int>(bytes[static_cast<std::size_t>(i)]), index / 4);
@@ -84,7 +84,7 @@ TEST(MemoryUrls, RanksOfSeveralProcessesAreRejected) {
   });
 }
 
-TEST(MemoryUrls, OpeningTakesTwoRequests) {
+TEST(MemoryUrls, OpeningNeedsTwoRequests) {
   const auto bucket = std::make_shared<plait::store::memory::Bucket>();
   const plait::store::AddedObjectStores added("memory://counted/", [&](const std::string& location) {
     return std::make_shared<plait::store::memory::MemoryObjects>(bucket, location, false);

@@ -1,4 +1,4 @@
-// New striped files: they appear whole or not at all, and leave nothing behind.
+// New striped files: they appear completely or not at all, and leave no temporary files.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -48,7 +48,7 @@ TEST_F(NewStriped, AppearsWholeWhenCommitted) {
   EXPECT_EQ(files().size(), 3U);
 }
 
-TEST_F(NewStriped, DiscardedNothingStays) {
+TEST_F(NewStriped, DiscardedLeavesNoFile) {
   make_new(url("a", 3, "4"), 10)->discard();
   {
     const auto file = make_new(url("a", 3, "4"), 10);
@@ -56,7 +56,7 @@ TEST_F(NewStriped, DiscardedNothingStays) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(NewStriped, ReplacesWhateverWasThere) {
+TEST_F(NewStriped, ReplacesFilesOfAnyKind) {
   put("a", "ordinary");
   make("a", 3, "4", 50);
   EXPECT_EQ(files().size(), 4U);
@@ -69,18 +69,18 @@ TEST_F(NewStriped, ReplacesWhateverWasThere) {
   EXPECT_EQ(content("a"), std::string(5, '\0'));
 }
 
-TEST_F(NewStriped, TwoAtOnceDoNotMeet) {
+TEST_F(NewStriped, TwoAtOnceDoNotInterfere) {
   make("a", 2, "4", 50);
-  const auto one = make_new(url("a", 2, "4"), 11);
-  const auto two = make_new(url("a", 2, "4"), 12);
-  one->commit();
+  const auto smaller = make_new(url("a", 2, "4"), 11);
+  const auto larger = make_new(url("a", 2, "4"), 12);
+  smaller->commit();
   EXPECT_EQ(find(named("a"), false).store->size(), 11);
-  two->commit();
+  larger->commit();
   EXPECT_EQ(find(named("a"), false).store->size(), 12);
   EXPECT_EQ(files().size(), 3U);
 }
 
-TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryOne) {
+TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryFile) {
   for (const std::string& name : {url("a", 3, "7"), path("b")}) {
     const auto file = make_new(name, 0);
     std::string expected;
@@ -89,14 +89,14 @@ TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryOne) {
       const auto begin = static_cast<std::int64_t>(expected.size());
       expected.resize(oracle::at(bytes));
       for (std::int64_t i = begin; i < bytes; ++i) expected[oracle::at(i)] = static_cast<char>(byte_at(i));
-      // Opened by its name, as another process would.
+      // Opens it by its name, as another process would.
       const auto opened = reopen(file->location(), true);
       ASSERT_EQ(opened->size(), bytes);
       if (bytes > begin)
         opened->write({{begin, reinterpret_cast<const std::byte*>(expected.data()) + begin, bytes - begin}});
-      std::string found(oracle::at(bytes), 'x');
-      opened->read({{0, reinterpret_cast<std::byte*>(found.data()), bytes}});
-      ASSERT_EQ(found, expected);
+      std::string content_read(oracle::at(bytes), 'x');
+      opened->read({{0, reinterpret_cast<std::byte*>(content_read.data()), bytes}});
+      ASSERT_EQ(content_read, expected);
     }
     file->resize(1002);
     file->commit();
@@ -111,16 +111,16 @@ TEST_F(NewStriped, KeepsPermissionsAndLinks) {
   put("a", "old");
   ASSERT_EQ(::chmod(path("a").c_str(), 0640), 0);
   fs::create_symlink("a", path("link"));
-  const Description made = make("link", 2, "4", 10);
+  const Description created = make("link", 2, "4", 10);
   EXPECT_TRUE(fs::is_symlink(path("link")));
-  for (const std::string& file : {path("a"), made.components[0], made.components[1]}) {
+  for (const std::string& file : {path("a"), created.components[0], created.components[1]}) {
     struct stat status{};
     ASSERT_EQ(::stat(file.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777U, 0640U);
   }
-  // The components are those of the file, by whichever name it is replaced.
+  // The old components are removed although the file is replaced under another name.
   make("a", 2, "4", 10);
-  EXPECT_FALSE(fs::exists(made.components[0]));
+  EXPECT_FALSE(fs::exists(created.components[0]));
   EXPECT_NO_THROW(find(named("link"), false));
 }
 
@@ -148,14 +148,14 @@ TEST_F(NewStriped, FailuresLeaveNothingBehind) {
   EXPECT_EQ(files(), std::set<std::string>{"file"});
 }
 
-TEST_F(NewStriped, OneDiskMayStandTwice) {
+TEST_F(NewStriped, OneDiskMayBeNamedTwice) {
   const std::string name = named("a") + "?unit=3&disks=" + disk(0) + "," + disk(0);
   make_new(name, 10)->commit();
   EXPECT_EQ(find(name, true).store->size(), 10);
   EXPECT_EQ(files().size(), 3U);
 }
 
-/// Runs a body in a process that ends without clearing up.
+/// Runs `body` in a process that ends without cleaning up.
 template <typename Body>
 void in_killed_process(Body&& body) {
   const pid_t child = ::fork();
@@ -168,7 +168,7 @@ void in_killed_process(Body&& body) {
   ASSERT_EQ(status, 0);
 }
 
-TEST_F(NewStriped, ClearsAwayWhatAKilledProcessLeft) {
+TEST_F(NewStriped, RemovesTemporaryFilesOfAKilledProcess) {
   const Description old = make("a", 2, "4", 50);
   in_killed_process([&] { make_new(url("a", 5, "4"), 70).release(); });
   EXPECT_EQ(files().size(), 3U + 6U);
@@ -181,7 +181,7 @@ TEST_F(NewStriped, ClearsAwayWhatAKilledProcessLeft) {
   }
 }
 
-/// The name that a process which has ended would have left.
+/// Returns a name that a process which has ended may have left for the old description.
 std::string leftover(const std::string& name) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -191,20 +191,20 @@ std::string leftover(const std::string& name) {
   return text('.', name, ".plait-", host.data(), '-', child, "-0.stripes-old.stripes");
 }
 
-TEST_F(NewStriped, AReplacementThatWasCutShortIsFinishedByTheNextOne) {
+TEST_F(NewStriped, AnInterruptedReplacementIsFinishedByTheNextOne) {
   const Description old = make("a", 2, "4", 50);
   fs::copy_file(path("a"), path("copy"));
-  // Killed before the new description had its name: the old components are still those of the file.
+  // Killed before the new description got its name: the old components still belong to the file.
   fs::create_hard_link(path("a"), path(leftover("a")));
   make_new(url("a", 3, "4"), 10)->discard();
   EXPECT_EQ(files().size(), 4U);
   EXPECT_NO_THROW(find(named("a"), false));
   EXPECT_NO_THROW(find(named("copy"), false));
-  // Killed behind it: nobody needs them any more.
-  const std::string kept = old.to_text();
+  // Killed after that: the old components are not needed any more.
+  const std::string old_text = old.to_text();
   make("a", 3, "4", 60);
   for (const std::string& component : old.components) std::ofstream(component) << "old";
-  put(leftover("a"), kept);
+  put(leftover("a"), old_text);
   EXPECT_EQ(files().size(), 1U + 4U + 3U);
   make_new(path("a"), 10)->discard();
   EXPECT_EQ(files().size(), 1U + 4U);
@@ -232,7 +232,7 @@ TEST_F(NewStriped, AFileThatWasMovedKeepsItsComponentsAfterAKill) {
   EXPECT_EQ(files().size(), 3U + 4U);
 }
 
-TEST_F(NewStriped, WhatCannotBeReadKeepsItsComponents) {
+TEST_F(NewStriped, ComponentsOfADamagedDescriptionAreNotRemoved) {
   const Description old = make("a", 2, "4", 50);
   const std::string whole = content("a");
   put(leftover("a"), whole);
@@ -244,15 +244,15 @@ TEST_F(NewStriped, WhatCannotBeReadKeepsItsComponents) {
   EXPECT_NO_THROW(find(named("a"), false));
 }
 
-TEST_F(NewStriped, NamesOfAnEarlierProcessWithOurNumberAreNotInTheWay) {
+TEST_F(NewStriped, NamesOfAnEarlierProcessWithThisNumberDoNotConflict) {
   for (const std::string& name : {path("a"), url("a", 2, "4")}) {
     auto file = make_new(name, 10);
-    const std::string taken = file->location().path;
+    const std::string temporary = file->location().path;
     file.reset();
-    const std::string front = taken.substr(0, taken.rfind('-') + 1);
+    const std::string prefix = temporary.substr(0, temporary.rfind('-') + 1);
     const std::string suffix = stripe::is_name(name) ? ".stripes" : "";
-    const int next = std::stoi(taken.substr(front.size())) + 1;
-    const auto with = [&](int counter) { return text(front, counter, suffix); };
+    const int next = std::stoi(temporary.substr(prefix.size())) + 1;
+    const auto with = [&](int counter) { return text(prefix, counter, suffix); };
     std::ofstream(with(next)) << "old";
     std::ofstream(with(next + 1)) << "locked";
     const store::posix::Descriptor locked(::open(with(next + 1).c_str(), O_RDWR));
@@ -269,9 +269,9 @@ TEST_F(NewStriped, NamesOfAnEarlierProcessWithOurNumberAreNotInTheWay) {
   }
 }
 
-TEST_F(NewStriped, AFolderThatCannotBeSyncedKeepsNothingOld) {
+TEST_F(NewStriped, OldComponentsAreRemovedAlsoIfTheFolderCannotBeSynced) {
   make("a", 2, "4", 50);
-  constexpr uid_t kNobody = 65534;  // who is kept out by permissions, unlike root
+  constexpr uid_t kNobody = 65534;  // a user to whom permissions apply, unlike root
   const bool root = ::geteuid() == 0;
   for (const std::string& name : {folder_.string(), disk(0), disk(1), disk(2), path("a")})
     ASSERT_EQ(::chown(name.c_str(), root ? kNobody : ::geteuid(), static_cast<gid_t>(-1)), 0);
@@ -290,7 +290,7 @@ TEST_F(NewStriped, AFolderThatCannotBeSyncedKeepsNothingOld) {
   EXPECT_EQ(files().size(), 4U);
 }
 
-TEST_F(NewStriped, DisksAreFoundAsTheSystemFindsThem) {
+TEST_F(NewStriped, DisksAreResolvedAsByTheSystem) {
   fs::create_directories(path("d1/inner"));
   fs::create_directories(path("d1/e"));
   fs::create_directories(path("e"));
@@ -301,7 +301,7 @@ TEST_F(NewStriped, DisksAreFoundAsTheSystemFindsThem) {
   EXPECT_NO_THROW(find(name, false));
 }
 
-/// Carries `event` out before the first broadcast of worker 0.
+/// Calls `event` before the first broadcast of worker 0.
 class InterferingTransport : public wrapped::WrappedTransport {
  public:
   InterferingTransport(Transport& inner, std::function<void()> event)
@@ -318,17 +318,17 @@ class InterferingTransport : public wrapped::WrappedTransport {
 TEST_F(NewStriped, MayBeReplacedWhileItIsOpened) {
   make("a", 2, "4", 50);
   std::atomic<int> read = 0;
-  plait::transport::thread::run_team(3, [&](plait::transport::Transport& own) {
+  plait::transport::thread::run_team(3, [&](plait::transport::Transport& worker) {
     plait::FileOptions options;
     options.shape = {50};
     options.element_bytes = 1;
     const plait::Comm comm =
-        plait::core::comm_over(std::make_shared<InterferingTransport>(own, [&] { make("a", 3, "8", 50); }));
+        plait::core::comm_over(std::make_shared<InterferingTransport>(worker, [&] { make("a", 3, "8", 50); }));
     plait::File file = plait::File::open(named("a"), plait::Mode::kRead, options, comm);
-    Bytes mine(50, std::byte{1});
-    const plait::MutablePart part{mine.data(), {}};
+    Bytes local(50, std::byte{1});
+    const plait::MutablePart part{local.data(), {}};
     file.read(plait::Layout::parse("50 (block) onto (3)"), {&part, 1});
-    if (mine[0] == std::byte{}) ++read;
+    if (local[0] == std::byte{}) ++read;
     file.close();
   });
   EXPECT_EQ(read, 3);
@@ -345,7 +345,7 @@ TEST_F(NewStriped, RemovesOnlyFilesWithTheNamesOfComponents) {
   EXPECT_FALSE(fs::exists(description.components[1]));
 }
 
-TEST_F(NewStriped, HoldsAnArrayForTheProgram) {
+TEST_F(NewStriped, StoresAnArrayOfAFile) {
   plait::FileOptions options;
   options.shape = {30, 41};
   options.element_bytes = 3;
@@ -371,7 +371,7 @@ TEST_F(NewStriped, HoldsAnArrayForTheProgram) {
       ASSERT_EQ(all[oracle::at(row * 41 * 3 + i)], parts[rank][oracle::at(next[rank]++)]);
   }
   {
-    plait::File given_up = plait::File::open(url("b", 3, "100"), plait::Mode::kWrite, options);
+    plait::File abandoned = plait::File::open(url("b", 3, "100"), plait::Mode::kWrite, options);
   }
   EXPECT_EQ(files().size(), 4U);
 }

@@ -1,4 +1,4 @@
-// Preimages, nested sets, intersections and complements against lists of indices.
+// Preimages, nested sets, intersections and complements of index sets, compared with lists of indices.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -23,7 +23,7 @@ bool holds(const Extents& list, std::int64_t x) { return std::binary_search(list
 
 TEST(IndexSetAlgebra, PreimagesOfAllSmallSets) {
   std::int64_t count = 0;
-  for (const SetCase& made : oracle::cases_of_every_kind()) {
+  for (const SetCase& example : oracle::cases_of_every_kind()) {
     for (std::int64_t scale = -5; scale <= 5; ++scale) {
       if (scale == 0) continue;
       for (const std::int64_t offset : {-9, -1, 0, 2, 7, 23, 40}) {
@@ -31,12 +31,12 @@ TEST(IndexSetAlgebra, PreimagesOfAllSmallSets) {
           if (++count % oracle::kThinning != 0) continue;
           Extents expected;
           for (std::int64_t i = 0; i < n; ++i)
-            if (holds(made.list, scale * i + offset)) expected.push_back(i);
-          const IndexSet found = plait::preimage(made.set, scale, offset, n);
-          SCOPED_TRACE(testing::Message() << oracle::spelled(made.set) << " under " << scale << "*i+" << offset
-                                          << " below " << n << ": " << oracle::spelled(found));
-          check(found, expected, 30);
-          if (scale != 1) check_form(found);  // a translation shares the pattern
+            if (holds(example.list, scale * i + offset)) expected.push_back(i);
+          const IndexSet actual = plait::preimage(example.set, scale, offset, n);
+          SCOPED_TRACE(testing::Message() << oracle::spelled(example.set) << " under " << scale << "*i+" << offset
+                                          << " below " << n << ": " << oracle::spelled(actual));
+          check(actual, expected, 30);
+          if (scale != 1) check_form(actual);  // a translation shares the pattern
           if (testing::Test::HasFatalFailure()) return;
         }
       }
@@ -44,18 +44,18 @@ TEST(IndexSetAlgebra, PreimagesOfAllSmallSets) {
   }
 }
 
-TEST(IndexSetAlgebra, PreimagesHoldFewRuns) {
-  // cyclic(k) on 2 to 9 coordinates under every scale: single indices where the scale passes the block.
+TEST(IndexSetAlgebra, PreimagesHaveFewRuns) {
+  // cyclic(k) on 2 to 9 coordinates under every scale; the preimage has single indices if the scale exceeds the block.
   for (std::int64_t k = 1; k <= 7; ++k) {
     for (std::int64_t p = 2; p <= 9; ++p) {
       for (std::int64_t scale = 2; scale <= 40; ++scale) {
         const IndexSet set = IndexSet::blocks(k, k, k * p, 100'000);
-        const IndexSet found = plait::preimage(set, scale, 3, 99'996 / scale);
-        ASSERT_LE(found.pattern_runs(), std::min(scale, k) / std::gcd(scale, k * p) + 1);
+        const IndexSet actual = plait::preimage(set, scale, 3, 99'996 / scale);
+        ASSERT_LE(actual.pattern_runs(), std::min(scale, k) / std::gcd(scale, k * p) + 1);
         Extents expected;
         for (std::int64_t i = 0; i < 500; ++i)
           if ((scale * i + 3) / k % p == 1) expected.push_back(i);
-        ASSERT_EQ(oracle::list_indices(found.clip(0, 500)), expected) << scale << ' ' << k << ' ' << p;
+        ASSERT_EQ(oracle::list_indices(actual.clip(0, 500)), expected) << scale << ' ' << k << ' ' << p;
       }
     }
   }
@@ -72,27 +72,27 @@ TEST(IndexSetAlgebra, NestsOfAllPairs) {
       Extents expected;
       for (const std::int64_t q : inner.list)
         if (q < outer.set.size()) expected.push_back(outer.list[at(q)]);
-      const IndexSet found = plait::nest(outer.set, positions);
+      const IndexSet actual = plait::nest(outer.set, positions);
       SCOPED_TRACE(testing::Message() << oracle::spelled(outer.set) << " of " << oracle::spelled(positions) << ": "
-                                      << oracle::spelled(found));
-      check(found, expected, 24);
+                                      << oracle::spelled(actual));
+      check(actual, expected, 24);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
 
 TEST(IndexSetAlgebra, NestsOfLongSetsRepeat) {
-  // Long enough for several common periods, with ragged ends.
+  // The sets are long enough for several common periods, and have ragged ends.
   for (unsigned mask = 1; mask < 64; mask += 2) {
     for (std::int64_t stride = 2; stride <= 7; ++stride) {
       const SetCase outer = oracle::periodic_case(mask, 6, 1, 4, 700);
       const IndexSet positions = IndexSet::blocks(1, stride / 2, stride, outer.set.size() - 3);
       Extents expected;
       for (const std::int64_t q : oracle::list_indices(positions)) expected.push_back(outer.list[at(q)]);
-      const IndexSet found = plait::nest(outer.set, positions);
-      ASSERT_EQ(oracle::list_indices(found), expected) << oracle::spelled(found);
-      check_form(found);
-      ASSERT_LE(found.pattern_runs(), 6 * stride);
+      const IndexSet actual = plait::nest(outer.set, positions);
+      ASSERT_EQ(oracle::list_indices(actual), expected) << oracle::spelled(actual);
+      check_form(actual);
+      ASSERT_LE(actual.pattern_runs(), 6 * stride);
     }
   }
 }
@@ -105,28 +105,28 @@ TEST(IndexSetAlgebra, IntersectionsOfAllPairs) {
       if (++count % oracle::kThinning != 0) continue;
       Extents expected;
       std::set_intersection(a.list.begin(), a.list.end(), b.list.begin(), b.list.end(), std::back_inserter(expected));
-      const IndexSet found = plait::intersection(a.set, b.set);
+      const IndexSet actual = plait::intersection(a.set, b.set);
       SCOPED_TRACE(testing::Message() << oracle::spelled(a.set) << " and " << oracle::spelled(b.set) << ": "
-                                      << oracle::spelled(found));
-      check(found, expected, 24);
+                                      << oracle::spelled(actual));
+      check(actual, expected, 24);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
 
 TEST(IndexSetAlgebra, ComplementsOfAllSets) {
-  for (const SetCase& made : oracle::cases_of_every_kind()) {
+  for (const SetCase& example : oracle::cases_of_every_kind()) {
     for (const std::int64_t n : {0, 1, 10, 24, 31}) {
       Extents expected;
       for (std::int64_t x = 0; x < n; ++x)
-        if (!holds(made.list, x)) expected.push_back(x);
-      const IndexSet found = plait::complement(made.set, n);
-      SCOPED_TRACE(testing::Message() << n << " without " << oracle::spelled(made.set) << ": "
-                                      << oracle::spelled(found));
-      check(found, expected, 31);
-      check_form(found);
+        if (!holds(example.list, x)) expected.push_back(x);
+      const IndexSet actual = plait::complement(example.set, n);
+      SCOPED_TRACE(testing::Message() << n << " without " << oracle::spelled(example.set) << ": "
+                                      << oracle::spelled(actual));
+      check(actual, expected, 31);
+      check_form(actual);
       if (testing::Test::HasFatalFailure()) return;
-      ASSERT_TRUE(plait::complement(found, n).same_members(made.set.clip(0, n)));
+      ASSERT_TRUE(plait::complement(actual, n).same_members(example.set.clip(0, n)));
     }
   }
 }
@@ -141,7 +141,7 @@ TEST(IndexSetAlgebra, LargeValues) {
   EXPECT_EQ(plait::preimage(odd, -1, INT64_MAX - 1, INT64_MAX).at(0), 1);
   EXPECT_EQ(plait::preimage(odd, INT64_MIN, INT64_MAX - 2, 5), IndexSet::range(0, 1));
   const IndexSet blocks = IndexSet::periodic(0, kHuge / 3, {{0, 10}, {20, 10}}, 0, kHuge);
-  // The images of i lie at 0, 7, 14, ...: two of them in [0, 10), and 21, 28 in [20, 30).
+  // The images of i are 0, 7, 14, ...: two of them, 0 and 7, are in [0, 10), and 21 and 28 are in [20, 30).
   const IndexSet sevenths = plait::preimage(blocks, 7, 0, kHuge / 7);
   EXPECT_EQ(sevenths.at(0), 0);
   EXPECT_EQ(sevenths.at(2), 3);
@@ -154,7 +154,7 @@ TEST(IndexSetAlgebra, LargeValues) {
   EXPECT_EQ(nested.at(2), blocks.at(8));
 }
 
-TEST(IndexSetAlgebra, CostsNothingOnLongDimensions) {
+TEST(IndexSetAlgebra, TheCostDoesNotDependOnTheDimension) {
   constexpr std::int64_t kMax = 1'000'000'000'000'000;
   const std::clock_t start = std::clock();
   std::int64_t sum = 0;

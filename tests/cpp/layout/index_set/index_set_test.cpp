@@ -1,4 +1,4 @@
-// IndexSet against lists of indices.
+// Index sets, compared with lists of indices.
 #include "plait/index_set.hpp"
 
 #include <gtest/gtest.h>
@@ -39,10 +39,10 @@ TEST(IndexSet, ClipsAtBothEnds) {
         for (std::int64_t hi = 0; hi <= 22; ++hi) {
           SCOPED_TRACE(testing::Message() << length << '/' << stride << " clipped to " << lo << ',' << hi);
           const IndexSet clipped = whole.clip(lo, hi);
-          Extents kept;
+          Extents expected;
           for (const std::int64_t x : list)
-            if (x >= lo && x < hi) kept.push_back(x);
-          ASSERT_EQ(list_indices(clipped), kept);
+            if (x >= lo && x < hi) expected.push_back(x);
+          ASSERT_EQ(list_indices(clipped), expected);
           check(clipped);
           const IndexSet twice = clipped.clip(5, 15);
           check(twice);

@@ -29,11 +29,11 @@ TEST(IndexSetPattern, AgreesWithListsOnAllShortPeriods) {
         for (std::int64_t begin = 0; begin <= 7; ++begin) {
           for (std::int64_t end = begin; end <= kUniverse; ++end) {
             if (++count % oracle::kThinning != 0) continue;
-            const SetCase made = oracle::periodic_case(mask, bits, origin, begin, end);
+            const SetCase created = oracle::periodic_case(mask, bits, origin, begin, end);
             SCOPED_TRACE(testing::Message() << mask << " of " << bits << " from " << origin << " in " << begin << ','
-                                            << end << ": " << oracle::spelled(made.set));
-            check(made.set, made.list, kUniverse);
-            check_form(made.set);
+                                            << end << ": " << oracle::spelled(created.set));
+            check(created.set, created.list, kUniverse);
+            check_form(created.set);
             if (testing::Test::HasFatalFailure()) return;
           }
         }

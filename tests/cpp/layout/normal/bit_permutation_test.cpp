@@ -37,12 +37,12 @@ TEST(BitPermutation, EveryElementOfSmallLayouts) {
         "2x4x8 (*, block, cyclic) onto (4, 2) order=F", "1x4x1x2 (block, cyclic, *, block) onto (1, 2, 2)"}) {
     const Layout layout = Layout::parse(text);
     const oracle::ArrayMap map = oracle::make_map(layout);
-    const BitPermutation found = bit_permutation(layout);
+    const BitPermutation actual = bit_permutation(layout);
     for (std::int64_t number = 0; number < layout.elements(); ++number) {
-      const UnitPosition position = found.apply({0, number});
+      const UnitPosition position = actual.apply({0, number});
       EXPECT_EQ(position.unit, map.positions[oracle::at(number)].rank) << text;
       EXPECT_EQ(position.position, map.positions[oracle::at(number)].offset) << text;
-      EXPECT_EQ(found.inverse().apply(position), (UnitPosition{0, number})) << text;
+      EXPECT_EQ(actual.inverse().apply(position), (UnitPosition{0, number})) << text;
     }
   }
 }

@@ -24,10 +24,10 @@ void write(StepStore& steps, std::int64_t step, std::int64_t bytes, std::byte va
 }
 
 ElementRequest wanted(std::int64_t step, const char* layout) {
-  ElementRequest made;
-  made.step = step;
-  made.layout = layout;
-  return made;
+  ElementRequest created;
+  created.step = step;
+  created.layout = layout;
+  return created;
 }
 
 TEST(PipeStepStore, PacksWhatIsThere) {

@@ -168,9 +168,9 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
     std::size_t position = 0;
     oracle::for_each_index(section.shape, [&](const Extents& index) {
       if (owner[position] == rank) {
-        std::int64_t found = 0;
-        for (std::size_t d = 0; d < index.size(); ++d) found += sets[d].count_below(index[d]) * local_strides[d];
-        ASSERT_EQ(found, offset[position]);
+        std::int64_t actual = 0;
+        for (std::size_t d = 0; d < index.size(); ++d) actual += sets[d].count_below(index[d]) * local_strides[d];
+        ASSERT_EQ(actual, offset[position]);
       }
       ++position;
     });

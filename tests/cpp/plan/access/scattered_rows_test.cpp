@@ -78,7 +78,7 @@ TEST(ScatteredRows, MovesEachElementOnce) {
   const auto pick = [&](std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);
   };
-  int found = 0;
+  int actual = 0;
   for (int i = 0; i < 300; ++i) {
     const std::int64_t element = pick(1, 3);
     const AccessPlan plan = one_rank_plan("16x16 (*, *)", element, pick(6, 40));
@@ -95,14 +95,14 @@ TEST(ScatteredRows, MovesEachElementOnce) {
     std::shuffle(nest.loops.begin(), nest.loops.end(), random);
     const auto rows = find_scattered_rows(nest, plan);
     if (!rows) continue;
-    ++found;
+    ++actual;
     Pairs expected;
     add_steps(nest, expected);
     std::int64_t stretches = 0;
     EXPECT_EQ(by_rows(*rows, stretches), expected);
     EXPECT_LE(stretches, static_cast<std::int64_t>(expected.size()));
   }
-  EXPECT_GT(found, 100);
+  EXPECT_GT(actual, 100);
 }
 
 }  // namespace

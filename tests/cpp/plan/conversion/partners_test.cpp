@@ -18,14 +18,14 @@ using plait::Layout;
 using plait::Message;
 
 std::vector<Message> counted(const Layout& source, const Layout& target, std::int64_t rank) {
-  std::map<std::int64_t, Message> found;
+  std::map<std::int64_t, Message> actual;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> last;  // positions of the last element of each message
   const plait::IndexSet own = source.index_sets(rank)[0];
   for (std::int64_t a = 0; a < own.size(); ++a) {
     const Extents index{own.at(a)};
     const std::int64_t receiver = target.owner(index);
     const std::int64_t b = target.to_local(index, receiver)[0];
-    Message& message = found[receiver];
+    Message& message = actual[receiver];
     message.rank = receiver;
     ++message.elements;
     const auto before = last.find(receiver);
@@ -33,7 +33,7 @@ std::vector<Message> counted(const Layout& source, const Layout& target, std::in
     last[receiver] = {a, b};
   }
   std::vector<Message> result;
-  for (const auto& [receiver, message] : found) result.push_back(message);
+  for (const auto& [receiver, message] : actual) result.push_back(message);
   return result;
 }
 

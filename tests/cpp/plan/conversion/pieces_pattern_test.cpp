@@ -93,10 +93,10 @@ SetCase random_case(std::mt19937_64& random, std::int64_t stride, std::int64_t m
   std::vector<bool> member(at(stride), false);
   for (const plait::Run& run : list)
     for (std::int64_t i = 0; i < run.length; ++i) member[at(run.begin + i)] = true;
-  SetCase made{IndexSet::periodic(0, stride, list, begin, end), {}};
+  SetCase created{IndexSet::periodic(0, stride, list, begin, end), {}};
   for (std::int64_t i = begin; i < end; ++i)
-    if (member[at(i % stride)]) made.list.push_back(i);
-  return made;
+    if (member[at(i % stride)]) created.list.push_back(i);
+  return created;
 }
 
 TEST(PiecesPattern, RandomPeriodsWalkedAndSolved) {

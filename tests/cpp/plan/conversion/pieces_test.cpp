@@ -60,7 +60,7 @@ TEST(Pieces, IntersectionsOfAllPairsOfSmallSets) {
     for (std::size_t j = 0; j < sets.size(); ++j) {
       if (++count % at(oracle::kThinning) != 0) continue;
       const Pieces pieces = intersect(sets[i], sets[j]);
-      const Triples found = expand(pieces);
+      const Triples actual = expand(pieces);
       const Triples expected = expected_pieces(lists[i], lists[j]);
       const auto trace = [&] {
         std::ostringstream out;
@@ -68,7 +68,7 @@ TEST(Pieces, IntersectionsOfAllPairsOfSmallSets) {
           out << '[' << s.begin << ',' << s.end << ") " << s.origin << '+' << s.length << '/' << s.stride << "  ";
         return out.str();
       };
-      ASSERT_EQ(by_common_position(found), expected) << trace();
+      ASSERT_EQ(by_common_position(actual), expected) << trace();
       ASSERT_EQ(elements(pieces), static_cast<std::int64_t>(expected.size())) << trace();
       ASSERT_EQ(runs(pieces), count_runs(expected)) << trace();
       check_tidy(pieces);
@@ -205,15 +205,15 @@ TEST(Pieces, PartnersOfEveryCoordinate) {
               for (const std::int64_t x : oracle::list_indices(set)) needed.push_back(b.owner(0, x));
               std::sort(needed.begin(), needed.end());
               needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-              const Extents found = plait::plan::partners(set, b, 0);
-              ASSERT_TRUE(std::includes(found.begin(), found.end(), needed.begin(), needed.end()));
-              ASSERT_TRUE(std::is_sorted(found.begin(), found.end()));
-              ASSERT_TRUE(std::adjacent_find(found.begin(), found.end()) == found.end());
-              ASSERT_TRUE(found.empty() || (found.front() >= 0 && found.back() < q));
+              const Extents actual = plait::plan::partners(set, b, 0);
+              ASSERT_TRUE(std::includes(actual.begin(), actual.end(), needed.begin(), needed.end()));
+              ASSERT_TRUE(std::is_sorted(actual.begin(), actual.end()));
+              ASSERT_TRUE(std::adjacent_find(actual.begin(), actual.end()) == actual.end());
+              ASSERT_TRUE(actual.empty() || (actual.front() >= 0 && actual.back() < q));
               const bool both_cyclic =
                   from.kind == Distribution::Kind::kCyclic && to.kind == Distribution::Kind::kCyclic;
               if (!both_cyclic) {
-                ASSERT_EQ(found, needed) << oracle::spelled(a) << " coordinate " << c << " to " << oracle::spelled(b);
+                ASSERT_EQ(actual, needed) << oracle::spelled(a) << " coordinate " << c << " to " << oracle::spelled(b);
               }
             }
           }

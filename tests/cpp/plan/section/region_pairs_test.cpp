@@ -17,7 +17,7 @@
 namespace plait::plan {
 namespace {
 
-/// Visits all indices of a shape.
+/// Calls visit(index) for all indices of a shape, in C order.
 template <typename Visit>
 void for_each_index(const Extents& shape, Visit&& visit) {
   if (std::ranges::find(shape, 0) != shape.end()) return;
@@ -60,7 +60,7 @@ std::int64_t& element(LocalPart& local, const Layout& layout, const Extents& pos
   return local.elements[static_cast<std::size_t>(at)];
 }
 
-/// Each element of the region comes once, from where it is to where it is wanted.
+/// Checks that the messages of RegionPairs copy each element of the region once, to its position in the target.
 void check(const Layout& source, const Layout& target, const Region& region) {
   SCOPED_TRACE(to_string(source) + " -> " + to_string(target) + " " + to_string(region));
   std::map<std::int64_t, LocalPart> sources;
@@ -74,16 +74,16 @@ void check(const Layout& source, const Layout& target, const Region& region) {
   for (const std::int64_t rank : target.rank_numbers()) {
     LocalPart local = make_local(target, rank);
     const copy::LocalArray to{rank, local.array.data, pairs.with_dropped(local.array.strides, 0)};
-    std::int64_t taken = 0;
+    std::int64_t received = 0;
     for (const std::int64_t sender : pairs.senders(rank)) {
       const exchange::PackedMessage message(pairs.products(sender, rank), pairs.target_order(), 8);
       std::vector<std::int64_t> packed(static_cast<std::size_t>(message.elements()));
       auto* bytes = reinterpret_cast<std::byte*>(packed.data());
       message.pack(0, message.elements(), sources.at(sender).array, bytes);
       message.unpack(0, message.elements(), bytes, to);
-      taken += message.elements();
+      received += message.elements();
     }
-    EXPECT_EQ(taken, target.local_elements(rank));
+    EXPECT_EQ(received, target.local_elements(rank));
     for_each_index(target.local_shape(rank), [&](const Extents& position) {
       const Extents index = target.to_global(position, rank);
       Extents whole;
@@ -95,11 +95,11 @@ void check(const Layout& source, const Layout& target, const Region& region) {
   }
 }
 
-class Draw {
+class RandomCases {
  public:
-  explicit Draw(unsigned seed) : random_(seed) {}
-  std::int64_t number(std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+  explicit RandomCases(unsigned seed) : random_(seed) {}
+  std::int64_t number(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
   }
   Layout layout(const Extents& shape) {
     std::string dist;
@@ -125,16 +125,16 @@ class Draw {
 
 TEST(RegionPairs, AnyRegionOfAnyLayouts) {
   for (unsigned seed = 0; seed < 400; ++seed) {
-    Draw draw(seed);
+    RandomCases random(seed);
     Extents shape;
-    for (std::int64_t left = draw.number(1, 3); left > 0; --left) shape.push_back(draw.number(0, 11));
+    for (std::int64_t left = random.number(1, 3); left > 0; --left) shape.push_back(random.number(0, 11));
     Region region;
     Extents part;
     for (const std::int64_t size : shape) {
-      region.push_back(draw.slice(size));
+      region.push_back(random.slice(size));
       if (!region.back().single) part.push_back(region.back().count);
     }
-    check(draw.layout(shape), draw.layout(part), region);
+    check(random.layout(shape), random.layout(part), region);
     if (HasFailure()) return;
   }
 }
@@ -153,7 +153,7 @@ TEST(RegionPairs, LayoutsThatAreAligned) {
   }
 }
 
-TEST(RegionPairs, HugeArraysAreNotCounted) {
+TEST(RegionPairs, HugeArraysAreNotEnumerated) {
   const Layout source = Layout::parse("4000000000x1000000 (cyclic(3), block) onto (1000, 1000)");
   const Region region{{1, 1'300'000'000, 3, false}, {7, 1, 1, true}};
   const Layout target = Layout::parse("1300000000 (block) onto (1000)");

@@ -1,4 +1,4 @@
-// Sections, boxes and stretches of a file against lists of file positions.
+// Sections, boxes and contiguous runs of a file, compared with lists of file positions.
 #include "plan/section/section.hpp"
 
 #include <gtest/gtest.h>
@@ -19,10 +19,10 @@ using plait::plan::FileRun;
 using plait::plan::for_each_file_run;
 using plait::plan::Section;
 
-/// File position of each element of a region in C order of the layout's index, single indices left out.
+/// A region element by element.
 struct RegionListing {
-  Extents layout_shape;
-  Extents files;
+  Extents layout_shape;  // without single indices
+  Extents files;         // the file position of each element, in C order of the layout's index
 };
 
 RegionListing list_section(const Extents& shape, Order order, const Region& region) {
@@ -47,11 +47,11 @@ void check(const Extents& shape, Order order, const Region& region) {
   SCOPED_TRACE(testing::Message() << plait::shape_to_string(shape) << (order == Order::kC ? " C " : " F ")
                                   << to_string(region));
   const Section section(shape, order, region);
-  const RegionListing listed = list_section(shape, order, region);
-  ASSERT_EQ(section.layout_shape, listed.layout_shape);
-  ASSERT_EQ(section.elements, static_cast<std::int64_t>(listed.files.size()));
-  // Positions count the same elements in file order.
-  Extents ascending = listed.files;
+  const RegionListing expected = list_section(shape, order, region);
+  ASSERT_EQ(section.layout_shape, expected.layout_shape);
+  ASSERT_EQ(section.elements, static_cast<std::int64_t>(expected.files.size()));
+  // Section positions enumerate the same elements in file order.
+  Extents ascending = expected.files;
   std::sort(ascending.begin(), ascending.end());
   std::size_t position = 0;
   oracle::for_each_index(section.shape, [&](const Extents& index) {
@@ -63,7 +63,7 @@ void check(const Extents& shape, Order order, const Region& region) {
       if (dimension >= 0) layout_index[at(dimension)] = index[d];
     }
     ASSERT_EQ(file, ascending[position]);
-    ASSERT_EQ(file, listed.files[at(oracle::dense_offset(layout_index, section.layout_shape, Order::kC))]);
+    ASSERT_EQ(file, expected.files[at(oracle::dense_offset(layout_index, section.layout_shape, Order::kC))]);
     ++position;
   });
   ASSERT_EQ(position, ascending.size());
@@ -72,7 +72,7 @@ void check(const Extents& shape, Order order, const Region& region) {
     ASSERT_EQ(section.contiguous(), gapless);
   }
 
-  // Every range of positions as stretches of the file.
+  // Every range of positions is divided into contiguous runs of the file.
   for (std::int64_t begin = 0; begin <= section.elements; ++begin) {
     for (std::int64_t end = begin; end <= section.elements; end += 1 + section.elements / 8) {
       std::int64_t next = begin;
@@ -131,9 +131,9 @@ TEST(Section, BoxesOfEveryRange) {
           Extents sides(shape.size());
           for (std::size_t d = 0; d < shape.size(); ++d) sides[d] = box.hi[d] - box.lo[d];
           oracle::for_each_index(sides, [&](const Extents& index) {
-            Extents moved = index;
-            for (std::size_t d = 0; d < shape.size(); ++d) moved[d] += box.lo[d];
-            ASSERT_EQ(moved, all[at(next)]);
+            Extents shifted = index;
+            for (std::size_t d = 0; d < shape.size(); ++d) shifted[d] += box.lo[d];
+            ASSERT_EQ(shifted, all[at(next)]);
             ++next;
           });
         }
@@ -143,7 +143,7 @@ TEST(Section, BoxesOfEveryRange) {
   }
 }
 
-TEST(Section, SaysWhatIsWrong) {
+TEST(Section, ErrorsStateWhatIsWrong) {
   const auto expect_error = [](const Region& region, const std::string& part) {
     expect_rejected([&] { Section({10, 6}, Order::kC, region); }, part);
   };
@@ -161,14 +161,14 @@ TEST(Section, SaysWhatIsWrong) {
 
 TEST(Section, HugeNumbersDoNotOverflow) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
-  // A stride that is never taken may be of any size, as in a[0:1:10**18]; so may the start of an empty slice.
-  const Section one({10, 6}, Order::kC, {{3, 1, INT64_MAX, false}, {0, 6, 1, false}});
-  EXPECT_EQ(one.origin, 18);
-  EXPECT_EQ(one.elements, 6);
-  EXPECT_TRUE(one.contiguous());
+  // The stride of a slice with one element may be of any size, as in a[0:1:10**18]; so may the start of an empty slice.
+  const Section single({10, 6}, Order::kC, {{3, 1, INT64_MAX, false}, {0, 6, 1, false}});
+  EXPECT_EQ(single.origin, 18);
+  EXPECT_EQ(single.elements, 6);
+  EXPECT_TRUE(single.contiguous());
   const Section none({10, 6}, Order::kC, {{kHuge, 0, 1, false}, {kHuge, 0, kHuge, false}});
   EXPECT_EQ(none.elements, 0);
-  // An empty array beside dimensions whose product would pass 2^63.
+  // An empty array with dimensions whose product would exceed 2^63.
   const Section empty({0, kHuge, kHuge}, Order::kC, {});
   EXPECT_EQ(empty.elements, 0);
   EXPECT_TRUE(cut_boxes(empty.shape, 0, 0).empty());

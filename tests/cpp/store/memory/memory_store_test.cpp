@@ -1,4 +1,4 @@
-// Stores of bytes in memory, which fail where they are told.
+// Stores of bytes in memory, which tests can make fail.
 #include "store/memory/memory_store.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(MemoryStore, ReadsAndWritesSegments) {
   store.sync();
 }
 
-TEST(MemoryStore, RefusesWhatLiesOutside) {
+TEST(MemoryStore, RejectsRangesOutside) {
   MemoryStore store(8);
   Bytes word(9);
   for (const auto& [offset, bytes] : std::vector<std::pair<std::int64_t, std::int64_t>>{
@@ -31,7 +31,7 @@ TEST(MemoryStore, RefusesWhatLiesOutside) {
   EXPECT_NO_THROW(store.read({{8, word.data(), 0}}));
 }
 
-TEST(MemoryStore, FailsWhereItIsTold) {
+TEST(MemoryStore, FailsAtTheRequestedSegment) {
   MemoryStore store(8);
   Bytes word(1);
   const auto read = [&] { store.read({{0, word.data(), 1}, {1, word.data(), 1}}); };

@@ -1,4 +1,4 @@
-// What every object store promises, on a disk and in memory.
+// The guarantees of every object store, on a disk and in memory.
 #include "store/objects/object_store.hpp"
 
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ class ObjectStores : public ObjectStoreTest, public testing::WithParamInterface<
   ObjectStores() : ObjectStoreTest(GetParam()) {}
   std::vector<std::string> listed(const std::string& prefix, ListDepth depth) {
     std::vector<std::string> names;
-    objects_->list(prefix, depth, [&](const ListedObject& one) {
-      names.push_back(depth == ListDepth::kAll ? one.name + ' ' + std::to_string(one.bytes) : one.name);
+    objects_->list(prefix, depth, [&](const ListedObject& object) {
+      names.push_back(depth == ListDepth::kAll ? object.name + ' ' + std::to_string(object.bytes) : object.name);
     });
     std::ranges::sort(names);
     return names;
@@ -84,9 +84,9 @@ TEST_P(ObjectStores, ReadManyObjectsInOneCall) {
 TEST_P(ObjectStores, ReadsRangesIntoMemory) {
   objects_->put("c/0/1", text_bytes("0123456789"));
   std::string read(6, ' ');
-  const auto got = objects_->get("c/0/1", {{7, at(read, 0), 2}, {0, at(read, 2), 1}, {-3, at(read, 3), 3}});
-  EXPECT_EQ(got.status, GetStatus::kRead);
-  EXPECT_EQ(got.bytes, 10);
+  const auto result = objects_->get("c/0/1", {{7, at(read, 0), 2}, {0, at(read, 2), 1}, {-3, at(read, 3), 3}});
+  EXPECT_EQ(result.status, GetStatus::kRead);
+  EXPECT_EQ(result.bytes, 10);
   EXPECT_EQ(read, "780789");
   EXPECT_EQ(objects_->get("c/0/1", {}).bytes, 10);
   EXPECT_EQ(objects_->get("c/0/2", {}).status, GetStatus::kMissing);
@@ -95,18 +95,18 @@ TEST_P(ObjectStores, ReadsRangesIntoMemory) {
   EXPECT_EQ(objects_->object_location("c/0/1"), root() + "/a/c/0/1");
 }
 
-TEST_P(ObjectStores, ReadNothingFromRangesOutside) {
+TEST_P(ObjectStores, ReadNothingIfARangeIsOutside) {
   objects_->put("c", text_bytes("0123"));
   std::string read = "....";
   for (const std::int64_t begin : {1, 5, -5}) {
-    const auto got = objects_->get("c", {{begin, at(read, 0), 4}});
-    EXPECT_EQ(got.status, GetStatus::kOutside);
-    EXPECT_EQ(got.bytes, 4);
+    const auto result = objects_->get("c", {{begin, at(read, 0), 4}});
+    EXPECT_EQ(result.status, GetStatus::kOutside);
+    EXPECT_EQ(result.bytes, 4);
   }
   EXPECT_EQ(read, "....");
 }
 
-TEST_P(ObjectStores, ReadOneContentOrTellThatItIsAnother) {
+TEST_P(ObjectStores, ReadDependingOnTheIdentity) {
   objects_->put("c", text_bytes("one"));
   const ObjectIdentity first = objects_->identity("c");
   EXPECT_NE(first, ObjectIdentity{});
@@ -124,7 +124,7 @@ TEST_P(ObjectStores, ReadOneContentOrTellThatItIsAnother) {
   EXPECT_EQ(objects_->identity("d"), ObjectIdentity{});
 }
 
-TEST_P(ObjectStores, PutOnConditions) {
+TEST_P(ObjectStores, PutDependingOnTheIdentity) {
   EXPECT_TRUE(objects_->put("x/c", text_bytes("one"), ObjectIdentity{}));
   EXPECT_FALSE(objects_->put("x/c", text_bytes("two"), ObjectIdentity{}));
   const ObjectIdentity first = objects_->identity("x/c");
@@ -141,12 +141,12 @@ TEST_P(ObjectStores, LoseNoUpdateOfThreads) {
   constexpr int kThreads = 4;
   constexpr int kUpdates = 25;
   const auto count = [&] {
-    const std::shared_ptr<ObjectStore> own = plait::store::open_objects(root() + "/a", Sharing::kShared);
+    const std::shared_ptr<ObjectStore> thread_objects = plait::store::open_objects(root() + "/a", Sharing::kShared);
     for (int done = 0; done < kUpdates;) {
-      const ObjectIdentity before = own->identity("count");
-      const std::string text = read_object(*own, "count");
+      const ObjectIdentity before = thread_objects->identity("count");
+      const std::string text = read_object(*thread_objects, "count");
       const std::string next = std::to_string(text == "(missing)" ? 1 : std::stoi(text) + 1);
-      if (own->put("count", text_bytes(next), before)) ++done;
+      if (thread_objects->put("count", text_bytes(next), before)) ++done;
     }
   };
   std::vector<std::jthread> threads;
@@ -155,28 +155,28 @@ TEST_P(ObjectStores, LoseNoUpdateOfThreads) {
   EXPECT_EQ(read_object(*objects_, "count"), std::to_string(kThreads * kUpdates));
 }
 
-TEST_P(ObjectStores, GiveNewContentsTheirNamesAsAWhole) {
+TEST_P(ObjectStores, NewContentsAppearAsAWhole) {
   const std::string text = "0123456789";
   objects_->put("s", text_bytes("old"));
-  const std::unique_ptr<NewObject> made = objects_->create("s");
-  made->write({{4, at(text, 4), 6}}, Part::kMore);
-  made->write({{0, at(text, 0), 4}}, Part::kLast);
-  EXPECT_EQ(made->size(), 10);
+  const std::unique_ptr<NewObject> created = objects_->create("s");
+  created->write({{4, at(text, 4), 6}}, Part::kMore);
+  created->write({{0, at(text, 0), 4}}, Part::kLast);
+  EXPECT_EQ(created->size(), 10);
   std::string read(2, ' ');
-  made->read({{3, at(read, 0), 2}});
+  created->read({{3, at(read, 0), 2}});
   EXPECT_EQ(read, "34");
   EXPECT_EQ(read_object(*objects_, "s"), "old");
-  made->resize(5);
-  made->resize(6);
-  const std::array<NewObject*, 1> all{made.get()};
+  created->resize(5);
+  created->resize(6);
+  const std::array<NewObject*, 1> all{created.get()};
   objects_->flush(all);
-  EXPECT_FALSE(made->commit(ObjectIdentity{}));
+  EXPECT_FALSE(created->commit(ObjectIdentity{}));
   EXPECT_EQ(read_object(*objects_, "s"), "old");
-  EXPECT_TRUE(made->commit(objects_->identity("s")));
+  EXPECT_TRUE(created->commit(objects_->identity("s")));
   EXPECT_EQ(read_object(*objects_, "s"), std::string("01234\0", 6));
 }
 
-TEST_P(ObjectStores, DropNewContentsWithoutNames) {
+TEST_P(ObjectStores, DropNewContentsThatAreNotCommitted) {
   objects_->create("x/s")->write({{0, at(std::string("new"), 0), 3}}, Part::kLast);
   objects_->end_writes();
   EXPECT_FALSE(objects_->contains("x/s"));
@@ -186,21 +186,21 @@ TEST_P(ObjectStores, DropNewContentsWithoutNames) {
 TEST_P(ObjectStores, UpdateNewContentsUntilTheConditionIsMet) {
   const std::string text = "ab";
   for (const bool missing : {true, false}) {
-    const std::unique_ptr<NewObject> made = objects_->create("s");
-    made->write({{0, at(text, 0), 1}}, Part::kMore);
+    const std::unique_ptr<NewObject> created = objects_->create("s");
+    created->write({{0, at(text, 0), 1}}, Part::kMore);
     const ObjectIdentity before = objects_->identity("s");
     objects_->put("s", text_bytes(missing ? "other" : "another"));
     int updates = 0;
-    made->commit(before, [&]() -> Condition {
+    created->commit(before, [&]() -> Condition {
       ++updates;
-      made->write({{1, at(text, 1), 1}}, Part::kLast);
+      created->write({{1, at(text, 1), 1}}, Part::kLast);
       return objects_->identity("s");
     });
     EXPECT_EQ(updates, 1);
     EXPECT_EQ(read_object(*objects_, "s"), "ab");
   }
-  const std::unique_ptr<NewObject> made = objects_->create("s");
-  EXPECT_THROW(made->commit(ObjectIdentity{}, []() -> Condition { throw Error(plait::ErrorKind::kSystem, "no"); }),
+  const std::unique_ptr<NewObject> created = objects_->create("s");
+  EXPECT_THROW(created->commit(ObjectIdentity{}, []() -> Condition { throw Error(plait::ErrorKind::kSystem, "no"); }),
                Error);
   EXPECT_EQ(read_object(*objects_, "s"), "ab");
 }
@@ -224,7 +224,7 @@ TEST_P(ObjectStores, RemoveObjects) {
   objects_->sync();
 }
 
-TEST_P(ObjectStores, WriteInPlaceOrSayThatTheyDoNot) {
+TEST_P(ObjectStores, WriteInPlaceOrRejectIt) {
   objects_->put("c", text_bytes("0123"));
   const ObjectIdentity before = objects_->identity("c");
   const std::string text = "ABC";

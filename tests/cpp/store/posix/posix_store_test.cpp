@@ -33,7 +33,7 @@ TEST_F(Posix, ReadsAndWritesSegments) {
   EXPECT_EQ(content("a"), "abcd--EF");
 }
 
-TEST_F(Posix, ReachesOffsetsPast32Bits) {
+TEST_F(Posix, AccessesOffsetsPast32Bits) {
   put("a", "x");
   PosixStore store(path("a"), PosixStore::Access::kReadWrite);
   const std::int64_t far = (std::int64_t{1} << 33) + 5;
@@ -45,8 +45,8 @@ TEST_F(Posix, ReachesOffsetsPast32Bits) {
   EXPECT_EQ(store.size(), far + 3);
 }
 
-TEST_F(Posix, MovesNeighboursTogether) {
-  // More neighbours than one call takes, with gaps in between, empty ones, and an end of the file inside of a call.
+TEST_F(Posix, TransfersNeighboursTogether) {
+  // More neighbours than one system call accepts, with gaps, empty segments, and the end of the file inside a call.
   constexpr std::int64_t kCount = 5000;
   put("a", std::string(3 * kCount, '-'));
   PosixStore store(path("a"), PosixStore::Access::kReadWrite);
@@ -57,7 +57,7 @@ TEST_F(Posix, MovesNeighboursTogether) {
   std::vector<WriteSegment> writes;
   for (std::int64_t offset = 0; offset < 3 * kCount - 9;) {
     const auto bytes = static_cast<std::int64_t>(random() % 4);
-    const std::int64_t from = 3 * kCount - offset - bytes;  // in memory in the other direction
+    const std::int64_t from = 3 * kCount - offset - bytes;  // in memory in reverse order
     if (random() % 500 != 0) {
       writes.push_back({offset, memory.data() + from, bytes});
       for (std::int64_t i = 0; i < bytes; ++i)
@@ -67,18 +67,18 @@ TEST_F(Posix, MovesNeighboursTogether) {
   }
   store.write(writes);
   EXPECT_EQ(content("a"), expected);
-  Bytes found(memory.size());
+  Bytes actual(memory.size());
   std::vector<ReadSegment> reads;
   for (const WriteSegment& write : writes)
-    reads.push_back({write.offset, found.data() + (write.data - memory.data()), write.bytes});
+    reads.push_back({write.offset, actual.data() + (write.data - memory.data()), write.bytes});
   store.read(reads);
   for (const WriteSegment& write : writes) {
     const auto from = write.data - memory.data();
-    ASSERT_TRUE(std::equal(write.data, write.data + write.bytes, found.begin() + from));
+    ASSERT_TRUE(std::equal(write.data, write.data + write.bytes, actual.begin() + from));
   }
   fs::resize_file(path("a"), 1000);
   EXPECT_SAYS(failure([&] { store.read(reads); }).first, path("a") + " at offset 1000");
-  store.read({{0, found.data(), 400}, {400, found.data() + 500, 600}});
+  store.read({{0, actual.data(), 400}, {400, actual.data() + 500, 600}});
 }
 
 TEST_F(Posix, TheEndOfTheFileIsAnErrorWithItsOffset) {
@@ -99,7 +99,7 @@ TEST_F(Posix, AWriteWithoutPermissionNamesTheOffset) {
   EXPECT_EQ(code, EBADF);
 }
 
-TEST_F(Posix, WhatCannotBeOpenedIsSaidSo) {
+TEST_F(Posix, FilesThatCannotBeOpenedAreErrors) {
   const auto opened = [&](const std::string& name, PosixStore::Access access = PosixStore::Access::kRead) {
     return failure([&] { PosixStore(path(name), access); });
   };
@@ -114,7 +114,7 @@ TEST_F(Posix, WhatCannotBeOpenedIsSaidSo) {
   EXPECT_EQ(failure([] { PosixStore("/dev/zero", PosixStore::Access::kRead); }).second, ESPIPE);
 }
 
-TEST_F(Posix, APipeIsRefusedWithoutWaitingForItsOtherEnd) {
+TEST_F(Posix, APipeIsAnErrorWithoutWaitingForItsOtherEnd) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   for (const auto access : {PosixStore::Access::kRead, PosixStore::Access::kReadWrite})
     EXPECT_SAYS(failure([&] { PosixStore(path("pipe"), access); }).first, "not a regular file");

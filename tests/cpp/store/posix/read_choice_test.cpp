@@ -1,4 +1,4 @@
-// Which way of reading from a device is the faster one.
+// ReadChoice learns if reads past the page cache, or through it, are faster on a device.
 #include "store/posix/read_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -9,41 +9,42 @@ namespace {
 
 using plait::store::posix::ReadChoice;
 
-constexpr std::int64_t kAskedBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kRequestBytes = std::int64_t{1} << 20;
 
-/// Requests of 1 MiB by the way that is chosen, and how many of them went past the cache.
+/// A disk on which a request of 1 MiB takes `past` seconds past the page cache and `through` seconds through it, of
+/// which `through_processor` seconds are processor time.
 struct Disk {
   double past;
   double through;
   double min_gain = 1.25;
   double through_processor = 0;
 
-  int requests(ReadChoice& choice, int count) const {
-    int went_past = 0;
-    for (int i = 0; i < count; ++i) {
-      const bool goes = choice.goes_past(min_gain);
-      went_past += goes ? 1 : 0;
-      choice.learn(goes, {goes ? past : through, goes ? 0 : through_processor}, kAskedBytes);
-    }
-    return went_past;
+  /// Makes requests as `choice` decides; returns how many of them went past the cache.
+  int went_past = 0;
+  for (int i = 0; i < count; ++i) {
+    const bool is_past = choice.goes_past(min_gain);
+    went_past += is_past ? 1 : 0;
+    choice.learn(is_past, {is_past ? past : through, is_past ? 0 : through_processor}, kRequestBytes);
   }
+  return went_past;
+}
 };
 
-TEST(ReadChoice, TriesBothWaysInTurns) {
+TEST(ReadChoice, TriesBothWaysAlternately) {
   ReadChoice choice;
   const Disk disk{1, 1000};
   EXPECT_FALSE(choice.rates().past);
   EXPECT_FALSE(choice.rates().through);
   EXPECT_EQ(disk.requests(choice, 2), 1);
   EXPECT_EQ(disk.requests(choice, 6), 3);
-  EXPECT_DOUBLE_EQ(*choice.rates().past, kAskedBytes);
-  EXPECT_DOUBLE_EQ(*choice.rates().through, kAskedBytes / 1000.0);
+  EXPECT_DOUBLE_EQ(*choice.rates().past, kRequestBytes);
+  EXPECT_DOUBLE_EQ(*choice.rates().through, kRequestBytes / 1000.0);
 }
 
-TEST(ReadChoice, TakesTheFasterOneAndTriesTheOtherLessAndLess) {
+TEST(ReadChoice, UsesTheFasterWayAndTriesTheOtherEverMoreRarely) {
   ReadChoice fast;
   Disk{1, 2}.requests(fast, 8);
-  // Behind 32, 64, 128, 256, 512 and twice 1024 requests.
+  // The other way is tried after 32, 64, 128, 256, 512 and twice 1024 requests.
   EXPECT_EQ((Disk{1, 2}.requests(fast, 33)), 32);
   EXPECT_EQ((Disk{1, 2}.requests(fast, 64 + 128 + 256 + 512 + 2 * 1024 + 6)), 64 + 128 + 256 + 512 + 2 * 1024);
   ReadChoice slow;
@@ -51,12 +52,12 @@ TEST(ReadChoice, TakesTheFasterOneAndTriesTheOtherLessAndLess) {
   EXPECT_EQ((Disk{2, 1}.requests(slow, 33)), 1);
 }
 
-TEST(ReadChoice, StaysWithTheCacheWhereLittleIsGained) {
+TEST(ReadChoice, UsesTheCacheIfTheGainIsSmall) {
   ReadChoice choice;
   const Disk disk{1, 1.2};
   disk.requests(choice, 8);
   EXPECT_LE(disk.requests(choice, 90), 2);
-  // Not where the cache would keep nothing anyway.
+  // But not for data that the cache would not retain anyway, which needs no gain.
   const Disk large{1, 1.2, 0.95};
   EXPECT_GE(large.requests(choice, 90), 88);
 }
@@ -68,7 +69,7 @@ TEST(ReadChoice, CountsProcessorTime) {
   EXPECT_GE(disk.requests(choice, 90), 88);
 }
 
-TEST(ReadChoice, FollowsADiskThatChanges) {
+TEST(ReadChoice, AdaptsToADiskThatChanges) {
   ReadChoice choice;
   Disk{1, 2}.requests(choice, 100);
   Disk{5, 2}.requests(choice, 20);
@@ -77,7 +78,7 @@ TEST(ReadChoice, FollowsADiskThatChanges) {
   EXPECT_GE((Disk{1, 2}.requests(choice, 100)), 96);
 }
 
-TEST(ReadChoice, IsOneForEachDevice) {
+TEST(ReadChoice, ExistsOnceForEachDevice) {
   EXPECT_EQ(&ReadChoice::for_device(1), &ReadChoice::for_device(1));
   EXPECT_NE(&ReadChoice::for_device(1), &ReadChoice::for_device(2));
 }

@@ -1,4 +1,4 @@
-// New files that replace old ones whole.
+// New files that replace old files atomically.
 #include "store/posix/replacement.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST_F(ReplacementTest, AppearsWholeWhenCommitted) {
   EXPECT_EQ(names(), std::set<std::string>{"a"});
 }
 
-TEST_F(ReplacementTest, DiscardedNothingHappens) {
+TEST_F(ReplacementTest, DiscardedLeavesTheOldFile) {
   put("a", "old");
   {
     Replacement replacement(path("a"), 10, {});
@@ -51,13 +51,13 @@ TEST_F(ReplacementTest, DiscardedNothingHappens) {
   EXPECT_EQ(content("a"), "old");
 }
 
-TEST_F(ReplacementTest, TwoAtOnceDoNotMeet) {
+TEST_F(ReplacementTest, TwoAtOnceDoNotInterfere) {
   put("a", "0");
-  Replacement one(path("a"), 1, to_bytes("1"));
-  Replacement two(path("a"), 1, to_bytes("2"));
-  one.commit();
+  Replacement first(path("a"), 1, to_bytes("1"));
+  Replacement second(path("a"), 1, to_bytes("2"));
+  first.commit();
   EXPECT_EQ(content("a"), "1");
-  two.commit();
+  second.commit();
   EXPECT_EQ(content("a"), "2");
 }
 
@@ -74,7 +74,7 @@ TEST_F(ReplacementTest, KeepsPermissionsAndLinks) {
   EXPECT_EQ(names(), (std::set<std::string>{"a", "link"}));
 }
 
-TEST_F(ReplacementTest, ALinkToNothingGetsItsTarget) {
+TEST_F(ReplacementTest, TheTargetOfADanglingLinkIsMade) {
   fs::create_directory(path("elsewhere"));
   fs::create_symlink("elsewhere/a", path("link"));
   Replacement(path("link"), 3, to_bytes("new")).commit();
@@ -82,7 +82,7 @@ TEST_F(ReplacementTest, ALinkToNothingGetsItsTarget) {
   EXPECT_EQ(content("elsewhere/a"), "new");
 }
 
-TEST_F(ReplacementTest, CannotBeInAFolderThatIsNotThere) {
+TEST_F(ReplacementTest, NeedsAnExistingFolder) {
   EXPECT_SAYS(failure([&] { Replacement(path("no/a"), 1, {}); }).first, "folder");
   fs::create_directory(path("folder"));
   EXPECT_EQ(failure([&] { Replacement(path("folder"), 1, {}); }).second, EISDIR);
@@ -91,7 +91,7 @@ TEST_F(ReplacementTest, CannotBeInAFolderThatIsNotThere) {
   EXPECT_EQ(names(), (std::set<std::string>{"folder", "file"}));
 }
 
-TEST_F(ReplacementTest, RefusesMoreThanTheDiskHolds) {
+TEST_F(ReplacementTest, FailsIfTheDiskIsTooSmall) {
   const auto [text, code] = failure([&] { Replacement(path("a"), std::int64_t{1} << 60, {}); });
   EXPECT_TRUE(code == ENOSPC || code == EFBIG) << text;
   EXPECT_SAYS(text, path("a"));
@@ -104,7 +104,7 @@ std::string host() {
   return name.data();
 }
 
-/// A process that has ended and was waited for.
+/// Returns the number of a process that has ended and was waited for.
 pid_t dead_process() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -112,7 +112,7 @@ pid_t dead_process() {
   return child;
 }
 
-TEST_F(ReplacementTest, RemovesWhatDeadProcessesLeft) {
+TEST_F(ReplacementTest, RemovesTemporaryFilesOfDeadProcesses) {
   const std::string prefix = ".a.plait-" + host() + "-";
   const std::string dead = std::to_string(dead_process());
   const std::set<std::string> stay{
@@ -120,14 +120,14 @@ TEST_F(ReplacementTest, RemovesWhatDeadProcessesLeft) {
       prefix + "1-0",                            // alive
       ".a.plait-elsewhere-" + dead + "-0",       // of another host
       ".b.plait-" + host() + "-" + dead + "-0",  // of another file
-      prefix + dead,                             // not a name that we give
+      prefix + dead,                             // not a name of a temporary file
       prefix + "-5-0",
       prefix + "x" + dead + "-0",
   };
   for (const std::string& name : stay) put(name, "x");
   put(prefix + dead + "-0", "x");
   put(prefix + dead + "-17", "x");
-  put(prefix + std::to_string(::getpid()) + "-900", "x");  // of an earlier process with our number: not locked
+  put(prefix + std::to_string(::getpid()) + "-900", "x");  // of an earlier process with this number: not locked
   {
     const Replacement replacement(path("a"), 1, {});
   }

@@ -1,4 +1,4 @@
-// Locks and names of what is unfinished.
+// Locks and names of unfinished files.
 #include "store/posix/temporary.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ using namespace store_case;
 using namespace plait::store::posix;
 using UnfinishedFileTest = StoreInFolder;
 
-TEST_F(UnfinishedFileTest, LocksAreHeldByOne) {
+TEST_F(UnfinishedFileTest, LocksAreExclusive) {
   put("a", "");
   const Descriptor first = open_file(path("a"), O_RDWR);
   const Descriptor second = open_file(path("a"), O_RDWR);
@@ -22,12 +22,12 @@ TEST_F(UnfinishedFileTest, LocksAreHeldByOne) {
   EXPECT_FALSE(lock_at_once(second.number(), "a"));
 }
 
-TEST_F(UnfinishedFileTest, WhatCannotBeLockedIsGoneOnWith) {
-  // As NFS answers for a folder, which is not open for writing.
+TEST_F(UnfinishedFileTest, FilesThatCannotBeLockedCountAsLocked) {
+  // flock() fails with EBADF, as on NFS for a folder, which is not open for writing.
   EXPECT_TRUE(lock_at_once(-1, "a"));
 }
 
-TEST_F(UnfinishedFileTest, ArraysOfAHierarchyHaveNamesOfTheirOwn) {
+TEST_F(UnfinishedFileTest, ArraysOfAHierarchyHaveDifferentNames) {
   EXPECT_EQ(sibling_path("/x/h.zarr", ""), "/x/h.zarr");
   EXPECT_EQ(sibling_path("/x/h.zarr", "/"), "/x/h.zarr");
   EXPECT_EQ(sibling_path("/x/h.zarr", "/a/b/"), "/x/h.zarr::a%2Fb");

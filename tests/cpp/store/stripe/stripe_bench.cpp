@@ -1,8 +1,8 @@
-// Prints the time of whole-array accesses to a striped file on 1, 2 and 3 folders beside those to an ordinary file.
+// Prints the times of whole-array accesses to striped files on 1, 2 and 3 folders, next to those to an ordinary file.
 //
-// The folders lie on one disk (that of the working folder, or of the folder that is named as an argument) and the bytes
-// in the page cache: what is left is what striping itself costs.  Accesses take turns; medians count, of elapsed time
-// and of the processor time of all threads.
+// All folders are on one disk (that of the working folder, or of the folder named by the argument) and all bytes in the
+// page cache, so that the difference is the cost of striping itself.  The files take turns.  The results are medians of
+// the elapsed time and of the processor time of all threads.
 #include <stdlib.h>
 #include <time.h>
 
@@ -49,19 +49,19 @@ void compare(std::vector<Contestant>& contestants, const plait::Layout& layout, 
     from.push_back({into.back().data, {}});
   }
   for (int round = -1; round < kRounds; ++round)
-    for (Contestant& one : contestants) {
+    for (Contestant& contestant : contestants) {
       const double elapsed = seconds(CLOCK_MONOTONIC);
       const double processor = seconds(CLOCK_PROCESS_CPUTIME_ID);
-      write ? one.file.write(layout, from) : one.file.read(layout, into);
+      write ? contestant.file.write(layout, from) : contestant.file.read(layout, into);
       if (round < 0) continue;  // warms up
-      one.processor.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - processor);
-      one.elapsed.push_back(seconds(CLOCK_MONOTONIC) - elapsed);
+      contestant.processor.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - processor);
+      contestant.elapsed.push_back(seconds(CLOCK_MONOTONIC) - elapsed);
     }
   std::printf("%-5s %-34s", write ? "write" : "read", to_string(layout).c_str());
-  for (Contestant& one : contestants) {
-    std::printf("  %5.1f %5.1f", median(one.elapsed) * 1e3, median(one.processor) * 1e3);
-    one.elapsed.clear();
-    one.processor.clear();
+  for (Contestant& contestant : contestants) {
+    std::printf("  %5.1f %5.1f", median(contestant.elapsed) * 1e3, median(contestant.processor) * 1e3);
+    contestant.elapsed.clear();
+    contestant.processor.clear();
   }
   std::printf("\n");
 }
@@ -69,12 +69,13 @@ void compare(std::vector<Contestant>& contestants, const plait::Layout& layout, 
 }  // namespace
 
 int main(int count, char** arguments) {
-  std::string made = ((count > 1 ? fs::path(arguments[1]) : fs::current_path()) / "plait-stripes-XXXXXX").string();
-  if (::mkdtemp(made.data()) == nullptr) {
-    std::perror(made.c_str());
+  std::string name_template =
+      ((count > 1 ? fs::path(arguments[1]) : fs::current_path()) / "plait-stripes-XXXXXX").string();
+  if (::mkdtemp(name_template.data()) == nullptr) {
+    std::perror(name_template.c_str());
     return 1;
   }
-  const fs::path folder(made);
+  const fs::path folder(name_template);
   plait::FileOptions options;
   options.shape = {kExtent, kExtent};
   options.dtype = "<f8";
@@ -97,7 +98,7 @@ int main(int count, char** arguments) {
   }
   std::printf("ms elapsed, ms of processor time; %lld x %lld doubles", static_cast<long long>(kExtent),
               static_cast<long long>(kExtent));
-  for (const Contestant& one : contestants) std::printf("; %s", one.name.c_str());
+  for (const Contestant& contestant : contestants) std::printf("; %s", contestant.name.c_str());
   std::printf("\n");
   for (const bool write : {true, false})
     for (const char* layout : {"(block, *) onto (4)", "(cyclic, *) onto (4)", "(*, cyclic) onto (4)"})

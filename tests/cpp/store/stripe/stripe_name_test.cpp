@@ -16,7 +16,7 @@ using namespace stripe_case;
 
 using Names = Stripes;
 
-TEST_F(Names, AreTakenApart) {
+TEST_F(Names, AreParsed) {
   EXPECT_TRUE(stripe::is_name("stripe:a"));
   EXPECT_FALSE(stripe::is_name("./stripe:a"));
   const stripe::Name all = stripe::parse_name("stripe:x/a.bin?unit=3m&disks=/p,q r");
@@ -32,7 +32,7 @@ TEST_F(Names, AreTakenApart) {
   EXPECT_EQ(stripe::parse_name("stripe:a?unit=7G").unit, std::int64_t{7} << 30);
 }
 
-TEST_F(Names, MayHoldAnyCharacter) {
+TEST_F(Names, MayContainAnyCharacter) {
   const std::string odd = "50% a,b&c?d=%41";
   EXPECT_EQ(plait::stripe_url("a/b"), "stripe:a/b");
   EXPECT_EQ(plait::stripe_url("a?,&%", {"x,y", "z"}), "stripe:a%3F%2C%26%25?disks=x%2Cy,z");
@@ -47,7 +47,7 @@ TEST_F(Names, MayHoldAnyCharacter) {
   EXPECT_EQ(plait::stripe_count(path("a" + odd)), 2);
 }
 
-TEST_F(Names, SayWhatIsWrongWithThem) {
+TEST_F(Names, ErrorsStateWhatIsWrong) {
   for (const auto& [name, says] :
        std::vector<std::pair<std::string, std::string>>{{"stripe:", "no name"},
                                                         {"stripe:?disks=a", "no name"},
@@ -87,9 +87,9 @@ TEST_F(Names, TheSettingListsDisks) {
   EXPECT_TRUE(plait::disks().empty());
   EXPECT_EQ(plait::stripe_count(path("a")), 2);
   EXPECT_EQ(plait::stripe_count(named("a")), 2);
-  const Description found = stripe::read_description(path("a"), "a");
-  EXPECT_EQ(found.unit, 65536);
-  EXPECT_EQ(fs::path(found.components[0]).parent_path(), disk(3));
+  const Description find_error = stripe::read_description(path("a"), "a");
+  EXPECT_EQ(find_error.unit, 65536);
+  EXPECT_EQ(fs::path(find_error.components[0]).parent_path(), disk(3));
   const Error error = failure([&] { make_new(named("b"), 100); });
   EXPECT_EQ(error.kind(), ErrorKind::kArgument);
   EXPECT_SAYS(error, "PLAIT_DISKS");
@@ -110,7 +110,7 @@ TEST_F(Descriptions, DistributeTheBytesRoundRobin) {
       }
 }
 
-TEST_F(Descriptions, AreOfTheSameLengthForAnySize) {
+TEST_F(Descriptions, HaveTheSameLengthForAnySize) {
   Description description{5, 0, "1", {"/a"}};
   const std::size_t length = description.to_text().size();
   description.bytes = INT64_MAX;
@@ -118,13 +118,13 @@ TEST_F(Descriptions, AreOfTheSameLengthForAnySize) {
   EXPECT_EQ(stripe::parse(description.to_text(), "a"), description);
 }
 
-TEST_F(Descriptions, DamageIsFound) {
+TEST_F(Descriptions, DamageIsDetected) {
   const std::string good = Description{5, 7, "1f", {"/a", "/b"}}.to_text();
   for (std::size_t length = 14; length < good.size(); ++length)
     EXPECT_SAYS(failure([&] { stripe::parse(good.substr(0, length), "stripe:a"); }), "damaged") << length;
-  const auto with = [&good](const std::string& old, const std::string& fresh) {
+  const auto with = [&good](const std::string& old, const std::string& replacement) {
     std::string bad = good;
-    bad.replace(bad.find(old), old.size(), fresh);
+    bad.replace(bad.find(old), old.size(), replacement);
     return bad;
   };
   for (const std::string& bad :
@@ -141,7 +141,7 @@ TEST_F(Descriptions, DamageIsFound) {
   EXPECT_SAYS(failure([] { stripe::parse("something else", "stripe:a"); }), "not the description of a striped file");
 }
 
-TEST_F(Descriptions, MayNameComponentsFromTheirOwnFolder) {
+TEST_F(Descriptions, MayNameComponentsRelativeToTheirFolder) {
   Description description = make("a", 2, "3", 20);
   for (std::string& component : description.components) component = fs::relative(component, folder_).string();
   put("a", description.to_text());
@@ -150,20 +150,21 @@ TEST_F(Descriptions, MayNameComponentsFromTheirOwnFolder) {
 
 using Finding = Stripes;
 
-TEST_F(Finding, NamesTheComponentThatIsMissingOrShort) {
+TEST_F(Finding, NamesAMissingOrWrongComponent) {
   const Description description = make("a", 3, "4", 100);
   const std::string name = named("a");
-  const auto found = [&] { return failure([&] { find(name, false); }); };
+  const auto find_error = [&] { return failure([&] { find(name, false); }); };
   fs::resize_file(description.components[2], 31);
-  EXPECT_SAYS(found(), text("component file 3 of 3, ", description.components[2], " has 31 bytes, but should have 32"));
+  EXPECT_SAYS(find_error(),
+              text("component file 3 of 3, ", description.components[2], " has 31 bytes, but should have 32"));
   fs::resize_file(description.components[2], 33);
-  EXPECT_SAYS(found(), "has 33 bytes, but should have 32");
+  EXPECT_SAYS(find_error(), "has 33 bytes, but should have 32");
   fs::resize_file(description.components[2], 32);
   fs::remove(description.components[1]);
-  EXPECT_SAYS(found(), text("component file 2 of 3, ", description.components[1], ": No such file or directory"));
-  EXPECT_EQ(found().system_code(), ENOENT);
+  EXPECT_SAYS(find_error(), text("component file 2 of 3, ", description.components[1], ": No such file or directory"));
+  EXPECT_EQ(find_error().system_code(), ENOENT);
   fs::create_directory(description.components[1]);
-  EXPECT_SAYS(found(), "not a regular file");
+  EXPECT_SAYS(find_error(), "not a regular file");
   put("plain", "text");
   EXPECT_SAYS(failure([&] { find(named("plain"), false); }), "without stripe:");
   EXPECT_EQ(failure([&] { find(named("none"), false); }).system_code(), ENOENT);
@@ -172,7 +173,7 @@ TEST_F(Finding, NamesTheComponentThatIsMissingOrShort) {
   EXPECT_SAYS(failure([&] { plait::stripe_count(named("plain")); }), "without stripe:");
 }
 
-TEST_F(Finding, ComparesWhatTheNameSays) {
+TEST_F(Finding, ComparesTheOptionsOfTheName) {
   make("a", 2, "4K", 100);
   EXPECT_NO_THROW(find(url("a", 2, "4096"), false));
   fs::create_symlink("d1", path("link"));

@@ -1,4 +1,4 @@
-// Striped stores against bytes in memory.
+// Striped stores, compared with bytes in memory.
 #include "store/stripe/striped_store.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using stripe::StripedStore;
 
 using StripedStoreTest = Stripes;
 
-TEST_F(StripedStoreTest, ReadsAndWritesWhatBytesInMemoryWould) {
+TEST_F(StripedStoreTest, ReadsAndWritesLikeBytesInMemory) {
   std::mt19937 random(7);
   const auto below = [&random](std::int64_t end) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
@@ -40,11 +40,11 @@ TEST_F(StripedStoreTest, ReadsAndWritesWhatBytesInMemoryWould) {
       std::vector<std::int64_t> edges;
       for (std::int64_t i = below(12); i >= 0; --i) edges.push_back(below(bytes + 1));
       std::sort(edges.begin(), edges.end());
-      Bytes fresh(whole.size());
-      for (std::byte& value : fresh) value = static_cast<std::byte>(random());
+      Bytes new_bytes(whole.size());
+      for (std::byte& value : new_bytes) value = static_cast<std::byte>(random());
       std::vector<WriteSegment> writes;
       for (std::size_t i = 0; i + 1 < edges.size(); ++i)
-        if (below(3) > 0) writes.push_back({edges[i], fresh.data() + edges[i], edges[i + 1] - edges[i]});
+        if (below(3) > 0) writes.push_back({edges[i], new_bytes.data() + edges[i], edges[i + 1] - edges[i]});
       if (batch % 2 == 0) std::shuffle(writes.begin(), writes.end(), random);
       for (const WriteSegment& write : writes) std::copy_n(write.data, write.bytes, whole.begin() + write.offset);
       striped.write(writes);
@@ -60,7 +60,7 @@ TEST_F(StripedStoreTest, ReadsAndWritesWhatBytesInMemoryWould) {
       for (std::size_t i = 0; i < reads.size(); ++i)
         ASSERT_TRUE(std::equal(buffer[i].begin(), buffer[i].end(), whole.begin() + reads[i].offset));
     }
-    // The components hold what the format says.
+    // The components contain the bytes that the format defines.
     std::vector<std::string> expected(oracle::at(disks));
     for (std::int64_t i = 0; i < bytes; ++i)
       expected[oracle::at(i / unit % disks)] += static_cast<char>(whole[oracle::at(i)]);
@@ -70,24 +70,24 @@ TEST_F(StripedStoreTest, ReadsAndWritesWhatBytesInMemoryWould) {
   }
 }
 
-TEST_F(StripedStoreTest, MovesASegmentOfManyStripesInRounds) {
-  // More pieces than one call takes, and more bytes than one round.
+TEST_F(StripedStoreTest, TransfersASegmentOfManyStripesInRounds) {
+  // More pieces than one system call accepts, and more bytes than one round transfers.
   for (const auto& [unit, bytes] :
        std::vector<std::pair<std::string, std::int64_t>>{{"7", 200'003}, {"64K", 30'000'001}}) {
     Bytes whole(oracle::at(bytes));
     for (std::int64_t i = 0; i < bytes; ++i) whole[oracle::at(i)] = byte_at(i);
     StripedStore striped(make("a", 3, unit, bytes), StripedStore::Access::kReadWrite, "a");
     striped.write({{0, whole.data(), bytes}});
-    Bytes found(whole.size());
-    striped.read({{0, found.data(), bytes}});
-    EXPECT_TRUE(found == whole);
-    std::fill(found.begin(), found.end(), std::byte{0});
-    striped.read({{5, found.data() + 5, bytes - 9}});
-    EXPECT_TRUE(std::equal(found.begin() + 5, found.end() - 4, whole.begin() + 5));
+    Bytes actual(whole.size());
+    striped.read({{0, actual.data(), bytes}});
+    EXPECT_TRUE(actual == whole);
+    std::fill(actual.begin(), actual.end(), std::byte{0});
+    striped.read({{5, actual.data() + 5, bytes - 9}});
+    EXPECT_TRUE(std::equal(actual.begin() + 5, actual.end() - 4, whole.begin() + 5));
   }
 }
 
-TEST_F(StripedStoreTest, ReachesBytesPast32Bits) {
+TEST_F(StripedStoreTest, AccessesBytesPast32Bits) {
   const std::int64_t bytes = (std::int64_t{5} << 31) + 17;
   for (const std::int64_t unit : {std::int64_t{1'000'003}, std::int64_t{65536}, std::int64_t{3} << 30}) {
     Description description{unit, bytes, "0", {}};
@@ -111,7 +111,7 @@ TEST_F(StripedStoreTest, ReachesBytesPast32Bits) {
     for (const std::int64_t from : positions) {
       striped->read({{from, part.data(), 1000}});
       for (std::int64_t i = 0; i < 1000; ++i) ASSERT_EQ(part[oracle::at(i)], byte_at(from + i));
-      // One byte, by the definition.
+      // Compares one byte with the definition of stripes.
       const std::int64_t k = from / unit;
       std::ifstream in(description.components[oracle::at(k % 3)], std::ios::binary);
       in.seekg(k / 3 * unit + from % unit);
@@ -120,7 +120,7 @@ TEST_F(StripedStoreTest, ReachesBytesPast32Bits) {
   }
 }
 
-TEST_F(StripedStoreTest, WhatLiesOutsideIsRefusedAndChangesNothing) {
+TEST_F(StripedStoreTest, RangesOutsideAreErrorsAndChangeNothing) {
   StripedStore striped(make("a", 2, "4", 10), StripedStore::Access::kReadWrite, "stripe:a");
   Bytes word(12, std::byte{'x'});
   for (const auto& [offset, bytes] :
@@ -130,21 +130,21 @@ TEST_F(StripedStoreTest, WhatLiesOutsideIsRefusedAndChangesNothing) {
     failure([&] { striped.read({{offset, word.data(), bytes}}); });
   }
   EXPECT_NO_THROW(striped.read({{10, word.data(), 0}}));
-  Bytes found(10, std::byte{'y'});
-  striped.read({{0, found.data(), 10}});
-  EXPECT_TRUE(found == Bytes(10));
+  Bytes actual(10, std::byte{'y'});
+  striped.read({{0, actual.data(), 10}});
+  EXPECT_TRUE(actual == Bytes(10));
 }
 
 TEST_F(StripedStoreTest, AFailureNamesTheComponent) {
   const Description description = make("a", 3, "4", 100);
   StripedStore striped(description, StripedStore::Access::kRead, "stripe:a");
   fs::resize_file(description.components[1], 5);
-  Bytes found(100);
-  const Error cut = failure([&] { striped.read({{0, found.data(), 100}}); });
+  Bytes actual(100);
+  const Error cut = failure([&] { striped.read({{0, actual.data(), 100}}); });
   EXPECT_SAYS(cut, description.components[1] + " at offset 5");
   EXPECT_SAYS(cut, "truncated");
-  EXPECT_NO_THROW(striped.read({{8, found.data(), 4}}));
-  const Error write = failure([&] { striped.write({{4, found.data(), 1}}); });
+  EXPECT_NO_THROW(striped.read({{8, actual.data(), 4}}));
+  const Error write = failure([&] { striped.write({{4, actual.data(), 1}}); });
   EXPECT_SAYS(write, text("cannot write ", description.components[1], " at offset 0"));
   EXPECT_EQ(write.system_code(), EBADF);
 }
@@ -155,11 +155,11 @@ TEST_F(StripedStoreTest, ManyThreadsShareAStore) {
   std::vector<std::thread> threads;
   for (std::int64_t t = 0; t < 4; ++t)
     threads.emplace_back([&striped, t] {
-      Bytes own(kEach, static_cast<std::byte>(t + 1));
-      striped.write({{t * kEach, own.data(), kEach}});
-      Bytes found(kEach);
-      striped.read({{t * kEach, found.data(), kEach}});
-      EXPECT_TRUE(found == own);
+      Bytes written(kEach, static_cast<std::byte>(t + 1));
+      striped.write({{t * kEach, written.data(), kEach}});
+      Bytes actual(kEach);
+      striped.read({{t * kEach, actual.data(), kEach}});
+      EXPECT_TRUE(actual == written);
     });
   for (std::thread& thread : threads) thread.join();
 }

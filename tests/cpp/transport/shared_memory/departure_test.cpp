@@ -57,9 +57,9 @@ std::string error_text(std::span<const Departure> departures, int calls) {
 
 TEST(Departure, NoRankHasLeftAtFirst) {
   const std::array<Departure, 3> departures{};
-  DepartureRecord found;
-  EXPECT_FALSE(departures[0].known(found));
-  EXPECT_FALSE(find_fewest(departures, found));
+  DepartureRecord actual;
+  EXPECT_FALSE(departures[0].known(actual));
+  EXPECT_FALSE(find_fewest(departures, actual));
   EXPECT_EQ(error_text(departures, 7), "");
 }
 
@@ -102,20 +102,20 @@ TEST(Departure, TheRecordWithTheFewestCallsStays) {
   departure.record(departed(1, 8));
   departure.record(departed(2, 5));
   departure.record(departed(3, 6));
-  DepartureRecord found;
-  ASSERT_TRUE(departure.known(found));
-  EXPECT_EQ(found.worker, 2);
-  EXPECT_EQ(found.calls, 5);
-  EXPECT_STREQ(found.why.data(), "has left the program");
+  DepartureRecord actual;
+  ASSERT_TRUE(departure.known(actual));
+  EXPECT_EQ(actual.worker, 2);
+  EXPECT_EQ(actual.calls, 5);
+  EXPECT_STREQ(actual.why.data(), "has left the program");
 }
 
 TEST(Departure, TheFirstOfEqualRecordsStays) {
   Departure departure;
   departure.record(departed(1, 5, "has left the program (KeyError)"));
   departure.record(departed(1, 5));
-  DepartureRecord found;
-  ASSERT_TRUE(departure.known(found));
-  EXPECT_STREQ(found.why.data(), "has left the program (KeyError)");
+  DepartureRecord actual;
+  ASSERT_TRUE(departure.known(actual));
+  EXPECT_STREQ(actual.why.data(), "has left the program (KeyError)");
 }
 
 TEST(Departure, ALaterDepartureWithFewerCallsIsNoticed) {
@@ -143,11 +143,11 @@ TEST(Departure, RecordsAreReadAsAWhole) {
   const auto read_repeatedly = [&] {
     std::int64_t smallest = 1000;
     while (!done) {
-      DepartureRecord found;
-      if (!departure.known(found)) continue;
-      const std::string number = std::to_string(found.calls);
-      if (found.worker != found.calls || found.why.data() != number || found.calls > smallest) ++wrong;
-      smallest = found.calls;
+      DepartureRecord actual;
+      if (!departure.known(actual)) continue;
+      const std::string number = std::to_string(actual.calls);
+      if (actual.worker != actual.calls || actual.why.data() != number || actual.calls > smallest) ++wrong;
+      smallest = actual.calls;
     }
   };
   const auto record = [&](int from) {
@@ -161,9 +161,9 @@ TEST(Departure, RecordsAreReadAsAWhole) {
   done = true;
   reader.join();
   EXPECT_EQ(wrong, 0);
-  DepartureRecord found;
-  ASSERT_TRUE(departure.known(found));
-  EXPECT_EQ(found.calls, 1);
+  DepartureRecord actual;
+  ASSERT_TRUE(departure.known(actual));
+  EXPECT_EQ(actual.calls, 1);
 }
 
 TEST(Departure, AControlBlockHasARecordForEachMember) {
@@ -179,11 +179,11 @@ TEST(Departure, AControlBlockHasARecordForEachMember) {
   members[2].departure().record(departed(7, 3));
   const auto departures = members[0].departures();
   ASSERT_EQ(departures.size(), 3U);
-  DepartureRecord found;
-  EXPECT_FALSE(departures[0].known(found));
-  EXPECT_FALSE(departures[1].known(found));
-  ASSERT_TRUE(departures[2].known(found));
-  EXPECT_EQ(found.worker, 7);
+  DepartureRecord actual;
+  EXPECT_FALSE(departures[0].known(actual));
+  EXPECT_FALSE(departures[1].known(actual));
+  ASSERT_TRUE(departures[2].known(actual));
+  EXPECT_EQ(actual.worker, 7);
   // The memory for broadcasts follows.
   EXPECT_EQ(reinterpret_cast<const std::byte*>(departures.data() + kMembers) +
                 sizeof(plait::transport::shared_memory::Mailbox),

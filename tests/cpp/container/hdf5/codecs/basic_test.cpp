@@ -1,4 +1,4 @@
-// The codecs that HDF5 has of its own, against their definitions and bytes that are wrong.
+// The codecs of HDF5 itself, compared with their definitions, and with damaged bytes.
 #include "container/hdf5/codecs/basic.hpp"
 
 #include <gtest/gtest.h>
@@ -26,9 +26,9 @@ Bytes to_bytes(std::string_view text) {
 }
 
 Bytes random_bytes(std::size_t count, unsigned seed) {
-  std::mt19937 draw(seed);
+  std::mt19937 generator(seed);
   Bytes bytes(count);
-  for (std::byte& one : bytes) one = static_cast<std::byte>(draw());
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(generator());
   return bytes;
 }
 
@@ -38,7 +38,7 @@ Bytes decoded(const Chain& chain, const Bytes& packed, std::size_t bytes) {
   return out;
 }
 
-TEST(Hdf5Codecs, ShuffleBringsBytesOfElementsTogether) {
+TEST(Hdf5Codecs, ShuffleGroupsBytesByTheirPositionInElements) {
   const Chain chain({hdf5::shuffle(3)});
   const Bytes plain = to_bytes("abcABC123xy");
   const auto packed = chain.encode(plain);
@@ -46,37 +46,37 @@ TEST(Hdf5Codecs, ShuffleBringsBytesOfElementsTogether) {
   for (const std::size_t element : {1, 2, 3, 4, 5, 8, 16})
     for (const std::size_t count : {0, 1, 7, 64, 1001}) {
       const Chain one({hdf5::shuffle(element)});
-      const Bytes given = random_bytes(count, 1);
-      const auto made = one.encode(given);
-      EXPECT_EQ(decoded(one, Bytes(made.begin(), made.end()), count), given);
+      const Bytes elements = random_bytes(count, 1);
+      const auto encoded = one.encode(elements);
+      EXPECT_EQ(decoded(one, Bytes(encoded.begin(), encoded.end()), count), elements);
     }
 }
 
-TEST(Hdf5Codecs, FletcherSumsWordsOfWhichTheGreaterByteComesFirst) {
+TEST(Hdf5Codecs, FletcherSumsBigEndianWords) {
   EXPECT_EQ(hdf5::compute_fletcher32({}), 0U);
-  // One word: both sums are that word.  Two words: the second sum is the first one twice and the other.
+  // For one word, both sums are that word.  For words a and b, the first sum is a + b and the second 2 a + b.
   EXPECT_EQ(hdf5::compute_fletcher32(to_bytes("ab")), 0x61626162U);
   EXPECT_EQ(hdf5::compute_fletcher32(to_bytes("abcd")), (0x6162U * 2 + 0x6364U - 0xffffU) << 16 | (0x6162U + 0x6364U));
   EXPECT_EQ(hdf5::compute_fletcher32(to_bytes("a")), 0x61006100U);
-  // Against sums modulo 65535 of which no intermediate result overflows.
+  // Compared with sums that are reduced modulo 65535 after each word.
   const Bytes many = random_bytes(100'001, 2);
-  std::uint64_t one = 0;
-  std::uint64_t two = 0;
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
   for (std::size_t i = 0; i < many.size(); i += 2) {
     const unsigned low = i + 1 < many.size() ? std::to_integer<unsigned>(many[i + 1]) : 0;
-    one = (one + std::to_integer<unsigned>(many[i]) * 256 + low) % 65535;
-    two = (two + one) % 65535;
+    first = (first + std::to_integer<unsigned>(many[i]) * 256 + low) % 65535;
+    second = (second + first) % 65535;
   }
   const std::uint32_t sum = hdf5::compute_fletcher32(many);
-  EXPECT_EQ((sum & 0xffffU) % 65535, one);
-  EXPECT_EQ((sum >> 16) % 65535, two);
+  EXPECT_EQ((sum & 0xffffU) % 65535, first);
+  EXPECT_EQ((sum >> 16) % 65535, second);
 }
 
 TEST(Hdf5Codecs, AWrongSumIsAnError) {
   const Chain chain({hdf5::fletcher32()});
   const Bytes plain = random_bytes(100, 3);
-  const auto made = chain.encode(plain);
-  Bytes packed(made.begin(), made.end());
+  const auto encoded = chain.encode(plain);
+  Bytes packed(encoded.begin(), encoded.end());
   ASSERT_EQ(packed.size(), 104U);
   EXPECT_EQ(decoded(chain, packed, 100), plain);
   for (std::size_t at = 0; at < packed.size(); ++at) {
@@ -88,9 +88,9 @@ TEST(Hdf5Codecs, AWrongSumIsAnError) {
   EXPECT_THROW(decoded(chain, packed, 100), Error);
 }
 
-TEST(Hdf5Codecs, LzfRepeatsWhatIsThere) {
+TEST(Hdf5Codecs, LzfCopiesEarlierBytes) {
   const Chain chain({hdf5::lzf()});
-  // "abc", then 3 + 2 bytes from 3 behind, then 9 + 1 from 1 behind.
+  // "abc", then 3 + 2 bytes from a distance of 3, then 9 + 1 bytes from a distance of 1.
   const Bytes packed =
       to_bytes(std::string_view("\x02"
                                 "abc\x60\x02\xe0\x01\x00",
@@ -105,7 +105,7 @@ TEST(Hdf5Codecs, LzfRepeatsWhatIsThere) {
                                                  "a\x60\x05",
                                                  4)),
                        6),
-               Error);  // from in front of it
+               Error);  // a copy from before the beginning
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Changes of a file that are not in the file yet.
+// An overlay holds changes to a file that are not written to the file yet.
 #include "container/hdf5/growth/overlay.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class OverlayCase : public testing::Test {
   std::vector<std::byte> content_;
 };
 
-TEST_F(OverlayCase, ShowsWhatIsWrittenAndLeavesTheFileAlone) {
+TEST_F(OverlayCase, ReadsWrittenBytesWithoutChangingTheFile) {
   Overlay overlay(number(), 10'000);
   std::vector<std::byte> expected = content();
   expected.resize(12'000);
@@ -46,9 +46,9 @@ TEST_F(OverlayCase, ShowsWhatIsWrittenAndLeavesTheFileAlone) {
     overlay.write(static_cast<std::int64_t>(at), bytes);
     std::ranges::copy(bytes, expected.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  std::vector<std::byte> found(12'000);
-  overlay.read(0, found);
-  EXPECT_EQ(found, expected);
+  std::vector<std::byte> actual(12'000);
+  overlay.read(0, actual);
+  EXPECT_EQ(actual, expected);
   std::vector<std::byte> file(10'000);
   EXPECT_EQ(::pread(number(), file.data(), file.size(), 0), 10'000);
   EXPECT_EQ(file, content());

@@ -1,4 +1,4 @@
-// Texts in collections of a heap: written and read again, damaged, in any order.
+// Texts in collections of HDF5's global heap: round trips, reads in any order, and damaged files.
 #include "container/hdf5/texts/heap_texts.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Fill values of records, an object with a value for each field.
+// Fill values of records: a JSON object with a value for each field.
 #include "container/zarr/elements/fill_json.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 std::vector<int> fill_bytes(const char* value, const char* dtype) {
   std::vector<int> numbers;
-  for (const std::byte one : read_fill(nlohmann::json::parse(value), dtype)) numbers.push_back(static_cast<int>(one));
+  for (const std::byte byte : read_fill(nlohmann::json::parse(value), dtype)) numbers.push_back(static_cast<int>(byte));
   return numbers;
 }
 
@@ -27,7 +27,7 @@ TEST(FillJson, PaddingOfRecordsIsZero) {
             (std::vector<int>{1, 0, 0, 2, 0}));
 }
 
-TEST(FillJson, RecordsWithoutAValueOfAFieldHaveNone) {
+TEST(FillJson, RecordsWithAMissingOrInvalidFieldHaveNone) {
   EXPECT_TRUE(fill_bytes(R"({"a": 1})", "[('a', '|u1'), ('b', '<i2')]").empty());
   EXPECT_TRUE(fill_bytes(R"({"a": 300, "b": 2})", "[('a', '|u1'), ('b', '<i2')]").empty());
   EXPECT_TRUE(fill_bytes(R"({"a": 1})", "[('a', '|u1', (2,))]").empty());

@@ -1,4 +1,4 @@
-// Arrays of texts in objects: chunks that are decoded once for several reads.
+// Arrays of texts in objects: the decoded chunks are cached for later reads.
 #include "container/zarr/texts/text_store.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Counts the chunks that are read, and those that have not changed since.
+/// Counts the reads of chunks, and those that found that the chunk has not changed.
 class ObservedObjects : public store::memory::MemoryObjects {
  public:
   using MemoryObjects::MemoryObjects;
@@ -47,11 +47,11 @@ class TextChunks : public testing::Test {
     options.dtype = ArrayType::kTexts;
     options.chunk = Extents{2};
     options.fill_value = "\"none\"";
-    const NewContent made = new_array("a.zarr", options);
-    text_.assign(reinterpret_cast<const char*>(made.head.data()), made.head.size());
+    const NewContent created = new_array("a.zarr", options);
+    text_.assign(reinterpret_cast<const char*>(created.head.data()), created.head.size());
   }
-  std::unique_ptr<TextStore> opened(std::shared_ptr<store::ObjectStore> objects, bool fresh = false) const {
-    return std::make_unique<TextStore>(std::move(objects), parse_metadata(text_, "a.zarr"), text_, fresh);
+  std::unique_ptr<TextStore> open_array(std::shared_ptr<store::ObjectStore> objects, bool is_new = false) const {
+    return std::make_unique<TextStore>(std::move(objects), parse_metadata(text_, "a.zarr"), text_, is_new);
   }
   std::shared_ptr<ObservedObjects> objects() const {
     return std::make_shared<ObservedObjects>(bucket_, "a.zarr", false);
@@ -72,9 +72,9 @@ class TextChunks : public testing::Test {
 };
 
 TEST_F(TextChunks, AreDecodedOnceForSeveralReads) {
-  write_texts(*opened(objects(), true), {"a", "bb", "ccc", ""});
+  write_texts(*open_array(objects(), true), {"a", "bb", "ccc", ""});
   const auto observed = objects();
-  const auto store = opened(observed);
+  const auto store = open_array(observed);
   store->resize_cache(1000);
   for (int round = 0; round < 3; ++round) {
     EXPECT_EQ(read(*store), (Texts{"a", "bb", "ccc", ""}));
@@ -84,20 +84,20 @@ TEST_F(TextChunks, AreDecodedOnceForSeveralReads) {
 }
 
 TEST_F(TextChunks, AreReadAgainAfterAnotherProgramHasChangedThem) {
-  write_texts(*opened(objects(), true), {"a", "bb", "ccc", ""});
+  write_texts(*open_array(objects(), true), {"a", "bb", "ccc", ""});
   const auto observed = objects();
-  const auto store = opened(observed);
+  const auto store = open_array(observed);
   store->resize_cache(1000);
   (void)read(*store);
-  write_texts(*opened(objects()), {"new"}, 1);
+  write_texts(*open_array(objects()), {"new"}, 1);
   EXPECT_EQ(read(*store), (Texts{"a", "new", "ccc", ""}));
   EXPECT_EQ(observed->reads(), 3);
   EXPECT_EQ(observed->matches(), 1);
 }
 
-TEST_F(TextChunks, ReadBackWhatTheyHaveCachedAndWritten) {
-  write_texts(*opened(objects(), true), {"a", "bb"});
-  const auto store = opened(objects());
+TEST_F(TextChunks, AreReadBackAfterWritesToCachedChunks) {
+  write_texts(*open_array(objects(), true), {"a", "bb"});
+  const auto store = open_array(objects());
   store->resize_cache(1000);
   EXPECT_EQ(read(*store), (Texts{"a", "bb", "none", "none"}));
   write_texts(*store, {"x"}, 1);
@@ -106,10 +106,10 @@ TEST_F(TextChunks, ReadBackWhatTheyHaveCachedAndWritten) {
   EXPECT_EQ(read(*store), (Texts{"a", "x", "none", "y"}));
 }
 
-TEST_F(TextChunks, LongOnesDoNotFillTheMemory) {
-  write_texts(*opened(objects(), true), {std::string(1000, 'a'), "", std::string(1000, 'c'), ""});
+TEST_F(TextChunks, LongTextsDoNotExceedTheCache) {
+  write_texts(*open_array(objects(), true), {std::string(1000, 'a'), "", std::string(1000, 'c'), ""});
   const auto observed = objects();
-  const auto store = opened(observed);
+  const auto store = open_array(observed);
   store->resize_cache(1000);  // less than two chunks with such texts
   (void)read(*store);
   (void)read(*store);

@@ -1,4 +1,4 @@
-// What a folder of objects does besides what every object store does.
+// Properties of folders of objects that other object stores do not have.
 #include "store/objects/folder/folder_objects.hpp"
 
 #include <gtest/gtest.h>
@@ -38,14 +38,14 @@ class FolderOfObjects : public plait_test::FolderTest {
     content.write({{0, text_bytes(text).data(), static_cast<std::int64_t>(text.size())}}, Part::kLast);
   }
   bool has_changes() const { return fs::exists(path("a/.plait-changes")); }
-  std::unique_ptr<FolderObjects> opened(Sharing sharing) const {
+  std::unique_ptr<FolderObjects> open_folder(Sharing sharing) const {
     fs::create_directories(path("a"));
     return std::make_unique<FolderObjects>(path("a"), sharing);
   }
 };
 
 TEST_F(FolderOfObjects, NoticesThatItWasReplacedOrRemoved) {
-  const auto objects = opened(Sharing::kShared);
+  const auto objects = open_folder(Sharing::kShared);
   objects->put("c", text_bytes("one"));
   objects->check();
   fs::rename(path("a"), path("b"));
@@ -58,28 +58,28 @@ TEST_F(FolderOfObjects, NoticesThatItWasReplacedOrRemoved) {
 }
 
 TEST_F(FolderOfObjects, RetainsThePermissionsOfFiles) {
-  const auto objects = opened(Sharing::kShared);
+  const auto objects = open_folder(Sharing::kShared);
   objects->put("c", text_bytes("one"));
   EXPECT_FALSE(has_changes());
   fs::permissions(path("a/c"), fs::perms::owner_read | fs::perms::owner_write);
-  const std::unique_ptr<NewObject> made = objects->create("c");
-  write(*made, "two");
-  EXPECT_TRUE(made->commit(std::nullopt));
+  const std::unique_ptr<NewObject> created = objects->create("c");
+  write(*created, "two");
+  EXPECT_TRUE(created->commit(std::nullopt));
   objects->put("c", text_bytes("three"));
   EXPECT_EQ(fs::status(path("a/c")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   objects->end_writes();
   EXPECT_FALSE(has_changes());
 }
 
-TEST_F(FolderOfObjects, WritesUnderFinalNamesWhereNoProgramLooks) {
-  const auto objects = opened(Sharing::kPrivate);
-  const std::unique_ptr<NewObject> made = objects->create("c/0");
+TEST_F(FolderOfObjects, WritesUnderFinalNamesIfThePathIsPrivate) {
+  const auto objects = open_folder(Sharing::kPrivate);
+  const std::unique_ptr<NewObject> created = objects->create("c/0");
   EXPECT_TRUE(fs::exists(path("a/c/0")));
   EXPECT_FALSE(has_changes());
-  write(*made, "one");
-  EXPECT_FALSE(made->commit(ObjectIdentity{{1, 2, 3, 4}, {}}));
-  EXPECT_TRUE(made->commit(ObjectIdentity{}));
-  // What exists already is replaced as a whole all the same.
+  write(*created, "one");
+  EXPECT_FALSE(created->commit(ObjectIdentity{{1, 2, 3, 4}, {}}));
+  EXPECT_TRUE(created->commit(ObjectIdentity{}));
+  // An object that exists already is still replaced as a whole.
   const std::unique_ptr<NewObject> second = objects->create("c/0");
   write(*second, "two");
   EXPECT_EQ(read_object(*objects, "c/0"), "one");
@@ -87,12 +87,12 @@ TEST_F(FolderOfObjects, WritesUnderFinalNamesWhereNoProgramLooks) {
   EXPECT_EQ(read_object(*objects, "c/0"), "two");
 }
 
-TEST_F(FolderOfObjects, HasWholeObjectsWhereALaterProgramMayGoOn) {
-  const auto objects = opened(Sharing::kResumable);
-  const std::unique_ptr<NewObject> made = objects->create("c/0");
-  write(*made, "one");
+TEST_F(FolderOfObjects, HasOnlyCompleteObjectsIfALaterProgramMayResume) {
+  const auto objects = open_folder(Sharing::kResumable);
+  const std::unique_ptr<NewObject> created = objects->create("c/0");
+  write(*created, "one");
   EXPECT_FALSE(fs::exists(path("a/c/0")));
-  EXPECT_TRUE(made->commit(std::nullopt));
+  EXPECT_TRUE(created->commit(std::nullopt));
   EXPECT_EQ(read_object(*objects, "c/0"), "one");
   objects->sync();
   objects->end_writes();
@@ -100,12 +100,12 @@ TEST_F(FolderOfObjects, HasWholeObjectsWhereALaterProgramMayGoOn) {
 }
 
 TEST_F(FolderOfObjects, DoesNotListLinksAsFolders) {
-  const auto objects = opened(Sharing::kShared);
+  const auto objects = open_folder(Sharing::kShared);
   objects->put("c/0", text_bytes("one"));
   fs::create_directory_symlink(path("a/c"), path("a/d"));
   std::string names;
   objects->list("", ListDepth::kChildren,
-                [&](const ListedObject& one) { names += one.name == "c/" ? "c/" : one.name; });
+                [&](const ListedObject& object) { names += object.name == "c/" ? "c/" : object.name; });
   EXPECT_TRUE(names == "c/d" || names == "dc/") << names;
   EXPECT_EQ(catch_code([&] { objects->list("c/0/", ListDepth::kChildren, [](const ListedObject&) {}); }), ENOTDIR);
 }

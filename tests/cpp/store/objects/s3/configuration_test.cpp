@@ -9,7 +9,7 @@
 namespace {
 
 TEST(S3Configuration, DefaultPortsAreLeftOut) {
-  // libcurl leaves them out of the header Host, which signatures cover.
+  // libcurl omits default ports from the header Host, which signatures cover.
   const auto endpoint = [](const std::string& server) {
     const std::string url = "s3://b?anonymous=true&endpoint=" + server + "/k";
     return plait::store::s3::resolve_configuration(plait::store::web::parse_web_url(url), url).endpoint;

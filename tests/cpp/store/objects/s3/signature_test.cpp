@@ -19,8 +19,8 @@ const Credentials kExample{"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfi
 constexpr std::int64_t kDay = 1369353600;  // 2013-05-24T00:00:00Z
 
 std::string value(const Request& request, std::string_view name) {
-  for (const Header& one : request.headers)
-    if (one.name == name) return one.value;
+  for (const Header& header : request.headers)
+    if (header.name == name) return header.value;
   return {};
 }
 
