@@ -1,9 +1,10 @@
-// Prints the rates of strided_copy() beside those of memcpy for the same number of bytes.
+// Prints the rates of strided_copy(), compared with those of memcpy for the same number of bytes.
 //
-// Windows: one end is a window, still in cache; the other streams through an array of 64 MiB ("stream": bound by
-// memory) or stays in cache as well ("hot": bound by the kernels and L2).
-// Transposes: both ends are large.  The best of several rounds counts, as other programs only ever slow one down.
-// An argument names the instruction set; without one all that this processor runs are measured.
+// Windows: one end is a window that is still in cache.  The other end streams through an array of 64 MiB ("stream":
+// bound by memory) or also stays in cache ("hot": bound by the kernels and L2).
+// Transposes: both ends are large.
+// The results are the best of several rounds, because other programs can only make a round slower.
+// The argument names the instruction set; without it, all sets that this processor supports are measured.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -28,7 +29,7 @@ using plait::copy::strided_copy;
 constexpr std::int64_t kStreamWindow = 1 << 20, kHotWindow = 256 << 10, kArray = 64 << 20;
 constexpr int kRounds = 11;
 
-/// Memory in large pages where the system gives them, as NumPy's large arrays are.
+/// Memory in large pages if the system provides them, like NumPy's large arrays.
 class Memory {
  public:
   explicit Memory(std::int64_t bytes) {
@@ -49,7 +50,7 @@ class Memory {
   std::byte* data_;
 };
 
-/// Processor time of this thread, which does not run on while another program has the core.
+/// Processor time of this thread, which does not include time in which other programs use the core.
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -71,7 +72,7 @@ void print(const char* name, std::int64_t run, double bytes, double seconds, dou
               bytes / seconds / 1e9, 100 * memcpy_seconds / seconds);
 }
 
-/// Element of `run` bytes and loops (count, stride in the window, stride in the array); the bytes that they move.
+/// Elements of `run` bytes, and loops over them (count, stride in the window, stride in the array).
 struct Case {
   const char* name;
   std::int64_t run;
@@ -111,9 +112,9 @@ enum class Mode { kHot, kStream, kPastCaches };
 
 void bench_windows(bool gather, Mode mode, const Memory& window, const Memory& array) {
   const bool hot = mode == Mode::kHot;
-  const Destination landing = mode == Mode::kPastCaches ? Destination::kMemory : Destination::kCaches;
+  const Destination destination = mode == Mode::kPastCaches ? Destination::kMemory : Destination::kCaches;
   std::printf(" %s, %s%s\n", gather ? "gather: window to array" : "scatter: array to window", hot ? "hot" : "stream",
-              landing == Destination::kMemory ? " past the caches" : "");
+              destination == Destination::kMemory ? " past the caches" : "");
   for (Case& item : window_cases(hot ? kHotWindow : kStreamWindow)) {
     std::int64_t extent = item.run;
     for (Loop& loop : item.loops) {
@@ -128,7 +129,7 @@ void bench_windows(bool gather, Mode mode, const Memory& window, const Memory& a
       }
     };
     const double seconds = best_seconds([&] {
-      each([&](std::byte* to, const std::byte* from) { strided_copy(to, from, item.run, item.loops, landing); });
+      each([&](std::byte* to, const std::byte* from) { strided_copy(to, from, item.run, item.loops, destination); });
     });
     const auto bytes = static_cast<std::size_t>(item.bytes());
     const double reference =

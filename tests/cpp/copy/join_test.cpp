@@ -1,4 +1,4 @@
-// Runs one behind the other, against byte by byte copies, at every position in a line.
+// join() concatenates runs; compared with copies byte by byte, at every position in a cache line.
 #include "copy/join.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using plait::copy::Run;
 
 constexpr std::size_t kJoinedLine = 64;
 
-/// Memory that begins at a multiple of a line.
+/// Memory that begins at a cache line.
 class Lines {
  public:
   explicit Lines(std::size_t bytes) : bytes_(bytes), memory_(bytes + kJoinedLine, std::byte{7}) {}
@@ -39,7 +39,7 @@ class Lines {
   std::vector<std::byte> memory_;
 };
 
-/// Joins runs that are blocks of their own, so that what looks after memory sees each byte read beside one.
+/// Joins runs that are allocated separately, so that sanitizers detect reads beyond a run.
 void expect_joined(const std::vector<std::int64_t>& lengths, std::size_t start, std::mt19937& random) {
   std::vector<std::unique_ptr<std::byte[]>> blocks;
   std::vector<Run> runs;
@@ -52,15 +52,15 @@ void expect_joined(const std::vector<std::int64_t>& lengths, std::size_t start, 
     }
     runs.push_back({blocks.back().get(), length});
   }
-  Lines found(start + joined.size() + 2 * kJoinedLine);
-  std::vector<std::byte> expected = found.content();
+  Lines target_lines(start + joined.size() + 2 * kJoinedLine);
+  std::vector<std::byte> expected = target_lines.content();
   std::copy(joined.begin(), joined.end(), expected.begin() + static_cast<std::ptrdiff_t>(start));
-  plait::copy::join(found.data() + start, runs);
+  plait::copy::join(target_lines.data() + start, runs);
   plait::copy::settle();
-  EXPECT_EQ(found.content(), expected) << lengths.size() << " runs from position " << start;
+  EXPECT_EQ(target_lines.content(), expected) << lengths.size() << " runs from position " << start;
 }
 
-TEST(Join, PutsRunsOneBehindTheOtherAndTouchesNothingElse) {
+TEST(Join, ConcatenatesRunsAndChangesNothingElse) {
   std::mt19937 random(5);
   const std::string before = plait::copy::instruction_set();
   for (const auto& set : plait::copy::instruction_sets()) {
@@ -81,7 +81,7 @@ TEST(Join, PutsRunsOneBehindTheOtherAndTouchesNothingElse) {
   plait::copy::use_instruction_set(before);
 }
 
-/// One page between two that nobody may touch.
+/// A page between two inaccessible pages.
 class GuardedPage {
  public:
   GuardedPage() : bytes_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
@@ -102,7 +102,7 @@ class GuardedPage {
   std::byte* begin_;
 };
 
-TEST(Join, TouchesNoOtherPage) {
+TEST(Join, AccessesNoOtherPage) {
   const GuardedPage first;
   const GuardedPage last;
   const GuardedPage to;

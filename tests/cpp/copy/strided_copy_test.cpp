@@ -1,4 +1,4 @@
-// strided_copy() against a plain loop over bytes, with every instruction set that this processor runs.
+// strided_copy(), compared with a simple loop, with every instruction set that this processor supports.
 #include "copy/strided_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Copy {
   std::vector<Loop> loops;
 };
 
-/// Lowest byte and end of one side, relative to the first element.
+/// The lowest byte and the end of one side, relative to the first element.
 struct Extent {
   std::int64_t low = 0, high = 0;
 };
@@ -58,7 +58,7 @@ std::string print(const Copy& copy) {
   return text;
 }
 
-/// Copies between buffers that end exactly where the views do (so that a sanitizer sees every byte too many), and
+/// Copies between buffers that end exactly where the views do (so that a sanitizer detects every extra byte), and
 /// compares the whole target: bytes between the elements must keep their values.
 void check(const Copy& copy) {
   const Extent from = extent(copy, &Loop::source_stride), to = extent(copy, &Loop::target_stride);
@@ -70,17 +70,17 @@ void check(const Copy& copy) {
   naive_copy(expected.data() - to.low, source.data() - from.low, copy);
   for (const auto& set : plait::copy::instruction_sets()) {
     ASSERT_TRUE(plait::copy::use_instruction_set(set.name));
-    for (const Destination landing : {Destination::kCaches, Destination::kMemory}) {
+    for (const Destination destination : {Destination::kCaches, Destination::kMemory}) {
       Bytes result = target;
-      strided_copy(result.data() - to.low, source.data() - from.low, copy.element_bytes, copy.loops, landing);
+      strided_copy(result.data() - to.low, source.data() - from.low, copy.element_bytes, copy.loops, destination);
       ASSERT_EQ(std::memcmp(result.data(), expected.data(), expected.size()), 0)
-          << set.name << (landing == Destination::kMemory ? " past the caches, " : ", ") << print(copy);
+          << set.name << (destination == Destination::kMemory ? " past the caches, " : ", ") << print(copy);
     }
   }
   plait::copy::use_instruction_set(plait::copy::instruction_sets()[0].name);
 }
 
-/// Steps for one side that keep elements apart, distributed over the loops in random order.
+/// Sets random strides of one side such that its elements do not overlap, in a random order of the loops.
 void set_strides(Copy& copy, std::int64_t Loop::* stride, std::mt19937& random, bool target) {
   std::vector<std::size_t> order(copy.loops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -96,7 +96,7 @@ void set_strides(Copy& copy, std::int64_t Loop::* stride, std::mt19937& random, 
     loop.*stride = free;
     free *= std::max<std::int64_t>(loop.count, 1);
     if (random() % 8 == 0) loop.*stride = -(loop.*stride);
-    if (!target && random() % 32 == 0) loop.*stride = 0;  // A source may be read again and again.
+    if (!target && random() % 32 == 0) loop.*stride = 0;  // Elements of a source may be read repeatedly.
   }
 }
 
@@ -164,7 +164,7 @@ TEST(StridedCopy, TransposesEverySize) {
   }
 }
 
-TEST(StridedCopy, CopiesLongStretchesOfTarget) {
+TEST(StridedCopy, CopiesLongContiguousTargets) {
   for (const std::int64_t size : {1, 3, 8, 12, 100, 1000, 3000, 9000}) {
     const std::int64_t count = 20000 / size + 3;
     for (const std::int64_t gap : {std::int64_t{0}, size, std::int64_t{64}}) {
@@ -187,7 +187,7 @@ TEST(StridedCopy, CopiesNothingForACountOfZero) {
   EXPECT_EQ(target, std::byte{1});
 }
 
-TEST(InstructionSet, IsOneOfThoseOffered) {
+TEST(InstructionSet, CanBeSelectedByName) {
   EXPECT_FALSE(plait::copy::use_instruction_set("abacus"));
   for (const auto& set : plait::copy::instruction_sets()) {
     ASSERT_TRUE(plait::copy::use_instruction_set(set.name));

@@ -1,4 +1,4 @@
-// Elements of several sources in turn, against element by element lists.
+// zip() interleaves elements of several sources; compared with copies element by element.
 #include "copy/zip.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-TEST(Zip, TakesOneElementOfEachSourceInTurn) {
+TEST(Zip, InterleavesElements) {
   std::mt19937 random(3);
   const std::string before = plait::copy::instruction_set();
   for (const auto& set : plait::copy::instruction_sets()) {
@@ -46,7 +46,7 @@ TEST(Zip, TakesOneElementOfEachSourceInTurn) {
   plait::copy::use_instruction_set(before);
 }
 
-TEST(Zip, LeavesInWholeLinesWhereItCan) {
+TEST(Zip, StoresWholeCacheLinesIfPossible) {
   constexpr std::size_t kLine = 64;
   std::mt19937 random(4);
   const std::string before = plait::copy::instruction_set();

@@ -1,4 +1,4 @@
-// A lack of memory is one in the C interface too, wherever it comes: never a mistake of the caller's.
+// The C interface reports a lack of memory as such, wherever it occurs, and never as a mistake of the caller.
 #include <gtest/gtest.h>
 #include <plait.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class CWithoutMemory : public plait_test::FolderTest {
  protected:
-  /// Calls `body` once for each of its allocations, which fails then.
+  /// Calls `body` once for each of its allocations, and makes this allocation fail.
   static void try_each(const std::function<plait_status()>& body) {
     bool reached = true;
     int n = 1;
@@ -31,7 +31,7 @@ class CWithoutMemory : public plait_test::FolderTest {
   }
 };
 
-TEST_F(CWithoutMemory, TheArgumentsOfCallsAreNotToBlame) {
+TEST_F(CWithoutMemory, FailedAllocationsAreNotArgumentErrors) {
   const std::string name = path("a.npy");
   const std::array<std::int64_t, 1> shape{40};
   plait_open_options options{};

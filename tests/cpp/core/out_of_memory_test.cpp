@@ -1,5 +1,5 @@
-// One allocation of one rank fails, at each step of each collective in turn: all ranks get the same error, nobody
-// waits.
+// Makes each allocation of one rank in a collective call fail in turn: all ranks get the same error, and no rank waits
+// for ever.
 
 #include <gtest/gtest.h>
 
@@ -34,23 +34,24 @@ using plait_test::Watchdog;
 using transport::Transport;
 
 constexpr int kRanks = 3;
-/// Every so many allocations fail; under sanitizers, which take ten times as long, fewer.
+/// The tests make one of every kInterval allocations fail; fewer under sanitizers, which take ten times as long.
 const std::int64_t kInterval = oracle::kSanitized ? 29 : oracle::is_thorough() ? 1 : 7;
 
-/// One collective of three ranks, prepared before anything fails, and what it has come to, the same on all ranks.
+/// A collective call that is prepared before allocations fail, and a description of its result, which is the same on
+/// all ranks.
 struct Call {
   template <std::invocable Body>
   Call(Body body) : make(std::move(body)) {}
   Call(std::function<void()> body, std::function<std::string()> outcome)
-      : make(std::move(body)), tell(std::move(outcome)) {}
+      : make(std::move(body)), describe_result(std::move(outcome)) {}
   std::function<void()> make;
-  std::function<std::string()> tell = [] { return std::string(); };
+  std::function<std::string()> describe_result = [] { return std::string(); };
 };
 using Prepare = std::function<Call(const Comm&)>;
 
-/// What each rank heard, where the n-th allocation of `victim` failed; nothing where it makes fewer.
+/// The error of each rank, or its result; `reached` is false if the victim makes fewer than n allocations.
 struct Outcome {
-  std::vector<std::string> heard = std::vector<std::string>(kRanks);
+  std::vector<std::string> results = std::vector<std::string>(kRanks);
   bool reached = true;
 };
 
@@ -63,9 +64,9 @@ Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t
     if (on_a_node > 0) transport = &nodes.emplace(processes, on_a_node);
     const Comm comm = plait::core::comm_over(std::shared_ptr<Transport>(transport, [](auto*) {}));
     const Call call = prepare(comm);
-    std::string& heard = outcome.heard[static_cast<std::size_t>(inner.rank())];
+    std::string& result = outcome.results[static_cast<std::size_t>(inner.rank())];
     const bool fails = inner.rank() == victim;
-    heard.reserve(4096);
+    result.reserve(4096);
     if (fails) allocations::fail_at(n);
     bool done = false;
     try {
@@ -73,20 +74,20 @@ Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t
       done = true;
     } catch (const Error& error) {
       if (!allocations::failed() && fails) ADD_FAILURE() << error.what();
-      heard = error.what();
+      result = error.what();
     } catch (const std::exception& error) {
-      heard = std::string("not an Error: ") + error.what();
+      result = std::string("not an Error: ") + error.what();
     }
     if (fails) outcome.reached = allocations::failed();
-    if (done) heard = call.tell();
-    // Nobody leaves with what others still use, and the ranks are in step again.
+    if (done) result = call.describe_result();
+    // No rank frees memory that others still use, and all ranks continue together.
     std::array<std::int64_t, 1> lowest{inner.rank()};
     inner.reduce_min(lowest);
   });
   return outcome;
 }
 
-/// `interval` is more than 1 for calls that take long.
+/// Checks run_once() for different victims and allocations; `interval` is greater for calls that take long.
 void try_all(const std::string& name, const Prepare& prepare, std::int64_t interval = kInterval) {
   for (const int on_a_node : {0, 1, 2}) {
     for (const int victim : {0, 1}) {
@@ -97,9 +98,9 @@ void try_all(const std::string& name, const Prepare& prepare, std::int64_t inter
         const Watchdog watchdog(what);
         const Outcome outcome = run_once(prepare, on_a_node, victim, n);
         if (!outcome.reached) break;
-        for (const std::string& heard : outcome.heard) {
-          ASSERT_EQ(heard, outcome.heard[0]) << what;
-          ASSERT_EQ(heard.find("not an Error"), std::string::npos) << what << ": " << heard;
+        for (const std::string& result : outcome.results) {
+          ASSERT_EQ(result, outcome.results[0]) << what;
+          ASSERT_EQ(result.find("not an Error"), std::string::npos) << what << ": " << result;
         }
       }
       ASSERT_GT(n, 1) << name;
@@ -137,8 +138,8 @@ TEST_F(OutOfMemory, Opening) {
   for (const Mode mode : {Mode::kRead, Mode::kReadWrite, Mode::kWrite})
     try_all("open", [&](const Comm& comm) -> Call {
       const auto name = std::make_shared<const std::string>(path("a.npy"));
-      const auto how = std::make_shared<const FileOptions>(mode == Mode::kWrite ? options() : FileOptions());
-      return [name, how, comm, mode] { const File file = File::open(*name, mode, *how, comm); };
+      const auto call_options = std::make_shared<const FileOptions>(mode == Mode::kWrite ? options() : FileOptions());
+      return [name, call_options, comm, mode] { const File file = File::open(*name, mode, *call_options, comm); };
     });
 }
 
@@ -148,8 +149,8 @@ std::string describe_type(const ArrayType& type) {
   return text;
 }
 
-/// The rows of a rank in kLayout, as it reads them where it believes the array to begin.
-std::string own_rows(File& file, int rank) {
+/// Reads the rows of a rank in kLayout, from the offset that it knows for the array, and states if they are right.
+std::string read_own_rows(File& file, int rank) {
   Numbers numbers(40, -1);
   const std::array<MutablePart, 1> part{MutablePart{reinterpret_cast<std::byte*>(numbers.data()), {80, 8}}};
   file.read(Layout::parse(kLayout), part);
@@ -159,18 +160,18 @@ std::string own_rows(File& file, int rank) {
   return "its numbers";
 }
 
-/// What only rank 0 has looked at reaches the others whole, or not at all.
-TEST_F(OutOfMemory, WhatIsOpenedIsTheSameOnAllRanks) {
+/// The properties of a file, which only rank 0 has read, reach the other ranks completely or not at all.
+TEST_F(OutOfMemory, FilesHaveTheSameTypeOnAllRanks) {
   make("a.npy");
   for (const Mode mode : {Mode::kRead, Mode::kReadWrite, Mode::kWrite})
     try_all("open and compare", [&](const Comm& comm) -> Call {
       const auto name = std::make_shared<const std::string>(path("a.npy"));
-      const auto how = std::make_shared<const FileOptions>(mode == Mode::kWrite ? options() : FileOptions{});
+      const auto call_options = std::make_shared<const FileOptions>(mode == Mode::kWrite ? options() : FileOptions{});
       const auto file = std::make_shared<std::optional<File>>();
-      return {[name, how, file, comm, mode] { file->emplace(File::open(*name, mode, *how, comm)); },
+      return {[name, call_options, file, comm, mode] { file->emplace(File::open(*name, mode, *call_options, comm)); },
               [file, mode, rank = comm.rank()] {
                 const std::string type = describe_type((*file)->type());
-                return mode == Mode::kWrite ? type : type + ", " + own_rows(**file, rank);
+                return mode == Mode::kWrite ? type : type + ", " + read_own_rows(**file, rank);
               }};
     });
 }
@@ -180,10 +181,10 @@ TEST_F(OutOfMemory, ReadingAndWriting) {
   for (const char* const strategy : {"direct", "two-phase"})
     for (const bool write : {false, true})
       try_all(std::string(write ? "write " : "read ") + strategy, [&](const Comm& comm) -> Call {
-        FileOptions how;
-        how.strategy = strategy;
-        how.memory = 2048;
-        auto file = std::make_shared<File>(File::open(path("a.npy"), Mode::kReadWrite, how, comm));
+        FileOptions call_options;
+        call_options.strategy = strategy;
+        call_options.memory = 2048;
+        auto file = std::make_shared<File>(File::open(path("a.npy"), Mode::kReadWrite, call_options, comm));
         auto array = std::make_shared<Numbers>(40);
         auto layout = std::make_shared<Layout>(Layout::parse(kLayout));
         std::byte* const data = reinterpret_cast<std::byte*>(array->data());
@@ -249,28 +250,28 @@ TEST_F(OutOfMemory, Redistributing) {
   for (const std::int64_t memory : {std::int64_t{0}, std::int64_t{256}})
     try_all("redistribute", [&](const Comm& comm) -> Call {
       auto arrays = std::make_shared<Arrays>(comm.rank());
-      RedistributionOptions how;
-      how.memory = memory;
-      return [arrays, comm, how] {
-        redistribute(arrays->source, arrays->source_part, arrays->target, arrays->target_part, 8, comm, how);
+      RedistributionOptions call_options;
+      call_options.memory = memory;
+      return [arrays, comm, call_options] {
+        redistribute(arrays->source, arrays->source_part, arrays->target, arrays->target_part, 8, comm, call_options);
       };
     });
 }
 
 TEST_F(OutOfMemory, OpeningDistantFiles) {
   try_all("open distant files", [&](const Comm& comm) -> Call {
-    // A first one, for what a communicator has for all of them.
+    // Opens a first file, which makes the objects that all distant files of a communicator share.
     DistantFile::open({}, comm).close();
-    const auto how = std::make_shared<const DistantOptions>(
+    const auto call_options = std::make_shared<const DistantOptions>(
         DistantOptions{path("disk-" + std::to_string(comm.rank())), DistantMode::kWrite, false});
-    return [how, comm] { const DistantFile file = DistantFile::open(*how, comm); };
+    return [call_options, comm] { const DistantFile file = DistantFile::open(*call_options, comm); };
   });
 }
 
 TEST_F(OutOfMemory, ClosingDistantFiles) {
   try_all("close distant files", [&](const Comm& comm) -> Call {
-    const DistantOptions how{path("disk-" + std::to_string(comm.rank())), DistantMode::kWrite, false};
-    auto file = std::make_shared<DistantFile>(DistantFile::open(how, comm));
+    const DistantOptions call_options{path("disk-" + std::to_string(comm.rank())), DistantMode::kWrite, false};
+    auto file = std::make_shared<DistantFile>(DistantFile::open(call_options, comm));
     return [file] { file->close(); };
   });
 }
@@ -279,32 +280,32 @@ TEST_F(OutOfMemory, OpeningSharedFiles) {
   for (const SharedFilePlace place : {SharedFilePlace::kOne, SharedFilePlace::kStriped})
     for (const SharedFileMode mode : {SharedFileMode::kWrite, SharedFileMode::kReadWrite}) {
       const Prepare prepare = [&](const Comm& comm) -> Call {
-        const auto how = std::make_shared<SharedFileOptions>();
-        how->path = path(place == SharedFilePlace::kOne ? "one" : "striped");
-        how->place = place;
-        how->persistent = true;
-        // For what a communicator has for all of them, and for what the modes open.
-        SharedFile::open(*how, comm).close();
-        how->mode = mode;
-        how->place = SharedFilePlace::kDetect;
-        if (mode == SharedFileMode::kWrite) how->place = place;
-        return [how, comm] { const SharedFile file = SharedFile::open(*how, comm); };
+        const auto call_options = std::make_shared<SharedFileOptions>();
+        call_options->path = path(place == SharedFilePlace::kOne ? "one" : "striped");
+        call_options->place = place;
+        call_options->persistent = true;
+        // Makes the objects that all shared files of a communicator share, and the file that mode r+ opens.
+        SharedFile::open(*call_options, comm).close();
+        call_options->mode = mode;
+        call_options->place = SharedFilePlace::kDetect;
+        if (mode == SharedFileMode::kWrite) call_options->place = place;
+        return [call_options, comm] { const SharedFile file = SharedFile::open(*call_options, comm); };
       };
       try_all("open a shared file", prepare, 11 * kInterval);
     }
 }
 
-/// New ones under the name of another one, persistent and atomic, of which close() is the step that replaces it.
+/// The files are persistent and atomic and have the name of an existing file, which close() replaces.
 TEST_F(OutOfMemory, ClosingAndResizingSharedFiles) {
   for (const SharedFilePlace place : {SharedFilePlace::kOne, SharedFilePlace::kStriped})
     for (const bool resize : {false, true}) {
       const Prepare prepare = [&](const Comm& comm) -> Call {
-        const SharedFileOptions how{.path = path(place == SharedFilePlace::kOne ? "one" : "striped"),
-                                    .persistent = true,
-                                    .atomic = true,
-                                    .place = place};
-        SharedFile::open(how, comm).close();
-        auto file = std::make_shared<SharedFile>(SharedFile::open(how, comm));
+        const SharedFileOptions call_options{.path = path(place == SharedFilePlace::kOne ? "one" : "striped"),
+                                             .persistent = true,
+                                             .atomic = true,
+                                             .place = place};
+        SharedFile::open(call_options, comm).close();
+        auto file = std::make_shared<SharedFile>(SharedFile::open(call_options, comm));
         return [file, resize] { resize ? file->resize(100000) : file->close(); };
       };
       try_all(resize ? "resize a shared file" : "close an atomic shared file", prepare, 3 * kInterval);

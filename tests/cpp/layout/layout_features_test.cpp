@@ -1,5 +1,5 @@
-// Layouts with copies, alignment, nested and indirect distributions, rank maps and halos: whether what a layout says of
-// one index agrees with what it says of whole sets, and whether conversions deliver each element once.
+// Layouts with copies, alignment, nested and indirect distributions, rank maps and halos: functions of single indices
+// agree with those of whole sets, and conversions deliver each element once.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,20 +18,20 @@ using plait::Extents;
 using plait::IndexSet;
 using plait::Layout;
 
-class Texts {
+class RandomLayoutTexts {
  public:
-  explicit Texts(unsigned seed) : random_(seed) {}
+  explicit RandomLayoutTexts(unsigned seed) : random_(seed) {}
 
-  /// A one-dimensional layout of `size` indices.
-  std::string one(std::int64_t size) {
+  /// Returns the text of a random one-dimensional layout of `size` indices.
+  std::string make_text(std::int64_t size) {
     const std::string shape = std::to_string(size) + " ";
-    const auto some = [&](int least, int most) { return std::to_string(number(least, most)); };
+    const auto random_number = [&](int low, int high) { return std::to_string(number(low, high)); };
     switch (number(0, 9)) {
-      case 0: return shape + "(" + plain() + ") onto (4) source=(" + some(0, 3) + ")" + reverse() + offset();
+      case 0: return shape + "(" + plain() + ") onto (4) source=(" + random_number(0, 3) + ")" + reverse() + offset();
       case 1: return shape + "(" + plain() + "@(1, 0)) onto (2, 3)";
       case 2: return shape + "(" + plain() + "/" + plain() + ") onto (2, 3)";
       case 3: return shape + "(" + plain() + "@1/" + plain() + "@0) onto (2, 3)" + offset();
-      case 4: return shape + "(indirect(0*2, 2, 1*" + some(1, 4) + ", 0, ...)) onto (3)";
+      case 4: return shape + "(indirect(0*2, 2, 1*" + random_number(1, 4) + ", 0, ...)) onto (3)";
       case 5: return shape + "(" + plain() + ") onto (3, 2) replicate=(1) ranks=" + (number(0, 1) == 0 ? "F" : "C");
       case 6: return shape + "(" + plain() + ") onto (4) ranks=(5, 1, 0, 3)";
       case 7: {
@@ -45,13 +45,14 @@ class Texts {
       }
       case 8:
         return shape + "(block, " + plain() + ") onto (2, 3) template=5x" + std::to_string(size) + " align=(" +
-               (number(0, 1) == 0 ? "*" : some(0, 4)) + ", d0)";
+               (number(0, 1) == 0 ? "*" : random_number(0, 4)) + ", d0)";
       default:
-        return shape + "(block) onto (3) halo=(1:" + some(0, 1) + ")" + (number(0, 1) == 0 ? " periodic=(0)" : "");
+        return shape + "(block) onto (3) halo=(1:" + random_number(0, 1) + ")" +
+               (number(0, 1) == 0 ? " periodic=(0)" : "");
     }
   }
 
-  int number(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
+  int number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
  private:
   std::string plain() {
@@ -65,10 +66,10 @@ class Texts {
 };
 
 TEST(LayoutFeatures, SetsOwnersAndPositionsAgree) {
-  Texts texts(1);
+  RandomLayoutTexts texts(1);
   for (int round = 0; round < 400; ++round) {
     const std::int64_t size = texts.number(round % 2, 40);
-    const std::string text = texts.one(size);
+    const std::string text = texts.make_text(size);
     if (size == 0 && text.find("halo") != std::string::npos) continue;
     SCOPED_TRACE(text);
     const Layout layout = Layout::parse(text);
@@ -103,11 +104,11 @@ TEST(LayoutFeatures, SetsOwnersAndPositionsAgree) {
 }
 
 TEST(LayoutFeatures, OneTextForEqualLayouts) {
-  Texts texts(2);
-  std::map<std::string, std::string> meaning_by_text;  // text -> what each rank has
+  RandomLayoutTexts texts(2);
+  std::map<std::string, std::string> meaning_by_text;  // text -> the indices of each rank
   std::map<std::string, std::string> text_by_meaning;
   for (int round = 0; round < 3000; ++round) {
-    const std::string text = texts.one(texts.number(1, 7));
+    const std::string text = texts.make_text(texts.number(1, 7));
     const Layout layout = Layout::parse(text);
     SCOPED_TRACE(text);
     std::string meaning = plait::shape_to_string(layout.shape()) + (layout.periodic(0) ? " periodic" : "") +
@@ -126,11 +127,11 @@ TEST(LayoutFeatures, OneTextForEqualLayouts) {
 }
 
 TEST(LayoutFeatures, EachElementArrivesOnce) {
-  Texts texts(3);
+  RandomLayoutTexts texts(3);
   for (int round = 0; round < 400; ++round) {
     const std::int64_t size = texts.number(1, 30);
-    const Layout source = Layout::parse(texts.one(size));
-    const Layout target = Layout::parse(texts.one(size));
+    const Layout source = Layout::parse(texts.make_text(size));
+    const Layout target = Layout::parse(texts.make_text(size));
     SCOPED_TRACE(plait::spelling(source) + " -> " + plait::spelling(target));
     const bool fill = round % 2 == 0;
     const plait::Conversion conversion(source, target, fill);
@@ -139,7 +140,7 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
       for (const plait::Message& message : conversion.sends(rank)) sent[{rank, message.rank}] = message.elements;
     std::size_t messages = 0;
     for (const std::int64_t rank : target.rank_numbers()) {
-      const IndexSet own = target.index_sets(rank)[0];
+      const IndexSet owned_set = target.index_sets(rank)[0];
       const plait::Halo halo = target.halo(0);
       Extents padded(at(target.padded_shape(rank)[0]), -1);
       for (const plait::Message& message : conversion.receives(rank)) {
@@ -160,12 +161,12 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
       for (std::int64_t position = 0; position < target.padded_shape(rank)[0]; ++position) {
         const std::int64_t owned = position - halo.lo;
         std::int64_t expected = -1;
-        if (owned >= 0 && owned < own.size()) {
-          expected = own.at(owned);
-        } else if (fill && own.size() > 0) {
-          const std::int64_t beside = own.at(0) + owned;
-          const std::int64_t wrapped = (beside % size + size) % size;
-          if (beside == wrapped || target.periodic(0)) expected = wrapped;
+        if (owned >= 0 && owned < owned_set.size()) {
+          expected = owned_set.at(owned);
+        } else if (fill && owned_set.size() > 0) {
+          const std::int64_t neighbour = owned_set.at(0) + owned;
+          const std::int64_t wrapped = (neighbour % size + size) % size;
+          if (neighbour == wrapped || target.periodic(0)) expected = wrapped;
         }
         ASSERT_EQ(padded[at(position)], expected) << "rank " << rank << ", position " << position;
       }

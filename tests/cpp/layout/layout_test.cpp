@@ -1,4 +1,4 @@
-// Layouts of several dimensions: grids, local arrays, normal forms and errors, against the element-by-element map.
+// Layouts of several dimensions: grids, local arrays, normal forms and errors, compared with a map of all elements.
 #include "plait/layout.hpp"
 
 #include <gtest/gtest.h>
@@ -20,35 +20,36 @@ using plait::Order;
 
 constexpr Order kOrders[] = {Order::kC, Order::kFortran};
 
-/// All layouts of a shape with one distribution of the list for each dimension and each grid of at most `most` ranks.
+/// Calls visit(layout) for all layouts of a shape: with every distribution of the list for each dimension, and every
+/// grid of at most `max_ranks` ranks.
 template <typename Visit>
-void for_each_layout(const Extents& shape, std::int64_t most, std::int64_t max_cyclic, Visit&& visit) {
-  std::vector<Distribution> chosen;
+void for_each_layout(const Extents& shape, std::int64_t max_ranks, std::int64_t max_cyclic, Visit&& visit) {
+  std::vector<Distribution> distributions_so_far;
   Extents grid;
   const std::function<void(std::int64_t)> choose = [&](std::int64_t left) {
-    const std::size_t d = chosen.size();
+    const std::size_t d = distributions_so_far.size();
     if (d == shape.size()) {
       for (const Order ranks : kOrders)
-        for (const Order order : kOrders) visit(Layout(shape, chosen, grid, ranks, order));
+        for (const Order order : kOrders) visit(Layout(shape, distributions_so_far, grid, ranks, order));
       return;
     }
-    chosen.push_back(Distribution::collapsed());
+    distributions_so_far.push_back(Distribution::collapsed());
     choose(left);
-    chosen.pop_back();
+    distributions_so_far.pop_back();
     for (std::int64_t extent = 1; extent <= left; ++extent) {
       grid.push_back(extent);
       for (const Distribution& distribution : oracle::distributions_for(shape[d], extent, max_cyclic)) {
-        chosen.push_back(distribution);
+        distributions_so_far.push_back(distribution);
         choose(left / extent);
-        chosen.pop_back();
+        distributions_so_far.pop_back();
       }
       grid.pop_back();
     }
   };
-  choose(most);
+  choose(max_ranks);
 }
 
-/// The layout's own answers for every element and every rank.
+/// Compares the functions of a layout with its map, for every element and every rank.
 void check_against_map(const Layout& layout) {
   const oracle::ArrayMap map = oracle::make_map(layout);
   ASSERT_EQ(static_cast<std::size_t>(layout.size()), map.local_shapes.size());
@@ -128,7 +129,7 @@ TEST(Layout, ScalarsAndManyDimensions) {
                   "the shape has 33 dimensions; at most 32 are supported");
 }
 
-TEST(Layout, SaysWhatIsWrong) {
+TEST(Layout, ErrorsStateWhatIsWrong) {
   const auto block = Distribution::blocked();
   expect_rejected([&] { Layout({4}, {block, block}, {2, 2}); },
                   "the shape 4 has 1 dimension, but the number of distributions is 2");
@@ -168,18 +169,19 @@ TEST(Layout, SaysWhatIsWrong) {
   expect_rejected([&] { (void)layout.to_global(Extents{0}, 0); }, "(0)");
 }
 
-/// Two layouts are equal when each rank has the same indices of each dimension, and the same element at each position.
-void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t max_cyclic, std::int64_t every) {
+/// Checks that layouts are equal if and only if each rank has the same indices of each dimension and the same element
+/// at each position, and that equal layouts have one normal form and one text.
+void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64_t max_cyclic, std::int64_t every) {
   struct LayoutRecord {
     Layout layout;
     std::string text;
     oracle::ArrayMap map;
   };
-  std::vector<LayoutRecord> by_map;  // one for each meaning
+  std::vector<LayoutRecord> by_map;  // one for each distinct map
   std::map<std::string, std::size_t> by_text;
   std::map<std::string, std::size_t> by_meaning;
   std::int64_t count = 0;
-  for_each_layout(shape, most, max_cyclic, [&](const Layout& layout) {
+  for_each_layout(shape, max_ranks, max_cyclic, [&](const Layout& layout) {
     if (++count % every != 0 || testing::Test::HasFatalFailure()) return;
     SCOPED_TRACE(oracle::spelled(layout));
     const oracle::ArrayMap map = oracle::make_map(layout);
@@ -192,24 +194,24 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t ma
         for (const std::int64_t index : indices) meaning += static_cast<char>('0' + index);
       }
     const std::string text = to_string(layout);
-    const auto [first, fresh] = by_meaning.try_emplace(meaning, by_map.size());
-    if (fresh) by_map.push_back({layout, text, map});
+    const auto [first, is_new] = by_meaning.try_emplace(meaning, by_map.size());
+    if (is_new) by_map.push_back({layout, text, map});
     const LayoutRecord& same = by_map[first->second];
     ASSERT_EQ(text, same.text) << "equal to " << oracle::spelled(same.layout);
     ASSERT_TRUE(layout == same.layout) << "equal to " << oracle::spelled(same.layout);
-    const auto [spelling, fresh_text] = by_text.try_emplace(text, first->second);
+    const auto [spelling, text_is_new] = by_text.try_emplace(text, first->second);
     ASSERT_EQ(spelling->second, first->second)
         << "the same text, but not equal to " << oracle::spelled(by_map[spelling->second].layout);
     const Layout normal = layout.normal_form();
     ASSERT_TRUE(oracle::make_map(normal) == map) << "normal form " << oracle::spelled(normal);
     ASSERT_EQ(normal, layout);
-    if (!fresh) return;
+    if (!is_new) return;
     const Layout parsed = Layout::parse(text);
     ASSERT_EQ(parsed, layout);
     ASSERT_EQ(to_string(parsed), text);
     ASSERT_TRUE(oracle::make_map(parsed) == map);
   });
-  // Different meanings differ for operator== too, not by their texts alone.
+  // Layouts with different maps also differ by operator==, not only by their texts.
   const std::size_t interval = by_map.size() / 150 + 1;
   for (std::size_t i = 0; i < by_map.size(); i += interval)
     for (std::size_t j = 0; j < by_map.size(); j += interval) {
@@ -219,7 +221,7 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t ma
 }
 
 TEST(Layout, EqualLayoutsHaveOneNormalFormAndOneText) {
-  // Enumerating the layouts takes most of the time, however few are checked.
+  // Most of the time is spent on enumerating the layouts, even if few of them are checked.
   const std::int64_t longest = oracle::kSanitized ? 6 : 9;
   const std::int64_t widest = oracle::kSanitized ? 3 : 5;
   for (std::int64_t n = 0; n <= longest; ++n) {

@@ -13,7 +13,7 @@ namespace {
 using plait::base::Descriptor;
 using plait::pipe::Board;
 
-/// Both ends of one.
+/// The writer's and the reader's end of a board.
 class PipeBoard : public testing::Test {
  protected:
   void SetUp() override {
@@ -27,18 +27,18 @@ class PipeBoard : public testing::Test {
   static constexpr std::int64_t kFirst = 40;
   std::unique_ptr<Board> writer_;
   std::unique_ptr<Board> reader_;
-  std::string words_;
+  std::string message_;
 };
 
-TEST_F(PipeBoard, TellsOfStepsOneAfterTheOther) {
+TEST_F(PipeBoard, AnnouncesStepsOneAfterTheOther) {
   EXPECT_TRUE(writer_->joined());
   ASSERT_EQ(reader_->first(), kFirst);
-  EXPECT_FALSE(reader_->begin(kFirst, words_));
+  EXPECT_FALSE(reader_->begin(kFirst, message_));
   for (std::int64_t step = kFirst; step < kFirst + 3 * Board::kEntries; ++step) {
-    EXPECT_FALSE(reader_->begin(step, words_));
+    EXPECT_FALSE(reader_->begin(step, message_));
     writer_->announce(step, "step " + std::to_string(step));
-    ASSERT_TRUE(reader_->begin(step, words_));
-    EXPECT_EQ(words_, "step " + std::to_string(step));
+    ASSERT_TRUE(reader_->begin(step, message_));
+    EXPECT_EQ(message_, "step " + std::to_string(step));
     EXPECT_EQ(writer_->progress().begun, step);
     EXPECT_EQ(writer_->progress().finished, step - 1);
     EXPECT_FALSE(reader_->finish(step));
@@ -46,57 +46,58 @@ TEST_F(PipeBoard, TellsOfStepsOneAfterTheOther) {
   }
 }
 
-TEST_F(PipeBoard, WhatHasNoRoomIsLeftToTheConnection) {
+TEST_F(PipeBoard, StepsBeyondTheCapacityAreNotAnnounced) {
   for (std::int64_t step = kFirst; step < kFirst + Board::kEntries + 2; ++step) writer_->announce(step, "words");
-  for (std::int64_t step = kFirst; step < kFirst + Board::kEntries; ++step) ASSERT_TRUE(reader_->begin(step, words_));
-  EXPECT_FALSE(reader_->begin(kFirst + Board::kEntries, words_)) << "it would have been put over one that may be read";
+  for (std::int64_t step = kFirst; step < kFirst + Board::kEntries; ++step) ASSERT_TRUE(reader_->begin(step, message_));
+  EXPECT_FALSE(reader_->begin(kFirst + Board::kEntries, message_))
+      << "it would have replaced a step that may still be read";
   reader_->begun(kFirst + Board::kEntries + 1);
   reader_->finish(kFirst + Board::kEntries + 1);
   const std::int64_t next = kFirst + Board::kEntries + 2;
   writer_->announce(next, std::string(Board::kMaxMessage + 1, 'w'));
-  EXPECT_FALSE(reader_->begin(next, words_));
+  EXPECT_FALSE(reader_->begin(next, message_));
   writer_->announce(next, std::string(Board::kMaxMessage, 'w'));
-  ASSERT_TRUE(reader_->begin(next, words_));
-  EXPECT_EQ(words_, std::string(Board::kMaxMessage, 'w'));
+  ASSERT_TRUE(reader_->begin(next, message_));
+  EXPECT_EQ(message_, std::string(Board::kMaxMessage, 'w'));
 }
 
-TEST_F(PipeBoard, AWriterThatSleepsIsGivenWord) {
+TEST_F(PipeBoard, TheReaderKnowsIfTheWriterSleeps) {
   writer_->want_word(true);
   EXPECT_TRUE(reader_->finish(kFirst));
   writer_->want_word(false);
   EXPECT_FALSE(reader_->finish(kFirst + 1));
 }
 
-TEST_F(PipeBoard, NothingIsTakenFromAClosedOne) {
+TEST_F(PipeBoard, NoStepBeginsOnAClosedBoard) {
   writer_->announce(kFirst, "words");
   writer_->close();
-  EXPECT_FALSE(reader_->begin(kFirst, words_));
+  EXPECT_FALSE(reader_->begin(kFirst, message_));
 }
 
-TEST(PipeBoardMemory, OtherMemoryIsNone) {
+TEST(PipeBoardMemory, OtherDescriptorsAreRejected) {
   EXPECT_EQ(Board::join(Descriptor()), nullptr);
   EXPECT_EQ(Board::join(Descriptor(::open("/dev/null", O_RDWR | O_CLOEXEC))), nullptr);
 }
 
-TEST(PipePolling, LooksSeldomWhereThatHasBeenInVain) {
+TEST(PipePolling, PollsRarelyAfterFailures) {
   plait::pipe::Polling polling;
-  const auto looks = [&](bool actual) {
+  const auto count_polls = [&](bool succeeds) {
     int number = 0;
     EXPECT_EQ(polling.run([&] {
       ++number;
-      return actual;
+      return succeeds;
     }),
-              actual);
+              succeeds);
     return number;
   };
-  EXPECT_GT(looks(false), 1);
+  EXPECT_GT(count_polls(false), 1);
   for (const int left_out : {1, 2, 4, 8, 16, 32, 32}) {
-    for (int i = 0; i < left_out; ++i) EXPECT_EQ(looks(false), 1) << left_out;
-    EXPECT_GT(looks(false), 1) << left_out;
+    for (int i = 0; i < left_out; ++i) EXPECT_EQ(count_polls(false), 1) << left_out;
+    EXPECT_GT(count_polls(false), 1) << left_out;
   }
-  for (int i = 0; i < 32; ++i) EXPECT_EQ(looks(true), 1) << "what is there is found at once";
-  EXPECT_EQ(looks(true), 1);
-  EXPECT_GT(looks(false), 1) << "it has been worth it";
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(count_polls(true), 1) << "a condition that holds is detected at once";
+  EXPECT_EQ(count_polls(true), 1);
+  EXPECT_GT(count_polls(false), 1) << "polling has succeeded often enough";
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ using plait::Error;
 using namespace plait::pipe;
 using plait::transport::native::Key;
 
-/// A meeting folder of its own.
+/// Each test has its own meeting folder.
 class PipeMeeting : public testing::Test {
  protected:
   void SetUp() override {
@@ -46,15 +46,15 @@ class PipeMeeting : public testing::Test {
   Invitation invitation_;
 };
 
-TEST_F(PipeMeeting, TellsReadersWhatTheWriterSays) {
+TEST_F(PipeMeeting, ReadersFindTheInvitationOfTheWriter) {
   EXPECT_FALSE(find_invitation("flow").has_value());
   {
     const MeetingFile file("flow", invitation_);
-    const auto found = find_invitation("flow");
-    ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->key.text(), invitation_.key.text());
-    EXPECT_EQ(found->endpoints.addresses, invitation_.endpoints.addresses);
-    EXPECT_EQ(found->who, "a test");
+    const auto invitation = find_invitation("flow");
+    ASSERT_TRUE(invitation.has_value());
+    EXPECT_EQ(invitation->key.text(), invitation_.key.text());
+    EXPECT_EQ(invitation->endpoints.addresses, invitation_.endpoints.addresses);
+    EXPECT_EQ(invitation->who, "a test");
     EXPECT_EQ(meeting_names(), std::vector<std::string>{"flow"});
     struct stat mode{};
     ASSERT_EQ(::stat(file.path().c_str(), &mode), 0);
@@ -64,7 +64,7 @@ TEST_F(PipeMeeting, TellsReadersWhatTheWriterSays) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-TEST_F(PipeMeeting, RefusesANameThatIsInUse) {
+TEST_F(PipeMeeting, ANameThatIsInUseIsAnError) {
   const MeetingFile file("flow", invitation_);
   try {
     const MeetingFile other("flow", invitation_);
@@ -76,7 +76,7 @@ TEST_F(PipeMeeting, RefusesANameThatIsInUse) {
   EXPECT_TRUE(find_invitation("flow").has_value());
 }
 
-TEST_F(PipeMeeting, TakesOverWhatAKilledWriterHasLeft) {
+TEST_F(PipeMeeting, ReplacesTheFileOfAKilledWriter) {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto* file = new MeetingFile("flow", invitation_);
@@ -103,7 +103,7 @@ TEST_F(PipeMeeting, AForkedChildLeavesTheFileAlone) {
   EXPECT_TRUE(find_invitation("flow").has_value());
 }
 
-TEST_F(PipeMeeting, RefusesFoldersThatOthersSee) {
+TEST_F(PipeMeeting, FoldersThatOtherUsersSeeAreErrors) {
   fs::permissions(folder_, fs::perms::owner_all | fs::perms::group_read);
   EXPECT_THROW(meeting_folder(), Error);
   fs::permissions(folder_, fs::perms::owner_all);
@@ -115,7 +115,7 @@ TEST_F(PipeMeeting, RefusesFoldersThatOthersSee) {
   EXPECT_THROW(meeting_folder(), Error);
 }
 
-TEST_F(PipeMeeting, AFileThatIsNoInvitationIsAnErrorOnceSomebodyHoldsIt) {
+TEST_F(PipeMeeting, ALockedFileThatIsNoInvitationIsAnError) {
   const fs::path path = folder_ / "flow.pipe";
   std::ofstream(path) << "something\nelse\nin\nhere\n";
   EXPECT_FALSE(find_invitation("flow").has_value());
@@ -127,10 +127,10 @@ TEST_F(PipeMeeting, AFileThatIsNoInvitationIsAnErrorOnceSomebodyHoldsIt) {
   ::close(file);
 }
 
-TEST(PipePrograms, AreReadBackAsTheyTellOfThemselves) {
-  const Program own = parse_program(this_program());
-  EXPECT_EQ(own.process, ::getpid());
-  EXPECT_EQ(own.host, plait::transport::native::own_host().name);
+TEST(PipePrograms, AreParsedFromTheirText) {
+  const Program program = parse_program(this_program());
+  EXPECT_EQ(program.process, ::getpid());
+  EXPECT_EQ(program.host, plait::transport::native::own_host().name);
   const Program odd = parse_program("a (process 1 on b) (process 4711 on node-7.org)");
   EXPECT_EQ(odd.name, "a (process 1 on b)");
   EXPECT_EQ(odd.process, 4711);
@@ -141,7 +141,7 @@ TEST(PipePrograms, AreReadBackAsTheyTellOfThemselves) {
   }
 }
 
-TEST_F(PipeMeeting, AskingForWhatIsNotThereNamesWhatIs) {
+TEST_F(PipeMeeting, TheErrorForAMissingPipeNamesOtherPipes) {
   const MeetingFile other("other", invitation_);
   EXPECT_EQ(plait::pipe_names(), std::vector<std::string>{"other"});
   try {
@@ -151,7 +151,7 @@ TEST_F(PipeMeeting, AskingForWhatIsNotThereNamesWhatIs) {
     EXPECT_EQ(error.system_code(), ENOENT);
     EXPECT_NE(std::string(error.what()).find("there are: other"), std::string::npos);
   }
-  // Its writer is at no address, and says so rather than being waited for.
+  // No writer listens at the address of the invitation, so that the status fails instead of waiting.
   try {
     plait::pipe_status("pipe:other?timeout=1");
     FAIL();

@@ -11,7 +11,7 @@ using plait::Error;
 using plait::Layout;
 using namespace plait::pipe;
 
-std::string refusal(const std::string& url) {
+std::string options_error(const std::string& url) {
   try {
     parse_options(url);
   } catch (const Error& error) {
@@ -33,15 +33,15 @@ TEST(PipeOptions, AreReadFromTheName) {
   EXPECT_EQ(options.last_port, 4800);
 }
 
-TEST(PipeOptions, ThatCannotBeAreRefusedByName) {
+TEST(PipeOptions, InvalidOptionsAreErrors) {
   for (const char* url :
        {"pipe:", "pipe:a/b", "pipe:.x", "pipe:a?queue=0", "pipe:a?queue=x", "pipe:a?drop=new", "pipe:a?timeout=-1",
         "pipe:a?timeout=nan", "pipe:a?ports=9-1", "pipe:a?ports=70000", "pipe:a?colour=red", "pipe:a?queue=1&queue=2"})
-    EXPECT_NE(refusal(url), "") << url;
-  EXPECT_NE(refusal("pipe:a?colour=red").find("colour"), std::string::npos);
+    EXPECT_NE(options_error(url), "") << url;
+  EXPECT_NE(options_error("pipe:a?colour=red").find("colour"), std::string::npos);
 }
 
-TEST(PipeDescription, ComesBackAsItWasPut) {
+TEST(PipeDescription, IsDecodedUnchanged) {
   StepDescription step;
   step.number = 7;
   step.slot = 1;
@@ -58,7 +58,7 @@ TEST(PipeDescription, ComesBackAsItWasPut) {
   EXPECT_EQ(back.find("p"), &back.variables[1]);
 }
 
-TEST(PipeDescription, CutAnywhereIsAnError) {
+TEST(PipeDescription, TruncatedBytesAreAnError) {
   StepDescription step;
   step.attributes = {{"time", 0.25}};
   step.variables = {{"data", {{3, 4}, "<f8", 8, plait::Order::kC}, "3x4"}};
@@ -68,7 +68,7 @@ TEST(PipeDescription, CutAnywhereIsAnError) {
   EXPECT_THROW(plait::base::decode<StepDescription>(bytes + '\0', kOtherEnd), Error);
 }
 
-TEST(PipePlacement, PutsPartsBehindEachOtherAtWholeLines) {
+TEST(PipePlacement, AlignsPartsToCacheLines) {
   const Layout layout = Layout::parse("10x3 (block, *) onto (4)");
   Placement all(-1);
   all.add(layout, 8);
@@ -78,11 +78,11 @@ TEST(PipePlacement, PutsPartsBehindEachOtherAtWholeLines) {
     expected += (layout.local_elements(rank) * 8 + 63) / 64 * 64;
   }
   EXPECT_EQ(all.end(), expected);
-  Placement one(2);
-  one.add(layout, 8);
-  one.add(layout, 1);
-  EXPECT_EQ(one.offset(0, 2), Placement::kHead);
-  EXPECT_EQ(one.offset(1, 2), Placement::kHead + 128);
+  Placement single(2);
+  single.add(layout, 8);
+  single.add(layout, 1);
+  EXPECT_EQ(single.offset(0, 2), Placement::kHead);
+  EXPECT_EQ(single.offset(1, 2), Placement::kHead + 128);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Elements of one type as those of another: which casts there are, and what they make of values.
+// Casts between element types: which casts exist, and how they convert values.
 #include "copy/cast/element_cast.hpp"
 
 #include <gtest/gtest.h>
@@ -20,73 +20,73 @@ using plait::copy::ElementCast;
 
 template <typename To, typename From>
 std::vector<To> cast(const char* from, const char* to, std::vector<From> values, Casting casting = Casting::kSameKind) {
-  const std::optional<ElementCast> actual = ElementCast::find(from, to, casting);
-  EXPECT_TRUE(actual) << from << " to " << to;
-  if (!actual) return {};
-  EXPECT_EQ(actual->source_bytes(), static_cast<std::int64_t>(sizeof(From)));
-  EXPECT_EQ(actual->target_bytes(), static_cast<std::int64_t>(sizeof(To)));
+  const std::optional<ElementCast> element_cast = ElementCast::find(from, to, casting);
+  EXPECT_TRUE(element_cast) << from << " to " << to;
+  if (!element_cast) return {};
+  EXPECT_EQ(element_cast->source_bytes(), static_cast<std::int64_t>(sizeof(From)));
+  EXPECT_EQ(element_cast->target_bytes(), static_cast<std::int64_t>(sizeof(To)));
   std::vector<To> result(values.size() + 1, To{7});
-  actual->run(reinterpret_cast<std::byte*>(values.data()), reinterpret_cast<std::byte*>(result.data()),
-              static_cast<std::int64_t>(values.size()));
-  EXPECT_EQ(result.back(), To{7}) << "written behind the end";
+  element_cast->run(reinterpret_cast<std::byte*>(values.data()), reinterpret_cast<std::byte*>(result.data()),
+                    static_cast<std::int64_t>(values.size()));
+  EXPECT_EQ(result.back(), To{7}) << "the cast has written beyond the end";
   result.pop_back();
   return result;
 }
 
 template <typename T>
-T turned_round(T value) {
+T swap_bytes(T value) {
   auto* bytes = reinterpret_cast<std::byte*>(&value);
   std::reverse(bytes, bytes + sizeof value);
   return value;
 }
 
-TEST(ElementCast, WidensWholeNumbersWithTheirSigns) {
+TEST(ElementCast, WidensIntegersWithTheirSigns) {
   EXPECT_EQ((cast<std::int64_t>("|i1", "<i8", std::vector<std::int8_t>{-128, -1, 0, 127})),
             (std::vector<std::int64_t>{-128, -1, 0, 127}));
   EXPECT_EQ((cast<std::int32_t>("<u2", "<i4", std::vector<std::uint16_t>{0, 65535})),
             (std::vector<std::int32_t>{0, 65535}));
 }
 
-TEST(ElementCast, CutsWholeNumbersToTheLowerBits) {
+TEST(ElementCast, TruncatesIntegersToTheLowerBits) {
   EXPECT_EQ((cast<std::int8_t>("<i4", "|i1", std::vector<std::int32_t>{257, -129, 128})),
             (std::vector<std::int8_t>{1, 127, -128}));
 }
 
-TEST(ElementCast, RoundsRealNumbersToNarrowerOnes) {
+TEST(ElementCast, RoundsToNarrowerRealNumbers) {
   const double tiny = std::numeric_limits<double>::denorm_min();
   EXPECT_EQ((cast<float>("<f8", "<f4", std::vector<double>{0.1, -2.5, tiny})), (std::vector<float>{0.1F, -2.5F, 0}));
 }
 
-TEST(ElementCast, MakesComplexNumbersOfRealOnes) {
+TEST(ElementCast, ConvertsRealToComplexNumbers) {
   using Single = std::complex<float>;
   using Double = std::complex<double>;
   EXPECT_EQ((cast<Double>("<f4", "<c16", std::vector<float>{1.5F, -2})), (std::vector<Double>{1.5, -2}));
   EXPECT_EQ((cast<Single>("<c16", "<c8", std::vector<Double>{{0.1, -3}})), (std::vector<Single>{{0.1F, -3}}));
 }
 
-TEST(ElementCast, TakesAnyByteButZeroForTrue) {
+TEST(ElementCast, TreatsNonzeroBytesAsTrue) {
   EXPECT_EQ((cast<std::uint16_t>("|b1", "<u2", std::vector<std::uint8_t>{0, 1, 2, 255})),
             (std::vector<std::uint16_t>{0, 1, 1, 1}));
 }
 
-TEST(ElementCast, TurnsBytesRoundOnEitherSide) {
+TEST(ElementCast, SwapsBytesOnEitherSide) {
   const std::vector<std::int32_t> values{1, -70000, 1 << 30};
   std::vector<std::int32_t> swapped = values;
-  for (std::int32_t& value : swapped) value = turned_round(value);
+  for (std::int32_t& value : swapped) value = swap_bytes(value);
   EXPECT_EQ(cast<std::int32_t>(">i4", "<i4", swapped, Casting::kSafe), values);
   EXPECT_EQ(cast<std::int32_t>("<i4", ">i4", values, Casting::kSafe), swapped);
   std::vector<std::int64_t> wide(values.begin(), values.end());
-  for (std::int64_t& value : wide) value = turned_round(value);
+  for (std::int64_t& value : wide) value = swap_bytes(value);
   EXPECT_EQ(cast<std::int64_t>(">i4", ">i8", swapped), wide);
-  // Each part of a complex number by itself.
+  // The bytes of each part of a complex number are swapped separately.
   const std::complex<float> one(1.25F, -3);
-  const std::complex<float> other(turned_round(one.real()), turned_round(one.imag()));
-  const auto actual = cast<std::complex<float>>(">c8", "<c8", std::vector<std::complex<float>>{other}, Casting::kSafe);
-  EXPECT_EQ(actual, std::vector<std::complex<float>>{one});
+  const std::complex<float> other(swap_bytes(one.real()), swap_bytes(one.imag()));
+  const auto result = cast<std::complex<float>>(">c8", "<c8", std::vector<std::complex<float>>{other}, Casting::kSafe);
+  EXPECT_EQ(result, std::vector<std::complex<float>>{one});
 }
 
-/// NumPy's rules, as `numpy.can_cast` tells them.
-TEST(ElementCast, AllowsWhatEachRuleAllows) {
+/// The rules of NumPy, as `numpy.can_cast` reports them.
+TEST(ElementCast, FollowsTheCastingRules) {
   struct Case {
     const char* from;
     const char* to;
@@ -113,12 +113,12 @@ TEST(ElementCast, AllowsWhatEachRuleAllows) {
   }
 }
 
-TEST(ElementCast, KnowsNoOtherTypes) {
+TEST(ElementCast, RejectsOtherTypes) {
   for (const char* name : {"", "<", "<i", "|S4", "<U4", "<f2x", "<i3", "|V8", "?i4"})
     EXPECT_FALSE(ElementCast::find(name, "<f8", Casting::kSameKind)) << name;
 }
 
-TEST(ElementCast, ReadsTheWordsThatItPrints) {
+TEST(ElementCast, NamesOfRulesAreReadBack) {
   for (const Casting one : {Casting::kNo, Casting::kSafe, Casting::kSameKind})
     EXPECT_EQ(plait::copy::parse_casting(plait::copy::to_string(one)), one);
   EXPECT_FALSE(plait::copy::parse_casting("unsafe"));

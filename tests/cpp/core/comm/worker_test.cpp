@@ -1,4 +1,4 @@
-// Calls that wait for their turn behind nonblocking ones end as they would have ended alone.
+// Calls that wait for earlier nonblocking calls have the same outcome as without waiting.
 
 #include "core/comm/worker.hpp"
 
@@ -30,33 +30,33 @@ namespace {
 
 using namespace plait;
 
-/// Runs `task` while another one holds the thread.
-void run_behind_another(core::Worker& worker, const std::function<void()>& task) {
-  std::promise<void> go_on;
-  const auto held = worker.start([&] { go_on.get_future().wait(); });
-  const auto opener = worker.start([] {});  // `task` is behind tasks that have not begun
+/// Runs `task` while another task blocks the worker's thread.
+void run_after_another(core::Worker& worker, const std::function<void()>& task) {
+  std::promise<void> release;
+  const auto blocking = worker.start([&] { release.get_future().wait(); });
+  const auto empty_task = worker.start([] {});  // so that tasks that have not begun are queued before `task`
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    go_on.set_value();
+    release.set_value();
   });
   const std::exception_ptr error = collective::caught([&] { worker.run(task); });
   other.join();
-  held->wait();
-  opener->wait();
+  blocking->wait();
+  empty_task->wait();
   if (error) std::rethrow_exception(error);
 }
 
-TEST(Worker, WhatIsNoErrorComesOutAsItWasThrown) {
+TEST(Worker, RethrowsExceptionsOfAnyType) {
   core::Worker worker;
-  EXPECT_THROW(run_behind_another(worker, [] { throw std::bad_alloc(); }), std::bad_alloc);
-  EXPECT_THROW(run_behind_another(worker, [] { throw Error(ErrorKind::kArgument, "no"); }), Error);
+  EXPECT_THROW(run_after_another(worker, [] { throw std::bad_alloc(); }), std::bad_alloc);
+  EXPECT_THROW(run_after_another(worker, [] { throw Error(ErrorKind::kArgument, "no"); }), Error);
   int done = 0;
-  run_behind_another(worker, [&done] { ++done; });
+  run_after_another(worker, [&done] { ++done; });
   EXPECT_EQ(done, 1);
 }
 
-/// The words of an error need memory; the thread goes on without.
-TEST(Worker, AnErrorForWhichThereIsNoMemoryIsAnError) {
+/// The text of an error needs memory; without memory it is replaced.
+TEST(Worker, ReportsErrorsWithoutMemory) {
   core::Worker worker;
   const std::exception_ptr error = std::make_exception_ptr(
       Error(ErrorKind::kSystem, "an error in more words than fit where no memory is needed", EIO));
@@ -67,36 +67,37 @@ TEST(Worker, AnErrorForWhichThereIsNoMemoryIsAnError) {
   try {
     request->wait();
     ADD_FAILURE() << "no error";
-  } catch (const Error& known) {
-    EXPECT_EQ(known.kind(), ErrorKind::kSystem);
-    EXPECT_EQ(known.system_code(), EIO);
-    EXPECT_STREQ(known.what(), "out of memory");
+  } catch (const Error& caught) {
+    EXPECT_EQ(caught.kind(), ErrorKind::kSystem);
+    EXPECT_EQ(caught.system_code(), EIO);
+    EXPECT_STREQ(caught.what(), "out of memory");
   }
   worker.start([] { EXPECT_TRUE(allocations::failed()); })->wait();
 }
 
-/// All ranks get the error of the one that ran out of memory, though nobody agreed within its call.
-TEST(Worker, WhatIsNoErrorReachesTheAgreement) {
-  std::vector<std::string> heard(3);
+/// All ranks get the error of the rank that ran out of memory, although its call did not reach the agreement.
+TEST(Worker, ExceptionsOfAnyTypeReachTheAgreement) {
+  std::vector<std::string> errors(3);
   transport::thread::run_team(3, [&](transport::Transport& transport) {
     const Comm comm = plait::core::comm_over(std::shared_ptr<transport::Transport>(&transport, [](auto*) {}));
     core::Worker worker;
     try {
       core::guarded(comm, [&] {
-        run_behind_another(worker, [&] {
+        run_after_another(worker, [&] {
           if (transport.rank() == 1) throw std::bad_alloc();
           collective::agree(transport, nullptr);
         });
       });
     } catch (const Error& error) {
-      heard[static_cast<std::size_t>(transport.rank())] = error.what();
+      errors[static_cast<std::size_t>(transport.rank())] = error.what();
     }
   });
-  for (const std::string& each : heard) EXPECT_NE(each.find("out of memory"), std::string::npos) << each;
+  for (const std::string& error_text : errors)
+    EXPECT_NE(error_text.find("out of memory"), std::string::npos) << error_text;
 }
 
-/// As exit() in a signal's handler does.
-TEST(Worker, TheEndOfTheProgramDoesNotWaitForTheTaskThatItIsIn) {
+/// finish() is called from the task itself, as by exit() in a signal handler.
+TEST(Worker, FinishDoesNotWaitForTheTaskThatCallsIt) {
   for (const bool ends_alone : {false, true}) {
     core::Worker worker(true, ends_alone);
     int done = 0;
@@ -108,36 +109,36 @@ TEST(Worker, TheEndOfTheProgramDoesNotWaitForTheTaskThatItIsIn) {
   }
 }
 
-TEST(Worker, TheEndWaitsForATaskOfAnotherThread) {
+TEST(Worker, FinishWaitsForATaskOfAnotherThread) {
   core::Worker worker(true, true);
-  std::promise<void> begun;
+  std::promise<void> started;
   std::atomic<int> done = 0;
   std::thread other([&] {
     worker.run([&] {
-      begun.set_value();
+      started.set_value();
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       ++done;
     });
   });
-  begun.get_future().wait();
-  const auto behind = worker.start([&done] { ++done; });
+  started.get_future().wait();
+  const auto queued = worker.start([&done] { ++done; });
   worker.finish();
   EXPECT_EQ(done, 2);
   other.join();
 }
 
-/// Its own, though its parent has had others.
-TEST(Worker, WhatAChildHasStartedEndsWithIt) {
+/// A forked child waits for its own workers at the end, although its parent had a worker, too.
+TEST(Worker, AChildWaitsForItsOwnTasks) {
 #if defined(PLAIT_SANITIZE_THREAD)
   GTEST_SKIP() << "under ThreadSanitizer a child of a program with threads starts none, and a worker is one";
 #endif
-  const core::Worker of_parent;
+  const core::Worker parent_worker;
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);
     std::atomic<int> done = 0;
-    core::Worker own;
-    own.start([&done] {
+    core::Worker child_worker;
+    child_worker.start([&done] {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       ++done;
     });

@@ -1,4 +1,4 @@
-// Constants of the cost model in files: what is taken, what is refused, and that choices follow them on all ranks.
+// Constants of the cost model in files: accepted and rejected files, and choices that follow them on all ranks.
 #include "core/costs/measured_costs.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ using plait::plan::CostModel;
 
 const Machine kMachine{"node7", "A Processor", 4};
 
-/// A file of the constants that Plait comes with, but for one line.
+/// Returns a file with 1.5 times the default constants; `line` replaces the line of `instead_of`.
 std::string make_file(const std::string& instead_of = "", const std::string& line = "") {
   std::string out = "# words\n\n";
   const auto add = [&](const std::string& name, const std::string& value) {
@@ -51,48 +51,48 @@ std::string make_file(const std::string& instead_of = "", const std::string& lin
   return out;
 }
 
-TEST(Costs, AreThoseOfTheFile) {
-  const CostModel found =
+TEST(Costs, AreReadFromTheFile) {
+  const CostModel costs =
       parse_costs(make_file("request_seconds", "  request_seconds=3.25e-06 # measured"), "f.toml", kMachine, true);
-  EXPECT_EQ(found.request_seconds, 3.25e-6);
-  EXPECT_EQ(found.source, "f.toml");
+  EXPECT_EQ(costs.request_seconds, 3.25e-6);
+  EXPECT_EQ(costs.source, "f.toml");
   for (const auto& term : plait::plan::kCostTerms) {
-    EXPECT_NE(found.*term.value, CostModel{}.*term.value) << term.name;
+    EXPECT_NE(costs.*term.value, CostModel{}.*term.value) << term.name;
   }
 }
 
-TEST(Costs, OfDamagedFilesAreRefused) {
-  const auto refused = [](const std::string& content, const std::string& words) {
-    expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
+TEST(Costs, DamagedFilesAreErrors) {
+  const auto expect_error = [](const std::string& content, const std::string& text) {
+    expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, text);
   };
-  refused("", "f.toml has no version");
-  refused(make_file("version", "version = 1"),
-          "f.toml is of version 1, and this Plait uses version 2; measure again with `plait model calibrate`");
-  refused(make_file("run_seconds", ""), "f.toml has no run_seconds");
-  refused(make_file("run_seconds", "run_seconds"), "line 12: \"run_seconds\" is not of the form name = value");
-  refused(make_file("run_seconds", "run_seconds = "), "not of the form");
-  refused(make_file("run_seconds", "run_seconds = fast"), "run_seconds is fast, and a number was expected");
-  refused(make_file("run_seconds", "run_seconds = 1e-9s"), "a number was expected");
-  refused(make_file("run_seconds", "run_seconds = -1e-9"), "a number from 1e-13 to 10 was expected");
-  refused(make_file("run_seconds", "run_seconds = nan"), "was expected");
-  refused(make_file("copy_bytes_per_second", "copy_bytes_per_second = inf"), "was expected");
-  refused(make_file("processor", "processor = A Processor"), "a text in quotes was expected");
+  expect_error("", "f.toml has no version");
+  expect_error(make_file("version", "version = 1"),
+               "f.toml is of version 1, and this Plait uses version 2; measure again with `plait model calibrate`");
+  expect_error(make_file("run_seconds", ""), "f.toml has no run_seconds");
+  expect_error(make_file("run_seconds", "run_seconds"), "line 12: \"run_seconds\" is not of the form name = value");
+  expect_error(make_file("run_seconds", "run_seconds = "), "not of the form");
+  expect_error(make_file("run_seconds", "run_seconds = fast"), "run_seconds is fast, and a number was expected");
+  expect_error(make_file("run_seconds", "run_seconds = 1e-9s"), "a number was expected");
+  expect_error(make_file("run_seconds", "run_seconds = -1e-9"), "a number from 1e-13 to 10 was expected");
+  expect_error(make_file("run_seconds", "run_seconds = nan"), "was expected");
+  expect_error(make_file("copy_bytes_per_second", "copy_bytes_per_second = inf"), "was expected");
+  expect_error(make_file("processor", "processor = A Processor"), "a text in quotes was expected");
   const std::string whole = make_file();
   for (std::size_t cut = 0; cut + 20 < whole.size(); ++cut)
     EXPECT_THROW(parse_costs(whole.substr(0, cut), "f.toml", kMachine, true), Error) << cut;
 }
 
-TEST(Costs, OfAnotherMachineAreOutdatedUnlessTheyAreAskedFor) {
-  const auto refused = [](const std::string& content, const std::string& words) {
-    expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
+TEST(Costs, FilesOfAnotherMachineAreErrorsUnlessTheyAreNamed) {
+  const auto expect_error = [](const std::string& content, const std::string& text) {
+    expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, text);
     EXPECT_NO_THROW(parse_costs(content, "f.toml", kMachine, false));
   };
-  refused(make_file("processor", "processor = \"Another\""),
-          "measured on another processor (Another, and this is A Proc");
-  refused(make_file("cores", "cores = 8"), "measured with 8 cores, and this host has 4");
+  expect_error(make_file("processor", "processor = \"Another\""),
+               "measured on another processor (Another, and this is A Proc");
+  expect_error(make_file("cores", "cores = 8"), "measured with 8 cores, and this host has 4");
 }
 
-/// Sets an environment variable for the length of a block.
+/// Sets an environment variable during the lifetime of this object.
 class Setting {
  public:
   Setting(const char* name, const std::string& value) : name_(name) {
@@ -118,7 +118,7 @@ class CostFiles : public plait_test::FolderTest {
   }
 };
 
-/// A file for this machine, in which one line is another.
+/// Returns a file for this machine; `line` replaces the line of `instead_of`.
 std::string make_file_here(const std::string& instead_of = "", const std::string& line = "") {
   const Machine here = plait::core::this_machine();
   std::string out = make_file(instead_of, line);
@@ -130,56 +130,55 @@ std::string make_file_here(const std::string& instead_of = "", const std::string
   return out;
 }
 
-TEST_F(CostFiles, OfThisHostAreFoundOnce) {
+TEST_F(CostFiles, OfThisHostAreReadOnce) {
   const Setting unnamed("PLAIT_MODEL", "");
   const Setting cache("XDG_CACHE_HOME", path("a"));
-  const std::string own = "/plait/model/" + plait::core::this_machine().host + ".toml";
-  EXPECT_EQ(plait::core::costs_path(), path("a") + own);
-  const std::string at = put("a" + own, make_file_here("wait_seconds", "wait_seconds = 0.125"));
-  const auto found = costs_here();
-  ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->wait_seconds, 0.125);
-  EXPECT_EQ(found->source, at);
+  const std::string suffix = "/plait/model/" + plait::core::this_machine().host + ".toml";
+  EXPECT_EQ(plait::core::costs_path(), path("a") + suffix);
+  const std::string at = put("a" + suffix, make_file_here("wait_seconds", "wait_seconds = 0.125"));
+  const auto costs = costs_here();
+  ASSERT_NE(costs, nullptr);
+  EXPECT_EQ(costs->wait_seconds, 0.125);
+  EXPECT_EQ(costs->source, at);
   std::filesystem::remove(at);
-  EXPECT_EQ(costs_here(), found);
+  EXPECT_EQ(costs_here(), costs);
   const Setting none("PLAIT_MODEL", "builtin");
   EXPECT_EQ(costs_here(), nullptr);
 }
 
-TEST_F(CostFiles, OfThisHostThatAreDamagedAreToldOfOnce) {
+TEST_F(CostFiles, OfThisHostThatAreDamagedAreReportedOnce) {
   const Setting unnamed("PLAIT_MODEL", "");
-  const std::string own = "/plait/model/" + plait::core::this_machine().host + ".toml";
-  for (const auto& [content, words] :
-       {std::pair<std::string, std::string>{"what?", "is not of the form"},
-        {make_file_here("version", "version = 7"), "is of version 7"},
-        {make_file_here("cores", "cores = 100000"), "measured with 100000 cores"},
-        {make_file_here("processor", "processor = \"Z80\""), "another processor (Z80"}}) {
-    const std::string folder = words.substr(0, 5);
+  const std::string suffix = "/plait/model/" + plait::core::this_machine().host + ".toml";
+  for (const auto& [content, text] : {std::pair<std::string, std::string>{"what?", "is not of the form"},
+                                      {make_file_here("version", "version = 7"), "is of version 7"},
+                                      {make_file_here("cores", "cores = 100000"), "measured with 100000 cores"},
+                                      {make_file_here("processor", "processor = \"Z80\""), "another processor (Z80"}}) {
+    const std::string folder = text.substr(0, 5);
     const Setting cache("XDG_CACHE_HOME", path(folder));
-    put(folder + own, content);
+    put(folder + suffix, content);
     testing::internal::CaptureStderr();
     EXPECT_EQ(costs_here(), nullptr);
     EXPECT_EQ(costs_here(), nullptr);
-    const std::string told = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
-    EXPECT_NE(told.find(words), std::string::npos) << told;
-    EXPECT_NE(told.find("built-in"), std::string::npos) << told;
+    const std::string printed = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n'), 1) << printed;
+    EXPECT_NE(printed.find(text), std::string::npos) << printed;
+    EXPECT_NE(printed.find("built-in"), std::string::npos) << printed;
   }
 }
 
-TEST_F(CostFiles, ThatAreNamedMustBeThere) {
-  const auto refused = [](const std::string& name, const std::string& words) {
+TEST_F(CostFiles, ThatAreNamedMustExist) {
+  const auto expect_error = [](const std::string& name, const std::string& text) {
     const Setting named("PLAIT_MODEL", name);
-    expect_rejected([] { costs_here(); }, words);
+    expect_rejected([] { costs_here(); }, text);
     expect_rejected([&] { costs_here(); }, "PLAIT_MODEL=" + name);
   };
-  refused(path("none.toml"), "cannot be read");
-  refused(put("bad.toml", make_file("version", "")), "has no version");
+  expect_error(path("none.toml"), "cannot be read");
+  expect_error(put("bad.toml", make_file("version", "")), "has no version");
   const Setting named("PLAIT_MODEL", put("other.toml", make_file("cores", "cores = 1000")));
   EXPECT_NE(costs_here(), nullptr);
 }
 
-TEST_F(CostFiles, WithoutAFolderThereAreNone) {
+TEST_F(CostFiles, AreNotReadWithoutACacheFolder) {
   const Setting unnamed("PLAIT_MODEL", "");
   const Setting relative("HOME", "somewhere");
   const Setting cache("XDG_CACHE_HOME", "else");
@@ -189,7 +188,7 @@ TEST_F(CostFiles, WithoutAFolderThereAreNone) {
   EXPECT_TRUE(plait::core::costs_path().starts_with(path("me/.cache/plait/model/")));
 }
 
-TEST_F(CostFiles, DecideOnAllRanks) {
+TEST_F(CostFiles, DetermineThePlanOnAllRanks) {
   put("a.bin", std::string(600 * 500 * 8, 'x'));
   const Layout layout({600, 500}, {plait::Distribution::cyclic(), plait::Distribution::collapsed()}, {3});
   FileOptions options;
@@ -212,8 +211,8 @@ TEST_F(CostFiles, DecideOnAllRanks) {
     EXPECT_EQ(plans.size(), 1U);
     return *plans.begin();
   };
-  const auto has = [](const std::string& plan, const std::string& words) {
-    EXPECT_NE(plan.find(words), std::string::npos) << plan;
+  const auto has = [](const std::string& plan, const std::string& text) {
+    EXPECT_NE(plan.find(text), std::string::npos) << plan;
   };
   const std::string slow = put("slow.toml", make_file("request_seconds", "request_seconds = 1e-3"));
   const std::string fast = put("fast.toml", make_file("wait_seconds", "wait_seconds = 0.5"));

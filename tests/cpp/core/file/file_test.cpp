@@ -65,7 +65,7 @@ std::vector<Bytes> zeros_like(const std::vector<Bytes>& arrays) {
   return result;
 }
 
-TEST_F(Files, LargeArraysGoThroughSeveralThreads) {
+TEST_F(Files, LargeArraysAreAccessedBySeveralThreads) {
   const Extents shape{500, 700};
   const Layout layout(shape, {Distribution::cyclic(), Distribution::cyclic(3)}, {2, 3});
   for (const std::string strategy : {"direct", "two-phase"})
@@ -93,7 +93,7 @@ TEST_F(Files, LargeArraysGoThroughSeveralThreads) {
     }
 }
 
-TEST_F(Files, StartedAccessesAreCarriedOutInOrder) {
+TEST_F(Files, StartedAccessesRunInOrder) {
   const Extents shape{64, 32};
   const Layout layout(shape, {Distribution::blocked(), {}}, {4});
   const Case access{shape, Order::kC, {}, layout, 8, 0};
@@ -115,7 +115,7 @@ TEST_F(Files, StartedAccessesAreCarriedOutInOrder) {
   write.wait();
   EXPECT_TRUE(before == zeros_like(locals));
   EXPECT_TRUE(after == locals);
-  // A blocking call waits behind what was started.
+  // A blocking call waits for the accesses that were started before.
   const std::vector<Bytes> blank = zeros_like(locals);
   std::vector<Bytes> read = locals;
   Request last = moved.start_write(layout, const_parts(blank));
@@ -125,7 +125,7 @@ TEST_F(Files, StartedAccessesAreCarriedOutInOrder) {
   moved.close();
 }
 
-TEST_F(Files, AFailedRequestSaysSoEachTime) {
+TEST_F(Files, AFailedRequestThrowsAtEachWait) {
   const Layout layout({8}, {Distribution::blocked()}, {2});
   put("a", Bytes(64));
   File file = File::open(path("a"), Mode::kRead, raw({8}, 8));
@@ -137,7 +137,7 @@ TEST_F(Files, AFailedRequestSaysSoEachTime) {
   EXPECT_NO_THROW(file.read(layout, mutable_parts(read)));
 }
 
-TEST_F(Files, AFileThatGoesAwayFinishesWhatWasStarted) {
+TEST_F(Files, ADestroyedFileFinishesStartedAccesses) {
   const Extents shape{512, 512};
   const Layout layout(shape, {Distribution::cyclic(), {}}, {2});
   std::vector<Bytes> locals(2, Bytes(256 * 512 * 8, std::byte{7}));
@@ -166,7 +166,7 @@ TEST_F(Files, ANewFileThatIsNotClosedDoesNotAppear) {
   EXPECT_FALSE(file.is_open());
 }
 
-TEST_F(Files, ACallOnAClosedFileIsRefused) {
+TEST_F(Files, ACallOnAClosedFileIsAnError) {
   put("a", Bytes(64));
   const Layout layout({8}, {{}}, {});
   std::vector<Bytes> locals(1, Bytes(64));
@@ -182,7 +182,7 @@ TEST_F(Files, ACallOnAClosedFileIsRefused) {
   expect_rejected([&] { static_cast<void>(file.explain(layout)); }, "is closed");
 }
 
-TEST_F(Files, PartsThatDoNotFitAreRefused) {
+TEST_F(Files, MismatchedPartsAreErrors) {
   put("a", Bytes(8 * 6 * 4));
   const Layout layout({8, 6}, {Distribution::blocked(), {}}, {2});
   std::vector<Bytes> locals(2, Bytes(4 * 6 * 4));
@@ -201,9 +201,9 @@ TEST_F(Files, PartsThatDoNotFitAreRefused) {
   EXPECT_NO_THROW(file.read(layout, mutable_parts(locals)));
 }
 
-TEST_F(Files, OptionsThatCannotBeAreRefused) {
+TEST_F(Files, InvalidOptionsAreErrors) {
   put("a", Bytes(64));
-  const auto refused = [&](FileOptions options, const std::string& part, Mode mode = Mode::kRead) {
+  const auto expect_error = [&](FileOptions options, const std::string& part, Mode mode = Mode::kRead) {
     expect_rejected([&] { File::open(path("a"), mode, options); }, part);
   };
   const auto with = [](auto change) {
@@ -212,27 +212,27 @@ TEST_F(Files, OptionsThatCannotBeAreRefused) {
     return options;
   };
   for (const Mode mode : {Mode::kRead, Mode::kWrite, Mode::kReadWrite}) {
-    refused({}, "shape and dtype must be given", mode);
-    refused(with([](auto& o) { o.strategy = "fast"; }), "\"fast\" is not known", mode);
-    refused(with([](auto& o) { o.memory = -1; }), "memory=-1", mode);
-    refused(with([](auto& o) { o.shape = Extents{-1}; }), "negative", mode);
-    refused(with([](auto& o) { o.shape = Extents(33, 1); }), "33 dimensions", mode);
-    refused(with([](auto& o) { o.element_bytes = -8; }), "-8 bytes", mode);
-    refused(with([](auto& o) { o.shape = Extents{std::int64_t{1} << 61}; }), "bytes of the array", mode);
-    refused(with([](auto& o) {
-              o.element_bytes = 0;
-              o.dtype = "|O";
-            }),
-            "Python objects", mode);
+    expect_error({}, "shape and dtype must be given", mode);
+    expect_error(with([](auto& o) { o.strategy = "fast"; }), "\"fast\" is not known", mode);
+    expect_error(with([](auto& o) { o.memory = -1; }), "memory=-1", mode);
+    expect_error(with([](auto& o) { o.shape = Extents{-1}; }), "negative", mode);
+    expect_error(with([](auto& o) { o.shape = Extents(33, 1); }), "33 dimensions", mode);
+    expect_error(with([](auto& o) { o.element_bytes = -8; }), "-8 bytes", mode);
+    expect_error(with([](auto& o) { o.shape = Extents{std::int64_t{1} << 61}; }), "bytes of the array", mode);
+    expect_error(with([](auto& o) {
+                   o.element_bytes = 0;
+                   o.dtype = "|O";
+                 }),
+                 "Python objects", mode);
   }
-  refused(with([](auto& o) { o.offset = -1; }), "offset=-1 is negative");
-  refused(with([](auto& o) { o.offset = 1; }), "offset=1 in mode w", Mode::kWrite);
-  refused(with([](auto& o) { o.shape = Extents{7}; }), "has 64 bytes");
+  expect_error(with([](auto& o) { o.offset = -1; }), "offset=-1 is negative");
+  expect_error(with([](auto& o) { o.offset = 1; }), "offset=1 in mode w", Mode::kWrite);
+  expect_error(with([](auto& o) { o.shape = Extents{7}; }), "has 64 bytes");
   EXPECT_EQ(files(), 1U);
   EXPECT_TRUE(content("a") == Bytes(64));
 }
 
-/// Sets an environment variable for the length of a block.
+/// Sets an environment variable during the lifetime of this object.
 class Setting {
  public:
   Setting(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
@@ -244,7 +244,7 @@ class Setting {
   const char* name_;
 };
 
-TEST_F(Files, TheEnvironmentSetsWhatTheCallLeavesOut) {
+TEST_F(Files, TheEnvironmentSetsOmittedOptions) {
   put("a", Bytes(1 << 16));
   const Layout layout({64, 128}, {{}, Distribution::cyclic()}, {2});
   const auto explained = [&](const FileOptions& options) {
@@ -273,7 +273,7 @@ TEST_F(Files, TheEnvironmentSetsWhatTheCallLeavesOut) {
   expect_rejected([&] { explained(options); }, "\"fast\" is not known");
 }
 
-TEST_F(Files, TypesAreThoseOfTheFile) {
+TEST_F(Files, TypesAreReadFromTheFile) {
   FileOptions options;
   options.shape = Extents{3, 4};
   options.dtype = "<f4";
@@ -290,8 +290,8 @@ TEST_F(Files, TypesAreThoseOfTheFile) {
   expect_rejected([&] { File::open(path("a.npy"), Mode::kRead, options); }, "dtype <f4");
 }
 
-/// A program that has no name for a type tells how long its elements are: its arrays must not be taken for longer ones.
-TEST_F(Files, ElementsHaveTheLengthThatTheFileSays) {
+/// A program without a name for a type states the size of its elements. Its arrays must not be treated as larger ones.
+TEST_F(Files, TheSizeOfElementsMustMatchTheDtype) {
   FileOptions options;
   options.shape = Extents{3, 4};
   options.dtype = "<f8";
@@ -308,7 +308,7 @@ TEST_F(Files, ElementsHaveTheLengthThatTheFileSays) {
                   "elements of 8 bytes, but 4 were given");
 }
 
-TEST_F(Files, NamesEndWhereTheySay) {
+TEST_F(Files, NamesWithNullCharactersAreErrors) {
   for (const char* scheme : {"", "distant:"})
     for (const Mode mode : {Mode::kWrite, Mode::kRead})
       expect_rejected([&] { File::open(scheme + path("a") + std::string("\0b", 2), mode, raw({8}, 8)); },

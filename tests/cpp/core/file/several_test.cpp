@@ -1,4 +1,4 @@
-// Raw files that hold several arrays, one behind the other.
+// Raw files that contain several arrays, one after the other.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class SeveralArrays : public plait_test::FolderTest {
   }
 };
 
-std::vector<int> counted(std::size_t count, int from) {
+std::vector<int> make_numbers(std::size_t count, int from) {
   std::vector<int> result(count);
   std::iota(result.begin(), result.end(), from);
   return result;
@@ -66,10 +66,10 @@ std::vector<Value> read(File& file, const Layout& layout) {
   return values;
 }
 
-TEST_F(SeveralArrays, LieBehindEachOther) {
+TEST_F(SeveralArrays, AreStoredOneAfterTheOther) {
   const Layout matrix = Layout::parse("30x20 (*, *)");
   const Layout vector = Layout::parse("77 (*)");
-  const std::vector<int> first = counted(600, 0);
+  const std::vector<int> first = make_numbers(600, 0);
   const std::vector<double> second(77, 2.5);
   for (const std::string& name : {path("plain"), striped("stripes")}) {
     File file = File::open(name, Mode::kWrite, several());
@@ -80,9 +80,9 @@ TEST_F(SeveralArrays, LieBehindEachOther) {
     EXPECT_EQ(file.type().shape, (Extents{77}));
     // A new file is read as it grows.
     file.select({{30, 20}, {}, 4, Order::kFortran}, 0);
-    const std::vector<int> turned = read<int>(file, matrix);
+    const std::vector<int> transposed = read<int>(file, matrix);
     for (std::size_t i = 0; i < 30; ++i)
-      for (std::size_t j = 0; j < 20; ++j) ASSERT_EQ(turned[i * 20 + j], static_cast<int>(i + 30 * j));
+      for (std::size_t j = 0; j < 20; ++j) ASSERT_EQ(transposed[i * 20 + j], static_cast<int>(i + 30 * j));
     file.close();
   }
   for (const std::string& name : {path("plain"), "stripe:" + path("stripes")}) {
@@ -101,25 +101,25 @@ TEST_F(SeveralArrays, LieBehindEachOther) {
   EXPECT_EQ(plait::stripe_count(path("stripes")), 2);
 }
 
-TEST_F(SeveralArrays, PlainFilesGrowInPositionAndStripedOnesDoNot) {
+TEST_F(SeveralArrays, PlainFilesGrowInPlaceAndStripedFilesDoNot) {
   const Layout vector = Layout::parse("50 (*)");
   for (const std::string& name : {path("plain"), striped("stripes")}) {
     File file = File::open(name, Mode::kWrite, several());
     file.select({{50}, {}, 4, Order::kC}, 0);
-    write(file, vector, counted(50, 1));
+    write(file, vector, make_numbers(50, 1));
     file.close();
   }
   File plain = File::open(path("plain"), Mode::kReadWrite, several());
   plain.select({{50}, {}, 4, Order::kC}, 200);
-  write(plain, vector, counted(50, 51));
+  write(plain, vector, make_numbers(50, 51));
   plain.close();
   EXPECT_EQ(fs::file_size(path("plain")), 400U);
   File stripes = File::open("stripe:" + path("stripes"), Mode::kReadWrite, several());
   stripes.select({{50}, {}, 4, Order::kC}, 200);
-  EXPECT_THROW(write(stripes, vector, counted(50, 51)), plait::Error);
+  EXPECT_THROW(write(stripes, vector, make_numbers(50, 51)), plait::Error);
 }
 
-TEST_F(SeveralArrays, AreRefusedWhereTheyCannotBe) {
+TEST_F(SeveralArrays, InvalidSelectionsAreErrors) {
   expect_rejected([&] { File::open(path("a.npy"), Mode::kWrite, several()); }, "holds one array");
   File file = File::open(path("a"), Mode::kWrite, several());
   expect_rejected([&] { file.select({{4}, {}, 0, Order::kC}, 0); }, "elements of 0 bytes");
@@ -129,15 +129,15 @@ TEST_F(SeveralArrays, AreRefusedWhereTheyCannotBe) {
   expect_rejected([&] { file.select({{INT64_MAX}, {}, 1, Order::kC}, 1); }, "bytes of the file");
   file.close();
   expect_rejected([&] { file.select({{4}, {}, 4, Order::kC}, 0); }, "is closed");
-  FileOptions one;
-  one.shape = Extents{4};
-  one.element_bytes = 4;
-  File single = File::open(path("b"), Mode::kWrite, one);
+  FileOptions single_options;
+  single_options.shape = Extents{4};
+  single_options.element_bytes = 4;
+  File single = File::open(path("b"), Mode::kWrite, single_options);
   expect_rejected([&] { single.select({{4}, {}, 4, Order::kC}, 0); }, "the file was not opened for several");
-  // Without `several` a longer file is a mistake.
+  // Without `several`, a longer file is an error.
   std::ofstream(path("c")) << "0123456789";
-  one.element_bytes = 1;
-  expect_rejected([&] { File::open(path("c"), Mode::kRead, one); }, "has 10 bytes");
+  single_options.element_bytes = 1;
+  expect_rejected([&] { File::open(path("c"), Mode::kRead, single_options); }, "has 10 bytes");
 }
 
 }  // namespace

@@ -27,23 +27,23 @@ class UnclosedFileTest : public plait_test::FolderTest {
     options.dtype = "|u1";
     return File::open(path("a.npy"), Mode::kWrite, options);
   }
-  /// What `body` writes to the standard error.
+  /// Returns what `body` writes to the standard error.
   template <typename Body>
-  static std::string said(Body&& body) {
+  static std::string capture_stderr(Body&& body) {
     testing::internal::CaptureStderr();
     body();
     return testing::internal::GetCapturedStderr();
   }
 };
 
-TEST_F(UnclosedFileTest, IsTold) {
-  const std::string text = said([&] { const File file = make(); });
+TEST_F(UnclosedFileTest, IsReported) {
+  const std::string text = capture_stderr([&] { const File file = make(); });
   EXPECT_TRUE(text.starts_with("plait: " + path("a.npy") + " was opened in mode w and never closed: ")) << text;
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
-TEST_F(UnclosedFileTest, IsToldOnceOfAFileThatMoves) {
-  const std::string text = said([&] {
+TEST_F(UnclosedFileTest, IsReportedOnceIfTheObjectMoves) {
+  const std::string text = capture_stderr([&] {
     File file = make();
     File other = std::move(file);
     file = std::move(other);
@@ -52,9 +52,9 @@ TEST_F(UnclosedFileTest, IsToldOnceOfAFileThatMoves) {
   EXPECT_FALSE(text.empty());
 }
 
-TEST_F(UnclosedFileTest, IsNotToldWhereThereIsNothingToTell) {
-  EXPECT_EQ(said([&] { make().abandon(); }), "");
-  EXPECT_EQ(said([&] {
+TEST_F(UnclosedFileTest, AbandonedAndClosedFilesAreNotReported) {
+  EXPECT_EQ(capture_stderr([&] { make().abandon(); }), "");
+  EXPECT_EQ(capture_stderr([&] {
               try {
                 const File file = make();
                 throw std::runtime_error("that says enough");
@@ -63,12 +63,12 @@ TEST_F(UnclosedFileTest, IsNotToldWhereThereIsNothingToTell) {
             }),
             "");
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
-  EXPECT_EQ(said([&] { make().close(); }), "");
-  EXPECT_EQ(said([&] { const File file = File::open(path("a.npy"), Mode::kReadWrite); }), "");
+  EXPECT_EQ(capture_stderr([&] { make().close(); }), "");
+  EXPECT_EQ(capture_stderr([&] { const File file = File::open(path("a.npy"), Mode::kReadWrite); }), "");
 }
 
-/// What one file removes at the end of the program may end what is watched for another one.
-TEST_F(UnclosedFileTest, IsRemovedAtTheEndWhateverThatEnds) {
+/// The cleanup of one file at the end of the program may end the watch of another file.
+TEST_F(UnclosedFileTest, CleanupAtExitMayEndOtherWatches) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);

@@ -15,7 +15,7 @@ namespace {
 using plait::core::SharedPosition;
 using plait::transport::MemoryCounter;
 
-TEST(SharedPosition, NeverPassesTheEnd) {
+TEST(SharedPosition, NeverExceedsTheEnd) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t end : {std::int64_t{0}, std::int64_t{10}, kMax - 5, kMax}) {
     auto word = std::make_shared<std::atomic<std::int64_t>>(0);

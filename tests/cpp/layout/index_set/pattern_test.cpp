@@ -1,4 +1,4 @@
-// Patterns of several runs a period against lists of indices.
+// Index sets with several runs in each period, compared with lists of indices.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -16,7 +16,7 @@ using oracle::SetCase;
 using plait::Extents;
 using plait::IndexSet;
 
-using Runs = std::vector<plait::Run>;  // testing::Test has a Run of its own
+using Runs = std::vector<plait::Run>;  // the full name, because testing::Test has a member Run
 
 constexpr std::int64_t kUniverse = 20;
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
@@ -29,11 +29,11 @@ TEST(IndexSetPattern, AgreesWithListsOnAllShortPeriods) {
         for (std::int64_t begin = 0; begin <= 7; ++begin) {
           for (std::int64_t end = begin; end <= kUniverse; ++end) {
             if (++count % oracle::kThinning != 0) continue;
-            const SetCase created = oracle::periodic_case(mask, bits, origin, begin, end);
+            const SetCase example = oracle::periodic_case(mask, bits, origin, begin, end);
             SCOPED_TRACE(testing::Message() << mask << " of " << bits << " from " << origin << " in " << begin << ','
-                                            << end << ": " << oracle::spelled(created.set));
-            check(created.set, created.list, kUniverse);
-            check_form(created.set);
+                                            << end << ": " << oracle::spelled(example.set));
+            check(example.set, example.list, kUniverse);
+            check_form(example.set);
             if (testing::Test::HasFatalFailure()) return;
           }
         }
@@ -54,12 +54,12 @@ TEST(IndexSetPattern, ClipsAndTranslations) {
               oracle::list_of_mask(mask, bits, 1, std::max<std::int64_t>(lo, 0), std::min(hi, kUniverse));
           check(clipped, list, kUniverse);
           const std::int64_t by = 5 * (lo - 3);
-          Extents moved;
-          for (const std::int64_t x : list) moved.push_back(x + by);
+          Extents shifted;
+          for (const std::int64_t x : list) shifted.push_back(x + by);
           const IndexSet translated = clipped.translate(by);
-          ASSERT_EQ(oracle::list_indices(translated), moved);
-          ASSERT_EQ(translated.size(), static_cast<std::int64_t>(moved.size()));
-          for (std::int64_t i = 0; i < translated.size(); ++i) ASSERT_EQ(translated.at(i), moved[at(i)]);
+          ASSERT_EQ(oracle::list_indices(translated), shifted);
+          ASSERT_EQ(translated.size(), static_cast<std::int64_t>(shifted.size()));
+          for (std::int64_t i = 0; i < translated.size(); ++i) ASSERT_EQ(translated.at(i), shifted[at(i)]);
           if (testing::Test::HasFatalFailure()) return;
         }
       }
@@ -78,8 +78,8 @@ TEST(IndexSetPattern, ListsOfRuns) {
   }
 }
 
-TEST(IndexSetPattern, TakesTheSimplestForm) {
-  // Runs that touch, also around the end of the period, and periods that repeat within the given one.
+TEST(IndexSetPattern, HasTheSimplestForm) {
+  // Adjacent runs, also across the end of the period, and periods that consist of shorter periods.
   EXPECT_EQ(IndexSet::periodic(0, 6, {{0, 2}, {2, 1}}, 0, 30), IndexSet::blocks(0, 3, 6, 30));
   const IndexSet around = IndexSet::periodic(0, 6, {{0, 1}, {5, 1}}, 0, 30);
   EXPECT_EQ(around, (IndexSet{0, 30, -1, 2, 6}));
@@ -94,13 +94,13 @@ TEST(IndexSetPattern, TakesTheSimplestForm) {
   EXPECT_EQ(IndexSet::of_runs({{2, 1}, {5, 1}, {8, 1}}), IndexSet::blocks(2, 1, 3, 9));
   EXPECT_EQ(IndexSet::of_runs({{2, 2}, {4, 3}}), IndexSet::range(2, 7));
   EXPECT_TRUE(IndexSet::of_runs({}).empty());
-  // The last run of a list may be cut off.
+  // The last run of a list may be truncated.
   const IndexSet list = IndexSet::of_runs({{1, 1}, {3, 4}, {11, 1}, {13, 4}, {21, 1}, {23, 2}});
   EXPECT_EQ(list.pattern_runs(), 2);
   EXPECT_EQ(list.stride, 10);
-  // The longest repetition does not hold the last run; a shorter one does.
+  // The shortest repeating prefix does not continue up to the last run; a longer prefix does.
   EXPECT_EQ(IndexSet::of_runs({{0, 3}, {10, 1}, {20, 3}, {30, 3}}).pattern_runs(), 3);
-  // A long list that repeats nowhere keeps what its range holds.
+  // Of a long list without repetition, only the runs in the range are stored.
   Runs runs;
   for (std::int64_t i = 0; i < 1000; ++i) runs.push_back({i * i, 1 + i % 2});
   EXPECT_LE(IndexSet::periodic(0, 1'000'000, runs, 500, 1000).pattern_runs(), 10);
@@ -119,7 +119,7 @@ TEST(IndexSetPattern, EqualitiesOfAllPairs) {
       }
     }
   }
-  // The same members out of clips, which keep the pattern of the whole set.
+  // Clipped sets, which keep the pattern of the whole set, equal sets that are made from their members.
   for (const SetCase& a : cases) {
     const IndexSet clipped = a.set.clip(4, 15);
     Extents list;
@@ -138,7 +138,7 @@ TEST(IndexSetPattern, ComparesLongSetsByTheirPeriods) {
   EXPECT_TRUE(pattern(999'999, kHuge).same_members(pattern(999'999, kHuge + 5)));  // no member is in between
   EXPECT_FALSE(pattern(999'999, kHuge).same_members(pattern(999'998, kHuge)));
   EXPECT_FALSE(pattern(999'999, kHuge).same_members(pattern(999'999, kHuge - 2'000'000)));
-  // Two thirds of everything, held as two periods that differ in one index far from the beginning.
+  // Two thirds of all indices, with periods of 3000 and of 3; then with a difference in one index far from the first.
   Runs runs;
   for (std::int64_t i = 0; i < 3000; i += 3) runs.push_back({i, 2});
   EXPECT_TRUE(IndexSet::periodic(0, 3000, runs, 0, kHuge).same_members(IndexSet::blocks(0, 2, 3, kHuge)));
@@ -157,7 +157,7 @@ TEST(IndexSetPattern, CountsNearTheEndOfTheIntegers) {
   EXPECT_EQ(set.run_end(INT64_MAX - 5), INT64_MAX - 2);
   EXPECT_EQ(set.next(INT64_MAX - 2), INT64_MAX);
   EXPECT_EQ(set.longest_run(), 3);
-  // One long period whose origin lies far below zero.
+  // A single long period whose origin is far below zero.
   const IndexSet rare = IndexSet::periodic(kHuge, kHuge + 1, {{0, 5}, {kHuge - 1, 1}}, 0, INT64_MAX);
   EXPECT_EQ(rare.size(), 10);
   EXPECT_EQ(rare.at(0), 0);

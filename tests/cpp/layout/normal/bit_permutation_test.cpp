@@ -1,4 +1,4 @@
-// Permutations of bits as values; those of layouts are checked element by element from Python too.
+// Bit permutations as values; those of layouts are also checked element by element by the Python tests.
 #include "plait/bit_permutation.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(BitPermutation, FortranOrderOfTheFile) {
   EXPECT_EQ(bits("4x8 (block, *) onto (2)", Order::kFortran), BitPermutation({1}, {0, 4, 3, 2}));
 }
 
-TEST(BitPermutation, RefusesWhatIsNone) {
+TEST(BitPermutation, OtherLayoutsAreErrors) {
   oracle::expect_rejected([] { bits("8x12 (block, block) onto (2, 2)"); }, "dimension 1 has the size 12");
   oracle::expect_rejected([] { bits("8x8 (cyclic(3), *) onto (2)"); }, "dimension 0 of size 8");
   oracle::expect_rejected([] { bits("4 (block) onto (8)"); }, "8 ranks for 4 elements");

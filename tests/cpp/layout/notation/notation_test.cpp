@@ -1,4 +1,4 @@
-// The spelling of layouts: what the parser takes, and what it says of what it does not take.
+// The notation of layouts: texts that the parser accepts, and its errors for others.
 #include <gtest/gtest.h>
 
 #include "oracle.hpp"
@@ -39,7 +39,7 @@ TEST(Notation, AColonIsReadAsAStar) {
   EXPECT_EQ(to_string(layout), "8x12x3 (*, block, *) onto (4)");
 }
 
-TEST(Notation, PartsThatMayBeLeftOut) {
+TEST(Notation, OptionalParts) {
   EXPECT_EQ(Layout::parse("(block, *) onto (2)", {8, 12}), Layout::parse("8x12 (block, *) onto (2)"));
   EXPECT_EQ(Layout::parse("8x12 (block, *) onto (2)", {8, 12}), Layout::parse("8x12 (block, *) onto 2"));
   EXPECT_EQ(Layout::parse("8x12 (*, *) onto ()"), Layout::parse("8x12 (*, *)"));
@@ -49,7 +49,7 @@ TEST(Notation, PartsThatMayBeLeftOut) {
   EXPECT_EQ(Layout::parse("0x5 (block, *) onto (3)").elements(), 0);
 }
 
-TEST(Notation, SaysWhereItStumbles) {
+TEST(Notation, ErrorsStateThePosition) {
   const auto expect_error = [](const char* text, const std::string& part) {
     SCOPED_TRACE(text);
     expect_rejected([&] { (void)Layout::parse(text); }, part);

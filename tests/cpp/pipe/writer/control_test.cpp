@@ -20,10 +20,10 @@ namespace {
 
 using transport::native::FrameHead;
 
-/// A reader's process of rank 0, as the server has it: keeps what is sent to it.
-class Caller final : public transport::native::Peer {
+/// The server's connection to the process of a reader's rank 0; records the frames that are sent to it.
+class RecordingPeer final : public transport::native::Peer {
  public:
-  Caller(std::uint64_t number, bool near) : number_(number), near_(near) {}
+  RecordingPeer(std::uint64_t number, bool near) : number_(number), near_(near) {}
 
   std::uint64_t number() const override { return number_; }
   bool near() const override { return near_; }
@@ -50,7 +50,7 @@ class PipeControl : public testing::Test {
     return std::make_unique<WriterControl>("pipe:flow", ArrayType{{4}, "<f8", 8, Order::kC}, "a test", 1,
                                            parse_options(url));
   }
-  static void tell(WriterControl& writer, const std::shared_ptr<Caller>& from, Frame kind) {
+  static void send_frame(WriterControl& writer, const std::shared_ptr<RecordingPeer>& from, Frame kind) {
     AttachRequest request;
     request.who = "a reader";
     const std::string body = kind == Frame::kAttach ? base::encode(request) : "";
@@ -64,87 +64,87 @@ class PipeControl : public testing::Test {
     writer.publish(step, WriterControl::make_frame(step));
     return step.number;
   }
-  std::string words_;
+  std::string message_;
 };
 
 TEST_F(PipeControl, AReaderOfTheSameHostNeedsNoFrames) {
   const auto writer = control("pipe:flow?queue=2");
-  const auto reader = std::make_shared<Caller>(1, true);
-  tell(*writer, reader, Frame::kAttach);
+  const auto reader = std::make_shared<RecordingPeer>(1, true);
+  send_frame(*writer, reader, Frame::kAttach);
   EXPECT_EQ(reader->take_frames(), std::vector{Frame::kWelcome});
   ASSERT_NE(reader->board(), nullptr);
   for (std::int64_t step = reader->board()->first(); step < 100; ++step) {
     EXPECT_EQ(write(*writer), step);
-    ASSERT_TRUE(reader->board()->begin(step, words_));
+    ASSERT_TRUE(reader->board()->begin(step, message_));
     EXPECT_FALSE(reader->board()->finish(step));
   }
   EXPECT_TRUE(reader->take_frames().empty());
 }
 
-TEST_F(PipeControl, AWriterThatSleepsIsWokenByWord) {
+TEST_F(PipeControl, AFrameWakesASleepingWriter) {
   const auto writer = control("pipe:flow?queue=1");
-  const auto reader = std::make_shared<Caller>(1, true);
-  tell(*writer, reader, Frame::kAttach);
+  const auto reader = std::make_shared<RecordingPeer>(1, true);
+  send_frame(*writer, reader, Frame::kAttach);
   write(*writer);
-  std::thread waits([&] { EXPECT_EQ(write(*writer), 1); });
-  ASSERT_TRUE(reader->board()->begin(0, words_));
-  // Until it sleeps.  Then only a frame wakes it.
+  std::thread writing([&] { EXPECT_EQ(write(*writer), 1); });
+  ASSERT_TRUE(reader->board()->begin(0, message_));
+  // Waits until the writer sleeps; then only a frame wakes it.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  if (reader->board()->finish(0)) tell(*writer, reader, Frame::kDone);
-  waits.join();
-  EXPECT_TRUE(reader->board()->begin(1, words_));
+  if (reader->board()->finish(0)) send_frame(*writer, reader, Frame::kDone);
+  writing.join();
+  EXPECT_TRUE(reader->board()->begin(1, message_));
 }
 
-TEST_F(PipeControl, AReaderThatSleepsIsToldByTheConnection) {
+TEST_F(PipeControl, ASleepingReaderGetsAFrame) {
   const auto writer = control("pipe:flow?queue=2");
-  const auto reader = std::make_shared<Caller>(1, true);
-  tell(*writer, reader, Frame::kAttach);
+  const auto reader = std::make_shared<RecordingPeer>(1, true);
+  send_frame(*writer, reader, Frame::kAttach);
   reader->take_frames();
-  tell(*writer, reader, Frame::kNext);
+  send_frame(*writer, reader, Frame::kNext);
   EXPECT_TRUE(reader->take_frames().empty());
   write(*writer);
   EXPECT_EQ(reader->take_frames(), std::vector{Frame::kStep});
   reader->board()->begun(0);
   reader->board()->finish(0);
   write(*writer);
-  EXPECT_TRUE(reader->take_frames().empty()) << "it did not ask";
-  EXPECT_TRUE(reader->board()->begin(1, words_));
+  EXPECT_TRUE(reader->take_frames().empty()) << "the reader has not asked for it";
+  EXPECT_TRUE(reader->board()->begin(1, message_));
 }
 
-TEST_F(PipeControl, ALateReaderFindsTheStepsThatAreHeld) {
+TEST_F(PipeControl, ALateReaderGetsTheQueuedSteps) {
   const auto writer = control("pipe:flow?queue=3&readers=0");
   write(*writer);
   write(*writer);
-  const auto reader = std::make_shared<Caller>(1, true);
-  tell(*writer, reader, Frame::kAttach);
+  const auto reader = std::make_shared<RecordingPeer>(1, true);
+  send_frame(*writer, reader, Frame::kAttach);
   EXPECT_EQ(reader->board()->first(), 0);
-  EXPECT_TRUE(reader->board()->begin(0, words_));
-  EXPECT_TRUE(reader->board()->begin(1, words_));
+  EXPECT_TRUE(reader->board()->begin(0, message_));
+  EXPECT_TRUE(reader->board()->begin(1, message_));
 }
 
-TEST_F(PipeControl, AnAbortIsHeardBeforeTheStepsThatAreLeft) {
+TEST_F(PipeControl, AnAbortIsReportedBeforeTheQueuedSteps) {
   const auto writer = control("pipe:flow?queue=2");
-  const auto reader = std::make_shared<Caller>(1, true);
-  tell(*writer, reader, Frame::kAttach);
+  const auto reader = std::make_shared<RecordingPeer>(1, true);
+  send_frame(*writer, reader, Frame::kAttach);
   write(*writer);
   reader->take_frames();
   writer->abort("no more");
-  EXPECT_FALSE(reader->board()->begin(0, words_));
+  EXPECT_FALSE(reader->board()->begin(0, message_));
   EXPECT_EQ(reader->take_frames(), std::vector{Frame::kAborted});
 }
 
-TEST_F(PipeControl, OthersAreToldByTheConnection) {
+TEST_F(PipeControl, ReadersWithoutABoardGetFrames) {
   for (const bool drops : {false, true}) {
     const auto writer = control(drops ? "pipe:flow?drop=oldest" : "pipe:flow");
-    const auto reader = std::make_shared<Caller>(1, drops);
-    tell(*writer, reader, Frame::kAttach);
+    const auto reader = std::make_shared<RecordingPeer>(1, drops);
+    send_frame(*writer, reader, Frame::kAttach);
     EXPECT_EQ(reader->board(), nullptr);
     for (int step = 0; step < 5; ++step) {
       write(*writer);
       reader->take_frames();
-      tell(*writer, reader, Frame::kNext);
+      send_frame(*writer, reader, Frame::kNext);
       EXPECT_EQ(reader->take_frames(), std::vector{Frame::kStep});
-      tell(*writer, reader, Frame::kDone);
+      send_frame(*writer, reader, Frame::kDone);
     }
   }
 }

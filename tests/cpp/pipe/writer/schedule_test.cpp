@@ -32,7 +32,7 @@ TEST(PipeSchedule, NumbersStepsAndFillsItsSlots) {
   EXPECT_EQ(schedule.held(), 2);
 }
 
-TEST(PipeSchedule, HoldsWhatNobodyHasReadUntilSomebodyComes) {
+TEST(PipeSchedule, HoldsStepsUntilAReaderComes) {
   Schedule schedule(2, FullQueuePolicy::kWait);
   write(schedule);
   write(schedule);
@@ -44,35 +44,35 @@ TEST(PipeSchedule, HoldsWhatNobodyHasReadUntilSomebodyComes) {
   EXPECT_EQ(schedule.next(reader)->step, 1);
 }
 
-TEST(PipeSchedule, AReaderMayTellAfterwardsHowFarItHasCome) {
+TEST(PipeSchedule, AReaderMayReportItsProgressLater) {
   Schedule schedule(3, FullQueuePolicy::kWait);
-  const auto asks = schedule.attach();
-  const auto tells = schedule.attach();
+  const auto polling = schedule.attach();
+  const auto reporting = schedule.attach();
   for (int i = 0; i < 3; ++i) write(schedule);
   for (int i = 0; i < 2; ++i) {
-    schedule.next(asks);
-    schedule.done(asks);
+    schedule.next(polling);
+    schedule.done(polling);
   }
   EXPECT_FALSE(schedule.begin().has_value());
-  schedule.progressed(tells, 0, 1);
-  EXPECT_EQ(schedule.position(tells), 0);
+  schedule.progressed(reporting, 0, 1);
+  EXPECT_EQ(schedule.position(reporting), 0);
   EXPECT_EQ(schedule.held(), 2);
   EXPECT_EQ(write(schedule), 3);
-  schedule.progressed(tells, -7, -7);
-  EXPECT_EQ(schedule.position(tells), 0) << "nobody goes back";
-  schedule.progressed(tells, 1000, 1000);
-  EXPECT_EQ(schedule.position(tells), 3) << "nor beyond what there is";
-  EXPECT_EQ(schedule.held(), 2) << "the other one has read two";
+  schedule.progressed(reporting, -7, -7);
+  EXPECT_EQ(schedule.position(reporting), 0) << "a reader cannot go back";
+  schedule.progressed(reporting, 1000, 1000);
+  EXPECT_EQ(schedule.position(reporting), 3) << "nor beyond the last step";
+  EXPECT_EQ(schedule.held(), 2) << "the other reader has read two";
 }
 
-TEST(PipeSchedule, WhoLeavesWithinAStepThatItHasBegunHasHadIt) {
-  for (const bool content : {false, true}) {
+TEST(PipeSchedule, AReaderThatLeavesDuringAStepMayCountAsHavingReadIt) {
+  for (const bool satisfied : {false, true}) {
     Schedule schedule(2, FullQueuePolicy::kWait);
     const auto reader = schedule.attach();
     write(schedule);
     schedule.progressed(reader, -1, 0);
-    schedule.leave(reader, content);
-    EXPECT_EQ(schedule.held(), content ? 0 : 1);
+    schedule.leave(reader, satisfied);
+    EXPECT_EQ(schedule.held(), satisfied ? 0 : 1);
   }
 }
 
@@ -84,24 +84,24 @@ TEST(PipeSchedule, EachReaderGetsEveryStepFromItsFirstOne) {
   schedule.done(fast);
   write(schedule);
   const auto late = schedule.attach();
-  EXPECT_EQ(schedule.next(late)->step, 1) << "the one before has been read and has gone";
+  EXPECT_EQ(schedule.next(late)->step, 1) << "the step before has been read and released";
   EXPECT_EQ(schedule.next(fast)->step, 1);
   schedule.done(fast);
   schedule.done(late);
   EXPECT_EQ(schedule.held(), 0);
 }
 
-TEST(PipeSchedule, WhatALeavingReaderHasNotReadIsForTheNextOne) {
+TEST(PipeSchedule, UnreadStepsOfALeavingReaderAreKeptForTheNext) {
   Schedule schedule(2, FullQueuePolicy::kWait);
-  const auto one = schedule.attach();
+  const auto leaving = schedule.attach();
   write(schedule);
-  EXPECT_EQ(schedule.next(one)->step, 0);
-  schedule.leave(one, false);
+  EXPECT_EQ(schedule.next(leaving)->step, 0);
+  schedule.leave(leaving, false);
   const auto other = schedule.attach();
   EXPECT_EQ(schedule.next(other)->step, 0);
 }
 
-TEST(PipeSchedule, WhatALeavingReaderHasHadEnoughOfIsRead) {
+TEST(PipeSchedule, ASatisfiedReaderReleasesItsStepWhenItLeaves) {
   Schedule schedule(1, FullQueuePolicy::kWait);
   const auto reader = schedule.attach();
   write(schedule);
@@ -112,7 +112,7 @@ TEST(PipeSchedule, WhatALeavingReaderHasHadEnoughOfIsRead) {
   EXPECT_EQ(write(schedule), 1);
 }
 
-TEST(PipeSchedule, AStepThatNeverBecameOneTakesNoSlot) {
+TEST(PipeSchedule, AStepThatIsNotPublishedUsesNoSlot) {
   Schedule schedule(2, FullQueuePolicy::kWait);
   for (int i = 0; i < 5; ++i) {
     const auto begun = schedule.begin();
@@ -123,20 +123,20 @@ TEST(PipeSchedule, AStepThatNeverBecameOneTakesNoSlot) {
   EXPECT_EQ(schedule.held(), 1);
 }
 
-TEST(PipeSchedule, ReadersThatStandStillNeverStopAWriterThatDrops) {
+TEST(PipeSchedule, IdleReadersDoNotStopAWriterThatDropsSteps) {
   Schedule schedule(3, FullQueuePolicy::kDropOldest);
   std::vector<std::uint64_t> readers;
-  int given = 0;
+  int steps_read = 0;
   for (int i = 0; i < 6; ++i) {
     readers.push_back(schedule.attach());
     write(schedule);
-    for (const std::uint64_t one : readers) given += schedule.next(one).has_value() ? 1 : 0;
+    for (const std::uint64_t reader : readers) steps_read += schedule.next(reader).has_value() ? 1 : 0;
   }
-  EXPECT_GE(given, 2);
+  EXPECT_GE(steps_read, 2);
   for (int i = 0; i < 10; ++i) write(schedule);
 }
 
-TEST(PipeSchedule, DropsTheOldestThatNobodyReads) {
+TEST(PipeSchedule, DropsTheOldestStepThatIsNotBeingRead) {
   Schedule schedule(2, FullQueuePolicy::kDropOldest);
   const auto reader = schedule.attach();
   write(schedule);
@@ -153,7 +153,7 @@ TEST(PipeSchedule, DropsTheOldestThatNobodyReads) {
   EXPECT_EQ(schedule.next(reader)->step, 9);
 }
 
-TEST(PipeSchedule, EndsOnceAllHasBeenRead) {
+TEST(PipeSchedule, EndsWhenAllStepsHaveBeenRead) {
   Schedule schedule(2, FullQueuePolicy::kWait);
   const auto reader = schedule.attach();
   write(schedule);
@@ -166,14 +166,14 @@ TEST(PipeSchedule, EndsOnceAllHasBeenRead) {
   EXPECT_TRUE(schedule.drained());
 }
 
-TEST(PipeSchedule, ACancelledStepGivesItsSlotAndItsNumberBack) {
+TEST(PipeSchedule, ACancelledStepReleasesItsSlotAndNumber) {
   Schedule schedule(1, FullQueuePolicy::kWait);
   EXPECT_EQ(schedule.begin()->step, 0);
   schedule.cancel();
   EXPECT_EQ(write(schedule), 0);
 }
 
-TEST(PipeSchedule, EndsAlsoWhereTheNewestStepWasDroppedForOneThatFailed) {
+TEST(PipeSchedule, EndsIfTheNewestStepWasDroppedForACancelledOne) {
   Schedule schedule(1, FullQueuePolicy::kDropOldest);
   const auto reader = schedule.attach();
   write(schedule);
@@ -183,8 +183,9 @@ TEST(PipeSchedule, EndsAlsoWhereTheNewestStepWasDroppedForOneThatFailed) {
   EXPECT_TRUE(schedule.at_end(reader));
 }
 
-/// Anything in any order: no slot has two steps, no step that is read is overwritten, and who is to get all gets all.
-TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
+/// Random events: no slot has two steps, no step is overwritten while it is read, and without drops no reader misses
+/// one.
+TEST(PipeSchedule, KeepsItsGuaranteesInAnyOrderOfEvents) {
   for (unsigned seed = 0; seed < 400; ++seed) {
     std::mt19937 random(seed);
     const auto pick = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
@@ -197,7 +198,7 @@ TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
       bool any = false;
     };
     std::map<std::uint64_t, ReaderProgress> readers;
-    std::map<int, std::int64_t> slots;  // what lies there
+    std::map<int, std::int64_t> slots;  // the step in each slot
     for (int event = 0; event < 300; ++event) {
       const int kind = pick(8);
       if (kind < 3) {
@@ -225,17 +226,17 @@ TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
           schedule.done(id);
           seen.last = seen.reading;
           seen.reading = -1;
-        } else if (const auto given = schedule.next(id)) {
-          ASSERT_EQ(slots[given->slot], given->step) << seed;
+        } else if (const auto next_step = schedule.next(id)) {
+          ASSERT_EQ(slots[next_step->slot], next_step->step) << seed;
           if (seen.any) {
-            ASSERT_GT(given->step, seen.last) << seed;
+            ASSERT_GT(next_step->step, seen.last) << seed;
             if (!dropping) {
-              ASSERT_EQ(given->step, seen.last + 1) << seed;
+              ASSERT_EQ(next_step->step, seen.last + 1) << seed;
             }
           }
           seen.any = true;
-          seen.reading = given->step;
-          seen.slot = given->slot;
+          seen.reading = next_step->step;
+          seen.slot = next_step->slot;
         }
       }
       ASSERT_LE(schedule.held(), schedule.slots());

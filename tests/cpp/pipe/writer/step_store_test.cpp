@@ -14,7 +14,7 @@
 namespace plait::pipe {
 namespace {
 
-/// Writes a step of bytes that all have one value, in slot 0.
+/// Writes a step of `bytes` equal bytes in slot 0.
 void write(StepStore& steps, std::int64_t step, std::int64_t bytes, std::byte value) {
   const Layout layout(Extents{bytes}, {Distribution::blocked()}, Extents{1});
   std::vector<std::byte> array(static_cast<std::size_t>(bytes), value);
@@ -23,37 +23,37 @@ void write(StepStore& steps, std::int64_t step, std::int64_t bytes, std::byte va
   steps.add(layout, 1, local);
 }
 
-ElementRequest wanted(std::int64_t step, const char* layout) {
-  ElementRequest created;
-  created.step = step;
-  created.layout = layout;
-  return created;
+ElementRequest make_request(std::int64_t step, const char* layout) {
+  ElementRequest request;
+  request.step = step;
+  request.layout = layout;
+  return request;
 }
 
-TEST(PipeStepStore, PacksWhatIsThere) {
+TEST(PipeStepStore, PacksElementsOfAStep) {
   StepStore steps(1, 0);
   write(steps, 7, 1000, std::byte{7});
-  const auto message = steps.find(wanted(7, "1000 (cyclic) onto (2)"));
+  const auto message = steps.find(make_request(7, "1000 (cyclic) onto (2)"));
   ASSERT_EQ(message.bytes(), 500);
   std::vector<std::byte> into(300);
   EXPECT_TRUE(steps.pack(message, 200, into));
   EXPECT_EQ(std::ranges::count(into, std::byte{7}), 300);
 }
 
-TEST(PipeStepStore, AReaderThatHasBeenGivenUpGetsNothingOfTheNextStep) {
+TEST(PipeStepStore, ASlowReaderGetsNothingOfALaterStepInItsSlot) {
   StepStore steps(1, 0);
   write(steps, 7, 1000, std::byte{7});
-  const auto message = steps.find(wanted(7, "1000 (block) onto (1)"));
-  // The memory is another one afterwards.
+  const auto message = steps.find(make_request(7, "1000 (block) onto (1)"));
+  // The longer step needs other memory than the step before.
   write(steps, 8, 50'000'000, std::byte{8});
   std::vector<std::byte> into(1000);
   EXPECT_FALSE(steps.pack(message, 0, into));
   EXPECT_EQ(std::ranges::count(into, std::byte{0}), 1000);
-  // Nor while it is being written.
-  const auto next = steps.find(wanted(8, "50000000 (block) onto (1)"));
+  // A step cannot be read while its slot is being written.
+  const auto next = steps.find(make_request(8, "50000000 (block) onto (1)"));
   steps.begin(9, 0);
   EXPECT_FALSE(steps.pack(next, 0, into));
-  EXPECT_THROW(steps.find(wanted(9, "1000 (block) onto (1)")), Error);
+  EXPECT_THROW(steps.find(make_request(9, "1000 (block) onto (1)")), Error);
 }
 
 }  // namespace

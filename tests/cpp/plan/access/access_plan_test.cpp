@@ -1,4 +1,4 @@
-// Access plans: shares and windows that hold each position once, and who owns what in them, against lists.
+// Access plans: shares and windows contain each position once; owners are compared with lists.
 #include "plan/access/access_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ Layout whole(const Extents& shape) {
   return {shape, std::vector<Distribution>(shape.size(), Distribution::collapsed()), {}};
 }
 
-/// Shares and windows partition the positions; file offsets of their edges are on storage units where they can be.
+/// Checks that shares and windows partition the positions, and that they begin at storage units if possible.
 void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memory) {
   const std::int64_t elements = plan.section().elements;
   std::int64_t next = 0;
@@ -84,7 +84,7 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
   ASSERT_LE(plan.staging_bytes(), memory);
 }
 
-TEST(AccessPlan, SharesAndWindowsHoldEachPositionOnce) {
+TEST(AccessPlan, SharesAndWindowsContainEachPositionOnce) {
   for (const std::int64_t element_bytes : {1, 2, 3, 8, 12, 100, 4096, 5000}) {
     for (const std::int64_t offset : {0, 128, 130, 4096}) {
       for (const std::int64_t elements : {0, 1, 7, 1000, 4097, 70'000, 1'000'003}) {
@@ -124,7 +124,7 @@ TEST(AccessPlan, RegionsHaveSharesToo) {
   check_ranges(columns, 0, 1 << 16);
 }
 
-/// next_owned(), parts() and elements() of small sections with every rank, against the element map.
+/// Compares next_owned(), parts() and elements() of small sections and every rank with the element map.
 void check_owners(const Extents& shape, const Layout& layout, Order file_order, const Region& region) {
   SCOPED_TRACE(oracle::spelled(layout) + " in " + plait::shape_to_string(shape) + to_string(region));
   const AccessPlan plan = make_plan(shape, layout, 8, 0, 2, {}, false, false, region, file_order);
@@ -160,17 +160,17 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
     const Extents local_shape = layout.local_shape(rank);
     Extents strides(local_shape.size());
     for (std::size_t d = 0; d < strides.size(); ++d) {
-      Extents one(strides.size(), 0);
-      one[d] = 1;
-      strides[d] = oracle::dense_offset(one, local_shape, oracle::storage_order(layout));
+      Extents unit_index(strides.size(), 0);
+      unit_index[d] = 1;
+      strides[d] = oracle::dense_offset(unit_index, local_shape, oracle::storage_order(layout));
     }
     const Extents local_strides = plan.owners().local_strides(strides);
     std::size_t position = 0;
     oracle::for_each_index(section.shape, [&](const Extents& index) {
       if (owner[position] == rank) {
-        std::int64_t actual = 0;
-        for (std::size_t d = 0; d < index.size(); ++d) actual += sets[d].count_below(index[d]) * local_strides[d];
-        ASSERT_EQ(actual, offset[position]);
+        std::int64_t local_offset = 0;
+        for (std::size_t d = 0; d < index.size(); ++d) local_offset += sets[d].count_below(index[d]) * local_strides[d];
+        ASSERT_EQ(local_offset, offset[position]);
       }
       ++position;
     });
@@ -241,7 +241,7 @@ TEST(AccessPlan, StrategiesAndExplanations) {
   EXPECT_FALSE(explain(nothing, "empty").empty());
 }
 
-TEST(AccessPlan, WindowsKeepToTheMemory) {
+TEST(AccessPlan, WindowsDoNotExceedTheMemory) {
   for (std::int64_t memory = 40; memory < 100'000; memory = memory * 3 / 2) {
     for (const bool apart : {false, true}) {
       for (const Region& region : {Region{}, Region{{0, 50, 1, false}, {0, 40, 2, false}}}) {
@@ -256,7 +256,7 @@ TEST(AccessPlan, WindowsKeepToTheMemory) {
   }
 }
 
-TEST(AccessPlan, SaysWhatIsWrong) {
+TEST(AccessPlan, ErrorsStateWhatIsWrong) {
   expect_rejected([] { make_plan({8, 4}, whole({8, 5}), 8, 0, 2); },
                   "the layout is of an array 8x5, but the accessed part");
   expect_rejected(
@@ -288,7 +288,7 @@ TEST(AccessPlan, SharesAndWindowsAreThoseOfTheExample) {
   expect_range(plan.window(1, 2), 595'952, 667'632);
 }
 
-TEST(AccessPlan, HugeFilesAreCutWithoutOverflow) {
+TEST(AccessPlan, HugeFilesAreDividedWithoutOverflow) {
   const std::int64_t elements = (std::int64_t{1} << 58) + 12'345;
   const AccessPlan plan = make_plan({elements}, whole({elements}), 8, 128, 1000, {Strategy::kTwoPhase, 0, 0});
   EXPECT_EQ(plan.readers(), 1000);
@@ -305,7 +305,7 @@ TEST(AccessPlan, HugeFilesAreCutWithoutOverflow) {
   ASSERT_EQ(next, elements);
 }
 
-/// The pages of component files that a stretch of a striped file's bytes lies in.
+/// Returns the pages of component files that contain a range of a striped file's bytes, as (disk, page) pairs.
 std::set<std::pair<std::int64_t, std::int64_t>> find_pages(std::int64_t begin, std::int64_t end, std::int64_t stripe,
                                                            std::int64_t disks) {
   std::set<std::pair<std::int64_t, std::int64_t>> result;
@@ -338,14 +338,14 @@ TEST(AccessPlan, NoTwoReadersShareAPageOfAComponent) {
             const PositionRange share = plan.share(reader);
             ASSERT_EQ(share.begin, next);
             next = share.end;
-            const auto own =
+            const auto pages =
                 find_pages(offset + share.begin * element_bytes, offset + share.end * element_bytes, stripe, disks);
-            seen.insert(own.begin(), own.end());
-            sum += own.size();
+            seen.insert(pages.begin(), pages.end());
+            sum += pages.size();
           }
           ASSERT_EQ(next, elements);
           ASSERT_EQ(sum, seen.size());
-          // Whole pages or stripes part the work; only stripes that fit neither may leave fewer readers.
+          // Shares consist of whole pages or stripes; there may be fewer readers only if stripes are not whole pages.
           if (stripe % 4096 == 0) {
             ASSERT_GE(plan.readers(), 4);
           }

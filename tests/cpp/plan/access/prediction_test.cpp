@@ -1,4 +1,4 @@
-// What accesses are predicted to take, and what follows: the strategy, and the number of writers.
+// Predicted times of accesses, and the choices that follow from them: the strategy and the number of writers.
 #include "plan/access/prediction.hpp"
 
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ using plait::plan::Section;
 using plait::plan::Strategy;
 
 AccessPlan make_plan(const std::string& layout, const AccessTask& task, const AccessOptions& options = {}) {
-  const Layout wanted = Layout::parse(layout);
-  return plan_access(Section(wanted.shape(), Order::kC, {}), wanted, task, options);
+  const Layout parsed_layout = Layout::parse(layout);
+  return plan_access(Section(parsed_layout.shape(), Order::kC, {}), parsed_layout, task, options);
 }
 
 AccessTask task(std::int64_t workers, bool write, std::int64_t element_bytes = 8) {
@@ -35,11 +35,11 @@ TEST(Prediction, FewRanksWriteASmallFile) {
   EXPECT_EQ(small.max_readers(), 4);
   EXPECT_EQ(small.readers(), 1);
   EXPECT_GT(make_plan("2500x2500 (*, block) onto (4)", task(4, true)).readers(), 1);
-  // Readers do not wait for each other.
+  // Readers, unlike writers, do not wait for each other.
   EXPECT_EQ(make_plan("250x250 (*, block) onto (4)", task(4, false)).readers(), 4);
 }
 
-TEST(Prediction, AllRanksWriteWhereTheyDoNotQueue) {
+TEST(Prediction, AllRanksWriteIfTheyDoNotQueue) {
   AccessTask apart = task(4, true);
   apart.nodes_apart = true;
   EXPECT_EQ(make_plan("250x250 (*, block) onto (4)", apart).readers(), 4);
@@ -51,7 +51,7 @@ TEST(Prediction, AllRanksWriteWhereTheyDoNotQueue) {
   EXPECT_EQ(make_plan("256x256 (*, block) onto (4)", task(4, true), stripes).readers(), 4);
 }
 
-/// `nodes` of as many ranks each.
+/// Returns a task on `nodes` nodes with `ranks` ranks each.
 AccessTask task_on_nodes(std::int64_t nodes, std::int64_t ranks, bool write) {
   AccessTask result = task(nodes * ranks, write);
   result.nodes_apart = true;
@@ -62,7 +62,7 @@ AccessTask task_on_nodes(std::int64_t nodes, std::int64_t ranks, bool write) {
   return result;
 }
 
-TEST(Prediction, NodesReadForThemselvesWhereTheyAreFew) {
+TEST(Prediction, FewNodesReadTheirElementsSeparately) {
   const char* const cyclic = "3000x3000 (cyclic, *) onto (4)";
   const AccessPlan two = make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false));
   EXPECT_TRUE(two.each_node());
@@ -70,7 +70,7 @@ TEST(Prediction, NodesReadForThemselvesWhereTheyAreFew) {
   EXPECT_NE(explain(two, "a").find("2 of 4 in each of 2 nodes"), std::string::npos) << explain(two, "a");
   EXPECT_LE(two.staging_bytes(), plait::plan::kSlots * plait::plan::kWindowBytes);
   EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (256)", task_on_nodes(16, 16, false)).each_node());
-  // Writers would write what others own.
+  // Writers of separate nodes would write elements of other ranks.
   EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, true)).each_node());
   AccessOptions readers;
   readers.readers = 2;
@@ -78,7 +78,7 @@ TEST(Prediction, NodesReadForThemselvesWhereTheyAreFew) {
   EXPECT_EQ(make_plan(cyclic, task_on_nodes(2, 2, false)).strategy(), Strategy::kDirect);
 }
 
-TEST(Prediction, NodesShareTheReadsOfWhatNoneHasCached) {
+TEST(Prediction, NodesShareTheReadsOfUncachedFiles) {
   AccessOptions cold;
   cold.cold = true;
   const AccessPlan plan = make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), cold);
@@ -88,25 +88,25 @@ TEST(Prediction, NodesShareTheReadsOfWhatNoneHasCached) {
   EXPECT_NE(explain(plan, "a").find("two-phase, as the file was not cached"), std::string::npos) << explain(plan, "a");
 }
 
-TEST(Prediction, WhatCrossesNodesTakesTheirLinks) {
+TEST(Prediction, TransfersBetweenNodesUseTheNetwork) {
   AccessOptions options;
   options.strategy = Strategy::kTwoPhase;
   const auto seconds = [&](const char* layout, bool apart, bool write) {
-    const AccessTask wanted = apart ? task_on_nodes(2, 2, write) : task(4, write);
-    return predicted_seconds(make_plan(layout, wanted, options), Strategy::kTwoPhase);
+    const AccessTask access_task = apart ? task_on_nodes(2, 2, write) : task(4, write);
+    return predicted_seconds(make_plan(layout, access_task, options), Strategy::kTwoPhase);
   };
   for (const bool write : {false, true}) {
-    // Each rank has its own share of the file.
+    // Each rank owns exactly its share of the file, so that nothing crosses nodes.
     const char* const own = "2048x2048 (block, *) onto (4)";
     EXPECT_LE(seconds(own, true, write), 1.01 * seconds(own, false, write));
-    // Half of the 32 MiB are of the other node: 8 MiB each way.
+    // Half of the 32 MiB belong to the other node: 8 MiB in each direction.
     const char* const mixed = "2048x2048 (*, cyclic) onto (4)";
     const double more = seconds(mixed, true, false) - seconds(mixed, false, false);
     EXPECT_NEAR(more, (8 << 20) / plait::plan::CostModel{}.network_bytes_per_second, 1e-4);
   }
 }
 
-TEST(Prediction, AskedNumbersOfWritersStay) {
+TEST(Prediction, RequestedNumbersOfWritersAreNotChanged) {
   for (const std::int64_t writers : {1, 2, 3, 4}) {
     AccessOptions options;
     options.readers = writers;
@@ -114,15 +114,15 @@ TEST(Prediction, AskedNumbersOfWritersStay) {
   }
 }
 
-TEST(Prediction, OfAnotherNumberOfReadersIsThatOfItsPlan) {
+TEST(Prediction, ForAnotherNumberOfReadersMatchesThatOfItsPlan) {
   for (const bool write : {false, true}) {
     for (const std::int64_t readers : {1, 2, 4}) {
       AccessOptions options;
       options.strategy = Strategy::kTwoPhase;
       options.readers = readers;
-      const AccessPlan asked = make_plan("2048x2048 (cyclic, block) onto (2, 2)", task(4, write), options);
+      const AccessPlan requested = make_plan("2048x2048 (cyclic, block) onto (2, 2)", task(4, write), options);
       const AccessPlan other = make_plan("2048x2048 (cyclic, block) onto (2, 2)", task(4, write));
-      const double seconds = predicted_seconds(asked, Strategy::kTwoPhase);
+      const double seconds = predicted_seconds(requested, Strategy::kTwoPhase);
       EXPECT_NEAR(predicted_seconds_by(other, readers), seconds, 0.05 * seconds) << readers << write;
     }
   }
@@ -143,21 +143,21 @@ TEST(Prediction, ShortRunsAreReadWithTheirGaps) {
     std::int64_t element_bytes;
   };
   const Case cases[] = {
-      {{65, 81, 101}, {{16, 32, 1}, {20, 40, 1}, {25, 51, 1}}, 2},   // all rows of a plane together
-      {{65, 81, 1010}, {{16, 32, 1}, {20, 40, 1}, {25, 51, 1}}, 2},  // rows that are near each other, planes apart
-      {{400'000}, {{0, 200'000, 2}}, 8},                             // as many runs as a batch has
+      {{65, 81, 101}, {{16, 32, 1}, {20, 40, 1}, {25, 51, 1}}, 2},   // all rows of a plane in one read
+      {{65, 81, 1010}, {{16, 32, 1}, {20, 40, 1}, {25, 51, 1}}, 2},  // adjacent rows in one read, but not planes
+      {{400'000}, {{0, 200'000, 2}}, 8},                             // as many runs as a batch contains
       {{800'000}, {{0, 400'000, 2}}, 1},
       {{300, 300}, {{0, 300, 1}, {0, 30, 10}}, 4},
-      {{512, 30'000}, {{0, 512, 1}, {0, 2, 10'000}}, 4},  // runs too far from each other
+      {{512, 30'000}, {{0, 512, 1}, {0, 2, 10'000}}, 4},  // runs that are too far from each other
   };
-  for (const Case& one : cases) {
-    const Section section(one.shape, Order::kC, one.region);
+  for (const Case& item : cases) {
+    const Section section(item.shape, Order::kC, item.region);
     std::string layout;
     for (const std::int64_t extent : section.layout_shape)
       layout += (layout.empty() ? "" : "x") + std::to_string(extent);
     layout += section.layout_shape.size() == 1 ? " (*)" : section.layout_shape.size() == 2 ? " (*, *)" : " (*, *, *)";
-    const Layout wanted = Layout::parse(layout);
-    const AccessPlan plan = plan_access(section, wanted, task(1, false, one.element_bytes), {});
+    const Layout parsed_layout = Layout::parse(layout);
+    const AccessPlan plan = plan_access(section, parsed_layout, task(1, false, item.element_bytes), {});
     const std::int64_t covers = count_covers(plan, 0);
     const std::int64_t predicted = requests(plan, Strategy::kTwoPhase);
     EXPECT_GE(predicted, covers - plan.windows()) << layout;
@@ -165,14 +165,14 @@ TEST(Prediction, ShortRunsAreReadWithTheirGaps) {
   }
 }
 
-TEST(Prediction, OneRequestOfEachRankIsDirect) {
+TEST(Prediction, OneRequestForEachRankIsDirect) {
   for (const char* layout :
        {"20x20 (block, *) onto (4)", "700x700 (block, *) onto (4)", "2500x2500 (block, *) onto (4)"})
     for (const bool write : {false, true})
       EXPECT_EQ(make_plan(layout, task(4, write)).strategy(), Strategy::kDirect) << layout << write;
 }
 
-TEST(Prediction, ManyRequestsAreNot) {
+TEST(Prediction, ManyRequestsAreTwoPhase) {
   for (const char* layout :
        {"100x100 (*, cyclic) onto (4)", "100x100 (cyclic, *) onto (2)", "2500x2500 (*, block) onto (2)"})
     for (const bool write : {false, true})
@@ -201,7 +201,7 @@ TEST(Prediction, WindowsFillTheLinesOfATransposedArray) {
   EXPECT_GE(transposed.window_elements(), 31 * kPlane);
   EXPECT_LE(transposed.staging_bytes(), options.memory_bytes);
   EXPECT_EQ(make_plan("325x406x508 (*, *, *)", reading, options).window_elements(), (1 << 20) / 2);
-  // The middle dimension is contiguous in an array with these strides: a plane has all of its neighbours.
+  // With these strides the middle dimension is contiguous in the array, and a plane contains all its neighbours.
   reading.strides = {406 * 2, 2, 325 * 406 * 2};
   EXPECT_EQ(make_plan("325x406x508 (*, *, *)", reading, options).window_elements(), (1 << 20) / 2);
   reading.strides = {};

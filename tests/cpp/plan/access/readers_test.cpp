@@ -1,4 +1,4 @@
-// Which ranks are readers, with virtual ranks on virtual nodes.
+// The choice of the ranks that read, for virtual ranks on virtual nodes.
 #include "plan/access/readers.hpp"
 
 #include <gtest/gtest.h>
@@ -21,15 +21,15 @@ using plait::plan::AccessPlan;
 using plait::plan::Nodes;
 using plait::plan::Readers;
 
-/// The nodes of ranks that each lie on the node of a number.
+/// Returns the ranks of each node; `node_of_rank` states the number of each rank's node.
 std::shared_ptr<const Nodes> make_nodes(const std::vector<int>& node_of_rank) {
   std::map<int, std::vector<Run>> runs;
   for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank)
     runs[node_of_rank[rank]].push_back({static_cast<std::int64_t>(rank), 1});
   auto nodes = std::make_shared<Nodes>();
-  for (auto& [number, own] : runs) {
+  for (auto& [number, rank_runs] : runs) {
     std::vector<Run> joined;
-    for (const Run& run : own)
+    for (const Run& run : rank_runs)
       if (!joined.empty() && joined.back().begin + joined.back().length == run.begin) {
         ++joined.back().length;
       } else {
@@ -41,7 +41,7 @@ std::shared_ptr<const Nodes> make_nodes(const std::vector<int>& node_of_rank) {
   return nodes;
 }
 
-/// Each reader is a rank of its own, ranks know their readers, and no node has two more than another with room.
+/// Checks that readers are different ranks, that ranks know their readers, and that they are spread evenly over nodes.
 void check(const std::vector<int>& node_of_rank, std::int64_t count) {
   const auto workers = static_cast<std::int64_t>(node_of_rank.size());
   const Readers readers(count, workers, make_nodes(node_of_rank));
@@ -59,15 +59,15 @@ void check(const std::vector<int>& node_of_rank, std::int64_t count) {
     if (!ranks.contains(rank)) {
       ASSERT_EQ(readers.reader_at(rank), count);
     }
-  std::int64_t most = 0;
+  std::int64_t max_on_node = 0;
   std::int64_t nodes = 0;
-  for (const auto& [node, found] : on_node) {
-    most = std::max(most, found);
-    nodes += found > 0 ? 1 : 0;
+  for (const auto& [node, count_on_node] : on_node) {
+    max_on_node = std::max(max_on_node, count_on_node);
+    nodes += count_on_node > 0 ? 1 : 0;
   }
-  for (const auto& [node, found] : on_node)
-    if (found < std::count(node_of_rank.begin(), node_of_rank.end(), node)) {
-      ASSERT_GE(found, most - 1);
+  for (const auto& [node, count_on_node] : on_node)
+    if (count_on_node < std::count(node_of_rank.begin(), node_of_rank.end(), node)) {
+      ASSERT_GE(count_on_node, max_on_node - 1);
     }
   ASSERT_EQ(readers.nodes(), nodes);
 }
@@ -90,7 +90,7 @@ TEST(Readers, AreSpreadEvenlyOverNodesOfAnySizes) {
   }
 }
 
-TEST(Readers, AreTheFirstRanksOfOneNodeAndAllRanksWhereAllRead) {
+TEST(Readers, AreTheFirstRanksOfOneNodeOrAllRanks) {
   const Readers first(3, 8);
   const Readers all(6, 6, make_nodes({0, 1, 0, 1, 0, 1}));
   for (std::int64_t rank = 0; rank < 8; ++rank) EXPECT_EQ(first.reader_at(rank), std::min<std::int64_t>(rank, 3));
@@ -103,18 +103,18 @@ TEST(Readers, CountUpFromNodeToNode) {
   const Readers blocks(4, 8, make_nodes({0, 0, 0, 0, 1, 1, 1, 1}));
   const Readers turns(4, 8, make_nodes({0, 1, 0, 1, 0, 1, 0, 1}));
   const Readers uneven(3, 8, make_nodes({0, 0, 0, 0, 0, 0, 0, 1}));
-  std::vector<std::vector<std::int64_t>> found(3);
+  std::vector<std::vector<std::int64_t>> reader_ranks(3);
   for (std::int64_t reader = 0; reader < 4; ++reader) {
-    found[0].push_back(blocks.rank_at(reader));
-    found[1].push_back(turns.rank_at(reader));
-    if (reader < 3) found[2].push_back(uneven.rank_at(reader));
+    reader_ranks[0].push_back(blocks.rank_at(reader));
+    reader_ranks[1].push_back(turns.rank_at(reader));
+    if (reader < 3) reader_ranks[2].push_back(uneven.rank_at(reader));
   }
-  EXPECT_EQ(found[0], (std::vector<std::int64_t>{0, 2, 4, 6}));
-  EXPECT_EQ(found[1], (std::vector<std::int64_t>{0, 4, 1, 5}));
-  EXPECT_EQ(found[2], (std::vector<std::int64_t>{0, 3, 7}));
+  EXPECT_EQ(reader_ranks[0], (std::vector<std::int64_t>{0, 2, 4, 6}));
+  EXPECT_EQ(reader_ranks[1], (std::vector<std::int64_t>{0, 4, 1, 5}));
+  EXPECT_EQ(reader_ranks[2], (std::vector<std::int64_t>{0, 3, 7}));
 }
 
-TEST(Readers, OfAMillionRanksAreFoundByArithmetic) {
+TEST(Readers, OfAMillionRanksAreComputed) {
   auto nodes = std::make_shared<Nodes>();
   constexpr std::int64_t kOnNode = 100;
   constexpr std::int64_t kNodes = 10'000;

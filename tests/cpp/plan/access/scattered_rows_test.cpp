@@ -1,4 +1,4 @@
-// Rows of a file whose elements are scattered in memory: each element is moved once, in few requests.
+// Rows of a file whose elements are scattered in memory: each element is copied once, in few requests.
 #include "plan/access/scattered_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -31,21 +31,21 @@ AccessPlan one_rank_plan(const std::string& layout, std::int64_t element_bytes, 
   return plan_access(Section(whole.shape(), Order::kC, {}), whole, {element_bytes, 0, 1}, options);
 }
 
-/// Maps each element of the file to its position in memory, by the nest and by the rows.
+/// Pairs of file offset and memory offset of each element.
 using Pairs = std::set<std::pair<std::int64_t, std::int64_t>>;
 
-void add_steps(Nest nest, Pairs& pairs) {
+void add_iterations(Nest nest, Pairs& pairs) {
   plait::plan::for_each_iteration(nest, [&](std::int64_t file, std::int64_t array) { pairs.emplace(file, array); });
 }
 
-Pairs by_rows(ScatteredRows rows, std::int64_t& stretches) {
+Pairs by_rows(ScatteredRows rows, std::int64_t& piece_count) {
   Pairs pairs;
   rows.for_each_block([&](std::int64_t file, std::int64_t array, std::int64_t count) {
     EXPECT_LE(count * rows.row_bytes, rows.buffer_bytes());
     std::map<std::int64_t, std::int64_t> file_offsets;  // by the offset in the buffer
     rows.for_each_stretch(file, count, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
       for (std::int64_t i = 0; i < bytes; ++i) file_offsets[at + i] = offset + i;
-      ++stretches;
+      ++piece_count;
     });
     Nest block{0, array, rows.row};
     if (count > 1) block.loops.push_back({count, rows.row_bytes, rows.rows.b_stride});
@@ -56,7 +56,7 @@ Pairs by_rows(ScatteredRows rows, std::int64_t& stretches) {
   return pairs;
 }
 
-TEST(ScatteredRows, TakesManyRowsOfATransposedArrayAtOnce) {
+TEST(ScatteredRows, CombinesManyRowsOfATransposedArray) {
   const AccessPlan plan = one_rank_plan("2048x10000 (*, *)", 2, 0);
   const Nest nest{0, 0, {{2048, 20000, 2}, {4096, 2, 4096}}};  // the first 4096 columns
   const auto rows = find_scattered_rows(nest, plan);
@@ -66,43 +66,43 @@ TEST(ScatteredRows, TakesManyRowsOfATransposedArrayAtOnce) {
   EXPECT_EQ(rows->rows.count, 2048);
 }
 
-TEST(ScatteredRows, AreNoneIfRunsAreLongOrRowsAreNoLonger) {
+TEST(ScatteredRows, AreNotUsedForLongRunsOrShortRows) {
   const AccessPlan plan = one_rank_plan("64x64 (*, *)", 8, 0);
   EXPECT_FALSE(find_scattered_rows(Nest{0, 0, {{64, 1024, 512}, {64, 8, 8}}}, plan));   // runs of 512 bytes
   EXPECT_FALSE(find_scattered_rows(Nest{0, 0, {{64, 1024, 8}, {16, 64, 512}}}, plan));  // single elements in the file
   EXPECT_TRUE(find_scattered_rows(Nest{0, 0, {{64, 1024, 8}, {2, 8, 512}}}, plan));
 }
 
-TEST(ScatteredRows, MovesEachElementOnce) {
+TEST(ScatteredRows, CopiesEachElementOnce) {
   std::mt19937 random(1);
-  const auto pick = [&](std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
   };
-  int actual = 0;
+  int tested = 0;
   for (int i = 0; i < 300; ++i) {
     const std::int64_t element = pick(1, 3);
     const AccessPlan plan = one_rank_plan("16x16 (*, *)", element, pick(6, 40));
     Nest nest{pick(0, 9), pick(0, 9), {}};
-    std::int64_t file_step = element;
+    std::int64_t file_stride = element;
     std::vector<std::int64_t> counts;
     for (std::int64_t d = pick(1, 4); d > 0; --d) {
       counts.push_back(pick(2, 5));
-      nest.loops.push_back({counts.back(), file_step, 0});
-      file_step *= counts.back() + pick(0, 1);  // with a gap, or without one
+      nest.loops.push_back({counts.back(), file_stride, 0});
+      file_stride *= counts.back() + pick(0, 1);  // with a gap, or without one
     }
-    std::int64_t array_step = element;
-    for (std::size_t d = counts.size(); d-- > 0; array_step *= counts[d]) nest.loops[d].b_stride = array_step;
+    std::int64_t array_stride = element;
+    for (std::size_t d = counts.size(); d-- > 0; array_stride *= counts[d]) nest.loops[d].b_stride = array_stride;
     std::shuffle(nest.loops.begin(), nest.loops.end(), random);
     const auto rows = find_scattered_rows(nest, plan);
     if (!rows) continue;
-    ++actual;
+    ++tested;
     Pairs expected;
-    add_steps(nest, expected);
-    std::int64_t stretches = 0;
-    EXPECT_EQ(by_rows(*rows, stretches), expected);
-    EXPECT_LE(stretches, static_cast<std::int64_t>(expected.size()));
+    add_iterations(nest, expected);
+    std::int64_t piece_count = 0;
+    EXPECT_EQ(by_rows(*rows, piece_count), expected);
+    EXPECT_LE(piece_count, static_cast<std::int64_t>(expected.size()));
   }
-  EXPECT_GT(actual, 100);
+  EXPECT_GT(tested, 100);
 }
 
 }  // namespace

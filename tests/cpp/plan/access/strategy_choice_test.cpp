@@ -1,4 +1,4 @@
-// Which way is taken, by the times that accesses took.
+// The choice of a strategy by the measured times of accesses.
 #include "plan/access/strategy_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -13,33 +13,33 @@ namespace {
 using plait::plan::StrategyChoice;
 using Seconds = std::vector<double>;
 
-/// Makes accesses of which each way takes so long; how often each was taken.
+/// Makes `count` accesses that take `seconds[s]` with strategy s. Returns how often each strategy was used.
 std::map<std::size_t, int> make_accesses(StrategyChoice& choice, int count, const Seconds& seconds) {
-  std::map<std::size_t, int> taken;
+  std::map<std::size_t, int> counts;
   for (int i = 0; i < count; ++i) {
     const std::size_t next = choice.next();
-    ++taken[next];
+    ++counts[next];
     choice.learn(seconds[next]);
   }
-  return taken;
+  return counts;
 }
 
-/// What a program of so many accesses takes, of which the first of each way takes `cold` times as long.
-double program(const Seconds& predicted, const Seconds& seconds, int count, double cold = 1.5) {
+/// Returns the time of a program of `count` accesses; the first access with each strategy takes `cold` times as long.
+double program_seconds(const Seconds& predicted, const Seconds& seconds, int count, double cold = 1.5) {
   StrategyChoice choice(predicted);
   std::vector<bool> used(seconds.size(), false);
   double total = 0;
   for (int i = 0; i < count; ++i) {
     const std::size_t next = choice.next();
-    const double took = seconds[next] * (used[next] ? 1 : cold);
+    const double duration = seconds[next] * (used[next] ? 1 : cold);
     used[next] = true;
-    total += took;
-    choice.learn(took);
+    total += duration;
+    choice.learn(duration);
   }
   return total;
 }
 
-TEST(StrategyChoice, BeginsAsTheModelSays) {
+TEST(StrategyChoice, BeginsWithTheBestPrediction) {
   const StrategyChoice choice(Seconds{1, 1.5, 3});
   EXPECT_EQ(choice.next(), 0U);
   EXPECT_TRUE(choice.open());
@@ -49,14 +49,14 @@ TEST(StrategyChoice, BeginsAsTheModelSays) {
   EXPECT_FALSE(StrategyChoice(Seconds{0, 0}).open());  // nothing to access
 }
 
-TEST(StrategyChoice, TriesNothingInAFewAccesses) {
+TEST(StrategyChoice, TriesNoOtherStrategyInAFewAccesses) {
   for (const double ratio : {1.0, 1.1, 1.3, 1.7, 5.0}) {
     StrategyChoice choice(Seconds{6e-3, ratio * 6e-3});
     EXPECT_EQ(make_accesses(choice, 3, {6e-3, 6e-3}).count(1), 0U);
   }
 }
 
-TEST(StrategyChoice, ComesToTheFasterOne) {
+TEST(StrategyChoice, SwitchesToTheFasterStrategy) {
   for (const double ratio : {1.0, 1.1, 1.3, 1.5}) {
     StrategyChoice choice(Seconds{6e-3, ratio * 6e-3});
     make_accesses(choice, ratio < 1.5 ? 64 : 300, {6e-3, 3e-3});
@@ -66,7 +66,7 @@ TEST(StrategyChoice, ComesToTheFasterOne) {
   }
 }
 
-TEST(StrategyChoice, TriesEarlierWhatTheModelCallsNearer) {
+TEST(StrategyChoice, TriesStrategiesWithCloserPredictionsEarlier) {
   int before = 0;
   for (const double ratio : {1.0, 1.2, 1.4, 1.6}) {
     StrategyChoice choice(Seconds{6e-3, ratio * 6e-3});
@@ -83,47 +83,47 @@ TEST(StrategyChoice, FindsTheBestOfSeveral) {
   EXPECT_EQ(choice.next(), 2U);
 }
 
-TEST(StrategyChoice, StaysWithTheFasterOne) {
+TEST(StrategyChoice, StaysWithTheFasterStrategy) {
   StrategyChoice choice(Seconds{6e-3, 7e-3});
   make_accesses(choice, 64, {6e-3, 8e-3});
-  const auto taken = make_accesses(choice, 640, {6e-3, 8e-3});
-  EXPECT_GE(taken.at(1), 5);  // now and then, to see whether it has become better
-  EXPECT_LE(taken.at(1), 20);
+  const auto counts = make_accesses(choice, 640, {6e-3, 8e-3});
+  EXPECT_GE(counts.at(1), 5);  // from time to time, in case it has become faster
+  EXPECT_LE(counts.at(1), 20);
 }
 
-/// What is nearly as fast is known after a few accesses, and not tried for ever.
-TEST(StrategyChoice, LeavesWhatIsALittleSlower) {
+/// A strategy that is nearly as fast is measured in a few accesses and then not tried for ever.
+TEST(StrategyChoice, LeavesAStrategyThatIsALittleSlower) {
   for (const double ratio : {0.9, 1.0, 1.2})
     for (const double other : {0.9, 0.93, 0.96, 0.99, 1.01, 1.04, 1.07, 1.1, 1.13}) {
       StrategyChoice choice(Seconds{1, ratio});
-      const auto taken = make_accesses(choice, 1000, {1, other});
-      EXPECT_LE(taken.at(other < 1 ? 0 : 1), 100) << ratio << ", " << other;
+      const auto counts = make_accesses(choice, 1000, {1, other});
+      EXPECT_LE(counts.at(other < 1 ? 0 : 1), 100) << ratio << ", " << other;
     }
   StrategyChoice several(Seconds{1, 1, 1.1, 1.2});
   EXPECT_GE(make_accesses(several, 1000, {1.05, 1, 1.1, 1.07}).at(1), 800);
 }
 
-TEST(StrategyChoice, NeverTriesWhatTheModelCallsHopeless) {
+TEST(StrategyChoice, NeverTriesAStrategyWithAHopelessPrediction) {
   StrategyChoice choice(Seconds{6e-3, 2.5, 7e-3});
   EXPECT_TRUE(choice.open());
-  const auto taken = make_accesses(choice, 1000, {6e-3, 2.5, 7e-3});
-  EXPECT_EQ(taken.count(1), 0U);
+  const auto counts = make_accesses(choice, 1000, {6e-3, 2.5, 7e-3});
+  EXPECT_EQ(counts.count(1), 0U);
 }
 
-TEST(StrategyChoice, TriesOnceWhatProvesHopeless) {
+TEST(StrategyChoice, TriesAHopelessStrategyOnce) {
   StrategyChoice choice(Seconds{6e-3, 7e-3, 7e-3});
-  const auto taken = make_accesses(choice, 1000, {6e-3, 100e-3, 4e-3});
-  EXPECT_EQ(taken.at(1), 1);
+  const auto counts = make_accesses(choice, 1000, {6e-3, 100e-3, 4e-3});
+  EXPECT_EQ(counts.at(1), 1);
   EXPECT_EQ(choice.next(), 2U);
 }
 
-TEST(StrategyChoice, KnowsThatFirstAccessesAreCold) {
+TEST(StrategyChoice, IgnoresTheTimesOfFirstAccesses) {
   StrategyChoice choice(Seconds{6e-3, 6.1e-3});
   choice.learn(1);  // from the disk
   choice.learn(6e-3);
   EXPECT_DOUBLE_EQ(choice.seconds(0), 6e-3);
   while (choice.next() == 0) choice.learn(6e-3);
-  choice.learn(8e-3);  // makes its windows
+  choice.learn(8e-3);  // the first access allocates its windows
   make_accesses(choice, 20, {6e-3, 4e-3});
   EXPECT_EQ(choice.next(), 1U);
 }
@@ -136,25 +136,25 @@ TEST(StrategyChoice, IsNotMisledByOneSlowAccess) {
   EXPECT_EQ(choice.next(), 0U);
 }
 
-TEST(StrategyChoice, NoticesWhenTheOtherOneHasBecomeFaster) {
+TEST(StrategyChoice, NoticesThatAnotherStrategyHasBecomeFaster) {
   StrategyChoice choice(Seconds{6e-3, 7e-3});
   make_accesses(choice, 200, {6e-3, 8e-3});
   ASSERT_EQ(choice.next(), 0U);
-  make_accesses(choice, 100, {16e-3, 8e-3});  // cores that no longer share a cache
+  make_accesses(choice, 100, {16e-3, 8e-3});  // as on cores that no longer share a cache
   EXPECT_EQ(choice.next(), 1U);
   make_accesses(choice, 300, {6e-3, 8e-3});
   EXPECT_EQ(choice.next(), 0U);
 }
 
-/// Whatever the ways take, as long as the model is right about which one is the best.
-TEST(StrategyChoice, TrialsCostLittleWhereTheModelIsRight) {
+/// Random times, for which the model predicts the best strategy correctly.
+TEST(StrategyChoice, TrialsCostLittleIfTheModelIsRight) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> factor(1.0, 4.0);
   for (const int count : {1, 3, 6, 12, 50, 200}) {
     double total = 0;
     for (int i = 0; i < 200; ++i) {
       const Seconds seconds{1, factor(random), factor(random), factor(random)};
-      const double sum = program(seconds, seconds, count);
+      const double sum = program_seconds(seconds, seconds, count);
       const double alone = count + 0.5;
       total += sum / alone / 200;
       EXPECT_LE(sum, alone * 1.35) << count;
@@ -163,23 +163,23 @@ TEST(StrategyChoice, TrialsCostLittleWhereTheModelIsRight) {
   }
 }
 
-TEST(StrategyChoice, LearningPaysWhereTheModelIsWrong) {
+TEST(StrategyChoice, LearningPaysIfTheModelIsWrong) {
   const Seconds predicted{1, 1.2};
   const Seconds seconds{1, 0.5};
-  EXPECT_EQ(program(predicted, seconds, 6), 6.5);
-  EXPECT_LT(program(predicted, seconds, 50), 0.8 * 50);
-  EXPECT_LT(program(predicted, seconds, 200), 0.6 * 200);
+  EXPECT_EQ(program_seconds(predicted, seconds, 6), 6.5);
+  EXPECT_LT(program_seconds(predicted, seconds, 50), 0.8 * 50);
+  EXPECT_LT(program_seconds(predicted, seconds, 200), 0.6 * 200);
 }
 
 TEST(StrategyChoice, IsTheSameForTheSameTimes) {
-  StrategyChoice one(Seconds{5e-3, 7e-3, 8e-3});
-  StrategyChoice two(Seconds{5e-3, 7e-3, 8e-3});
+  StrategyChoice first(Seconds{5e-3, 7e-3, 8e-3});
+  StrategyChoice second(Seconds{5e-3, 7e-3, 8e-3});
   double seconds = 3e-3;
   for (int i = 0; i < 1000; ++i) {
-    ASSERT_EQ(one.next(), two.next());
+    ASSERT_EQ(first.next(), second.next());
     seconds = seconds > 9e-3 ? seconds / 7 : seconds * 1.37;
-    one.learn(seconds);
-    two.learn(seconds);
+    first.learn(seconds);
+    second.learn(seconds);
   }
 }
 

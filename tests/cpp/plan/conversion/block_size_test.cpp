@@ -1,5 +1,5 @@
-// The block size of a conversion where enumeration helps no more: long dimensions against a walk over all cuts, and
-// cost. That it is the shortest run of any message is checked pair by pair in conversion_test.cpp.
+// The block size of conversions, also of dimensions that are too long for enumeration, and its cost.  For many pairs of
+// layouts, conversion_test.cpp checks that it is the shortest run of any message.
 #include "plan/conversion/block_size.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(BlockSize, ShortestRunsOfOneDimension) {
   EXPECT_EQ(block("12 (cyclic(4)) onto (3)", "12 (cyclic(6)) onto (2)"), 2);
   EXPECT_EQ(block("13 (block) onto (3)", "13 (*)"), 3);
   EXPECT_EQ(block("0 (block) onto (3)", "0 (*)"), 0);
-  // The last element is alone on the left, but goes on behind the same gap of 4 on both sides.
+  // The last element is alone in the source, but in both local arrays it directly follows the run before it.
   EXPECT_EQ(block("9 (cyclic(2)) onto (3)", "9 (cyclic(4)) onto (2)"), 2);
 }
 
@@ -40,16 +40,16 @@ TEST(BlockSize, WholeDimensionsFuse) {
   EXPECT_EQ(block("8x12 (*, block) onto (4) order=F", "8x12 (*, *) order=F"), 24);
   EXPECT_EQ(block("8x12 (*, block) onto (4) order=F", "8x12 (*, *)"), 1);
   EXPECT_EQ(block("4x6x5 (*, block, *) onto (2)", "4x6x5 (*, block, *) onto (2)"), 60);
-  // Column 0 is whole on both sides and fuses; the other columns are not.
+  // Column 0 is complete in one rank on both sides and fuses; the other columns are not.
   EXPECT_EQ(block("9x7 (*, gen_block(1, 3, 3)) onto (3)", "9x7 (*, gen_block(1, 6)) onto (2)"), 3);
 }
 
-TEST(BlockSize, NeverLongerThanTheShortestMessageOfRandomLongDimensions) {
+TEST(BlockSize, IsTheShortestRunOfRandomLongDimensions) {
   std::mt19937_64 random(5);
   for (std::int64_t n = 0; n < 1500 / oracle::kThinning; ++n) {
     const auto size = static_cast<std::int64_t>(200 + random() % 1200);
-    const auto pick = [&](std::int64_t most) {
-      return 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+    const auto pick = [&](std::int64_t max) {
+      return 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max));
     };
     const auto layout = [&]() -> Layout {
       const std::int64_t extent = pick(9) + 1;
@@ -76,7 +76,7 @@ TEST(BlockSize, NeverLongerThanTheShortestMessageOfRandomLongDimensions) {
   }
 }
 
-TEST(BlockSize, CostsNothingOnLongDimensions) {
+TEST(BlockSize, TheCostDoesNotDependOnTheDimension) {
   const std::clock_t start = std::clock();
   EXPECT_EQ(block("1000000000000007 (*)", "1000000000000007 (cyclic(2)) onto (3)"), 1);
   EXPECT_EQ(block("1000000000000000 (*)", "1000000000000000 (cyclic(2)) onto (3)"), 2);

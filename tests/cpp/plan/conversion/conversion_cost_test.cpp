@@ -1,5 +1,5 @@
-// The promise that a conversion's cost depends on pieces and partners, never on the number of elements: bytes allocated
-// and time, with every allocation of this program counted.
+// The cost of a conversion depends on pieces and partners, never on the number of elements.  The cost is the time and
+// the allocated bytes; every allocation of this program is counted.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -12,7 +12,7 @@ namespace {
 using plait::Layout;
 using plait::Message;
 
-/// The most bytes that were live at a time during `call`, beyond those before it; 0 where they are not counted.
+/// Returns the peak of allocated bytes during `call`, minus those before it; 0 if allocations are not counted.
 template <typename Call>
 std::int64_t measure_peak(Call&& call) {
   const std::int64_t before = allocations::live_bytes();
@@ -38,7 +38,7 @@ TEST(ConversionCost, AMillionRanksAndATrillionElements) {
     EXPECT_EQ(conversion.block(), 1);
   });
   EXPECT_LT(peak, 1 << 20);
-  // The library's allocations are counted.
+  // Checks that the allocations of the library are counted.
   if (!oracle::kSanitized) {
     EXPECT_GE(peak, 2000 * static_cast<std::int64_t>(sizeof(Message)));
   }
@@ -46,7 +46,7 @@ TEST(ConversionCost, AMillionRanksAndATrillionElements) {
   EXPECT_LT(seconds, oracle::kSanitized ? 1 : 0.05);
 }
 
-TEST(ConversionCost, TheSameForAnyNumberOfElements) {
+TEST(ConversionCost, IsTheSameForAnyNumberOfElements) {
   for (const auto& [from, to] : {std::pair{"(cyclic(6)) onto (5)", "(cyclic(4)) onto (7)"},
                                  std::pair{"(cyclic) onto (64)", "(cyclic(3)) onto (10)"}}) {
     std::int64_t first = 0;
@@ -61,7 +61,7 @@ TEST(ConversionCost, TheSameForAnyNumberOfElements) {
         }
       });
       if (first == 0) first = peak;
-      // Ragged ends differ a little.
+      // Ragged ends make a small difference.
       EXPECT_LE(peak, first + first / 2 + 512) << size;
       EXPECT_LT(peak, 64 << 10);
     }
@@ -70,7 +70,7 @@ TEST(ConversionCost, TheSameForAnyNumberOfElements) {
 
 TEST(ConversionCost, ManyCoordinatesOnBothSides) {
   const std::clock_t start = std::clock();
-  // Strides of about 10^12 on both sides: one rank meets a handful of the million others.
+  // With strides of about 10^12 on both sides, a rank has common elements with only a few of the million others.
   const plait::Conversion conversion(Layout::parse("1000000000000000 (cyclic(1000000)) onto (1000000)"),
                                      Layout::parse("1000000000000000 (cyclic(1000003)) onto (999983)"));
   const std::int64_t peak = measure_peak([&] {

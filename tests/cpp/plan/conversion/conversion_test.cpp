@@ -1,4 +1,4 @@
-// Conversions against the element-by-element count: messages, runs and the block size of many pairs of layouts.
+// Messages, runs and block sizes of conversions between many pairs of layouts, compared with a count of all elements.
 #include "plait/conversion.hpp"
 
 #include <gtest/gtest.h>
@@ -23,10 +23,10 @@ using plait::Order;
 struct MappedLayout {
   Layout layout;
   oracle::ArrayMap map;
-  explicit MappedLayout(Layout given) : layout(std::move(given)), map(oracle::make_map(layout)) {}
+  explicit MappedLayout(Layout mapped) : layout(std::move(mapped)), map(oracle::make_map(layout)) {}
 };
 
-/// sends, receives and block of one pair.
+/// Checks sends(), receives() and block() of one pair.
 void check(const MappedLayout& source, const MappedLayout& target) {
   const oracle::Conversion expected = oracle::conversion(source.map, target.map);
   const plait::Conversion conversion = plait::compose(source.layout, target.layout);
@@ -75,7 +75,7 @@ TEST(Conversion, EveryPairOfOneDimensionalLayouts) {
   }
 }
 
-/// The distributions of the multi-dimensional enumeration; gen_block leaves coordinates empty where there are enough.
+/// Returns the distributions of the multi-dimensional enumeration; some coordinates of gen_block are empty.
 std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
   Extents sizes(at(extent), 0);
   for (std::int64_t c = 0, left = size; c < extent; ++c) {
@@ -90,27 +90,28 @@ std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
 
 std::vector<MappedLayout> make_layouts(const Extents& shape, std::int64_t max_ranks) {
   std::vector<MappedLayout> result;
-  std::vector<Distribution> chosen;
+  std::vector<Distribution> distributions;
   Extents grid;
   const std::function<void(std::int64_t)> choose = [&](std::int64_t left) {
-    const std::size_t d = chosen.size();
+    const std::size_t d = distributions.size();
     if (d == shape.size()) {
       for (const Order ranks : {Order::kC, Order::kFortran}) {
         if (ranks == Order::kFortran && grid.size() < 2) continue;
         for (const Order order : {Order::kC, Order::kFortran})
-          if (order == Order::kC || shape.size() > 1) result.emplace_back(Layout(shape, chosen, grid, ranks, order));
+          if (order == Order::kC || shape.size() > 1)
+            result.emplace_back(Layout(shape, distributions, grid, ranks, order));
       }
       return;
     }
-    chosen.push_back(Distribution::collapsed());
+    distributions.push_back(Distribution::collapsed());
     choose(left);
-    chosen.pop_back();
+    distributions.pop_back();
     for (std::int64_t extent = 2; extent <= left; ++extent) {
       grid.push_back(extent);
       for (const Distribution& distribution : kinds(shape[d], extent)) {
-        chosen.push_back(distribution);
+        distributions.push_back(distribution);
         choose(left / extent);
-        chosen.pop_back();
+        distributions.pop_back();
       }
       grid.pop_back();
     }
@@ -191,8 +192,8 @@ TEST(Conversion, ExplainsItself) {
   EXPECT_NE(large.explain().find("rank 0  sends 120 elements in 4 messages"), std::string::npos) << large.explain();
 }
 
-/// Moves the local arrays of all ranks through the pieces of a conversion.
-std::vector<std::vector<int>> move_through(const Layout& source, const Layout& target,
+/// Copies the local arrays of all ranks by the pieces of a conversion.
+std::vector<std::vector<int>> copy_through(const Layout& source, const Layout& target,
                                            const std::vector<std::vector<int>>& parts) {
   std::vector<std::vector<int>> result;
   for (std::int64_t rank = 0; rank < target.size(); ++rank) result.emplace_back(at(target.local_elements(rank)), -1);
@@ -237,7 +238,7 @@ std::vector<std::vector<int>> make_parts(const MappedLayout& mapped) {
   return parts;
 }
 
-TEST(Conversion, MovingInTwoStepsIsMovingInOne) {
+TEST(Conversion, TwoConversionsEqualOneComposed) {
   std::mt19937_64 random(3);
   for (const Extents& shape : {Extents{11}, Extents{5, 4}, Extents{3, 4, 2}, Extents{0, 3}}) {
     const std::vector<MappedLayout> layouts = make_layouts(shape, 6);
@@ -247,11 +248,11 @@ TEST(Conversion, MovingInTwoStepsIsMovingInOne) {
       const MappedLayout& c = layouts[random() % layouts.size()];
       SCOPED_TRACE(oracle::spelled(a.layout) + "  to  " + oracle::spelled(b.layout) + "  to  " +
                    oracle::spelled(c.layout));
-      const auto at_b = move_through(a.layout, b.layout, make_parts(a));
+      const auto at_b = copy_through(a.layout, b.layout, make_parts(a));
       ASSERT_EQ(at_b, make_parts(b));
-      ASSERT_EQ(move_through(b.layout, c.layout, at_b), make_parts(c));
-      ASSERT_EQ(move_through(a.layout, c.layout, make_parts(a)), make_parts(c));
-      ASSERT_EQ(move_through(b.layout, a.layout, at_b), make_parts(a));
+      ASSERT_EQ(copy_through(b.layout, c.layout, at_b), make_parts(c));
+      ASSERT_EQ(copy_through(a.layout, c.layout, make_parts(a)), make_parts(c));
+      ASSERT_EQ(copy_through(b.layout, a.layout, at_b), make_parts(a));
       if (testing::Test::HasFailure()) return;
     }
   }

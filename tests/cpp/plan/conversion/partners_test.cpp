@@ -1,4 +1,5 @@
-// Who has something in common with whom, on sizes where planning takes its short cuts, against a walk over all indices.
+// The ranks that have common elements, for sizes at which planning takes short cuts; compared with a walk over all
+// indices.
 #include "plan/conversion/partners.hpp"
 
 #include <gtest/gtest.h>
@@ -17,15 +18,15 @@ using plait::Extents;
 using plait::Layout;
 using plait::Message;
 
-std::vector<Message> counted(const Layout& source, const Layout& target, std::int64_t rank) {
-  std::map<std::int64_t, Message> actual;
+std::vector<Message> expected_sends(const Layout& source, const Layout& target, std::int64_t rank) {
+  std::map<std::int64_t, Message> messages;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> last;  // positions of the last element of each message
-  const plait::IndexSet own = source.index_sets(rank)[0];
-  for (std::int64_t a = 0; a < own.size(); ++a) {
-    const Extents index{own.at(a)};
+  const plait::IndexSet owned_set = source.index_sets(rank)[0];
+  for (std::int64_t a = 0; a < owned_set.size(); ++a) {
+    const Extents index{owned_set.at(a)};
     const std::int64_t receiver = target.owner(index);
     const std::int64_t b = target.to_local(index, receiver)[0];
-    Message& message = actual[receiver];
+    Message& message = messages[receiver];
     message.rank = receiver;
     ++message.elements;
     const auto before = last.find(receiver);
@@ -33,7 +34,7 @@ std::vector<Message> counted(const Layout& source, const Layout& target, std::in
     last[receiver] = {a, b};
   }
   std::vector<Message> result;
-  for (const auto& [receiver, message] : actual) result.push_back(message);
+  for (const auto& [receiver, message] : messages) result.push_back(message);
   return result;
 }
 
@@ -52,7 +53,7 @@ const char* const kTexts[] = {
     "(indirect(0*3, 2, 1*2, 3, ...)) onto (4)",
 };
 
-TEST(Partners, AreFoundWithoutLookingAtIndices) {
+TEST(Partners, AreComputedWithoutAWalkOverIndices) {
   const std::int64_t size = 2963;
   for (const char* source_text : kTexts)
     for (const char* target_text : kTexts) {
@@ -61,21 +62,21 @@ TEST(Partners, AreFoundWithoutLookingAtIndices) {
       SCOPED_TRACE(std::string(source_text) + " -> " + target_text);
       const plait::Conversion conversion(source, target);
       for (const std::int64_t rank : {std::int64_t{0}, source.size() / 2, source.size() - 1}) {
-        ASSERT_EQ(conversion.sends(rank), counted(source, target, rank));
+        ASSERT_EQ(conversion.sends(rank), expected_sends(source, target, rank));
       }
     }
 }
 
-TEST(Partners, OneWalkFindsWhatPairsDo) {
+TEST(Partners, AWalkOverOwnersMatchesPairwiseIntersections) {
   const Extents shape{700000};
   const Layout source = Layout::parse("(cyclic(97)) onto (101)", shape);
   const Layout target = Layout::parse("(cyclic(103)) onto (107) source=(3)", shape);
   ASSERT_TRUE(plait::plan::owner_walk_is_cheaper(source.index_set(0, 5), plait::layout::get_owner_map(target, 0)));
   for (const std::int64_t rank : {0, 50, 100}) {
-    const plait::IndexSet own = source.index_set(0, rank);
-    for (const auto& owned : plait::plan::owned_pieces(own, plait::layout::get_owner_map(target, 0)))
-      ASSERT_EQ(owned.pieces, plait::plan::intersect(own, target.index_set(0, owned.coordinate)));
-    ASSERT_EQ(plait::Conversion(source, target).sends(rank), counted(source, target, rank));
+    const plait::IndexSet owned_set = source.index_set(0, rank);
+    for (const auto& owned : plait::plan::owned_pieces(owned_set, plait::layout::get_owner_map(target, 0)))
+      ASSERT_EQ(owned.pieces, plait::plan::intersect(owned_set, target.index_set(0, owned.coordinate)));
+    ASSERT_EQ(plait::Conversion(source, target).sends(rank), expected_sends(source, target, rank));
   }
 }
 

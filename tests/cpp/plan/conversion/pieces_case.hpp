@@ -1,4 +1,4 @@
-// Intersections of index sets, expanded into one entry for each common index.
+// Helpers of tests of intersections of index sets, which are expanded into one entry for each common index.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace oracle {
 using plait::plan::Piece;
 using plait::plan::Pieces;
 
-/// Position of each common index in the first set, the second one and the intersection.
+/// The position of each common index in the first set, the second set and the intersection.
 using Triples = std::vector<std::array<std::int64_t, 3>>;
 
 inline Triples expand(const Pieces& pieces) {
@@ -66,7 +66,7 @@ inline void check_tidy(const Pieces& pieces) {
   }
 }
 
-/// Both ends of each piece name the same index on both sides, and the common positions leave no gap.
+/// Checks that both ends of each piece are the same index in both sets, and that the counts of elements match.
 inline void check_positions(const IndexSet& a, const IndexSet& b, const Pieces& pieces) {
   std::int64_t total = 0;
   for (const Piece& piece : pieces) {

@@ -1,4 +1,4 @@
-// Intersections of patterns of several runs a period, and of lists of runs, against lists of indices.
+// Intersections of index sets with several runs in each period, and of lists of runs, compared with lists of indices.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -56,7 +56,7 @@ TEST(PiecesPattern, AllPairsOfSmallSetsOfEveryKind) {
 }
 
 TEST(PiecesPattern, PeriodsThatRepeat) {
-  // Several whole common periods, with ragged ends on both sides; clips that keep the pattern of a longer set.
+  // The sets contain several whole common periods with ragged ends; clipped sets keep the pattern of a longer set.
   std::int64_t count = 0;
   for (std::int64_t bits_a = 2; bits_a <= 6; ++bits_a) {
     for (std::int64_t bits_b = 2; bits_b <= 6; ++bits_b) {
@@ -79,12 +79,12 @@ TEST(PiecesPattern, PeriodsThatRepeat) {
   }
 }
 
-/// A set of random runs that repeat every `stride`, and its members.
-SetCase random_case(std::mt19937_64& random, std::int64_t stride, std::int64_t most, std::int64_t begin,
+/// Returns a set of at most `max_runs` random runs that repeat every `stride`, and its members.
+SetCase random_case(std::mt19937_64& random, std::int64_t stride, std::int64_t max_runs, std::int64_t begin,
                     std::int64_t end) {
   Runs list;
   std::int64_t x = static_cast<std::int64_t>(random()) & 15;
-  while (static_cast<std::int64_t>(list.size()) < most) {
+  while (static_cast<std::int64_t>(list.size()) < max_runs) {
     const std::int64_t length = 1 + (static_cast<std::int64_t>(random()) & 7);
     if (x + length > stride) break;
     list.push_back({x, length});
@@ -93,14 +93,14 @@ SetCase random_case(std::mt19937_64& random, std::int64_t stride, std::int64_t m
   std::vector<bool> member(at(stride), false);
   for (const plait::Run& run : list)
     for (std::int64_t i = 0; i < run.length; ++i) member[at(run.begin + i)] = true;
-  SetCase created{IndexSet::periodic(0, stride, list, begin, end), {}};
+  SetCase result{IndexSet::periodic(0, stride, list, begin, end), {}};
   for (std::int64_t i = begin; i < end; ++i)
-    if (member[at(i % stride)]) created.list.push_back(i);
-  return created;
+    if (member[at(i % stride)]) result.list.push_back(i);
+  return result;
 }
 
-TEST(PiecesPattern, RandomPeriodsWalkedAndSolved) {
-  // Strides with a large common divisor and few runs are solved for; many runs or long ones are walked.
+TEST(PiecesPattern, RandomPeriodsByWalksAndCongruences) {
+  // Few runs, and strides with a large common divisor, are solved by congruences; many or long runs need a walk.
   std::mt19937_64 random(3);
   for (std::int64_t n = 0; n < 1500 / oracle::kThinning; ++n) {
     const std::int64_t g = 1 + static_cast<std::int64_t>(random() % 60);
@@ -126,7 +126,7 @@ TEST(PiecesPattern, LargeValues) {
   const IndexSet elevens = IndexSet::periodic(kHuge, 11, {{1, 1}, {5, 4}}, 0, INT64_MAX);
   check_positions(threes, elevens, intersect(threes, elevens));
   EXPECT_EQ(elements(intersect(threes, elevens)), plait::intersection(threes, elevens).size());
-  // Strides whose common period passes 2^63 by far.
+  // Strides whose common period far exceeds 2^63.
   const IndexSet a = IndexSet::periodic(0, kHuge / 3, {{0, 10}, {100, 10}, {kHuge / 4, 1000}}, 0, INT64_MAX);
   const IndexSet b = IndexSet::periodic(0, kHuge / 3 - 1, {{3, 10}, {102, 10}, {kHuge / 4 + 7, 1}}, 0, INT64_MAX);
   const Pieces few = intersect(a, b);
@@ -137,14 +137,14 @@ TEST(PiecesPattern, LargeValues) {
   EXPECT_EQ(elements(few), expected);
 }
 
-TEST(PiecesPattern, CostsNothingOnLongDimensions) {
+TEST(PiecesPattern, TheCostDoesNotDependOnTheDimension) {
   constexpr std::int64_t kMax = 1'000'000'000'000'000;
   constexpr std::int64_t kRounds = 200;
   const std::clock_t start = std::clock();
   std::size_t pieces = 0;
   for (std::int64_t i = 0; i < kRounds; ++i) {
     const IndexSet a = IndexSet::periodic(0, 1'000'000, {{i, 3}, {1000, 2}, {500'000, 7}}, 0, kMax);
-    // A large common divisor, coprime periods past the range, and short periods.
+    // A large common divisor, coprime periods with a common period beyond the range, and short periods.
     const IndexSet b = IndexSet::periodic(i, 1'200'000, {{0, 5}, {70, 1}, {90'001, 3}}, 0, kMax);
     const IndexSet c = IndexSet::periodic(0, 999'999'937, {{0, 4}, {999, 4}}, 0, kMax);
     const IndexSet d = IndexSet::periodic(0, 64, {{0, 4}, {9, 4}, {40, 1}}, i, kMax);
@@ -158,8 +158,8 @@ TEST(PiecesPattern, CostsNothingOnLongDimensions) {
   EXPECT_LT(seconds, oracle::kSanitized ? 10 : 0.2);
 }
 
-TEST(PiecesPattern, ListsCostTheirRuns) {
-  // Two lists of a hundred thousand runs that repeat nowhere, and small parts of them.
+TEST(PiecesPattern, TheCostOfListsDependsOnTheirRuns) {
+  // Two lists of a hundred thousand runs without repetition, and small parts of one of them.
   Runs squares;
   Runs cubes;
   std::int64_t x = 0;

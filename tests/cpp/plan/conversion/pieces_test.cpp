@@ -1,4 +1,4 @@
-// Intersections of index sets against lists, and on sizes where no list would fit.
+// Intersections of index sets, compared with lists, and for sizes that are too large for lists.
 #include "plan/conversion/pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(Pieces, IntersectionsOfAllPairsOfSmallSets) {
 }
 
 TEST(Pieces, LongPeriodsThatRepeat) {
-  // Sets that hold several whole periods, with ragged ends on both sides.
+  // Sets that contain several whole periods, with ragged ends on both sides.
   for (std::int64_t stride_a = 2; stride_a <= 9; ++stride_a) {
     for (std::int64_t stride_b = 2; stride_b <= 9; ++stride_b) {
       for (std::int64_t length_a = 1; length_a < stride_a; ++length_a) {
@@ -140,7 +140,7 @@ TEST(Pieces, Congruences) {
   EXPECT_EQ(inverse, 1);
 }
 
-TEST(Pieces, LargeStridesTakeTimeByPiecesNotByIndices) {
+TEST(Pieces, TheCostDependsOnPiecesNotOnIndices) {
   const std::clock_t start = std::clock();
   constexpr std::int64_t kMax = 1'000'000'000'000'000;
   std::mt19937_64 random(11);
@@ -148,8 +148,8 @@ TEST(Pieces, LargeStridesTakeTimeByPiecesNotByIndices) {
     return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
   };
   for (std::int64_t n = 0; n < 300 / oracle::kThinning; ++n) {
-    // A few coordinates on one side, so that their intersections with one set of the other side must add up to that
-    // set.
+    // One side has few coordinates, so that all their intersections with a set of the other side can be added up to
+    // that set.
     const std::int64_t size = pick(kMax / 2, kMax);
     const Layout b({size}, {Distribution::cyclic(pick(1, 40))}, {pick(2, 12)});
     const Layout a({size}, {Distribution::cyclic(pick(1, 60))}, {pick(1, 1'000'000'000)});
@@ -171,7 +171,7 @@ TEST(Pieces, LargeStridesTakeTimeByPiecesNotByIndices) {
 
 TEST(Pieces, CommonPeriodsPastTwoToThe63) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
-  // Coprime strides: the common period is about 10^22 and at most one pair of blocks meets in 10^15 indices.
+  // Coprime strides: the common period is about 10^22, and at most one pair of blocks intersects in 10^15 indices.
   const IndexSet a = IndexSet::blocks(5, 2, 100'000'000'003, 1'000'000'000'000'000);
   const IndexSet b = IndexSet::blocks(6, 3, 100'000'000'019, 1'000'000'000'000'000);
   const Pieces few = intersect(a, b);

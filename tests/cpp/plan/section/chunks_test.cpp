@@ -1,4 +1,4 @@
-// Arrays in chunks: sections, shares and windows against lists of elements.
+// Arrays in chunks: sections, shares and windows, compared with lists of elements.
 #include "plan/section/chunks.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using plait::plan::RankElements;
 using plait::plan::Section;
 using plait::plan::Strategy;
 
-/// Elements of a section in file order: where they lie in the file, and their index in the section.
+/// The elements of a section in file order: their position in the file, and their index in the section.
 using Elements = std::map<std::int64_t, Extents>;
 
 Elements list_elements(const access_case::Case& access, const Extents& chunk, const Extents& shard) {
@@ -53,7 +53,8 @@ Elements list_elements(const access_case::Case& access, const Extents& chunk, co
   return result;
 }
 
-/// Every range of positions is cut into boxes and stretches of the file that have its elements, each once.
+/// Checks that every range of positions is divided into boxes, and into runs of the file, which contain each of its
+/// elements once.
 void check_section(const Section& section, const Elements& elements) {
   std::vector<std::int64_t> files;
   std::vector<Extents> indices;
@@ -79,12 +80,12 @@ void check_section(const Section& section, const Elements& elements) {
         for (std::size_t d = 0; d < box.lo.size(); ++d) shape.push_back(box.hi[d] - box.lo[d]);
         oracle::for_each_index(shape, [&](const Extents& index) {
           std::int64_t position = begin + box.position;
-          Extents there = box.lo;
+          Extents box_index = box.lo;
           for (std::size_t d = 0; d < index.size(); ++d) {
             position += index[d] * box.strides[d];
-            there[d] += index[d];
+            box_index[d] += index[d];
           }
-          ASSERT_EQ(indices[at(position)], there);
+          ASSERT_EQ(indices[at(position)], box_index);
           ++seen;
         });
       }
@@ -93,7 +94,7 @@ void check_section(const Section& section, const Elements& elements) {
   }
 }
 
-/// Shares and windows are of whole chunks and hold each position once; a window is only cut where no chunk fits.
+/// Checks that shares and windows are whole chunks that contain each position once; only larger chunks are divided.
 void check_shares(const AccessPlan& plan) {
   const Chunks& chunks = *plan.section().chunks;
   std::int64_t next = 0;
@@ -106,7 +107,7 @@ void check_shares(const AccessPlan& plan) {
     for (std::int64_t number = 0; number < plan.windows(); ++number) {
       const PositionRange window = plan.window(reader, number);
       ASSERT_LE(window.size(), plan.window_elements());
-      ASSERT_FALSE(ended && !window.empty()) << "a window is behind one that is empty";
+      ASSERT_FALSE(ended && !window.empty()) << "a window follows an empty one";
       ended = window.empty();
       if (ended) continue;
       ASSERT_EQ(window.begin, next);
@@ -123,7 +124,7 @@ void check_shares(const AccessPlan& plan) {
   ASSERT_EQ(next, plan.section().elements);
 }
 
-/// Each shard is written by one reader.
+/// Checks that each shard is written by one reader.
 void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t buffer) {
   std::map<std::int64_t, std::int64_t> readers;
   std::int64_t position = 0;
@@ -144,16 +145,17 @@ void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t
 
 void check_owners(const AccessPlan& plan, const Elements& elements) {
   for (std::int64_t rank = 0; rank < plan.layout().size(); ++rank) {
-    for (const RankElements& own : plan.owners().holdings(rank)) {
-      std::int64_t owned = plan.section().elements;
+    for (const RankElements& elements_of_rank : plan.owners().holdings(rank)) {
+      std::int64_t next_owned = plan.section().elements;
       std::int64_t position = plan.section().elements;
       for (auto element = elements.rbegin(); element != elements.rend(); ++element) {
-        bool mine = true;
-        for (std::size_t d = 0; d < own.sets.size(); ++d) mine = mine && own.sets[d].contains(element->second[d]);
-        if (mine) owned = position - 1;
-        ASSERT_EQ(plan.owners().next_owned(own.sets, --position), owned)
+        bool is_owned = true;
+        for (std::size_t d = 0; d < elements_of_rank.sets.size(); ++d)
+          is_owned = is_owned && elements_of_rank.sets[d].contains(element->second[d]);
+        if (is_owned) next_owned = position - 1;
+        ASSERT_EQ(plan.owners().next_owned(elements_of_rank.sets, --position), next_owned)
             << "rank " << rank << ", position " << position;
-        if (mine) {
+        if (is_owned) {
           const auto parts = plan.owners().parts({position, position + 1});
           ASSERT_EQ(parts, (std::vector<plait::plan::RankPart>{{rank, 1}}));
         }
@@ -162,7 +164,7 @@ void check_owners(const AccessPlan& plan, const Elements& elements) {
   }
 }
 
-TEST(Chunks, PositionsSharesAndWindowsGoChunkByChunk) {
+TEST(Chunks, PositionsSharesAndWindowsFollowChunks) {
   Random random(5);
   for (int i = 0; i < 1500 / oracle::kThinning; ++i) {
     const access_case::Case access = access_case::random_case(random, pick(random, 1, 4), {1, 8, 5000});
@@ -200,7 +202,7 @@ TEST(Chunks, ThreadsOfAProcessAndReadersShareShards) {
   EXPECT_EQ(plan_access(section, layout, {8, 0, 4, false, true, nullptr, true}, options).readers(), 4);
 }
 
-TEST(Chunks, OfSomeRowsAreThoseOfTheExample) {
+TEST(Chunks, OfSomeRowsMatchTheExample) {
   const Chunks chunks({5, 6}, {2, 4}, {{1, 0}, {1, 1}, {3, 6}});
   ASSERT_EQ(chunks.count(), 4);
   const std::vector<Extents> shapes{{1, 4}, {1, 2}, {2, 4}, {2, 2}};
@@ -216,7 +218,7 @@ TEST(Chunks, OfSomeRowsAreThoseOfTheExample) {
   EXPECT_EQ(chunks.number_at(14), 3);
 }
 
-TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {
+TEST(Chunks, TheCostDoesNotDependOnTheirNumber) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 30;
   const Section section({kLarge, kLarge}, Order::kC, {}, {1, 3});
   EXPECT_EQ(section.chunks->count(), kLarge * ((kLarge + 2) / 3));
@@ -226,7 +228,7 @@ TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {
   EXPECT_EQ(section.chunks->first_position(last), section.elements - kLarge % 3);
 }
 
-TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {
+TEST(Chunks, MayBeLargerThanAWindowIfMemoryAllowsIt) {
   const Section section({4096, 4096}, Order::kC, {}, {1024, 1024});
   const plait::Layout layout({4096, 4096}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
   const AccessPlan large = plan_access(section, layout, {8, 0, 3, false, true}, {});
@@ -234,14 +236,14 @@ TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {
   EXPECT_EQ(large.windows(), 6);  // 16 chunks for 3 readers
   EXPECT_NE(explain(large, "a").find("16 of 8 MiB, each touched by one rank"), std::string::npos)
       << explain(large, "a");
-  AccessOptions little;
-  little.memory_bytes = 1 << 20;
-  const AccessPlan pieces = plan_access(section, layout, {8, 0, 3, false, true}, little);
+  AccessOptions small_memory;
+  small_memory.memory_bytes = 1 << 20;
+  const AccessPlan pieces = plan_access(section, layout, {8, 0, 3, false, true}, small_memory);
   EXPECT_EQ(pieces.window_elements(), 1 << 16);
   EXPECT_EQ(pieces.share(0).size(), 6 * 1024 * 1024);
 }
 
-TEST(Chunks, ThatCannotBeAreRefused) {
+TEST(Chunks, InvalidChunksAreErrors) {
   for (const Extents& chunk : {Extents{4}, Extents{4, 0}, Extents{4, -1}, Extents{1, 1, 1}})
     expect_rejected([&] { Section({10, 6}, Order::kC, {}, chunk); }, "cannot lie in chunks of");
   AccessOptions direct;
