@@ -45,7 +45,7 @@ class Forks : public plait_test::FolderTest {
     ::waitpid(child, &status, 0);
     return status == 0;
   }
-  static bool fails_outside_of(const std::function<void()>& call, int process) {
+  static bool fails_outside(const std::function<void()>& call, int process) {
     try {
       call();
       return false;
@@ -135,10 +135,10 @@ TEST_F(Forks, ANewFileBelongsToTheParent) {
   plait::Request request = file.start_write(layout, part);
   const int parent = ::getpid();
   EXPECT_TRUE(in_child([&] {
-    const bool all =
-        fails_outside_of([&] { file.close(); }, parent) && fails_outside_of([&] { request.wait(); }, parent) &&
-        fails_outside_of([&] { stream.tell(); }, parent) && fails_outside_of([&] { plan.run(part, target); }, parent) &&
-        fails_outside_of([&] { file.write(layout, part); }, parent) && !file.is_open() && !stream.is_open();
+    const bool all = fails_outside([&] { file.close(); }, parent) && fails_outside([&] { request.wait(); }, parent) &&
+                     fails_outside([&] { stream.tell(); }, parent) &&
+                     fails_outside([&] { plan.run(part, target); }, parent) &&
+                     fails_outside([&] { file.write(layout, part); }, parent) && !file.is_open() && !stream.is_open();
     file.abandon();
     {
       const plait::Stream gone = std::move(stream);

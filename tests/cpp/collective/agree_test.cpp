@@ -28,7 +28,8 @@ struct AgreedErrors {
 };
 
 /// Runs an agreement in which `act(rank)` may throw the error of a rank. Checks that all workers get the same error.
-AgreedErrors run_agreement(int workers, const std::vector<std::string>& calls, Mine&& act) {
+template <typename Act>
+AgreedErrors run_agreement(int workers, const std::vector<std::string>& calls, Act&& act) {
   const auto count = static_cast<std::size_t>(workers);
   AgreedErrors errors{std::vector<std::string>(count), std::vector<ErrorKind>(count), std::vector<int>(count)};
   run_team(workers, [&](Transport& transport) {

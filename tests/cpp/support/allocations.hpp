@@ -15,6 +15,7 @@ bool failed();
 /// Makes allocation `number` fail, counted from 1 over all threads.
 void fail_anywhere_at(std::int64_t number);
 /// Lets all later allocations succeed. Returns true if one has failed since fail_anywhere_at().
+bool failed_anywhere();
 
 /// The number of allocated bytes, and its maximum since restart_peak(). Both are always 0 under sanitizers, which
 /// replace the allocator.

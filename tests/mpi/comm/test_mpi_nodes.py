@@ -99,9 +99,8 @@ def test_nodes_read_for_themselves(apart, request, shared, empty):
     apart.Barrier()
     with plait.open(shared / "a.npy", comm=apart) as file:
         explained = file.explain(layout)
-        if (
-            apart.size == 4 and len(set(nodes)) == 2 and not empty
-        ):  # with other sizes the cost model may choose otherwise
+        # With other sizes the cost model may choose otherwise.
+        if apart.size == 4 and len(set(nodes)) == 2 and not empty:
             assert "of 4 in each of 2 nodes" in explained
         for number in range(12):
             for current in (layout, other):

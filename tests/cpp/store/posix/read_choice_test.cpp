@@ -20,14 +20,15 @@ struct Disk {
   double through_processor = 0;
 
   /// Makes requests as `choice` decides; returns how many of them went past the cache.
-  int went_past = 0;
-  for (int i = 0; i < count; ++i) {
-    const bool is_past = choice.goes_past(min_gain);
-    went_past += is_past ? 1 : 0;
-    choice.learn(is_past, {is_past ? past : through, is_past ? 0 : through_processor}, kRequestBytes);
+  int requests(ReadChoice& choice, int count) const {
+    int went_past = 0;
+    for (int i = 0; i < count; ++i) {
+      const bool is_past = choice.goes_past(min_gain);
+      went_past += is_past ? 1 : 0;
+      choice.learn(is_past, {is_past ? past : through, is_past ? 0 : through_processor}, kRequestBytes);
+    }
+    return went_past;
   }
-  return went_past;
-}
 };
 
 TEST(ReadChoice, TriesBothWaysAlternately) {

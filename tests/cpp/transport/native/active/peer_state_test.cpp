@@ -17,8 +17,8 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Texts of transitions: the new state (U untried, C connecting, A waiting for another attempt, T connected, G gone),
-/// the action (kActs, in the order of PeerAction), and `!` if the loss of the rank is reported to all. `C>`: connecting,
-/// by a new attempt.
+/// the action (kActs, in the order of PeerAction), and `!` if the loss of the rank is reported to all. `C>` means
+/// connecting by a new attempt.
 constexpr std::string_view kLetters = "UCATG";
 constexpr std::array<std::string_view, 7> kActs{"", ">", "~", "+", "x", "s", "."};
 
