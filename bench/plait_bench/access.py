@@ -31,7 +31,7 @@ class Access:
     """
 
     def __init__(self, comm: MPI.Intracomm, job: Job, cell: Cell, accesses: list[str]) -> None:
-        """Open the job's file in all ways that `accesses` names."""
+        """Open the job's file once for each way of access that `accesses` names."""
         case, path = job.case, Path(job.path)
         self._comm, self._path, self._case, self._conditions = comm, path, case, job.conditions
         self._dtype = np.dtype(case.dtype)
@@ -101,7 +101,7 @@ class Access:
             if self._comm.rank == 0:
                 drop_file(self._path)
             self._comm.Barrier()
-            # Opened anew, as by a program that begins: Plait caches data that is requested a second time.
+            # Reopen the files, as a new program would: Plait caches data that is requested a second time.
             self._open_files()
 
     def set_view(self) -> None:
@@ -124,7 +124,7 @@ class Access:
         actions[access]()
 
     def last_times(self, access: str) -> dict[str, float] | None:
-        """Return where the time of this rank's last access went; None for those that are not Plait's files'."""
+        """Return the times of the phases of this rank's last access; None if it was not an access of a Plait file."""
         files = {OPTIMAL: self._file, TOTAL: self._file, DIRECT: self._direct}
         file = files.get(access)
         return None if file is None else file.last_times()
@@ -160,7 +160,7 @@ class Access:
     def correct(self, access: str) -> bool:
         """Return whether this rank has every byte that the access should have transferred."""
         if access in (PLAIN, DISK):
-            return True  # these measure the disk, and keep no data
+            return True  # these measure the disk and discard the data
         if access == REDISTRIBUTION:
             assert self._converted is not None
             expected = self._expected[0] if self._case.operation == "read" else self._outer

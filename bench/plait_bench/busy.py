@@ -1,4 +1,4 @@
-"""Programs that compute in parallel to the measurements, like those of other users."""
+"""Programs that compute while measurements run, like programs of other users on the same machine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from contextlib import contextmanager
 
 import plait
 
-# Ends itself with the program that started it, whichever way that ends.
+# The program ends when its parent has ended for any reason, a kill included: the kernel then gives it another parent.
 _SOURCE = "import os\nbegun = os.getppid()\nwhile os.getppid() == begun:\n    for _ in range(100000): pass\n"
 
 
 @contextmanager
 def busy_programs(count: int) -> Iterator[None]:
-    """Run `count` of them, each on a core of its own, until the block ends.
+    """Run `count` programs, each pinned to a different core, until the `with` block ends.
 
-    errors  plait.ArgumentError: more than this program has cores
+    errors  plait.ArgumentError: `count` exceeds the cores that this program may use
     """
     cores = sorted(os.sched_getaffinity(0))
     if count > len(cores):
@@ -33,6 +33,6 @@ def busy_programs(count: int) -> Iterator[None]:
     try:
         yield
     finally:
-        for one in running:
-            one.kill()
-            one.wait()
+        for process in running:
+            process.kill()
+            process.wait()

@@ -17,7 +17,7 @@ class Cell:
     """The distribution of rows and of columns, as in layouts."""
 
     def grid(self, ranks: int) -> tuple[int, int]:
-        """Return the ranks along rows and columns, 1 where a dimension is not distributed."""
+        """Return the numbers of ranks along rows and columns; 1 for a dimension that is not distributed."""
         if self.dist[0] == "*":
             return 1, ranks
         if self.dist[1] == "*":
@@ -58,5 +58,5 @@ def near_square(ranks: int) -> tuple[int, int]:
 
 
 def by_name(name: str) -> Cell:
-    """Return the cell of that name."""
+    """Return the cell with a name."""
     return next(cell for cell in CELLS if cell.name == name)

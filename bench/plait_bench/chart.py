@@ -1,4 +1,4 @@
-"""The results as a chart: one panel a case, one group of bars a distribution, time on a logarithmic scale."""
+"""The results as a chart: a panel per case, a group of bars per distribution, and time on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plait_bench.text import factor, milliseconds
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, and hatches for print.
+# Okabe and Ito's colours, which colour-blind readers can distinguish, and hatches for print.
 _SERIES = (
     (TOTAL, "Plait", "#0072b2", ""),
     (DIRECT, "Plait, each rank its own runs", "#56b4e9", "//"),

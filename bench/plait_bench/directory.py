@@ -1,4 +1,4 @@
-"""The directory of the records of `plait bench columbus`, the same on every rank after each synchronization."""
+"""The directory of the records of `plait bench columbus`, which is identical on all ranks after Changes.share()."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from mpi4py import MPI
 
 Numbers = npt.NDArray[np.int64]
 
-_GRAIN = 512
+_GRAIN = 512  # bytes; offsets and capacities are multiples of it
 _SPARE = 1.2  # the factor by which a record may grow before it has to move
 
 
 @dataclass(eq=False)
 class Directory:
-    """Offset, bytes, capacity and version of each record of a file.
+    """Offset, size, capacity and version of each record of a file; all but the version are in bytes.
 
-    A record stays where it is while its bytes fit into its capacity. A record that outgrows it moves to the end of the
-    file, with the capacity of the largest possible record. Slots at the end are distributed over the ranks in turn, so
-    that ranks need not communicate.
+    A record keeps its offset while it fits into its capacity. A record that outgrows its capacity moves to the end of
+    the file and gets the capacity of the largest possible record. These slots at the end belong to the ranks in turn:
+    with 4 ranks, rank 1 allocates slots 1, 5, 9 …, so that ranks need not communicate.
     """
 
     offset: Numbers
@@ -38,17 +38,17 @@ class Directory:
 
     @property
     def end(self) -> int:
-        """The end of the last capacity."""
+        """The offset after the last slot."""
         return int((self.offset + self.capacity).max(initial=0))
 
 
 class Changes:
-    """The changes of one rank in a directory until the ranks synchronize."""
+    """The changes that one rank makes to a directory between two calls of share()."""
 
-    def __init__(self, directory: Directory, most: int, comm: MPI.Intracomm) -> None:
-        """`most` is the maximum bytes of a record."""
+    def __init__(self, directory: Directory, max_bytes: int, comm: MPI.Intracomm) -> None:
+        """`max_bytes` is the maximum size of a record."""
         self._directory, self._comm = directory, comm
-        self._stride = -(-most // _GRAIN) * _GRAIN
+        self._stride = -(-max_bytes // _GRAIN) * _GRAIN
         self._next = directory.end + comm.rank * self._stride
         self._changed = np.zeros(directory.size.size, np.int64)
         self.moved = 0
@@ -71,9 +71,9 @@ class Changes:
         self._comm.Allreduce(self._changed, times)
         for field in fields(Directory):
             values = getattr(self._directory, field.name)
-            mine = np.where(self._changed > 0, values, 0)
-            everyone = np.empty_like(mine)
-            self._comm.Allreduce(mine, everyone)
-            # A record that several ranks changed is an error of the caller, which is visible in `times`.
-            np.copyto(values, everyone, where=times > 0)
+            changed = np.where(self._changed > 0, values, 0)
+            merged = np.empty_like(changed)
+            self._comm.Allreduce(changed, merged)
+            # The sum is right only if one rank has changed the record; the caller sees violations in `times`.
+            np.copyto(values, merged, where=times > 0)
         return times

@@ -13,7 +13,7 @@ from plait_bench.text import NOTHING, rate, three_digits, titled_table
 
 
 def between_hosts(result: CaseResult) -> list[RenderableType]:
-    """Return a table of transferred bytes, with the minimum and the rate of MPI; empty if all ranks share a host."""
+    """Return a table of the bytes between hosts, the minimum, and the share of MPI's rate; empty with a single host."""
     if result.hosts == 1:
         return []
     fastest = min((time for cell in result.cells if (time := cell.median(TOTAL))), default=0.0)

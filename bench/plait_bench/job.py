@@ -12,12 +12,12 @@ Operation = Literal["read", "write"]
 # The measured accesses.
 OPTIMAL = "optimal"  # the file's conforming layout
 REDISTRIBUTION = "redistribution"  # between the conforming layout and the requested one, in memory
-TOTAL = "total"  # the requested layout, with the strategy chosen by Plait
-DIRECT = "direct"  # the requested layout, each rank its own runs
+TOTAL = "total"  # the requested layout, with the strategy that Plait chooses
+DIRECT = "direct"  # the requested layout, each rank reading or writing its own runs
 FORTRAN = "fortran"  # as TOTAL, by pread and pwrite from Fortran
 MPI_IO = "mpi-io"  # the requested layout, by darray file type and collective calls
 PLAIN = "plain"  # the whole file from its beginning to its end, by one rank
-DISK = "disk"  # the same without the page cache: the rate of the disk
+DISK = "disk"  # like PLAIN, but without the page cache: the rate of the disk
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class SavedJob:
 
     @classmethod
     def from_fields(cls: type[AnyJob], fields: dict[str, Any]) -> AnyJob:
-        """Return the job of which these are the fields, as JSON holds them."""
+        """Return the job with these fields, which were read from JSON."""
         return cls(**fields)
 
 
@@ -69,7 +69,7 @@ class Conditions:
 
 
 USUAL = Conditions()
-"""The usual limit of memory, the file cached."""
+"""The default memory limit, with the file in the page cache."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class Job(SavedJob):
     cells: list[str]
     rounds: int
     trial: bool
-    """Measure each access just once, telling before each, so that the driver can end one that takes too long."""
+    """Measure each access only once and report its start, so that the driver can abort one that takes too long."""
     accesses: list[str]
     skip: list[tuple[str, str]]
-    """(cell, access) that are not measured, for they were tried already or take too long."""
+    """Pairs (cell, access) that are skipped, because they were already tried or take too long."""
     limit: float
     """Seconds after which a rank ends itself if the driver is gone."""
     conditions: Conditions = USUAL

@@ -1,6 +1,6 @@
-"""A disk with a limited number of bytes and requests per second: a file system of its own on a loop device.
+"""A disk with a limited number of bytes and requests per second: a separate file system on a loop device.
 
-The limits are those of the block device: data in the page cache is read without limits, as for any disk.
+The limits apply to the block device: as with any disk, data in the page cache is read without limits.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class Limits:
 
     @classmethod
     def parse(cls, text: str) -> Limits:
-        """Return the limits that a text such as ``40MB/s,400`` says.  errors  plait.ArgumentError"""
+        """Return the limits that a text such as ``40MB/s,400`` states.  errors  plait.ArgumentError"""
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMG]B|[KMG]iB)/s\s*,\s*([0-9]+)\s*", text)
         if found is None or float(found[1]) * _UNITS[found[2]] < 1e6 or int(found[3]) < 10:
             raise plait.ArgumentError(f"found '{text}'; {_EXPECTED}, at least 1MB/s and 10 requests")
         return cls(int(float(found[1]) * _UNITS[found[2]]), int(found[3]))
 
     def text(self) -> str:
-        """Return them as `parse` takes them."""
+        """Return the limits in the form that `parse` accepts."""
         return f"{self.rate / 1e6:g}MB/s,{self.requests}"
 
 
 def missing() -> str | None:
-    """Return why a limited disk is impossible here, and what to do; None if it is possible."""
+    """Return why this machine cannot have a limited disk, and what to do about it; None if it can."""
     if os.geteuid() != 0:
         return "only the superuser may make loop devices and limit them; run this as root"
     for tool, package in (("mkfs.ext4", "e2fsprogs"), ("mount", "mount"), ("umount", "mount")):
@@ -76,13 +76,13 @@ def _run(*command: str | Path) -> str:
 
 
 class LimitedDisk:
-    """A mounted file system below a folder; it is removed at the end of the `with`.
+    """A mounted file system below a folder; it is unmounted at the end of the `with`.
 
     errors  plait.StoreError: a tool of the system fails, with its message
     """
 
     def __init__(self, folder: Path, size: int) -> None:
-        """``size`` is in bytes; the blocks are in a file in the folder, and allocated when they are used."""
+        """``size`` is in bytes; a sparse file in the folder holds the blocks, which are allocated on first use."""
         reason = missing()
         if reason is not None:
             raise plait.StoreError(f"there can be no disk of limited rates here: {reason}")
@@ -92,10 +92,11 @@ class LimitedDisk:
         self._device = ""
 
     def __enter__(self) -> LimitedDisk:
-        """Make and mount it, without limits."""
+        """Make and mount the file system, without limits."""
         with self._image.open("wb") as file:
             file.truncate(self._size)
-        # The file system itself writes nothing: it has no journal, and no tables that are filled later.
+        # Without a journal and lazily initialized tables the file system writes nothing on its own behalf, which would
+        # consume a part of the limits.
         features = ["-b", "4096", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard"]
         _run("mkfs.ext4", "-q", "-F", *features, self._image)
         self.folder.mkdir()
@@ -109,13 +110,13 @@ class LimitedDisk:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        """Unmount it."""
+        """Unmount the file system."""
         self._unmount()
 
     def _mount(self) -> None:
         _run("mount", "-o", "loop,noatime", self._image, self.folder)
-        about = os.stat(self.folder).st_dev
-        self._device = f"{os.major(about)}:{os.minor(about)}"
+        device = os.stat(self.folder).st_dev
+        self._device = f"{os.major(device)}:{os.minor(device)}"
 
     def _unmount(self) -> None:
         try:
@@ -127,7 +128,7 @@ class LimitedDisk:
                 _run("umount", self.folder)
 
     def begin_cold(self, limits: Limits) -> None:
-        """Drop it from the page cache, and limit it from now on."""
+        """Drop the disk from the page cache by remounting it, and limit it from now on."""
         self._unmount()
         self._mount()
         self._limit(limits.rate, limits.requests)
@@ -137,7 +138,10 @@ class LimitedDisk:
         self._limit(0, 0)
 
     def _limit(self, rate: int, requests: int) -> None:
-        """Limit it for all of the machine; 0: without limits.  The root group's rule holds for write-back too."""
+        """Limit the disk for all processes of the machine; 0 removes a limit.
+
+        The rule is set in the root group, because the kernel's write-back belongs to that group.
+        """
         for way in ("read", "write"):
             for what, value in (("bps", rate), ("iops", requests)):
                 (_GROUP / f"blkio.throttle.{way}_{what}_device").write_text(f"{self._device} {value}", encoding="utf-8")

@@ -23,7 +23,7 @@ def describe_machine(folder: Path) -> dict[str, str]:
 
 
 def shorten_library(version: str) -> str:
-    """Return name and version of an MPI library out of its long description."""
+    """Return the name and version of an MPI library from its long description."""
     words = " ".join(version.split())
     mpich = re.search(r"MPICH Version:\s*(\S+)", words)
     if mpich:

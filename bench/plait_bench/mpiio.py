@@ -1,4 +1,4 @@
-"""The baseline: the same access through MPI-IO, with a darray file type and collective calls."""
+"""The baseline: the same access by MPI-IO, with a darray file type and collective calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TYPES = {"float64": MPI.DOUBLE, "uint8": MPI.BYTE}
 
 
 class MpiIoFile:
-    """A file that all ranks of a communicator access through MPI-IO by one distribution."""
+    """A file that all ranks of a communicator access by MPI-IO under one distribution."""
 
     def __init__(self, comm: MPI.Intracomm, path: Path, case: Case, cell: Cell) -> None:
         """Open the file and build the file type of this rank's part."""
@@ -26,7 +26,7 @@ class MpiIoFile:
         self._file = MPI.File.Open(comm, str(path), mode)
 
     def set_view(self) -> None:
-        """Make the file appear to this rank as its own part, from the beginning."""
+        """Set the view that shows this rank only its part of the file, and go to its beginning."""
         self._file.Set_view(0, self._element, self._filetype, "native")
 
     def read(self, local: npt.NDArray[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Keeps files from staying in the page cache, as they would not where memory is short."""
+"""Drops files from the page cache, as the kernel does if memory is short."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _WAIT_BEFORE, _WRITE, _WAIT_AFTER = 1, 2, 4
 
 
 def drop_files(prefix: str) -> int:
-    """Write back, and drop from the page cache, open files of this process whose path has a prefix; return their
-    number.
+    """Write back the open files of this process whose paths begin with `prefix`, and drop them from the page cache.
 
-    It examines the descriptors and not the folder, because temporary files have no name there.
+    Returns the number of files. The function examines descriptors and not the folder, because unlinked temporary files
+    have no name in the folder.
     """
     dropped: set[tuple[int, int]] = set()
     for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # a descriptor that was closed meanwhile
+        with contextlib.suppress(OSError):  # the descriptor was closed meanwhile
             if not os.readlink(f"/proc/self/fd/{name}").startswith(prefix):
                 continue
             status = os.stat(int(name))
@@ -31,7 +31,7 @@ def drop_files(prefix: str) -> int:
 def drop_file(path: Path) -> None:
     """Write back a file and drop it from the page cache.
 
-    errors  OSError: it is not there, or may not be read
+    errors  OSError: the file does not exist or cannot be opened for reading
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -46,9 +46,10 @@ def _drop(descriptor: int) -> None:
 
 
 def _write_back(descriptor: int) -> None:
-    """Write the changed pages of a file, for only others can be dropped.
+    """Write the dirty pages of a file, because only clean pages can be dropped.
 
-    As the kernel does where memory is short: fdatasync would let each file's disk empty its own cache as well.
+    Like the kernel's own write-back, sync_file_range() does not flush the disk's write cache; fdatasync() would, and so
+    take longer than the situation that it stands for.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     every = _WAIT_BEFORE | _WRITE | _WAIT_AFTER
@@ -58,19 +59,19 @@ def _write_back(descriptor: int) -> None:
 
 
 class Allowance:
-    """Bounds the page cache that files take to about `limit` bytes on each node.
+    """Bounds the page cache that files occupy to about `limit` bytes on each node.
 
-    Each rank counts the bytes that it moves, and drops the files that it has open when they are `limit`. With p ranks
-    on a node that is a drop for every `limit` bytes that they move together.
+    Each rank counts the bytes that it reads and writes, and after every `limit` bytes drops the files that it has open.
+    If p ranks of a node do so in turn, the files are dropped once for every `limit` bytes of all p ranks together.
     """
 
     def __init__(self, prefix: str, limit: float) -> None:
-        """`prefix` is the beginning of the files' paths; `limit` is in bytes moved by this rank."""
+        """`prefix` is the beginning of the files' paths; `limit` counts the bytes that this rank reads and writes."""
         self._prefix, self._limit = prefix, limit
         self._moved = 0
 
     def moved(self, count: int) -> bool:
-        """Count bytes; return whether the files were dropped."""
+        """Count bytes that were read or written; return True if the files were dropped."""
         self._moved += count
         if self._moved < self._limit:
             return False

@@ -11,12 +11,12 @@ Indices = npt.NDArray[np.int64]
 
 
 def pattern(rows: Indices, columns: Indices, extent: int, dtype: np.dtype[Any], round_: int = 0) -> npt.NDArray[Any]:
-    """Return the elements at the product of `rows` and `columns`, in Fortran order.
+    """Return the elements at all pairs of `rows` and `columns`, in Fortran order.
 
     extent  rows of the whole array
     round_  changes every element, so that data of an earlier round cannot be mistaken for that of this one
 
-    All doubles are different.  Bytes cannot be; neighbours in either direction differ.
+    All doubles of an array are different.  Bytes repeat, but neighbours in either direction differ.
     """
     if dtype.itemsize == 1:
         down = (rows * 131 + (rows >> 8) * 13).astype(np.uint8)

@@ -38,7 +38,7 @@ class AccessesSettings:
 
 @dataclass
 class AccessResult:
-    """The result of one case.  Times in seconds, until the last rank is done."""
+    """The result of one case.  Times are in seconds, until the last rank has finished."""
 
     case: AccessCase
     samples: list[float]
@@ -65,21 +65,21 @@ class AccessesResults:
     cases: list[AccessResult] = field(default_factory=list)
 
     def wrong(self) -> list[AccessCase]:
-        """Return the cases that brought wrong data."""
-        return [one.case for one in self.cases if not one.correct]
+        """Return the cases in which some data was wrong."""
+        return [result.case for result in self.cases if not result.correct]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
         cases = [
-            {**asdict(one.case), "seconds": one.samples, "median": one.median, "predicted": one.predicted}
-            | {"error": one.error, "correct": one.correct}
-            for one in self.cases
+            {**asdict(result.case), "seconds": result.samples, "median": result.median, "predicted": result.predicted}
+            | {"error": result.error, "correct": result.correct}
+            for result in self.cases
         ]
         return {"machine": self.machine, "settings": self.settings, "cases": cases}
 
 
 def predicted(case: AccessCase, machine: simulate.Machine) -> float:
-    """Return the seconds that the simulation predicts of a file in memory, all ranks on one node."""
+    """Return the seconds that the simulation predicts for a file in the page cache, with all ranks on one node."""
     store = f"accesses.bin?shape={case.edge}x{case.edge}"
     return simulate.run_plan(
         case.operation, case.layout, store, machine=machine, per_node=0, cached=True, strategy=case.strategy
@@ -87,7 +87,7 @@ def predicted(case: AccessCase, machine: simulate.Machine) -> float:
 
 
 def run_accesses(settings: AccessesSettings, progress: Progress = lambda text, share: None) -> AccessesResults:
-    """Measure the cases, one start of ranks for each number of them.
+    """Measure the cases; the rank program is started once for each number of ranks.
 
     errors  plait.Error: no MPI, no space, ranks that fail; plait.ArgumentError: an invalid machine file
     """

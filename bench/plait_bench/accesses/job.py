@@ -14,12 +14,12 @@ WAYS = (
     ("(cyclic, *)", "two-phase"),
     ("(*, cyclic)", "two-phase"),
 )
-"""Distributions and strategies that are measured, each reading and writing."""
+"""The measured distributions and strategies; each is measured for reading and for writing."""
 
 
 @dataclass(frozen=True)
 class AccessCase:
-    """A square of doubles in C order, in the page cache."""
+    """One access of a square array of doubles in C order, whose file is in the page cache."""
 
     dist: str
     strategy: str
@@ -44,5 +44,5 @@ class AccessesJob(SavedJob):
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> AccessesJob:
-        """Return the job of which these are the fields, as JSON holds them."""
+        """Return the job with these fields, which were read from JSON."""
         return cls(**{**fields, "cases": [AccessCase(**case) for case in fields["cases"]]})

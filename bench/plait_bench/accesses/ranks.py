@@ -27,7 +27,7 @@ class _Ranks(Ranks):
             self._measure(number, case)
 
     def _measure(self, number: int, case: AccessCase) -> None:
-        """Write a file, and measure one access of it round by round; the first one is not counted."""
+        """Write a file and measure one access of it round by round; the first round is not counted."""
         shape = (case.edge, case.edge)
         layout = plait.Layout.parse(case.layout, shape)
         rank = self._comm.rank

@@ -13,25 +13,25 @@ from plait_bench.text import machine_line, titled_table, version_line
 
 
 def accesses_table(results: AccessesResults) -> RenderableType:
-    """Return everything for people: header, table, how large the errors are."""
+    """Return the results as header, table and a summary of the errors."""
     table = titled_table("Accesses and their simulation")
     for name in ("Ranks", "Access", "Strategy"):
         table.add_column(name)
     for name in ("Median", "Fastest", "Predicted", "Error"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in results.cases:
-        case = one.case
+    for result in results.cases:
+        case = result.case
         table.add_row(
             str(case.ranks),
             f"{case.operation} {case.dist}",
             case.strategy,
-            seconds(one.median),
-            seconds(min(one.samples)),
-            seconds(one.predicted),
-            f"{100 * one.error:+.0f} %",
-            style=None if one.correct else "bold red",
+            seconds(result.median),
+            seconds(min(result.samples)),
+            seconds(result.predicted),
+            f"{100 * result.error:+.0f} %",
+            style=None if result.correct else "bold red",
         )
-    errors = [abs(one.error) for one in results.cases]
+    errors = [abs(result.error) for result in results.cases]
     edge = results.settings["edge"]
     last = Text(
         f"Errors are of the median of {results.settings['rounds']} samples; half of them are below "

@@ -31,7 +31,7 @@ class BlocksSettings:
 
 @dataclass
 class BlocksResult:
-    """One array, with or without gaps between its blocks in memory. Times are seconds until the last rank is done."""
+    """One array, with or without gaps between the rows of local arrays. Times are seconds until the last rank ends."""
 
     blocks: Blocks
     gaps: bool
@@ -44,7 +44,7 @@ class BlocksResult:
         return statistics.median(self.samples[f"{operation} {way}"])
 
     def speed_up(self, operation: str) -> float:
-        """The time of MPI-IO divided by that of Plait."""
+        """Return the time of MPI-IO divided by that of Plait."""
         return self.median(operation, MPI_IO) / self.median(operation, PLAIT)
 
 
@@ -57,8 +57,8 @@ class BlocksResults:
     cases: list[BlocksResult]
 
     def wrong(self) -> list[str]:
-        """Return each access that brought wrong data."""
-        return [f"{one.blocks.name}, {access}" for one in self.cases for access in one.wrong]
+        """Return a description of each access with wrong data."""
+        return [f"{result.blocks.name}, {access}" for result in self.cases for access in result.wrong]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -68,14 +68,14 @@ class BlocksResults:
             "settings": self.settings,
             "cases": [
                 {
-                    "shape": one.blocks.shape,
-                    "grid": one.blocks.grid(ranks),
-                    "run_bytes": one.blocks.run(ranks),
-                    "gaps": one.gaps,
-                    "seconds": one.samples,
-                    "wrong": one.wrong,
+                    "shape": result.blocks.shape,
+                    "grid": result.blocks.grid(ranks),
+                    "run_bytes": result.blocks.run(ranks),
+                    "gaps": result.gaps,
+                    "seconds": result.samples,
+                    "wrong": result.wrong,
                 }
-                for one in self.cases
+                for result in self.cases
             ],
         }
 
@@ -91,7 +91,7 @@ def run_blocks(settings: BlocksSettings, progress: Progress = lambda text, share
         folder = Path(name)
         results = BlocksResults(describe_machine(folder), asdict(settings), [])
         limit = PATIENCE * (settings.rounds + 4) * len(arrays) * 2
-        job = BlocksJob(str(folder / "blocks.bin"), [one.shape for one in arrays], settings.rounds, limit)
+        job = BlocksJob(str(folder / "blocks.bin"), [blocks.shape for blocks in arrays], settings.rounds, limit)
         job.save(folder / "job.json")
         steps = Steps(progress, len(arrays) * 2 * (settings.rounds + 1))
         with RankProgram(settings.ranks, _MODULE, [str(folder / "job.json")]) as ranks:
@@ -101,8 +101,8 @@ def run_blocks(settings: BlocksSettings, progress: Progress = lambda text, share
                 elif event["event"] == "round":
                     steps.done(f"{arrays[event['case']].name}, round {event['round'] + 1} of {settings.rounds}")
                 elif event["event"] == "case":
-                    found = BlocksResult(arrays[event["case"]], event["gaps"], event["samples"], event["wrong"])
-                    results.cases.append(found)
+                    result = BlocksResult(arrays[event["case"]], event["gaps"], event["samples"], event["wrong"])
+                    results.cases.append(result)
     if len(results.cases) < 2 * len(arrays):
         raise plait.Error("the ranks ended before they had measured everything")
     return results

@@ -17,7 +17,7 @@ GAP = 2
 
 @dataclass(frozen=True)
 class Blocks:
-    """An array of doubles in C order, of which each rank has one block."""
+    """An array of doubles in C order that is divided into one block per rank."""
 
     shape: tuple[int, ...]
 
@@ -27,11 +27,11 @@ class Blocks:
         return "x".join(map(str, self.shape))
 
     def grid(self, ranks: int) -> tuple[int, ...]:
-        """Return the ranks along each dimension, about equal, the larger numbers last."""
+        """Return the numbers of ranks along the dimensions: as equal as possible, the largest last."""
         return even_grid(ranks, len(self.shape))[::-1]
 
     def run(self, ranks: int) -> int:
-        """Return the bytes of a contiguous part of the file that belongs to one rank."""
+        """Return the bytes of a run: a contiguous part of the file that belongs to one rank."""
         run = 8
         for extent, parts in zip(reversed(self.shape), reversed(self.grid(ranks)), strict=True):
             run *= -(-extent // parts)

@@ -17,29 +17,29 @@ from plait_bench.ranks import Ranks, run_job
 
 
 class _Part:
-    """One rank's block of an array, in memory with or without gaps, and its file, opened by Plait and by MPI-IO."""
+    """One rank's block of an array, in memory with or without gaps, and the file, opened by Plait and by MPI-IO."""
 
     def __init__(self, comm: MPI.Intracomm, path: str, blocks: Blocks, gaps: bool) -> None:
         self.layout = plait.Layout(blocks.shape, ["block"] * len(blocks.shape), grid=blocks.grid(comm.size))
         self._shape = blocks.shape
         self._indices = self.layout.indices(comm.rank)
-        local = tuple(len(one) for one in self._indices)
+        local = tuple(len(indices) for indices in self._indices)
         self._memory = np.empty((*local[:-1], local[-1] + (GAP if gaps else 0)))
         self.local = self._memory[..., : local[-1]]
         self._in_memory = MPI.DOUBLE.Create_subarray(self._memory.shape, local, [0] * len(local)).Commit()
-        first = [int(one[0]) for one in self._indices]
+        first = [int(indices[0]) for indices in self._indices]
         self._in_file = MPI.DOUBLE.Create_subarray(blocks.shape, local, first).Commit()
         self._file = plait.open(path, "r+", comm=comm, shape=blocks.shape, dtype="f8")
         self._mpi_file = MPI.File.Open(comm, path, MPI.MODE_RDWR)
         self._mpi_file.Set_view(0, MPI.DOUBLE, self._in_file, "native")
 
-    def expected(self, round_: int) -> npt.NDArray[Any]:
-        """Return the expected block: each element is its number in the array plus the number of the round."""
-        result = np.zeros((1,) * len(self._shape)) + round_
+    def expected(self, version: int) -> npt.NDArray[Any]:
+        """Return the expected block: each element is its linear index in the array plus `version`."""
+        result = np.zeros((1,) * len(self._shape)) + version
         for dimension, numbers in enumerate(self._indices):
-            around = [1] * len(self._shape)
-            around[dimension] = len(numbers)
-            result = result + (numbers * math.prod(self._shape[dimension + 1 :])).reshape(around)
+            broadcast = [1] * len(self._shape)
+            broadcast[dimension] = len(numbers)
+            result = result + (numbers * math.prod(self._shape[dimension + 1 :])).reshape(broadcast)
         return result
 
     def read(self, way: str) -> None:
@@ -61,7 +61,7 @@ class _Part:
         self._mpi_file.Seek(0)
 
     def close(self) -> None:
-        """Close the file in both ways."""
+        """Close both files and free the MPI types."""
         self._file.close()
         self._mpi_file.Close()
         for datatype in (self._in_file, self._in_memory):
@@ -91,20 +91,20 @@ class _Blocks(Ranks):
     def _measure(self, number: int, gaps: bool, part: _Part) -> None:
         samples: dict[str, list[float]] = {f"{operation} {way}": [] for operation in ("read", "write") for way in WAYS}
         wrong = set()
-        held = 0  # the round that the file is of
-        for round_ in range(-1, self._job.rounds):  # the first one warms up and does not count
+        version = 0  # the value that the last write added to each linear index in the file
+        for round_ in range(-1, self._job.rounds):  # round -1 warms up and does not count
             for operation in ("read", "write"):
                 for way in WAYS if round_ % 2 == 0 else WAYS[::-1]:
                     part.rewind()
                     if operation == "read":
                         part.local[...] = -1.0
                         seconds = self._span(partial(part.read, way))
-                        right = bool(np.array_equal(part.local, part.expected(held)))
+                        right = bool(np.array_equal(part.local, part.expected(version)))
                     else:
-                        held += 1
-                        part.local[...] = part.expected(held)
+                        version += 1
+                        part.local[...] = part.expected(version)
                         seconds = self._span(partial(part.write, way))
-                        right = self._file_holds(held)
+                        right = self._file_holds(version)
                     if not self._all(right):
                         wrong.add(f"{operation} {way}")
                     if round_ >= 0:
@@ -112,12 +112,12 @@ class _Blocks(Ranks):
             self._report("round", case=number, gaps=gaps, round=round_)
         self._report("case", case=number, gaps=gaps, samples=samples, wrong=sorted(wrong))
 
-    def _file_holds(self, round_: int) -> bool:
+    def _file_holds(self, version: int) -> bool:
         self._comm.Barrier()
         right = True
         if self._comm.rank == 0:
             found = np.fromfile(Path(self._job.path), "f8")
-            right = bool(np.array_equal(found, np.arange(found.size, dtype="f8") + round_))
+            right = bool(np.array_equal(found, np.arange(found.size, dtype="f8") + version))
         self._comm.Barrier()
         return right
 

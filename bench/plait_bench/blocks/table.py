@@ -11,7 +11,7 @@ from plait_bench.text import factor, milliseconds, notes, ranks_header, short_by
 
 
 def blocks_table(results: BlocksResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
+    """Return the results as header, table and notes."""
     settings = results.settings
     ranks = settings["ranks"]
     table = titled_table(f"Blocks of arrays of doubles, milliseconds, median of {settings['rounds']} rounds")
@@ -20,14 +20,14 @@ def blocks_table(results: BlocksResults) -> RenderableType:
     for operation in ("Read", "Write"):
         for title in (operation, "MPI-IO", "Faster"):
             table.add_column(title, justify="right", style="bold" if title == "Faster" else "")
-    for one in results.cases:
-        cells = [cell for operation in ("read", "write") for cell in _cells(one, operation)]
-        grid = "x".join(map(str, one.blocks.grid(ranks)))
-        memory = "gaps" if one.gaps else "together"
-        table.add_row(one.blocks.name, grid, short_bytes(one.blocks.run(ranks)), memory, *cells)
+    for result in results.cases:
+        cells = [cell for operation in ("read", "write") for cell in _cells(result, operation)]
+        grid = "x".join(map(str, result.blocks.grid(ranks)))
+        memory = "gaps" if result.gaps else "together"
+        table.add_row(result.blocks.name, grid, short_bytes(result.blocks.run(ranks)), memory, *cells)
     lines = [
-        "Read, Write: by Plait.  Run: the bytes that lie together in the file and belong to one rank.",
-        "Gaps: 16 bytes behind each row of a block.",
+        "Read, Write: by Plait.  Run: bytes that are contiguous in the file and belong to one rank.",
+        "Gaps: 16 bytes after each row of a block.",
         "MPI-IO: subarrays as file type and as type in memory, collective calls; setting the view is not counted.",
         "The file is in the page cache.",
     ]
@@ -35,9 +35,9 @@ def blocks_table(results: BlocksResults) -> RenderableType:
     return Group(header, Text(), table, notes(lines, results.wrong(), "Every byte of every access was checked."))
 
 
-def _cells(one: BlocksResult, operation: str) -> list[Text | str]:
+def _cells(result: BlocksResult, operation: str) -> list[Text | str]:
     times: list[Text | str] = []
     for way in (PLAIT, MPI_IO):
-        wrong = f"{operation} {way}" in one.wrong
-        times.append(Text("wrong", style="bold red") if wrong else milliseconds(one.median(operation, way)))
-    return [*times, factor(one.speed_up(operation))]
+        wrong = f"{operation} {way}" in result.wrong
+        times.append(Text("wrong", style="bold red") if wrong else milliseconds(result.median(operation, way)))
+    return [*times, factor(result.speed_up(operation))]

@@ -1,4 +1,4 @@
-"""The driver of `plait bench columbus`: the program of section 5 of the paper on Distant I/O, in small."""
+"""The driver of `plait bench columbus`: a small version of the program in section 5 of the paper on Distant I/O."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class ColumbusSettings:
     """Number of ranks. If ranks share a core, they wait for each other's computation, which counts as access time."""
     records: int = 2000
     size: int = 30_000
-    """Mean bytes of a record; that of the paper."""
+    """Mean bytes of a record; the default is the value of the paper."""
     memory: int = 16
     """MiB of the page cache that the records may use on a node."""
     rounds: int = 3
     folder: str | None = None
-    """Folder of the records: on each rank's own disk, or seen by all; by default a temporary folder."""
+    """Folder of the records: on each rank's own disk, or shared by all ranks; by default a temporary folder."""
 
 
 @dataclass
@@ -50,21 +50,21 @@ class ColumbusLocation:
 
     def median(self, name: str) -> float:
         """Return the median of the rounds."""
-        return statistics.median(one[name] for one in self.rounds)
+        return statistics.median(round_[name] for round_ in self.rounds)
 
     def rate(self, kind: str) -> float:
         """Return the bytes a second of one rank, for ``read`` or ``write``: bytes over time spent, as in the paper."""
-        return self._median(lambda one: one[f"{kind}_bytes"] / one[f"{kind}_seconds"])
+        return self._median(lambda round_: round_[f"{kind}_bytes"] / round_[f"{kind}_seconds"])
 
     @property
     def request(self) -> float:
         """Mean bytes of a read."""
-        return self._median(lambda one: one["read_bytes"] / one["requests"])
+        return self._median(lambda round_: round_["read_bytes"] / round_["requests"])
 
     @property
     def from_disk(self) -> float:
         """Bytes that devices transferred per byte that was read: whole pages, including those that writes change."""
-        return self._median(lambda one: one["from_disk"] / one["read_bytes"])
+        return self._median(lambda round_: round_["from_disk"] / round_["read_bytes"])
 
     def _median(self, value: Callable[[dict[str, float]], float]) -> float:
         return statistics.median(map(value, self.rounds))

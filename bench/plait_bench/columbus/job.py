@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from plait_bench.job import SavedJob
 
 # The locations of the records.
-SHARED = "shared"  # Shared Files: in stripes over files of all ranks
+SHARED = "shared"  # Shared Files: striped over component files of all ranks
 ONE = "one"  # one ordinary file of rank 0
 WAYS = (SHARED, ONE)
 
@@ -17,14 +17,14 @@ class ColumbusJob(SavedJob):
     """The work of one run of the rank program."""
 
     scratch: str
-    """Folder of the tasks, which all ranks see."""
+    """Folder of the task lists, which all ranks can access."""
     folder: str
-    """Folder of the records: on each rank's own disk, or seen by all."""
+    """Folder of the records: on each rank's own disk, or shared by all ranks."""
     records: int
     size: int
     """Mean bytes of a record."""
     memory: int
-    """Bytes of the page cache that the records may take on a node."""
+    """Bytes of the page cache that the records may occupy on a node."""
     rounds: int
     limit: float
     """Seconds after which a rank ends itself if the driver is gone."""

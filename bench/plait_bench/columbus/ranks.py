@@ -41,7 +41,7 @@ class _Round:
 
 
 class _Columbus(Ranks):
-    """Ranks that draw records, uncompress and update them, and write them back."""
+    """Ranks that take records from a queue, decompress and update them, and write them back."""
 
     def __init__(self, job: ColumbusJob) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class _Columbus(Ranks):
             # The locations alternate, so that neither always follows the writes of the other.
             for way in WAYS if number % 2 else reversed(WAYS):
                 found = self._round(way, number)
-                if number:  # the first one warms up
+                if number:  # round 0 warms up
                     self._report("round", way=way, **found)
         for way in WAYS:
             self._check(way)
@@ -72,22 +72,22 @@ class _Columbus(Ranks):
             store.close()
 
     def _fill(self, store: Store) -> Directory:
-        """Write all records, each rank its share."""
-        mine = range(self._comm.rank, self._job.records, self._comm.size)
-        packed = {record: pack(record, 0, first_values(record, self._count)) for record in mine}
+        """Write all records; each rank writes every `size`-th one."""
+        own_records = range(self._comm.rank, self._job.records, self._comm.size)
+        packed = {record: pack(record, 0, first_values(record, self._count)) for record in own_records}
         sizes = np.zeros(self._job.records, np.int64)
         for record, data in packed.items():
             sizes[record] = len(data)
-        everyone = np.empty_like(sizes)
-        self._comm.Allreduce(sizes, everyone)
-        directory = Directory.of_sizes(everyone.tolist())
+        all_sizes = np.empty_like(sizes)
+        self._comm.Allreduce(sizes, all_sizes)
+        directory = Directory.of_sizes(all_sizes.tolist())
         for record, data in packed.items():
             store.write(int(directory.offset[record]), data)
         self._comm.Barrier()
         return directory
 
     def _round(self, way: str, number: int) -> dict[str, Any]:
-        """Update every record once, in any order; return the sums of all ranks."""
+        """Update every record once, in random order; return the counts and times, summed over the ranks."""
         store, directory = self._stores[way], self._directories[way]
         changes = Changes(directory, len(self._buffer), self._comm)
         tasks = Path(self._job.scratch) / f"tasks-{way}-{number}.npy"
@@ -97,10 +97,10 @@ class _Columbus(Ranks):
         self._comm.Barrier()
         round_ = _Round(store, directory, changes)
         counts, times = round_.counts, round_.times
-        # A shared position distributes the tasks: a rank that is ready takes the next one.
+        # The shared file position of stream mode 1 distributes the tasks: an idle rank reads the next one.
         with plait.open(tasks, comm=self._comm) as file, file.stream(mode=1) as queue:
             self._comm.Barrier()
-            # Each rank starts its clock before any rank can draw a task: rank 0 may leave the second barrier last.
+            # Each rank starts its clock between two barriers, so that no rank can take a task before all clocks run.
             begin = time.perf_counter()
             self._comm.Barrier()
             while (drawn := queue.read(1)).size:
@@ -130,7 +130,7 @@ class _Columbus(Ranks):
 
         begin = time.perf_counter()
         store.write(offset, packed)
-        # Writing includes the data that must reach the disk before its pages can be reused.
+        # The write time includes dropping pages, which waits until their data is on the disk.
         store.moved(len(data) + len(packed))
         times["write_seconds"] += time.perf_counter() - begin
         counts["requests"] += 1

@@ -16,13 +16,13 @@ from plait_bench.page_cache import Allowance, drop_files
 
 
 class Store(ABC):
-    """A file for all ranks, of which each node may cache a limited part in memory."""
+    """A file of all ranks, of which each node's page cache holds at most a limited part."""
 
     description: str
     """A description for the table."""
 
     def __init__(self, prefix: str, memory: float) -> None:
-        """`memory` is the number of bytes that this rank may move before the file is dropped from the page cache."""
+        """`memory` is the number of bytes that this rank reads and writes before it drops the file from the cache."""
         self._prefix = prefix
         self._allowance = Allowance(prefix, memory)
 
@@ -39,16 +39,16 @@ class Store(ABC):
         """Remove the file.  Collective."""
 
     def moved(self, count: int) -> bool:
-        """Count bytes that were read or written; return whether the file left the page cache for it."""
+        """Count bytes that were read or written; return True if the file was therefore dropped from the page cache."""
         return self._allowance.moved(count)
 
     def drop(self) -> None:
-        """Drop the file from the page cache, as far as this rank has opened it."""
+        """Drop the files that this rank has open from the page cache."""
         drop_files(self._prefix)
 
 
 class _SharedFile(Store):
-    """Stripes over files of all ranks."""
+    """A file that is striped over component files of all ranks."""
 
     def __init__(self, prefix: str, memory: int, request: int, comm: MPI.Intracomm) -> None:
         super().__init__(prefix, memory)
@@ -66,7 +66,7 @@ class _SharedFile(Store):
 
 
 class _PlainFile(Store):
-    """One file that all ranks see, by pread and pwrite."""
+    """One file that all ranks can open, accessed by pread and pwrite."""
 
     description = "by pread and pwrite"
 
@@ -99,9 +99,10 @@ class _ServedFile(Store):
 
     def __init__(self, prefix: str, memory: int, comm: MPI.Intracomm) -> None:
         self._file = distant.open(prefix if comm.rank == 0 else None, "w", comm=comm, temporary=True)
-        # All ranks move bytes of this one file, but only those of its node drop it.
-        dropping = comm.allreduce(int(self._file.direct(0)))
-        super().__init__(prefix, memory * dropping / comm.size)
+        # All ranks read and write this file, but only ranks on its node can drop it.  If D of P ranks can, each of them
+        # must therefore drop it P/D times as often, after memory * D / P of its own bytes.
+        droppers = comm.allreduce(int(self._file.direct(0)))
+        super().__init__(prefix, memory * droppers / comm.size)
 
     def read(self, offset: int, out: Any) -> None:
         self._file.read(offset, out, 0)
@@ -114,7 +115,7 @@ class _ServedFile(Store):
 
 
 def open_store(way: str, folder: Path, memory: int, request: int, comm: MPI.Intracomm) -> Store:
-    """Make the file of a location; nothing of it remains, however the program ends.  Collective."""
+    """Make the file of a location, which disappears even if the program is killed.  Collective."""
     name = comm.bcast(f"plait-columbus-{os.getpid()}-{way}-{os.urandom(4).hex()}")
     prefix = str(folder.resolve() / name)
     if way == SHARED:

@@ -13,7 +13,7 @@ from plait_bench.columbus.driver import ColumbusLocation, ColumbusResults
 from plait_bench.columbus.job import ONE, SHARED
 from plait_bench.text import NOTHING, counted, factor, ranks_header, rate, three_digits, titled_table
 
-# Table 1 of the paper: 128 processors of an IBM SP, an iteration.  Name, bytes read, seconds, MB/s of a processor.
+# Table 1 of the paper, one iteration on 128 processors of an IBM SP: name, MB read, I/O seconds, MB/s per processor.
 _PAPER = (
     ("1998, PIOFS", "900,963", "906,297", "0.994"),
     ("1998, Distant I/O", "900,957", "235,708", "3.823"),
@@ -23,7 +23,7 @@ _KINDS = ("read", "write")
 
 
 def columbus_table(results: ColumbusResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
+    """Return the results as header, table and notes."""
     return Group(_header(results), Text(), _table(results), _notes(results))
 
 
@@ -62,8 +62,8 @@ def _notes(results: ColumbusResults) -> Text:
         *(_describe(title, way) for title, way in ways.items()),
         f"Shared Files read {factor(shared.rate('read') / one.rate('read'))} and write "
         f"{factor(shared.rate('write') / one.rate('write'))} as fast as one file; in 1998 it was 3.85x for reading.",
-        "I/O time: summed over the ranks, without the time that computing and compressing take.",
-        "Writing includes bringing to the disk what has to leave memory.",
+        "I/O time: summed over the ranks, without the time of computing and compressing.",
+        "Writing includes the write-back of pages that must leave memory.",
         f"Each record was checked against its {counted(results.settings['rounds'] + 1, 'update')}; none of {tasks:,} "
         "tasks was lost or done twice.",
     ]
@@ -86,7 +86,7 @@ def draw_columbus_chart(results: ColumbusResults, path: Path) -> None:
     """
     figure = new_figure(8.0, 4.5)
     axis = figure.subplots()
-    # Okabe and Ito's colours, and hatches for print.
+    # Okabe and Ito's colours, which colour-blind readers can distinguish, and hatches for print.
     for number, (kind, colour, hatch) in enumerate((("read", "#0072b2", ""), ("write", "#e69f00", "//"))):
         positions = [k + (number - 0.5) * 0.4 for k in range(len(_TITLES))]
         rates = [results.ways[name].rate(kind) / 1e6 for name in _TITLES]

@@ -39,9 +39,9 @@ def json_option(command: Command) -> Command:
 
 
 def square_options(edges: str) -> Callable[[Command], Command]:
-    """Return the decorator that gives a command the options `ranks` and `edges`, for squares of doubles.
+    """Return the decorator that gives a command the options `ranks` and `edges`, for square arrays of doubles.
 
-    edges  the numbers of rows by default, such as ``16,512``
+    edges  the default numbers of rows, such as ``16,512``
     """
 
     def decorate(command: Command) -> Command:
@@ -65,10 +65,10 @@ def square_options(edges: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def work_options(what: str, *, rounds: int, cut: float) -> Callable[[Command], Command]:
+def work_options(noun: str, *, rounds: int, cut: float) -> Callable[[Command], Command]:
     """Return the decorator that gives a command the options `rounds`, `cut`, `folder` and `json_`.
 
-    what  the noun for what is measured, such as ``join``
+    noun  the noun for one measured operation, such as ``join``
     """
 
     def decorate(command: Command) -> Command:
@@ -78,14 +78,14 @@ def work_options(what: str, *, rounds: int, cut: float) -> Callable[[Command], C
                 type=click.IntRange(min=1),
                 default=rounds,
                 show_default=True,
-                help=f"Measurements of each {what}.",
+                help=f"Measurements of each {noun}.",
             ),
             click.option(
                 "--cut",
                 type=click.FloatRange(min=1),
                 default=cut,
                 show_default=True,
-                help=f"Seconds that a {what} may take.",
+                help=f"Seconds that a {noun} may take.",
             ),
             click.option(
                 "--dir",
@@ -115,7 +115,7 @@ def result_options(chart: str = "--chart", chart_help: str = "Draw a chart to th
 
 
 def deliver_table(results: AnyResults, table: Callable[[AnyResults], RenderableType], json_: str | None) -> None:
-    """Print the results as a table or as JSON, and write them to a file if the option asks for it."""
+    """Print the results as a table, or as JSON if `json_` is ``-``; any other `json_` is a file to write them to."""
     text = json.dumps(results.to_json(), indent=2)
     if json_ == "-":
         click.echo(text)

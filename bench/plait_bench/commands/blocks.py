@@ -34,9 +34,9 @@ Examples:
 def blocks_command(megabytes: int, ranks: int, rounds: int, folder: str | None, json_: str | None) -> None:
     """Read and write blocks of arrays of three and four dimensions, by Plait and by MPI-IO, side by side.
 
-    Each rank has one block, of which a few KiB at a time lie together in the file; once in one piece of memory, and
-    once with 16 bytes between its rows.  Every byte of every access is checked.  The exit code is 1 if any data was
-    wrong.
+    Each rank has one block, whose runs of a few KiB are contiguous in the file.  The block is in contiguous memory, and
+    then in memory with 16 bytes between its rows.  Every byte of every access is checked.  The exit code is 1 if any
+    data was wrong.
     """
     from plait_bench.blocks.driver import BlocksSettings, run_blocks
     from plait_bench.blocks.table import blocks_table

@@ -46,14 +46,14 @@ def _ranks() -> int:
     default=16,
     show_default=True,
     metavar="MIB",
-    help="MiB of page cache that the records may take on a node; 0: none.",
+    help="MiB of page cache that the records may occupy on a node; 0: none.",
 )
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Updates of each record.")
 @click.option(
     "--dir",
     "folder",
     type=click.Path(file_okay=False),
-    help="Folder for the records: each rank's own disk, or one that all see.  [default: a temporary one]",
+    help="Folder for the records: on each rank's own disk, or shared by all ranks.  [default: a temporary one]",
 )
 @result_options()
 def columbus_command(
@@ -66,11 +66,11 @@ def columbus_command(
     json_: str | None,
     chart: Path | None,
 ) -> None:
-    """Update compressed records that change size, drawn as tasks: on Shared Files, and on one file.
+    """Update compressed records that change size, in random order: on Shared Files, and on one file.
 
-    It does what section 5 of the paper on Distant I/O (1998) describes, and prints that paper's rates beside its own.
-    The one file is read and written by pread and pwrite where all ranks see the folder; otherwise it is on the disk of
-    rank 0, and the other ranks reach it by Distant I/O.
+    The command repeats the experiment in section 5 of the paper on Distant I/O (1998), and prints the paper's rates
+    next to the measured ones. If all ranks share the folder, the one file is read and written by pread and pwrite;
+    otherwise it is on the disk of rank 0, and the other ranks access it through Distant I/O.
     """
     from plait_bench.columbus.driver import ColumbusSettings, run_columbus
     from plait_bench.columbus.table import columbus_table, draw_columbus_chart

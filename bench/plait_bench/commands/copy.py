@@ -55,18 +55,18 @@ def _row(text: str) -> str:
     type=Several("row", _row, _ROWS),
     default=",".join(_ROWS),
     show_default=True,
-    help="Which copies: a, b: Zarr, rows to columns, as they are and by zstd; c: .npy, C to F; d: HDF5 to Zarr; e: "
+    help="Which copies: a, b: Zarr, rows to columns, uncompressed and by zstd; c: .npy, C to F; d: HDF5 to Zarr; e: "
     "Zarr to netCDF-4; f: chunks into shards; g: frames to time series; h: netCDF-4, rows to columns.",
 )
 @click.option(
     "--tools",
     type=Several("tool", _tool, _TOOLS),
-    help="Compare with these only; Plait is always among them.  [default: all that are installed]",
+    help="Compare Plait with these only.  [default: all that are installed]",
 )
 @click.option(
     "--cut", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds that a copy may take."
 )
-@click.option("--cold", is_flag=True, help="Let nothing of a source be in the page cache when a copy begins.")
+@click.option("--cold", is_flag=True, help="Drop the source from the page cache before each copy.")
 @click.option(
     "--dir",
     "folder",
@@ -75,11 +75,11 @@ def _row(text: str) -> str:
 )
 @json_option
 def copy_command(json_: str | None, rows: tuple[str, ...], **options: Any) -> None:
-    """Copy arrays into other chunks, packing and orders, by Plait and by other libraries and programs.
+    """Copy arrays into other chunks, compression and orders, by Plait and by other libraries and programs.
 
-    Those are measured that are installed: zarrs_reencode, TensorStore, zarr-python (also with the codecs of zarrs),
-    Dask, h5repack, nccopy, h5py and NumPy. Each copy is a process of its own, whose largest memory is measured
-    as well; the libraries take turns.
+    The benchmark measures those of the following that are installed: zarrs_reencode, TensorStore, zarr-python (also
+    with the codecs of zarrs), Dask, h5repack, nccopy, h5py and NumPy. Each copy runs in a new process, whose peak
+    memory is measured as well; the libraries take turns.
     """
     from plait_bench.copies.driver import CopySettings, run_copy
     from plait_bench.copies.table import copy_table

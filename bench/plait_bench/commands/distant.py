@@ -24,7 +24,7 @@ Examples:
     type=click.IntRange(min=1),
     default=64,
     show_default=True,
-    help="MiB that one measurement of a rate moves.",
+    help="MiB that one measurement of a rate transfers.",
 )
 @click.option(
     "--ahead",
@@ -32,7 +32,7 @@ Examples:
     multiple=True,
     default=(1, 8),
     show_default=True,
-    help="Number of requests under way at a time; may be repeated.",
+    help="Number of requests in flight at a time; may be repeated.",
 )
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each kind.")
 @click.option(
@@ -48,9 +48,9 @@ def distant_command(
 ) -> None:
     """Read and write a local and a remote disk, in requests of 4 KiB to 1 MiB.
 
-    Figures 3 and 4 of the paper on Distant I/O (1998), for two ranks of this machine that exchange messages as those of
-    two nodes do. It also measures the time of small accesses, the processor time of an idle handler, and how much
-    longer a computing rank takes while its disk is read.
+    The command repeats figures 3 and 4 of the paper on Distant I/O (1998) with two ranks of this machine, which
+    exchange messages as if they were on two nodes. It also measures the time of small accesses, the processor time of
+    an idle handler, and how much longer a computing rank takes while another rank reads its disk.
     """
     from plait_bench.distant.driver import DistantSettings, run_distant
     from plait_bench.distant.table import distant_table, draw_distant_chart

@@ -44,7 +44,7 @@ Examples:
     default=5.0,
     show_default=True,
     metavar="SECONDS",
-    help="Give up an access by MPI-IO, or a direct one, that takes longer.",
+    help="Abort an access by MPI-IO, or a direct one, that takes longer.",
 )
 @click.option("--read", "operation", flag_value="read", help="Measure reading (the default).")
 @click.option("--write", "operation", flag_value="write", help="Measure writing into an existing file.")
@@ -56,9 +56,9 @@ Examples:
 @click.option("--no-mpiio", is_flag=True, help="Leave MPI-IO out.")
 @click.option("--fortran", is_flag=True, help="Measure the Fortran primitives as well.")
 @click.option("--memory", metavar="BYTES", help="Memory of each rank for windows, as for plait.open().")
-@click.option("--cold", is_flag=True, help="Let nothing of the file be in the page cache when it is read.")
+@click.option("--cold", is_flag=True, help="Drop the file from the page cache before each read.")
 @click.option(
-    "--busy", type=click.IntRange(min=0), default=0, help="Run this many other programs that compute at the same time."
+    "--busy", type=click.IntRange(min=0), default=0, help="Number of other programs that compute at the same time."
 )
 def io_command(
     size: int | None,

@@ -34,13 +34,13 @@ def _target(text: str) -> str:
     type=Several("target", _target, _TARGETS),
     default=",".join(_TARGETS),
     show_default=True,
-    help="Into which formats.",
+    help="Formats to join into.",
 )
 @work_options("join", rounds=5, cut=120.0)
 def join_command(json_: str | None, files: int, file_bytes: int, targets: tuple[str, ...], **options: Any) -> None:
     """Join netCDF-4 files with six variables along time, by Plait, by ncrcat, and by xarray with Dask.
 
-    Those are measured that are installed. Each join is a process of its own; they take turns.
+    The benchmark measures those that are installed. Each join runs in a new process; the programs take turns.
     """
     from plait_bench.joins.data import JoinSize
     from plait_bench.joins.driver import JoinSettings, run_joins

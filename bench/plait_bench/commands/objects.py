@@ -69,7 +69,7 @@ def _check_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
     help="Bytes of a request.",
 )
 @click.option(
-    "--size", type=Bytes(), default="256M", show_default=True, help="Bytes of the object, and most bytes of a sample."
+    "--size", type=Bytes(), default="256M", show_default=True, help="Bytes of the object, and maximum of a sample."
 )
 @click.option("--samples", type=click.IntRange(min=1), default=50, show_default=True, help="Samples of the latency.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Samples of each rate.")
@@ -82,10 +82,10 @@ def _check_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
 )
 @json_option
 def objects_command(url: str, json_: str | None, size: int, **options: Any) -> None:
-    """Measure latency and throughput of an object store, and print the settings of Plait that follow.
+    """Measure latency and throughput of an object store, and print the settings that suit it.
 
-    URL is a prefix in S3, below which objects are written, read and removed, or an object of an HTTP server of 1 MiB
-    or more, which is only read. obstore and TensorStore read the same objects of S3 if they are installed.
+    URL is a prefix in S3, below which objects are written, read and removed, or an object of 1 MiB or more on an HTTP
+    server, which is only read. If obstore and TensorStore are installed, they read the same objects in S3.
     """
     from plait_bench.objects.driver import ObjectSettings, run_objects
     from plait_bench.objects.table import objects_table
@@ -95,7 +95,7 @@ def objects_command(url: str, json_: str | None, size: int, **options: Any) -> N
     settings = ObjectSettings(url=url, size=size // 8 * 8, **options)
     # The objects are removed even if a signal ends the process.
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP, and it must stay ignored
             signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     results = run_with_bar(lambda progress: run_objects(settings, progress), "starting")
     deliver_table(results, objects_table, json_)

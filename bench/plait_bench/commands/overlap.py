@@ -1,4 +1,4 @@
-"""`plait bench overlap`: how much of an access a computation hides."""
+"""`plait bench overlap`: measures how much of an access a computation hides."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ Examples:
 def overlap_command(
     megabytes: int, ranks: int | None, rounds: int, folder: str | None, json_: str | None, chart: Path | None
 ) -> None:
-    """Measure how well nonblocking reads and writes go on while the program computes.
+    """Measure how much nonblocking reads and writes progress while the program computes.
 
-    It times each access alone, a computation of the same length alone, and both at once: for collective accesses of a
-    file, and for independent ones of a stream.
+    The benchmark times each access alone, a computation of the same length alone, and both at once, for collective
+    accesses of a file and for independent accesses of a stream.
     """
     from plait_bench.overlap.driver import OverlapSettings, run_overlap
     from plait_bench.overlap.table import draw_overlap_chart, overlap_table
 
-    given = {} if ranks is None else {"ranks": ranks}
-    settings = OverlapSettings(megabytes=megabytes, rounds=rounds, folder=folder, **given)
+    options = {} if ranks is None else {"ranks": ranks}
+    settings = OverlapSettings(megabytes=megabytes, rounds=rounds, folder=folder, **options)
     results = run_with_bar(lambda progress: run_overlap(settings, progress))
     deliver(results, overlap_table, draw_overlap_chart, json_, chart)
     if results.wrong():

@@ -67,7 +67,7 @@ def _mode(text: str) -> int:
     help="Sizes of one rank's paged requests.  [default: 1K,4K,16K,64K]",
 )
 @click.option("--page", type=Bytes(), metavar="BYTES", help="Size of several ranks' paged requests.  [default: 4K]")
-@click.option("--unit", type=Bytes(), metavar="BYTES", help="Bytes of a stripe that lie on one disk.  [default: 64K]")
+@click.option("--unit", type=Bytes(), metavar="BYTES", help="Contiguous bytes of a stripe on one disk.  [default: 64K]")
 @click.option("--paged", "way", flag_value="paged", help="Measure paged requests only.")
 @click.option("--burst", "way", flag_value="burst", help="Measure burst requests only.")
 @click.option("--read", "operation", flag_value="read", help="Measure reading only.")
@@ -92,7 +92,7 @@ def patterns_command(
     json_: str | None,
     chart: Path | None,
     folders: tuple[str, ...],
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Read and write files by the access patterns of parallel programs, in each mode of a stream.
 
@@ -108,7 +108,7 @@ def patterns_command(
     settings = PatternsSettings(folders=folders)
     if quick:
         settings = settings.quick()
-    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+    settings = replace(settings, **{name: value for name, value in options.items() if value is not None})
     if way is not None:
         settings = replace(settings, ways=(way,))
     if operation is not None:

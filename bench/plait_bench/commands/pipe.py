@@ -21,7 +21,7 @@ Examples:
 
 
 def _parse_sides(text: str) -> tuple[int, int]:
-    """Return the ranks of a writer and of its reader.  errors  ValueError"""
+    """Return the numbers of ranks of a writer and of its reader.  errors  ValueError: not of the form W:R"""
     writers, readers = (parse_count(count) for count in text.split(":"))
     return writers, readers
 
@@ -34,10 +34,10 @@ def _parse_sides(text: str) -> tuple[int, int]:
               help="Ranks of the writer and of the reader.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each way.")
 @click.option("--steps", type=click.IntRange(min=1), default=8, show_default=True, help="Steps of one measurement.")
-@click.option("--files/--no-files", default=True, help="Measure the same moves through a file as well.")
+@click.option("--files/--no-files", default=True, help="Measure the same transfers through a file as well.")
 @click.option("--small", type=click.IntRange(min=0), default=1000, show_default=True,
               help="Round trips of steps of 4 KiB; 0: none.")  # fmt: skip
-@click.option("--sst/--no-sst", default=True, help="Measure ADIOS2's SST too, where the package adios2 is installed.")
+@click.option("--sst/--no-sst", default=True, help="Measure ADIOS2's SST too, if the package adios2 is installed.")
 @result_options()
 def pipe_command(
     size: int,
@@ -53,8 +53,8 @@ def pipe_command(
 ) -> None:
     """Move an array from a writer to a reader through a pipe, each in its own layout.
 
-    Writers and readers are ranks of one job on this machine (DeBenedictis & del Rosario 1993, table I). Beside it the
-    same bytes are copied through shared memory, and go through a file by Plait and by MPI-IO.
+    Writers and readers are ranks of one job on this machine (DeBenedictis & del Rosario 1993, table I). For comparison,
+    the same bytes are copied through shared memory, and transferred through a file by Plait and by MPI-IO.
     """
     from plait_bench.pipe.driver import PipeSettings, run_pipe
     from plait_bench.pipe.table import draw_pipe_chart, pipe_table

@@ -1,4 +1,4 @@
-"""`plait bench plan`: measures the cost of finding one rank's messages."""
+"""`plait bench plan`: measures the cost of planning one rank's messages."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Examples:
 
 @click.command("plan", epilog=_EXAMPLES)
 @click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Samples of each conversion.")
-@click.option("--quick", is_flag=True, help="Leave out what takes more than about a second.")
+@click.option("--quick", is_flag=True, help="Leave out conversions that take more than about a second.")
 @result_options()
 def plan_command(rounds: int, quick: bool, json_: str | None, chart: Path | None) -> None:
     """Plan conversions of up to 10^15 elements between up to a million ranks; no element is moved.
 
-    It measures how long one rank takes to find what it sends to whom, and how much memory that needs: as the array
-    grows, as the number of ranks grows, and for blocks and grids without a common divisor.  Small cases are also
-    enumerated block by block and element by element, and compared.  The exit code is 1 if a plan was wrong.
+    The benchmark measures the time and the memory that one rank needs to find which elements it sends to which ranks:
+    as the array grows, as the number of ranks grows, and for blocks and grids without a common divisor.  Plans of small
+    cases are compared with enumerations by block and by element.  The exit code is 1 if a plan was wrong.
     """
     from plait_bench.plan.chart import draw_plan_chart
     from plait_bench.plan.measure import PlanSettings, run_plan

@@ -27,7 +27,7 @@ Examples:
     metavar="LIMITS",
     default="20MB/s,100",
     show_default=True,
-    help="The disk that is calibrated and on which the programs are traced: bytes and requests a second.",
+    help="The calibrated disk, on which the programs are traced: bytes and requests a second.",
 )
 @click.option(
     "--for",
@@ -51,10 +51,10 @@ Examples:
 )
 @json_option
 def predict_command(json_: str | None, programs: tuple[str, ...], **options: Any) -> None:
-    """Run four programs on disks of limited rates, and compare with what `plait simulate` predicts.
+    """Run four programs on disks of limited rates, and compare their times with the predictions of `plait simulate`.
 
-    The programs (a writer with O_DSYNC, a random reader, an out-of-core solver, two ranks) are traced on one disk,
-    which is calibrated; from that their times on other disks are predicted, and then measured there. It takes some
+    The programs (a writer with O_DSYNC, a random reader, an out-of-core solver, two ranks) are traced on one calibrated
+    disk. From their traces, their times on other disks are predicted, and then measured there. The benchmark takes some
     minutes, and needs the superuser, loop devices and the controller blkio of cgroup version 1.
     """
     from plait_bench.predict.driver import PredictSettings, run_predict

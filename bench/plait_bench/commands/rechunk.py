@@ -35,12 +35,12 @@ def _maps(context: click.Context, option: click.Parameter, value: list[int]) -> 
     show_default=True,
     help="Times, rows and columns of the maps.",
 )
-@work_options("tool", rounds=3, cut=600.0)
+@work_options("conversion", rounds=3, cut=600.0)
 def rechunk_command(json_: str | None, shape: tuple[int, int, int], **options: Any) -> None:
     """Rechunk compressed maps of 4-byte floats into time series, by Plait in parts and by Dask's P2P rechunk.
 
-    A chunk of the source is one map, as in ERA5; a chunk of the target is an eleventh of the times, and a tenth of the
-    rows and of the columns. Each conversion runs in a process of its own, which starts others; they take turns.
+    A chunk of the source is one map, as in ERA5; a chunk of the target has an eleventh of the times, and a tenth of the
+    rows and of the columns. Each conversion runs in a new process, which starts others; the tools take turns.
     """
     from plait_bench.joins.data import JoinSize
     from plait_bench.joins.driver import JoinSettings, run_joins

@@ -30,14 +30,14 @@ Examples:
     default=20.0,
     show_default=True,
     metavar="SECONDS",
-    help="Give up an MPI_Alltoallw that takes longer.",
+    help="Abort an MPI_Alltoallw that takes longer.",
 )
 @result_options()
 def redistribute_command(size: int, ranks: int, rounds: int, cut: float, json_: str | None, chart: Path | None) -> None:
-    """Move an array between layouts in memory, beside a plain copy of its bytes and beside MPI_Alltoallw.
+    """Compare moving an array between layouts in memory with a plain copy of its bytes and with MPI_Alltoallw.
 
-    Each rank holds its part in memory that the node shares, and for comparison in private arrays. Everything is
-    measured in the same rounds, and the first round's result is compared byte by byte.
+    Each rank holds its part in shared memory, and for comparison in a private array. All ways are measured in the same
+    rounds, and the result of the first round is compared byte by byte.
     """
     from plait_bench.redistribute.driver import RedistributeSettings, run_redistribute
     from plait_bench.redistribute.table import draw_redistribute_chart, redistribute_table

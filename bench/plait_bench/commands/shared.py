@@ -32,7 +32,7 @@ Examples:
     type=click.IntRange(min=1),
     default=64,
     show_default=True,
-    help="MiB that each host moves in one measurement.",
+    help="MiB that each host reads or writes in one measurement.",
 )
 @click.option("--request", type=Bytes(), default="256K", show_default=True, help="Bytes of a request, and of a stripe.")
 @click.option(
@@ -40,7 +40,7 @@ Examples:
     type=click.IntRange(min=1),
     default=16,
     show_default=True,
-    help="Number of requests of each rank under way at a time.",
+    help="Number of requests of each rank in flight at a time.",
 )
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each kind.")
 @click.option(
@@ -61,11 +61,11 @@ def shared_command(
     json_: str | None,
     chart: Path | None,
 ) -> None:
-    """Measure how the bandwidth of Shared Files grows with the hosts, beside one disk that serves all.
+    """Measure how the bandwidth of Shared Files grows with the number of hosts, compared with one disk that serves all.
 
-    All ranks write and read one file at once, each its own part: in stripes over the disks of the hosts, and on the
-    disk of the first host, which the others reach by Distant I/O as clients reach a server. Each host adds the same
-    amount of data.
+    All ranks write and read one file at once, each a different part. The file is striped over the disks of the hosts,
+    and for comparison it is on the disk of the first host, which then serves the other hosts through Distant I/O. Each
+    host adds the same amount of data.
     """
     from plait_bench.shared.driver import SharedSettings, run_shared
     from plait_bench.shared.table import draw_shared_chart, shared_table

@@ -1,4 +1,4 @@
-"""`plait bench simulate`: how fast caches are simulated."""
+"""`plait bench simulate`: measures the speed of the simulation of caches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Examples:
 
 
 class _Number(_Type):
-    """A number of things, `20M` for 20 million."""
+    """A positive number with an optional decimal unit, such as `20M` for 20 million."""
 
     name = "number"
 
@@ -33,10 +33,10 @@ class _Number(_Type):
         """Return the number."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"([0-9]+)([kKMG]?)", value)
-        if found is None or int(found[1]) == 0:
+        match = re.fullmatch(r"([0-9]+)([kKMG]?)", value)
+        if match is None or int(match[1]) == 0:
             self.fail(f"'{value}' is no number of 1 or more; write 20000000, 20M or 100k", param, ctx)
-        return int(found[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[found[2]]
+        return int(match[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[match[2]]
 
 
 @click.command("simulate", epilog=_EXAMPLES)
@@ -53,10 +53,10 @@ class _Number(_Type):
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the requests.")
 @json_option
 def simulate_command(policies: str | None, json_: str | None, **options: Any) -> None:
-    """Count the hits of requests whose blocks are popular by Zipf's law, by each replacement policy.
+    """Simulate caches with each replacement policy, for requests to blocks whose popularity follows Zipf's law.
 
-    It prints requests a second of processor time, misses, the same for miss-ratio curves of LRU, and how much of the
-    time goes to reading where the requests come from a binary trace.
+    The benchmark prints the simulated requests per second of processor time and the misses, the same for miss-ratio
+    curves of LRU, and the share of the time that reading takes if the requests come from a binary trace.
     """
     from plait_bench.simulate.measure import SimulateSettings, run_simulate
     from plait_bench.simulate.table import simulate_table

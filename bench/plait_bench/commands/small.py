@@ -33,7 +33,7 @@ Examples:
 def small_command(
     ranks: tuple[int, ...], edges: tuple[int, ...], rounds: int, cut: float, json_: str | None, directory: str | None
 ) -> None:
-    """Time accesses to small arrays beside MPI-IO, NumPy, h5py and zarr-python.
+    """Compare the times of accesses to small arrays with those of MPI-IO, NumPy, h5py and zarr-python.
 
     The exit code is 1 if any data was wrong.
     """

@@ -27,7 +27,7 @@ Examples:
     type=click.IntRange(min=1),
     default=240,
     show_default=True,
-    help="Number of cases, evenly out of the whole grid.",
+    help="Number of cases, evenly spaced over the whole grid.",
 )
 @click.option(
     "--ranks",
@@ -59,10 +59,10 @@ def strategies_command(
     """Compare the strategy that the cost model chooses with the best of all strategies, case by case.
 
     A case is an array of some size, layout and type, read or written by some number of ranks, in the page cache or from
-    the disk. Each strategy is forced, in turn with what Plait does by itself; the last lines say in how many cases the
-    choice is within 10 % of the best, and in how many noise lets nobody tell. A way that takes more than four times as
-    long as another one is tried once only. Every byte of that first try is checked.  The exit code is 1 if any data was
-    wrong.
+    the disk. The benchmark forces each strategy, alternating with Plait's own choice; the last lines state in how many
+    cases the choice is within 10 % of the best strategy, and in how many the noise is too large to decide. A strategy
+    that takes more than four times as long as another one is tried only once. Every byte of that first try is checked.
+    The exit code is 1 if any data was wrong.
     """
     if programs and chart is not None:
         raise click.UsageError("--programs has no chart; leave out --chart")

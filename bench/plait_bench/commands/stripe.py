@@ -26,7 +26,7 @@ Examples:
     metavar="LIMITS",
     default="20MB/s,2000",
     show_default=True,
-    help="What each disk may do: bytes and requests a second.",
+    help="Limits of each disk: bytes and requests a second.",
 )
 @click.option(
     "--disks",
@@ -34,7 +34,7 @@ Examples:
     default="1,2,4",
     show_default=True,
     metavar="LIST",
-    help="Numbers of disks, the fewest first.",
+    help="Numbers of disks, in increasing order.",
 )
 @click.option(
     "--edge",
@@ -48,7 +48,7 @@ Examples:
     type=click.IntRange(min=1),
     default=64,
     show_default=True,
-    help="Ranks that have its rows, in one process.",
+    help="Number of ranks that hold the rows, all of them in one process.",
 )
 @click.option("--unit", type=Bytes(), default="64K", show_default=True, help="Bytes of a stripe.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each.")

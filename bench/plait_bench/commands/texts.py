@@ -18,12 +18,12 @@ Examples:
 
 
 @click.command("texts", epilog=_EXAMPLES)
-@click.option("--count", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Texts of an array.")
-@work_options("work", rounds=5, cut=120.0)
+@click.option("--count", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Number of texts.")
+@work_options("task", rounds=5, cut=120.0)
 def texts_command(json_: str | None, count: int, **options: Any) -> None:
     """Read, write and copy texts of 12 bytes in HDF5 and Zarr, by Plait, h5py and zarr-python.
 
-    Each work is a process of its own; the libraries take turns.
+    Each task runs in a new process; the libraries take turns.
     """
     from plait_bench.joins.data import JoinSize
     from plait_bench.joins.driver import JoinSettings, run_joins

@@ -28,10 +28,10 @@ Examples:
 )
 @json_option
 def trace_command(rounds: int, calls: int, folder: str | None, json_: str | None) -> None:
-    """Measure what `plait trace record` adds to a call, and how large its traces are.
+    """Measure the time that `plait trace record` adds to a call, and the size of its traces.
 
-    Two processes make the same calls on a file in the page cache by turns, one of them recorded. It prints whether
-    these bounds hold: 200 ns and 15 % of a cached read of 4 KiB, and 8 bytes of trace an event.
+    Two processes take turns to make the same calls on a file in the page cache; one of them is recorded. The benchmark
+    states whether these bounds hold: 200 ns and 15 % of a cached read of 4 KiB, and 8 bytes of trace per event.
     """
     from plait_bench.trace.driver import TraceSettings, run_trace
     from plait_bench.trace.table import trace_table

@@ -1,4 +1,4 @@
-"""The driver of `plait bench copy`: each copy by each library that can make it, in turns."""
+"""The driver of `plait bench copy`: measures each copy by each library that supports it, round by round."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class ToolResult:
 
     seconds: list[float] = field(default_factory=list)
     peaks: list[int] = field(default_factory=list)
-    """Maximum bytes of memory of its process."""
+    """Peak memory of the copying process, in bytes, one for each round."""
     before: list[int] = field(default_factory=list)
-    """Maximum bytes of memory before it began to copy."""
+    """Peak memory before the process began to copy, in bytes; 0 if an external program copies."""
     wrong: bool = False
     failed: str = ""
 
@@ -89,12 +89,12 @@ class CopyResults:
             "settings": self.settings,
             "rows": [
                 {
-                    **asdict(one.row),
-                    "plain": one.plain,
-                    "codec": one.codec,
-                    "tools": {name: asdict(tool) for name, tool in one.tools.items()},
+                    **asdict(result.row),
+                    "plain": result.plain,
+                    "codec": result.codec,
+                    "tools": {name: asdict(tool) for name, tool in result.tools.items()},
                 }
-                for one in self.rows
+                for result in self.rows
             ],
         }
 
@@ -132,7 +132,7 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
             drop(plain)
         result.plain.append(plain_copy(plain, folder / "plain copy"))
         _remove(folder / "plain copy")
-        # The order rotates, so that a drift of the machine favours none.
+        # The order of the tools rotates, so that a drift of the machine's speed favours no tool.
         for name in names[number % len(names) :] + names[: number % len(names)]:
             tool = result.tools[name]
             if settings.cold:
@@ -150,7 +150,7 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
 def _same(row: Row, source: Path, target: Path) -> bool:
     try:
         return has_its_chunks(row, target) and same(row, source, target)
-    except plait.Error:  # its output cannot be read
+    except plait.Error:  # the target cannot be read
         return False
 
 
@@ -161,17 +161,17 @@ def _run(name: str, row: Row, ends: tuple[Path, Path], settings: CopySettings, t
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as worker:
         try:
-            said, wrong = worker.communicate(timeout=settings.cut)
+            out, err = worker.communicate(timeout=settings.cut)
         except BaseException as error:
-            os.killpg(worker.pid, signal.SIGKILL)  # and the program that it runs
+            os.killpg(worker.pid, signal.SIGKILL)  # ends the worker and any program that the worker runs
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             tool.failed = f"takes more than {settings.cut:g} s"
             return
     if worker.returncode != 0:
-        tool.failed = wrong.strip().splitlines()[-1] if wrong.strip() else f"exit code {worker.returncode}"
+        tool.failed = err.strip().splitlines()[-1] if err.strip() else f"exit code {worker.returncode}"
         return
-    report = json.loads(said.splitlines()[-1])
+    report = json.loads(out.splitlines()[-1])
     tool.seconds.append(report["seconds"])
     tool.peaks.append(report["peak"])
     tool.before.append(report["before"])

@@ -1,4 +1,4 @@
-"""Copies by libraries of Python."""
+"""Copies by Python libraries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def by_plait(row: Row, source: str, target: str, memory: int) -> None:
 
 
 def _windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
-    """Yield the windows that Plait would choose for one pass, for libraries that choose none."""
+    """Yield the windows that Plait would choose for one pass, for libraries without windows of their own."""
     from plait._copying.boxes import boxes, make_storage
     from plait._core import Content
 
@@ -57,11 +57,11 @@ def _opened(row: Row, source: str) -> Any:
 
 
 def _by_windows(row: Row, source: str, target: str, memory: int) -> None:
-    given = _opened(row, source)
+    array = _opened(row, source)
     if row.target.suffix == ".zarr":
-        made = _new_zarr(row, target)
+        copy = _new_zarr(row, target)
         for region in _windows(row, memory // 2):
-            made[region] = given[region]
+            copy[region] = array[region]
         return
     import h5py
 
@@ -75,7 +75,7 @@ def _by_windows(row: Row, source: str, target: str, memory: int) -> None:
             compression_opts=row.target.packer[1],
         )
         for region in _windows(row, memory // 2):
-            new[region] = given[region]
+            new[region] = array[region]
 
 
 def by_zarr(row: Row, source: str, target: str, memory: int) -> None:
@@ -97,9 +97,9 @@ def by_dask(row: Row, source: str, target: str, memory: int) -> None:
     import dask.array
 
     arrays: Any = dask.array
-    wanted = row.target.shards or row.target.chunks
+    chunks = row.target.shards or row.target.chunks
     lazy = arrays.from_array(_opened(row, source), chunks=row.source.chunks or _buffer_shape(row, memory // 8))
-    arrays.store(lazy.rechunk(wanted), _new_zarr(row, target), lock=False)
+    arrays.store(lazy.rechunk(chunks), _new_zarr(row, target), lock=False)
 
 
 def _buffer_shape(row: Row, budget: int) -> tuple[int, ...]:
@@ -111,10 +111,10 @@ def by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by NumPy, through memory maps."""
     import numpy as np
 
-    given: Any = np.load(source, mmap_mode="r")
-    made: Any = np.lib.format.open_memmap(target, "w+", "f4", row.shape, fortran_order=row.target.order == "F")
-    made[...] = given
-    made.flush()
+    array: Any = np.load(source, mmap_mode="r")
+    copy: Any = np.lib.format.open_memmap(target, "w+", "f4", row.shape, fortran_order=row.target.order == "F")
+    copy[...] = array
+    copy.flush()
 
 
 def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
@@ -123,7 +123,7 @@ def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
 
     context = {"cache_pool": {"total_bytes_limit": memory // 2}}
     base = {"driver": "zarr3", "context": context}
-    given = ts.open({**base, "kvstore": {"driver": "file", "path": source}}, open=True).result()
+    array = ts.open({**base, "kvstore": {"driver": "file", "path": source}}, open=True).result()
     codecs: list[Any] = [{"name": "bytes", "configuration": {"endian": "little"}}]
     if row.target.codec != "none":
         codecs.append({"name": "zstd", "configuration": {"level": row.target.packer[1]}})
@@ -131,12 +131,12 @@ def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
         codecs = [{"name": "sharding_indexed", "configuration": {"chunk_shape": row.target.chunks, "codecs": codecs}}]
     grid = {"name": "regular", "configuration": {"chunk_shape": row.target.shards or row.target.chunks}}
     options = {"shape": row.shape, "data_type": "float32", "chunk_grid": grid, "codecs": codecs}
-    made = ts.open(
+    copy = ts.open(
         {**base, "kvstore": {"driver": "file", "path": target}, "metadata": options}, create=True, delete_existing=True
     ).result()
-    made.write(given).result()
+    copy.write(array).result()
 
 
 def threads() -> int:
-    """Return how many of them programs may use, where they ask."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""Copies by programs of others."""
+"""Copies by external programs."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from pathlib import Path
 
 from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
 
-_LOOK = 0.005  # seconds
+_POLL_SECONDS = 0.005
 
 
 class ProgramLog:
     """The programs that this process has run."""
 
     def __init__(self) -> None:
-        """None so far."""
+        """Start with an empty log."""
         self.peak = 0
-        """Bytes of memory that one of them had at most."""
+        """The largest peak memory of any program, in bytes."""
 
     def run(self, *command: str) -> None:
-        """Run a program.  errors  RuntimeError: its message after a failure"""
+        """Run a program.  errors  RuntimeError: the program fails; the error has its last line of output"""
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             while process.poll() is None:
-                self._look(process.pid)
-                time.sleep(_LOOK)
-            said = process.stderr.read() if process.stderr else ""
+                self._sample_peak(process.pid)
+                time.sleep(_POLL_SECONDS)
+            message = process.stderr.read() if process.stderr else ""
             if process.returncode != 0:
                 raise RuntimeError(
-                    f"{command[0]}: {(said.strip().splitlines() or [f'exit code {process.returncode}'])[-1]}"
+                    f"{command[0]}: {(message.strip().splitlines() or [f'exit code {process.returncode}'])[-1]}"
                 )
 
-    def _look(self, number: int) -> None:
-        """Record the maximum memory so far, as the kernel counts it; growth after the last call is missed."""
+    def _sample_peak(self, pid: int) -> None:
+        """Record the kernel's count of the peak memory so far; growth after the last sample is missed."""
         try:
-            status = Path(f"/proc/{number}/status").read_text(encoding="ascii")
+            status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
         except OSError:
             return
-        found = [int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:")]
-        self.peak = max([self.peak, *found])
+        peaks = [int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:")]
+        self.peak = max([self.peak, *peaks])
 
 
 RAN = ProgramLog()
@@ -51,10 +51,10 @@ def _sizes(shape: tuple[int, ...] | None, between: str) -> str:
 
 
 def by_zarrs(row: Row, source: str, target: str, memory: int) -> None:
-    """Copy by zarrs_reencode, with as many chunks at once, and cached, as half of the memory holds.
+    """Copy by zarrs_reencode; half of the memory limits both its cache and the number of concurrent chunks.
 
-    Its version 0.8.1 considers the shape of chunks only in shards, so that chunks without shards get shards of one
-    chunk each.
+    Version 0.8.1 honours the chunk shape only inside shards, so that a target without shards is written with shards of
+    one chunk each.
     """
     name, level = row.target.packer
     configurations = {

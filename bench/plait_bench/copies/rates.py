@@ -16,12 +16,12 @@ from plait_bench.copies.rows import ITEMSIZE, Row, values
 _BLOCK = 4 << 20
 _CHUNKS = 8
 _MAX = 4 << 20
-"""Bytes of a chunk that are taken."""
+"""Maximum bytes of a chunk that the measurement of codecs uses."""
 
 
 def drop(path: Path) -> None:
     """Drop the files below a path from the page cache, after writing them back."""
-    for file in [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]:
+    for file in [path] if path.is_file() else [entry for entry in path.rglob("*") if entry.is_file()]:
         descriptor = os.open(file, os.O_RDONLY)
         try:
             os.fdatasync(descriptor)
@@ -41,21 +41,21 @@ def fill(row: Row, path: Path) -> None:
 
 
 def plain_copy(source: Path, target: Path) -> float:
-    """Return the bytes a second of copying one file, read and written in order until it is durable, as dd does."""
+    """Return the bytes a second of copying one file in order, as dd does, until the copy is durable."""
     begin = time.perf_counter()
     total = 0
-    with source.open("rb", buffering=0) as given, target.open("wb", buffering=0) as made:
-        while block := given.read(_BLOCK):
-            made.write(block)
+    with source.open("rb", buffering=0) as file, target.open("wb", buffering=0) as copy:
+        while block := file.read(_BLOCK):
+            copy.write(block)
             total += len(block)
-        os.fsync(made.fileno())
+        os.fsync(copy.fileno())
     return total / (time.perf_counter() - begin)
 
 
 def codec_seconds(row: Row) -> float | None:
-    """Return the seconds that all cores need to unpack the source's chunks and to pack the target's, in memory.
+    """Return the seconds that all cores need to decompress the source's chunks and to compress the target's, in memory.
 
-    A few chunks are taken for all of them. None where a packer's library is not installed.
+    The time is extrapolated from a few chunks. None if the library of a codec is not installed.
     """
     total = 0.0
     for end, packs in ((row.source, False), (row.target, True)):
@@ -67,17 +67,17 @@ def codec_seconds(row: Row) -> float | None:
             return None
         pack, unpack = functions
         plain = [_chunk(row, end.chunks, number) for number in range(_CHUNKS)]
-        given = plain if packs else [pack(piece) for piece in plain]
+        pieces = plain if packs else [pack(piece) for piece in plain]
         with ThreadPoolExecutor(threads()) as pool:
-            list(pool.map(pack if packs else unpack, given[: threads()]))  # the threads begin
+            list(pool.map(pack if packs else unpack, pieces[: threads()]))  # starts the threads before the clock
             begin = time.perf_counter()
-            list(pool.map(pack if packs else unpack, given))
+            list(pool.map(pack if packs else unpack, pieces))
             total += (time.perf_counter() - begin) * row.bytes / sum(map(len, plain))
     return total
 
 
 def _chunk(row: Row, shape: tuple[int, ...], number: int) -> bytes:
-    """Return the elements of one chunk; of a large chunk only the first ones."""
+    """Return the elements of one chunk, or at most the first _MAX bytes of a large one."""
     region = []
     for size, count in zip(row.shape, shape, strict=True):
         begin = min(size // max(count, 1) * number // _CHUNKS * count, max(size - count, 0))

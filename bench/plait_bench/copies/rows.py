@@ -15,7 +15,7 @@ from plait._copying.boxes import Storage, make_storage
 
 ITEMSIZE = 4
 VARIABLE = "data"
-"""The name of the array in files that have names."""
+"""The name of the array in formats whose arrays have names."""
 _BLOCK = 16 << 20
 
 
@@ -31,12 +31,12 @@ class End:
 
     @property
     def storage(self) -> Storage:
-        """The storage for which windows are planned."""
+        """The storage from which the planning of windows starts."""
         return make_storage(self.order, self.chunks, self.codec != "none")
 
     @property
     def packer(self) -> tuple[str, int]:
-        """The name of the codec, and the level."""
+        """The name of the codec and the level."""
         name, _, level = self.codec.partition(":")
         return name, int(level or 0)
 
@@ -107,7 +107,7 @@ def rows(size: int) -> dict[str, Row]:
 
 
 def values(shape: tuple[int, ...], region: tuple[slice, ...]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Return a part of the array: a smooth field with noise in its last digits, as measurements have."""
+    """Return a part of the array: a smooth field with noise in its last digits, like measured data."""
     grids = np.meshgrid(*[np.arange(part.start, part.stop, dtype="f4") for part in region], indexing="ij", sparse=True)
     field = np.zeros((), "f4")
     for number, (grid, extent) in enumerate(zip(grids, shape, strict=True)):

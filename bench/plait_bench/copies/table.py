@@ -13,7 +13,7 @@ from plait_bench.text import NOTHING, factor, machine_line, notes, three_digits,
 
 
 def copy_table(results: CopyResults) -> RenderableType:
-    """Return everything for people."""
+    """Return the results as header, table and notes."""
     settings, machine = results.settings, results.machine
     memory = settings["memory"] >> 20
     table = titled_table(f"Copies with {memory} MiB of memory, median of {settings['rounds']} rounds")
@@ -22,23 +22,23 @@ def copy_table(results: CopyResults) -> RenderableType:
     for title in ("MiB", "Seconds", "MiB/s", "Plait is", "Peak MiB"):
         table.add_column(title, justify="right", no_wrap=True)
     failed = []
-    for one in results.rows:
-        mine = one.tools[PLAIT].median
-        for number, (name, tool) in enumerate(one.tools.items()):
+    for result in results.rows:
+        plait_seconds = result.tools[PLAIT].median
+        for number, (name, tool) in enumerate(result.tools.items()):
             seconds = tool.median
             if tool.failed:
-                failed.append(f"Failed: {one.row.title}, {name}: {tool.failed}")
-            faster = factor(seconds / mine) if seconds and mine and name != PLAIT else NOTHING
+                failed.append(f"Failed: {result.row.title}, {name}: {tool.failed}")
+            faster = factor(seconds / plait_seconds) if seconds and plait_seconds and name != PLAIT else NOTHING
             table.add_row(
-                one.row.title if number == 0 else "",
+                result.row.title if number == 0 else "",
                 name,
-                f"{one.row.bytes >> 20:,}" if number == 0 else "",
+                f"{result.row.bytes >> 20:,}" if number == 0 else "",
                 NOTHING if seconds is None else three_digits(seconds),
-                NOTHING if seconds is None else f"{one.row.bytes / seconds / (1 << 20):,.0f}",
+                NOTHING if seconds is None else f"{result.row.bytes / seconds / (1 << 20):,.0f}",
                 faster,
                 f"{statistics.median(tool.peaks) / (1 << 20):,.0f}" if tool.peaks else NOTHING,
             )
-        table.add_row("", Text(_bound(one), style="dim"), "", *_of_bound(one))
+        table.add_row("", Text(_bound(result), style="dim"), "", *_bound_cells(result))
     header = Text(
         f"{machine_line(machine)}\nfiles on {machine['file system']}, "
         f"{'read from the disk' if settings['cold'] else 'cached'}; {version_line(machine)}"
@@ -46,21 +46,21 @@ def copy_table(results: CopyResults) -> RenderableType:
     lines = [
         "Seconds: until the target is durable.  Peak: of the whole process, Python and its modules included.",
         "zarr-python and h5py copy by the windows that Plait would choose for one pass.",
-        "Plain copy: of a file of as many bytes, read and written in order. Codecs: unpacking and packing alone, in",
-        "memory, on all cores. A copy that does nothing else, and both at once, takes the longer of the two.",
+        "Plain copy: of a file of the same size, in order. Codecs: decompression and compression alone, in memory, on",
+        "all cores. The longer of the two is a lower bound for a copy that overlaps them.",
         *failed,
     ]
     return Group(header, Text(), table, notes(lines, results.wrong(), "Every element of the first round was compared."))
 
 
-def _bound(one: RowResult) -> str:
-    return "plain copy" if not one.codec else "plain copy; codecs"
+def _bound(result: RowResult) -> str:
+    return "plain copy" if not result.codec else "plain copy; codecs"
 
 
-def _of_bound(one: RowResult) -> list[str]:
-    """Return the seconds, and the rate, of the bounds of a copy."""
-    if not one.plain:
+def _bound_cells(result: RowResult) -> list[str]:
+    """Return the seconds and the rates of the lower bounds of a copy, as cells of the table."""
+    if not result.plain:
         return [NOTHING] * 4
-    seconds = [one.row.bytes / statistics.median(one.plain)] + ([one.codec] if one.codec else [])
-    rates = [f"{one.row.bytes / each / (1 << 20):,.0f}" for each in seconds]
+    seconds = [result.row.bytes / statistics.median(result.plain)] + ([result.codec] if result.codec else [])
+    rates = [f"{result.row.bytes / each / (1 << 20):,.0f}" for each in seconds]
     return ["; ".join(map(three_digits, seconds)), "; ".join(rates), "", ""]

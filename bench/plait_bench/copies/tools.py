@@ -1,4 +1,4 @@
-"""The tools with which copies are compared, as far as they are installed."""
+"""The tools that `plait bench copy` compares, as far as they are installed."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Tool:
     """One tool that makes copies."""
 
     rows: str
-    """The keys of the copies that it can make."""
+    """The keys of the copies that the tool can make."""
     copy: Callable[[Row, str, str, int], None]
     modules: tuple[str, ...] = ()
-    """Modules that it needs, and that are imported before the time begins."""
+    """The Python modules that the tool needs; they are imported before the clock starts."""
     program: str = ""
-    """The program that it needs."""
+    """The program that the tool needs."""
 
     @property
-    def is_there(self) -> bool:
-        """True if it is installed."""
+    def is_installed(self) -> bool:
+        """True if the modules and the program are installed."""
         found = all(importlib.util.find_spec(module) is not None for module in self.modules)
         return found and (not self.program or shutil.which(self.program) is not None)
 
@@ -47,10 +47,10 @@ TOOLS = {
 """The tools by their names."""
 
 
-def tools_for(key: str, wanted: tuple[str, ...] | None = None) -> list[str]:
-    """Return the names of the installed tools for a copy; with `wanted`, only of those and Plait."""
+def tools_for(key: str, selected: tuple[str, ...] | None = None) -> list[str]:
+    """Return the names of the installed tools for a copy; with `selected`, only those and Plait."""
     return [
         name
         for name, tool in TOOLS.items()
-        if key in tool.rows and tool.is_there and (wanted is None or name in (PLAIT, *wanted))
+        if key in tool.rows and tool.is_installed and (selected is None or name in (PLAIT, *selected))
     ]

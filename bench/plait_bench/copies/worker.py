@@ -18,7 +18,7 @@ from plait_bench.copies.tools import TOOLS
 
 
 def durable(folder: str) -> None:
-    """Make a file system durable, as Plait does for its files."""
+    """Write all data of a folder's file system to the disk, so that every tool's target is as durable as Plait's."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         ctypes.CDLL(None).syncfs(descriptor)
@@ -27,7 +27,7 @@ def durable(folder: str) -> None:
 
 
 def _peak() -> int:
-    """Return the most bytes of memory that this process has had; getrusage() would count those of its parent too."""
+    """Return this process's peak memory in bytes; getrusage() is wrong, because a child inherits its parent's peak."""
     with open("/proc/self/status", encoding="ascii") as status:
         return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM:"))
 

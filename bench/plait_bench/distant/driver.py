@@ -38,7 +38,7 @@ class DistantResults:
     machine: dict[str, str]
     settings: dict[str, Any]
     rates: dict[Cell, list[float]] = field(default_factory=dict)
-    """The time of each round, which moves all bytes."""
+    """The time of each round; a round transfers all bytes once."""
     latencies: dict[str, list[float]] = field(default_factory=dict)
     idle: list[float] = field(default_factory=list)
     """The share of a core that each rank uses while it is idle."""
@@ -49,9 +49,9 @@ class DistantResults:
         return float(self.settings["megabytes"] << 20) / statistics.median(self.rates[cell])
 
     def share(self, cell: Cell) -> float:
-        """Return the remote rate over the local one."""
-        ends = [Cell(where, cell.kind, cell.size, cell.ahead) for where in (REMOTE, LOCAL)]
-        return self.rate(ends[0]) / self.rate(ends[1])
+        """Return the remote rate divided by the local rate."""
+        cells = [Cell(where, cell.kind, cell.size, cell.ahead) for where in (REMOTE, LOCAL)]
+        return self.rate(cells[0]) / self.rate(cells[1])
 
     def latency(self, name: str) -> float:
         """Return the median time of a small access."""
@@ -60,13 +60,13 @@ class DistantResults:
     @property
     def lost(self) -> float:
         """The relative slowdown of a computation while the disk of its rank is read."""
-        return statistics.median(one["served"]["seconds"] / one["alone"]["seconds"] - 1 for one in self.losses)
+        return statistics.median(loss["served"]["seconds"] / loss["alone"]["seconds"] - 1 for loss in self.losses)
 
     @property
     def service(self) -> float:
         """The processor time of the service relative to the computation's time."""
         return statistics.median(
-            (one["served"]["service"] - one["alone"]["service"]) / one["alone"]["seconds"] for one in self.losses
+            (loss["served"]["service"] - loss["alone"]["service"]) / loss["alone"]["seconds"] for loss in self.losses
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Cell:
     size: int
     """Bytes of a request."""
     ahead: int
-    """Requests under way at a time."""
+    """Number of requests in flight at a time."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DistantJob:
     """Seconds after which a rank ends itself if the driver is gone."""
 
     def cells(self) -> list[Cell]:
-        """Return all points, local and remote ones alternating."""
+        """Return all points; local and remote ones alternate."""
         return [
             Cell(where, kind, size, ahead)
             for kind in (READ, WRITE)

@@ -29,7 +29,7 @@ class _Distant(Ranks):
     def __init__(self, job: DistantJob) -> None:
         super().__init__()
         self._job = job
-        os.environ["PLAIT_NODE_SIZE"] = "1"  # each rank a node of its own: a remote access is a message
+        os.environ["PLAIT_NODE_SIZE"] = "1"  # each rank counts as a separate node, so that remote accesses are messages
         folder = job.folders[min(self._comm.rank, len(job.folders) - 1)]
         self._path = Path(folder) / f"plait-distant-{os.getpid()}-{self._comm.rank}"
         self._file = distant.open(self._path, "w", comm=self._comm, temporary=True)
@@ -50,13 +50,13 @@ class _Distant(Ranks):
         self._file.close()
 
     def _wait_asleep(self) -> None:
-        """Wait for all ranks without looking for them all the time, as a barrier of MPI would."""
+        """Wait for all ranks, sleeping between checks; a barrier of MPI would poll and use a core."""
         request = self._comm.Ibarrier()
         while not request.Test():
             time.sleep(0.0005)
 
     def _rate(self, cell: Cell) -> float:
-        """Return the seconds that rank 0 takes to move all bytes sequentially."""
+        """Return the seconds in which rank 0 reads or writes all bytes sequentially."""
         server = 0 if cell.where == LOCAL else 1
         drop_files(str(self._path))
         self._wait_asleep()
@@ -84,7 +84,7 @@ class _Distant(Ranks):
         return seconds
 
     def _latencies(self) -> None:
-        """Report the seconds of single small accesses by rank 0, one kind after the other, while rank 1 sleeps."""
+        """Report the seconds of single small accesses by rank 0, alternating between kinds, while rank 1 sleeps."""
         samples: dict[str, list[float]] = {name: [] for name in LATENCIES}
         self._wait_asleep()
         if self._comm.rank == 0:
@@ -114,7 +114,7 @@ class _Distant(Ranks):
         self._report("idle", shares=self._comm.gather(share))
 
     def _loss(self) -> None:
-        """Report the time of a computation on rank 1 alone, and while rank 0 reads its disk."""
+        """Report the time of a computation on rank 1, first undisturbed and then while rank 0 reads rank 1's disk."""
         blob = os.urandom(_BLOB)
         amount = 0
         begin = time.perf_counter()
@@ -123,12 +123,12 @@ class _Distant(Ranks):
             amount += 1
 
         def compute() -> dict[str, float]:
-            cpu, mine, start = time.process_time(), time.thread_time(), time.perf_counter()
+            cpu, thread, start = time.process_time(), time.thread_time(), time.perf_counter()
             for _ in range(amount):
                 hashlib.sha256(blob).digest()
-            taken = time.perf_counter() - start
-            service = (time.process_time() - cpu) - (time.thread_time() - mine)
-            return {"seconds": taken, "service": service}
+            seconds = time.perf_counter() - start
+            service = (time.process_time() - cpu) - (time.thread_time() - thread)
+            return {"seconds": seconds, "service": service}
 
         samples = []
         for _ in range(self._job.rounds):
@@ -138,7 +138,7 @@ class _Distant(Ranks):
         self._report("loss", samples=samples)
 
     def _overlapped(self, compute: Callable[[], dict[str, float]], other: Callable[[], Any]) -> dict[str, float]:
-        """Run `compute` on rank 1, and `other` repeatedly on rank 0 meanwhile; return the result on rank 0."""
+        """Run `compute` on rank 1 while rank 0 repeats `other`; return the result of `compute` on rank 0."""
         self._wait_asleep()
         if self._comm.rank == 1:
             self._comm.send(compute(), dest=0)

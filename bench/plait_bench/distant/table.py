@@ -16,7 +16,7 @@ from plait_bench.text import counted, microseconds, ranks_header, rate, short_by
 
 
 def distant_table(results: DistantResults) -> RenderableType:
-    """Return everything for people: header, tables, notes."""
+    """Return the results as header, tables and notes."""
     return Group(_header(results), Text(), _rates(results), _latencies(results), _notes(results))
 
 
@@ -62,17 +62,17 @@ def _notes(results: DistantResults) -> Text:
     lines = [
         f"A remote small read takes {extra[READ]:.2f} bare round trips more than a local one, "
         f"a write {extra[WRITE]:.2f}.",
-        f"A handler that nobody calls takes {100 * max(results.idle):.2f} % of a core.",
+        f"An idle handler takes {100 * max(results.idle):.2f} % of a core.",
         f"A computing rank whose disk is read, 32 KiB at a time, takes {100 * results.lost:.1f} % longer; the service "
         f"itself takes {100 * results.service:.1f} % of a core.",
-        "Reads come from the disk: the files leave the page cache before.  Writes end with a sync.",
+        "Reads come from the disk: the files are dropped from the page cache first.  Writes end with a sync.",
         "Bare round trip: a call that moves no file's bytes.  Every byte that was read was checked.",
     ]
     return Text("\n".join(lines), style="dim")
 
 
 def draw_distant_chart(results: DistantResults, path: Path) -> None:
-    """Write the chart as a PNG file: rates over the size of a request, a panel a number of requests under way.
+    """Write the chart as a PNG file: rates over the size of a request, with a panel per number of requests in flight.
 
     errors  plait.Error if matplotlib is not installed
     """
@@ -84,7 +84,7 @@ def draw_distant_chart(results: DistantResults, path: Path) -> None:
         for number, (kind, where) in enumerate((k, w) for k in (READ, WRITE) for w in (LOCAL, REMOTE)):
             rates = [results.rate(Cell(where, kind, size, ahead)) / 1e6 for size in sizes]
             axis.plot(sizes, rates, label=f"{where} {kind}", linewidth=1.8, markersize=6, **line_style(number))
-        axis.set_title(f"{counted(ahead, 'request')} under way", fontsize=12, loc="left")
+        axis.set_title(f"{counted(ahead, 'request')} in flight", fontsize=12, loc="left")
         axis.set_xlabel("request, bytes", fontsize=11)
         axis.set_xscale("log", base=2)
         axis.set_xticks(sizes, [short_bytes(size) for size in sizes])

@@ -1,4 +1,4 @@
-"""The driver of `plait bench io`: starts the ranks, ends accesses that take too long, collects the times."""
+"""The driver of `plait bench io`: starts the ranks, aborts accesses that take too long, and collects the times."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class IoSettings:
     ranks: int = 4
     rounds: int = 5
     cut: float = 5.0
-    """Seconds after which one access by MPI-IO, or directly, is given up."""
+    """Seconds after which an access by MPI-IO, or a direct one, is aborted."""
     operations: tuple[Operation, ...] = ("read",)
     mpiio: bool = True
     fortran: bool = False
@@ -56,7 +56,7 @@ class IoSettings:
     """Folder of the files; None for a temporary folder."""
     conditions: Conditions = USUAL
     busy: int = 0
-    """Programs that compute all the time in parallel to the ranks, each on a core of its own."""
+    """Number of programs that compute all the time while the ranks run, each on a different core."""
 
     def cases(self) -> list[Case]:
         """Return the arrays to read and write."""
@@ -155,7 +155,7 @@ class _CaseRun:
 
     def _measure(self) -> None:
         skip = [(cell.name, access) for cell in self._cells.values() for access in (*cell.over, *cell.failed)]
-        # A pair stays together: MPI-IO follows directly after the same access by Plait.
+        # MPI-IO directly follows the same access by Plait, so that both find the machine in the same state.
         order = [OPTIMAL, REDISTRIBUTION, TOTAL, DIRECT]
         if self._settings.fortran:
             order.insert(3, FORTRAN)

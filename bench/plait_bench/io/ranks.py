@@ -42,7 +42,7 @@ class _Ranks(Ranks):
                 self._measure_cell(by_name(name))
 
     def _make_file(self) -> None:
-        """Fill the file with the known pattern, each rank its share of columns, unless the file exists already."""
+        """Fill the file with the known pattern, unless it already exists; each rank writes a part of the columns."""
         extent = self._job.case.extent
         size = extent * extent * self._dtype.itemsize
         if self._path.exists() and self._path.stat().st_size == size:
@@ -70,11 +70,11 @@ class _Ranks(Ranks):
     def _accesses(self, cell: Cell) -> list[str]:
         skipped = {access for name, access in self._job.skip if name == cell.name}
         if cell == CONFORMING:
-            skipped.add(REDISTRIBUTION)  # there is none
+            skipped.add(REDISTRIBUTION)  # its data already has the conforming layout
         return [access for access in self._job.accesses if access not in skipped]
 
     def _try_cell(self, cell: Cell) -> None:
-        """Measure each access once, telling the driver before and after."""
+        """Measure each access once; report its start and its end to the driver."""
         for access in self._accesses(cell):
             try:
                 with self._open(cell, [access]) as files:
@@ -89,7 +89,7 @@ class _Ranks(Ranks):
     def _measure_cell(self, cell: Cell) -> None:
         """Measure all accesses round by round and check all data.
 
-        Every other round runs them backwards, so that none always profits from the cache contents of another.
+        Every other round runs them in reverse, so that no access always profits from what another left in the cache.
         """
         accesses = self._accesses(cell)
         samples: dict[str, list[float]] = {access: [] for access in accesses}
@@ -100,7 +100,7 @@ class _Ranks(Ranks):
         crossed: dict[str, list[int]] = {access: [] for access in accesses}
         wrong: set[str] = set()
         with self._open(cell, accesses) as files:
-            for number in range(-1, self._job.rounds):  # the first round warms up both sides and is not counted
+            for number in range(-1, self._job.rounds):  # round -1 warms up both sides and is not counted
                 order = accesses if number % 2 == 0 else accesses[::-1]
                 watch = Watch(self._comm)
                 for position, access in enumerate(order):
@@ -128,18 +128,18 @@ class _Ranks(Ranks):
                    trips=trips, least=self._least(cell), crossed=crossed)  # fmt: skip
 
     def _least(self, cell: Cell) -> int:
-        """Return the bytes that cross the busiest link at least where each rank reads or writes its conforming part."""
-        layouts = [one.layout((self._job.case.extent,) * 2, self._comm.size) for one in (CONFORMING, cell)]
-        held, wanted = layouts if self._job.case.operation == "read" else layouts[::-1]
-        return self._hosts.least(held, wanted, self._dtype.itemsize) if self._hosts.count > 1 else 0
+        """Return the minimum bytes over the busiest link if each rank reads or writes its conforming part."""
+        layouts = [each.layout((self._job.case.extent,) * 2, self._comm.size) for each in (CONFORMING, cell)]
+        source, target = layouts if self._job.case.operation == "read" else layouts[::-1]
+        return self._hosts.least(source, target, self._dtype.itemsize) if self._hosts.count > 1 else 0
 
     def _timers(self, files: Access, access: str) -> list[dict[str, float]]:
-        """Return the times of all ranks by phase, averaged over the ranks; empty for accesses that are not Plait's."""
-        mine = files.last_times(access)
-        if mine is None:
+        """Return the times by phase, averaged over the ranks, as a list of one; empty if Plait made no file access."""
+        times = files.last_times(access)
+        if times is None:
             return []
-        everyone = self._comm.allgather(mine)
-        return [{name: sum(one[name] for one in everyone) / len(everyone) for name in mine}]
+        all_times = self._comm.allgather(times)
+        return [{name: sum(rank_times[name] for rank_times in all_times) / len(all_times) for name in times}]
 
     def _time(self, files: Access, access: str) -> tuple[float, float]:
         """Return the seconds of one access and those of setting the view before it."""

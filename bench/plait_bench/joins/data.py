@@ -13,7 +13,7 @@ import plait
 
 VARIABLES = ("tas", "pr", "ps", "huss", "uas", "zg")
 TIMES = 4
-"""Times of a file."""
+"""Number of times in a file."""
 _ITEMSIZE = 4
 _TEXT_BYTES = 12
 

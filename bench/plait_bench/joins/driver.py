@@ -1,4 +1,4 @@
-"""The driver of `plait bench join` and `plait bench texts`: each work by each tool, in turns."""
+"""The driver of `plait bench join`, `rechunk` and `texts`: measures each task with each tool, round by round."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JoinSettings:
     keys: tuple[str, ...]
     rounds: int = 5
     cut: float = 120.0
-    """Seconds after which a work is aborted."""
+    """Seconds after which a task is aborted."""
     folder: str | None = None
 
 
@@ -38,7 +38,7 @@ class JoinToolResult:
     """The result of one tool."""
 
     seconds: list[float] = field(default_factory=list)
-    """One for each round."""
+    """The time of each round."""
     wrong: bool = False
     failed: str = ""
     """Why there is no result, such as a program that is not installed."""
@@ -60,10 +60,11 @@ class JoinRow:
 
     def ratio(self, name: str) -> float | None:
         """Return the median over the rounds of a tool's time over Plait's time in the same round."""
-        mine, other = self.tools[PLAIT], self.tools[name]
-        if mine.median is None or other.median is None:
+        plait_result, other = self.tools[PLAIT], self.tools[name]
+        if plait_result.median is None or other.median is None:
             return None
-        return statistics.median(one / own for one, own in zip(other.seconds, mine.seconds, strict=True))
+        pairs = zip(other.seconds, plait_result.seconds, strict=True)
+        return statistics.median(seconds / plait_seconds for seconds, plait_seconds in pairs)
 
 
 @dataclass
@@ -75,7 +76,7 @@ class JoinResults:
     rows: list[JoinRow]
 
     def wrong(self) -> list[str]:
-        """Return the works with wrong results."""
+        """Return the tasks with wrong results."""
         return [f"{row.title}, {name}" for row in self.rows for name, tool in row.tools.items() if tool.wrong]
 
     def to_json(self) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
     steps.done(case.title)
     names = list(case.tools)
     for number in range(settings.rounds):
-        # The order rotates, so that a drift of the machine favours none.
+        # The order of the tools rotates, so that a drift of the machine's speed favours no tool.
         for name in names[number % len(names) :] + names[: number % len(names)]:
             result = row.tools[name]
             if not result.failed:
@@ -134,7 +135,7 @@ def _run(key: str, name: str, settings: JoinSettings, work: Work, result: JoinTo
         try:
             out, err = worker.communicate(timeout=settings.cut)
         except BaseException as error:
-            os.killpg(worker.pid, signal.SIGKILL)  # and the program that it runs
+            os.killpg(worker.pid, signal.SIGKILL)  # ends the worker and any program that the worker runs
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             result.failed = f"takes more than {settings.cut:g} s"
@@ -143,9 +144,9 @@ def _run(key: str, name: str, settings: JoinSettings, work: Work, result: JoinTo
         lines = err.strip().splitlines()
         result.failed = lines[-1] if lines else f"exit code {worker.returncode}"
         return
-    found = json.loads(out.splitlines()[-1])
-    result.seconds.append(found["seconds"])
-    result.wrong = result.wrong or not found["right"]
+    report = json.loads(out.splitlines()[-1])
+    result.seconds.append(report["seconds"])
+    result.wrong = result.wrong or not report["right"]
 
 
 def _remove(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Maps to be rechunked into time series, as ERA5 has them: one map in a chunk of the source."""
+"""Maps to be rechunked into time series; as in ERA5, each chunk of the source is one map."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ import plait
 
 MAPS = "maps"
 CODEC = "zstd:1"
-"""The compression of source and target, by all tools."""
+"""The compression of source and target, for all tools."""
 
 
 def series_chunks(shape: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Return the chunks of the target: the fractions of the shape that (8760, 72, 144) is of (96432, 721, 1440)."""
+    """Return the chunks of the target: 1/11 of the times, and 1/10 of the rows and columns.
+
+    ERA5's shape (96432, 721, 1440) with chunks of (8760, 72, 144) has the same proportions.
+    """
     return max(1, shape[0] // 11), max(1, shape[1] // 10), max(1, shape[2] // 10)
 
 
 def make_maps(shape: tuple[int, int, int], target: Path) -> None:
-    """Write the source: smooth maps with noise in the low bits, compressed, a map in a chunk."""
+    """Write the source: smooth maps with noise in the low bits, compressed, with one map per chunk."""
     names = ("time", "lat", "lon")
     with plait.open(
         target, "w", shape=shape, dtype="f4", chunks=(1, *shape[1:]), codec=CODEC, dimension_names=names, durable=False
@@ -31,7 +34,7 @@ def make_maps(shape: tuple[int, int, int], target: Path) -> None:
 
 
 def is_rechunked(shape: tuple[int, int, int], target: Path) -> bool:
-    """Return True if a target has all maps, and the chunks of series."""
+    """Return True if a target has all maps, in the chunks that series_chunks() returns."""
     try:
         with plait.open(target) as file:
             if file.shape != shape or tuple(file.chunks or ()) != series_chunks(shape):

@@ -1,6 +1,6 @@
-"""Rechunks maps into series in parts: by processes, by workers of Dask, and by Dask's own P2P rechunk.
+"""Rechunks maps into time series: in parts by processes or by workers of Dask, and by Dask's own P2P rechunk.
 
-Each way has the processor cores of the machine, and starts its processes within the time that is measured.
+Each function may use all processor cores, and starts its processes within the measured time.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def _begin(source: Path, target: Path) -> Any:
     with plait.open(source) as file:
         shape = file.shape
     chunks = series_chunks((shape[0], shape[1], shape[2]))
-    # A part for each row of chunks in time, so that no two parts decode one map.
+    # One part per chunk along time, so that no two parts decode the same map.
     parts = -(-shape[0] // chunks[0])
     return plait.copy_tasks(source, target, parts=parts, chunks=chunks, codec=CODEC)
 
 
 def copy_in_parts(source: Path, target: Path) -> None:
-    """Copy in parts, by a process for each core."""
+    """Copy in parts, by one process per core."""
     tasks = _begin(source, target)
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         for phase in tasks.phases:
@@ -51,7 +51,7 @@ def copy_parts_by_distributed(source: Path, target: Path) -> None:
 
 
 def rechunk_by_dask(source: Path, target: Path) -> None:
-    """Rechunk by P2P, by a worker of Dask for each core."""
+    """Rechunk by Dask's P2P method, with one worker per core."""
     import zarr
     from zarr.codecs import ZstdCodec
 

@@ -1,4 +1,4 @@
-"""The results of `plait bench join` and `plait bench texts` as a table."""
+"""The results of `plait bench join`, `rechunk` and `texts` as a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait_bench.joins.tools import PLAIT
 from plait_bench.text import NOTHING, factor, machine_line, notes, three_digits, titled_table, version_line
 
 
-def _what(size: JoinSize) -> str:
+def _describe(size: JoinSize) -> str:
     if size.texts:
         return f"{size.texts:,} texts of 12 bytes"
     if any(size.maps):
@@ -20,12 +20,11 @@ def _what(size: JoinSize) -> str:
 
 
 def join_table(results: JoinResults) -> RenderableType:
-    """Return everything for people."""
+    """Return the results as header, table and notes."""
     settings, machine = results.settings, results.machine
     size = JoinSize(**settings["size"])
     joins = not any(row.unit == "texts" for row in results.rows)
-    what = _what(size)
-    table = titled_table(f"{what}, median of {settings['rounds']} rounds")
+    table = titled_table(f"{_describe(size)}, median of {settings['rounds']} rounds")
     table.add_column("Work")
     table.add_column("By")
     rate = "MiB/s" if joins else "Million texts/s"
@@ -48,7 +47,7 @@ def join_table(results: JoinResults) -> RenderableType:
     header = Text(f"{machine_line(machine)}\nfiles on {machine['file system']}, cached; {version_line(machine)}")
     lines = [
         "Seconds: until the target is durable, without the start of the process and its imports.",
-        "Plait is: the median of the ratios of the times of one round.",
+        "Plait is: the median over the rounds of the tool's time divided by Plait's time in the same round.",
         *failed,
     ]
     return Group(header, Text(), table, notes(lines, results.wrong(), "Every element of the first round was compared."))

@@ -1,4 +1,4 @@
-"""The work that is measured, by each tool that can do it."""
+"""The measured tasks, and for each task the tools that can do it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAIT = "plait"
 
 @dataclass(frozen=True)
 class Work:
-    """What a tool gets: the source, if there is one, the target, and the prepared texts."""
+    """The input and output of a tool: the folder, the source and the target, and the prepared texts to write."""
 
     folder: Path
     source: Path
@@ -35,15 +35,15 @@ class Tool:
     """One tool for one case."""
 
     run: Callable[[Work], Any]
-    """Does the work. Returns what it has read if the result stays in memory."""
+    """Does the task. Returns the array that it has read if the result stays in memory."""
     modules: tuple[str, ...] = ()
-    """Modules that it needs, and that are imported before the time begins."""
+    """The Python modules that the tool needs; they are imported before the clock starts."""
     program: str = ""
-    """The program that it needs."""
+    """The program that the tool needs."""
 
     @property
     def missing(self) -> str:
-        """What it needs and this machine lacks; empty if it can run."""
+        """The modules and programs that the tool needs and this machine lacks; empty if the tool can run."""
         lacking = [module for module in self.modules if importlib.util.find_spec(module.partition(".")[0]) is None]
         if self.program and shutil.which(self.program) is None:
             lacking.append(self.program)
@@ -73,14 +73,14 @@ class JoinCase:
             _write_by_plait(Work(work.folder, work.source, work.source, np.array(make_texts(size), object)))
 
     def is_right(self, size: JoinSize, target: Path) -> bool:
-        """Return True if the target has what it should have."""
+        """Return True if the target has the expected content."""
         if self.unit == MAPS:
             return is_rechunked(size.maps, target)
         return is_joined(size, target) if self.unit == "bytes" else has_texts(size, target)
 
-    def has_read(self, texts: int, found: Any) -> bool:
+    def has_read(self, texts: int, result: Any) -> bool:
         """Return True if a tool has read all texts, or if its result is in the target."""
-        return bool(self.target) or np.asarray(found).tolist() == make_texts(JoinSize(0, 0, texts))
+        return bool(self.target) or np.asarray(result).tolist() == make_texts(JoinSize(0, 0, texts))
 
 
 def _join_by_plait(work: Work) -> None:

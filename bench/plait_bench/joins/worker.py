@@ -1,4 +1,4 @@
-"""A process that does one work with one tool, and reports its time.
+"""A process that does one task with one tool, and reports its time.
 
 usage: python -m plait_bench.joins.worker CASE TOOL TEXTS FOLDER SOURCE TARGET
 """
@@ -19,21 +19,22 @@ from plait_bench.joins.tools import CASES, Work
 
 
 def main() -> None:
-    """Do the work."""
+    """Do the task that the command line describes."""
     key, name, texts, folder, source, target = sys.argv[1:]
     case = CASES[key]
     tool = case.tools[name]
     for module in tool.modules:
         importlib.import_module(module)
+    # The texts are made before the clock starts.
     needs_texts = case.unit == "texts" and not case.source
-    given = np.array(make_texts(JoinSize(0, 0, int(texts))), object) if needs_texts else None
-    work = Work(Path(folder), Path(source), Path(target), given)
+    texts_to_write = np.array(make_texts(JoinSize(0, 0, int(texts))), object) if needs_texts else None
+    work = Work(Path(folder), Path(source), Path(target), texts_to_write)
     begin = time.perf_counter()
-    found = tool.run(work)
+    result = tool.run(work)
     if case.target:
         durable(folder)
     seconds = time.perf_counter() - begin
-    print(json.dumps({"seconds": seconds, "right": case.has_read(int(texts), found)}))
+    print(json.dumps({"seconds": seconds, "right": case.has_read(int(texts), result)}))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ Rates = Mapping[tuple[int, int], float]
 """Bytes a second by connections and bytes of a piece."""
 
 SUFFICES = 0.95
-"""Share of the highest rate from which a cheaper choice is as good."""
+"""A choice with at least this share of the highest rate counts as equally fast."""
 USUAL_MEMORY = 32 << 20
 USUAL_CONNECTIONS = 64
 USUAL_PIECE = 4 << 20
@@ -26,31 +26,35 @@ class Advice:
 
 
 def cheapest(rates: Rates) -> tuple[int, int] | None:
-    """Return the choice with the fewest bytes in flight that reaches 95 % of the highest rate, and of several such
-    choices that with the fewest connections; None without rates.
+    """Return the (connections, piece) with the fewest bytes in flight that reaches 95 % of the highest rate.
+
+    If several choices have equally few bytes in flight, the one with the fewest connections wins. None without rates.
     """
     if not rates:
         return None
-    least = SUFFICES * max(rates.values())
-    return min((one for one, rate in rates.items() if rate >= least), key=lambda one: (one[0] * one[1], one[0]))
+    sufficient = SUFFICES * max(rates.values())
+    choices = [choice for choice, rate in rates.items() if rate >= sufficient]
+    return min(choices, key=lambda choice: (choice[0] * choice[1], choice[0]))
 
 
 def memory(connections: int, piece: int) -> int:
-    """Return the staging memory with which a rank has so many pieces in flight: one of two windows is fetched while
-    the other one is filled.
+    """Return the staging memory in bytes with which a rank can have `connections` pieces in flight.
+
+    Staging memory is divided into two windows: one is fetched while the other one is copied out, so that it takes
+    twice the bytes in flight.
     """
     return max(USUAL_MEMORY, 2 * connections * piece)
 
 
 def advise(gets: Rates, puts: Rates, usual_get: float | None, usual_put: float | None) -> Advice:
-    """Return the settings. usual_get, usual_put: bytes a second without settings."""
+    """Return the advice. `usual_get` and `usual_put` are the rates with Plait's defaults, in bytes a second."""
     get, put = cheapest(gets), cheapest(puts)
     chunk = put[1] if put is not None else None
     pairs = ((usual_get, gets), (usual_put, puts))
     if all(not rates or (usual is not None and usual >= SUFFICES * max(rates.values())) for usual, rates in pairs):
         return Advice({}, chunk)
-    connections = max(one[0] for one in (get, put) if one is not None)
-    needed = [memory(*one) for one in (get, put) if one is not None]
+    connections = max(choice[0] for choice in (get, put) if choice is not None)
+    needed = [memory(*choice) for choice in (get, put) if choice is not None]
     settings = {"PLAIT_HTTP_CONNECTIONS": connections, "PLAIT_MEMORY": max(needed)}
     if get is not None:
         settings["PLAIT_HTTP_PIECE"] = get[1]

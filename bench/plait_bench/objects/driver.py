@@ -1,4 +1,4 @@
-"""The driver of `plait bench objects`: each number of connections with each size of pieces, in turns."""
+"""The driver of `plait bench objects`: measures each number of connections with each size of pieces, round by round."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _SETTINGS = ("PLAIT_HTTP_CONNECTIONS", "PLAIT_HTTP_PIECE", "PLAIT_MEMORY")
 _WARM = 8 << 20
 _CHUNK = 4 << 20
 _MAX_PUT_BYTES = 256 << 20
-"""Bytes of puts that Plait has in memory at one time, so that no more are in flight."""
+"""Plait holds at most this many bytes of puts in memory, so that no more can be in flight."""
 _TOO_LONG = 20
-"""A work that is expected to take this many times the wanted seconds is left out."""
+"""A sample that is expected to take more than this many times the requested seconds is left out."""
 _SLOW = 1 << 20
-"""Bytes a second of a store whose objects a worker can still read in time."""
-_SETTLE = 0.5
-"""Seconds in which a server completes a put that it has received."""
+"""The lowest rate, in bytes a second, for which the time limit of a worker suffices."""
+_LATE_PUT = 0.5
+"""Seconds within which a server completes a put that it has received."""
 _REMOVALS = 5
-"""Times that objects are removed after an error, as long as there are some."""
+"""Maximum number of attempts to remove objects after an error."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class ObjectSettings:
 
 @dataclass(frozen=True)
 class Cell:
-    """One work: reads or puts, with a number of connections and a size of pieces, or without settings."""
+    """One measurement: reads or puts, with a number of connections and a size of pieces, or with the defaults."""
 
     kind: str
     connections: int | None = None
@@ -64,11 +64,11 @@ class Cell:
 
     @property
     def bytes_in_flight(self) -> int:
-        """Bytes that are in flight at one time."""
+        """Maximum bytes in flight."""
         return (self.connections or 8) * (self.piece or _CHUNK)
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of the process that measures it."""
+        """Return the environment of the process that makes the measurement."""
         result = {name: value for name, value in os.environ.items() if name not in _SETTINGS}
         if self.connections is not None and self.piece is not None:
             values = (self.connections, self.piece, memory(self.connections, self.piece))
@@ -78,7 +78,7 @@ class Cell:
 
 @dataclass
 class CellResult:
-    """The samples of one work, or why there is none."""
+    """The samples of one measurement, or the reason why it was left out."""
 
     cell: Cell
     samples: list[dict[str, float]] = field(default_factory=list)
@@ -86,13 +86,13 @@ class CellResult:
 
     @property
     def rate(self) -> float | None:
-        """The median of the bytes a second."""
+        """The median rate, in bytes a second; None without samples."""
         rates = [sample["bytes"] / sample["seconds"] for sample in self.samples]
         return statistics.median(rates) if rates else None
 
     @property
     def processor(self) -> float | None:
-        """The median of the seconds of processor time for 10^9 bytes."""
+        """The median processor time, in seconds per 10^9 bytes; None without samples."""
         costs = [sample["processor"] / sample["bytes"] * 1e9 for sample in self.samples]
         return statistics.median(costs) if costs else None
 
@@ -115,24 +115,24 @@ class ObjectResults:
     def rates(self, kind: str) -> dict[tuple[int, int], float]:
         """Return the measured rates by connections and pieces."""
         return {
-            (one.cell.connections, one.cell.piece): one.rate
-            for one in self.cells
-            if one.cell.kind == kind and one.cell.connections and one.cell.piece and one.rate is not None
+            (result.cell.connections, result.cell.piece): result.rate
+            for result in self.cells
+            if result.cell.kind == kind and result.cell.connections and result.cell.piece and result.rate is not None
         }
 
     def find(self, kind: str, connections: int | None = None, piece: int | None = None) -> CellResult | None:
-        """Return the result of one work; None if it does not belong to the measurement."""
-        return next((one for one in self.cells if one.cell == Cell(kind, connections, piece)), None)
+        """Return the result of one measurement; None if this run does not include it."""
+        return next((result for result in self.cells if result.cell == Cell(kind, connections, piece)), None)
 
     def usual_rate(self, kind: str) -> float | None:
-        """Return the rate without settings."""
+        """Return the rate with Plait's defaults."""
         found = self.find(kind)
         return None if found is None else found.rate
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
-        cells = [one.to_json() for one in self.cells]
-        tools = {name: one.to_json() for name, one in self.tools.items()}
+        cells = [result.to_json() for result in self.cells]
+        tools = {name: result.to_json() for name, result in self.tools.items()}
         return {
             "machine": self.machine, "settings": asdict(self.settings), "latencies": self.latencies, "cells": cells,
             "tools": tools, "advice": asdict(self.advice),
@@ -142,11 +142,11 @@ class ObjectResults:
 def run_objects(settings: ObjectSettings, progress: Progress = lambda text, share: None) -> ObjectResults:
     """Measure a store.
 
-    errors  plait.Error: it cannot be reached, or a work fails
+    errors  plait.Error: the store cannot be reached, or a measurement fails
     """
     cells = _make_cells(settings)
     tools = 0 if is_web(settings.url) else (len(TOOLS) + 1) * settings.rounds
-    steps = Steps(progress, 2 + sum(not one.left_out for one in cells) * settings.rounds + tools)
+    steps = Steps(progress, 2 + sum(not result.left_out for result in cells) * settings.rounds + tools)
     results = ObjectResults(describe_machine(Path.cwd()), settings, cells=cells)
     steps.doing("preparing the object to read")
     with _location(settings) as location:
@@ -158,18 +158,18 @@ def _make_cells(settings: ObjectSettings) -> list[CellResult]:
     kinds = (GET,) if is_web(settings.url) else (GET, PUT)
     choices = [(None, None), *((many, piece) for many in settings.connections for piece in settings.pieces)]
     cells = [CellResult(Cell(kind, *choice)) for kind in kinds for choice in choices]
-    for one in cells:
-        needed = one.cell.bytes_in_flight
-        if one.cell.connections is not None and needed > settings.size:
-            one.left_out = f"needs --size {needed >> 20}M"
-        elif one.cell.kind == PUT and needed > _MAX_PUT_BYTES:
-            one.left_out = "has more bytes in flight than Plait puts at one time"
+    for result in cells:
+        needed = result.cell.bytes_in_flight
+        if result.cell.connections is not None and needed > settings.size:
+            result.left_out = f"needs --size {needed >> 20}M"
+        elif result.cell.kind == PUT and needed > _MAX_PUT_BYTES:
+            result.left_out = "has more bytes in flight than Plait puts at one time"
     return cells
 
 
 @contextmanager
 def _location(settings: ObjectSettings) -> Iterator[str | None]:
-    """The location of the measurement's own objects, which are removed at the end; None if it only reads."""
+    """The location below which the benchmark puts objects, which are removed at the end; None if it only reads."""
     if is_web(settings.url):
         yield None
         return
@@ -189,15 +189,15 @@ def _location(settings: ObjectSettings) -> Iterator[str | None]:
 
 
 def _remove_late(location: str) -> None:
-    """Remove the objects after a worker was ended: the server may still complete puts that it has received."""
+    """Remove the objects after a worker was killed, several times: the server may still complete puts."""
     for _ in range(_REMOVALS):
         if remove_all(location) == 0:
             return
-        time.sleep(_SETTLE)
+        time.sleep(_LATE_PUT)
 
 
 def _remove_or_warn(location: str, remove: Callable[[str], object]) -> None:
-    """Remove the objects, or say on standard error why some may remain."""
+    """Remove the objects; if that fails, print a warning on standard error that some may remain."""
     try:
         remove(location)
     except BaseException as error:
@@ -214,7 +214,7 @@ def _limit(settings: ObjectSettings) -> float:
 
 
 class _Measurement:
-    """One measurement."""
+    """One run of the benchmark."""
 
     def __init__(self, results: ObjectResults, location: str | None, steps: Steps) -> None:
         self._results, self._settings = results, results.settings
@@ -223,7 +223,7 @@ class _Measurement:
         self._target, self._bytes = self._find_object()
 
     def _find_object(self) -> tuple[Target, int]:
-        """Return the object to read, and how many bytes of it."""
+        """Return the object to read, and the number of bytes to read of it."""
         size = self._settings.size // ITEMSIZE * ITEMSIZE
         if self._location is None:
             target = find_target(self._settings.url)
@@ -242,22 +242,22 @@ class _Measurement:
         self._results.latencies = {GET: found["gets"], **({PUT: found["puts"]} if found["puts"] else {})}
         self._steps.done("throughput")
         for number in range(self._settings.rounds):
-            for one in self._results.cells:
-                if not one.left_out:
-                    self._measure(one, number)
+            for result in self._results.cells:
+                if not result.left_out:
+                    self._measure(result, number)
         rates = self._results.rates
         usual = self._results.usual_rate
         self._results.advice = advise(rates(GET), rates(PUT), usual(GET), usual(PUT))
         if self._location is not None:
             self._compare(f"{self._location}/compare.zarr")
 
-    def _measure(self, one: CellResult, number: int) -> None:
-        cell, best = one.cell, self._best[one.cell.kind]
+    def _measure(self, result: CellResult, number: int) -> None:
+        cell, best = result.cell, self._best[result.cell.kind]
         if best and cell.bytes_in_flight > best * self._settings.seconds * _TOO_LONG:
-            one.left_out = "takes too long at the rates that were reached"
+            result.left_out = "takes too long at the rates that were reached"
         elif cell.bytes_in_flight > self._bytes and cell.connections is not None:
-            one.left_out = "the object is too small"
-        if one.left_out:
+            result.left_out = "the object is too small"
+        if result.left_out:
             self._steps.done(_name(cell))
             return
         warm = min(max(cell.bytes_in_flight, _WARM), self._bytes)
@@ -271,7 +271,7 @@ class _Measurement:
             piece = min(cell.piece or _CHUNK, self._bytes)
             sample = self._ask(cell, task="put", url=url, piece=piece, amount=amount)
             remove_all(url)
-        one.samples.append(sample)
+        result.samples.append(sample)
         self._best[cell.kind] = max(best, sample["bytes"] / sample["seconds"])
         self._steps.done(_name(cell))
 
@@ -288,24 +288,24 @@ class _Measurement:
         if self._results.advice.settings:
             tools[ADVISED] = CellResult(Cell(GET))
         for number in range(self._settings.rounds):
-            for name, one in tools.items():
+            for name, result in tools.items():
                 self._steps.doing(f"{name} reads the same objects, round {number + 1} of {self._settings.rounds}")
                 more = self._results.advice.settings if name == ADVISED else {}
                 task = {"task": "tool", "name": PLAIT if name == ADVISED else name, "url": url}
-                if not one.left_out:
-                    self._run_tool(one, {**task, "elements": elements, "chunk": chunk}, more)
+                if not result.left_out:
+                    self._run_tool(result, {**task, "elements": elements, "chunk": chunk}, more)
                 self._steps.done(name)
 
-    def _run_tool(self, one: CellResult, task: dict[str, Any], more: dict[str, int]) -> None:
+    def _run_tool(self, result: CellResult, task: dict[str, Any], more: dict[str, int]) -> None:
         try:
-            one.samples.append(self._ask(one.cell, more, **task))
-        except plait.Error as error:  # such as keys that another tool does not find
+            result.samples.append(self._ask(result.cell, more, **task))
+        except plait.Error as error:  # for example, a tool does not find the credentials or the objects
             if task["name"] == PLAIT or "WRONG DATA" in str(error):
                 raise
-            one.left_out, one.samples = str(error), []
+            result.left_out, result.samples = str(error), []
 
     def _ask(self, cell: Cell, more: dict[str, int] | None = None, **task: Any) -> dict[str, Any]:
-        """Return the result of a task in a process of its own, which has ended afterwards, even after an error."""
+        """Run a task in a new process and return its result; the process has ended on return, even after an error."""
         environment = cell.environment() | {name: str(value) for name, value in (more or {}).items()}
         limit = _limit(self._settings)
         with subprocess.Popen(
@@ -316,10 +316,10 @@ class _Measurement:
                 out, err = worker.communicate(timeout=limit)
             except BaseException as error:
                 worker.kill()
-                worker.wait()  # it would put objects after those it has put were removed
+                worker.wait()  # otherwise it could put further objects after the removal
                 if isinstance(error, subprocess.TimeoutExpired):
-                    what = task.get("name") or _name(cell)
-                    raise plait.StoreError(f"{what} took longer than {limit:g} s") from None
+                    name = task.get("name") or _name(cell)
+                    raise plait.StoreError(f"{name} took longer than {limit:g} s") from None
                 raise
         if worker.returncode != 0:
             lines = err.strip().splitlines() or [f"exit code {worker.returncode}"]
@@ -329,7 +329,7 @@ class _Measurement:
 
 
 def _name(cell: Cell) -> str:
-    what = "reads" if cell.kind == GET else "puts"
+    requests = "reads" if cell.kind == GET else "puts"
     if cell.connections is None or cell.piece is None:
-        return f"{what} without settings"
-    return f"{what} by {cell.connections} connections, pieces of {cell.piece >> 10} KiB"
+        return f"{requests} without settings"
+    return f"{requests} by {cell.connections} connections, pieces of {cell.piece >> 10} KiB"

@@ -1,4 +1,4 @@
-"""Where a measurement reads and writes, and the content of its objects."""
+"""The locations that a measurement reads and writes, and the content of its objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import plait
 
 ITEMSIZE = 8
 _REMOVERS = 16
-"""Objects that are removed at the same time."""
+"""Number of objects that are removed concurrently."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Target:
 
     url: str
     shape: int | None = None
-    """Elements of one byte, if the object has no format that states them."""
+    """The number of bytes, for an object without a known format, which is read as an array of bytes."""
 
     def open(self, **options: Any) -> Any:
-        """Open it for reading."""
+        """Open the array for reading."""
         if self.shape is not None:
             options.update(shape=(self.shape,), dtype="u1")
         return plait.open(self.url, **options)
@@ -40,7 +40,7 @@ def is_web(url: str) -> bool:
 
 
 def below(url: str, name: str) -> str:
-    """Return the location of `name` below an S3 URL, with the options in front of the key."""
+    """Return the location of `name` below an S3 URL; the URL's options move to between the bucket and the key."""
     location, _, query = url.partition("?")
     bucket, _, prefix = location.removeprefix("s3://").partition("/")
     options = f"?{query.replace('/', '%2F')}" if query else ""
@@ -60,7 +60,7 @@ def content(begin: int, end: int) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def find_target(url: str) -> Target:
-    """Return how to open an object of an HTTP server.
+    """Return the arguments with which to open an object of an HTTP server.
 
     errors  plait.Error: there is none, or it cannot be read
     """
@@ -76,15 +76,15 @@ def find_target(url: str) -> Target:
             with target.open():
                 return target
         except plait.Error:
-            raise error from None  # the object has a format, and the first error says what is wrong with it
+            raise error from None  # the object has a known format, and the first error states what is wrong with it
 
 
 def _object_bytes(url: str) -> int | None:
-    """Return the size of an object, from the answer to a request for its first byte."""
+    """Return the size of an object, from the response to a request for its first byte; None if it is unknown."""
     request = urllib.request.Request(url, headers={"Range": "bytes=0-0"})
-    with contextlib.suppress(OSError, ValueError), urllib.request.urlopen(request, timeout=30) as answer:
-        stated = answer.headers.get("Content-Range", "").rpartition("/")[2]
-        return int(stated or answer.headers["Content-Length"] or "")
+    with contextlib.suppress(OSError, ValueError), urllib.request.urlopen(request, timeout=30) as response:
+        total = response.headers.get("Content-Range", "").rpartition("/")[2]
+        return int(total or response.headers["Content-Length"] or "")
     return None
 
 

@@ -27,7 +27,7 @@ _KINDS = {GET: "GET", PUT: "PUT"}
 
 
 def objects_table(results: ObjectResults) -> RenderableType:
-    """Return everything for people."""
+    """Return the results as header, tables and notes."""
     settings = results.settings
     parts: list[RenderableType] = [
         Text(f"{machine_line(results.machine)}; {version_line(results.machine)}"), Text(), _latencies(results),
@@ -67,7 +67,7 @@ def _rates(results: ObjectResults, kind: str) -> Table:
         table.add_column(short_bytes(piece), justify="right", no_wrap=True)
     for connections in settings.connections:
         found = [results.find(kind, connections, piece) for piece in settings.pieces]
-        table.add_row(str(connections), *(rate(None if one is None else one.rate) for one in found))
+        table.add_row(str(connections), *(rate(None if result is None else result.rate) for result in found))
     table.add_row("defaults", rate(results.usual_rate(kind)), *[""] * (len(settings.pieces) - 1))
     return table
 
@@ -77,14 +77,14 @@ def _tools(results: ObjectResults) -> Table:
     table.add_column(f"Zarr array of {short_bytes(results.settings.size)}, chunks of 4M, read by")
     for title in ("MB/s", "Processor time, s/GB"):
         table.add_column(title, justify="right", no_wrap=True)
-    for name, one in results.tools.items():
-        cost = NOTHING if one.processor is None else three_digits(one.processor)
-        table.add_row({PLAIT: "Plait", ADVISED: "Plait, with these settings"}.get(name, name), rate(one.rate), cost)
+    for name, result in results.tools.items():
+        cost = NOTHING if result.processor is None else three_digits(result.processor)
+        table.add_row({PLAIT: "Plait", ADVISED: "Plait, with these settings"}.get(name, name), rate(result.rate), cost)
     return table
 
 
 def _left_out(cells: list[CellResult]) -> list[str]:
-    return [f"Left out: {reason}." for reason in dict.fromkeys(one.left_out for one in cells if one.left_out)]
+    return [f"Left out: {reason}." for reason in dict.fromkeys(result.left_out for result in cells if result.left_out)]
 
 
 def _advice(results: ObjectResults) -> Text:

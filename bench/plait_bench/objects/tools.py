@@ -21,15 +21,15 @@ Read = Callable[[], Any]
 
 @dataclass(frozen=True)
 class ReadingTool:
-    """One tool."""
+    """A library that reads a Zarr array."""
 
     prepare: Callable[[str, int, int], Read]
-    """Takes a location, the number of elements and those of a chunk. Returns the function that reads the array."""
+    """Takes a location, the elements of the array and those of a chunk. Returns the function that reads the array."""
     module: str
 
     @property
     def missing(self) -> str:
-        """The module that this machine lacks; empty if the tool can run."""
+        """The name of the module if it is not installed; empty if the tool can run."""
         return "" if importlib.util.find_spec(self.module) is not None else self.module
 
 
@@ -66,9 +66,10 @@ def _obstore(url: str, elements: int, chunk: int) -> Read:
 
         async def read_chunk(number: int) -> None:
             async with free:
-                answer = await obstore.get_async(store, f"{key}/c/{number}")
-                found: Any = np.frombuffer(memoryview(await answer.bytes_async()), "u8")
-                array[number * chunk : (number + 1) * chunk] = found[: elements - number * chunk]
+                response = await obstore.get_async(store, f"{key}/c/{number}")
+                values: Any = np.frombuffer(memoryview(await response.bytes_async()), "u8")
+                # Zarr stores the last chunk in full length, even if the array ends within it.
+                array[number * chunk : (number + 1) * chunk] = values[: elements - number * chunk]
 
         await asyncio.gather(*(read_chunk(number) for number in range(-(-elements // chunk))))
         return array

@@ -1,4 +1,4 @@
-"""A process that measures one thing, because each process reads the settings of connections and pieces once.
+"""A process that makes one measurement; Plait reads the settings of connections and pieces only once per process.
 
 usage: python -m plait_bench.objects.worker TASK
 TASK is a JSON object: the name of a function of this module as `task`, and its arguments. The result is a JSON object.
@@ -22,11 +22,11 @@ from plait_bench.objects.tools import TOOLS
 SMALL = 4096
 """Bytes of a small object, and of a small read."""
 _HEAD = 64 << 10
-"""Bytes at the beginning of an object that are read when it is opened; reading them takes no further request."""
+"""Plait reads this many bytes at the beginning of an object when it opens it; later reads of them send no request."""
 
 
 def latency(url: str, shape: int | None, put: str | None, count: int) -> dict[str, Any]:
-    """Return the seconds of small reads, and of small puts below the location `put`."""
+    """Return the seconds of small reads, and of small puts below the location `put` unless it is None."""
     gets, puts = [], []
     with Target(url, shape).open() as file:
         first, rows = _small_region(file)
@@ -46,7 +46,7 @@ def latency(url: str, shape: int | None, put: str | None, count: int) -> dict[st
 
 
 def _small_region(file: Any) -> tuple[int, int]:
-    """Return the first row and the number of rows of a small read that no earlier read has brought into memory."""
+    """Return the first row and the number of rows of a small read that the cached beginning of the object lacks."""
     row = _row_bytes(file)
     rows = max(1, SMALL // row)
     first = _HEAD // row + 1
@@ -62,20 +62,20 @@ def _row_bytes(file: Any) -> int:
 
 
 class Amount(NamedTuple):
-    """How much is measured."""
+    """The amount of data of the two accesses of a measurement."""
 
     warm: int
     """Bytes of the first access, which opens the connections."""
     most: int
-    """The maximum of the second one, which is measured."""
+    """Maximum bytes of the second access, which is measured."""
     seconds: float
-    """About what the second one should take."""
+    """Approximate duration of the second access."""
 
 
 def get(url: str, shape: int | None, known: bool, amount: Sequence[Any]) -> dict[str, Any]:
     """Return the time of one read.
 
-    known   whether the object has the elements of content()
+    known   True if the object has the elements of content(), so that they can be checked
     amount  the fields of Amount
     """
     with Target(url, shape).open() as file:
@@ -115,7 +115,7 @@ def put(url: str, piece: int, amount: Sequence[Any]) -> dict[str, Any]:
 
 
 def _repeated(work: Callable[[int], dict[str, Any]], size: Amount) -> dict[str, Any]:
-    """Return the second of two samples. The first one opens the connections and states how much the second one does."""
+    """Return the second of two samples. The first one opens the connections, and its rate sets the second's size."""
     first = work(size.warm)
     return work(min(size.most, max(size.warm, int(first["bytes"] / first["seconds"] * size.seconds))))
 
@@ -144,7 +144,7 @@ _TASKS: dict[str, Callable[..., dict[str, Any]]] = {"latency": latency, "get": g
 
 
 def main() -> None:
-    """Measure."""
+    """Run the task that the command line describes."""
     task = json.loads(sys.argv[1])
     try:
         print(json.dumps(_TASKS[task.pop("task")](**task)))

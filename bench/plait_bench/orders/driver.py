@@ -21,9 +21,9 @@ from plait_bench.orders.cases import STRATEGIES, Case, Copy, Read, grid_of_cases
 from plait_bench.steps import Progress, Steps
 
 FAR = 3.0
-"""Maximum acceptable factor by which a prediction is wrong."""
+"""Predictions that are off by more than this factor are marked."""
 SLOW = 2.0
-"""Maximum acceptable ratio of the time of the choice to that of the best strategy."""
+"""Choices that take more than this multiple of the best strategy's time are marked."""
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _MEMORY = Path("/dev/shm")
 
@@ -130,10 +130,10 @@ def make_array(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
 
 def predicted_seconds(explained: str) -> float:
     """Return the time that File.explain() predicts."""
-    found = re.search(r"predicted ([\d.,]+) (s|ms|us|ns)\b", explained)
-    if found is None:
+    match = re.search(r"predicted ([\d.,]+) (s|ms|us|ns)\b", explained)
+    if match is None:
         raise plait.Error(f"no predicted time in: {explained}")
-    return float(found[1].replace(",", "")) * _UNITS[found[2]]
+    return float(match[1].replace(",", "")) * _UNITS[match[2]]
 
 
 def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:

@@ -25,7 +25,7 @@ class OverlapSettings:
     megabytes: int = 256
     """Size of the file in MiB."""
     ranks: int = field(default_factory=lambda: max(1, (os.cpu_count() or 2) // 2))
-    """Number of MPI processes: the accesses of each need a part of a core in addition to the one that computes."""
+    """Number of MPI processes: each computes on one core, and its accesses need a part of another one."""
     rounds: int = 7
     folder: str | None = None
     """Folder of the file; by default the system's folder for temporary files."""
@@ -37,7 +37,7 @@ class OverlapResult:
 
     name: str
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """io, compute, both → one time per round."""
+    """``io``, ``compute`` or ``both`` → one time per round."""
     wrong: bool = False
 
     def median(self, way: str) -> float:
@@ -46,7 +46,7 @@ class OverlapResult:
 
     @property
     def overlap(self) -> float:
-        """The part of the shorter one, of access and computation, that overlaps with the other: at best 1."""
+        """The overlapped share of the shorter of access and computation: 1 if the longer one hides it completely."""
         io, compute, both = (self.median(way) for way in (IO, COMPUTE, BOTH))
         return (io + compute - both) / min(io, compute)
 
@@ -60,7 +60,7 @@ class OverlapResults:
     accesses: list[OverlapResult]
 
     def wrong(self) -> list[str]:
-        """Return each access that brought wrong data."""
+        """Return the names of accesses with wrong data."""
         return [access.name for access in self.accesses if access.wrong]
 
     def to_json(self) -> dict[str, Any]:
@@ -69,8 +69,8 @@ class OverlapResults:
             "machine": self.machine,
             "settings": self.settings,
             "accesses": [
-                {"name": one.name, "seconds": one.samples, "overlap": one.overlap, "wrong": one.wrong}
-                for one in self.accesses
+                {"name": access.name, "seconds": access.samples, "overlap": access.overlap, "wrong": access.wrong}
+                for access in self.accesses
             ],
         }
 

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 # The measurements of an access.
-IO = "io"  # started and waited for at once
+IO = "io"  # start the access and wait for it at once
 COMPUTE = "compute"  # the computation alone
-BOTH = "both"  # started, then the computation, then waited for
+BOTH = "both"  # start the access, compute, and then wait for the access
 WAYS = (IO, COMPUTE, BOTH)
 
 
 @dataclass(frozen=True)
 class Access:
-    """One way of moving a rank's part of a file while the rank computes."""
+    """One way of reading or writing a rank's part of a file while the rank computes."""
 
     name: str
     collective: bool
-    """True for the File; otherwise the access uses a stream of mode 0."""
+    """True if the access is collective; otherwise it uses a stream of mode 0."""
     write: bool
 
 

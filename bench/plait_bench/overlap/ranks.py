@@ -60,8 +60,9 @@ class _Overlap(Ranks):
 
         alone = []
         for _ in range(3):
-            self._settle(access)
+            self._prepare_cache(access)
             alone.append(self._span(lambda: start().wait()))
+        # The computation is made as long as the access.
         unit = min(self._span(lambda: self._compute(8)) for _ in range(3)) / 8
         amount = max(1, round(float(self._comm.bcast(statistics.median(alone))) / self._comm.bcast(unit)))
         samples: dict[str, list[float]] = {way: [] for way in WAYS}
@@ -69,7 +70,7 @@ class _Overlap(Ranks):
         wrong = False
         for number in range(self._job.rounds):
             for way in WAYS if number % 2 == 0 else WAYS[::-1]:
-                self._settle(access)
+                self._prepare_cache(access)
                 self._array.fill(-1.0)
                 samples[way].append(self._span(actions[way]))
                 if way != COMPUTE and not access.write:
@@ -78,12 +79,12 @@ class _Overlap(Ranks):
         self._report("access", access=access.name, samples=samples, wrong=wrong)
 
     def _compute(self, amount: int) -> None:
-        """Work that neither memory nor the file has a part in."""
+        """Compute without using memory bandwidth or the file: hash a buffer that fits into the cache."""
         digest = hashlib.sha256()
         for _ in range(amount):
             digest.update(self._blob)
 
-    def _settle(self, access: Access) -> None:
+    def _prepare_cache(self, access: Access) -> None:
         """Before a read, drop the file from the page cache; before a write, write back the data of the last one."""
         self._comm.Barrier()
         if self._comm.rank == 0:

@@ -14,7 +14,7 @@ from plait_bench.text import milliseconds, notes, ranks_header, titled_table
 
 
 def overlap_table(results: OverlapResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
+    """Return the results as header, table and notes."""
     settings = results.settings
     table = titled_table(
         f"Accesses of {settings['megabytes']} MiB behind a computation, milliseconds, "
@@ -37,7 +37,7 @@ def _header(results: OverlapResults) -> Text:
 
 def _notes(results: OverlapResults) -> Text:
     lines = [
-        "Reads come from the disk: the file leaves the page cache before each.  Writes go to the page cache.",
+        "Reads come from the disk: the file is dropped from the page cache before each.  Writes go to the page cache.",
         "Overlap: the part of the shorter of the two, access and computation, that the other one hides.",
         "Independent: each rank by itself, through a stream of mode 0.",
     ]
@@ -51,7 +51,7 @@ def draw_overlap_chart(results: OverlapResults, path: Path) -> None:
     """
     figure = new_figure(11.0, 5.5)
     axis = figure.subplots()
-    # Okabe and Ito's colours, and hatches for print.
+    # Okabe and Ito's colours, which colour-blind readers can distinguish, and hatches for print.
     series = (
         (IO, "access alone", "#56b4e9", "//"),
         (COMPUTE, "computing alone", "#999999", ""),

@@ -17,10 +17,11 @@ from plait_bench.text import counted, short_bytes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A field of a cell → the setting with its values, and its label below an axis.
+# Field of a cell → the setting that lists the field's values.
 _SETTINGS = {"buffer": "buffers", "disks": "disks", "ranks": "ranks"}
-_WIDE = 20  # ratio to the lowest rate from which a panel has a logarithmic scale
-_WORDS = {"buffer": "buffer, bytes", "disks": "disks", "ranks": "ranks"}
+# Field of a cell → its label below an axis.
+_LABELS = {"buffer": "buffer, bytes", "disks": "disks", "ranks": "ranks"}
+_WIDE = 20  # a panel has a logarithmic scale if its highest rate exceeds the lowest one by this factor
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class _Figure:
 
 
 def draw_patterns_chart(results: PatternsResults, path: Path) -> None:
-    """Write the chart as a PNG file: a panel a figure, rates in MB/s.
+    """Write the chart as a PNG file: one panel per figure of the thesis, rates in MB/s.
 
     errors  plait.Error if matplotlib is not installed
     """
@@ -84,7 +85,7 @@ def _draw(axis: Axes, figure: _Figure, results: PatternsResults) -> None:
             axis.plot(*zip(*points, strict=True), label=name, linewidth=1.8, markersize=6, **line_style(number))
             drawn += [rate for _, rate in points]
     axis.set_title(f"{figure.number}.  {figure.title}", fontsize=12, loc="left")
-    axis.set_xlabel(_WORDS[figure.across], fontsize=11)
+    axis.set_xlabel(_LABELS[figure.across], fontsize=11)
     axis.set_ylabel("MB/s", fontsize=11)
     open_axis(axis)
     if not drawn:

@@ -1,6 +1,7 @@
 """The content of the files of `plait bench patterns`, and its checks.
 
-Each element encodes its position in the file, so that the stretches of a shared position can be checked as well.
+Each element encodes its position in the file. Requests through a shared file position do not know their offset in
+advance; the elements that they return state it, so that these requests can be checked as well.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ DTYPE = np.dtype(np.uint64)
 
 Part = npt.NDArray[Any]
 
-_FACTOR = 0x9E3779B97F4A7C15  # odd: multiplication modulo 2^64 can be undone
+_FACTOR = 0x9E3779B97F4A7C15  # odd, so that multiplication modulo 2^64 has an inverse
 _INVERSE = pow(_FACTOR, -1, 1 << 64)
 _CHUNK = 1 << 21  # elements written at a time
 
@@ -45,7 +46,7 @@ def make_file(url: str, size: int) -> None:
 
 
 class ReadCheck:
-    """Compares what one rank reads, element by element."""
+    """Checks the elements that one rank reads."""
 
     def __init__(self, shared: bool) -> None:
         """`shared` is True if the position of a request is known only from the elements that it has read."""
@@ -62,25 +63,26 @@ class ReadCheck:
 
 
 def tile(stretches: list[tuple[int, int]], elements: int) -> bool:
-    """Return whether stretches that several ranks got are a whole file, each element once."""
+    """Return True if the stretches that all ranks have read cover the whole file, each element exactly once."""
     ordered = [(0, 0), *sorted(stretches), (elements, elements)]
     return all(left[1] == right[0] for left, right in pairwise(ordered))
 
 
 def fill(salt: int, access: Access, part: Part) -> None:
-    """Fill an array with the elements that a request writes, which encode the position in the pattern."""
+    """Fill an array with the elements that a request writes; they encode their position in the pattern."""
     part[...] = content(access.offset, len(part), salt)
 
 
 def written(pattern: Pattern, mode: int, before: Part, after: Part, salt: int) -> bool:
-    """Return whether a file has the elements that all ranks should have written, and is unchanged elsewhere."""
+    """Return True if a file has the elements that all ranks should have written, and is unchanged elsewhere."""
     requests = (access for rank in range(pattern.ranks) for access in pattern.requests(rank))
     if mode != 1:
         expected = before.copy()
         for access in requests:
             fill(salt, access, expected[access.offset : access.offset + access.count])
         return bool(np.array_equal(after, expected))
-    # The stretches are in the order of arrival, each of them complete.
+    # In mode 1 the file has the requests in order of arrival.  It is correct if every position occurs once, and if each
+    # stretch of consecutive positions begins where some request begins, so that no request was torn.
     positions = decode_positions(after, salt).astype(np.int64)
     starts = np.flatnonzero(np.diff(positions, prepend=-2) != 1)
     begins = np.isin(positions[starts], [access.offset for access in requests])

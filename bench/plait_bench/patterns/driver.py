@@ -1,4 +1,4 @@
-"""The driver of `plait bench patterns`: makes the files, starts the ranks, collects the times."""
+"""The driver of `plait bench patterns`: makes the files, starts the ranks, and collects the times."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class PatternsSettings:
     modes: tuple[int, ...] = (0, 1, 2, 3, 4)
     ranks: tuple[int, ...] = (1, 2, 4)
     disks: tuple[int, ...] = (1, 2, 4)
-    """Component files of a file; one is an ordinary file."""
+    """Numbers of disks; a file on n > 1 disks is striped over n component files, a file on one disk is ordinary."""
     sizes: tuple[int, ...] = (1 << 20, 4 << 20, 16 << 20)
-    """Bytes of the files; the largest serves for all that several ranks do."""
+    """Bytes of the files; measurements with several ranks use only the largest."""
     buffers: tuple[int, ...] = (1 << 10, 4 << 10, 16 << 10, 64 << 10)
     """Bytes of the requests of one rank."""
     page: int = 4 << 10
@@ -59,33 +59,33 @@ class PatternsSettings:
         )
 
     def cells(self) -> list[Cell]:
-        """Return everything to measure, each once."""
+        """Return all cells to measure, without duplicates."""
         size, most, disks = max(self.sizes), max(self.ranks), max(self.disks)
         buffers = [buffer for way, buffer in (("paged", self.page), ("burst", BURST)) if way in self.ways]
-        chosen: list[Cell] = []
+        cells: list[Cell] = []
         for kind in self.kinds:
             if 1 in self.ranks and "paged" in self.ways:
-                chosen += [Cell("GSA", 0, 1, disks, *pair, kind) for pair in product(self.sizes, self.buffers)]
+                cells += [Cell("GSA", 0, 1, disks, *pair, kind) for pair in product(self.sizes, self.buffers)]
             if 1 in self.ranks and "burst" in self.ways:
-                chosen += [
+                cells += [
                     Cell("GSA", 0, 1, number, bytes_, BURST, kind)
                     for bytes_, number in product(self.sizes, self.disks)
                 ]  # fmt: skip
             for buffer in buffers:
-                chosen += [
+                cells += [
                     Cell(MODE_PATTERNS[mode], mode, ranks, number, size, buffer, kind)
                     for mode, ranks, number in product(self.modes, self.ranks, self.disks)
                 ]
-                chosen += [
+                cells += [
                     Cell(name, mode, most, disks, size, buffer, kind)
                     for name, mode in product(self.patterns, self.modes)
                 ]  # fmt: skip
-        wanted = {
+        possible = {
             cell: None
-            for cell in chosen
+            for cell in cells
             if cell.pattern in self.patterns and cell.mode in self.modes and cell.possible
         }  # fmt: skip
-        return list(wanted)
+        return list(possible)
 
 
 @dataclass
@@ -115,7 +115,7 @@ class PatternsResults:
     cells: dict[Cell, CellResult]
 
     def rate(self, cell: Cell) -> float | None:
-        """Return the bytes a second of a cell, None where it was not measured."""
+        """Return the bytes a second of a cell; None if it was not measured."""
         found = self.cells.get(cell)
         return found.rate if found else None
 
@@ -161,12 +161,12 @@ def run_patterns(settings: PatternsSettings, progress: Progress = lambda text, s
         counts = sorted({cell.ranks for cell in cells})
         steps = Steps(progress, len(cells) + len(counts) * settings.rounds)
         for ranks in counts:
-            mine = [cell for cell in cells if cell.ranks == ranks]
-            limit = PATIENCE + len(mine) * 3 * (settings.cut + 1) * settings.rounds
+            own_cells = [cell for cell in cells if cell.ranks == ranks]
+            limit = PATIENCE + len(own_cells) * 3 * (settings.cut + 1) * settings.rounds
             path = folder / "job.json"
-            PatternsJob(mine, files, settings.rounds, settings.cut, limit).save(path)
+            PatternsJob(own_cells, files, settings.rounds, settings.cut, limit).save(path)
             with RankProgram(ranks, _MODULE, [str(path)]) as program:
-                for event in program.events(PATIENCE + len(mine) * settings.cut):
+                for event in program.events(PATIENCE + len(own_cells) * settings.cut):
                     if event["event"] == "hello":
                         machine["MPI"] = shorten_library(event["mpi"])
                     elif event["event"] == "checked":
@@ -193,16 +193,16 @@ def _temporary(directory: str | None) -> tempfile.TemporaryDirectory[str]:
 def _make_files(
     settings: PatternsSettings, cells: list[Cell], folder: Path, folders: list[str], progress: Progress
 ) -> Iterator[tuple[str, str]]:
-    """Make each file and yield its name with the name to open."""
-    wanted = {cell.file: cell for cell in cells}
-    needed = sum(cell.size for cell in wanted.values())
+    """Make each file and yield its name and the URL to open it by."""
+    first_cells = {cell.file: cell for cell in cells}
+    needed = sum(cell.size for cell in first_cells.values())
     for directory in (folder, *map(Path, folders)):
         free = shutil.disk_usage(directory).free
         if 2 * needed > free:
             raise plait.Error(
                 f"the files need {needed:,} bytes and {directory} has {free:,} free; choose another folder"
             )
-    for name, cell in wanted.items():
+    for name, cell in first_cells.items():
         progress(f"writing {name}", 0.0)
         path = (Path(folders[0]) if folders else folder) / name
         url = str(path)
@@ -221,7 +221,7 @@ def _disks(count: int, folder: Path, folders: list[str]) -> list[str]:
         if count > len(folders):
             raise plait.ArgumentError(f"{count} disks need as many folders and {len(folders)} are given; name more")
         return folders[:count]
-    found = [folder / f"disk{number}" for number in range(count)]
-    for directory in found:
+    folders_here = [folder / f"disk{number}" for number in range(count)]
+    for directory in folders_here:
         directory.mkdir(exist_ok=True)
-    return [str(directory) for directory in found]
+    return [str(directory) for directory in folders_here]

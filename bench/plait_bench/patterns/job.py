@@ -9,12 +9,12 @@ from plait.patterns import PATTERNS, Kind, Pattern
 from plait_bench.job import SavedJob
 
 BURST = 0
-"""The buffer that holds all elements that a rank moves, as far as the pattern permits it in one request."""
+"""The buffer size that stands for the largest requests that the pattern permits."""
 
 ELEMENT = 8  # bytes
 
 MODE_PATTERNS = {0: "GSA", 1: "GSSA", 2: "GSI", 3: "GSI", 4: "GSA"}
-"""The pattern that measures a mode of a stream: those of the thesis, 3.2.3 and 3.5."""
+"""Mode of a stream → the pattern by which it is measured, as in sections 3.2.3 and 3.5 of the thesis."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Cell:
 
     @property
     def file(self) -> str:
-        """The name of the file that it uses: files that are read are never written."""
+        """The name of the file that the cell uses; cells that read never share a file with cells that write."""
         return f"{self.kind}-{self.disks}-{self.size}"
 
     def make(self) -> Pattern:
@@ -50,7 +50,7 @@ class Cell:
 
     @property
     def possible(self) -> bool:
-        """True if the mode produces the pattern."""
+        """True if the mode can produce the pattern."""
         return self.mode in self.make().modes
 
 
@@ -60,7 +60,7 @@ class PatternsJob(SavedJob):
 
     cells: list[Cell]
     files: dict[str, str]
-    """Name of a file → the name to open."""
+    """Name of a file → the URL to open it by."""
     rounds: int
     cut: float
     """Seconds after which a cell gets no more rounds."""
