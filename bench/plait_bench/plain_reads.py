@@ -1,4 +1,4 @@
-"""A whole file read in its order by one process, to compare with: through the page cache and past it."""
+"""The baselines of reading from the disk: one process reads a whole file in order, with or without the page cache."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import mmap
 import os
 from pathlib import Path
 
-_PLAIN = 1 << 23  # bytes of one plain read
-_DIRECT = 1 << 22
+_PLAIN = 1 << 23  # bytes of one read through the page cache
+_DIRECT = 1 << 22  # bytes of one direct read: two large pages on x86-64
 
 
 def read_plainly(path: Path) -> None:
-    """Read it as most programs do."""
+    """Read a file through the page cache, as most programs do."""
     buffer = bytearray(_PLAIN)
     with path.open("rb", buffering=0) as file:
         while file.readinto(buffer):
@@ -19,13 +19,13 @@ def read_plainly(path: Path) -> None:
 
 
 def read_past_cache(path: Path) -> None:
-    """Read it by direct requests into large pages: the rate of the disk, with next to no work of the processor.
+    """Read a file by direct requests into large pages, which takes hardly any processor time: the rate of the disk.
 
-    errors  OSError: the file system has no such requests
+    errors  OSError: the file system does not support direct requests
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)
     try:
-        # Room for a piece that begins at a large page.
+        # Twice the size, because a mapping may begin in the middle of a large page.
         with mmap.mmap(-1, 2 * _DIRECT, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as buffer:
             buffer.madvise(mmap.MADV_HUGEPAGE)
             with memoryview(buffer) as whole, whole[:_DIRECT] as piece:
@@ -33,13 +33,13 @@ def read_past_cache(path: Path) -> None:
                 while count := os.preadv(descriptor, [piece], offset):
                     offset += count
                     if count % mmap.PAGESIZE:
-                        break  # the end of the file: no further read would begin at a page
+                        break  # the end of the file; a further offset would not be aligned
     finally:
         os.close(descriptor)
 
 
 def can_read_past_cache(path: Path) -> bool:
-    """Return whether the file system has direct requests."""
+    """Return True if the file system supports direct requests."""
     try:
         os.close(os.open(path, os.O_RDONLY | os.O_DIRECT))
     except OSError:

@@ -32,7 +32,7 @@ def fortran_library() -> Path:
 
 
 class PrimitivesFile:
-    """A unit that `popen` has opened, and an array that `array_map` has described: `pread` and `pwrite` move it."""
+    """A unit opened by `popen` and an array described by `array_map`, which `pread` and `pwrite` transfer."""
 
     def __init__(self, path: Path, unit: int, case: Case, cell: Cell, ranks: int) -> None:
         """Open the file and describe the array.  Collective over all processes."""
@@ -56,7 +56,7 @@ class PrimitivesFile:
         self._call("array_type_", _integer(self._descriptor), kind, ctypes.c_size_t(len(kind)))
 
     def move(self, array: npt.NDArray[Any], write: bool) -> None:
-        """Call `pwrite` or `pread` on a local array in Fortran order."""
+        """Call `pwrite` or `pread` with a local array in Fortran order."""
         self._call(
             "pwrite_" if write else "pread_", ctypes.c_void_p(array.__array_interface__["data"][0]),
             _integer(array.shape[0]), _integer(array.shape[1]), _integer(self._descriptor), _integer(self._unit),
@@ -94,5 +94,5 @@ def _integer(value: int) -> Any:
 
 
 def _seven(values: Any) -> Any:
-    """Return a list of seven entries, those that are left over -1."""
+    """Return the values as a list of seven entries; unused entries are -1."""
     return (ctypes.c_int32 * 7)(*values, *[-1] * (7 - len(values)))

@@ -17,7 +17,7 @@ from plait.launch.ranks import end_all_on_error, report
 
 
 class LimitedJob(Protocol):
-    """A job that says how long it may take."""
+    """A job with a time limit."""
 
     @property
     def limit(self) -> float:
@@ -48,32 +48,36 @@ class Ranks(ABC):
     def _span(self, action: Callable[[], None]) -> float:
         """Return the seconds from the first rank's start to the last rank's end.
 
-        With more ranks than cores, some ranks start late, and their own durations would not include their waits. The
-        ranks are processes of one machine, so that they read the same monotonic clock.
+        With more ranks than cores, some ranks start late; their own durations would not include that wait. All ranks
+        are processes of one machine, so that they read the same monotonic clock.
         """
         return measure_span(self._comm, action)
 
-    def _all(self, mine: bool) -> bool:
-        everyone = np.empty(1, dtype=np.int32)
-        self._comm.Allreduce(np.array([mine], dtype=np.int32), everyone, op=MPI.MIN)
-        return bool(everyone[0])
+    def _all(self, passed: bool) -> bool:
+        """Return True on all ranks if `passed` is True on all ranks.  Collective."""
+        all_passed = np.empty(1, dtype=np.int32)
+        self._comm.Allreduce(np.array([passed], dtype=np.int32), all_passed, op=MPI.MIN)
+        return bool(all_passed[0])
 
 
 def measure_span(comm: MPI.Intracomm, action: Callable[[], None]) -> float:
-    """Return the seconds from the first rank's start to the last rank's end, both on the machine's clock."""
+    """Return the seconds from the first rank's start to the last rank's end, by the machine's monotonic clock.
+
+    One reduction finds both: the maximum of -begin is the negated earliest begin.  Collective.
+    """
     comm.Barrier()
     begin = time.clock_gettime(time.CLOCK_MONOTONIC)
     action()
-    mine = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
+    span = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
     latest = np.empty(2)
-    comm.Allreduce(mine, latest, op=MPI.MAX)
+    comm.Allreduce(span, latest, op=MPI.MAX)
     return float(latest.sum())
 
 
 def run_job(load: Callable[[Path], AnyJob], ranks: Callable[[AnyJob], Ranks]) -> None:
     """Run the job that the command line names, as one of its ranks."""
     job = load(Path(sys.argv[1]))
-    # The default action ends the process even inside a system or MPI call, should the driver have died.
+    # If the driver has died, SIGALRM's default action ends the process even inside a system or MPI call.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, job.limit)
     end_all_on_error(lambda: ranks(job).run())

@@ -1,7 +1,7 @@
 """The records of `plait bench columbus`: compressed coefficients that change size when they are updated.
 
-They stand in for the expansion vectors of COLUMBUS: many zeros, and values that no compressor makes smaller. The
-content of a record follows from its number and its number of updates, so that it can be checked at any time.
+They stand in for the expansion vectors of COLUMBUS, which have many zeros and otherwise incompressible values. The
+number of a record and its number of updates determine its content, so that it can be checked at any time.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Values = npt.NDArray[np.float64]
 
 # record, version, CRC-32 of the values; padded to whole words, so that the values are aligned
 _HEAD = struct.Struct("<qqI4x")
-_LEVEL = 1  # the fastest one: higher levels do not make the values smaller
-_MIN, _MAX = 0.3, 0.7  # the part of a record's values that is not zero
+_LEVEL = 1  # the fastest level; higher levels do not compress these values better
+_MIN, _MAX = 0.3, 0.7  # bounds of the fraction of a record's values that is not zero
 _SAMPLES = 16
 
 
@@ -27,15 +27,15 @@ class DamagedError(Exception):
 
 
 def first_values(record: int, count: int) -> Values:
-    """Return the values of a record that was not updated yet."""
+    """Return the values of a record before its first update."""
     return next_values(np.zeros(count), record, 0)
 
 
 def next_values(values: Values, record: int, version: int) -> Values:
-    """Return the values of a version, from those of the previous version: a different number of them is zero."""
+    """Return the values of a version, computed from those of the previous version; the number of zeros changes."""
     random = np.random.default_rng((record, version))
-    kept = random.random(values.size) < random.uniform(_MIN, _MAX)
-    return np.where(kept, values + random.standard_normal(values.size), 0.0)
+    nonzero = random.random(values.size) < random.uniform(_MIN, _MAX)
+    return np.where(nonzero, values + random.standard_normal(values.size), 0.0)
 
 
 def expected_values(record: int, version: int, count: int) -> Values:
@@ -53,28 +53,33 @@ def pack(record: int, version: int, values: Values) -> bytes:
 
 
 def unpack(data: Any, record: int, version: int) -> Values:
-    """Return the values in the bytes of a record. Raises DamagedError if they are not of that record and version."""
+    """Return the values in the bytes of a record.
+
+    errors  DamagedError: the bytes are damaged, or belong to another record or version
+    """
     try:
         raw = zlib.decompress(data)
     except zlib.error as error:
         raise DamagedError(f"record {record}: {error}") from error
-    found, its_version, check = _HEAD.unpack_from(raw)
+    stored_record, stored_version, check = _HEAD.unpack_from(raw)
     body = memoryview(raw)[_HEAD.size :]
     if zlib.crc32(body) != check:
         raise DamagedError(f"record {record}: the checksum is wrong")
-    if (found, its_version) != (record, version):
-        raise DamagedError(f"version {version} of record {record} was expected, and {its_version} of {found} found")
+    if (stored_record, stored_version) != (record, version):
+        raise DamagedError(
+            f"version {version} of record {record} was expected, and {stored_version} of {stored_record} found"
+        )
     return np.frombuffer(body, np.float64)
 
 
 def count_for(size: int) -> int:
-    """Return the number of values of a record of `size` bytes on average, estimated from a few samples."""
+    """Return the number of values whose records have `size` bytes on average, estimated from a few samples."""
     guess = max(1, size // 4)
     mean = sum(len(pack(record, 0, first_values(record, guess))) for record in range(_SAMPLES)) / _SAMPLES
     return max(1, round(guess * size / mean))
 
 
 def max_bytes(count: int) -> int:
-    """Return the maximum bytes of a record of `count` values: incompressible data grows a little."""
+    """Return the maximum bytes of a record of `count` values, by the formula of zlib's compressBound()."""
     raw = _HEAD.size + 8 * count
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13

@@ -21,43 +21,43 @@ class CellResult:
     views: list[float] = field(default_factory=list)
     """Times of MPI-IO's Set_view, which are not part of its samples."""
     timers: dict[str, list[dict[str, float]]] = field(default_factory=dict)
-    """Access → for each round, the mean times of a rank, by the names of `File.last_times`."""
+    """Access → for each round, the times of `File.last_times`, averaged over the ranks."""
     surroundings: list[dict[str, Any]] = field(default_factory=list)
     """For each round, other activity of the machine: the fields of `surroundings.Round`."""
     trips: list[float | None] = field(default_factory=list)
-    """Seconds of a round trip of a word between two cores, before and after the rounds."""
+    """Seconds in which a word goes from one core to another and back, before and after the rounds."""
     over: dict[str, float] = field(default_factory=dict)
-    """Access → the limit that it exceeded."""
+    """Access → the time limit that it exceeded."""
     failed: dict[str, str] = field(default_factory=dict)
     """Access → the error that it ended with."""
     wrong: list[str] = field(default_factory=list)
-    """Accesses that brought wrong data."""
+    """Accesses with wrong data."""
     least: int = 0
-    """Bytes that the busiest link between hosts carries one way at least, where each rank reads its conforming part."""
+    """Minimum bytes in one direction over the busiest link between hosts, if each rank reads its conforming part."""
     crossed: dict[str, list[int]] = field(default_factory=dict)
-    """Access → for each round, the bytes that the busiest link carried one way."""
+    """Access → for each round, the bytes that the busiest link carried in one direction."""
 
     def median(self, access: str) -> float | None:
-        """Return the median of the rounds, or None where the access was not measured."""
+        """Return the median of the rounds, or None if the access was not measured."""
         times = self.samples.get(access)
         return statistics.median(times) if times else None
 
     def timer(self, access: str, name: str) -> float | None:
-        """Return the median of a timer over the rounds; `rest` is the remaining time: planning and agreements."""
+        """Return the median of a timer over the rounds; `rest` is the time of planning and of agreement among ranks."""
         rounds = self.timers.get(access)
         if not rounds:
             return None
         if name == "rest":
-            return statistics.median(one["total"] - one["io"] - one["copy"] - one["wait"] for one in rounds)
-        return statistics.median(one[name] for one in rounds)
+            return statistics.median(times["total"] - times["io"] - times["copy"] - times["wait"] for times in rounds)
+        return statistics.median(times[name] for times in rounds)
 
     @property
     def speed_up(self) -> float | None:
-        """MPI-IO's time over Plait's; a lower bound where MPI-IO ran past the limit.  None where its data is wrong."""
-        mine, theirs = self.median(TOTAL), self.median(MPI_IO) or self.over.get(MPI_IO)
-        if not mine or not theirs or MPI_IO in self.wrong or TOTAL in self.wrong:
+        """MPI-IO's time divided by Plait's; a lower bound if MPI-IO exceeded the limit.  None if any data was wrong."""
+        plait_time, mpi_time = self.median(TOTAL), self.median(MPI_IO) or self.over.get(MPI_IO)
+        if not plait_time or not mpi_time or MPI_IO in self.wrong or TOTAL in self.wrong:
             return None
-        return theirs / mine
+        return mpi_time / plait_time
 
 
 @dataclass
@@ -69,12 +69,13 @@ class CaseResult:
     hosts: int = 1
     """Number of hosts of the ranks."""
     bare: float | None = None
-    """Bytes a second that MPI alone sends from each host to the next one, and receives at the same time."""
+    """Bytes a second that each host sends to the next host by MPI alone, while it receives at the same rate."""
 
     def link_share(self, cell: CellResult, access: str) -> float | None:
-        """Return the rate of the bytes that an access had to send, relative to the bare rate.
+        """Return the rate at which an access transferred the minimum bytes between hosts, relative to MPI's bare rate.
 
-        None if it sent less than half of them, because it read the file again instead, or if there are none.
+        None if the minimum is 0, or if the access transferred less than half of it, because ranks read their data from
+        the file instead.
         """
         time = cell.median(access)
         if not self.bare or not time or not cell.least or statistics.median(cell.crossed[access]) < cell.least / 2:
@@ -83,20 +84,20 @@ class CaseResult:
 
     @property
     def spread(self) -> float | None:
-        """Plait's slowest distribution over its fastest one."""
+        """The time of Plait's slowest distribution divided by that of its fastest one."""
         times = [time for cell in self.cells if (time := cell.median(TOTAL))]
         return max(times) / min(times) if times else None
 
     @property
     def disk(self) -> float | None:
-        """Seconds in which one process reads the file from the disk by the faster way; None if it is cached."""
+        """Seconds in which one process reads the file from the disk: the faster of PLAIN and DISK; None if cached."""
         ways = [[time for cell in self.cells for time in cell.samples.get(way, [])] for way in (PLAIN, DISK)]
         return min((statistics.median(times) for times in ways if times), default=None)
 
     def share_of_disk(self, cell: CellResult) -> float | None:
-        """Return Plait's rate over the disk's."""
-        mine = cell.median(TOTAL)
-        return self.disk / mine if self.disk and mine else None
+        """Return Plait's rate divided by the disk's."""
+        plait_time = cell.median(TOTAL)
+        return self.disk / plait_time if self.disk and plait_time else None
 
     @property
     def speed_ups(self) -> list[CellResult]:
@@ -113,7 +114,7 @@ class IoResults:
     cases: list[CaseResult]
 
     def wrong(self) -> Iterator[tuple[Case, CellResult, str]]:
-        """Yield each access that brought wrong data."""
+        """Yield each access with wrong data."""
         for result in self.cases:
             for cell in result.cells:
                 for access in cell.wrong:

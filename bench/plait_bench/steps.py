@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 PATIENCE = 120.0
-"""Maximum seconds without a report during work without a limit of its own: starting, preparing, one round."""
+"""Maximum seconds without a report from the ranks, for work that has no other limit: starting, preparing, one round."""
 LATE = 0.5
-"""Seconds that a report may take to arrive."""
+"""Maximum seconds that a report takes to arrive."""
 
 Progress = Callable[[str, float], None]
-"""Called with a description of the current work and the share done, 0 to 1."""
+"""A function that is called with a description of the current work and the fraction done, from 0 to 1."""
 
 
 class Steps:

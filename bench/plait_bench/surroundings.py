@@ -1,6 +1,6 @@
-"""Other activity of the machine during measurements: the cores of the ranks, their other users, their distances.
+"""Observes the machine during measurements: the cores of the ranks, other programs on them, and their communication.
 
-The data are those of Linux; without a file of ``/proc`` its values are missing.
+The data come from Linux's ``/proc``; if a file is missing there, its values are missing too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mpi4py import MPI
 
 _TRIPS, _BATCHES = 50, 40
 _PATIENCE = 2.0
-"""Seconds after which a word that does not return is given up."""
+"""Seconds after which round_trip() gives up a word that does not return."""
 _LINE = 256
 """Bytes between two words, so that they do not share a cache line."""
 
@@ -30,26 +30,28 @@ class Round:
     cores: list[int]
     """The core of each rank at the end of the round."""
     stolen: float | None
-    """The share of the time of all cores that the hypervisor gave to other machines."""
+    """The share of the time of all cores that the hypervisor gave to other virtual machines."""
     foreign: float | None
-    """The part of it that programs other than the ranks took."""
+    """The share of the time of all cores that programs other than the ranks used."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the fields as JSON values."""
         return asdict(self)
 
 
 def own_core() -> int:
-    """Return the core on which this process runs, -1 if the system does not say."""
+    """Return the core on which this process runs; -1 if the system does not state it."""
     try:
-        words = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        return int(words[36])
+        # The name of the program, in parentheses, may contain spaces.  Field 39 is the processor; fields are split from
+        # field 3 on.
+        fields = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return int(fields[36])
     except (OSError, IndexError, ValueError):
         return -1
 
 
 def _ticks() -> tuple[float, float, float] | None:
-    """Return the seconds that all cores have been busy, stolen and there at all since the start."""
+    """Return the busy, stolen and total seconds of all cores since the machine started."""
     try:
         line = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0].split()
         user, nice, system, idle, waiting, hard, soft, stolen = (int(word) for word in line[1:9])
@@ -61,23 +63,23 @@ def _ticks() -> tuple[float, float, float] | None:
 
 
 class Watch:
-    """Looks at the machine from its making on.  Collective."""
+    """Observes the machine from the construction to end().  Collective."""
 
     def __init__(self, comm: MPI.Intracomm) -> None:
-        """Begin."""
+        """Begin to observe."""
         self._comm = comm
         comm.Barrier()
-        self._begin, self._own = _ticks(), time.process_time()
+        self._begin, self._cpu_begin = _ticks(), time.process_time()
 
     def end(self) -> Round:
         """Return the observations.  Collective."""
-        own = self._comm.allreduce(time.process_time() - self._own)
+        ranks_busy = self._comm.allreduce(time.process_time() - self._cpu_begin)
         now = _ticks()
         cores = self._comm.allgather(own_core())
         if now is None or self._begin is None or now[2] <= self._begin[2]:
             return Round(cores, None, None)
         busy, stolen, whole = (after - before for after, before in zip(now, self._begin, strict=True))
-        return Round(cores, stolen / whole, max(busy - own, 0.0) / whole)
+        return Round(cores, stolen / whole, max(busy - ranks_busy, 0.0) / whole)
 
 
 @contextmanager
@@ -91,11 +93,11 @@ def _pinned(core: int) -> Iterator[None]:
 
 
 def round_trip(comm: MPI.Intracomm) -> float | None:
-    """Return the seconds that a word takes from one core to another one and back, both of them in Python.
+    """Return the shortest of many measured times in which a word goes from one core to another one and back.
 
-    The shortest of many, between the first two cores that ranks may use.  Where these have a cache in common it is some
-    0.2 µs, of which Python takes most; where not, two or more times that.  None with one rank, one core, or ranks on
-    several hosts.  Collective.
+    Ranks 0 and 1 run on the first two cores that ranks may use, and pass the word through shared memory.  The time is
+    some 0.2 µs if the cores share a cache, most of it spent in Python; otherwise it is at least twice as long.  None
+    with one rank, one core, or ranks on several hosts.  Collective.
     """
     cores = sorted(os.sched_getaffinity(0))[:2]
     together = comm.Split_type(MPI.COMM_TYPE_SHARED)
@@ -122,7 +124,8 @@ def round_trip(comm: MPI.Intracomm) -> float | None:
 
 
 def _pass_words(words: memoryview, rank: int) -> float:
-    mine, theirs = rank * _LINE, (1 - rank) * _LINE
+    """Return the shortest time of a round trip on rank 0: it writes a value, which rank 1 copies to its own word."""
+    own_word, partner_word = rank * _LINE, (1 - rank) * _LINE
     limit = time.monotonic() + _PATIENCE
     best = float("inf")
     value = 0
@@ -131,13 +134,13 @@ def _pass_words(words: memoryview, rank: int) -> float:
         for _ in range(_TRIPS):
             value = value % 250 + 1
             if rank == 0:
-                words[mine] = value
+                words[own_word] = value
             spins = 0
-            while words[theirs] != value:
+            while words[partner_word] != value:
                 spins += 1
                 if spins % 4096 == 0 and time.monotonic() > limit:
                     return best
             if rank == 1:
-                words[mine] = value
+                words[own_word] = value
         best = min(best, (time.perf_counter() - begin) / _TRIPS)
     return best

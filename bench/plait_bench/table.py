@@ -37,7 +37,7 @@ _COLUMNS = (
 
 
 def results_table(results: IoResults) -> RenderableType:
-    """Return everything for people: header, one table a case, footers."""
+    """Return the results as header, one table per case with its footers, and notes."""
     parts: list[RenderableType] = [header(results)]
     for case in results.cases:
         parts += [Text(), _case_table(case, results), *_footers(case), *between_hosts(case), *make_timers_table(case)]
@@ -129,31 +129,31 @@ def _footers(result: CaseResult) -> list[Text]:
         lines.append(Text(f"Disk, read in order by one rank: {rate(_bytes(result.case) / result.disk)} MB/s{parts}"))
     ranked = result.speed_ups
     if ranked:
-        least, most = ranked[0], ranked[-1]
+        smallest, largest = ranked[0], ranked[-1]
         lines.append(
             Text(
-                f"Speed-up over MPI-IO: smallest {_speed_up(least).plain} ({least.name}), "
-                f"largest {_speed_up(most).plain} ({most.name})"
+                f"Speed-up over MPI-IO: smallest {_speed_up(smallest).plain} ({smallest.name}), "
+                f"largest {_speed_up(largest).plain} ({largest.name})"
             )
         )
     return lines
 
 
 def _notes(results: IoResults) -> Text:
-    """Explain the columns, and whatever went wrong."""
+    """Return notes that explain the columns, failed accesses and wrong data."""
     lines = [
-        "Optimal: by the file's conforming layout.  Redistr.: between that and the wanted layout, in memory.",
-        "Total: by the wanted layout, as Plait chooses.  Direct: each rank its own runs.",
+        "Optimal: by the file's conforming layout.  Redistr.: between that and the requested layout, in memory.",
+        "Total: by the requested layout, as Plait chooses.  Direct: each rank reads or writes its own runs.",
     ]
     if results.settings["conditions"]["cold"]:
         lines += [
-            "Plain read: the whole file in its order by one rank; as all columns, with nothing of it cached.",
-            "Disk: the same past the page cache.  Of disk: the faster one of these two over Total.",
+            "Plain read: one rank reads the whole file in order.  Nothing is cached at the beginning, in all columns.",
+            "Disk: a plain read that bypasses the page cache.  Of disk: the faster of these two divided by Total.",
         ]
     if results.settings["fortran"]:
-        lines.append("Fortran: as Total, by pread or pwrite, the external procedures that Fortran programs call.")
+        lines.append("Fortran: like Total, by pread or pwrite, the external procedures that Fortran programs call.")
     if results.settings["mpiio"]:
-        lines.append("MPI-IO: darray file type, collective call, without Set_view.  Speed-up: MPI-IO over Total.")
+        lines.append("MPI-IO: darray file type, collective call, without Set_view.  Speed-up: MPI-IO divided by Total.")
     for result in results.cases:
         for cell in result.cells:
             lines += [

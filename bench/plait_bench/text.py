@@ -1,4 +1,4 @@
-"""The texts of numbers, machines and titles in benchmarks."""
+"""Formats numbers, machines and titles for the output of benchmarks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def version_line(machine: dict[str, str]) -> str:
 
 
 def notes(lines: list[str], wrong: list[str], checked: str) -> Text:
-    """Return the notes on a table, and the wrong data; if there is none, the text `checked`."""
+    """Return the notes on a table and a line for each entry of `wrong`, or the text `checked` if no data was wrong."""
     ending = [f"WRONG DATA: {where}." for where in wrong] or [checked]
     return Text("\n".join(lines + ending), style="" if wrong else "dim")
 
@@ -80,7 +80,7 @@ def rate(bytes_per_second: float | None) -> str:
 
 
 def short_bytes(count: int) -> str:
-    """Return ``4K``, ``16M`` or ``1000``, as in options."""
+    """Return ``4K``, ``16M`` or ``1000``, in the form that options accept."""
     for power_, letter in ((30, "G"), (20, "M"), (10, "K")):
         if count and count % (1 << power_) == 0:
             return f"{count >> power_}{letter}"

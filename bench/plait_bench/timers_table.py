@@ -17,7 +17,7 @@ def make_timers_table(result: CaseResult) -> list[RenderableType]:
     cells = [cell for cell in result.cells if cell.timers.get(TOTAL)]
     if not cells:
         return []
-    table = titled_table("Where the time of Total goes, milliseconds a rank, medians of the rounds")
+    table = titled_table("Phases of Total, milliseconds per rank, medians of the rounds")
     table.add_column("Distribution")
     for _, title in _TIMERS:
         table.add_column(title, justify="right", no_wrap=True)
@@ -33,15 +33,16 @@ def _microseconds(seconds: float | None) -> str:
 
 
 def _machine(result: CaseResult) -> list[Text]:
-    rounds = [seen for cell in result.cells for seen in cell.surroundings]
-    known = [seen for seen in rounds if seen["foreign"] is not None]
+    rounds = [observed for cell in result.cells for observed in cell.surroundings]
+    known = [observed for observed in rounds if observed["foreign"] is not None]
     if not known:
         return []
-    foreign, stolen = ([seen[name] for seen in known] for name in ("foreign", "stolen"))
-    moved = len({tuple(seen["cores"]) for seen in rounds})
+    foreign, stolen = ([observed[name] for observed in known] for name in ("foreign", "stolen"))
+    placements = len({tuple(observed["cores"]) for observed in rounds})
     return [
         Text(
             f"Other programs took {min(foreign):.0%} to {max(foreign):.0%} of all cores, the host {max(stolen):.0%} at "
-            f"most; the ranks ended their rounds on {moved} placement{'' if moved == 1 else 's'} of cores."
+            f"most; at the ends of the rounds, the ranks had {placements} different "
+            f"placement{'' if placements == 1 else 's'} on cores."
         )
     ]

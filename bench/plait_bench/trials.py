@@ -22,22 +22,23 @@ class Ranks(Protocol):
 
 @dataclass(frozen=True)
 class Trials(Generic[Trial]):
-    """One trial of each measurement: ranks that are stuck in one are ended, and new ones try the rest."""
+    """One trial of each measurement: ranks that are stuck in a trial are ended, and new ranks try the rest."""
 
     start: Callable[[list[Trial]], AbstractContextManager[Ranks]]
     """Starts ranks that leave out the measurements that have been tried."""
     named: Callable[[Event], Trial]
     """Returns the measurement of an event."""
     describe: Callable[[Trial], str]
+    """Returns a description for the progress."""
     note: Callable[[Event | None, Trial], None]
-    """Takes the result; None if the trial was given up."""
+    """Takes the event with the result; None if the trial was aborted."""
     cut: float
-    """Seconds after which a trial is given up."""
+    """Seconds after which a trial is aborted."""
 
     def run(self, count: int, steps: Steps) -> None:
         """Make `count` trials.
 
-        errors  plait.Error: ranks that end, or do not report, before their first trial
+        errors  plait.Error: ranks end, or stop to report, before their first trial
         """
         tried: list[Trial] = []
         while len(tried) < count:

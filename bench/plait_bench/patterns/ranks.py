@@ -18,7 +18,7 @@ from plait_bench.ranks import Ranks, run_job
 
 
 class _CellRun:
-    """One cell on one rank: pattern and stream, made once."""
+    """One cell on one rank: its pattern and stream, which all rounds use."""
 
     def __init__(self, comm: MPI.Intracomm, cell: Cell, file: plait.File, buffer: npt.NDArray[Any]) -> None:
         self._comm = comm
@@ -27,7 +27,7 @@ class _CellRun:
         self.pattern = cell.make()
         self.stream = file.stream(mode=cell.mode)
         self._buffer = buffer
-        # Computed beforehand: the cost of random numbers is not measured.
+        # Computed in advance, so that the cost of random numbers is not measured.
         self._turns = list(turns(self.pattern, comm.rank, cell.mode))
         self.samples: list[float] = []
         self.wrong = False
@@ -36,7 +36,10 @@ class _CellRun:
         self.moved = ELEMENT * sum(access.count for each in requests for access in each)
 
     def rewind(self) -> None:
-        """Go to the beginning of the file, all ranks together."""
+        """Go to the beginning of the file.  Collective.
+
+        In mode 1 all ranks share one position, so that one rank sets it after all ranks have finished.
+        """
         if self.cell.mode != 1:
             self.stream.seek(0)
         self._comm.Barrier()
@@ -50,7 +53,7 @@ class _CellRun:
         carry_out(self._turns, self.stream, self._buffer, receive, fill)
 
     def correct(self, salt: int) -> bool:
-        """Make the requests once and return whether this rank finds every byte correct."""
+        """Make the requests once and return True if every byte that this rank checks is correct.  Collective."""
         self.rewind()
         if self.cell.kind == "write":
             before = self._whole()
@@ -61,19 +64,20 @@ class _CellRun:
         self.run(receive=check.receive)
         if self.cell.mode != 1:
             return check.correct
-        everyone = self._comm.gather(check.stretches)
-        whole = everyone is None or tile([stretch for each in everyone for stretch in each], self.pattern.elements)
-        return check.correct and whole
+        all_stretches = self._comm.gather(check.stretches)
+        if all_stretches is None:
+            return check.correct
+        return check.correct and tile([stretch for each in all_stretches for stretch in each], self.pattern.elements)
 
     def _whole(self) -> npt.NDArray[Any] | None:
-        """Return the whole file on rank 0."""
+        """Return all elements of the file on rank 0, None on other ranks.  Collective."""
         self._comm.Barrier()
-        found = None
+        elements = None
         if self._comm.rank == 0:
             with plait.open(self._file.url, shape=self._file.shape, dtype=DTYPE) as file:
-                found = file.read()
+                elements = file.read()
         self._comm.Barrier()
-        return found
+        return elements
 
 
 class _Ranks(Ranks):
@@ -84,7 +88,7 @@ class _Ranks(Ranks):
         self._job = job
 
     def run(self) -> None:
-        """Check all cells, then measure them round by round; every other round runs them backwards."""
+        """Check all cells, then measure them round by round; every other round runs them in reverse."""
         self._greet()
         # All cells use one array, so that the caches favour none of them.
         buffer = np.zeros(max(cell.make().largest for cell in self._job.cells), DTYPE)

@@ -16,12 +16,12 @@ from plait_bench.patterns.job import BURST, MODE_PATTERNS, Cell
 from plait_bench.text import counted, machine_line, notes, rate, short_bytes, titled_table, version_line
 
 Changes = list[tuple[str, dict[str, Any]]]
-"""Names, each with the fields of a cell that it sets."""
+"""Pairs of a label and the fields of a cell that the label stands for."""
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """The cells of a table: each row and column changes some fields of one."""
+    """The cells of a table: the base cell, of which each row and each column sets some fields."""
 
     base: Cell
     rows: Changes
@@ -29,9 +29,10 @@ class _Cells:
 
 
 def patterns_table(results: PatternsResults) -> RenderableType:
-    """Return everything for people: header, tables, notes."""
-    rounds = Text(f"\nMB/s that all ranks together get or give; median of {results.settings['rounds']} rounds", "bold")
-    parts: list[RenderableType] = [patterns_header(results), rounds]
+    """Return the results as header, tables and notes."""
+    rounds = results.settings["rounds"]
+    title = Text(f"\nMB/s that all ranks together read or write; median of {rounds} rounds", "bold")
+    parts: list[RenderableType] = [patterns_header(results), title]
     for table in _tables(results):
         if table.row_count:
             parts += [Text(), table]
@@ -77,7 +78,7 @@ def _tables(results: PatternsResults) -> Iterator[Table]:
 
 
 def _grid(results: PatternsResults, title: str, corner: str, cells: _Cells) -> Table:
-    """Return a table of rates; rows and kinds without measurements are left out."""
+    """Return a table of rates, without rows and kinds that were not measured."""
     table = titled_table(title)
     table.add_column(corner, no_wrap=True)
     across = [
@@ -95,18 +96,18 @@ def _grid(results: PatternsResults, title: str, corner: str, cells: _Cells) -> T
 
 
 def _entry(results: PatternsResults, cell: Cell) -> Text:
-    found = results.cells.get(cell)
-    if found is not None and found.wrong:
+    result = results.cells.get(cell)
+    if result is not None and result.wrong:
         return Text("wrong", style="bold red")
     text = rate(results.rate(cell))
-    return Text(text, style="dim" if found is None else "")
+    return Text(text, style="dim" if result is None else "")
 
 
 def _notes(results: PatternsResults) -> Text:
     lines = [
-        "The time is from the first rank's start to the last one's end; in modes 0 and 4 every rank's copy counts.",
-        "Paged: requests of the buffer's size.  Burst: as few requests as the pattern can be had with.",
-        "GSA, modes 0 and 4: every rank moves the whole file.  GSSA, mode 1; GSI, modes 2 and 3: its share.",
-        "–: the mode does not lead to the pattern; mode 3 writes only shares that come out even.",
+        "The time is from the first rank's start to the last rank's end; in modes 0 and 4 every rank's copy counts.",
+        "Paged: requests of the buffer's size.  Burst: the largest requests that the pattern permits.",
+        "GSA, modes 0 and 4: every rank accesses the whole file.  GSSA, mode 1; GSI, modes 2 and 3: a share of it.",
+        "–: the mode cannot produce the pattern; mode 3 writes only if all shares are equal.",
     ]
     return notes(lines, [str(cell) for cell in results.wrong()], "Every byte of every cell was checked once.")

@@ -1,6 +1,6 @@
-"""The bound of a pipe: the same bytes from writers to readers, contiguous.
+"""The bound of a pipe: the time in which the same bytes go from writers to readers as contiguous stretches.
 
-Inside a host: one copy into memory that both see and one out of it. Between hosts: one TCP stream.
+Inside a host, they are copied into shared memory and out of it. Between hosts, one TCP stream carries them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-_SLOTS = 2
+_SLOTS = 2  # steps that the shared memory holds, so that writers fill one while readers empty the other
 
 
 class Bound(Protocol):
@@ -28,7 +28,7 @@ class Bound(Protocol):
 
 
 def make_bound(comm: MPI.Intracomm, writers: int, size: int, folder: Path) -> Bound:
-    """Return the bound for ranks of one host, or of several. `folder`: for the files on which they wait. Collective."""
+    """Return the bound for ranks of one host or of several hosts. `folder` is for the FIFOs of _Tokens. Collective."""
     node = comm.Split_type(MPI.COMM_TYPE_SHARED)
     inside = node.size == comm.size
     node.Free()
@@ -37,10 +37,12 @@ def make_bound(comm: MPI.Intracomm, writers: int, size: int, folder: Path) -> Bo
 
 
 class _Tokens:
-    """Ranks that wake each other: who waits sleeps in the kernel, and takes no core from those that copy."""
+    """Lets ranks wake each other through FIFOs: a waiting rank sleeps in the kernel and uses no core."""
 
     def __init__(self, comm: MPI.Intracomm, folder: Path) -> None:
-        self._comm, self._waiting = comm, [0] * comm.size
+        # FIFO r receives the number of each rank that wakes rank r.  `_pending` counts the wake-ups by each rank that
+        # wait_for() has not consumed yet.
+        self._comm, self._pending = comm, [0] * comm.size
         paths = [folder / f"wake-{rank}" for rank in range(comm.size)]
         os.mkfifo(paths[comm.rank])
         comm.Barrier()
@@ -52,10 +54,10 @@ class _Tokens:
         os.write(self._ends[rank], bytes([self._comm.rank]))
 
     def wait_for(self, rank: int) -> None:
-        while self._waiting[rank] == 0:
+        while self._pending[rank] == 0:
             for sender in os.read(self._ends[self._comm.rank], 64):
-                self._waiting[sender] += 1
-        self._waiting[rank] -= 1
+                self._pending[sender] += 1
+        self._pending[rank] -= 1
 
     def close(self) -> None:
         for end in self._ends:
@@ -63,27 +65,31 @@ class _Tokens:
 
 
 class Contiguous:
-    """Each writer has an equal part of the bytes, and so has each reader; ranks that share bytes notify each other."""
+    """Copies through shared memory: each writer has an equal part of the bytes, and so has each reader.
+
+    A writer and a reader whose parts overlap are partners. A reader waits until all its partners have filled a slot,
+    and a writer refills a slot when all its partners have read it.
+    """
 
     def __init__(self, comm: MPI.Intracomm, writers: int, size: int, folder: Path) -> None:
-        """`size`: bytes of all writers together.  The first `writers` ranks write."""
+        """`size` is the number of bytes of all writers together.  The first `writers` ranks write.  Collective."""
         self._tokens = _Tokens(comm, folder)
         readers = comm.size - writers
-        mine = size * _SLOTS if comm.rank == 0 else 0
-        self._window: Any = MPI.Win.Allocate_shared(mine, 1, comm=comm)
+        window_bytes = size * _SLOTS if comm.rank == 0 else 0
+        self._window: Any = MPI.Win.Allocate_shared(window_bytes, 1, comm=comm)
         shared: Any = self._window.Shared_query(0)[0]
         memory = np.frombuffer(shared, np.uint8)
         self._slots = memory[: size * _SLOTS].reshape(_SLOTS, size)
         cuts = [[size * i // ends for i in range(ends + 1)] for ends in (writers, readers)]
         self._writes = comm.rank < writers
-        own, other = cuts if self._writes else cuts[::-1]
+        own_cuts, partner_cuts = cuts if self._writes else cuts[::-1]
         number = comm.rank if self._writes else comm.rank - writers
-        self._part = slice(own[number], own[number + 1])
+        self._part = slice(own_cuts[number], own_cuts[number + 1])
         first = writers if self._writes else 0
         self._partners = [
             first + i
-            for i in range(len(other) - 1)
-            if max(other[i], self._part.start) < min(other[i + 1], self._part.stop)
+            for i in range(len(partner_cuts) - 1)
+            if max(partner_cuts[i], self._part.start) < min(partner_cuts[i + 1], self._part.stop)
         ]
         self.array: npt.NDArray[np.uint8] = np.ones(self._part.stop - self._part.start, np.uint8)
 
@@ -116,14 +122,14 @@ class Contiguous:
 
 
 class TcpStream:
-    """The first writer sends all bytes to the last reader, one step after the other, through one connection."""
+    """The first rank sends all bytes to the last rank, step by step, through one connection."""
 
     def __init__(self, comm: MPI.Intracomm, writers: int, size: int) -> None:
-        """Connect, as in Contiguous. The other ranks wait."""
-        self._sends, self._takes = comm.rank == 0, comm.rank == comm.size - 1
-        self._bytes = bytearray(size if self._sends or self._takes else 0)
+        """Connect the two ranks; the arguments are those of Contiguous. All other ranks do nothing."""
+        self._sends, self._receives = comm.rank == 0, comm.rank == comm.size - 1
+        self._bytes = bytearray(size if self._sends or self._receives else 0)
         self._socket: socket.socket | None = None
-        if self._takes:
+        if self._receives:
             with socket.create_server(("", 0)) as server:
                 comm.send((socket.gethostname(), server.getsockname()[1]), 0, 2)
                 self._socket = server.accept()[0]
@@ -140,12 +146,12 @@ class TcpStream:
                 continue
             left = memoryview(self._bytes)
             while left:
-                got = self._socket.recv_into(left)
-                if got == 0:
+                count = self._socket.recv_into(left)
+                if count == 0:
                     raise OSError("the writer has ended")
-                left = left[got:]
+                left = left[count:]
 
     def free(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         if self._socket is not None:
             self._socket.close()

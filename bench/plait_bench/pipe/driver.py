@@ -1,9 +1,9 @@
 """The driver of `plait bench pipe`: starts writers and readers as ranks of one job, and collects the times.
 
 The bound of a cell is the time in which the same bytes go from the writers to the readers in equal, contiguous
-stretches: each writer copies its stretch into memory that all see, each reader copies its own out of it, two slots in
-turn.  If the ranks are on several hosts, one TCP stream carries all bytes.  The bound is measured in the same rounds as
-all other times.
+stretches: each writer copies its stretch into shared memory, each reader copies its stretch out of it, alternating
+between two slots.  If the ranks are on several hosts, one TCP stream carries all bytes.  The bound is measured in the
+same rounds as all other times.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class PipeSettings:
     """The parameters of the measurements."""
 
     size: int = 3000
-    """Rows and columns."""
+    """Rows and columns of the array."""
     dtype: str = "f8"
     sides: tuple[tuple[int, int], ...] = SIDES
     rounds: int = 5
     steps: int = 8
     """Steps of one measurement, one after the other without a pause."""
     small: int = 1000
-    """Round trips of small steps; 0: they are not measured."""
+    """Round trips of small steps; 0: small steps are not measured."""
     files: bool = True
-    """True to measure the same move through a file as well."""
+    """True to measure the same transfer through a file as well."""
     sst: bool = True
     """True to measure ADIOS2's SST as well if it is installed."""
 
@@ -53,7 +53,7 @@ class PipeSettings:
 
 @dataclass
 class PipeCell:
-    """One move between the given numbers of ranks.  Times are in seconds per step."""
+    """One pair of layouts with its numbers of ranks.  Times are in seconds per step."""
 
     name: str
     writers: int
@@ -62,7 +62,7 @@ class PipeCell:
     samples: dict[str, list[float]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     opening: float = 0.0
-    """Seconds from the moment when all ranks open the pipe until all have opened it."""
+    """Seconds from the first rank's call that opens the pipe until the last rank's call has returned."""
 
     def median(self, way: str = PIPE) -> float | None:
         """Return the median of the rounds, or None if the way was not measured."""
@@ -70,7 +70,7 @@ class PipeCell:
         return statistics.median(times) if times else None
 
     def over_bound(self) -> float | None:
-        """Return the pipe's time over the bound's."""
+        """Return the pipe's time divided by the bound's."""
         bound, time = self.median(BOUND), self.median()
         return time / bound if bound and time else None
 
@@ -82,7 +82,7 @@ class PipeCell:
 
     @property
     def share(self) -> float | None:
-        """Return the part of the bound's speed that the pipe reaches."""
+        """The pipe's speed as a fraction of the bound's; None if it was not measured or its data was wrong."""
         over = self.over_bound()
         return 1 / over if over and PIPE not in self.wrong else None
 
@@ -96,7 +96,7 @@ class SmallStepTimes:
     halves: list[float]
     """Half of a round trip through two pipes."""
     paused: list[float]
-    """The time from the beginning of a write to the end of the read, a millisecond after the last one."""
+    """Times from the beginning of a write to the end of the read, with a pause of a millisecond before each write."""
 
 
 @dataclass
@@ -113,23 +113,23 @@ class PipeResults:
         return [cell.opening for cell in self.cells if (cell.writers, cell.readers) == (writers, readers)]
 
     def wrong(self) -> list[tuple[str, str]]:
-        """Return each cell and way that brought wrong data."""
+        """Return each cell and way with wrong data."""
         return [(f"{cell.name}, {cell.writers} to {cell.readers}", way) for cell in self.cells for way in cell.wrong]
 
     def over_equal(self, cell: PipeCell) -> float | None:
-        """Return a cell's time divided by the shortest time of equal layouts between as many ranks.
+        """Return a cell's time divided by the shortest time of cells with equal layouts and the same numbers of ranks.
 
-        Each time is relative to its own bound, which was measured in the same rounds: cells are minutes apart, and the
-        speed of a shared machine drifts.
+        Each time is relative to the bound of its cell, which was measured in the same rounds: cells are measured
+        minutes apart, and the speed of a shared machine drifts.
         """
-        alike = [
-            one.over_bound()
-            for one in self.cells
-            if (one.writers, one.readers) == (cell.writers, cell.readers) and by_name(one.name).same
+        equal_cells = [
+            other.over_bound()
+            for other in self.cells
+            if (other.writers, other.readers) == (cell.writers, cell.readers) and by_name(other.name).same
         ]
-        times = [time for time in alike if time]
-        mine = cell.over_bound()
-        return mine / min(times) if mine and times else None
+        times = [time for time in equal_cells if time]
+        over_bound = cell.over_bound()
+        return over_bound / min(times) if over_bound and times else None
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -143,7 +143,7 @@ class PipeResults:
             }
             for cell in self.cells
         ]
-        small = [asdict(one) for one in self.small]
+        small = [asdict(times) for times in self.small]
         return {"machine": self.machine, "settings": self.settings, "cells": cells, "small": small}
 
 

@@ -10,21 +10,21 @@ from plait_bench.cells import near_square
 from plait_bench.job import SavedJob
 
 # The measurements of a cell.
-PIPE = "pipe"  # steps through a pipe, the writers' arrays to the readers' arrays
-BOUND = "bound"  # the same bytes, contiguous: one copy into memory that processes share and one out of it
-FILE = "file"  # the same move through a file, by Plait
-MPI_IO = "mpi-io"  # the same move through a file, by MPI-IO
-SST = "sst"  # the same steps by ADIOS2's SST, one process to another
+PIPE = "pipe"  # steps through a pipe, from the writers' arrays to the readers' arrays
+BOUND = "bound"  # the same bytes as contiguous stretches, through shared memory or a TCP stream
+FILE = "file"  # the same transfer through a file, by Plait
+MPI_IO = "mpi-io"  # the same transfer through a file, by MPI-IO
+SST = "sst"  # the same steps by ADIOS2's SST, from one process to another
 
 WAYS = (PIPE, BOUND, FILE, MPI_IO, SST)
-SMALL = 512  # elements of 8 bytes of a rank in a small step
+SMALL = 512  # elements of 8 bytes that each rank has in a small step
 
 ROW, COLUMN, BLOCK, CYCLIC = ("block", "*"), ("*", "block"), ("block", "block"), ("cyclic(8)", "cyclic(8)")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One move: the distribution of each dimension at both ends, and the local orders."""
+    """One pair of layouts: the distribution of each dimension at both ends, and the local orders."""
 
     name: str
     source: tuple[str, str]
@@ -33,19 +33,19 @@ class Cell:
 
     @property
     def same(self) -> bool:
-        """True if both ends have the same layout when they have the same number of ranks."""
+        """True if both ends have the same layout, given equal numbers of ranks."""
         return self.source == self.target and self.orders[0] == self.orders[1]
 
     def layouts(self, extent: int, writers: int, readers: int) -> tuple[plait.Layout, plait.Layout]:
         """Return the two layouts of a square array."""
         ends = ((self.source, writers, self.orders[0]), (self.target, readers, self.orders[1]))
-        made = [plait.Layout((extent, extent), list(dist), grid=make_grid(dist, ranks), order=order)
+        layouts = [plait.Layout((extent, extent), list(dist), grid=make_grid(dist, ranks), order=order)
                 for dist, ranks, order in ends]  # fmt: skip
-        return made[0], made[1]
+        return layouts[0], layouts[1]
 
 
 def make_grid(dist: tuple[str, str], ranks: int) -> tuple[int, ...]:
-    """Return the ranks along each dimension that is distributed."""
+    """Return the numbers of ranks along the distributed dimensions."""
     return (ranks,) if "*" in dist else near_square(ranks)
 
 
@@ -58,14 +58,14 @@ CELLS = (
     Cell("cyclic(8) to block", CYCLIC, BLOCK),
     Cell("C order to F order", ROW, ROW, ("C", "F")),
 )
-"""The cells of table I of DeBenedictis & del Rosario 1993, and two that need more work."""
+"""The cells of table I of DeBenedictis & del Rosario 1993, and two cells with more expensive conversions."""
 
 SIDES = ((1, 1), (2, 2), (4, 4), (6, 6), (4, 1), (1, 4), (3, 2))
-"""Ranks of the writer and of the reader."""
+"""Pairs of the writer's and the reader's number of ranks."""
 
 
 def by_name(name: str) -> Cell:
-    """Return the cell of that name."""
+    """Return the cell with a name."""
     return next(cell for cell in CELLS if cell.name == name)
 
 
@@ -81,7 +81,7 @@ class PipeJob(SavedJob):
     steps: int
     """Steps of one measurement."""
     small: int
-    """Round trips of small steps; 0: they are not measured."""
+    """Round trips of small steps; 0: small steps are not measured."""
     cells: list[str]
     ways: list[str]
     folder: str

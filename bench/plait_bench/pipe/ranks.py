@@ -21,7 +21,7 @@ _ELEMENTS = {"f8": MPI.DOUBLE, "u1": MPI.BYTE}
 
 
 def _darray(end: MPI.Intracomm, dist: tuple[str, str], job: PipeJob, ranks: int) -> MPI.Datatype:
-    """Return which elements of the file this rank has."""
+    """Return the MPI file type of this rank's part of the array."""
     kinds = {"*": MPI.DISTRIBUTE_NONE, "block": MPI.DISTRIBUTE_BLOCK, "cyclic": MPI.DISTRIBUTE_CYCLIC}
     distributions = [kinds[text.partition("(")[0]] for text in dist]
     sizes = [text.partition("(")[2].rstrip(")") for text in dist]
@@ -29,10 +29,10 @@ def _darray(end: MPI.Intracomm, dist: tuple[str, str], job: PipeJob, ranks: int)
     grid = iter(make_grid(dist, ranks))
     across = [1 if text == "*" else next(grid) for text in dist]
     extents = [job.extent, job.extent]
-    made = _ELEMENTS[job.dtype].Create_darray(
+    datatype = _ELEMENTS[job.dtype].Create_darray(
         end.size, end.rank, extents, distributions, arguments, across, order=MPI.ORDER_C
     )
-    return made.Commit()
+    return datatype.Commit()
 
 
 class _CellRun:
@@ -67,7 +67,7 @@ class _CellRun:
             self._expected = self._values()
 
     def ways(self) -> list[str]:
-        """Return the ways in which this cell can be moved."""
+        """Return the measurements that are possible for this cell."""
         return [way for way in self._job.ways if way != SST or self._sst is not None]
 
     def _open(self, name: str, mode: Any, kind: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ class _CellRun:
         return (rows[:, np.newaxis] * 7.0 + columns[np.newaxis, :]).astype(self._job.dtype)
 
     def run(self, way: str) -> None:
-        """Move the job's number of steps, or the one array that goes through a file."""
+        """Transfer the job's number of steps, or one array if the way is through a file."""
         if way == PIPE:
             for _ in range(self._job.steps):
                 if self._writes:
@@ -121,7 +121,7 @@ class _CellRun:
         file: Any = MPI.File.Open(self._end, path, mode)
         element = _ELEMENTS[self._job.dtype]
         file.Set_view(0, element, view)
-        # The view gives and takes the elements in C order.
+        # MPI-IO transfers the elements of the view in C order, whatever the local order is.
         plain = np.ascontiguousarray(self._array)
         (file.Write_all if self._writes else file.Read_all)([plain, plain.size, element])
         if not self._writes and plain is not self._array:
@@ -129,13 +129,13 @@ class _CellRun:
         file.Close()
         view.Free()
 
-    def spoil(self) -> None:
-        """Overwrite the data that was read."""
+    def clear(self) -> None:
+        """Overwrite the array that is read into, so that old data cannot pass the check."""
         if not self._writes:
             self._array[...] = 0
 
     def correct(self) -> bool:
-        """Return whether this rank has the expected data in every byte."""
+        """Return True if this rank has the expected data in every byte, or is a writer."""
         return self._expected is None or bool(np.array_equal(self._array, self._expected))
 
     def __enter__(self) -> _CellRun:
@@ -163,23 +163,23 @@ class _PipeRanks(Ranks):
             self._measure(by_name(name))
 
     def _measure(self, cell: Cell) -> None:
-        """Measure all ways round by round; every other round runs them backwards."""
+        """Measure all ways round by round; every other round runs them in reverse."""
         wrong: set[str] = set()
-        with _CellRun(self._comm, self._end, self._job, cell) as ready:
-            ways = ready.ways()
+        with _CellRun(self._comm, self._end, self._job, cell) as run:
+            ways = run.ways()
             samples: dict[str, list[float]] = {way: [] for way in ways}
-            for number in range(-1, self._job.rounds):  # the first round warms up, is checked and is not counted
+            for number in range(-1, self._job.rounds):  # round -1 warms up, is checked and is not counted
                 for way in ways if number % 2 == 0 else ways[::-1]:
                     checked = number < 0 and way != BOUND
                     if checked:
-                        ready.spoil()
-                    seconds = self._span(lambda way=way: ready.run(way))  # type: ignore[misc]
-                    if checked and not self._all(ready.correct()):
+                        run.clear()
+                    seconds = self._span(lambda way=way: run.run(way))  # type: ignore[misc]
+                    if checked and not self._all(run.correct()):
                         wrong.add(way)
                     if number >= 0:
                         samples[way].append(seconds / (self._job.steps if way in (PIPE, BOUND, SST) else 1))
                 self._report("round", cell=cell.name, round=number)
-        self._report("cell", cell=cell.name, samples=samples, wrong=sorted(wrong), opening=ready.opening)
+        self._report("cell", cell=cell.name, samples=samples, wrong=sorted(wrong), opening=run.opening)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Measures one small step from writers to readers: 4 KiB of each rank."""
+"""Measures the latency of small steps from writers to readers, with 4 KiB per rank."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpi4py import MPI
 import plait
 from plait_bench.pipe.job import SMALL
 
-_PAUSE = 1e-3
+_PAUSE = 1e-3  # seconds
 _WARM = 20  # round trips that are not counted
 
 
@@ -20,13 +20,13 @@ class SmallSteps:
     """A pipe from the first ranks to the others, and another one back."""
 
     def __init__(self, world: MPI.Intracomm, end: MPI.Intracomm, writers: int) -> None:
-        """`end`: the ranks of this rank's side; the first `writers` ranks of the world are the first side."""
+        """`end` has the ranks of this rank's side; the first `writers` ranks of `world` are the writers' side."""
         self._world, self._end, self._first = world, end, world.rank < writers
         readers = world.size - writers
         self._elements = SMALL * max(writers, readers)
 
     def measure(self, trips: int) -> dict[str, Any]:
-        """Return, in seconds: half round trips, and the time from one side to the other after a pause."""
+        """Return, in seconds, half of each round trip, and the time from one side to the other after a pause."""
         layout = plait.Layout((self._elements,), ["block"], grid=(self._end.size,))
         local = np.zeros(layout.local_shape(self._end.rank))
         kind: dict[str, Any] = {"comm": self._end, "shape": (self._elements,), "dtype": "f8"}
@@ -55,8 +55,12 @@ class SmallSteps:
         return (time.clock_gettime(time.CLOCK_MONOTONIC) - begin) / 2
 
     def _paused(self, layout: plait.Layout, local: npt.NDArray[Any], kind: dict[str, Any], count: int) -> list[float]:
-        """Steps that carry when they were written; known to rank 0 of all. Clocks of one machine are one clock."""
-        found = []
+        """Return the time from the beginning of each write to the end of its read, with a pause before each write.
+
+        A step carries the time at which its write began, so that the readers can compute the difference: all processes
+        of a machine read the same monotonic clock. The result is the last rank's, on all ranks.
+        """
+        latencies = []
         if self._first:
             with plait.open("pipe:paused", "w", **kind) as pipe:
                 for _ in range(count):
@@ -67,6 +71,6 @@ class SmallSteps:
             with plait.open("pipe:paused", comm=self._end) as pipe:
                 for _ in range(count):
                     pipe.read(layout, out=local)
-                    found.append(time.clock_gettime(time.CLOCK_MONOTONIC) - float(local[0]))
-        samples: list[list[float]] = self._world.allgather(found)
+                    latencies.append(time.clock_gettime(time.CLOCK_MONOTONIC) - float(local[0]))
+        samples: list[list[float]] = self._world.allgather(latencies)
         return samples[-1]

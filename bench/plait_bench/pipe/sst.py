@@ -1,6 +1,6 @@
-"""The same steps by ADIOS2's SST, if the package adios2 is installed.
+"""The same steps by ADIOS2's staging transport SST, if the package adios2 is installed.
 
-Its wheels on PyPI are built without MPI, so that they connect one writer with one reader only.
+The wheels on PyPI are built without MPI, so that SST connects only one writer with one reader.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Sst:
     """One end of a stream that transfers an array from one process to another."""
 
     def __init__(self, folder: Path, array: npt.NDArray[Any], writes: bool) -> None:
-        """Open the stream, waiting for the other end."""
+        """Open the stream, and wait for the other end."""
         from adios2 import bindings as adios2
 
         self._adios2, self._array, self._writes = adios2, array, writes
@@ -37,7 +37,7 @@ class Sst:
         self._engine = self._io.Open(str(folder / "sst"), adios2.Mode.Write if writes else adios2.Mode.Read)
 
     def run(self, steps: int) -> None:
-        """Move `steps` steps."""
+        """Transfer `steps` steps."""
         adios2, engine = self._adios2, self._engine
         for _ in range(steps):
             if self._writes:
@@ -52,10 +52,10 @@ class Sst:
             engine.EndStep()
 
     def close(self) -> None:
-        """Leave the stream."""
+        """Close this end of the stream."""
         self._engine.Close()
 
 
 def goes_by_sst(orders: tuple[str, str], writers: int, readers: int) -> bool:
-    """Return True if the serial wheels can make the move: they support only the order C."""
+    """Return True if the serial wheels support the transfer: one writer, one reader, and the order C at both ends."""
     return (writers, readers) == (1, 1) and orders == ("C", "C")

@@ -24,7 +24,7 @@ from plait_bench.text import (
 
 
 def pipe_table(results: PipeResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
+    """Return the results as header, tables and notes."""
     settings = results.settings
     megabytes = results.cells[0].bytes / 1e6 if results.cells else 0
     table = titled_table(
@@ -54,23 +54,23 @@ def pipe_table(results: PipeResults) -> RenderableType:
 
 
 def _small_table(results: PipeResults) -> Table:
-    """Steps of 4 KiB, and opening."""
+    """Return the table of steps of 4 KiB, and of opening."""
     table = titled_table("A step of 4 KiB a rank, and opening a pipe")
     table.add_column("Ranks")
     for title in ("Step, us", "90 % below", "After 1 ms, us", "90 % below", "Opening, ms", "Longest"):
         table.add_column(title, justify="right", no_wrap=True)
-    for one in results.small:
-        openings = results.openings(one.writers, one.readers)
+    for steps in results.small:
+        openings = results.openings(steps.writers, steps.readers)
         table.add_row(
-            f"{one.writers} to {one.readers}",
-            *(_at(times, share, 1e6) for times in (one.halves, one.paused) for share in (0.5, 0.9)),
+            f"{steps.writers} to {steps.readers}",
+            *(_at(times, share, 1e6) for times in (steps.halves, steps.paused) for share in (0.5, 0.9)),
             *(_at(openings, share, 1e3) for share in (0.5, 1.0)),
         )
     return table
 
 
 def _at(times: list[float], share: float, scale: float) -> Text:
-    """Return the time that the given share of all times does not exceed."""
+    """Return the quantile `share` of the times, multiplied by `scale`."""
     if not times:
         return Text(NOTHING)
     ordered = sorted(times)
@@ -94,23 +94,23 @@ def _time(cell: PipeCell, way: str) -> Text:
 
 
 def _times(cell: PipeCell, way: str) -> Text:
-    """Return the factor by which the same move takes longer."""
-    mine, other = cell.median(), cell.median(way)
+    """Return the factor by which the same transfer takes longer in another way."""
+    pipe_time, other_time = cell.median(), cell.median(way)
     if way in cell.wrong:
         return Text("wrong", style="bold red")
-    return Text(NOTHING if not mine or not other else factor(other / mine))
+    return Text(NOTHING if not pipe_time or not other_time else factor(other_time / pipe_time))
 
 
 def _notes(results: PipeResults) -> Text:
     lines = [
-        "MB/s: bytes of the array for each second, by all ranks together; a rank: by each rank of the larger side.",
-        "Over equal: the time over that of the fastest equal layouts between as many ranks, each in times of its "
-        "bound.",
-        "Share: the part of the bound's speed; the bound copies the same bytes, contiguous, into memory that both "
-        "sides share and out of it, two slots in turn.",
+        "MB/s: bytes of the array per second, by all ranks together; a rank: by each rank of the larger side.",
+        "Over equal: the time divided by the shortest time of equal layouts between as many ranks; each time is "
+        "relative to its bound.",
+        "Share: the pipe's speed as a part of the bound's. The bound copies the same bytes, as contiguous stretches, "
+        "into memory that both sides share and out of it, alternating between two slots.",
         "Between hosts the bound is one TCP stream of all bytes.",
-        "File, MPI-IO: how many times as long the same move takes through a file, by Plait and by MPI-IO; SST: and by "
-        "ADIOS2's staging, whose wheels join one process and another one.",
+        "File, MPI-IO: how many times as long the same transfer takes through a file, by Plait and by MPI-IO; SST: by "
+        "ADIOS2's staging, whose wheels connect only one process with another.",
         "A step of 4 KiB: half of a round trip through two pipes; after 1 ms: from the beginning of a write, a "
         "millisecond after the last one, to the end of the read.",
     ]

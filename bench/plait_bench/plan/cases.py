@@ -1,4 +1,4 @@
-"""The conversions that `plait bench plan` plans, in five groups."""
+"""The conversions that `plait bench plan` measures, in five groups."""
 
 from __future__ import annotations
 
@@ -50,14 +50,17 @@ class PlanCase:
 
 
 def pieces_of_period(cyclic: tuple[Cyclic, Cyclic], rank: int) -> tuple[int, int]:
-    """Return the common period of two cyclic distributions, and the number of stretches of a rank's part in it.
+    """Return the common period of two cyclic distributions, and the number of stretches of a rank's part in one period.
 
-    Each of its blocks is one stretch, and one more for each boundary of a block of the target inside it.
+    A block of the rank is one stretch, plus one for each boundary between blocks of the target inside the block.
+    Example: cyclic(3) on 8 ranks → cyclic(5) on 12. The period is lcm(24, 60) = 120. In it rank 0 has 5 blocks, 0 to 2,
+    24 to 26, 48 to 50, 72 to 74 and 96 to 98, and boundaries at 25 and 50, so that its part has 7 stretches.
     """
     source, target = cyclic
     stride = source.block * source.ranks
     period = math.lcm(stride, target.block * target.ranks)
-    # Boundaries pass through every g-th phase of the stride, and through all of those equally often.
+    # The boundaries are the multiples of target.block. Modulo the stride they are the multiples of g, each of which
+    # occurs equally often in a period.
     g = math.gcd(target.block, stride)
     inside = sum(1 for phase in range(1, source.block) if (phase + rank * source.block) % g == 0)
     return period, period // stride + period // target.block * inside // (stride // g)
@@ -88,28 +91,28 @@ def _extent() -> list[PlanCase]:
 
 def _ranks(quick: bool) -> list[PlanCase]:
     n = 10**12
-    found = []
+    planned = []
     grids = [10**e for e in range(1, 6 if quick else 7)]
     for p in grids:
-        found.append(
+        planned.append(
             PlanCase("ranks", "cyclic(64) → block", p, f"{n} (cyclic(64)) onto ({p})", f"{n} (block) onto ({p})")
         )
     for p in grids:
         texts = f"{n} (cyclic) onto ({p})", f"{n} (cyclic) onto ({p + 1})"
-        found.append(PlanCase("ranks", "cyclic on P → cyclic on P+1", p, *texts))
+        planned.append(PlanCase("ranks", "cyclic on P → cyclic on P+1", p, *texts))
     roots = (3, 10, 32, 100, 316, *(() if quick else (1000,)))
     for root in roots:
         source = f"{n} (cyclic) onto ({root * root})"
         target = f"{n} (cyclic/cyclic) onto ({root}, {root})"
-        found.append(PlanCase("ranks", "cyclic on P → cyclic/cyclic on √P × √P", root * root, source, target))
+        planned.append(PlanCase("ranks", "cyclic on P → cyclic/cyclic on √P × √P", root * root, source, target))
     for root in (*roots[:5], 1000):
         source = f"1000000x1000000 (cyclic, cyclic) onto ({root}, {root})"
         target = f"1000000x1000000 (block, *) onto ({root * root})"
-        found.append(PlanCase("ranks", "√P × √P cyclic → rows by block", root * root, source, target))
-    return found
+        planned.append(PlanCase("ranks", "√P × √P cyclic → rows by block", root * root, source, target))
+    return planned
 
 
-_DEALT = {
+_LAYOUTS = {
     "row": "(block, *) onto (10000)",
     "column": "(*, block) onto (10000)",
     "block": "(block, block) onto (100, 100)",
@@ -120,24 +123,24 @@ _DEALT = {
 def _pipe() -> list[PlanCase]:
     extents = "1000000x1000000"
     pairs = (("row", "row"), ("row", "block"), ("block", "block"), ("cyclic(8)", "block"), ("row", "column"))
+    layouts = {name: f"{extents} {text}" for name, text in _LAYOUTS.items()}
     return [
-        PlanCase("pipe", f"{source} to {target}", 10**4, f"{extents} {_DEALT[source]}", f"{extents} {_DEALT[target]}")
-        for source, target in pairs
+        PlanCase("pipe", f"{source} to {target}", 10**4, layouts[source], layouts[target]) for source, target in pairs
     ]
 
 
 def _coprime(quick: bool) -> list[PlanCase]:
-    found = [_cyclic("coprime", 10**e, (97, 101), (11, 13), naive=e < 8) for e in (4, 5, 6, 7, 9, 12, 15)]
-    found += [_cyclic("coprime", 10**e, (1, 1), (9973, 10007), naive=e < 8) for e in (6, 7, 8, 9, 12, 15)]
-    found += [
+    planned = [_cyclic("coprime", 10**e, (97, 101), (11, 13), naive=e < 8) for e in (4, 5, 6, 7, 9, 12, 15)]
+    planned += [_cyclic("coprime", 10**e, (1, 1), (9973, 10007), naive=e < 8) for e in (6, 7, 8, 9, 12, 15)]
+    planned += [
         _cyclic("coprime", 10**e, (997, 1009), (991, 1013), naive=e < 13)
         for e in (7, 8, 9, 10, 11, 13, *(() if quick else (15,)))
     ]
-    found += [
+    planned += [
         _cyclic("coprime", 10**e, (9973, 10007), (997, 1009), naive=e < 13)
         for e in (8, 9, 10, 11, *(() if quick else (12, 14, 15)))
     ]
-    return found
+    return planned
 
 
 _FEATURES = (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ELEMENTS = "elements of the array, N"
-_GUIDE = 1e-6  # seconds a message, or a piece, of the dotted line
+_GUIDE = 1e-6  # the slope of the dotted line, in seconds per message or piece
 
 
 def draw_plan_chart(results: PlanResults, path: Path) -> None:
@@ -61,15 +61,15 @@ def _draw_extent(axis: Axes, results: list[PlanResult]) -> None:
     axis.set_title("The array grows", fontsize=13, loc="left")
 
 
-def _draw_counts(axis: Axes, results: list[PlanResult], what: str) -> None:
-    """Draw time against the number of messages, or of pieces."""
-    most = 1
+def _draw_counts(axis: Axes, results: list[PlanResult], unit: Literal["message", "piece"]) -> None:
+    """Draw time against the number of messages or of pieces."""
+    max_count = 1
     for number, (name, members) in enumerate(by_series(results)):
-        counts = [(result.messages if what == "message" else result.pieces) or 1 for result in members]
-        most = max(most, *counts)
+        counts = [(result.messages if unit == "message" else result.pieces) or 1 for result in members]
+        max_count = max(max_count, *counts)
         style = {**line_style(number), "linewidth": 1.2, "markersize": 7}
         axis.plot(counts, [result.seconds * 1e6 for result in members], label=name, **style)
-        if what == "piece":
+        if unit == "piece":
             blocks = [(count, result.by_blocks) for count, result in zip(counts, members, strict=True)]
             drawn = [(count, seconds * 1e6) for count, seconds in blocks if seconds is not None]
             if drawn:
@@ -77,9 +77,10 @@ def _draw_counts(axis: Axes, results: list[PlanResult], what: str) -> None:
                 axis.plot(
                     *zip(*drawn, strict=True), "--", color=line_style(number)["color"], linewidth=1.2, label=label
                 )
-    axis.plot([1, most], [_GUIDE * 1e6, most * _GUIDE * 1e6], ":", color="#777777", label=f"1 µs a {what}")
-    title = "The ranks grow; N = 10¹²" if what == "message" else "Coprime blocks and grids; N = 10⁴ to 10¹⁵"
-    _finish(axis, f"{what}s of the rank")
+    guide = [_GUIDE * 1e6, max_count * _GUIDE * 1e6]
+    axis.plot([1, max_count], guide, ":", color="#777777", label=f"1 µs per {unit}")
+    title = "The ranks grow; N = 10¹²" if unit == "message" else "Coprime blocks and grids; N = 10⁴ to 10¹⁵"
+    _finish(axis, f"{unit}s of the rank")
     axis.set_title(title, fontsize=13, loc="left")
 
 

@@ -1,4 +1,4 @@
-"""The measurements of `plait bench plan`: the time and the memory of finding one rank's messages."""
+"""The measurements of `plait bench plan`: the time and the memory of planning one rank's messages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from plait_bench.plan.cases import PlanCase, cases, pieces_of_period
 from plait_bench.plan.naive import by_blocks, by_elements
 from plait_bench.steps import Progress
 
-_BATCH = 1e-3  # minimum seconds of the calls of one sample together
-_PATIENCE = 3.0  # seconds of samples after which a case gets no more
-_ASKED = 128  # maximum number of ranks whose expectations are compared
+_BATCH = 1e-3  # minimum duration of a sample, which consists of several calls, in seconds
+_PATIENCE = 3.0  # total seconds of samples after which a case gets no further samples
+_MAX_CHECKED = 128  # maximum number of ranks whose messages are checked
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,17 @@ class PlanSettings:
     """The parameters of the measurements."""
 
     rounds: int = 7
-    """Samples of each case, each of as many calls as take a millisecond; fewer if a call takes seconds."""
+    """Samples of each case; fewer if a call takes seconds. Each sample has as many calls as take a millisecond."""
     quick: bool = False
     """True to leave out cases that take more than a second."""
 
 
 @dataclass(frozen=True)
 class PlanResult:
-    """One conversion, planned by one rank.  Times are seconds of processor time for one call: planning never waits, and
-    other programs on the machine hardly affect processor time.
+    """One conversion, planned by one rank.
+
+    Times are seconds of processor time for one call. Planning never waits, so that processor time is complete; other
+    programs on the machine hardly affect it.
     """
 
     case: PlanCase
@@ -51,11 +53,11 @@ class PlanResult:
     pieces: int | None
     """Stretches of one common period, or of the whole array if that is shorter; None if they are not counted."""
     python_bytes: int
-    """Maximum memory of the result in Python, as tracemalloc measures it."""
+    """Peak memory of Python's allocations during the call, as tracemalloc measures it."""
     resident_bytes: int
-    """Maximum growth of the memory of the process."""
+    """Growth of the process's peak resident memory during the call."""
     exact: bool
-    """True if the messages have each element of the rank once, and equal those of the enumeration if there is one."""
+    """True if the messages have each element of the rank once, and agree with the enumeration if there is one."""
     by_elements: float | None = None
     by_blocks: float | None = None
 
@@ -66,12 +68,12 @@ class PlanResult:
 
     @property
     def best(self) -> float:
-        """The time of the fastest sample: the machine caused the longer ones."""
+        """The time of the fastest sample, which other activity of the machine has disturbed least."""
         return min(self.samples)
 
     @property
     def memory(self) -> int:
-        """Maximum bytes of memory of planning."""
+        """Peak memory of planning, in bytes."""
         return max(self.python_bytes, self.resident_bytes)
 
 
@@ -89,18 +91,18 @@ class PlanResults:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
-        found = [{**asdict(result), "seconds": result.seconds} for result in self.results]
-        return {"machine": self.machine, "settings": self.settings, "cases": found}
+        cases_json = [{**asdict(result), "seconds": result.seconds} for result in self.results]
+        return {"machine": self.machine, "settings": self.settings, "cases": cases_json}
 
 
 def run_plan(settings: PlanSettings, progress: Progress = lambda text, share: None) -> PlanResults:
     """Plan every case."""
-    chosen = cases(settings.quick)
+    all_cases = cases(settings.quick)
     results = []
-    for number, case in enumerate(chosen):
-        progress(f"{case.series}, {case.at:.0e}", number / len(chosen) * 0.8)
+    for number, case in enumerate(all_cases):
+        progress(f"{case.series}, {case.at:.0e}", number / len(all_cases) * 0.8)
         results.append(plan(case, 1))
-    # The rounds of a case are far apart, so that a temporary disturbance affects one sample of many.
+    # The rounds of a case are far apart, so that a temporary disturbance affects only one of its samples.
     for number in range(1, settings.rounds):
         progress(f"round {number + 1}", 0.8 + 0.2 * number / settings.rounds)
         for result in results:
@@ -113,7 +115,7 @@ def run_plan(settings: PlanSettings, progress: Progress = lambda text, share: No
 
 
 def plan(case: PlanCase, rounds: int) -> PlanResult:
-    """Plan one case, several times."""
+    """Plan one case, and take `rounds` samples of the time."""
     begin = time.thread_time()
     conversion = case.conversion()
     composing = time.thread_time() - begin
@@ -147,20 +149,21 @@ def _middle_rank(layout: plait.Layout) -> int:
 
 
 def _agrees(conversion: plait.Conversion, rank: int, messages: list[plait.Message]) -> bool:
-    """Return True if each element is sent once to each replica, and the receivers expect the sent elements.
+    """Return True if each element is sent once to each replica, and receivers expect exactly what is sent to them.
 
-    With many ranks, or many receivers, only this rank, or the first receivers, are compared.
+    If the source has many ranks, only the elements that `rank` sends are counted. Of many receivers, only the first
+    ones are checked.
     """
     source, target = conversion.source, conversion.target
     begin = time.perf_counter()
-    for message in messages[:_ASKED]:
+    for message in messages[:_MAX_CHECKED]:
         if time.perf_counter() - begin > _PATIENCE:
             break
         expected = [other for other in conversion.receives(message.rank) if other.rank == rank]
         if [(other.elements, other.runs) for other in expected] != [(message.elements, message.runs)]:
             return False
     owned = plait.compose(source, target)
-    if source.size <= _ASKED:
+    if source.size <= _MAX_CHECKED:
         sent = sum(message.elements for sender in source.rank_numbers for message in owned.sends(int(sender)))
         return sent == source.elements * target.replicas
     return sum(message.elements for message in owned.sends(rank)) == math.prod(source.local_shape(rank))
@@ -198,7 +201,7 @@ def _samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float
 
 
 def _measure_memory(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
-    """Return the maximum memory of one call: the allocations of Python, and the growth of the process."""
+    """Return the peak memory of one call in bytes: that of Python's allocations, and the growth of the process."""
     gc.collect()
     _give_back()
     _reset_peak()
@@ -213,18 +216,18 @@ def _measure_memory(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
 
 
 def _give_back() -> None:
-    """Return unused memory to the system, if the C library can, so that the process has to grow again."""
+    """Return unused memory to the system if the C library supports it, so that new allocations grow the process."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
 def _reset_peak() -> None:
-    """Reset the maximum VmHWM of the process."""
+    """Reset the peak resident memory (VmHWM) of the process."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def _status(name: str) -> int:
     """Return a size of /proc/self/status in bytes."""
-    found = re.search(rf"^{name}:\s*(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
+    match = re.search(rf"^{name}:\s*(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0

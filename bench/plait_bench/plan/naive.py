@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from plait_bench.plan.cases import Cyclic, PlanCase
 
-MAX = 4_000_000  # elements, or blocks, of one rank that are enumerated
+MAX = 4_000_000  # maximum number of elements or blocks of one rank that are enumerated
 
 Counts = dict[int, tuple[int, int]]
-"""Receiver → elements and runs."""
+"""Receiver → numbers of elements and of runs."""
 
 
 def by_elements(case: PlanCase, rank: int) -> tuple[float, Counts] | None:
-    """Return the seconds and the counts of looking at each element of the rank; None where they are too many."""
+    """Return the seconds and the counts of examining each element of the rank; None if there are too many elements."""
     if case.cyclic is None or case.at // case.cyclic[0].ranks > MAX:
         return None
     source, target = case.cyclic
@@ -24,7 +24,8 @@ def by_elements(case: PlanCase, rank: int) -> tuple[float, Counts] | None:
     indices = (_begins(source, case.at, rank)[:, np.newaxis] + np.arange(source.block)).ravel()
     indices = indices[indices < case.at]
     owners = _owners(target, indices)
-    # Positions follow each other in the rank; in the receiver where no index is between them that the receiver has too.
+    # Successive indices of the rank are adjacent in its local array.  They belong to the same run if they have the same
+    # receiver and are adjacent in its local array too.
     joined = (owners[1:] == owners[:-1]) & (_position(target, indices[1:]) - _position(target, indices[:-1]) == 1)
     starts = np.concatenate((owners[:1], owners[1:][~joined]))
     counts = _counts(owners, starts, target.ranks)
@@ -32,29 +33,30 @@ def by_elements(case: PlanCase, rank: int) -> tuple[float, Counts] | None:
 
 
 def by_blocks(case: PlanCase, rank: int) -> float | None:
-    """Return the seconds of making one entry for each stretch that a block of the rank has in a block of the target.
+    """Return the seconds of making one entry for each stretch that a block of the rank shares with one of the target.
 
-    None where those are too many.
+    None if there are too many stretches.
     """
     if case.cyclic is None:
         return None
     source, target = case.cyclic
-    each = source.block // target.block + 2
-    if case.at // (source.ranks * source.block) * each > MAX:
+    # A block of the source overlaps at most this many blocks of the target.
+    overlaps = source.block // target.block + 2
+    if case.at // (source.ranks * source.block) * overlaps > MAX:
         return None
     begin = time.thread_time()
     starts = _begins(source, case.at, rank)
     ends = np.minimum(starts + source.block, case.at)
-    edges = (starts // target.block)[:, np.newaxis] * target.block + np.arange(each + 1) * target.block
+    edges = (starts // target.block)[:, np.newaxis] * target.block + np.arange(overlaps + 1) * target.block
     low = np.maximum(edges[:, :-1], starts[:, np.newaxis])
     high = np.minimum(edges[:, 1:], ends[:, np.newaxis])
-    real = low < high
-    np.bincount(_owners(target, low[real]), weights=(high - low)[real], minlength=target.ranks)
+    nonempty = low < high
+    np.bincount(_owners(target, low[nonempty]), weights=(high - low)[nonempty], minlength=target.ranks)
     return time.thread_time() - begin
 
 
 def _begins(cyclic: Cyclic, extent: int, rank: int) -> npt.NDArray[np.int64]:
-    """Return where the blocks of a rank begin."""
+    """Return the first index of each block of a rank."""
     return np.arange(rank * cyclic.block, extent, cyclic.ranks * cyclic.block)
 
 

@@ -16,12 +16,12 @@ from plait_bench.text import NOTHING, factor, kibibytes, machine_line, microseco
 
 
 def plan_table(results: PlanResults) -> RenderableType:
-    """Return the complete output: header, one table per group, explanations of the columns."""
+    """Return the results as header, one table per group, and explanations of the columns."""
     parts: list[RenderableType] = [plan_header(results)]
     for group, title in TITLES.items():
-        chosen = [result for result in results.results if result.case.group == group]
-        if chosen:
-            parts += [Text(), _group_table(group, title, chosen), *map(Text, _footers(group, chosen))]
+        members = [result for result in results.results if result.case.group == group]
+        if members:
+            parts += [Text(), _group_table(group, title, members), *map(Text, _footers(group, members))]
     return Parts(*parts, Text(), _notes(results))
 
 
@@ -94,9 +94,9 @@ def _footers(group: Group, results: list[PlanResult]) -> Iterator[str]:
 
 def _notes(results: PlanResults) -> Text:
     lines = [
-        "Pieces: stretches of one common period, or of the array where that is shorter.  Runs: stretches of all.",
-        "KiB: most memory of one call, the list of messages included.  By block, by element: µs of enumerating with "
-        "NumPy, and how many times Plait's time that is.",
+        "Pieces: stretches of one common period, or of the array if that is shorter.  Runs: stretches of the array.",
+        "KiB: peak memory of one call, including the list of messages.  By block, by element: µs of enumerating with "
+        "NumPy, and the ratio to Plait's time.",
     ]
     wrong = results.wrong()
     if not wrong:

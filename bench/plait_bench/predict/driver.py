@@ -1,4 +1,4 @@
-"""The driver of `plait bench predict`: programs traced on one disk, predicted for another, and run there."""
+"""The driver of `plait bench predict`: traces programs on one disk, and predicts and measures them on others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PredictSettings:
     """The parameters of the measurements.  Limits are texts for `Limits.parse`."""
 
     known: str = "20MB/s,100"
-    """The disk that is calibrated, and on which the programs are traced."""
+    """The calibrated disk, on which the programs are traced."""
     others: tuple[str, ...] = ("10MB/s,100", "20MB/s,50", "50MB/s,200")
     """The disks of the predictions."""
     programs: tuple[str, ...] = tuple(PROGRAMS)
@@ -51,7 +51,7 @@ class PredictSettings:
 
 @dataclass
 class Run:
-    """A program on a disk.  Times in seconds, one for each round."""
+    """The runs of a program on a disk.  Times are in seconds, one per round."""
 
     program: str
     limits: str
@@ -60,11 +60,11 @@ class Run:
     measured: list[float] = field(default_factory=list)
     predicted: list[float] = field(default_factory=list)
     replayed: list[float] = field(default_factory=list)
-    """Times of a replay with the measured times of requests, of the trace that was recorded on this disk."""
+    """Times of a replay of the trace that was recorded on this disk, with the recorded durations of its requests."""
 
     @property
     def error(self) -> float:
-        """The median prediction divided by the median measurement, less 1."""
+        """The relative error: the median prediction divided by the median measurement, minus 1."""
         return statistics.median(self.predicted) / statistics.median(self.measured) - 1
 
     @property
@@ -90,14 +90,12 @@ class PredictResults:
             "settings": self.settings,
             "machine_file": self.machine_file,
             "goal": GOAL,
-            "runs": [asdict(one) | {"error": one.error, "holds": one.holds} for one in self.runs],
+            "runs": [asdict(run) | {"error": run.error, "holds": run.holds} for run in self.runs],
         }
 
 
 def on_other_disk(machine: simulate.Machine, known: Limits, other: Limits) -> simulate.Machine:
-    """Return a calibrated machine with another disk: values that follow from the limits are scaled, others are
-    unchanged.
-    """
+    """Return a calibrated machine with another disk: values that the limits determine are scaled, all others remain."""
     rate, requests = other.rate / known.rate, other.requests / known.requests
     faster = {"read_rate": rate, "write_rate": rate}
     if machine.kind("device") == "volume":
@@ -114,8 +112,8 @@ def on_other_disk(machine: simulate.Machine, known: Limits, other: Limits) -> si
 def run_predict(settings: PredictSettings, progress: Progress = lambda text, share: None) -> PredictResults:
     """Trace, calibrate, predict and measure.
 
-    errors  plait.ArgumentError: settings; plait.StoreError: no such disk can be had here, or it is full;
-            plait.launch.LaunchError: there is no mpiexec
+    errors  plait.ArgumentError: invalid settings; plait.StoreError: this machine cannot limit a disk, or the disk is
+            full; plait.launch.LaunchError: there is no mpiexec
     """
     settings.check()
     reason = missing()
@@ -154,37 +152,38 @@ class _Bench:
         self.steps.done("calibrated")
 
     def runs(self, machine: simulate.Machine) -> Iterator[Run]:
-        """Yield all runs, one program after the other."""
+        """Measure and predict each program on all disks, and yield its runs."""
         known = Limits.parse(self.settings.known)
         for program in self.settings.programs:
-            there = Run(program, self.settings.known, known=True)
+            known_run = Run(program, self.settings.known, known=True)
             others = [Run(program, text, known=False) for text in self.settings.others]
             for _ in range(self.settings.rounds):
-                recording = self._measure(there)
-                there.predicted.append(simulate.run(recording, machine).elapsed)
-                for one in others:
-                    elsewhere = on_other_disk(machine, known, Limits.parse(one.limits))
-                    one.predicted.append(simulate.run(recording, elsewhere).elapsed)
-                    self._measure(one)
-            yield from (there, *others)
+                recording = self._measure(known_run)
+                known_run.predicted.append(simulate.run(recording, machine).elapsed)
+                for run in others:
+                    other_machine = on_other_disk(machine, known, Limits.parse(run.limits))
+                    run.predicted.append(simulate.run(recording, other_machine).elapsed)
+                    self._measure(run)
+            yield from (known_run, *others)
 
-    def _measure(self, one: Run) -> simulate.Recording:
+    def _measure(self, run: Run) -> simulate.Recording:
         """Run a program on a disk without data in the page cache, and return its trace."""
-        self.steps.doing(f"{one.program} on {one.limits}")
+        self.steps.doing(f"{run.program} on {run.limits}")
         self.disk.lift()
         for name in ("written.dat", "result.dat"):
             (self.disk.folder / name).unlink(missing_ok=True)
-        self.disk.begin_cold(Limits.parse(one.limits))
-        command = [sys.executable, "-m", "plait_bench.predict.programs", one.program, str(self.disk.folder)]
-        if one.program in RANKS:
-            command = [find_mpiexec(), "-n", str(RANKS[one.program]), *command]
+        self.disk.begin_cold(Limits.parse(run.limits))
+        command = [sys.executable, "-m", "plait_bench.predict.programs", run.program, str(self.disk.folder)]
+        if run.program in RANKS:
+            command = [find_mpiexec(), "-n", str(RANKS[run.program]), *command]
         trace = self.folder / "run.plait"
         status = record(command, trace)
         if status != 0:
-            raise plait.Error(f"the program '{one.program}' ended with status {status}: see what it wrote above")
-        # Libraries and the interpreter are on another disk, and take their recorded times.
+            raise plait.Error(f"the program '{run.program}' ended with status {status}: see what it wrote above")
+        # Only files on the limited disk are simulated.  Requests to all others, such as libraries, keep their recorded
+        # times.
         recording = simulate.record(trace, file=f"{self.disk.folder}/*")
-        one.measured.append(recording.elapsed)
-        one.replayed.append(simulate.run(recording, simulate.load("laptop-nvme"), measured=True).elapsed)
-        self.steps.done(f"{one.program} on {one.limits}")
+        run.measured.append(recording.elapsed)
+        run.replayed.append(simulate.run(recording, simulate.load("laptop-nvme"), measured=True).elapsed)
+        self.steps.done(f"{run.program} on {run.limits}")
         return recording

@@ -14,8 +14,9 @@ PIECE = 64 << 10
 WRITTEN = 48
 """MiB that the writer writes."""
 READ_FILE = 48
-"""MiB of the file in which the reader reads."""
+"""MiB of the file that the reader reads from."""
 PIECES = 800
+"""Number of pieces that the reader reads."""
 PANELS = 8
 PANEL = 2
 """MiB of a panel of the solver's matrix."""
@@ -45,7 +46,7 @@ def prepare(folder: Path) -> None:
 
 
 def writer(folder: Path) -> None:
-    """Write a file in order, each request durable before the next: a log, or a checkpoint that must not be lost."""
+    """Write a file in order; each request is durable before the next one begins, as in a database's log."""
     block = random.Random(2).randbytes(MIB)
     file = os.open(folder / "written.dat", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_DSYNC, 0o600)
     for _ in range(WRITTEN):
@@ -55,7 +56,7 @@ def writer(folder: Path) -> None:
 
 
 def reader(folder: Path) -> None:
-    """Read pieces at random through the page cache, which serves repeated ones."""
+    """Read random pieces through the page cache, which serves repeated ones."""
     draw = random.Random(3)
     file = os.open(folder / "read.dat", os.O_RDONLY)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
@@ -66,7 +67,10 @@ def reader(folder: Path) -> None:
 
 
 def solver(folder: Path) -> None:
-    """Factor a matrix that is swapped through a file: each panel is updated by all before it, past the page cache."""
+    """Imitate the factorization of an out-of-core matrix.
+
+    Each panel is read, updated by all previous ones, and written. All accesses bypass the page cache.
+    """
     file = os.open(folder / "panels.dat", os.O_RDWR | os.O_DIRECT)
     buffer = mmap.mmap(-1, PANEL * MIB)
     other = mmap.mmap(-1, PANEL * MIB)
@@ -74,8 +78,8 @@ def solver(folder: Path) -> None:
     def swap(into: mmap.mmap, panel: int, *, out: bool) -> None:
         with memoryview(into) as whole:
             for part in range(PANEL):
-                with whole[part * MIB : (part + 1) * MIB] as one:
-                    (os.pwritev if out else os.preadv)(file, [one], (panel * PANEL + part) * MIB)
+                with whole[part * MIB : (part + 1) * MIB] as piece:
+                    (os.pwritev if out else os.preadv)(file, [piece], (panel * PANEL + part) * MIB)
 
     for panel in range(os.fstat(file).st_size // (PANEL * MIB)):
         swap(buffer, panel, out=False)
@@ -89,7 +93,7 @@ def solver(folder: Path) -> None:
 
 
 def ranks(folder: Path) -> None:
-    """Read arrays together, each rank its rows, compute, and write a result together: ranks of an MPI program."""
+    """Read arrays collectively, each rank its rows, compute, and write a result: an MPI program."""
     import numpy as np
     from mpi4py import MPI
 
@@ -109,7 +113,7 @@ def ranks(folder: Path) -> None:
 
 PROGRAMS = {"sequential writer": writer, "random reader": reader, "out-of-core solver": solver, "two ranks": ranks}
 RANKS = {"two ranks": 2}
-"""Programs that are started as ranks, and how many."""
+"""The programs that run under MPI, and their numbers of ranks."""
 
 
 def main() -> None:

@@ -12,27 +12,27 @@ from plait_bench.text import counted, machine_line, three_digits, titled_table, 
 
 
 def predict_table(results: PredictResults) -> RenderableType:
-    """Return everything for people: header, table, and how many predictions hold."""
+    """Return the results as header, table, notes and a verdict: how many predictions hold."""
     settings, machine = results.settings, results.machine
-    table = titled_table("Seconds that programs take, predicted and measured")
+    table = titled_table("Running times of programs in seconds, predicted and measured")
     table.add_column("Program")
     table.add_column("Disk")
     for title in ("Measured", "Replayed", "Predicted", "Error"):
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Error" else "")
     program = ""
-    for one in results.runs:
-        middle = [three_digits(statistics.median(each)) for each in (one.measured, one.replayed, one.predicted)]
-        error = Text(f"{100 * one.error:+.1f} %", style="green" if one.holds else "red")
-        disk = f"{one.limits}{' (calibrated)' if one.known else ''}"
-        table.add_row("" if one.program == program else one.program, disk, *middle, error)
-        program = one.program
-    others = [one for one in results.runs if not one.known]
-    held = sum(one.holds for one in others)
+    for run in results.runs:
+        middle = [three_digits(statistics.median(each)) for each in (run.measured, run.replayed, run.predicted)]
+        error = Text(f"{100 * run.error:+.1f} %", style="green" if run.holds else "red")
+        disk = f"{run.limits}{' (calibrated)' if run.known else ''}"
+        table.add_row("" if run.program == program else run.program, disk, *middle, error)
+        program = run.program
+    others = [run for run in results.runs if not run.known]
+    held = sum(run.holds for run in others)
     header = f"{machine_line(machine)}\ndisk on {machine['file system']}; {version_line(machine)}\n"
     notes = (
-        f"Bytes and requests a second of reads and of writes each; {counted(settings['rounds'], 'round')}. Replayed: "
-        "with the times of requests that were measured in the same run. Predicted: from the trace and the calibration "
-        f"on {settings['known']} alone."
+        "A disk's limits are bytes and requests a second, for reads and for writes; "
+        f"{counted(settings['rounds'], 'round')}. Replayed: with the times of requests that were measured in the same "
+        f"run. Predicted: from the trace and the calibration on {settings['known']} alone."
     )
     verdict = f"{held} of {len(others)} predictions for other disks are within {100 * GOAL:.0f} %"
     return Group(

@@ -1,8 +1,8 @@
-"""The driver of `plait bench redistribute`: starts the ranks, ends cells that take too long, collects the times.
+"""The driver of `plait bench redistribute`: starts the ranks, aborts cells that take too long, and collects the times.
 
-The bound of a cell is the time in which each rank copies as many bytes as it holds from one array of its own to
-another, all ranks at once, by memcpy or past the caches, whichever is faster: one read and one write of all bytes,
-which every redistribution needs.  It is measured in the same rounds as all other times.
+The bound of a cell is the time in which all ranks at once copy as many bytes as they hold from one local array to
+another, by memcpy or with stores past the caches, whichever is faster.  Every redistribution needs at least that: it
+reads and writes every byte once.  The bound is measured in the same rounds as all other times.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RedistributeSettings:
     ranks: int = 4
     rounds: int = 7
     cut: float = 20.0
-    """Seconds after which one MPI_Alltoallw is given up."""
+    """Seconds after which an MPI_Alltoallw is aborted."""
 
 
 @dataclass
@@ -44,12 +44,12 @@ class RedistributeCell:
     samples: dict[str, list[float]] = field(default_factory=dict)
     """Way → one time per round."""
     over: float | None = None
-    """The limit that MPI_Alltoallw ran past."""
+    """The time limit, if MPI_Alltoallw exceeded it."""
     wrong: list[str] = field(default_factory=list)
-    """Ways that brought wrong data."""
+    """Ways with wrong data."""
 
     def median(self, way: str) -> float | None:
-        """Return the median of the rounds, or None where the way was not measured."""
+        """Return the median of the rounds, or None if the way was not measured."""
         times = self.samples.get(way)
         return statistics.median(times) if times else None
 
@@ -60,17 +60,17 @@ class RedistributeCell:
         return min(times, default=None)
 
     def share(self, way: str = SHARED) -> float | None:
-        """Return the part of the bound's speed that a way reaches."""
+        """Return a way's speed as a fraction of the bound's; None if it was not measured or its data was wrong."""
         bound, time = self.bound, self.median(way)
         return bound / time if bound and time and way not in self.wrong else None
 
     @property
     def speed_up(self) -> float | None:
-        """MPI_Alltoallw's time over Plait's; a lower bound where it ran past the limit."""
-        mine, theirs = self.median(SHARED), self.median(ALLTOALLW) or self.over
-        if not mine or not theirs or self.wrong:
+        """MPI_Alltoallw's time divided by Plait's; a lower bound if MPI_Alltoallw exceeded the limit."""
+        plait_time, other_time = self.median(SHARED), self.median(ALLTOALLW) or self.over
+        if not plait_time or not other_time or self.wrong:
             return None
-        return theirs / mine
+        return other_time / plait_time
 
 
 @dataclass
@@ -82,7 +82,7 @@ class RedistributeResults:
     cells: list[RedistributeCell]
 
     def wrong(self) -> list[tuple[str, str]]:
-        """Return each cell and way that brought wrong data."""
+        """Return each cell and way with wrong data."""
         return [(cell.name, way) for cell in self.cells for way in cell.wrong]
 
     def to_json(self) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from plait_bench.cells import near_square
 from plait_bench.job import SavedJob
 
 # The measurements of a cell.
-SHARED = "shared"  # a reusable plan on arrays that the node shares
+SHARED = "shared"  # a reusable plan on arrays in memory that the ranks of a node share
 PRIVATE = "private"  # a reusable plan on private NumPy arrays
 CALL = "call"  # plait.redistribute() of private arrays, without a plan, into a new array
-PLAIN = "plain"  # memcpy of each rank's own bytes, all ranks at once
-PAST = "past"  # the same with stores past the caches
+PLAIN = "plain"  # memcpy of as many bytes as each rank holds, by all ranks at once
+PAST = "past"  # like PLAIN, with stores past the caches
 ALLTOALLW = "alltoallw"  # MPI_Alltoallw
 
 WAYS = (SHARED, PRIVATE, CALL, PLAIN, PAST, ALLTOALLW)
@@ -27,18 +27,18 @@ class Cell:
     source: tuple[str, str]
     target: tuple[str, str]
     source_column: bool = False
-    """True if the grid of two distributed dimensions is a column of ranks; else it is nearly square."""
+    """True if a grid of two dimensions is a single column of ranks; otherwise it is nearly square."""
     target_column: bool = False
     orders: tuple[str, str] = ("C", "C")
 
     def layouts(self, extent: int, ranks: int) -> tuple[plait.Layout, plait.Layout]:
         """Return the two layouts of a square array."""
         pairs = ((self.source, self.source_column), (self.target, self.target_column))
-        made = [
+        layouts = [
             plait.Layout((extent, extent), list(dist), grid=_grid(dist, column, ranks), order=order)
             for (dist, column), order in zip(pairs, self.orders, strict=True)
         ]
-        return made[0], made[1]
+        return layouts[0], layouts[1]
 
 
 def _grid(dist: tuple[str, str], column: bool, ranks: int) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ CELLS = (
 
 
 def by_name(name: str) -> Cell:
-    """Return the cell of that name."""
+    """Return the cell with a name."""
     return next(cell for cell in CELLS if cell.name == name)
 
 
@@ -76,10 +76,8 @@ class RedistributeJob(SavedJob):
     rounds: int
     cells: list[str]
     trial: bool
-    """True to try MPI_Alltoallw once in each cell, with a report before, so that the driver can end one that takes too
-    long.
-    """
+    """True to try MPI_Alltoallw once in each cell and report its start, so that the driver can abort a slow one."""
     skip: list[str]
-    """Cells in which MPI_Alltoallw is left out."""
+    """Cells in which MPI_Alltoallw is not measured."""
     limit: float
     """Seconds after which a rank ends itself if the driver is gone."""

@@ -18,7 +18,7 @@ _POISON = -1.0
 
 
 class _CellRun:
-    """One cell on one rank: arrays, plans and types, made once."""
+    """One cell on one rank: its arrays, plan and MPI types, which all rounds use."""
 
     def __init__(self, comm: MPI.Intracomm, cell: Cell, extent: int, ways: list[str]) -> None:
         self._comm = comm
@@ -26,7 +26,7 @@ class _CellRun:
         self.source, self.target = cell.layouts(extent, comm.size)
         self._cleanup = ExitStack()
         self._plan = self._cleanup.enter_context(plait.Redistribution(self.source, self.target, "f8", comm))
-        # The arrays that the node shares serve all ways but one: to MPI they are memory as any other.
+        # All ways but PRIVATE and CALL use the shared arrays, MPI included: to MPI they are ordinary memory.
         self._shared = (self._plan.source, self._plan.target)
         self._private: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
         if PRIVATE in ways:
@@ -47,7 +47,7 @@ class _CellRun:
         return rows[:, np.newaxis] * float(self._extent) + columns[np.newaxis, :]
 
     def prepare(self, way: str, check: bool) -> None:
-        """Spoil the target where its content will be looked at."""
+        """Overwrite the target if the result will be checked, so that old data cannot pass the check."""
         self._called = None
         if check and way != CALL:
             self._arrays(way)[1].fill(_POISON)
@@ -72,7 +72,7 @@ class _CellRun:
             assert self._types is not None
             self._types.run(source, target)
         else:
-            # Copies as many bytes as the rank holds, from one array of its own to the other one.
+            # The bound: copy as many bytes as the rank holds from its source array to its target array.
             size = min(source.size, target.size)
             plait._core.copy_bytes(
                 target.__array_interface__["data"][0],
@@ -82,9 +82,9 @@ class _CellRun:
             )
 
     def correct(self, way: str) -> bool:
-        """Return whether this rank has the expected data in every byte."""
-        found = self._called if way == CALL and self._called is not None else self._arrays(way)[1]
-        return bool(np.array_equal(found.view(np.uint64), np.asarray(self._expected).view(np.uint64)))
+        """Return True if this rank has the expected data in every byte."""
+        result = self._called if way == CALL and self._called is not None else self._arrays(way)[1]
+        return bool(np.array_equal(result.view(np.uint64), np.asarray(self._expected).view(np.uint64)))
 
     def __enter__(self) -> _CellRun:
         return self
@@ -120,14 +120,14 @@ class _Ranks(Ranks):
         self._report("done", cell=cell.name, seconds=seconds, correct=correct)
 
     def _measure_cell(self, cell: Cell) -> None:
-        """Measure all ways round by round; every other round runs them backwards."""
+        """Measure all ways round by round; every other round runs them in reverse."""
         ways = [SHARED, PRIVATE, CALL, PLAIN, PAST, ALLTOALLW]
         if cell.name in self._job.skip:
             ways.remove(ALLTOALLW)
         samples: dict[str, list[float]] = {way: [] for way in ways}
         wrong: set[str] = set()
         with _CellRun(self._comm, cell, self._job.extent, ways) as ready:
-            for number in range(-1, self._job.rounds):  # the first round warms up, is checked and is not counted
+            for number in range(-1, self._job.rounds):  # round -1 warms up, is checked and is not counted
                 for way in ways if number % 2 == 0 else ways[::-1]:
                     checked = number < 0 and way not in (PLAIN, PAST)
                     ready.prepare(way, checked)

@@ -15,7 +15,7 @@ from plait_bench.text import NOTHING, factor, machine_line, milliseconds, notes,
 
 
 def redistribute_table(results: RedistributeResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
+    """Return the results as header, table and notes."""
     settings = results.settings
     megabytes = settings["size"] ** 2 * 8 / 1e6
     table = titled_table(
@@ -75,11 +75,11 @@ def _speed_up(cell: RedistributeCell) -> Text:
 
 def _notes(results: RedistributeResults) -> Text:
     lines = [
-        "Shared: a plan that is used again, on arrays that the node shares.  Private: the same on NumPy's own arrays.",
-        "Call: plait.redistribute() of those, which plans and makes a new array each time.",
-        "Bound: each rank copies as many bytes as it holds, all at once, by memcpy or past the caches, the faster one.",
+        "Shared: a reused plan on arrays in shared memory.  Private: a reused plan on ordinary NumPy arrays.",
+        "Call: plait.redistribute() of private arrays, which plans and allocates a new array each time.",
+        "Bound: all ranks at once copy as many bytes as they hold, by memcpy or past the caches, whichever is faster.",
         "Share: the part of the bound's speed that Plait reaches on shared arrays.",
-        "Alltoallw: MPI_Alltoallw with nested indexed types, as of darray, built beforehand.",
+        "Alltoallw: MPI_Alltoallw with nested indexed types, like those of a darray, built beforehand.",
     ]
     return notes(
         lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."
@@ -87,13 +87,13 @@ def _notes(results: RedistributeResults) -> Text:
 
 
 def draw_redistribute_chart(results: RedistributeResults, path: Path) -> None:
-    """Write a chart as a PNG file: one group of bars a redistribution, time on a logarithmic scale.
+    """Write a chart as a PNG file: a group of bars per redistribution, and time on a logarithmic scale.
 
     errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(13.5, 6.0)
     axis = figure.subplots()
-    # Okabe and Ito's colours, and hatches for print.
+    # Okabe and Ito's colours, which colour-blind readers can distinguish, and hatches for print.
     series: tuple[tuple[str, Callable[[RedistributeCell], float | None], str, str], ...] = (
         ("bound: one copy of the same bytes", lambda cell: cell.bound, "#999999", ""),
         ("Plait, shared arrays", lambda cell: cell.median(SHARED), "#0072b2", ""),

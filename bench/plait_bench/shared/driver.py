@@ -1,4 +1,4 @@
-"""The driver of `plait bench shared`: bandwidth by the number of hosts, of Shared Files and of one disk for all."""
+"""The driver of `plait bench shared`: the bandwidth of Shared Files and of one disk, by the number of hosts."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class SharedSettings:
     hosts: Sequence[int] = ()
     """Numbers of hosts; by default 1, 2, 4 … and all hosts of the ranks."""
     megabytes: int = 64
-    """Moved by the ranks of each host in a measurement, in MiB."""
+    """MiB that the ranks of each host read or write in a measurement."""
     request: int = 1 << 18
     """Bytes of a request, and of a stripe."""
     ahead: int = 16
-    """Requests of a rank under way at a time."""
+    """Number of requests that a rank has in flight at a time."""
     rounds: int = 3
     folder: str | None = None
     """Folder on each host's own disk; by default a temporary one."""
@@ -38,12 +38,12 @@ class SharedSettings:
 
 @dataclass
 class SharedCell:
-    """One way on a number of hosts."""
+    """The measurements of one location of the file on a number of hosts."""
 
     bytes: int
-    """Bytes that all ranks together move."""
+    """Bytes that all ranks together read or write."""
     seconds: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
-    """read, write → one time per round."""
+    """``read`` or ``write`` → one time per round."""
 
     def rate(self, kind: str) -> float:
         """Return bytes a second of all ranks together, by the median of the rounds."""
@@ -61,9 +61,7 @@ class SharedResults:
     """Way and number of hosts → the measurements."""
 
     def linear(self, hosts: int, kind: str) -> float | None:
-        """Return the rate of Shared Files relative to `hosts` times that of one host; None if one host was not
-        measured.
-        """
+        """Return the rate of Shared Files relative to `hosts` times the rate of one host; None if that is unknown."""
         if 1 not in self.hosts:
             return None
         return self.cells[SHARED, hosts].rate(kind) / (hosts * self.cells[SHARED, 1].rate(kind))
@@ -85,7 +83,7 @@ class SharedResults:
 def run_shared(settings: SharedSettings, progress: Progress = lambda text, share: None) -> SharedResults:
     """Measure all numbers of hosts.
 
-    errors  plait.Error: no MPI, no space, more hosts than there are, ranks that fail or read wrong data
+    errors  plait.Error: no MPI, no space, fewer hosts than requested, ranks that fail or read wrong data
     """
     if settings.request > settings.megabytes << 20:
         raise plait.ArgumentError(
@@ -94,7 +92,7 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
     require_mpi()
     with tempfile.TemporaryDirectory(prefix="plait-bench-") as scratch:
         folder = settings.folder or scratch
-        # Only the ranks know the number of hosts.
+        # Only the ranks know the number of hosts; an event reports it.
         job = SharedJob(
             folder,
             list(settings.hosts),

@@ -13,10 +13,10 @@ from plait_bench.shared.job import SHARED
 
 
 class PendingRequest(Protocol):
-    """A request under way."""
+    """A request in flight."""
 
     def wait(self) -> Any:
-        """Return once it has ended."""
+        """Wait until the request has ended."""
 
 
 class MeasuredFile(Protocol):
@@ -39,7 +39,7 @@ class MeasuredFile(Protocol):
 
 
 class _StripedFile:
-    """Shared Files: a component on the disk of each rank."""
+    """A file of Shared Files, with a component file on the disk of each rank."""
 
     def __init__(self, prefix: str, request: int, comm: MPI.Intracomm) -> None:
         self.prefix = prefix
@@ -48,7 +48,7 @@ class _StripedFile:
 
 
 class _RemoteFile:
-    """One file of rank 0, which the other ranks access as clients of a server."""
+    """One file of rank 0, which the other ranks access through Distant I/O like clients of a server."""
 
     def __init__(self, prefix: str, comm: MPI.Intracomm) -> None:
         self.prefix = prefix
@@ -68,7 +68,7 @@ class _RemoteFile:
 
 
 def open_measured(way: str, folder: Path, request: int, comm: MPI.Intracomm) -> MeasuredFile:
-    """Make the file of a way; nothing of it remains.  Collective."""
+    """Make the file in one of the WAYS; the system removes it even if the program is killed.  Collective."""
     name = comm.bcast(f"plait-shared-{os.getpid()}-{way}-{os.urandom(4).hex()}")
     prefix = str(folder.resolve() / name)
     return _StripedFile(prefix, request, comm) if way == SHARED else _RemoteFile(prefix, comm)

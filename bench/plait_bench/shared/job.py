@@ -9,8 +9,8 @@ from plait_bench.job import SavedJob
 READ, WRITE = "read", "write"
 KINDS = (READ, WRITE)
 # The locations of the file.
-SHARED = "shared"  # Shared Files: in stripes over the disks of all hosts
-SERVED = "served"  # one file on the disk of the first host, as of a server
+SHARED = "shared"  # Shared Files: striped over the disks of all hosts
+SERVED = "served"  # one file on the disk of the first host, which serves the others
 WAYS = (SHARED, SERVED)
 
 
@@ -23,10 +23,10 @@ class SharedJob(SavedJob):
     hosts: list[int]
     """Numbers of hosts; empty: 1, 2, 4 … and all hosts."""
     bytes: int
-    """Bytes that the ranks of each host move in a measurement."""
+    """Bytes that the ranks of each host read or write in a measurement."""
     request: int
     ahead: int
-    """Requests of a rank under way at a time."""
+    """Number of requests that a rank has in flight at a time."""
     rounds: int
     limit: float
     """Seconds after which a rank ends itself if the driver is gone."""

@@ -19,7 +19,7 @@ from plait_bench.shared.job import READ, WAYS, WRITE, SharedJob
 
 
 class _SharedRanks(Ranks):
-    """Ranks on hosts, of which some or all take part in a measurement."""
+    """The whole job on one rank; the ranks of some or all hosts take part in a measurement."""
 
     def __init__(self, job: SharedJob) -> None:
         super().__init__()
@@ -30,12 +30,12 @@ class _SharedRanks(Ranks):
         self._hosts = self._comm.allreduce(self._host, op=MPI.MAX) + 1
 
     def _number_hosts(self) -> int:
-        """Return which host this rank is on, counted in the order of their first ranks."""
+        """Return the number of this rank's host; hosts are numbered in the order of their first ranks."""
         size = int(os.environ.get("PLAIT_NODE_SIZE", "0"))
         node = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
-        mine = (node.bcast(self._comm.rank), node.rank // size if size > 0 else 0)
+        host_key = (node.bcast(self._comm.rank), node.rank // size if size > 0 else 0)
         node.Free()
-        return sorted(set(self._comm.allgather(mine))).index(mine)
+        return sorted(set(self._comm.allgather(host_key))).index(host_key)
 
     def run(self) -> None:
         """Run the whole job."""
@@ -57,7 +57,7 @@ class _SharedRanks(Ranks):
             for hosts in numbers:
                 for way in WAYS if round_ % 2 else reversed(WAYS):
                     self._measure(hosts, way)
-                    # Ranks of hosts that do not take part wait here, asleep.
+                    # Ranks of hosts that do not take part sleep here.
                     self._wait_asleep(self._comm)
 
     def _measure(self, hosts: int, way: str) -> None:
@@ -79,21 +79,21 @@ class _SharedRanks(Ranks):
         self._report("cell", hosts=hosts, way=way, bytes=total, seconds=times)
 
     def _move(self, comm: MPI.Intracomm, file: MeasuredFile, kind: str, rows: npt.NDArray[np.uint8]) -> float:
-        """Return the seconds in which all ranks move their rows, each of which is a request, from or to the disks."""
+        """Return the seconds in which all ranks read or write their rows, each of which is one request."""
         base = comm.exscan(len(rows)) or 0
         start = file.iwrite if kind == WRITE else file.iread
         drop_files(file.prefix)
         self._wait_asleep(comm)
         begin = time.perf_counter()
-        under_way: deque[PendingRequest] = deque()
+        in_flight: deque[PendingRequest] = deque()
         for number in range(len(rows)):
-            # The ranks begin at different stripes, so that they do not all ask the same disk.
+            # The ranks begin at different stripes, so that they do not all access the same disk.
             row = (number + comm.rank) % len(rows)
-            if len(under_way) == self._job.ahead:
-                under_way.popleft().wait()
-            under_way.append(start((base + row) * self._job.request, rows[row]))
-        while under_way:
-            under_way.popleft().wait()
+            if len(in_flight) == self._job.ahead:
+                in_flight.popleft().wait()
+            in_flight.append(start((base + row) * self._job.request, rows[row]))
+        while in_flight:
+            in_flight.popleft().wait()
         self._wait_asleep(comm)
         if kind == WRITE:
             file.sync()
@@ -101,16 +101,16 @@ class _SharedRanks(Ranks):
         return time.perf_counter() - begin
 
     def _wait_asleep(self, comm: MPI.Intracomm) -> None:
-        """Wait for all ranks without looking for them all the time, as a barrier of MPI would."""
+        """Wait for all ranks, sleeping between checks; a barrier of MPI would poll and use a core."""
         request = comm.Ibarrier()
         while not request.Test():
             time.sleep(0.0005)
 
 
-def doubled(most: int) -> list[int]:
-    """Return 1, 2, 4 … as far as `most`, and that itself."""
-    numbers = [1 << power for power in range(most.bit_length())]
-    return numbers if numbers[-1] == most else [*numbers, most]
+def doubled(maximum: int) -> list[int]:
+    """Return the powers of two up to `maximum`, and `maximum` itself."""
+    numbers = [1 << power for power in range(maximum.bit_length())]
+    return numbers if numbers[-1] == maximum else [*numbers, maximum]
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ _TITLES = {SHARED: "Shared Files", SERVED: "one disk for all"}
 
 
 def shared_table(results: SharedResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
+    """Return the results as header, table and notes."""
     return Group(_header(results), Text(), _table(results), _notes(results))
 
 
@@ -51,18 +51,18 @@ def _table(results: SharedResults) -> Table:
 
 def _notes(results: SharedResults) -> Text:
     lines = [
-        "Shared: Shared Files, in stripes over the disks of all ranks.  One disk: that of rank 0, for all ranks.",
-        "Of linear: the rate over that of one host times their number.",
-        "Reads come from the disks: the files leave the page cache before.  Writes end with a sync.",
+        "Shared: Shared Files, striped over the disks of all ranks.  One disk: that of rank 0, which serves all ranks.",
+        "Of linear: the rate divided by n times the rate of one host.",
+        "Reads come from the disks: the files are dropped from the page cache first.  Writes end with a sync.",
         "Every byte was checked.",
     ]
     if max(results.hosts) == 1:
-        lines.append("All ranks are on one host; scripts/hosts.py makes several ones of this machine.")
+        lines.append("All ranks are on one host; scripts/hosts.py divides this machine into several hosts.")
     return Text("\n".join(lines), style="dim")
 
 
 def draw_shared_chart(results: SharedResults, path: Path) -> None:
-    """Write a chart as a PNG file: rates over the number of hosts, a panel for reading and one for writing.
+    """Write a chart as a PNG file: rates over the number of hosts, with a panel for reading and one for writing.
 
     errors  plait.Error if matplotlib is not installed
     """

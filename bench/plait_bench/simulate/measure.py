@@ -20,14 +20,14 @@ from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
 
 MIN = 5e6
-"""Requests a second of processor time that LRU takes at least."""
+"""The minimum rate of LRU: requests per second of processor time."""
 CURVES: list[tuple[str, dict[str, Any]]] = [
     ("curve of LRU", {}),
     ("curve, 1 % of the blocks", {"rate": 0.01}),
     ("curve, 8192 blocks", {"samples": 8192}),
 ]
-_AT_ONCE = 1 << 20  # requests that are made at once
-_TRACED = 2_000_000  # requests of the trace, at most
+_AT_ONCE = 1 << 20  # requests that are generated at a time
+_TRACED = 2_000_000  # maximum number of requests of the trace
 _BLOCK = 4096
 
 
@@ -50,7 +50,7 @@ class SimulateSettings:
 
 @dataclass
 class Measurement:
-    """One way of counting. Samples are seconds of processor time for all requests, which hardly depend on others."""
+    """One way of counting. Samples are seconds of processor time, which other programs hardly affect."""
 
     name: str
     requests: int
@@ -59,7 +59,7 @@ class Measurement:
 
     @property
     def rate(self) -> float:
-        """Requests a second of processor time, of the median sample."""
+        """Requests per second of processor time, by the median sample."""
         return self.requests / max(statistics.median(self.samples), 1e-9)
 
 
@@ -82,21 +82,21 @@ class SimulateResults:
         return statistics.median(self.reading.samples) / statistics.median(self.traced.samples)
 
     def bound(self) -> tuple[float, bool] | None:
-        """Return the rate of LRU and whether it is LEAST or more; None where LRU was not measured."""
-        found = next((one.rate for one in self.policies if one.name == "lru"), None)
-        return None if found is None else (found, found >= MIN)
+        """Return the rate of LRU, and True if it is at least MIN; None if LRU was not measured."""
+        lru_rate = next((measurement.rate for measurement in self.policies if measurement.name == "lru"), None)
+        return None if lru_rate is None else (lru_rate, lru_rate >= MIN)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
 
-        def plain(one: Measurement) -> dict[str, Any]:
-            return asdict(one) | {"requests_per_second": one.rate}
+        def plain(measurement: Measurement) -> dict[str, Any]:
+            return asdict(measurement) | {"requests_per_second": measurement.rate}
 
         return {
             "machine": self.machine,
             "settings": self.settings,
-            "policies": [plain(one) for one in self.policies],
-            "curves": [plain(one) for one in self.curves],
+            "policies": [plain(measurement) for measurement in self.policies],
+            "curves": [plain(measurement) for measurement in self.curves],
             "reading a trace": plain(self.reading),
             "reading and counting it": plain(self.traced),
             "share of reading": self.share,
@@ -104,7 +104,7 @@ class SimulateResults:
 
 
 def zipf_keys(settings: SimulateSettings) -> npt.NDArray[np.uint64]:
-    """Return keys of blocks, drawn independently by their popularity; popular blocks are not adjacent."""
+    """Return the blocks of all requests, drawn independently by Zipf's law; popular blocks are not adjacent."""
     rng = np.random.default_rng(settings.seed)
     sums = np.cumsum(np.arange(1, settings.objects + 1, dtype=np.float64) ** -settings.skew)
     sums /= sums[-1]
@@ -140,11 +140,11 @@ def _read(path: Path) -> None:
 
 
 def run_simulate(settings: SimulateSettings, progress: Progress = lambda text, share: None) -> SimulateResults:
-    """Measure all policies in turns, then curves and traces.
+    """Measure all policies, curves and traces, round by round.
 
     errors  plait.ArgumentError: an unknown policy
     """
-    names = settings.policies or tuple(one.name for one in plait.simulate.policies())
+    names = settings.policies or tuple(policy.name for policy in plait.simulate.policies())
     progress("drawing requests", 0)
     keys = zipf_keys(settings)
     traced = keys[:_TRACED]
@@ -161,19 +161,22 @@ def run_simulate(settings: SimulateSettings, progress: Progress = lambda text, s
         )
         steps = Steps(progress, settings.rounds * (len(names) + len(CURVES) + 2))
 
-        def measure(one: Measurement, work: Callable[[], float | None]) -> None:
-            steps.doing(one.name)
+        def measure(measurement: Measurement, work: Callable[[], float | None]) -> None:
+            steps.doing(measurement.name)
             begin = time.process_time()
-            one.miss_ratio = work()
-            one.samples.append(time.process_time() - begin)
-            steps.done(one.name)
+            measurement.miss_ratio = work()
+            measurement.samples.append(time.process_time() - begin)
+            steps.done(measurement.name)
 
         for _ in range(settings.rounds):
-            for one in results.policies:
-                measure(one, lambda: plait.simulate.count(keys, cache=settings.cache, policy=one.name).miss_ratio)  # noqa: B023
-            for one, (_, options) in zip(results.curves, CURVES, strict=True):
+            for measurement in results.policies:
                 measure(
-                    one,
+                    measurement,
+                    lambda: plait.simulate.count(keys, cache=settings.cache, policy=measurement.name).miss_ratio,  # noqa: B023
+                )
+            for measurement, (_, options) in zip(results.curves, CURVES, strict=True):
+                measure(
+                    measurement,
                     lambda: plait.simulate.miss_ratio_curve(keys, **options).miss_ratio(settings.cache),  # noqa: B023
                 )
             measure(results.reading, lambda: _read(path))

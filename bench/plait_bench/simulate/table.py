@@ -10,10 +10,10 @@ from plait_bench.text import NOTHING, machine_line, power, three_digits, titled_
 
 
 def simulate_table(results: SimulateResults) -> RenderableType:
-    """Return everything for people: header, table, whether the bound holds."""
+    """Return the results as header, table, notes, and a line that states whether the bound holds."""
     settings, machine = results.settings, results.machine
     table = titled_table("Requests that one core counts")
-    what = (
+    conditions = (
         f"{power(settings['requests'])} requests for {power(settings['objects'])} blocks, Zipf {settings['skew']:g}; "
         f"{power(settings['cache'])} blocks cached"
     )
@@ -21,14 +21,16 @@ def simulate_table(results: SimulateResults) -> RenderableType:
     table.add_column("Million/s", justify="right", style="bold", no_wrap=True)
     table.add_column("Fastest", justify="right", no_wrap=True)
     table.add_column("Misses", justify="right", no_wrap=True)
-    for one in [*results.policies, *results.curves, results.reading, results.traced]:
-        table.add_row(one.name, three_digits(one.rate / 1e6), three_digits(_fastest(one) / 1e6), _misses(one))
+    for measurement in [*results.policies, *results.curves, results.reading, results.traced]:
+        rates = [three_digits(rate / 1e6) for rate in (measurement.rate, _fastest(measurement))]
+        table.add_row(measurement.name, *rates, _misses(measurement))
     notes = Text(
-        f"Medians of {settings['rounds']} samples of processor time. Of the time that a binary trace takes to be read "
-        f"and counted by LRU, reading is {100 * results.share:.0f} %."
+        f"Medians of {settings['rounds']} samples of processor time. Reading a binary trace takes "
+        f"{100 * results.share:.0f} % of the time of reading it and counting hits by LRU."
     )
     notes.stylize("dim")
-    lines: list[RenderableType] = [Text(f"{machine_line(machine)}\n{version_line(machine)}\n{what}\n"), table, notes]
+    header = Text(f"{machine_line(machine)}\n{version_line(machine)}\n{conditions}\n")
+    lines: list[RenderableType] = [header, table, notes]
     bound = results.bound()
     if bound is not None:
         rate, holds = bound
@@ -41,9 +43,9 @@ def simulate_table(results: SimulateResults) -> RenderableType:
     return Group(*lines)
 
 
-def _fastest(one: Measurement) -> float:
-    return one.requests / max(min(one.samples), 1e-9)
+def _fastest(measurement: Measurement) -> float:
+    return measurement.requests / max(min(measurement.samples), 1e-9)
 
 
-def _misses(one: Measurement) -> str:
-    return NOTHING if one.miss_ratio is None else f"{100 * one.miss_ratio:.2f} %"
+def _misses(measurement: Measurement) -> str:
+    return NOTHING if measurement.miss_ratio is None else f"{100 * measurement.miss_ratio:.2f} %"

@@ -1,7 +1,7 @@
 """The driver of `plait bench strategies`: starts the ranks and computes the cost of Plait's choices.
 
-The chosen way is one of the forced ones.  Both take the same time in theory, so their times are combined; otherwise the
-noise between two equal ways would count as a loss.
+A way is a strategy with its number of readers.  Plait's choice is also measured as one of the forced ways.  Both take
+the same time in theory, so their times are averaged; otherwise the noise between two equal ways would count as a loss.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ class StrategiesSettings:
     """The parameters of the measurements."""
 
     cases: int = 240
-    """Number of cases, evenly spaced in the whole grid."""
+    """Number of cases, evenly spaced over the whole grid."""
     ranks: tuple[int, ...] = RANKS
     rounds: int = 8
     quick: bool = False
-    """Small arrays only."""
+    """True to measure small arrays only."""
     cold: bool = True
-    """Read the largest arrays from the disk as well, where they can be dropped from the page cache."""
+    """True to read the largest arrays from the disk as well, if they can be dropped from the page cache."""
     directory: str | None = None
 
     def grid(self) -> list[StrategyCase]:
-        """Return the cases, those of equal numbers of ranks together."""
+        """Return the cases, grouped by the number of ranks."""
         edges = QUICK_EDGES if self.quick else EDGES
         return select_evenly(grid_of_cases(self.ranks, edges, self.cold), self.cases)
 
@@ -62,13 +62,13 @@ class CaseResult:
 
     case: StrategyCase
     modelled: str = ""
-    """The way that the cost model chose at first."""
+    """The way that the cost model chose for the first access."""
     chosen: str = ""
-    """The way that was chosen after some accesses, by the cost model or by measured times."""
+    """The way that Plait chose after some accesses, by the cost model or by measured times."""
     in_the_end: str = ""
-    """The way that was chosen after all rounds."""
+    """The way that Plait chose after all rounds."""
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """Way → one time per round; ways whose first try took far longer than another one's are missing."""
+    """Way → one time per round, without ways whose first try took far longer than that of another way."""
     first: dict[str, float] = field(default_factory=dict)
     """Way → the time of the first try."""
     wrong: list[str] = field(default_factory=list)
@@ -79,11 +79,14 @@ class CaseResult:
         return {way: times for way, times in self.samples.items() if way != CHOSEN}
 
     def taken(self) -> list[float]:
-        """Return the time of the choice in each round: the mean with the same way forced, if the choice is the same."""
-        mine = self.samples[CHOSEN]
+        """Return the time of Plait's choice in each round.
+
+        If the choice did not change, it is averaged with the time of the same way when forced.
+        """
+        times = self.samples[CHOSEN]
         if self.chosen != self.in_the_end or self.chosen not in self.samples:
-            return mine
-        return [statistics.fmean(both) for both in zip(mine, self.samples[self.chosen], strict=True)]
+            return times
+        return [statistics.fmean(both) for both in zip(times, self.samples[self.chosen], strict=True)]
 
     @property
     def best(self) -> str:
@@ -96,17 +99,17 @@ class CaseResult:
 
     @property
     def loss(self) -> float:
-        """The additional time of the choice relative to the best way."""
+        """The additional time of the choice, relative to the best way."""
         return relative_loss(self.taken(), self.forced())
 
     @property
     def model_loss(self) -> float:
-        """The additional time of the cost model's first choice; infinite if that was too slow to measure."""
+        """The additional time of the cost model's first choice, relative to the best way; infinite if not measured."""
         return relative_loss(self.samples[self.modelled], self.forced()) if self.modelled in self.samples else math.inf
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict whether the choice is near the best, as far as noise permits one."""
+        """The verdict whether the choice is near the best way, as far as the noise permits one."""
         return judge_choice(self.taken(), self.forced())
 
 
@@ -118,10 +121,10 @@ class StrategiesResults:
     settings: dict[str, Any] = field(default_factory=dict)
     cases: list[CaseResult] = field(default_factory=list)
     not_cold: int = 0
-    """Cases that were left out, as their file stays in the page cache whatever is said."""
+    """Number of cases that were left out, because their file could not be dropped from the page cache."""
 
     def wrong(self) -> list[tuple[str, str]]:
-        """Return each case and way that brought wrong data."""
+        """Return each case and way with wrong data."""
         return [(result.case.title, way) for result in self.cases for way in result.wrong]
 
     def _share(self, good: Callable[[CaseResult], float]) -> float | None:
@@ -129,25 +132,28 @@ class StrategiesResults:
 
     @property
     def near(self) -> float | None:
-        """The share of the cases in which the choice is within a tenth of the best."""
+        """The share of cases in which the choice takes at most a tenth longer than the best way."""
         return self._share(lambda result: result.loss <= NEAR)
 
     @property
     def near_by_model(self) -> float | None:
-        """The share of the cases in which the cost model's choice is within a tenth of the best."""
+        """The share of cases in which the cost model's first choice takes at most a tenth longer than the best way."""
         return self._share(lambda result: result.model_loss <= NEAR)
 
     @property
     def repeats(self) -> float | None:
-        """The same share for a choice that knows the best way of the other half of the rounds, which is the optimum."""
+        """The share that the best possible choice reaches: the best way of one half of the rounds, judged by the other.
+
+        It is below 1 if noise makes different ways the best ones in the two halves.
+        """
         return self._share(lambda result: repeats(result.forced()))
 
     def verdicts(self) -> dict[Verdict, int]:
-        """Return how many cases are certainly near the best, certainly not, or neither."""
-        found: dict[Verdict, int] = {"near": 0, "open": 0, "far": 0}
+        """Return the number of cases by verdict: certainly near the best way, certainly far from it, or open."""
+        counts: dict[Verdict, int] = {"near": 0, "open": 0, "far": 0}
         for result in self.cases:
-            found[result.verdict] += 1
-        return found
+            counts[result.verdict] += 1
+        return counts
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -182,7 +188,7 @@ class StrategiesResults:
 
 
 def run_strategies(settings: StrategiesSettings, progress: Progress = lambda text, share: None) -> StrategiesResults:
-    """Measure the cases, one start of ranks for each number of them.
+    """Measure the cases; the rank program is started once for each number of ranks.
 
     errors  plait.Error: no MPI, no space, ranks that fail
     """

@@ -13,7 +13,7 @@ from plait_bench.job import Operation, SavedJob
 
 Cache = Literal["cached", "cold"]
 
-# The measured ways.  A number of readers after the name means two-phase access with that number.
+# The measured ways.  `two-phase by 2` is two-phase access with 2 readers; `two-phase` lets Plait choose the number.
 CHOSEN = "automatic"
 DIRECT = "direct"
 TWO_PHASE = "two-phase"
@@ -22,11 +22,11 @@ EDGES = (100, 700, 2500)
 """Rows and columns of the arrays; arrays of three dimensions have about the same number of elements."""
 QUICK_EDGES = (50, 300)
 ACCESSES = (1, 3, 6, 12, 50)
-"""Numbers of accesses of a program, which repeats the same access."""
+"""Numbers of accesses of the measured programs, each of which repeats one access."""
 RANKS = (1, 2, 3, 4)
 
 _ROWS_FIRST = (("block", "*"), ("*", "block"), ("cyclic(16)", "cyclic(16)"))
-"""Distributions that are measured with local arrays in C order too, which differs from the file's order."""
+"""Distributions that are also measured with local arrays in C order; the file is in Fortran order."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class StrategyCase:
         return plait.Layout(self.shape, list(self.dist), grid=_grid(self.dist, self.ranks), order=self.order)
 
     def ways(self) -> list[str]:
-        """Return all ways: Plait's own choice, and each way forced; several may result in the same plan."""
+        """Return Plait's own choice and all forced ways, several of which may have the same plan."""
         readers = sorted({1, self.ranks // 2, self.ranks} - {0}) if self.ranks > 1 else []
         return [CHOSEN, DIRECT, TWO_PHASE, *(two_phase_name(count) for count in readers)]
 
@@ -67,7 +67,7 @@ class StrategyCase:
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> StrategyCase:
-        """Return the case of which these are the fields, as JSON holds them."""
+        """Return the case with these fields, which were read from JSON."""
         return cls(**{**fields, "dist": tuple(fields["dist"])})
 
 
@@ -83,7 +83,7 @@ def open_keywords(way: str) -> dict[str, Any]:
 
 
 def parse_plan(plan: str) -> str:
-    """Return the way that the text of a plan names: the strategy, and of two phases the number of readers."""
+    """Return the way that the text of a plan states: the strategy, and for two-phase access the number of readers."""
     strategy = re.search(r"^strategy\s+([\w-]+)", plan, re.MULTILINE)
     if strategy is None:
         raise plait.Error(f"no line of this plan names its strategy:\n{plan}")
@@ -124,7 +124,7 @@ def _layouts(ranks: int) -> list[tuple[tuple[str, ...], Literal["C", "F"]]]:
 
 
 def select_evenly(cases: list[StrategyCase], count: int) -> list[StrategyCase]:
-    """Return `count` of the cases, evenly spaced in the whole grid; all if there are not more."""
+    """Return `count` of the cases, evenly spaced over the whole grid; all cases if there are not more than `count`."""
     if count >= len(cases):
         return cases
     return [cases[number * len(cases) // count] for number in range(count)]
@@ -138,7 +138,7 @@ class StrategiesJob(SavedJob):
     folder: str
     rounds: int
     programs: bool
-    """True to measure whole programs: many accesses, including the first one."""
+    """True to measure whole programs, which make many accesses of a newly opened file."""
     limit: float
     """Seconds after which a rank ends itself if the driver is gone."""
 

@@ -1,4 +1,4 @@
-"""Measures programs of several accesses, including the first one, against the best strategy for all of them."""
+"""Compares programs that make several accesses, including the first one, with the best strategy for all accesses."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ class ProgramsResult:
 
     case: StrategyCase
     modelled: str
-    """The way of the first access of programs that choose."""
+    """The way that Plait chose for the first access."""
     seconds: dict[str, list[list[float]]]
     """Way → for each round, the times of the numbers of accesses in ACCESSES."""
 
     def ratio(self, number: int) -> float:
-        """Return the time of the choice relative to that of the best way, for the number-th entry of ACCESSES.
+        """Return the time of Plait's choice divided by that of the best way, for ACCESSES[number] accesses.
 
-        Half of the rounds determine the best way, and the other half its time.
+        One half of the rounds selects the best way, and the other half measures it, and vice versa: the minimum of
+        noisy times in the same rounds would be too small.
         """
         times = {way: [program[number] for program in rounds] for way, rounds in self.seconds.items()}
         chosen = times.pop(CHOSEN)
         halves = (slice(0, None, 2), slice(1, None, 2)) if len(chosen) > 1 else (slice(None), slice(None))
-        found = []
-        for named, compared in (halves, halves[::-1]):
-            best = times[find_best(times, named)]
-            found.append(statistics.median(a / b for a, b in zip(chosen[compared], best[compared], strict=True)))
-        return statistics.fmean(found)
+        ratios = []
+        for selecting, measuring in (halves, halves[::-1]):
+            best = times[find_best(times, selecting)]
+            ratios.append(statistics.median(a / b for a, b in zip(chosen[measuring], best[measuring], strict=True)))
+        return statistics.fmean(ratios)
 
 
 @dataclass
@@ -52,7 +53,7 @@ class ProgramsResults:
     bad: list[tuple[str, str]] = field(default_factory=list)
 
     def wrong(self) -> list[tuple[str, str]]:
-        """Return each case and way that brought wrong data."""
+        """Return each case and way with wrong data."""
         return self.bad
 
     def to_json(self) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def run_programs(settings: StrategiesSettings, progress: Progress = lambda text,
 
 
 def programs_table(results: ProgramsResults) -> RenderableType:
-    """Return everything for people."""
+    """Return the results as header, table and notes."""
     rounds = results.settings["rounds"]
     table = titled_table(f"Programs of some accesses, times of the best strategy for all of them, {rounds} rounds")
     for title in ("Accesses", "Median", "Mean", "9 of 10 below", "Largest", f"Within {100 * NEAR:.0f} %"):
@@ -98,7 +99,7 @@ def programs_table(results: ProgramsResults) -> RenderableType:
     header = Text(f"{machine_line(machine)}\n{machine.get('MPI', 'MPI')}; {version_line(machine)}")
     lines = [
         f"{counted(len(results.cases), 'case')}; a program opens the file, which is not timed, and repeats one access.",
-        "The best strategy is that of the other half of the rounds; it is forced from the first access on.",
+        "The best strategy is selected in the other half of the rounds; it is forced from the first access on.",
         f"Constants of the cost model: {machine.get('constants', 'built in')}.",
     ]
     return Group(header, Text(), table, notes(lines, [f"{name}, {way}" for name, way in results.bad],

@@ -22,33 +22,33 @@ from plait_bench.strategies.job import ACCESSES, CHOSEN, DIRECT, StrategiesJob, 
 
 _CHUNK = 1 << 22  # elements that are made or compared at a time
 _FASTEST_REQUEST = 0.2e-6
-"""Seconds of a system call that copies a few bytes out of the page cache: less than on any machine today."""
+"""A lower bound of the seconds of a system call that copies a few bytes out of the page cache, on current machines."""
 _HOPELESS = 4.0
-"""A way whose first try took this many times as long as another one's is not measured in every round."""
+"""A way is not measured in every round if its first try took more than this many times as long as another way's."""
 
 _LEARNING = 40
-"""Number of accesses after which Plait has tried the promising strategies."""
+"""Number of accesses after which Plait has tried all promising strategies."""
 
 _MIN_SECONDS, _MAX_TIMES = 2e-3, 20
-"""Minimum duration of a measurement, which repeats a short access at most this many times."""
+"""Minimum duration of a measurement in seconds, and the maximum number of accesses that it repeats to reach it."""
 
 
 def values_at(positions: npt.NDArray[np.int64], dtype: np.dtype[Any], round_: int) -> npt.NDArray[Any]:
-    """Return the known content at positions of the file, which differs between rounds."""
+    """Return the known content at positions of the file; it is different in each round."""
     if dtype.itemsize == 1:
         return (positions * 131 + (positions >> 8) * 13 + round_ * 101).astype(np.uint8)
     return positions.astype(dtype) + round_ * float(1 << 40)
 
 
 def file_positions(layout: plait.Layout, rank: int) -> npt.NDArray[np.int64]:
-    """Return where the elements of a rank are in a file in Fortran order."""
+    """Return the positions of a rank's elements in a file in Fortran order."""
     strides = np.cumprod([1, *layout.shape[:-1]])
-    own = [indices * stride for indices, stride in zip(layout.indices(rank), strides, strict=True)]
-    return np.asfortranarray(reduce(np.add, np.ix_(*own)))
+    offsets = [indices * stride for indices, stride in zip(layout.indices(rank), strides, strict=True)]
+    return np.asfortranarray(reduce(np.add, np.ix_(*offsets)))
 
 
 class _CaseRun:
-    """One case on one rank: the file opened in each way, and the local array."""
+    """One case on one rank: the file, opened once per way, and the local array."""
 
     def __init__(self, comm: MPI.Intracomm, path: Path, case: StrategyCase) -> None:
         self._comm, self._path, self._case = comm, path, case
@@ -60,22 +60,22 @@ class _CaseRun:
         self._round = 0
         self._cleanup = ExitStack()
         self.files = {CHOSEN: self._open(CHOSEN)}
-        self.asked = {CHOSEN: CHOSEN}
-        """Way → the argument that requests it; arguments with the same plan are one way."""
-        for asked in case.ways()[1:]:
-            file = self._open(asked)
+        self.requested = {CHOSEN: CHOSEN}
+        """Way → the requested way that results in it; requests that result in the same plan are measured once."""
+        for requested in case.ways()[1:]:
+            file = self._open(requested)
             way = parse_plan(self._plan(file))
             if way in self.files:
                 file.close()
             else:
-                self.files[way], self.asked[way] = file, asked
+                self.files[way], self.requested[way] = file, requested
         for file in self.files.values():
             self._cleanup.callback(file.close)
 
-    def _open(self, asked: str) -> plait.File:
+    def _open(self, way: str) -> plait.File:
         return plait.open(
             str(self._path), "r" if self._case.operation == "read" else "r+", comm=self._comm, shape=self._case.shape,
-            dtype=self._dtype, order="F", **open_keywords(asked),
+            dtype=self._dtype, order="F", **open_keywords(way),
         )  # fmt: skip
 
     def _values(self, round_: int) -> npt.NDArray[Any]:
@@ -89,7 +89,7 @@ class _CaseRun:
         return file.explain(self._layout, write=self._case.operation == "write")
 
     def prepare(self, round_: int, check: bool) -> bool:
-        """Bring the file into the state of the case; return whether that was possible.  Collective."""
+        """Bring the file into the cache state of the case; return True if that was possible.  Collective."""
         if check and self._case.operation == "read":
             self._local.fill(5)
         elif check:
@@ -101,7 +101,7 @@ class _CaseRun:
         self._comm.Barrier()
         drop_files(str(self._path))
         self._comm.Barrier()
-        # Only one rank tests, because the test itself may make the system read ahead.
+        # Only one rank tests, because the test itself may make the kernel read ahead; the file is then dropped again.
         dropped = self._comm.bcast(not (check and self._comm.rank == 0 and _is_cached(self._path)))
         if check:
             drop_files(str(self._path))
@@ -120,8 +120,8 @@ class _CaseRun:
             file.write(self._local, self._layout)
 
     def run_program(self, way: str) -> list[float]:
-        """Make many accesses of a file that has just been opened; return the seconds from the first one's start on."""
-        file = self._open(self.asked[way])
+        """Open the file, make many accesses, and return the seconds after which each number in ACCESSES was reached."""
+        file = self._open(self.requested[way])
         self._comm.Barrier()
         begin = time.perf_counter()
         spent = []
@@ -132,7 +132,7 @@ class _CaseRun:
         return [spent[count - 1] for count in ACCESSES]
 
     def correct(self) -> bool:
-        """Return whether this rank has every byte that the access should have transferred."""
+        """Return True if this rank has every byte that the access should have transferred."""
         if self._case.operation == "read":
             return same_bytes(self._local, self._expected)
         self._comm.Barrier()
@@ -140,7 +140,7 @@ class _CaseRun:
 
     @property
     def cold(self) -> bool:
-        """True if each access finds the file on the disk."""
+        """True if each access reads the file from the disk."""
         return self._case.cache == "cold"
 
     def __enter__(self) -> _CaseRun:
@@ -151,7 +151,7 @@ class _CaseRun:
 
 
 def file_is_correct(path: Path, dtype: np.dtype[Any], round_: int) -> bool:
-    """Compare a whole file with the content of a round."""
+    """Return True if a file has exactly the content of a round."""
     count = path.stat().st_size // dtype.itemsize
     with path.open("rb") as file:
         for first in range(0, count, _CHUNK):
@@ -163,13 +163,13 @@ def file_is_correct(path: Path, dtype: np.dtype[Any], round_: int) -> bool:
 
 
 def _is_cached(path: Path) -> bool:
-    """Return whether the first page of a file can be read without the disk."""
+    """Return True if the first page of a file is in the page cache; False also if the file system cannot tell."""
     with path.open("rb", buffering=0) as file:
         try:
             return os.preadv(file.fileno(), [bytearray(1)], 0, os.RWF_NOWAIT) > 0
         except BlockingIOError:
             return False
-        except OSError:  # a file system without this information
+        except OSError:  # the file system does not support RWF_NOWAIT
             return False
 
 
@@ -188,8 +188,9 @@ class _Ranks(Ranks):
             self._measure(number, case)
 
     def _make_file(self, case: StrategyCase) -> Path:
-        """Return the file of a case, filled by rank 0 unless it exists already; the content of a file to write is
-        arbitrary.
+        """Return the file of a case; rank 0 fills it unless it already exists.
+
+        An existing file for writing has the content of an earlier case, which does not matter.
         """
         count = int(np.prod(case.shape))
         dtype = np.dtype(case.dtype)
@@ -205,61 +206,65 @@ class _Ranks(Ranks):
         return path
 
     def _measure(self, number: int, case: StrategyCase) -> None:
-        """Measure all ways round by round, or whole programs; every other round runs them backwards."""
-        with _CaseRun(self._comm, self._make_file(case), case) as ready:
-            plans = {way: ready.plan(way) for way in ready.files}
+        """Measure all ways round by round, or whole programs; every other round runs them in reverse."""
+        with _CaseRun(self._comm, self._make_file(case), case) as run:
+            plans = {way: run.plan(way) for way in run.files}
             first: dict[str, float] = {}
             wrong: list[str] = []
             possible = True
-            # The first round warms up, is checked and is not counted.  The direct way comes last, because it may take
-            # very long.
+            # This round warms up, is checked and is not counted.  The direct way comes last, because it may take very
+            # long: it is skipped if its number of requests alone shows that it is hopeless.
             for turn, way in enumerate(sorted(plans, key=lambda way: way == DIRECT)):
                 if way == DIRECT and _requests(plans[way]) * _FASTEST_REQUEST > _HOPELESS * min(first.values()):
                     continue
-                possible = ready.prepare(1 + turn, True) and possible
-                first[way] = self._span(lambda way=way: ready.run(way))  # type: ignore[misc]
-                if not self._all(ready.correct()):
+                possible = run.prepare(1 + turn, True) and possible
+                first[way] = self._span(lambda way=way: run.run(way))  # type: ignore[misc]
+                if not self._all(run.correct()):
                     wrong.append(way)
-            least = min(seconds for way, seconds in first.items() if way != CHOSEN)
-            fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * least or way == CHOSEN]
-            found: dict[str, Any] = {"modelled": parse_plan(plans[CHOSEN]), "first": first, "wrong": wrong}
+            fastest = min(seconds for way, seconds in first.items() if way != CHOSEN)
+            fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * fastest or way == CHOSEN]
+            fields: dict[str, Any] = {"modelled": parse_plan(plans[CHOSEN]), "first": first, "wrong": wrong}
             if self._job.programs:
-                self._run_programs(ready, fast, found)
+                self._run_programs(run, fast, fields)
             elif possible:
-                self._run_rounds(ready, fast, found)
-        self._report("case", number=number, possible=possible, **found)
+                self._run_rounds(run, fast, fields)
+        self._report("case", number=number, possible=possible, **fields)
 
-    def _run_programs(self, ready: _CaseRun, ways: list[str], found: dict[str, Any]) -> None:
-        found["programs"] = {way: [] for way in ways}
+    def _run_programs(self, run: _CaseRun, ways: list[str], fields: dict[str, Any]) -> None:
+        """Measure a whole program in each way in each round, and add the times to the fields of the report."""
+        fields["programs"] = {way: [] for way in ways}
         for turn in range(self._job.rounds):
             for way in ways if turn % 2 == 0 else ways[::-1]:
-                found["programs"][way].append(ready.run_program(way))
+                fields["programs"][way].append(run.run_program(way))
 
-    def _run_rounds(self, ready: _CaseRun, ways: list[str], found: dict[str, Any]) -> None:
-        """Measure each way in each round, and Plait's own choice between its two plans."""
+    def _run_rounds(self, run: _CaseRun, ways: list[str], fields: dict[str, Any]) -> None:
+        """Measure each way in each round, after Plait has made its choice.
+
+        Adds the times, and the choice before and after the rounds, to the fields of the report.
+        """
         for _ in range(_LEARNING - 1):
-            ready.prepare(0, False)
-            ready.run(CHOSEN)
+            run.prepare(0, False)
+            run.run(CHOSEN)
         samples: dict[str, list[float]] = {way: [] for way in ways}
-        found["chosen"] = parse_plan(ready.plan(CHOSEN))
-        times = 1 if ready.cold else _times(min(found["first"].values()))
+        fields["chosen"] = parse_plan(run.plan(CHOSEN))
+        repeats = 1 if run.cold else _repeats(min(fields["first"].values()))
         for turn in range(self._job.rounds):
             for way in ways if turn % 2 == 0 else ways[::-1]:
-                ready.prepare(0, False)
-                seconds = self._span(lambda way=way: ready.run(way, times))  # type: ignore[misc]
-                samples[way].append(seconds / times)
-        found["samples"], found["in_the_end"] = samples, parse_plan(ready.plan(CHOSEN))
+                run.prepare(0, False)
+                seconds = self._span(lambda way=way: run.run(way, repeats))  # type: ignore[misc]
+                samples[way].append(seconds / repeats)
+        fields["samples"], fields["in_the_end"] = samples, parse_plan(run.plan(CHOSEN))
 
 
-def _times(seconds: float) -> int:
-    """Return how often an access is done in one measurement, so that starting late does not count for most of it."""
+def _repeats(seconds: float) -> int:
+    """Return how often a measurement repeats an access, so that the late start of a rank hardly affects its time."""
     return max(1, min(_MAX_TIMES, round(_MIN_SECONDS / seconds)))
 
 
 def _requests(plan: str) -> int:
     """Return the number of requests of one rank in the plan of a direct access."""
-    found = re.search(r"at most (\d+) a rank", plan)
-    return int(found.group(1)) if found else 0
+    match = re.search(r"at most (\d+) a rank", plan)
+    return int(match.group(1)) if match else 0
 
 
 def main() -> None:

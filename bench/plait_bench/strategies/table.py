@@ -17,7 +17,7 @@ _MARKS = {"near": "", "far": "", "open": " ?"}
 
 
 def strategies_table(results: StrategiesResults) -> RenderableType:
-    """Return the complete output: header, table, conclusions."""
+    """Return the results as header, table and notes with the conclusions."""
     table = titled_table(f"The chosen strategy and the best one, milliseconds, median of {results.settings['rounds']} "
                          "rounds")  # fmt: skip
     table.collapse_padding = True  # so that the longest row fits into 100 columns
@@ -51,9 +51,9 @@ def _row(result: CaseResult) -> list[str | Text]:
 
 def _notes(results: StrategiesResults) -> Text:
     lines = [
-        "P: ranks.  Best: the strategy with the shortest time, each of them forced in the same rounds.",
-        "Loss: what the chosen one takes more than what was the best in the other half of the rounds, once Plait has "
-        "tried those that may be as good.  ?: noise does not let tell whether it is above 10 %.",
+        "P: ranks.  Best: the strategy with the shortest time; all strategies are forced in the same rounds.",
+        "Loss: additional time of the chosen strategy relative to the best one in the other half of the rounds, after "
+        "Plait has tried the promising ones.  ?: the noise is too large to decide whether it is above 10 %.",
         f"Constants of the cost model: {results.machine.get('constants', 'built in')}.",
     ]
     if results.not_cold:
@@ -71,7 +71,7 @@ def _notes(results: StrategiesResults) -> Text:
         lines.append(
             f"Certainly within: {verdicts['near']}, certainly not: {verdicts['far']}, "
             f"undecidable: {verdicts['open']}.  "
-            f"What was the best in one half of the rounds is within it in the other half in "
+            f"The best strategy of one half of the rounds is within it in the other half in "
             f"{100 * (results.repeats or 0):.1f} %."
         )
     return notes(

@@ -1,4 +1,4 @@
-"""The driver of `plait bench stripe`: a matrix on more and more disks that are limited alike."""
+"""The driver of `plait bench stripe`: writes and reads a matrix on increasing numbers of equally limited disks."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
 
 GOAL = 0.9
-"""Minimum share of the rate that is proportional to the number of disks."""
+"""The minimum rate, as a fraction of the rate that is proportional to the number of disks."""
 PAPER = {1: 1.30, 2: 2.49, 4: 4.96}
 """Table II of DeBenedictis and del Rosario (1993): MB/s of output by rows from 64 processors, by the number of disks.
 """
 WAYS = ("write", "read")
 _SPARE = 32 << 20
-"""Bytes of a disk that a file system needs, with a margin."""
+"""Bytes that the file system of a disk needs in addition to the data, with a margin."""
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -51,7 +51,7 @@ class StripeSettings:
 
 @dataclass
 class StripeRates:
-    """A number of disks.  Rates are in bytes a second, one for each round."""
+    """The results of one number of disks.  Rates are in bytes a second, one per round."""
 
     disks: int
     rates: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
@@ -70,14 +70,14 @@ class StripeResults:
     settings: dict[str, Any]
     runs: list[StripeRates] = field(default_factory=list)
 
-    def of_linear(self, one: StripeRates, way: str) -> float:
-        """Return a rate over that which is proportional to the disks, from the fewest on."""
+    def of_linear(self, run: StripeRates, way: str) -> float:
+        """Return the rate divided by the rate that is proportional to the number of disks, based on the first run."""
         first = self.runs[0]
-        return one.rate(way) / first.rate(way) * first.disks / one.disks
+        return run.rate(way) / first.rate(way) * first.disks / run.disks
 
     def wrong(self) -> list[str]:
         """Return the numbers of disks for which the data that was read differs from what was written."""
-        return [f"{one.disks} disks" for one in self.runs if one.wrong]
+        return [f"{run.disks} disks" for run in self.runs if run.wrong]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -86,7 +86,7 @@ class StripeResults:
             "settings": self.settings,
             "paper": PAPER,
             "runs": [
-                {**asdict(one), "of linear": {way: self.of_linear(one, way) for way in WAYS}} for one in self.runs
+                {**asdict(run), "of linear": {way: self.of_linear(run, way) for way in WAYS}} for run in self.runs
             ],
         }
 
@@ -94,7 +94,7 @@ class StripeResults:
 def run_stripe(settings: StripeSettings, progress: Progress = lambda text, share: None) -> StripeResults:
     """Write and read the matrix on each number of disks.
 
-    errors  plait.ArgumentError: settings; plait.StoreError: no such disks can be had here, or they are full
+    errors  plait.ArgumentError: invalid settings; plait.StoreError: this machine cannot limit disks, or they are full
     """
     limits = Limits.parse(settings.limits)
     reason = missing()
@@ -106,12 +106,12 @@ def run_stripe(settings: StripeSettings, progress: Progress = lambda text, share
         steps = Steps(progress, len(WAYS) * settings.rounds * len(settings.disks))
         matrix = np.random.default_rng(1).integers(0, 256, (settings.edge, settings.edge), np.uint8)
         for count in settings.disks:
-            one = StripeRates(count)
-            results.runs.append(one)
+            run = StripeRates(count)
+            results.runs.append(run)
             with _disks(folder, count, settings.edge**2 // count + _SPARE) as disks:
                 for number in range(settings.rounds):
                     steps.doing(f"{count} disks, round {number + 1} of {settings.rounds}")
-                    _measure(one, settings, (disks, limits), matrix, folder / "matrix")
+                    _measure(run, settings, (disks, limits), matrix, folder / "matrix")
                     steps.done(f"{count} disks, round {number + 1} of {settings.rounds}")
                     steps.done(f"{count} disks, round {number + 1} of {settings.rounds}")
     return results
@@ -122,16 +122,17 @@ def _disks(folder: Path, count: int, size: int) -> Iterator[list[LimitedDisk]]:
     with contextlib.ExitStack() as stack:
         disks = []
         for number in range(count):
-            own = folder / f"disk{number} of {count}"
-            own.mkdir()
-            disks.append(stack.enter_context(LimitedDisk(own, size)))
+            subfolder = folder / f"disk{number} of {count}"
+            subfolder.mkdir()
+            disks.append(stack.enter_context(LimitedDisk(subfolder, size)))
         yield disks
 
 
 def _measure(
-    one: StripeRates, settings: StripeSettings, where: tuple[list[LimitedDisk], Limits], matrix: Bytes, name: Path
+    run: StripeRates, settings: StripeSettings, limited: tuple[list[LimitedDisk], Limits], matrix: Bytes, name: Path
 ) -> None:
-    disks, limits = where
+    """Write and read the matrix once on the limited disks, and remove it."""
+    disks, limits = limited
     layout = plait.Layout(matrix.shape, "(block, *)", grid=(settings.ranks,))
     parts = [np.ascontiguousarray(matrix[np.ix_(*layout.indices(rank))]) for rank in range(settings.ranks)]
     folders = ",".join(quote(str(disk.folder)) for disk in disks)
@@ -141,14 +142,14 @@ def _measure(
     begin = time.perf_counter()
     with plait.open(url, "w", shape=matrix.shape, dtype="u1") as file:
         file.write(parts, layout)
-    one.rates["write"].append(matrix.nbytes / (time.perf_counter() - begin))
+    run.rates["write"].append(matrix.nbytes / (time.perf_counter() - begin))
     for disk in disks:
         disk.begin_cold(limits)
     begin = time.perf_counter()
     with plait.open(url, shape=matrix.shape, dtype="u1") as file:
-        found = file.read(layout)
-    one.rates["read"].append(matrix.nbytes / (time.perf_counter() - begin))
-    one.wrong |= not all(np.array_equal(part, other) for part, other in zip(found, parts, strict=True))
+        result = file.read(layout)
+    run.rates["read"].append(matrix.nbytes / (time.perf_counter() - begin))
+    run.wrong |= not all(np.array_equal(part, other) for part, other in zip(result, parts, strict=True))
     for disk in disks:
         disk.lift()
         for component in disk.folder.glob(f"{name.name}.*"):

@@ -1,4 +1,4 @@
-"""The results of `plait bench stripe` as a table, with those of 1993."""
+"""The results of `plait bench stripe` as a table, next to those of 1993."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from plait_bench.text import (
 
 
 def stripe_table(results: StripeResults) -> RenderableType:
-    """Return everything for people: header, table, and how far the rates are proportional."""
+    """Return the results as header, table and notes, which state how many rates are nearly proportional."""
     settings, machine = results.settings, results.machine
     table = titled_table(
         f"A matrix of {settings['edge']} x {settings['edge']} bytes, by rows on {settings['ranks']} ranks, on disks of "
@@ -30,20 +30,20 @@ def stripe_table(results: StripeResults) -> RenderableType:
     for way in (*WAYS, "1993"):
         table.add_column(way.capitalize(), justify="right", no_wrap=True)
         table.add_column("of linear", justify="right", no_wrap=True, style="bold")
-    for one in results.runs:
-        row = [str(one.disks)]
+    for run in results.runs:
+        row = [str(run.disks)]
         for way in WAYS:
-            row += [rate(one.rate(way)), _percent(results.of_linear(one, way))]
-        known = PAPER.get(one.disks)
-        row += [NOTHING, NOTHING] if known is None else [three_digits(known), _percent(known / PAPER[1] / one.disks)]
+            row += [rate(run.rate(way)), _percent(results.of_linear(run, way))]
+        known = PAPER.get(run.disks)
+        row += [NOTHING, NOTHING] if known is None else [three_digits(known), _percent(known / PAPER[1] / run.disks)]
         table.add_row(*row)
-    held = [results.of_linear(one, way) >= GOAL for one in results.runs for way in WAYS]
+    reached = [results.of_linear(run, way) >= GOAL for run in results.runs for way in WAYS]
     header = Text(f"{machine_line(machine)}\ndisks on {machine['file system']}; {version_line(machine)}\n")
     lines = [
-        f"Medians of {counted(settings['rounds'], 'round')}, in stripes of {short_bytes(settings['unit'])}; writing "
-        "until durable, reading with nothing in the page cache.",
+        f"Medians of {counted(settings['rounds'], 'round')}, in stripes of {short_bytes(settings['unit'])}. Writing "
+        "ends when the data is durable; reading begins with an empty page cache.",
         "1993: table II of DeBenedictis and del Rosario, output of 1024 x 1024 bytes by rows from 64 processors.",
-        f"{sum(held)} of {len(held)} rates are at least {100 * GOAL:.0f} % of linear.",
+        f"{sum(reached)} of {len(reached)} rates are at least {100 * GOAL:.0f} % of linear.",
     ]
     return Group(header, table, notes(lines, results.wrong(), "Every byte was compared."))
 

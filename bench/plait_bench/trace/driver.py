@@ -42,7 +42,7 @@ class TraceSettings:
 
     rounds: int = 101
     calls: int = 1000
-    """Number of calls of each kind in each round: few enough that hardly any round is interrupted."""
+    """Number of calls of each kind in each round; few enough that the scheduler interrupts hardly any round."""
     folder: str | None = None
     """Folder of the file and the trace; by default the system's folder for temporary files."""
 
@@ -78,24 +78,24 @@ class TraceResults:
 
     def bounds(self) -> list[tuple[str, float, float, bool]]:
         """Return each bound: its name, the measured value, the maximum, and whether it holds."""
-        one = next(one for one in self.calls if (one.call, one.size) == BOUND)
-        found = [
-            ("ns for a cached pread of 4 KiB", one.cost, MAX_NANOSECONDS),
-            ("% of that call", 100 * one.share, 100 * MAX_SHARE),
+        result = next(result for result in self.calls if (result.call, result.size) == BOUND)
+        measured = [
+            ("ns for a cached pread of 4 KiB", result.cost, MAX_NANOSECONDS),
+            ("% of that call", 100 * result.share, 100 * MAX_SHARE),
             ("bytes of trace an event", self.bytes_per_event, MAX_BYTES),
         ]
-        return [(what, value, most, value <= most) for what, value, most in found]
+        return [(name, value, maximum, value <= maximum) for name, value, maximum in measured]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
         return {
             "machine": self.machine,
             "settings": self.settings,
-            "calls": [asdict(one) | {"cost": one.cost, "share": one.share} for one in self.calls],
+            "calls": [asdict(result) | {"cost": result.cost, "share": result.share} for result in self.calls],
             "bytes per event": self.bytes_per_event,
             "bounds": [
-                {"what": what, "found": found, "most": most, "holds": holds}
-                for what, found, most, holds in self.bounds()
+                {"what": name, "found": value, "most": maximum, "holds": holds}
+                for name, value, maximum, holds in self.bounds()
             ],
         }
 
@@ -105,7 +105,7 @@ class _Worker:
 
     def __init__(self, file: Path, environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(
-            # Both on one core, so that other work there slows both alike.
+            # Both workers run on the same core, so that other programs on it slow both equally.
             [sys.executable, "-m", "plait_bench.trace.worker", str(file), str(max(os.sched_getaffinity(0)))],
             env=environment,
             stdin=subprocess.PIPE,
@@ -128,7 +128,7 @@ class _Worker:
 
 
 def run_trace(settings: TraceSettings, progress: Progress = lambda text, share: None) -> TraceResults:
-    """Measure all kinds of calls, traced and untraced in turns.
+    """Measure all kinds of calls, alternating between traced and untraced.
 
     errors  plait.Error: no space, or the recording library is missing
     """
@@ -136,17 +136,17 @@ def run_trace(settings: TraceSettings, progress: Progress = lambda text, share: 
         folder = Path(name)
         file, trace = folder / "data", folder / "trace.plait"
         file.write_bytes(bytes(1 << 20))
-        results = TraceResults(describe_machine(folder), asdict(settings), [CallResult(*one) for one in CALLS])
+        results = TraceResults(describe_machine(folder), asdict(settings), [CallResult(*call) for call in CALLS])
         steps = Steps(progress, len(CALLS) * settings.rounds)
         workers = [_Worker(file, dict(os.environ)), _Worker(file, recording_environment(trace))]
         try:
             for number in range(settings.rounds):
-                for one in results.calls:
-                    # The order alternates, so that a drift of the machine favours neither.
+                for result in results.calls:
+                    # The order alternates, so that a drift of the machine's speed favours neither worker.
                     for traced in (False, True) if number % 2 == 0 else (True, False):
-                        time = workers[traced].time(one.call, one.size, settings.calls)
-                        (one.traced if traced else one.untraced).append(time)
-                    steps.done(f"{one.call}, round {number + 1} of {settings.rounds}")
+                        time = workers[traced].time(result.call, result.size, settings.calls)
+                        (result.traced if traced else result.untraced).append(time)
+                    steps.done(f"{result.call}, round {number + 1} of {settings.rounds}")
         finally:
             for worker in workers:
                 worker.close()

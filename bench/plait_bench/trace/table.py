@@ -12,26 +12,26 @@ from plait_bench.trace.driver import TraceResults
 
 
 def trace_table(results: TraceResults) -> RenderableType:
-    """Return everything for people: header, table, whether the bounds hold."""
+    """Return the results as header, table, notes, and lines that state whether the bounds hold."""
     settings, machine = results.settings, results.machine
-    table = titled_table(f"What recording costs a call, ns, median of {settings['rounds']} rounds")
+    table = titled_table(f"The cost of recording a call, ns, median of {settings['rounds']} rounds")
     table.add_column("Call")
     for title in ("Bytes", "Untraced", "Traced", "Cost", "Share"):
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Cost" else "")
-    for one in results.calls:
+    for result in results.calls:
         table.add_row(
-            one.call,
-            short_bytes(one.size) if one.call != "lseek" else "–",
-            f"{statistics.median(one.untraced):,.0f}",
-            f"{statistics.median(one.traced):,.0f}",
-            f"{one.cost:,.0f}",
-            f"{100 * one.share:.1f} %",
+            result.call,
+            short_bytes(result.size) if result.call != "lseek" else "–",
+            f"{statistics.median(result.untraced):,.0f}",
+            f"{statistics.median(result.traced):,.0f}",
+            f"{result.cost:,.0f}",
+            f"{100 * result.share:.1f} %",
         )
     header = Text(f"{machine_line(machine)}\nfile on {machine['file system']}; {version_line(machine)}")
     notes = Text("The file is in the page cache. A byte by fread costs next to nothing: streams read 4 KiB at a time.")
     notes.stylize("dim")
     bounds = Text()
-    for what, found, most, holds in results.bounds():
+    for name, value, maximum, holds in results.bounds():
         bounds.append("\nholds: " if holds else "\nfails: ", style="green" if holds else "bold red")
-        bounds.append(f"{found:,.1f} {what}, at most {most:,.0f}")
+        bounds.append(f"{value:,.1f} {name}, at most {maximum:,.0f}")
     return Group(header, Text(), table, notes, bounds)

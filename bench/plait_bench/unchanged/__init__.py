@@ -1,1 +1,1 @@
-"""`plait bench mpiio`: programs that call MPI-IO, with Plait and without."""
+"""`plait bench mpiio`: unchanged programs that call MPI-IO, with Plait and without."""

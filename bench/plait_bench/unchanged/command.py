@@ -1,4 +1,4 @@
-"""`plait bench mpiio`: runs a program that calls MPI-IO with Plait and without."""
+"""`plait bench mpiio`: runs a program that calls MPI-IO, with Plait and without."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def mpiio_command(
     json_: str | None,
     directory: str | None,
 ) -> None:
-    """Time a program that calls MPI-IO, with the MPI alone and with Plait.
+    """Time a program that calls MPI-IO, with MPI alone and with Plait.
 
-    The program is started in both ways, in turn. The exit code is 1 if any data was wrong.
+    The two ways alternate. The exit code is 1 if any data was wrong.
     """
     from plait_bench.unchanged.driver import UnchangedSettings, run_unchanged
     from plait_bench.unchanged.table import unchanged_table

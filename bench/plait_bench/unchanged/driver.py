@@ -1,4 +1,4 @@
-"""The driver of `plait bench mpiio`: runs the same program with Plait and without, in turn."""
+"""The driver of `plait bench mpiio`: runs the same program alternately with Plait and without."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class UnchangedSettings:
     """Rows and columns of the squares of doubles."""
     views: tuple[str, ...] = VIEWS
     rounds: int = 3
-    """Runs of the program with Plait, and as many without."""
+    """Number of runs with Plait, and of runs without."""
     samples: int = 200
     cut: float = 1.0
     directory: str | None = None
@@ -36,7 +36,7 @@ class UnchangedSettings:
 
 @dataclass
 class UnchangedResult:
-    """The samples of one case in each run, in seconds until the last rank is done."""
+    """The samples of one case in each run: seconds until the last rank has finished."""
 
     case: UnchangedCase
     samples: dict[str, list[list[float]]] = field(default_factory=lambda: {ALONE: [], PLAIT: []})
@@ -47,14 +47,14 @@ class UnchangedResult:
         return statistics.median(statistics.median(run) for run in self.samples[way])
 
     def fast(self, way: str) -> float:
-        """Return the median over the runs of the time that a tenth of the samples do not exceed.
+        """Return the 10th percentile of a run's samples, as the median over the runs.
 
         With more ranks than cores, most samples contain waits for a core.
         """
         return statistics.median(sorted(run)[len(run) // 10] for run in self.samples[way])
 
     def ratio(self) -> float:
-        """Return how often Plait carries out the access in the time of the MPI alone, by the fast samples."""
+        """Return the speed-up: the time with MPI alone divided by the time with Plait, by the fast samples."""
         return self.fast(ALONE) / self.fast(PLAIT)
 
 
@@ -67,15 +67,16 @@ class UnchangedResults:
     cases: list[UnchangedResult] = field(default_factory=list)
 
     def wrong(self) -> list[str]:
-        """Return the accesses that brought wrong data."""
-        return [f"{one.case.access}, {one.case.view}" for one in self.cases if not one.correct]
+        """Return the accesses with wrong data."""
+        return [f"{result.case.access}, {result.case.view}" for result in self.cases if not result.correct]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
         cases = [
-            {**asdict(one.case), "seconds": one.samples, "ratio": one.ratio(), "correct": one.correct}
-            | {"median": {way: one.median(way) for way in one.samples}, "fast": {w: one.fast(w) for w in one.samples}}
-            for one in self.cases
+            {**asdict(result.case), "seconds": result.samples, "ratio": result.ratio(), "correct": result.correct}
+            | {"median": {way: result.median(way) for way in result.samples}}
+            | {"fast": {way: result.fast(way) for way in result.samples}}
+            for result in self.cases
         ]
         return {"machine": self.machine, "settings": self.settings, "cases": cases}
 
@@ -83,7 +84,7 @@ class UnchangedResults:
 def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text, share: None) -> UnchangedResults:
     """Measure all cases.
 
-    errors  plait.Error: no MPI, no library for it, no space, ranks that fail
+    errors  plait.Error: no MPI, no Plait library for this MPI, no space, ranks that fail
     """
     from plait.cli.mpiio import make_variables
 
@@ -96,7 +97,7 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
             cases = [UnchangedResult(case) for case in make_cases(ranks, settings.edges, settings.views)]
             results.cases += cases
             limit = PATIENCE + 4 * settings.cut * len(cases)
-            job = UnchangedJob([one.case for one in cases], folder, settings.samples, settings.cut, limit)
+            job = UnchangedJob([result.case for result in cases], folder, settings.samples, settings.cut, limit)
             for number in range(settings.rounds):
                 ways = list(variables) if number % 2 == 0 else list(reversed(variables))
                 for way in ways:
@@ -106,7 +107,7 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
 
 
 def _run_once(cases: list[UnchangedResult], way: str, variables: dict[str, str], job: UnchangedJob) -> str:
-    """Run the program once, in one way. Returns the version of the MPI."""
+    """Run the program once, in one way, and add its samples to the cases; return the version of the MPI library."""
     job.save(Path(job.folder) / "job.json")
     measured, version = 0, ""
     with RankProgram(cases[0].case.ranks, _MODULE, [str(Path(job.folder) / "job.json")], variables) as program:

@@ -26,7 +26,7 @@ class UnchangedCase:
     edge: int
     ranks: int
     view: str
-    """A darray by this distribution; OFFSET for rows of each rank at an offset, without a view."""
+    """The distribution of the darray that is the view; OFFSET for accesses of rows at an offset, without a view."""
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -45,12 +45,12 @@ class UnchangedJob(SavedJob):
     folder: str
     samples: int
     cut: float
-    """Seconds after which a case has no more samples in this run."""
+    """Seconds after which a case gets no more samples in a run."""
     limit: float
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> UnchangedJob:
-        """Return the job of which these are the fields, as JSON holds them."""
+        """Return the job with these fields, which were read from JSON."""
         return cls(**{**fields, "cases": [UnchangedCase(**case) for case in fields["cases"]]})
 
 

@@ -13,22 +13,22 @@ from plait_bench.ranks import Ranks, run_job
 from plait_bench.unchanged.job import OFFSET, READ, ROWS, STEPS, UnchangedCase, UnchangedJob
 
 _WARM = 2
-"""Accesses before the first sample: one for each side that is written to memory for the first time."""
+"""Number of accesses before the first sample, which include the first use of memory and of the file's pages."""
 
 
 def content(edge: int) -> np.ndarray:
-    """Return the whole array."""
+    """Return all elements of the array."""
     return np.arange(edge * edge, dtype=np.float64).reshape(edge, edge)
 
 
 def owned(case: UnchangedCase, rank: int) -> list[np.ndarray]:
     """Return the rows and the columns of a rank."""
-    found = []
+    indices = []
     for parts, coordinate in zip(case.grid, np.unravel_index(rank, case.grid), strict=True):
         index = np.arange(case.edge)
         block = 1 if "cyclic" in case.view else max(1, -(-case.edge // parts))
-        found.append(index[index // block % parts == int(coordinate)])
-    return found
+        indices.append(index[index // block % parts == int(coordinate)])
+    return indices
 
 
 class _Accesses:

@@ -10,27 +10,27 @@ from plait_bench.unchanged.driver import ALONE, PLAIT, UnchangedResults
 
 
 def unchanged_table(results: UnchangedResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
-    table = titled_table("The same program with the MPI alone and with Plait, microseconds")
+    """Return the results as header, table and notes."""
+    table = titled_table("The same program with MPI alone and with Plait, microseconds")
     for name in ("Ranks", "Doubles", "View", "Access"):
         table.add_column(name, no_wrap=True)
     for name in (ALONE, PLAIT, "Median, MPI", "Plait", "Speed-up"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in results.cases:
-        case = one.case
+    for result in results.cases:
+        case = result.case
         table.add_row(
             str(case.ranks),
             f"{case.edge} x {case.edge}",
             case.view,
             case.access,
-            *(microseconds(one.fast(way)) for way in (ALONE, PLAIT)),
-            *(microseconds(one.median(way)) for way in (ALONE, PLAIT)),
-            factor(one.ratio()),
-            style=None if one.correct else "bold red",
+            *(microseconds(result.fast(way)) for way in (ALONE, PLAIT)),
+            *(microseconds(result.median(way)) for way in (ALONE, PLAIT)),
+            factor(result.ratio()),
+            style=None if result.correct else "bold red",
         )
     header = f"{machine_line(results.machine)}\n{results.machine.get('MPI', 'MPI')}, {version_line(results.machine)}\n"
     lines = [
-        f"Medians over {results.settings['rounds']} runs, of the time that a tenth of the samples do not exceed, and "
-        "of medians; the speed-up is the ratio of the former."
+        f"Medians over {results.settings['rounds']} runs: first of the 10th percentiles of the samples, then of their "
+        "medians. The speed-up is the ratio of the former."
     ]
     return Group(Text(header), table, notes(lines, results.wrong(), "Every file and every element was checked."))
