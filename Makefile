@@ -1,14 +1,14 @@
-# Everything here works on the private environment .plait/, which `make setup` fills; nothing else is touched.
+# All targets work in the private folder .plait/, which `make setup` fills; they change nothing else.
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all build lean install wheel setup usable bench docs release format clean
 
-help:  ## say what there is to make
+help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## make .plait/env with every tool and library needed
 	@scripts/setup.sh
 
-# Without what only tests need.
+# Makes .plait/env without the packages that only tests need.
 usable:
 	@scripts/setup.sh --use
 
@@ -43,8 +43,8 @@ docs: build  ## build the documentation site into .plait/docs, with every link c
 release: build  ## check all that a release needs and build it into .plait/dist; publishes nothing
 	@.plait/env/bin/python scripts/release.py
 
-format: setup  ## lay out the sources by the project's style
+format: setup  ## format the sources in the project's style
 	@scripts/format.sh
 
-clean:  ## remove builds and logs, keep the environment
+clean:  ## remove builds and logs, but not the environment
 	@rm -rf .plait/build .plait/log

@@ -1,10 +1,10 @@
-# The header of HDF5's library, whose prototypes Plait takes: Hdf5::Header.  The library is loaded at run time, and not
-# linked.  HDF5_ROOT, a CMake or environment variable, names the prefix of an installation.
+# Finds the header of the HDF5 library, whose prototypes Plait uses: Hdf5::Header.  The library itself is not linked but
+# loaded at run time.  HDF5_ROOT, a CMake or environment variable, names the prefix of an installation.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_search_module(Hdf5Header_PKG QUIET hdf5-serial hdf5)
 endif()
-# Debian has one folder for each kind of HDF5.
+# Debian has one folder for each variant of HDF5.
 find_path(Hdf5Header_INCLUDE_DIR hdf5.h
   HINTS ${HDF5_ROOT} ENV HDF5_ROOT ENV HDF5_DIR
   PATHS ${Hdf5Header_PKG_INCLUDE_DIRS}
@@ -15,7 +15,7 @@ if(Hdf5Header_INCLUDE_DIR)
   file(STRINGS "${Hdf5Header_INCLUDE_DIR}/H5public.h" numbers REGEX "^#define H5_VERS_(MAJOR|MINOR|RELEASE) ")
   list(TRANSFORM numbers REPLACE "^#define H5_VERS_[A-Z]+ +([0-9]+).*" "\\1")
   list(JOIN numbers "." Hdf5Header_VERSION)
-  # Some distributions have one H5pubconf.h for each word size.
+  # Some distributions have one H5pubconf header for each word size.
   set(Hdf5Header_NEEDS_MPI OFF)
   file(GLOB configurations "${Hdf5Header_INCLUDE_DIR}/H5pubconf*.h")
   foreach(configuration IN LISTS configurations)

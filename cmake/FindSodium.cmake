@@ -1,4 +1,4 @@
-# libsodium, which brings no package for CMake: Sodium::Sodium
+# Finds libsodium, which has no CMake package of its own: Sodium::Sodium
 find_path(Sodium_INCLUDE_DIR sodium.h)
 find_library(Sodium_LIBRARY sodium)
 mark_as_advanced(Sodium_INCLUDE_DIR Sodium_LIBRARY)

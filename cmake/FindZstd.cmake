@@ -1,4 +1,4 @@
-# libzstd, whose package for CMake not every system has: Zstd::Zstd
+# Finds libzstd, whose CMake package some systems lack: Zstd::Zstd
 find_path(Zstd_INCLUDE_DIR zstd.h)
 find_library(Zstd_LIBRARY zstd)
 mark_as_advanced(Zstd_INCLUDE_DIR Zstd_LIBRARY)

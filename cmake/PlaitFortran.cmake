@@ -1,7 +1,7 @@
-# The Fortran libraries, for default integers of 4 and of 8 bytes: the module plait.
+# The Fortran libraries with the module plait: one for default integers of 4 bytes, and one for 8 bytes.
 include(CheckLanguage)
 include(CheckIncludeFileCXX)
-# One that was installed since is found.
+# If an earlier run found no compiler, search again: one may have been installed since.
 if(DEFINED CACHE{CMAKE_Fortran_COMPILER} AND NOT CMAKE_Fortran_COMPILER)
   unset(CMAKE_Fortran_COMPILER CACHE)
 endif()
@@ -17,7 +17,7 @@ if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU" AND CMAKE_Fortran_COMPILER_VERSION V
   return()
 endif()
 
-# The header of array descriptors comes with the Fortran compiler; another C++ compiler is told where.
+# The header of array descriptors comes with the Fortran compiler; a C++ compiler of another vendor gets its folder.
 check_include_file_cxx(ISO_Fortran_binding.h plait_has_descriptors)
 if(NOT plait_has_descriptors)
   execute_process(COMMAND "${CMAKE_Fortran_COMPILER}" -print-file-name=include

@@ -1,16 +1,16 @@
-# Where everything is installed, and what an installed Plait is found by: a CMake package and pkg-config files.  All of
-# it may be moved to another place together.  In a wheel libraries, headers and these files lie in the Python package.
+# Installs libraries and headers, and the files by which other projects find them: a CMake package and pkg-config files.
+# An installation may be moved as a whole.  In a wheel, libraries, headers and these files are in the Python package.
 include(CMakePackageConfigHelpers)
 
 if(building_wheel)
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake)
 else()
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/plait)
-  # A wheel holds no links, hence only here a version suffix.
+  # Libraries have a version suffix only outside wheels, because a wheel cannot contain symbolic links.
   set_target_properties(${plait_libraries} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 endif()
 
-# Libraries lie beside each other; those that know MPI find it where it was when they were built.
+# Libraries find each other in their own folder; those that use MPI also search the folder of the build's MPI library.
 set(mpi_targets ${plait_mpi_libraries})
 foreach(name plait_sf plait_sf_i8 plait_fortran plait_fortran_i8)
   if(TARGET ${name})
@@ -59,7 +59,7 @@ write_basic_package_version_file(plait-config-version.cmake COMPATIBILITY SameMi
 install(FILES ${PROJECT_BINARY_DIR}/plait-config.cmake ${PROJECT_BINARY_DIR}/plait-config-version.cmake
   DESTINATION ${package_dir} ${component})
 
-# pkg-config files lie in LIBDIR/pkgconfig, from where they find the rest.
+# The pkg-config files are in LIBDIR/pkgconfig, and state all paths relative to that folder.
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   set(pc_prefix "${CMAKE_INSTALL_PREFIX}")

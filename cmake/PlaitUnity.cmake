@@ -1,7 +1,7 @@
 # Unity builds: with PLAIT_UNITY, CMake compiles the C++ files of a folder as one, which halves the processor time of a
 # whole build.  Each file still compiles by itself (PLAIT_UNITY=OFF).
 option(PLAIT_UNITY "Compile the files of a folder as one unit, which halves the processor time" ON)
-option(PLAIT_UNITY_WIDE "Include subfolders in the unit: a full build takes less time, one after a change more" OFF)
+option(PLAIT_UNITY_WIDE "Include subfolders in the unit: full builds are faster, builds after a change slower" OFF)
 
 # plait_unity(TARGET PATTERN [FILE...] [APART GROUP...])
 #   Files whose paths agree in the first group of PATTERN form one unit.  Each FILE is compiled alone, because names in

@@ -10,8 +10,9 @@ function(plait_warnings target)
   endif()
 endfunction()
 
-# The same for targets of C++ and Fortran.  Interfaces to C with default integers are meant: each library has its kind;
-# and gfortran takes the descriptors of arrays that an assignment allocates for uninitialised ones.
+# The warnings for targets with C++ and Fortran sources.  Two of gfortran's are disabled: C interfaces use default
+# integers on purpose, because each library is for one kind of integer; and gfortran mistakes the descriptors of arrays
+# that an assignment allocates for uninitialised variables.
 function(plait_fortran_warnings target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>
     $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-Wno-c-binding-type;-Wno-unused-dummy-argument>

@@ -3,8 +3,8 @@
 #
 # usage: scripts/build.sh [--lean|--tests]      --lean leaves out simulation, Fortran and the interfaces of the 1990s;
 #                                               --tests also builds the C and C++ tests and makes warnings errors
-# PLAIT_PRODUCT=array, trace, historical or mpiio leaves out the products that this one does not use.
-# The build tree under .plait/build stays, so a second run compiles only what changed.
+# PLAIT_PRODUCT=array, trace, historical or mpiio builds only this product and the products that it uses.
+# The build tree under .plait/build remains, so that a second run compiles only what has changed.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the documentation site into .plait/docs with Sphinx, and ends with an error where a link or a page is broken.
+# Builds the documentation site into .plait/docs with Sphinx, and fails if a link or a page is broken.
 #
 # usage: scripts/docs.sh      after `make build`, because the Python reference is made from the installed modules
-# What Sphinx needs is installed into .plait/env the first time.
+# The first run installs Sphinx and its extensions into .plait/env.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"

@@ -1,24 +1,25 @@
-# Where things lie.  Sourced by the other scripts; `. scripts/env.sh` in a shell of yours puts the environment on PATH.
+# Defines paths and functions for the other scripts, which source it.  `. scripts/env.sh` in your own shell puts the
+# private environment on PATH.
 
 plait_root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
-plait_private="$plait_root/.plait"   # all that setup, build and tests leave behind
+plait_private="$plait_root/.plait"   # all files that setup, builds and tests create
 plait_env="$plait_private/env"
 plait_build="$plait_private/build"
 plait_release="$plait_build/release${MPICC:+-site-mpi}"
 plait_log="$plait_private/log"
-plait_jobs="${PLAIT_JOBS:-$(env -u OMP_NUM_THREADS nproc)}" # nproc counts threads of OpenMP
+plait_jobs="${PLAIT_JOBS:-$(env -u OMP_NUM_THREADS nproc)}" # nproc would print OMP_NUM_THREADS instead of the cores
 
 export VIRTUAL_ENV="$plait_env"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-# A site's own MPI is the one that MPICC names; its mpiexec lies beside it.
+# MPICC names a site's own MPI, whose mpiexec is in the same folder.
 plait_path="$plait_env/bin"
 if [[ -n "${MPICC:-}" ]] && command -v "$MPICC" >/dev/null; then
   plait_path+=":$(dirname -- "$(command -v "$MPICC")")"
 fi
 export PATH="$plait_path:$PATH"
 
-# Warnings are errors with the compilers that continuous integration uses (.github/workflows/test.yml), in every build:
-# their command lines are then equal, so that ccache shares the objects.
+# With the compilers of continuous integration (.github/workflows/test.yml), warnings are errors in every build: ccache
+# shares objects only between equal command lines.
 plait_werror=OFF
 if [[ -z "${CXXFLAGS:-}${CFLAGS:-}" ]]; then
   case "$("${CXX:-c++}" --version 2>/dev/null | head -n 1)" in
@@ -29,7 +30,7 @@ export PLAIT_WERROR="$plait_werror"
 
 say() { printf '%s: %s\n' "$(basename -- "$0" .sh)" "$*"; }
 
-# Only one setup or build works in the tree at a time.
+# Waits until no other setup or build runs in this tree, and excludes others until this script ends.
 take_lock() {
   mkdir -p "$plait_private" "$plait_log"
   exec 9>"$plait_private/lock"

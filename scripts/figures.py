@@ -1,7 +1,7 @@
 """Draws the figures of docs/concepts and of tutorials from the layouts that they show.
 
 usage: python scripts/figures.py            writes docs/concepts/figures/*.svg and docs/guides/figures/*.svg
-       python scripts/figures.py --check    says which of them are out of date; status 1 where any is
+       python scripts/figures.py --check    prints which of them are out of date; the status is 1 if any is
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ NOTE = Style(colour="#666")
 
 
 class Svg:
-    """A picture of rectangles and texts, which grows with its content."""
+    """A picture of rectangles and texts, whose size grows with its content."""
 
     def __init__(self) -> None:
         """Makes an empty picture."""
@@ -66,7 +66,7 @@ class Svg:
         self.text(x + width / 2, y + CELL / 2 + 5, text, MIDDLE)
 
     def text(self, x: float, y: float, text: object, style: Style = PLAIN) -> None:
-        """Draws a line of text on a base line; a letter is about 0.6 of the size wide."""
+        """Draws a line of text whose base line is at `y`; a letter is estimated to be 0.6 of the font size wide."""
         self.parts.append(
             f"<text x='{x:g}' y='{y:g}' {FONT} font-size='{style.size}' text-anchor='{style.anchor}' "
             f"fill='{style.colour}'>{escape(str(text))}</text>"
@@ -130,9 +130,9 @@ def distributions() -> Svg:
     for row, (text, sizes) in enumerate(rows):
         y = 20 + row * (CELL + 8)
         layout = plait.Layout.parse(text)
-        found = [layout.local_shape(rank)[0] for rank in range(layout.size)]
-        if sizes and sizes != ", ".join(map(str, found)):
-            raise ValueError(f"{text} distributes {found}")
+        sizes_found = [layout.local_shape(rank)[0] for rank in range(layout.size)]
+        if sizes and sizes != ", ".join(map(str, sizes_found)):
+            raise ValueError(f"{text} distributes {sizes_found}")
         svg.text(left - 12, y + CELL / 2 + 5, text, END)
         for i in range(layout.shape[0]):
             rank = owner(layout, i)
@@ -165,7 +165,7 @@ def grid() -> Svg:
 
 
 def period() -> Svg:
-    """Two cyclic layouts, and the pieces in which they meet."""
+    """Draws two cyclic layouts, and the pieces of their intersection in two periods."""
     svg = Svg()
     source = plait.Layout.parse("24 (cyclic(2)) onto (2)")
     target = plait.Layout.parse("24 (cyclic(3)) onto (2)")
@@ -188,7 +188,7 @@ def period() -> Svg:
 
 
 def shares() -> Svg:
-    """Draws a range of positions of an array in a file, and the boxes of which it consists."""
+    """Draws a range of positions in a file, and the boxes of the array that form the range."""
     svg = Svg()
     begin, end = 4, 17
     boxes = [range(4, 6), range(6, 12), range(12, 17)]
@@ -217,7 +217,7 @@ def table(svg: Svg, at: tuple[float, float], layout: plait.Layout, values: Calla
 
 
 def climate() -> Svg:
-    """Days and latitudes in the order of two files of maps, and in that of a file of series."""
+    """Draws days and latitudes in the order of two files of maps, and in the order of a file of series."""
     svg = Svg()
     latitudes, months = 4, (3, 3)
     left = 66
@@ -245,7 +245,7 @@ def climate() -> Svg:
 
 
 def from_mpi_io() -> Svg:
-    """Draws the tiles in which a matrix is written, and the rows in which it is read."""
+    """Draws the tiles by which a matrix is written, and the rows by which it is read."""
     svg = Svg()
     for number, (text, title) in enumerate(
         [("(block, block) onto (2, 2)", "written in tiles"), ("(block, *) onto (4)", "read in blocks of rows")]
@@ -268,8 +268,8 @@ def scalapack() -> Svg:
     i, j = layout.indices(0)
     for row in range(i.size):
         for column in range(j.size):
-            where = position(layout, int(i[row]), int(j[column]))
-            svg.cell(left + column * CELL, 22 + row * CELL, rank_hex(0), where)
+            offset = position(layout, int(i[row]), int(j[column]))
+            svg.cell(left + column * CELL, 22 + row * CELL, rank_hex(0), offset)
     return svg
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lays out the sources by the project's style; with --check it changes nothing and fails where it would.
+# Formats the sources in the project's style; with --check it changes nothing, and fails if a file is not formatted.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"

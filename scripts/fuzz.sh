@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs the readers of traces and of files, and ends of pipes, on changed inputs, guided by the branches that they reach.
+# Runs the readers of traces and files, and the ends of pipes, on mutated inputs, guided by the branches they reach.
 #
-# usage: scripts/fuzz.sh [--fast] [SECONDS] [NAME...]     SECONDS (60) are of each: a format of traces,
-#                                                         npz, safetensors, netcdf, zarr, zarr-chunk, zarr-shard,
-#                                                         encoding, pipe-hello, pipe-frames or pipe-answers; without
-#                                                         one, all
-#        scripts/fuzz.sh [--fast] NAME FILE               one input alone
-# Under AddressSanitizer and UndefinedBehaviorSanitizer; with --fast, undefined behaviour alone is caught, some times
-# faster.  An input that fails is left in the current folder as fuzz-failure-NAME.  It needs what scripts/setup.sh makes.
+# usage: scripts/fuzz.sh [--fast] [SECONDS] [NAME...]     SECONDS (default 60) for each reader: a format of traces, npz,
+#                                                         safetensors, netcdf, zarr, zarr-chunk, zarr-shard, encoding,
+#                                                         pipe-hello, pipe-frames or pipe-answers; default: all readers
+#        scripts/fuzz.sh [--fast] NAME FILE               one input only
+# The readers run under AddressSanitizer and UndefinedBehaviorSanitizer.  With --fast they run several times as fast,
+# but only undefined behaviour is found.  An input that fails is saved in the current folder as fuzz-failure-NAME.  The
+# script needs the environment that scripts/setup.sh makes.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 

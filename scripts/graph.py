@@ -1,7 +1,7 @@
-"""Prints on one page which folders of src include which, from the highest layer to the lowest.
+"""Prints which folders of src include which others, from the highest layer to the lowest.
 
-Each line has a folder and the folders that its files include. The order of folders and the folders that public headers
-count to are those of tests/style/test_layers.py. docs/architecture.md shows the result.
+Each line has a folder and the folders that its files include. tests/style/test_layers.py defines the order of the
+layers, and the layer of each public header. docs/architecture.md shows the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NODES = tuple(layer for layer in LAYERS if layer not in BESIDE)
 
 
 def include_graph() -> dict[str, set[str]]:
-    """Return for each layer of the array library which others its files include."""
+    """Return, for each layer of the array library, the other layers that its files include."""
     graph: dict[str, set[str]] = {layer: set() for layer in NODES}
     for path in SOURCES:
         layer = path.parts[1]
@@ -29,7 +29,7 @@ def include_graph() -> dict[str, set[str]]:
 
 
 def page() -> str:
-    """Return the graph as text: a line for each layer."""
+    """Return the graph as text, with one line per layer."""
     graph = include_graph()
     lines = [[layer, *(name for name in reversed(NODES) if name in graph[layer])] for layer in reversed(NODES)]
     return "".join(f" {first:<11} {' '.join(rest) or '-'}\n" for first, *rest in lines)

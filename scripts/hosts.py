@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Makes hosts with networks, names and disks of their own on this machine, and runs MPI programs across them.
 
-What it makes lives in namespaces of the kernel and ends with the command, however that ends.
-docs/guides/hosts.md tells more.
+The hosts are kernel namespaces, which end with the command even if it is killed.  docs/guides/hosts.md describes them.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def wanted(arguments: argparse.Namespace) -> spec.Spec:
+def make_spec(arguments: argparse.Namespace) -> spec.Spec:
     """Returns the requested hosts.  errors  ValueError: an invalid request"""
     if not 1 <= arguments.hosts <= spec.MAX_HOSTS:
         raise ValueError(f"--hosts is {arguments.hosts}; expected 1 to {spec.MAX_HOSTS}")
@@ -69,22 +68,22 @@ def wanted(arguments: argparse.Namespace) -> spec.Spec:
         if not Path(folder).is_dir():
             raise ValueError(f"'{folder}' is not a folder")
     names = ("hosts", "place", "link", "delay", "disk", "disk_size", "shared")
-    found = launch.find_launcher()
-    return spec.Spec(local=local, command=command, launcher=found, **{name: getattr(arguments, name) for name in names})
+    options = {name: getattr(arguments, name) for name in names}
+    return spec.Spec(local=local, command=command, launcher=launch.find_launcher(), **options)
 
 
-def refused(hosts: spec.Spec) -> str | None:
-    """Returns why this machine cannot have such hosts, or None."""
+def missing_for(hosts: spec.Spec) -> str | None:
+    """Returns why this machine cannot have such hosts; None if it can."""
     reason = needs.missing_for_hosts()
     if reason is not None:
         return reason
-    for option, wanted, missing in (
+    for option, requested, missing in (
         ("--link", hosts.link, needs.missing_for_links),
         ("--delay", hosts.delay, needs.missing_for_delays),
         ("--disk", hosts.disk, lambda: needs.missing_for_disks(limited=True)),
         ("--disk-size", hosts.disk_size, lambda: needs.missing_for_disks(limited=False)),
     ):
-        if wanted and (reason := missing()) is not None:
+        if requested and (reason := missing()) is not None:
             return f"{option} cannot be had here: {reason}"
     return None
 
@@ -93,16 +92,16 @@ def run(hosts: spec.Spec) -> int:
     """Makes the hosts and runs the command there; returns its status."""
     with new_state() as state:
         hosts.save(state / "spec.json")
-        # The head ends when this process does: it reads a pipe whose other end only this process holds.
-        theirs, leash = os.pipe()
-        os.set_inheritable(theirs, True)
-        inner = [sys.executable, __file__, "head", str(state), str(theirs)]
-        process = subprocess.Popen([*needs.new_namespaces(), *inner], env=needs.environment(), pass_fds=[theirs])
-        os.close(theirs)
+        # The head ends when this process ends: it reads a pipe whose write end, the leash, only this process holds.
+        read_end, leash = os.pipe()
+        os.set_inheritable(read_end, True)
+        inner = [sys.executable, __file__, "head", str(state), str(read_end)]
+        process = subprocess.Popen([*needs.new_namespaces(), *inner], env=needs.environment(), pass_fds=[read_end])
+        os.close(read_end)
         try:
             status = process.wait()
         except KeyboardInterrupt:
-            # The terminal has sent the signal to the command too, which may end in its own way.
+            # The terminal has sent SIGINT to the command too; give the command time to end by itself.
             with suppress(subprocess.TimeoutExpired):
                 process.wait(INTERRUPT_SECONDS)
             raise
@@ -120,12 +119,12 @@ def run(hosts: spec.Spec) -> int:
 
 def main() -> int:
     """Runs the command line; returns 2 if that is not possible."""
-    # The two phases that this program starts itself.
-    steps = {"head": lambda: head.main(Path(sys.argv[2]), int(sys.argv[3]))}
-    steps["launch"] = lambda: launch.main(Path(sys.argv[2]), sys.argv[3:])
-    if sys.argv[1:2] and sys.argv[1] in steps:
+    # Internal subcommands, which this program runs in further processes.
+    internal = {"head": lambda: head.main(Path(sys.argv[2]), int(sys.argv[3]))}
+    internal["launch"] = lambda: launch.main(Path(sys.argv[2]), sys.argv[3:])
+    if sys.argv[1:2] and sys.argv[1] in internal:
         try:
-            return steps[sys.argv[1]]()
+            return internal[sys.argv[1]]()
         except (OSError, RuntimeError) as error:
             print(f"hosts: {error}", file=sys.stderr)
             return 2
@@ -135,11 +134,11 @@ def main() -> int:
     if arguments.what == "check":
         return check()
     try:
-        hosts = wanted(arguments)
+        hosts = make_spec(arguments)
     except ValueError as error:
         print(f"hosts: {error}", file=sys.stderr)
         return 2
-    reason = refused(hosts)
+    reason = missing_for(hosts)
     if reason is not None:
         print(f"hosts: {reason}", file=sys.stderr)
         return 2

@@ -2,8 +2,8 @@
 # Compiles the libraries for C and C++ programs and installs them.
 #
 # usage: scripts/install.sh PREFIX      MPICC names the MPI's compiler wrapper; default: that of .plait/env
-# The build tree .plait/build/install stays.  After a change of MPI, only the targets that use MPI are recompiled.
-# ccache supplies the objects that scripts/build.sh has compiled already.
+# The build tree .plait/build/install remains.  After a change of MPI, only the targets that use MPI are recompiled.
+# ccache supplies the objects that scripts/build.sh has already compiled.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 
@@ -24,7 +24,7 @@ take_lock
 log="$plait_log/install.log"
 say "compiling and installing into $prefix (log: .plait/log/install.log)"
 {
-  # The name of the compiler counts for ccache: the same as in scripts/build.sh.
+  # ccache hashes the name of the compiler, so that it must be the same as in scripts/build.sh.
   CC="${CC:-gcc}" CXX="${CXX:-g++}" cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${mpi[@]}" -DPLAIT_PYTHON=OFF \
     -DPLAIT_WERROR="$PLAIT_WERROR" -DCMAKE_INSTALL_PREFIX="$prefix" &&
     cmake --build "$tree" -j "$plait_jobs" &&

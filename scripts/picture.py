@@ -18,11 +18,11 @@ from plait.draw.terrain import terrain_png
 TARGET = Path(__file__).parent.parent / "docs/figures/terrain.png"
 LAYOUTS = {"(block, *)": (4,), "(block, block)": (2, 2), "(*, cyclic(12))": (4,), "(cyclic(12), block)": (2, 2)}
 WIDTH, COLOURS = 880, 28
-"""Few pixels and colours, so that the page begins with few bytes."""
+"""Width in pixels and number of colours; both are small, so that the page loads quickly."""
 
 
 def main() -> None:
-    """Draws a part of the terrain under four layouts, and makes the picture small."""
+    """Draws a part of the terrain under four layouts, and reduces the size of the picture."""
     from matplotlib import cbook
     from PIL import Image
 

@@ -1,16 +1,16 @@
-"""The check-list of a release: checks what it needs and builds what would be published, without publishing anything.
+"""The checklist of a release: checks the requirements and builds the archives and wheels, without publishing them.
 
 usage: python scripts/release.py [--no-build]      `make release` runs it; --no-build checks the texts only
 
 1. The version is the same in every file that has it.
 2. CHANGELOG.md has a section for it, with a date.
 3. All changes are committed.
-4. The source archives of plait and plait-bench are built, and hold all that the build has read.
-5. The wheels are built (scripts/wheel.py): for MPICH, Open MPI and no MPI, and the Pythons that are found here.
-6. The wheel is tried in a root of its own, which has the system's libraries and Python and nothing of this checkout or
-   of this user: alone, under MPICH and under Open MPI, each from its Python package.
+4. The source archives of plait and plait-bench are built, and contain all files that the build has read.
+5. The wheels are built (scripts/wheel.py): for MPICH, Open MPI and no MPI, and for the Pythons on this machine.
+6. The wheel is tried in a separate root, which has the system's libraries and Python but neither this checkout nor
+   files of this user: alone, under MPICH and under Open MPI, each from its Python package.
 
-Obstacles to publishing, but not to the checks, are listed at the end. The status is 1 if a check fails.
+The end of the output lists what must still be done before publishing. The status is 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ def check_versions() -> str:
 
 
 def section(text: str, number: str) -> re.Match[str] | None:
-    """Returns the heading of a version in a changelog; its group `date` is a day, or the text in its position."""
+    """Returns the heading of a version in a changelog; its group `date` is a day, or a text such as "unreleased"."""
     return re.search(rf"^## {re.escape(number)} (?:- |\()(?P<date>[^)\n]+)\)?$", text, re.MULTILINE)
 
 
 def check_changelog() -> str:
     """2. The section of this version."""
-    found = section((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version())
-    if found is None:
+    heading = section((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version())
+    if heading is None:
         raise FailedError(f"CHANGELOG.md has no section '## {version()} - YEAR-MONTH-DAY'; write one")
-    if not re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"]):
-        remaining.append(f"CHANGELOG.md says '{found['date']}': put the day of the release there")
-    return found["date"]
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d", heading["date"]):
+        remaining.append(f"CHANGELOG.md says '{heading['date']}': put the day of the release there")
+    return heading["date"]
 
 
 def check_tree() -> str:
-    """3. What is committed is what is released."""
+    """3. All changes are committed, so that the release is what the repository has."""
     try:
         changed = run(["git", "status", "--porcelain"]).splitlines()
         here = run(["git", "describe", "--always", "--tags"]).strip()
@@ -69,7 +69,7 @@ def check_tree() -> str:
 
 
 def build_archives() -> str:
-    """4. Source archives, with all that scripts/build.sh has read."""
+    """4. The source archives contain all files that scripts/build.sh has read."""
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir(parents=True)
     hook = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
@@ -93,7 +93,7 @@ def build_archives() -> str:
 
 
 def read_by_the_build() -> set[str]:
-    """Returns the files of this checkout that the build has compiled or included, and those of the Python package."""
+    """Returns the files of this checkout that the build has compiled or included, and the Python packages' files."""
     ninja: list[str | Path] = ["ninja", "-C", RELEASE, "-t"]
     output = "".join(run([*ninja, *words]) for words in (["deps"], ["inputs", "all"], ["query", "build.ninja"]))
     words = {word.strip().rstrip(":") for line in output.splitlines() for word in (line, *line.split())}
@@ -112,7 +112,7 @@ def read_by_the_build() -> set[str]:
 
 
 def build_wheels() -> str:
-    """5. Wheels for the Pythons that are here."""
+    """5. The wheels for the Pythons on this machine."""
     run([ROOT / "scripts/wheel.sh", "--to", DIST])
     wheels = sorted(DIST.glob("plait-*.whl"))
     old = [wheel.name for wheel in wheels if not re.search(r"manylinux_2_(?:1\d|2[0-8])_", wheel.name)]
@@ -127,12 +127,12 @@ def build_wheels() -> str:
 
 
 def try_wheels() -> str:
-    """6. The wheel for this Python, in a root of its own."""
+    """6. The wheel for this Python works in a separate root."""
     tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-    (wheel,) = [one for one in DIST.glob("plait-*.whl") if f"-{tag}-" in one.name or tag >= "cp312" in one.name]
+    (wheel,) = [path for path in DIST.glob("plait-*.whl") if f"-{tag}-" in path.name or tag >= "cp312" in path.name]
     (bench,) = DIST.glob("plait_bench-*.whl")
-    said = tried([wheel, bench], version(), log)
-    return f"in a root of its own: {', '.join(said)}"
+    results = tried([wheel, bench], version(), log)
+    return f"in a root of its own: {', '.join(results)}"
 
 
 CHECKS: dict[str, Callable[[], str]] = {

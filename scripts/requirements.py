@@ -1,4 +1,4 @@
-"""Prints what pyproject.toml requires for building, for running and for the extras named as arguments, one a line."""
+"""Prints the requirements in pyproject.toml for building, for running and for the extras named as arguments."""
 
 import sys
 from pathlib import Path
@@ -13,12 +13,13 @@ def required(*extras: str, builds: bool = False, runs: bool = False) -> list[str
     """Returns the requirements for building and for running if requested, and those of extras, in a fixed order."""
     settings = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
     project = settings["project"]
-    found = [*(settings["build-system"]["requires"] if builds else []), *(project["dependencies"] if runs else [])]
+    requirements = list(settings["build-system"]["requires"]) if builds else []
+    requirements += project["dependencies"] if runs else []
     for extra in extras:
-        found += project["optional-dependencies"][extra]
-    return sorted(set(found))
+        requirements += project["optional-dependencies"][extra]
+    return sorted(set(requirements))
 
 
 if __name__ == "__main__":
-    # The order is fixed, so that equal sets have equal texts.
+    # One requirement per line, in a fixed order, so that equal sets print equal texts.
     print("\n".join(required(*sys.argv[1:], builds=True, runs=True)))

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Makes the private environment .plait/env with everything that building, running and testing need.
 #
-# usage: scripts/setup.sh [--use]      --use leaves out what only tests and their tools need
-# System packages come from apt-get where this user may install them; otherwise their names are printed.
-# Quick when there is nothing to do.  PYTHON names another interpreter, CXX another compiler, MPICC a site's own MPI.
+# usage: scripts/setup.sh [--use]      --use leaves out packages that only tests and their tools need
+# apt-get installs system packages if this user may install them; otherwise their names are printed.  The script ends at
+# once if nothing is missing.  PYTHON names another interpreter, CXX another compiler, MPICC a site's own MPI.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
@@ -35,14 +35,14 @@ zlib_there() { echo '#include <zlib.h>' | "$compiler" -fsyntax-only -x c - 2>/de
 sodium_there() { echo '#include <sodium.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
 json_there() { echo '#include <nlohmann/json.hpp>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
 zstd_there() { echo '#include <zstd.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
-# As cmake/FindHdf5Header.cmake finds it.
+# Searches the same folders as cmake/FindHdf5Header.cmake.
 hdf5_there() {
   echo '#include <hdf5.h>' |
     "$compiler" -I"${HDF5_ROOT:-/usr}/include" -I/usr/include/hdf5/serial -fsyntax-only -x c - 2>/dev/null
 }
 gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
 
-# The Fortran libraries are left out where there is no compiler for them.
+# Without a Fortran compiler the build leaves out the Fortran libraries.
 fortran_works() { command -v "${FC:-gfortran}" >/dev/null; }
 
 # Clang 16 or later with its sanitizers (cmake/ClangToolchain.cmake).
@@ -54,7 +54,7 @@ clang_works() {
   return 1
 }
 
-# The packages of the newest Clang that this system has, or else of the oldest one that will do.
+# Prints the packages of the newest Clang that apt-get offers, or of the oldest sufficient one if none is known.
 newest_clang() {
   local version
   version="$({ apt-cache pkgnames clang- 2>/dev/null || true; } | sed -nE 's/^clang-(1[6-9]|2[0-9])$/\1/p' | sort -n | tail -n 1)"
@@ -64,8 +64,8 @@ newest_clang() {
 # ccache, which stores compiled objects for other build trees.
 missing_helpers() { command -v ccache >/dev/null || echo ccache; }
 
-# Programs that only tests need: those that the tests of recording run, a browser for the tests of pages, tools that
-# make hosts on one machine, and the compiler of the sanitizer builds.  Setup names those that it cannot install.
+# Prints the missing packages that only tests need: programs that the tests of recording run, a browser for the tests of
+# pages, tools that make hosts on one machine, and the compiler of the sanitizer builds.
 missing_programs() {
   local program PATH="$PATH:/usr/sbin:/sbin"
   for program in fio git sqlite3 strace chromium; do
@@ -86,7 +86,7 @@ missing_programs() {
   echo '#include <libaio.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo libaio-dev
 }
 
-# Debian's names of what is missing at this level, one a line; `needed` leaves out what can be done without.
+# Prints Debian's names of the packages that are missing at this level; `needed` leaves out optional ones.
 missing_packages() {
   python_works || echo python3
   venv_works || echo python3-venv
@@ -114,23 +114,23 @@ install_missing() {
     export DEBIAN_FRONTEND=noninteractive
     local package install=("${as_root[@]}" apt-get install -q -y --no-install-recommends)
     "${install[@]}" "$@" >>"$plait_log/apt.log" 2>&1 && return
-    # One unknown name keeps apt-get from installing the others.
+    # A single unknown name makes apt-get install nothing; therefore try each package separately.
     for package in "$@"; do "${install[@]}" "$package" >>"$plait_log/apt.log" 2>&1 || say "apt-get has no $package"; done
   fi
 }
 
-# uv installs the packages in 8 seconds, pip in a minute.  uv does not read pip's settings.  Therefore pip installs them
-# if its settings name an index, or if uv is not available or fails.
+# uv installs the packages in 8 seconds, pip in a minute.  uv does not read pip's settings; therefore pip installs the
+# packages if its settings name an index, or if uv is not available or fails.
 install_packages() {
   local python="$plait_env/bin/python"
   if [[ "$("$python" -m pip config list)" != *index* ]] && "$python" -m pip install -q 'uv>=0.5,<1'; then
-    # The system's certificates, as pip uses them.
+    # Use the system's certificates, as pip does.
     UV_NATIVE_TLS=true UV_SYSTEM_CERTS=true "$plait_env/bin/uv" pip install --python "$python" -r "$plait_private/requirements.txt" && return
   fi
   "$python" -m pip install -r "$plait_private/requirements.txt"
 }
 
-# A server of Azure Blob Storage, for tests.  It is a program for Node.js.
+# Installs Azurite, an emulator of Azure Blob Storage for tests, which runs on Node.js.
 install_azurite() {
   [[ -x "$plait_private/azurite/node_modules/.bin/azurite-blob" ]] && return
   if ! command -v npm >/dev/null; then
@@ -181,7 +181,7 @@ fi
 say "installing Python packages (log: .plait/log/pip.log)"
 "$plait_env/bin/python" scripts/requirements.py "${extras[@]}" >"$plait_private/requirements.txt"
 install_packages >"$plait_log/pip.log" 2>&1 || { tail -n 20 "$plait_log/pip.log" >&2; exit 1; }
-# Two MPI libraries in one environment would leave to chance which one mpi4py loads.
+# With two MPI libraries in one environment, mpi4py might load the wrong one.
 [[ -z "${MPICC:-}" ]] || "$plait_env/bin/python" -m pip uninstall -q -y mpich >>"$plait_log/pip.log" 2>&1
 [[ "$level" != all ]] || install_azurite
 printf '%s\n' "$wanted $level" >"$stamp"

@@ -14,11 +14,11 @@ from nanobind.stubgen import StubGen
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = {"_core": "python", "_trace": "trace/python", "_simulation": "trace/python", "_mpi": "python"}
-"""The compiled modules, each with the folder of the package that has its stub."""
+"""Compiled module → the folder that has the package with its stub."""
 
-# The overload that takes all arguments, to reject invalid ones with an error text.
-REFUSING = re.compile(r"\*args, \*\*kwargs\)")
-# An argument that accepts None, and the number of its default.
+# The overload that takes any arguments, in order to reject invalid ones with an error message.
+REJECTING = re.compile(r"\*args, \*\*kwargs\)")
+# An argument that accepts None, with the number of its default value if it has one.
 TAKES_NONE = re.compile(r" \| None(?=,|\)| = \\(\d+))")
 # The line that mypy requires in a class whose objects have no hash.
 UNHASHABLE = "__hash__: None = None"
@@ -27,17 +27,20 @@ ARRAY = re.compile(r"Annotated\[(NDArray\[[\w.]+\]), dict\(shape=\(None,\)\)\]")
 
 
 def without_none(signature: str, defaults: Sequence[object] | None) -> str:
-    """Returns a signature whose arguments accept None only as a default; any other None is an error."""
+    """Returns a signature in which only arguments whose default is None accept None.
 
-    def kept(found: re.Match[str]) -> str:
-        number = found.group(1)
-        return found.group() if number is not None and defaults and defaults[int(number)] is None else ""
+    The bindings let all arguments accept None, in order to reject it with their own message.
+    """
 
-    return TAKES_NONE.sub(kept, signature)
+    def keep_default(match: re.Match[str]) -> str:
+        number = match.group(1)
+        return match.group() if number is not None and defaults and defaults[int(number)] is None else ""
+
+    return TAKES_NONE.sub(keep_default, signature)
 
 
 class Stubs(StubGen):  # type: ignore[misc]
-    """Stubs without the overloads and types that exist only for error texts."""
+    """Stubs without the overloads and types that exist only for error messages."""
 
     def put_type(self, tp: type, name: str | None) -> None:
         """Writes enumerations as such; nanobind imports them from the module that users see."""
@@ -57,19 +60,19 @@ class Stubs(StubGen):  # type: ignore[misc]
             super().put_value(value, name, parent, abbrev)
 
     def put_nb_func(self, fn: object, name: str | None = None, **options: bool) -> None:
-        """Leaves out the overload that rejects arguments; nanobind itself lists all overloads."""
+        """Leaves out the overload that rejects arguments; nanobind would list it too."""
         forms = fn.__nb_signature__  # type: ignore[attr-defined]
-        kept = tuple(
+        overloads = tuple(
             (without_none(form[0], form[2]), *form[1:]) if len(forms) > 1 else form
             for form in forms
-            if not REFUSING.search(form[0])
+            if not REJECTING.search(form[0])
         )
-        if kept:
-            super().put_nb_func(type(type(fn).__name__, (), {"__nb_signature__": kept})(), name, **options)
+        if overloads:
+            super().put_nb_func(type(type(fn).__name__, (), {"__nb_signature__": overloads})(), name, **options)
 
 
 def stub_path(name: str) -> Path:
-    """The file of the stub of one module."""
+    """Returns the path of a module's stub."""
     return ROOT / MODULES[name] / "plait" / f"{name}.pyi"
 
 
@@ -86,5 +89,5 @@ def stub(name: str) -> str:
 
 
 if __name__ == "__main__":
-    for one in MODULES:
-        stub_path(one).write_text(stub(one), encoding="utf-8")
+    for module in MODULES:
+        stub_path(module).write_text(stub(module), encoding="utf-8")

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs the checks that a change must pass, and ends with `checks: N passed, M failed`.
+# Runs the checks that every change must pass; the last line is `checks: N passed, M failed`.
 #
-# usage: scripts/test.sh              builds; tests C++, C, Python and MPI on 2 and 4 ranks; checks format, types and style
+# usage: scripts/test.sh              builds; tests C++, C, Python and MPI on 2 and 4 ranks; checks format, types, style
 #        scripts/test.sh --rest       the second level: other numbers of ranks, hosts, installation, Open MPI, linters,
-#                                     sanitizers, fuzzing, and tests that take long
+#                                     sanitizers, fuzzing, and long tests
 #        scripts/test.sh --all        both
 #        scripts/test.sh CHECK...     only these; scripts/test.sh --list names them
 #        PRODUCT=array, trace, historical or mpiio: builds one product, with the array library, and runs its tests only
-# CTest and pytest run the tests; CONTRIBUTING.md says how to run single tests with them.
+# CTest and pytest run the tests; CONTRIBUTING.md describes how to run single tests.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
@@ -15,17 +15,17 @@ cd "$plait_root"
 first=(build format types style cpp python mpi-2 mpi-4)
 rest=(cpp-ranks mpi-1 mpi-3 mpi-6 python-long hosts-2 hosts-3 install tidy address fuzz thread)
 
-# Python stores its bytecode, so that not every process and rank compiles all tests again.  NumPy starts no threads.
-# The cost model is the built-in one, not one that was measured on this machine.  Jobs may have more ranks than cores.
+# Python stores bytecode, because otherwise each process and rank would compile all tests.  NumPy starts no threads.
+# The cost model is the built-in one, even if this machine is calibrated.  Jobs may have more ranks than cores.
 unset PYTHONDONTWRITEBYTECODE
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PLAIT_MODEL=builtin PLAIT_RELEASE_BUILD="$plait_release"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export CTEST_PARALLEL_LEVEL="$plait_jobs" CMAKE_BUILD_PARALLEL_LEVEL="$plait_jobs"
 
-# The limits end what hangs where no test's own limit does: all ranks in a call of MPI, or Python in a call of C.
+# These limits end hanging tests that a test's own limit cannot end: all ranks hang in MPI, or Python hangs in C code.
 pytest() { timeout -k 10 3600 python -m pytest -q "$@"; }
 on_ranks() { PLAIT_TEST_RANKS="$1" timeout -k 10 1800 mpiexec -n "$1" python -m pytest -q "${@:2}"; }
-# Many Python tests wait for programs, clocks and networks, so that more run at a time than there are cores.
+# More Python tests run at a time than there are cores, because many of them wait for programs, clocks and networks.
 pytest_together() { pytest -n $((2 * plait_jobs)) --dist worksteal "$@"; }
 release_tests() { ctest --test-dir "$plait_release" --output-on-failure --no-tests=error "$@"; }
 sanitized() { # PRESET CTEST-OPTION...
@@ -46,7 +46,7 @@ on_hosts() { # HOSTS PLACE RANKS TEST...
 # The tests that depend on the network between hosts.
 between_hosts='_(distant|hosts|nodes|redistribute|redistribution_plans|shared_files|streams|stripes)\.py$'
 
-# What each product has; tests of the whole project are left out of those of the array library.
+# The tests and sources of each product.  Tests of the whole project do not belong to the array library.
 product="${PRODUCT:-all}"
 of_the_project=(--ignore=tests/python/project --ignore=tests/python/bench)
 selected=(-L "product\.$product$")
@@ -125,7 +125,7 @@ esac
 grep -qs ' all$' "$plait_private/setup.stamp" || { say "what tests need is not installed; run: make setup" >&2; exit 2; }
 mkdir -p "$plait_log"
 
-# Sets `processor` to the seconds of processor time that the commands so far took.
+# Sets `processor` to the seconds of processor time that all commands so far have taken.
 measure() {
   times >"$plait_log/times"
   processor=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$plait_log/times")

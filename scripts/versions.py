@@ -20,7 +20,7 @@ COPIES = {
     "packaging/spack/packages/plait/package.py": r'^    version\("(.+)"\)$',
     "packaging/spack/packages/py_plait/package.py": r'^    version\("(.+)"\)$',
 }
-"""Files with a copy of the version, and the line that has it."""
+"""Files with a copy of the version, and the pattern of the line that has it."""
 
 
 def version(root: Path = ROOT) -> str:
@@ -30,12 +30,12 @@ def version(root: Path = ROOT) -> str:
 
 
 def differing(root: Path = ROOT) -> list[str]:
-    """Returns the copies that differ from the version, each as a line that says what to change."""
-    wanted = version(root)
+    """Returns a line for each copy that differs from the version, which states what to change."""
+    expected = version(root)
     complaints = []
     for name, pattern in COPIES.items():
-        found = re.findall(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
-        if not found:
-            complaints.append(f"{name} has no version; expected {wanted}")
-        complaints += [f"{name} has version {one}; expected {wanted}" for one in found if one != wanted]
+        copies = re.findall(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+        if not copies:
+            complaints.append(f"{name} has no version; expected {expected}")
+        complaints += [f"{name} has version {copy}; expected {expected}" for copy in copies if copy != expected]
     return complaints

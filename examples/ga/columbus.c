@@ -1,9 +1,9 @@
-/* Records that are kept compressed on the disks of all processes, and updated by whichever process is free.
+/* Records are stored compressed on the disks of all processes, and each is updated by the next free process.
  *
- * The way in which COLUMBUS, a program for multireference configuration interaction, keeps what does not fit into
- * memory: Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 5. A process draws a task, reads the record that
- * belongs to it, uncompresses, updates and compresses it, and writes it back; it may need more bytes then, or fewer.
- * Of Shared Files it uses nothing but what Global Arrays publishes.
+ * This is how COLUMBUS, a program for multireference configuration interaction, stores data that does not fit into
+ * memory: Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 5. A process takes a task, reads the record that
+ * belongs to it, decompresses, updates and compresses it, and writes it back; its size may change.
+ * The program uses only the functions of Shared Files that Global Arrays publishes.
  *
  *   mpicc columbus.c $(pkg-config --cflags --libs plait-sf) -lz -o columbus
  *   mpiexec -n 4 ./columbus [RECORDS [ITERATIONS [FILE]]] */
@@ -17,10 +17,10 @@
 
 #include "sf.h"
 
-enum { COEFFICIENTS = 7000 }; /* of a record; about 30 KB when they are compressed */
-enum { SPARE = 4 };           /* a record may grow by a fourth of its size until it has to move */
+enum { COEFFICIENTS = 7000 }; /* coefficients of a record; about 30 KB after compression */
+enum { SPARE = 4 };           /* a record may grow by a fourth of its size before it has to move */
 
-/* What is compressed into a record. */
+/* The uncompressed content of a record. */
 typedef struct {
   int64_t number;
   int64_t version;
@@ -28,7 +28,8 @@ typedef struct {
   double coefficients[COEFFICIENTS];
 } record_t;
 
-/* Where a record lies: the same on every process at the start of an iteration. */
+/* The location of a record in the file, and its version.  All processes have the same directory of slots at the start
+ * of an iteration. */
 typedef struct {
   int64_t offset;
   int64_t size;
@@ -58,7 +59,7 @@ static void check(int code, const char* what, int64_t number) {
   fail(what, number, text);
 }
 
-/* Adds to a counter of process 0, without its doing, and returns what it was before. */
+/* Adds to a counter of process 0 by one-sided communication, and returns the counter's previous value. */
 static int64_t take(int which, int64_t amount) {
   int64_t was = 0;
   MPI_Fetch_and_op(&amount, &was, MPI_INT64_T, 0, which, MPI_SUM, counters);
@@ -66,7 +67,7 @@ static int64_t take(int which, int64_t amount) {
   return was;
 }
 
-/* A number from 0 to 1 that follows from the state, which moves on (splitmix64). */
+/* Returns the next pseudo-random number from 0 to 1, and advances the state (splitmix64). */
 static double next(uint64_t* state) {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -74,21 +75,21 @@ static double next(uint64_t* state) {
   return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* Makes the next version of a record: adds contributions, and drops other coefficients as too small. */
-static void update(record_t* one) {
-  uint64_t state = (uint64_t)(++one->version * records + one->number) * 7919;
-  const double kept = 0.3 + 0.4 * next(&state);
+/* Makes the next version of a record: adds contributions to some coefficients, and drops the others as too small. */
+static void update(record_t* target) {
+  uint64_t state = (uint64_t)(++target->version * records + target->number) * 7919;
+  const double nonzero = 0.3 + 0.4 * next(&state);
   for (int i = 0; i < COEFFICIENTS; ++i) {
     const double contribution = next(&state);
-    one->coefficients[i] = next(&state) < kept ? one->coefficients[i] + contribution : 0.0;
+    target->coefficients[i] = next(&state) < nonzero ? target->coefficients[i] + contribution : 0.0;
   }
-  one->checksum = crc32(0, (const unsigned char*)one->coefficients, sizeof one->coefficients);
+  target->checksum = crc32(0, (const unsigned char*)target->coefficients, sizeof target->coefficients);
 }
 
-/* A record before its first version. */
-static void empty(record_t* one, int64_t number) {
-  memset(one, 0, sizeof *one);
-  one->number = number;
+/* Makes a record before its first version. */
+static void empty(record_t* target, int64_t number) {
+  memset(target, 0, sizeof *target);
+  target->number = number;
 }
 
 static int64_t pack(void) {
@@ -105,7 +106,7 @@ static void write_record(void) {
   check(SF_Wait(&request), "record", record.number);
 }
 
-/* Reads a record, which must be the one and the version that the directory tells; returns the seconds of reading. */
+/* Reads a record, checks that it has the number and version of the directory, and returns the seconds of reading. */
 static double read_record(int64_t number) {
   const slot_t* slot = &directory[number];
   const double begin = MPI_Wtime();
@@ -122,8 +123,8 @@ static double read_record(int64_t number) {
   return seconds;
 }
 
-/* Notes the record's new size and version, and gives it a new slot at the end of the file where it has outgrown its
- * old one. */
+/* Updates the directory with the record's size and version; a record that has outgrown its slot gets a new one at the
+ * end of the file. */
 static void store_record(int64_t size) {
   slot_t* slot = &directory[record.number];
   if (size > slot->capacity) {
@@ -134,7 +135,8 @@ static void store_record(int64_t size) {
   slot->version = record.version;
 }
 
-/* Tells all processes what each of them has changed in the directory.  No two have changed the same record. */
+/* Combines the changes of all processes in the directory, by adding differences: no two processes have changed the same
+ * record.  Collective. */
 static void share(void) {
   int64_t* now = (int64_t*)directory;
   const int64_t* old = (const int64_t*)before;
@@ -144,7 +146,7 @@ static void share(void) {
   memcpy(before, directory, sizeof *directory * (size_t)records);
 }
 
-/* Writes all records for the first time, each process some of them. */
+/* Writes the first version of all records; each process writes some of them.  Collective. */
 static void create(void) {
   for (int64_t number = me; number < records; number += processes) {
     empty(&record, number);
@@ -155,9 +157,10 @@ static void create(void) {
   share();
 }
 
-/* Updates every record once; adds what this process read, and the seconds that it took. */
+/* Updates every record once; adds the bytes that this process has read, and the seconds of reading them. */
 static void iterate(int iteration, double* volume, double* seconds) {
-  /* Each step leads to another record as long as it has no divisor in common with their number. */
+  /* Tasks visit the records with a stride.  They reach each record once if the stride and the number of records have no
+   * common divisor; 61 is a prime. */
   const int64_t stride = records % 61 != 0 ? 61 : 1;
   for (int64_t task; (task = take(1 + iteration, 1)) < records;) {
     const int64_t number = task * stride % records;
@@ -170,7 +173,7 @@ static void iterate(int iteration, double* volume, double* seconds) {
   share();
 }
 
-/* Compares all records with what their updates make; returns how many updates they are. */
+/* Compares all records with the expected results of their updates; returns the total number of updates.  Collective. */
 static int64_t updates_in_records(void) {
   int64_t updates = 0;
   for (int64_t number = me; number < records; number += processes) {
@@ -189,7 +192,7 @@ int main(int argc, char** argv) {
   double spent[2] = {0, 0};
   int64_t *numbers, updates, moved = 0;
   int level;
-  /* The processes that have the disks serve the others from a thread. */
+  /* Processes serve their disks to others from a thread, which calls MPI too. */
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
@@ -199,7 +202,7 @@ int main(int argc, char** argv) {
   if (records < 1 || records > INT32_MAX / NUMBERS || iterations < 1 || iterations > 1000)
     fail("number of records", records, "or of iterations is out of range");
 
-  /* The first counter tells where the file ends, the others the next task of each iteration. */
+  /* Counter 0 is the end of the file; the others are the next tasks of the iterations. */
   MPI_Win_allocate(me == 0 ? (1 + iterations) * (MPI_Aint)sizeof *numbers : 0, sizeof *numbers, MPI_INFO_NULL,
                    MPI_COMM_WORLD, &numbers, &counters);
   for (int64_t i = 0; me == 0 && i <= iterations; ++i) numbers[i] = 0;
@@ -211,7 +214,7 @@ int main(int argc, char** argv) {
   packed = malloc(max_compressed);
   if (directory == NULL || before == NULL || packed == NULL) fail("memory for records", records, "is not there");
 
-  /* No limit, an expected size, and the size of a usual request. */
+  /* No maximum size, the expected size, and the size of a typical request. */
   check(SF_Create(name, -1, 45e3 * (double)records, 30e3, &file), "file", 0);
   create();
   int64_t* slots = malloc(sizeof *slots * (size_t)records);

@@ -1,8 +1,8 @@
-"""Records that are kept compressed on the disks of all ranks, and updated by whichever rank is free.
+"""Records are stored compressed on the disks of all ranks, and each is updated by the next free rank.
 
-The way in which COLUMBUS, a program for multireference configuration interaction, keeps what does not fit into
-memory: Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 5. A rank draws a task, reads the record that
-belongs to it, uncompresses, updates and compresses it, and writes it back; it may need more bytes then, or fewer.
+This is how COLUMBUS, a program for multireference configuration interaction, stores data that does not fit into
+memory: Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 5. A rank takes a task, reads the record that
+belongs to it, decompresses, updates and compresses it, and writes it back; its size may change.
 
     mpiexec -n 4 python columbus.py [RECORDS [ITERATIONS [FILE]]]
 """
@@ -18,21 +18,21 @@ from mpi4py import MPI
 
 from plait import shared
 
-COEFFICIENTS = 7000  # of a record; about 30 KB when they are compressed
-SPARE = 1.25  # of a record's size at first: how much it may grow until it has to move
+COEFFICIENTS = 7000  # coefficients of a record; about 30 KB after compression
+SPARE = 1.25  # the factor by which a record may grow before it has to move
 
 # The columns of the directory.
-OFFSET, SIZE, ROOM, VERSION = range(4)
+OFFSET, SIZE, CAPACITY, VERSION = range(4)
 
 Values = npt.NDArray[np.float64]
 Directory = npt.NDArray[np.int64]
 
 
 class Counters:
-    """Numbers that any rank takes from at any time; none is given twice."""
+    """Counters that any rank can increment at any time; no two ranks get the same value."""
 
     def __init__(self, count: int, comm: MPI.Intracomm) -> None:
-        """Begin all of them at zero, in the memory of rank 0."""
+        """Set all counters to zero, in the memory of rank 0."""
         self.window = MPI.Win.Allocate(8 * count if comm.rank == 0 else 0, 8, comm=comm)
         if comm.rank == 0:
             self.window.tomemory()[:] = bytes(8 * count)
@@ -40,33 +40,33 @@ class Counters:
         self.window.Lock_all()
 
     def take(self, which: int, amount: int = 1) -> int:
-        """Add to a counter, and return what it was before."""
+        """Add to a counter, and return its previous value."""
         before = np.empty(1, np.int64)
         self.window.Fetch_and_op(np.array([amount]), before, 0, which)
         self.window.Flush(0)
         return int(before[0])
 
     def free(self) -> None:
-        """End them, on all ranks together."""
+        """Free the counters.  Collective."""
         self.window.Unlock_all()
         self.window.Free()
 
 
 def update(values: Values, record: int, version: int) -> Values:
-    """The next version of a record: contributions are added, and other coefficients are dropped as too small."""
+    """Return the next version of a record: some coefficients get contributions, the others are dropped as too small."""
     random = np.random.default_rng((record, version))
-    kept = random.random(values.size) < random.uniform(0.3, 0.7)
-    return np.where(kept, values + random.standard_normal(values.size), 0.0)
+    nonzero = random.random(values.size) < random.uniform(0.3, 0.7)
+    return np.where(nonzero, values + random.standard_normal(values.size), 0.0)
 
 
 def pack(record: int, version: int, values: Values) -> bytes:
-    """The bytes of a record: compressed; in front its number, its version and a checksum."""
+    """Return the compressed bytes of a record: its number, its version, a checksum and its coefficients."""
     head = np.array([record, version, zlib.crc32(values.tobytes())])
     return zlib.compress(head.tobytes() + values.tobytes(), 1)
 
 
 def unpack(data: npt.NDArray[np.uint8], record: int, version: int) -> Values:
-    """The coefficients of a record, which must be the one and the version that the directory tells."""
+    """Return the coefficients of a record, after checking that it has the expected number and version."""
     raw = zlib.decompress(data.data)
     head, values = np.frombuffer(raw, np.int64, 3), np.frombuffer(raw, np.float64, offset=24)
     if head.tolist() != [record, version, zlib.crc32(values.tobytes())]:
@@ -75,14 +75,14 @@ def unpack(data: npt.NDArray[np.uint8], record: int, version: int) -> Values:
 
 
 def share(directory: Directory, before: Directory, comm: MPI.Intracomm) -> None:
-    """Tell all ranks what each of them has changed.  No two have changed the same record."""
+    """Combine the changes of all ranks by adding differences: no two ranks have changed the same record."""
     changes = directory - before
     comm.Allreduce(MPI.IN_PLACE, changes)
     directory[:] = before + changes
 
 
 def create(file: shared.SharedFile, directory: Directory, counters: Counters, comm: MPI.Intracomm) -> None:
-    """Write all records for the first time, each rank some of them."""
+    """Write the first version of all records; each rank writes some of them."""
     before = directory.copy()
     for record in range(comm.rank, len(directory), comm.size):
         data = pack(record, 0, update(np.zeros(COEFFICIENTS), record, 0))
@@ -95,7 +95,7 @@ def create(file: shared.SharedFile, directory: Directory, counters: Counters, co
 def iterate(
     iteration: int, file: shared.SharedFile, directory: Directory, counters: Counters, comm: MPI.Intracomm
 ) -> tuple[int, float]:
-    """Update every record once; return how many bytes this rank read, and the seconds that it spent reading."""
+    """Update every record once; return the bytes that this rank has read, and the seconds of reading them."""
     order = np.random.default_rng(iteration).permutation(len(directory))
     before = directory.copy()
     volume, seconds = 0, 0.0
@@ -109,7 +109,7 @@ def iterate(
 
         data = pack(record, version + 1, update(unpack(data, record, version), record, version + 1))
         if len(data) > capacity:
-            # It has outgrown its slot and moves to the end, which the first counter tells.
+            # The record has outgrown its slot and moves to the end of the file, which is counter 0.
             capacity = int(SPARE * len(data))
             offset = counters.take(0, capacity)
         file.write(offset, data)
@@ -119,7 +119,7 @@ def iterate(
 
 
 def updates_in(file: shared.SharedFile, directory: Directory, comm: MPI.Intracomm) -> int:
-    """How often the records say that they were updated; each one is compared with what these updates must make."""
+    """Compare all records with the expected results of their updates; return the total number of updates."""
     updates = 0
     for record in range(comm.rank, len(directory), comm.size):
         offset, size, _, version = directory[record].tolist()
@@ -133,18 +133,18 @@ def updates_in(file: shared.SharedFile, directory: Directory, comm: MPI.Intracom
 
 
 def main(records: int, iterations: int, path: str) -> None:
-    """Make the records, update each of them in each iteration, and see whether all updates are there."""
+    """Make the records, update each of them in each iteration, and check that no update is missing."""
     comm = MPI.COMM_WORLD
     counters = Counters(1 + iterations, comm)
     directory = np.zeros((records, 4), np.int64)
-    # Not persistent: the disks are free again when the program ends.
+    # The file is not persistent: its space on the disks is freed when the program ends.
     with shared.open(path, "w", comm=comm, request=30_000, place="striped") as file:
         try:
             create(file, directory, counters, comm)
             offsets = directory[:, OFFSET].copy()
             spent = [iterate(iteration, file, directory, counters, comm) for iteration in range(iterations)]
             updates = updates_in(file, directory, comm)
-        except Exception:  # the other ranks wait elsewhere, and would not hear of it
+        except Exception:  # the other ranks would wait forever
             traceback.print_exc()
             comm.Abort(1)
     counters.free()

@@ -1,4 +1,4 @@
-"""Draws the steps of a pipe while the program that writes them goes on.
+"""Draws the steps of a pipe while the program that writes them runs.
 
 python plot_pipe.py pipe:field
 python plot_pipe.py pipe:field --save pictures
@@ -21,33 +21,35 @@ Array = npt.NDArray[Any]
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         description="Draw each step of a pipe in a window: an array of two dimensions as a picture, of one as a curve.",
-        epilog="Where there is no display, pictures go to the folder of --save, or to one that is called pictures. It "
-        "ends when the writer closes the pipe, the window is closed, or Ctrl-C is pressed. The writer then waits for "
-        "another reader, or goes on at once if it was told drop=oldest.",
+        epilog="Without a display, pictures are written to the folder of --save, or to the folder 'pictures'. The "
+        "program ends when the writer closes the pipe, the window is closed, or Ctrl-C is pressed. The writer then "
+        "waits for another reader, or goes on at once if its pipe has the option drop=oldest.",
     )
     parser.add_argument("name", nargs="?", default="pipe:field", help="the pipe (default: %(default)s)")
-    parser.add_argument("--save", metavar="FOLDER", type=Path, help="no window: write step-00000.png and so on there")
+    parser.add_argument(
+        "--save", metavar="FOLDER", type=Path, help="open no window; write step-00000.png, … to this folder"
+    )
     parser.add_argument("--variable", default="data", help="which array of each step (default: %(default)s)")
     parser.add_argument(
         "--range",
         nargs=2,
         type=float,
         metavar=("LOW", "HIGH"),
-        help="values of the first and the last colour (default: the least and the greatest so far)",
+        help="values of the first and the last colour (default: the smallest and the largest so far)",
     )
     parser.add_argument("--colours", default="viridis", help="a colour map of matplotlib (default: %(default)s)")
-    parser.add_argument("--points", type=int, default=1000, help="at most so many a dimension (default: %(default)s)")
+    parser.add_argument("--points", type=int, default=1000, help="maximum points per dimension (default: %(default)s)")
     return parser.parse_args()
 
 
 class Picture:
-    """One figure, which each step changes."""
+    """A figure that is redrawn with each step."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        """Make it, still empty."""
+        """Make an empty figure."""
         self.options = options
         self.figure, self.axes = plt.subplots(layout="constrained")
         self.drawn: Any = None
@@ -56,7 +58,7 @@ class Picture:
         self.low, self.high = options.range or (math.inf, -math.inf)
 
     def rejection(self, array: Array) -> str | None:
-        """Why an array cannot be drawn, or nothing."""
+        """Return why an array cannot be drawn; None if it can."""
         if array.ndim not in (1, 2) or 0 in array.shape:
             return f"an array of the shape {array.shape} cannot be drawn; it takes 1 or 2 dimensions"
         if array.dtype.kind not in "biufc":
@@ -65,8 +67,8 @@ class Picture:
 
     def show(self, step: plait.Step, array: Array) -> None:
         """Draw a step."""
-        every = tuple(slice(None, None, math.ceil(size / self.options.points)) for size in array.shape)
-        points = np.abs(array[every]) if array.dtype.kind == "c" else array[every].astype(float)
+        thinned = tuple(slice(None, None, math.ceil(size / self.options.points)) for size in array.shape)
+        points = np.abs(array[thinned]) if array.dtype.kind == "c" else array[thinned].astype(float)
         if not self.options.range and np.isfinite(points).any():
             finite = points[np.isfinite(points)]
             self.low, self.high = min(self.low, finite.min()), max(self.high, finite.max())
@@ -85,7 +87,7 @@ class Picture:
         self.axes.set_title(", ".join([f"step {step.number}", *values]))
 
     def begin(self, shape: tuple[int, ...], points: Array) -> Any:
-        """Draw what stays. The axes count the indices of the array."""
+        """Draw the first step and the parts that remain, and return the picture or curve. Axes are array indices."""
         if points.ndim == 2:
             edges = (-0.5, shape[1] - 0.5, shape[0] - 0.5, -0.5)
             self.drawn = self.axes.imshow(points, cmap=self.options.colours, extent=edges, interpolation="nearest")
@@ -97,7 +99,7 @@ class Picture:
         return self.drawn
 
     def rescale(self, low: float, high: float) -> None:
-        """Let the colours, or the height of the axis, stand for these values."""
+        """Set the range of values that the colours, or the vertical axis, cover."""
         if self.axes.get_images():
             self.drawn.set_clim(low, high)
         else:
@@ -105,13 +107,13 @@ class Picture:
             self.axes.set_ylim(low - margin, high + margin)
 
     def is_shown(self) -> bool:
-        """Let the window work; whether it is still there."""
+        """Process the events of the window; return True if it is still open."""
         plt.pause(0.001)
         return bool(plt.fignum_exists(self.figure.number))
 
 
 def draw(options: argparse.Namespace, folder: Path | None) -> tuple[int, str | None]:
-    """Draw the steps that come; returns how many, and why the next one cannot be drawn."""
+    """Draw the steps of the pipe; return their number, and why the next step cannot be drawn, or None."""
     steps = 0
     picture = Picture(options)
     with plait.open(options.name) as file:
@@ -127,12 +129,12 @@ def draw(options: argparse.Namespace, folder: Path | None) -> tuple[int, str | N
                 elif not picture.is_shown():
                     break
         except KeyboardInterrupt:
-            pass  # the pipe is closed as at its end, so that the writer does not take it for an error
+            pass  # close the pipe as usual, so that the writer gets no error
     return steps, None
 
 
 def main() -> None:
-    """Draw until nothing more comes."""
+    """Draw all steps."""
     options = arguments()
     folder = options.save
     if folder:
@@ -149,7 +151,7 @@ def main() -> None:
         sys.exit(f"{options.name}: {why}")
     print(f"{steps} steps of {options.name}" + (f": pictures in {folder}" if folder else ""))
     if not folder and steps:
-        plt.show()  # the last step stays until its window is closed
+        plt.show()  # shows the last step until the window is closed
 
 
 if __name__ == "__main__":

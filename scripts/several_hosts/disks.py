@@ -1,8 +1,8 @@
-"""Each host's disk: a folder, or a file system of its own on a loop device, whose rate the kernel limits.
+"""Each host's disk: a folder, or a separate file system on a loop device, whose rate the kernel limits.
 
-The limit is that of the block device: it applies to all data that reaches it or is read from it, by any program,
-directly or through the page cache.  Data in the page cache is read without a limit, as from a real disk.  Writes into
-the page cache may run ahead of a limited disk by at most `DIRTY_BYTES`.
+The limit applies to the block device, that is, to all data that any program writes to it or reads from it, directly or
+through the page cache.  As with a real disk, data in the page cache is read without a limit.  Writes into the page
+cache may run ahead of a limited disk by at most `DIRTY_BYTES`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DIRTY_BYTES = 16 << 20
 
 
 def run(*command: str | Path) -> str:
-    """Runs a tool of the system; the error has the tool's message."""
+    """Runs a system tool and returns its output.  errors  RuntimeError: the tool fails; the error has its message"""
     done = subprocess.run(
         [str(word) for word in command], env=environment(), capture_output=True, text=True, check=False
     )
@@ -46,7 +46,8 @@ def mount(spec: Spec, state: Path, folder: Path) -> None:
     image = folder.with_suffix(".ext4")
     with image.open("wb") as file:
         file.truncate(spec.disk_size or UNBOUNDED_SIZE)
-    # The file system itself writes nothing: it has no journal, and no tables that are filled later.
+    # Without a journal and lazily initialized tables the file system writes nothing on its own behalf, which would
+    # consume a part of the limited rate.
     run(
         "mkfs.ext4",
         "-q",
@@ -68,12 +69,15 @@ def mount(spec: Spec, state: Path, folder: Path) -> None:
 
 
 def limit(state: Path, device: str, rate: int) -> None:
-    """Limits reads and writes of a device for the whole machine: the rule of the root group also covers write-back."""
+    """Limits reads and writes of a device for the whole machine.
+
+    The rules are set in the root group, because the kernel's write-back belongs to that group.
+    """
     for way in ("read", "write"):
         change(state, BLKIO / f"blkio.throttle.{way}_bps_device", f"{device} {rate}", f"{device} 0")
     cache = Path("/sys/class/bdi") / device
     if (cache / "max_bytes").exists():  # Linux 6.2
-        # Writing the bound in percent sets the one in bytes too.
+        # undo() restores max_ratio, the bound in percent: writing it also resets max_bytes, the bound in bytes.
         note(state, cache / "max_ratio", (cache / "max_ratio").read_text(encoding="utf-8").strip())
         change(state, cache / "strict_limit", "1", (cache / "strict_limit").read_text(encoding="utf-8").strip())
         (cache / "max_bytes").write_text(str(DIRTY_BYTES), encoding="utf-8")

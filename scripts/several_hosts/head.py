@@ -1,7 +1,7 @@
-"""The head of the hosts: process 1 of namespaces of its own, which makes the others and runs the command.
+"""The head of the hosts: a process in new namespaces, which makes the hosts and runs the command.
 
-All objects that it makes end with it, however it ends: the kernel kills the processes of a process namespace with its
-process 1, and removes networks and mounts without processes.
+The head is process 1 of its process namespace.  All objects that it makes end with it, even if it is killed: the kernel
+kills all processes of a process namespace with process 1, and removes networks and mounts without processes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ PACKAGE = Path(__file__).parent
 
 
 def main(state: Path, leash: int) -> int:
-    """Makes the hosts, runs the command and returns its status; ends when the pipe `leash` has no writer any more."""
+    """Makes the hosts, runs the command and returns its status; ends when the last writer of the pipe `leash` ends."""
     threading.Thread(target=end_with, args=(leash,), daemon=True).start()
     spec = Spec.load(state / "spec.json")
-    name_everyone(spec, state)
+    write_names(spec, state)
     folders = make_disks(spec, state)
     run("/bin/sh", "-euc", links.NO_VERSION_6)
     hosts = [start(name, folder, spec, state) for name, folder in zip(spec.names(), folders, strict=True)]
@@ -48,13 +48,13 @@ def main(state: Path, leash: int) -> int:
 
 
 def end_with(leash: int) -> None:
-    """Ends this process, and with it all hosts, when the process that started it has ended."""
+    """Ends this process, and thereby all hosts, when the process that started it has ended."""
     os.read(leash, 1)
     os._exit(128 + signal.SIGTERM)
 
 
-def name_everyone(spec: Spec, state: Path) -> None:
-    """Names for all addresses, in /etc/hosts of these namespaces."""
+def write_names(spec: Spec, state: Path) -> None:
+    """Gives all addresses names in the /etc/hosts of these namespaces."""
     socket.sethostname(HEAD)
     lines = ["127.0.0.1 localhost", f"{HEAD_ADDRESS} {HEAD}"]
     lines += [f"{spec.address(number)} {name}" for number, name in enumerate(spec.names())]
@@ -62,8 +62,8 @@ def name_everyone(spec: Spec, state: Path) -> None:
     run("mount", "--bind", state / "hosts", "/etc/hosts")
 
 
-def kept(spec: Spec, local: Path) -> list[Path]:
-    """Returns the folders below a local one that stay shared: those named, and those that every rank must reach."""
+def shared_below(spec: Spec, local: Path) -> list[Path]:
+    """Returns the folders below a local one that all hosts share: requested ones, and those that each rank needs."""
     needed = [Path.cwd(), PACKAGE.parent.parent, Path(sys.prefix), Path(sys.base_prefix)]
     below = {path.resolve() for path in [*map(Path, spec.shared), *needed] if path.resolve().is_relative_to(local)}
     return sorted(path for path in below if not any(path != other and path.is_relative_to(other) for other in below))
@@ -78,19 +78,19 @@ def start(name: str, folder: Path, spec: Spec, state: Path) -> Host:
         links.NO_VERSION_6,
     ]
     for number, local in enumerate(Path(path).resolve() for path in spec.local):
-        own = folder / str(number) if len(spec.local) > 1 else folder
-        own.mkdir(exist_ok=True)
-        own.chmod(0o1777)
-        for path in kept(spec, local):
+        target = folder / str(number) if len(spec.local) > 1 else folder
+        target.mkdir(exist_ok=True)
+        target.chmod(0o1777)
+        for path in shared_below(spec, local):
             if path == local:
                 raise RuntimeError(f"{local} cannot be each host's own: every rank must reach it")
-            inner = own / path.relative_to(local)
+            inner = target / path.relative_to(local)
             inner.mkdir(parents=True)
             lines.append(f"mount --bind {shlex.quote(str(path))} {shlex.quote(str(inner))}")
-        lines.append(f"mount --rbind {shlex.quote(str(own))} {shlex.quote(str(local))}")
-    # No host can access another host's disk through the folder that holds all of them.
+        lines.append(f"mount --rbind {shlex.quote(str(target))} {shlex.quote(str(local))}")
+    # Hides the folder of all disks, so that no host can access another host's disk.
     lines.append(f"! test -d {disks} || mount -t tmpfs -o ro,size=4k tmpfs {disks}")
-    # Processes whose parents have ended are reaped at once, as by any host's process 1.
+    # Ignoring SIGCHLD makes the kernel reap orphaned processes at once, which is a task of process 1.
     lines += ["echo ready", "trap '' CHLD", "exec cat"]
     return subprocess.Popen(
         [*new_namespaces(), "/bin/sh", "-euc", "\n".join(lines)],
@@ -107,7 +107,7 @@ def write_tools(spec: Spec, state: Path, pids: list[int]) -> None:
     kinds = " ".join(f"--{kind}=/proc/$pid/ns/{kind}" for kind in ("net", "uts", "ipc"))
     tools = state / "bin"
     tools.mkdir()
-    # The arguments are those of ssh: options, a host, and words that form one line for a shell.
+    # on-host takes the arguments of ssh: options, a host, and words that are joined to a command line for a shell.
     on_host = f"""#!/bin/sh
 while case "${{1-}}" in -*) true ;; *) false ;; esac; do shift; done
 host="${{1:?name a host, and a command to run there}}"
@@ -130,7 +130,7 @@ exec nsenter {kinds} --mount=/proc/$pid/ns/mnt --pid=/proc/$pid/ns/pid_for_child
 def run_command(spec: Spec, state: Path) -> int:
     """Runs the command on the head and returns its status."""
     tools = state / "bin"
-    words = {
+    variables = {
         **environment(),
         "PATH": f"{tools}{os.pathsep}{environment()['PATH']}",
         "PLAIT_MPIEXEC": str(tools / "mpiexec"),
@@ -138,10 +138,10 @@ def run_command(spec: Spec, state: Path) -> int:
         "PLAIT_HOSTS_LOCAL": os.pathsep.join(spec.local),
     }
     try:
-        process = subprocess.Popen(spec.command, env=words)
+        process = subprocess.Popen(spec.command, env=variables)
     except OSError as error:
         print(f"hosts: {spec.command[0]}: {error.strerror}", file=sys.stderr)
         return 127
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal signals the command too, which ends in its own way
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal also signals the command, which decides how to end
     status = process.wait()
     return status if status >= 0 else 128 - status

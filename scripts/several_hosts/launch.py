@@ -1,4 +1,4 @@
-"""The hosts' `mpiexec`: runs the MPI's own launcher with the hosts of the ranks."""
+"""The hosts' `mpiexec`: runs the launcher of the MPI library with the hosts of the ranks as arguments."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ COUNTS = ("-n", "-np", "--n", "--np")
 
 
 def find_launcher() -> str:
-    """Returns the launcher named by PLAIT_MPIEXEC, else that of this Python environment or of the path, or ""."""
+    """Returns the launcher that PLAIT_MPIEXEC names, or else the one of this Python environment or on the path.
+
+    Returns "" if there is none.
+    """
     if named := os.environ.get("PLAIT_MPIEXEC"):
         return shutil.which(named) or ""
-    own = [Path(sys.executable).parent, Path(sys.prefix) / "bin", CHECKOUT / ".plait/env/bin"]
-    path = os.pathsep.join([*map(str, own), os.environ.get("PATH", "")])
+    folders = [Path(sys.executable).parent, Path(sys.prefix) / "bin", CHECKOUT / ".plait/env/bin"]
+    path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", "")])
     return shutil.which("mpiexec", path=path) or shutil.which("mpirun", path=path) or ""
 
 
@@ -36,7 +39,7 @@ def missing_for_launcher(launcher: str) -> str | None:
 
 
 def ranks_in(arguments: list[str]) -> int:
-    """Returns the number of ranks in the arguments, over all parts of a job of several programs; 0 if not given."""
+    """Returns the total number of ranks in the arguments, which may start several programs; 0 if they state none."""
     return sum(int(number) for option, number in itertools.pairwise(arguments) if option in COUNTS and number.isdigit())
 
 
@@ -47,7 +50,7 @@ def placed(spec: Spec, ranks: int) -> list[str]:
 
 
 def main(state: Path, arguments: list[str]) -> NoReturn:
-    """Replaces this process by the launcher, with the hosts as arguments if ranks are requested."""
+    """Replaces this process by the launcher, with the hosts as arguments if the arguments request ranks."""
     spec = Spec.load(state / "spec.json")
     more: list[str] = []
     ranks = ranks_in(arguments)

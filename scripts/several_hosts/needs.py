@@ -1,4 +1,4 @@
-"""The capabilities of this machine, and what is missing."""
+"""Checks which kinds of hosts this machine supports, and states what is missing for the others."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def find(tool: str) -> str | None:
 
 
 def new_namespaces() -> list[str]:
-    """Returns the words that start a command in namespaces of its own, as their process 1."""
+    """Returns the words before a command that start it as process 1 of new namespaces."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     kinds = ["--net", "--mount", "--uts", "--ipc", "--pid"]
     return ["unshare", *user, *kinds, "--fork", "--kill-child", "--mount-proc"]
 
 
-def tried(script: str) -> str | None:
-    """Returns why a shell script fails in namespaces of its own; None if it succeeds."""
-    done = subprocess.run(
+def find_failure(script: str) -> str | None:
+    """Returns why a shell script fails in new namespaces; None if it succeeds."""
+    result = subprocess.run(
         [*new_namespaces(), "/bin/sh", "-euc", script],
         env=environment(),
         stdin=subprocess.DEVNULL,
@@ -46,40 +46,42 @@ def tried(script: str) -> str | None:
         text=True,
         check=False,
     )
-    return None if done.returncode == 0 else (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+    if result.returncode == 0:
+        return None
+    return (result.stderr.strip().splitlines() or [f"status {result.returncode}"])[-1]
 
 
 def missing_for_hosts() -> str | None:
-    """Returns why there can be no hosts here, and what to do; None if there can."""
+    """Returns why this machine cannot make hosts, and what to do about it; None if it can."""
     missing = sorted({package for tool, package in TOOLS.items() if find(tool) is None})
     if missing:
         return f"programs are missing; install (Debian's packages): {' '.join(missing)}"
-    reason = tried(
+    reason = find_failure(
         "ip link add name br0 type bridge; ip link add v0 type veth peer name v1; mount -t tmpfs tmpfs /dev/shm"
     )
     if reason is None:
         return None
-    who = "" if os.geteuid() == 0 else " for this user (the superuser may be allowed it)"
-    return f"this machine allows no network namespaces{who}: {reason}"
+    user = "" if os.geteuid() == 0 else " for this user (the superuser may be allowed it)"
+    return f"this machine allows no network namespaces{user}: {reason}"
 
 
 def missing_for_links() -> str | None:
-    """Returns why links cannot have a limited rate, or None."""
-    reason = tried(
+    """Returns why links cannot have a limited rate; None if they can."""
+    reason = find_failure(
         "ip link add v0 type veth peer name v1; tc qdisc add dev v0 root tbf rate 1mbit burst 16k latency 9ms"
     )
     return reason and f"the kernel has no token bucket (tc tbf): {reason}"
 
 
 def missing_for_delays() -> str | None:
-    """Returns why packets cannot be delayed, or None."""
+    """Returns why packets cannot be delayed; None if they can."""
     if os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return None
     return "they need /dev/net/tun, which this user cannot open"
 
 
 def missing_for_disks(limited: bool) -> str | None:
-    """Returns why hosts cannot have disks of their own sizes, or of limited rates, or None."""
+    """Returns why hosts cannot have disks of a given size, or with `limited` of a limited rate; None if they can."""
     if os.geteuid() != 0:
         return "they need loop devices, which only the superuser may make"
     if find("mkfs.ext4") is None:

@@ -1,4 +1,4 @@
-"""The requested hosts: the options of scripts/hosts.py as one value, and the units in which they are written."""
+"""The requested hosts: the options of scripts/hosts.py as one value, and the units of those options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 MAX_HOSTS = 32
-ADDRESSES = "10.77.0"  # of the private networks; it exists inside of the namespaces only
+ADDRESSES = "10.77.0"  # prefix of the private network, which exists only inside the namespaces
 HEAD = "head"
 HEAD_ADDRESS = f"{ADDRESSES}.254"
 LOCAL = "/var/tmp"
@@ -21,21 +21,21 @@ class Spec:
 
     hosts: int = 2
     link: int = 0
-    """bits a second of each host's link, each way; 0 does not limit it"""
+    """rate of each host's link in each direction, in bits a second; 0 does not limit it"""
     delay: float = 0.0
     """seconds that a packet takes from one host to another"""
     disk: int = 0
-    """bytes a second that each host's disk reads, and writes; 0 does not limit it"""
+    """rate of each host's disk for reads and for writes, in bytes a second; 0 does not limit it"""
     disk_size: int = 0
-    """bytes of each host's disk; 0: a folder without a bound of its own, or 1 GiB where `disk` is limited"""
+    """size of each host's disk in bytes; 0 means a folder without a bound, or 1 GiB if `disk` is limited"""
     local: list[str] = field(default_factory=lambda: [LOCAL])
-    """folders of which each host has its own"""
+    """folders that are on each host's own disk"""
     shared: list[str] = field(default_factory=list)
-    """folders that stay the same for all, also below one of `local`"""
+    """folders that all hosts share, even if they are below one of `local`"""
     place: str = "block"
     """how ranks are distributed over hosts: block or cyclic"""
     launcher: str = ""
-    """the MPI's own launcher, empty where there is none"""
+    """the launcher of the MPI library; empty if there is none"""
     command: list[str] = field(default_factory=list)
 
     def names(self) -> list[str]:
@@ -65,14 +65,14 @@ def _scaled(text: str, units: dict[str, int] | dict[str, float], endings: tuple[
     bare = text.strip().lower()
     for ending in endings:
         bare = bare.removesuffix(ending)
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", bare)
-    if found is None or found[2] not in units or float(found[1]) <= 0:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", bare)
+    if match is None or match[2] not in units or float(match[1]) <= 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not {expected}")
-    return float(found[1]) * units[found[2]]
+    return float(match[1]) * units[match[2]]
 
 
 def size(text: str) -> int:
-    """Bytes, from a size such as 64MB or 1GiB."""
+    """Returns bytes, from a size such as 64MB or 1GiB."""
     return int(_scaled(text, BYTES, ("b",), "a size such as 64MB or 1GiB"))
 
 
@@ -82,10 +82,10 @@ def disk_rate(text: str) -> int:
 
 
 def link_rate(text: str) -> int:
-    """Bits a second, from a rate such as 100mbit or 1gbit."""
+    """Returns bits per second, from a rate such as 100mbit or 1gbit."""
     return int(_scaled(text, BITS, (), "a link's rate such as 100mbit or 1gbit"))
 
 
 def seconds(text: str) -> float:
-    """Seconds, from a time such as 100us or 2ms."""
+    """Returns seconds, from a time such as 100us or 2ms."""
     return _scaled(text, SECONDS, (), "a time such as 100us or 2ms")

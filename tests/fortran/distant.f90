@@ -13,7 +13,7 @@ program distant
 
 contains
 
-  ! Each rank has the position `rank` in each file.
+  ! Rank r writes and reads the r-th block of each file.
   subroutine everywhere
     integer, parameter :: count = 30000, parts = 6
     type(plait_dio) :: dio
@@ -36,7 +36,7 @@ contains
       call plait_dio_sync(dio, server, request)
       call plait_dio_wait(request)
     end do
-    call plait_dio_wait(request)   ! of nothing
+    call plait_dio_wait(request)   ! the request has already ended
     call together
     do server = 0, comm%size - 1
       call expect(plait_dio_size(dio, server) == bytes*comm%size, 'size')
@@ -51,7 +51,7 @@ contains
       end do
       call plait_dio_waitall(requests)
       call expect(all(found == values(writer, server)), 'what was read')
-      call plait_dio_waitall(requests)   ! of nothing
+      call plait_dio_waitall(requests)   ! the requests have already ended
     end do
     call together
     call plait_dio_resize(dio, 100, comm%rank)
@@ -59,10 +59,10 @@ contains
     call plait_dio_resize(dio, 96_int64, comm%rank)
     call plait_dio_sync(dio, comm%rank)
     call plait_dio_close(dio)
-    call plait_dio_close(dio)   ! nothing
+    call plait_dio_close(dio)   ! closing again has no effect
   end subroutine
 
-  ! What `writer` writes onto the disk of `server`.
+  ! The values that `writer` writes onto the disk of `server`.
   function values(writer, server)
     integer, intent(in) :: writer, server
     real(real64) :: values(30000)
@@ -101,7 +101,7 @@ contains
     call plait_dio_close(none)
   end subroutine
 
-  ! Any type and number of dimensions, into the bytes of the file in the order of the array.
+  ! Arrays of any type and number of dimensions; their bytes are stored in array element order.
   subroutine kinds
     type(plait_dio) :: dio
     complex(real32) :: field(2, 2, 2), again(8)
@@ -194,7 +194,7 @@ contains
     call expect(all(bytes(1:100) == 7), 'a section')
   end subroutine
 
-  ! Returns when all ranks have come: opening and closing is collective.
+  ! A barrier: opening and closing a file is collective.
   subroutine together
     type(plait_dio) :: nothing
     call plait_dio_open(nothing, '', 'r', comm)

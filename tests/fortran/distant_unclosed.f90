@@ -1,4 +1,5 @@
-! Distant files that nobody closes: temporary ones are gone when MPI is finalised, and nobody waits for anybody.
+! Distant files that the program does not close: temporary ones are removed when MPI is finalised, and no rank waits for
+! another.
 program distant_unclosed
   use plait
   use, intrinsic :: iso_fortran_env, only: int64
@@ -16,5 +17,5 @@ program distant_unclosed
   call plait_dio_write(kept, 0, numbers, comm%size - 1 - comm%rank, request)
   call plait_dio_write(own, 0, numbers, 0)
   call plait_dio_wait(request)
-  if (comm%rank == 0) call plait_dio_close(kept)   ! the others leave, and this fails
+  if (comm%rank == 0) call plait_dio_close(kept)   ! collective; fails, because the other ranks do not call it
 end program

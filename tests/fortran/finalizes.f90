@@ -1,4 +1,4 @@
-! Comes to its end while Plait still works in the background: an access is started, or a file is abandoned.
+! Ends while Plait still works in the background, after starting an access or abandoning a file.
 program finalizes
   use plait
   use, intrinsic :: iso_fortran_env, only: int64, real64

@@ -29,7 +29,7 @@ program growth
   if (stat /= 1 .or. index(message, 'shape must be integers of 8 to 64 bits') == 0) error stop 'a real shape was taken'
   if (any(file%shape() /= [6, 5])) error stop 'an error changed the shape'
   call plait_close(file)
-  ! growth.h5 has a dataset of 3 columns, of which any number may follow.
+  ! growth.h5 has a dataset of 3 columns, whose number is unlimited.
   call plait_open(file, 'growth.h5::/v', 'a', comm)
   block = 7
   call plait_append(file, layout, block, 2)

@@ -1,4 +1,4 @@
-! Arguments of odd kinds, handles that are used twice and arrays that are not there: a status on every rank.
+! Arguments of various integer kinds, handles that are used twice and unallocated arrays: a status on every rank.
 program handles
   use plait
   use, intrinsic :: iso_fortran_env, only: int8, int16, int64
@@ -40,7 +40,7 @@ program handles
   array = 0
   call plait_read(file, part, array(1:1), first=[3_int16], count=[int(comm%size, int8)], stat=stat)
   call expect(stat == 0 .and. array(1) == 3 + comm%rank, 'a region of int16')
-  if (comm%rank == comm%size - 1) then   ! the others hear of it
+  if (comm%rank == comm%size - 1) then   ! one rank's mistake must fail the call on all ranks
     call plait_read(file, part, array(1:1), first=[3.0], count=[comm%size], stat=stat, errmsg=text)
   else
     call plait_read(file, part, array(1:1), first=[3], count=[comm%size], stat=stat, errmsg=text)
@@ -106,7 +106,7 @@ program handles
   call expect(stat == 1, 'the shape of a layout that was freed')
   call layout_copy%free(stat, text)
   call expect(stat == 1 .and. index(text, 'ended already') > 0, 'freed twice')
-  call layout_copy%free(stat)   ! and is empty now
+  call layout_copy%free(stat)   ! the failed call has emptied the handle
   call expect(stat == 0, 'nothing freed')
   comm_copy = comm
   call comm%free(stat)

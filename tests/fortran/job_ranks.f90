@@ -1,4 +1,4 @@
-! The ranks of a job without MPI, in Fortran: each writes its rows of a 6 x 8 array.
+! The ranks of a job without MPI, in Fortran: each writes its columns of a 6 x 8 array.
 program ranks
   use plait
   implicit none

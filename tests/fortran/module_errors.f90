@@ -1,4 +1,4 @@
-! Mistakes through the module plait: a status and a message on every rank, and the program goes on.
+! Mistakes in calls of the module plait: every rank gets a status and a message, and the program goes on.
 program module_errors
   use plait
   implicit none
@@ -47,7 +47,7 @@ program module_errors
   call plait_open(file, 'again.bin', 'w', comm, shape=[12, 4], element_bytes=4)
   call plait_abandon(file, stat)
   call expect(stat == 0, 'abandoned')
-  call plait_close(file)   ! nobody asks
+  call plait_close(file)   ! has no effect
 contains
   subroutine expect(good, what)
     logical, intent(in) :: good

@@ -1,4 +1,4 @@
-! Either end of a pipe: `steps write NAME` or `steps read NAME`, on any number of ranks.
+! One end of a pipe: `steps write NAME` or `steps read NAME`, on any number of ranks.
 program steps
   use, intrinsic :: iso_fortran_env, only: int16, int32, int64, real32, real64
   use plait
@@ -55,7 +55,7 @@ contains
       call plait_put(file, 'half', 0.5_real32*step)
       call plait_put(file, 'time', 0.1_real64*step)
       call plait_put(file, 'name', 'rank 0  ')
-      if (comm%rank > 0) call plait_put(file, 'name', 'another rank')   ! those of rank 0 count
+      if (comm%rank > 0) call plait_put(file, 'name', 'another rank')   ! only the attributes of rank 0 count
       call plait_begin_step(file, more, stat)
       call expect(stat == 0 .and. more .and. plait_step_number(file) == step, 'plait_begin_step')
       call plait_begin_step(file, more, stat, text)
@@ -77,7 +77,7 @@ contains
       call plait_end_step(file, stat)
       call expect(stat == 0, 'plait_end_step')
     end do
-    call plait_write(file, rows, field, stat=stat)   ! a step without anything else
+    call plait_write(file, rows, field, stat=stat)   ! outside a step, a write is a step of its own
     call expect(stat == 0, 'a step of one write')
   end subroutine
 

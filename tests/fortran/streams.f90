@@ -1,4 +1,4 @@
-! Streams through the module plait: rank r writes r + 1 elements in the order of the ranks, rank 0 two more for all.
+! Streams through the module plait: rank r writes r + 1 elements in rank order, then all ranks write the same two.
 program streams
   use plait
   use, intrinsic :: iso_fortran_env, only: int64, real64

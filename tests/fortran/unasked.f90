@@ -1,4 +1,4 @@
-! Errors that nobody asks for, of one rank and of all, and files that nobody closes.
+! Errors of one rank and of all ranks whose status is not queried, and files that are not closed.
 program unasked
   use plait
   use, intrinsic :: iso_fortran_env, only: int64
@@ -17,11 +17,11 @@ program unasked
   call plait_stream_write(stream, two)
   if (comm%rank == 1) then
     call plait_stream_seek(stream, 4_int64)
-    call plait_stream_write(stream, two)   ! the end is near, and rank 1 says so
+    call plait_stream_write(stream, two)   ! past the end of the file: rank 1 reports the error
   end if
   call plait_stream_close(stream)
   call plait_parse(layout, '(block) onto (1)', [4])
-  call plait_write(whole, layout, two)   ! two elements instead of four: rank 0 says so
+  call plait_write(whole, layout, two)   ! two elements instead of four: rank 0 reports the error
   call plait_close(whole)
   call plait_open(old, 'whole.bin', 'r', comm, shape=[4], dtype='<f8')
   call plait_open(new, 'new.npy', 'w', comm, shape=[4], dtype='<f8')

@@ -10,8 +10,8 @@ namespace plait::fuzz {
 const std::vector<MessageKind>& received() {
   static const std::vector<MessageKind> kAll = [] {
     std::vector<MessageKind> all = received_encodings();
-    for (const MessageKind& one : received_by_pipes()) all.push_back(one);
-    for (const MessageKind& one : received_in_files()) all.push_back(one);
+    for (const MessageKind& kind : received_by_pipes()) all.push_back(kind);
+    for (const MessageKind& kind : received_in_files()) all.push_back(kind);
     return all;
   }();
   return kAll;

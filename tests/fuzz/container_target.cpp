@@ -53,7 +53,7 @@ std::vector<std::byte> read_header(store::Store& view, const Content& content) {
   return bytes;
 }
 
-/// What an error says; empty: there is none.
+/// Returns the message of the error that a call throws; empty if it throws none.
 template <typename Call>
 std::string catch_error(const Call& call) {
   try {
@@ -71,13 +71,13 @@ void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, 
     const Content& content = dataset->content();
     container::check_size(content, dataset->store()->size(), path, {}, format.traits().states_type);
     demand_of_file(content.data_offset >= 0 && content.bytes() >= content.data_offset, "an array of less than nothing");
-    // From here on damage can only be what was not looked at.
+    // Only the elements themselves can still be damaged; then both datasets must fail with the same error.
     const std::unique_ptr<container::Dataset> other = format.attach(content, file, path, dataset->encoded());
-    std::vector<std::byte> one;
-    std::vector<std::byte> two;
-    const std::string first = catch_error([&] { one = read_header(*dataset->store(), content); });
-    const std::string second = catch_error([&] { two = read_header(*other->store(), content); });
-    demand_of_file(first == second && one == two, "another rank reads something else");
+    std::vector<std::byte> bytes;
+    std::vector<std::byte> other_bytes;
+    const std::string error = catch_error([&] { bytes = read_header(*dataset->store(), content); });
+    const std::string other_error = catch_error([&] { other_bytes = read_header(*other->store(), content); });
+    demand_of_file(error == other_error && bytes == other_bytes, "another rank reads something else");
   });
 }
 
@@ -88,7 +88,7 @@ void run(const Format& format, std::string_view bytes) {
   std::vector<Member> members;
   const std::string error = catch_error([&] { members = format.open(file, name)->arrays(); });
   demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");
-  // Each takes some bytes of the header.
+  // Each array needs some bytes of the header.
   demand_of_file(members.size() <= bytes.size(), "more arrays than the bytes can hold");
   open_array(format, file, name);
   for (std::size_t i = 0; i < std::min(members.size(), kMaxOpen); ++i)
@@ -118,14 +118,14 @@ void run_zarr(std::string_view bytes) {
   const std::string name = "input.zarr/zarr.json";
   const std::string error = catch_error([&] {
     const bool group = is_group(bytes, name);
-    const Metadata found = parse_metadata(bytes, name);
+    const Metadata metadata = parse_metadata(bytes, name);
     (void)group;
-    std::int64_t all = found.chunk_bytes;
-    demand_of_file(found.grid.size() == found.type.shape.size() && found.chunk.size() == found.grid.size(),
+    std::int64_t total = metadata.chunk_bytes;
+    demand_of_file(metadata.grid.size() == metadata.type.shape.size() && metadata.chunk.size() == metadata.grid.size(),
                    "dimensions that differ");
-    for (const std::int64_t chunks : found.grid)
-      demand_of_file(chunks >= 0 && !__builtin_mul_overflow(all, chunks, &all), "more bytes than there are");
-    demand_of_file(static_cast<std::int64_t>(found.fill.size()) == found.type.element_bytes, "half an element");
+    for (const std::int64_t chunks : metadata.grid)
+      demand_of_file(chunks >= 0 && !__builtin_mul_overflow(total, chunks, &total), "more bytes than there are");
+    demand_of_file(static_cast<std::int64_t>(metadata.fill.size()) == metadata.type.element_bytes, "half an element");
   });
   demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");
 }
@@ -134,7 +134,7 @@ void run_zarr_chunk(std::string_view bytes) {
   if (bytes.empty()) return;
   constexpr std::size_t kChunk = 96;
   constexpr int kKinds = 5;
-  std::vector<std::byte> chunk(kChunk);  // what is written behind it is seen
+  std::vector<std::byte> chunk(kChunk);  // on the heap, so that the sanitizer sees writes past its end
   const int kind = static_cast<unsigned char>(bytes.front()) % kKinds;
   std::vector<std::shared_ptr<const codec::Codec>> codecs;
   if (kind == 0 || kind == 4) codecs.push_back(codec::gzip(1));
@@ -147,7 +147,7 @@ void run_zarr_chunk(std::string_view bytes) {
   demand_of_file(error.empty() || error.find("input.zarr/c/0") != std::string::npos, "an error names no file");
 }
 
-/// The first byte says which filters have packed a chunk, in which order.
+/// The first byte states the filters of a chunk and their order.
 void run_hdf5_chunk(std::string_view bytes) {
   using namespace container::hdf5;
   if (bytes.empty()) return;
@@ -174,7 +174,7 @@ void run_hdf5_chunk(std::string_view bytes) {
   demand_of_file(error.empty() || error.find("input.h5") != std::string::npos, "an error names no file");
 }
 
-/// What another rank says of a dataset.
+/// The description of a dataset that another rank has sent.
 void run_hdf5_told(std::string_view bytes) {
   using namespace container::hdf5;
   (void)catch_error([&] {
@@ -196,7 +196,7 @@ std::vector<std::string> right_told() {
   return {packed(dataset)};
 }
 
-/// The first byte says how many chunks are in a shard and how its index is packed; what follows is a whole shard.
+/// The first byte states the number of chunks in the shard and the codec of its index; a whole shard follows.
 void run_zarr_shard(std::string_view bytes) {
   using namespace container::zarr;
   if (bytes.empty()) return;
@@ -246,14 +246,14 @@ std::vector<std::string> right_shards() {
     std::vector<ShardEntry> entries(static_cast<std::size_t>(shards.count));
     entries.front() = {300, 5};
     const std::vector<std::byte> index = index_bytes(shards, entries);
-    const std::string told(reinterpret_cast<const char*>(index.data()), index.size());
+    const std::string index_text(reinterpret_cast<const char*>(index.data()), index.size());
     const std::string chunks(400, 'x');
     std::string& shard = all.emplace_back(1, static_cast<char>(first));
-    shard.append(first % 2 == 0 ? chunks : told).append(first % 2 == 0 ? told : chunks);
+    shard.append(first % 2 == 0 ? chunks : index_text).append(first % 2 == 0 ? index_text : chunks);
   }
   return all;
 }
-std::vector<std::string> right_elsewhere() { return {}; }  // those of the corpus, which others have written
+std::vector<std::string> right_elsewhere() { return {}; }  // valid inputs are in the corpus; other programs wrote them
 
 }  // namespace
 

@@ -1,7 +1,9 @@
-// Runs the target on changed inputs, for compilers without libFuzzer.  Where the library is compiled with
-// -fsanitize-coverage=trace-pc, inputs that reach new branches are kept and changed further.
+// Runs the target on mutated inputs, for compilers without libFuzzer.  If the library is compiled with
+// -fsanitize-coverage=trace-pc, inputs that reach new branches are added to the corpus and mutated further.
 //
-// usage: plait_fuzz [--seconds S] [--executions N] [--seed N] [--corpus FOLDER] NAME...     or a file: runs it alone
+// usage: plait_fuzz [--seconds S] [--executions N] [--seed N] [--corpus FOLDER] NAME...
+//        plait_fuzz NAME FILE     runs one input
+//        plait_fuzz list          prints the names
 #include <malloc.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -25,18 +27,18 @@
 
 namespace {
 
-// Branches reached, by pairs of jumps, as AFL counts them.
+// A branch is a pair of successive jumps, as in AFL, hashed to a slot.
 constexpr std::size_t kBranches = std::size_t{1} << 16;
-std::array<std::uint8_t, kBranches> reached;
-std::array<std::uint8_t, kBranches> ever;
-std::array<std::uint32_t, kBranches> touched;  // those that are not 0
+std::array<std::uint8_t, kBranches> reached;   // how often the current execution has reached the branches of each slot
+std::array<std::uint8_t, kBranches> ever;      // a bit for each magnitude of that number in any execution
+std::array<std::uint32_t, kBranches> touched;  // the slots of `reached` that are not 0
 std::size_t touched_count = 0;
 std::uintptr_t last_branch = 0;
 
-std::string current;       // the input that runs
-std::string current_name;  // its format
+std::string current;       // the current input
+std::string current_name;  // the name of its reader
 
-/// Keeps the input that failed.
+/// Writes the current input, which has failed, to a file.
 void keep_failure() {
   const std::string path = "fuzz-failure-" + current_name;
   std::ofstream(path, std::ios::binary) << current;
@@ -49,7 +51,7 @@ extern "C" void on_signal(int number) {
   std::_Exit(3);
 }
 
-/// Ends the program after so many seconds of its own processor time; a machine that is busy is no endless loop.
+/// Ends the program after `seconds` of its own processor time; elapsed time would also end it on a busy machine.
 void limit_time(int seconds) {
   const itimerval limit{{0, 0}, {seconds, 0}};
   (void)setitimer(ITIMER_VIRTUAL, &limit, nullptr);
@@ -58,13 +60,13 @@ void limit_time(int seconds) {
 bool has_new_branches() {
   bool fresh = false;
   for (std::size_t i = 0; i < touched_count; ++i) {
-    std::uint8_t& times = reached[touched[i]];
-    // How often, in steps of powers of two.
-    const unsigned often = 1U << (31 - __builtin_clz(times));
+    std::uint8_t& count = reached[touched[i]];
+    // The largest power of two up to the count: 1, 2, 4, … 128.
+    const unsigned magnitude = 1U << (31 - __builtin_clz(count));
     std::uint8_t& known = ever[touched[i]];
-    fresh = fresh || (known & often) == 0;
-    known = static_cast<std::uint8_t>(known | often);
-    times = 0;
+    fresh = fresh || (known & magnitude) == 0;
+    known = static_cast<std::uint8_t>(known | magnitude);
+    count = 0;
   }
   touched_count = 0;
   return fresh;
@@ -93,9 +95,9 @@ void first_inputs(const std::string& name, const Settings& settings, plait::fuzz
     for (const auto& path : paths) corpus.add(content(path));
   }
   corpus.add("");
-  for (const plait::fuzz::MessageKind& one : plait::fuzz::received()) {
-    if (one.name != name) continue;
-    for (std::string& input : one.right()) corpus.add(std::move(input));
+  for (const plait::fuzz::MessageKind& kind : plait::fuzz::received()) {
+    if (kind.name != name) continue;
+    for (std::string& input : kind.right()) corpus.add(std::move(input));
     return;
   }
 }
@@ -141,10 +143,10 @@ extern "C" void __sanitizer_cov_trace_pc() {
   const auto branch = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   const auto mixed = (branch ^ (branch >> 16)) * 0x9e3779b1U;
   const std::size_t slot = (mixed ^ last_branch) % kBranches;
-  std::uint8_t& times = reached[slot];
-  if (times == 0) touched[touched_count++] = static_cast<std::uint32_t>(slot);
-  if (times < 255) ++times;
-  last_branch = mixed >> 1;
+  std::uint8_t& count = reached[slot];
+  if (count == 0) touched[touched_count++] = static_cast<std::uint32_t>(slot);
+  if (count < 255) ++count;
+  last_branch = mixed >> 1;  // shifted, so that a jump from A to B and one from B to A have different slots
 }
 
 #if defined(PLAIT_SANITIZE_ADDRESS)
@@ -169,7 +171,7 @@ int main(int count, char** arguments) {
     else
       names.push_back(word);
   }
-  // Large buffers come and go with every execution.
+  // Every execution allocates and frees large buffers; do not return their memory to the system each time.
   (void)mallopt(M_MMAP_THRESHOLD, 1 << 30);
   (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
   for (const int number : {SIGVTALRM, SIGILL, SIGTRAP, SIGABRT}) (void)std::signal(number, on_signal);

@@ -1,4 +1,4 @@
-/// Encoded values from other processes.
+/// The fuzz target for encoded values that other processes send.
 #pragma once
 
 #include <vector>

@@ -86,7 +86,7 @@ void Corpus::change(std::string& text) {
       if (!words_.empty()) text.replace(at, count, words_[below(words_.size())]);
       break;
     case 8: text.resize(at); break;
-    case 9: {  // a binary number
+    case 9: {  // overwrite 1, 2, 4 or 8 bytes by a binary number
       const std::uint64_t value = below(2) == 0 ? random_() >> below(64) : std::uint64_t{0} - below(3);
       for (std::size_t i = 0; i < (std::size_t{1} << below(4)) && at + i < text.size(); ++i)
         text[at + i] = static_cast<char>(value >> (8 * i % 64));
@@ -112,16 +112,16 @@ void Corpus::change_lines(std::string& text) {
     lines.back() += letter;
     if (letter == '\n') lines.emplace_back();
   }
-  const std::size_t one = below(lines.size());
+  const std::size_t line = below(lines.size());
   const std::size_t other = below(lines.size());
   switch (below(4)) {
-    case 0: lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(one)); break;
-    case 1: lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(one), std::string(lines[other])); break;
-    case 2: std::swap(lines[one], lines[other]); break;
-    default: lines.resize(one + 1); break;
+    case 0: lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(line)); break;
+    case 1: lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(line), std::string(lines[other])); break;
+    case 2: std::swap(lines[line], lines[other]); break;
+    default: lines.resize(line + 1); break;
   }
   text.clear();
-  for (const std::string& line : lines) text += line;
+  for (const std::string& each : lines) text += each;
 }
 
 }  // namespace plait::fuzz

@@ -1,4 +1,4 @@
-/// Changes of inputs, and of which inputs there are.
+/// The corpus of inputs, and their mutation.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace plait::fuzz {
 
-/// Inputs that are worth changing, and the words found in them.
+/// Inputs that are worth mutating, and the words that occur in them.
 class Corpus {
  public:
   explicit Corpus(std::uint64_t seed) : random_(seed) {}
   void add(std::string input);
   std::size_t size() const { return inputs_.size(); }
   const std::string& input(std::size_t i) const { return inputs_[i]; }
-  /// One of the inputs, changed at one offset or several.
+  /// Returns one of the inputs with 1, 2, 4 or 8 random changes.
   std::string mutated();
 
  private:
+  /// Returns a random number from 0 to bound - 1; 0 if bound is 0.
   std::size_t below(std::size_t bound) { return bound == 0 ? 0 : static_cast<std::size_t>(random_() % bound); }
   const std::string& some() { return inputs_[below(inputs_.size())]; }
   void change(std::string& text);

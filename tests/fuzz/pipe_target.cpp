@@ -63,7 +63,7 @@ std::vector<std::string> right_hellos() {
 
 // ---------------------------------------------------------------------------------------------------- frames
 
-/// Takes what is sent to it, and keeps nothing.
+/// A peer that discards everything that is sent to it.
 class Sink : public Peer {
  public:
   std::uint64_t number() const override { return 1; }
@@ -93,20 +93,20 @@ StepDescription described_step() {
   return step;
 }
 
-/// One step of a process that holds all ranks.
+/// Returns the store with one step of a process that has all ranks.
 std::shared_ptr<StepStore> held_steps() {
   auto steps = std::make_shared<StepStore>(2, -1);
   steps->begin(0, 0);
-  for (const Variable& one : described_step().variables) {
-    const Layout layout = Layout::parse(one.layout);
+  for (const Variable& variable : described_step().variables) {
+    const Layout layout = Layout::parse(variable.layout);
     std::vector<std::vector<std::byte>> memory;
     std::vector<copy::LocalArray> arrays;
     for (const std::int64_t rank : layout.rank_numbers()) {
-      const std::int64_t bytes = layout.local_elements(rank) * one.type.element_bytes;
+      const std::int64_t bytes = layout.local_elements(rank) * variable.type.element_bytes;
       memory.emplace_back(static_cast<std::size_t>(bytes), std::byte{1});
-      arrays.push_back(dense_array(layout, rank, memory.back().data(), one.type.element_bytes));
+      arrays.push_back(dense_array(layout, rank, memory.back().data(), variable.type.element_bytes));
     }
-    steps->add(layout, one.type.element_bytes, arrays);
+    steps->add(layout, variable.type.element_bytes, arrays);
   }
   return steps;
 }
@@ -142,7 +142,7 @@ void run_frames(std::string_view bytes) {
   service.closed(peer, "its bytes end");
   try {
     control->finish();
-  } catch (const Error& error) {  // what it did to the writer is told
+  } catch (const Error& error) {  // the writer reports what the reader has done
     demand_of_pipe(error.what()[0] != '\0', "an error says nothing");
   }
 }
@@ -167,25 +167,25 @@ std::vector<std::string> right_frames() {
   all.push_back(frame_text(Frame::kWhere, base::encode(std::int64_t{1})) + frame_text(Frame::kMap, base::encode(0)));
   for (const std::int64_t variable : {0, 1})
     for (const bool region : {false, true}) {
-      ElementRequest wanted;
-      wanted.variable = variable;
-      wanted.sender = 1;
-      wanted.receiver = 2;
-      wanted.fill_halo = region;
+      ElementRequest request;
+      request.variable = variable;
+      request.sender = 1;
+      request.receiver = 2;
+      request.fill_halo = region;
       if (region) {
-        wanted.layout = variable == 0 ? "7x8 (block, *) onto (3) halo=(1, 1)" : "30 (block) onto (3) halo=((1, 2))";
-        wanted.region = variable == 0 ? Region{{2, 7, 1, false}, {0, 8, 1, false}} : Region{{4, 30, 3, false}};
+        request.layout = variable == 0 ? "7x8 (block, *) onto (3) halo=(1, 1)" : "30 (block) onto (3) halo=((1, 2))";
+        request.region = variable == 0 ? Region{{2, 7, 1, false}, {0, 8, 1, false}} : Region{{4, 30, 3, false}};
       } else {
-        wanted.layout = variable == 0 ? "13x11 (cyclic, balanced) onto (2, 2)" : "100 (cyclic(7)) onto (3)";
+        request.layout = variable == 0 ? "13x11 (cyclic, balanced) onto (2, 2)" : "100 (cyclic(7)) onto (3)";
       }
-      all.push_back(frame_text(Frame::kGet, base::encode(wanted)));
+      all.push_back(frame_text(Frame::kGet, base::encode(request)));
     }
   return all;
 }
 
 // ---------------------------------------------------------------------------------------------------- answers
 
-/// What can be decoded has no other encoding.
+/// Checks that bytes that can be decoded are the only encoding of the value.
 template <class Value>
 void run_encoded(std::string_view bytes) {
   demand_of_pipe(base::encode(base::decode<Value>(bytes, kOtherEnd)) == bytes, "two encodings of one value");
@@ -202,12 +202,12 @@ void run_answers(std::string_view bytes) {
         const auto step = base::decode<StepDescription>(rest, kOtherEnd);
         demand_of_pipe(step.variables.size() <= rest.size() && step.attributes.size() <= rest.size(),
                        "more of a step than the bytes can hold");
-        for (const Variable& one : step.variables) {
-          const Layout source = Layout::parse(one.layout);
+        for (const Variable& variable : step.variables) {
+          const Layout source = Layout::parse(variable.layout);
           const Layout target(source.shape(), std::vector(source.shape().size(), Distribution::collapsed()), {});
           const Region region;
           DeliveryBuffers buffers;
-          const Delivery delivery(source, one.type.element_bytes, {target, region, false, {0}}, buffers);
+          const Delivery delivery(source, variable.type.element_bytes, {target, region, false, {0}}, buffers);
           (void)delivery.traffic();
         }
       }

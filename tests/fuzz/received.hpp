@@ -1,4 +1,4 @@
-/// Bytes that come from others, and what must hold whatever they are.
+/// The kinds of bytes that come from other programs and processes, each with a test that must hold for any bytes.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,13 @@ namespace plait::fuzz {
 
 struct MessageKind {
   std::string_view name;
+  /// Reads the bytes; aborts if a condition does not hold.
   std::function<void(std::string_view bytes)> run;
-  /// Bytes that are right, to begin with.
+  /// Returns valid inputs, with which fuzzing begins.
   std::function<std::vector<std::string>()> right;
 };
 
-/// All that a program of fuzzing runs; each program defines it.
+/// Returns all kinds that a fuzzing program tests; each program defines this function.
 const std::vector<MessageKind>& received();
 
 }  // namespace plait::fuzz

@@ -19,14 +19,14 @@ const MessageKind* chosen = nullptr;
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const MessageKind& one : received()) all.emplace_back(one.name);
+  for (const MessageKind& kind : received()) all.emplace_back(kind.name);
   return all;
 }
 
 bool choose(std::string_view name) {
   chosen = nullptr;
-  for (const MessageKind& one : received())
-    if (one.name == name) chosen = &one;
+  for (const MessageKind& kind : received())
+    if (kind.name == name) chosen = &kind;
   return chosen != nullptr;
 }
 

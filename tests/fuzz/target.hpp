@@ -9,14 +9,14 @@
 
 namespace plait::fuzz {
 
-/// All that can be chosen: formats that are read, of traces and of files, and what comes from other ends of pipes.
+/// Returns the names of all readers: formats of traces and files, and messages from other ends of pipes.
 std::vector<std::string> names();
-/// Chooses what is run.  false: there is no such reader.
+/// Selects the reader to run; returns false if there is none of this name.
 bool choose(std::string_view name);
 
 }  // namespace plait::fuzz
 
-/// The entry that libFuzzer and Plait's own driver call.  Ends the program where something does not hold.
+/// The entry that libFuzzer and Plait's own driver call.  Aborts the program if a condition does not hold.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-/// For libFuzzer: takes what is run, -format=NAME, from the arguments.
+/// Called by libFuzzer: selects the reader that the argument -format=NAME names.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments);

@@ -1,4 +1,4 @@
-"""Functions and classes beyond the limits of test_functions.py, each with its number, which may only shrink."""
+"""Functions and classes that exceed the limits of test_functions.py, with their numbers, which may only decrease."""
 
 # Lines of code.
 KNOWN_LINES = {
@@ -13,7 +13,7 @@ KNOWN_LINES = {
     "trace/src/trace/formats/text1992/writer.cpp:plait::trace::text1992::Writer1992::record": 72,
 }
 
-# Parameters.  They belong to a function of another language or library, or to the public interface.
+# Numbers of parameters.  The parameters are those of a function of another language or library, or of a public function.
 KNOWN_PARAMETERS = {
     "src/container/hdf5/growth/overlay_driver.cpp:plait::container::hdf5::read_overlay": 6,
     "src/container/hdf5/growth/overlay_driver.cpp:plait::container::hdf5::write_overlay": 6,
@@ -33,7 +33,7 @@ KNOWN_PARAMETERS = {
     "trace/src/trace/capture/uring/calls.c:forward": 7,  # of io_uring_register
 }
 
-# Functions of a class.
+# Numbers of functions of a class.
 KNOWN_METHODS = {
     "plait::DistantFile::Impl": 43,
     "plait::File": 34,

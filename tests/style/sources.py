@@ -1,4 +1,4 @@
-"""What the style tests look at: the files of the project, without what git ignores."""
+"""The files that the style tests check: all files of the project that git does not ignore."""
 
 import subprocess
 from functools import cache
@@ -27,14 +27,14 @@ TEXT = {
     ".css",
     ".html",
 }
-#: The products beside the array library, each in a folder with the same folders in it.
+#: The products other than the array library; each has a folder with the same subfolders.
 PRODUCTS = ("trace", "historical", "mpiio")
 CODE = {".c", ".f", ".f90", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake", ".js", ".css"}
 
 
 @cache
 def project_files() -> list[Path]:
-    """Every file of the project, relative to its root."""
+    """Return all files of the project, relative to its root."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     try:
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -46,17 +46,17 @@ def project_files() -> list[Path]:
 
 
 def product(path: Path) -> str:
-    """The product that a file belongs to; the array library is at the top."""
+    """Return the product that a file belongs to; files of the array library are at the top."""
     return path.parts[0] if path.parts[0] in PRODUCTS else "array"
 
 
 def inside(path: Path) -> Path:
-    """The path of a file from the folder of its product: src/a.cpp for trace/src/a.cpp."""
+    """Return the path of a file relative to the folder of its product: src/a.cpp for trace/src/a.cpp."""
     return path.relative_to(path.parts[0]) if path.parts[0] in PRODUCTS else path
 
 
 def files_with(suffixes: set[str], *folders: str) -> list[Path]:
-    """The files with one of these suffixes, below these folders of any product where any are named."""
+    """Return the files with one of these suffixes; if folders are named, only those below them in any product."""
     return [
         path
         for path in project_files()
@@ -66,5 +66,5 @@ def files_with(suffixes: set[str], *folders: str) -> list[Path]:
 
 
 def read(path: Path) -> str:
-    """The text of a file of the project."""
+    """Return the text of a file of the project."""
     return (ROOT / path).read_text(encoding="utf-8")

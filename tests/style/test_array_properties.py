@@ -1,17 +1,17 @@
-"""How many files a property of arrays takes: docs/decisions/0075-array-descriptions.md.
+"""A new property of arrays must affect few files: docs/decisions/0075-array-descriptions.md.
 
 A property, such as the fill value, is a member of ArrayProperties. Formats read and write it; other code shall pass the
 description of the array as a whole. The test counts the production files outside the formats' folders
-(src/container/*/) that name a property in their code: as an identifier, or as a key in Python. These are the files that
-a further property takes besides the formats: a text named "units", say, that all formats store.
+(src/container/*/) that name a property in their code: as an identifier, or as a key in Python. To add a property that
+all formats store, such as a text named "units", so many files must change besides the formats.
 
 The count leaves out:
-- comments, and the words of messages;
+- comments and messages;
 - python/plait/_core.pyi, which scripts/stubs.py writes;
-- the files in COMPUTING, which compute with the values of these properties, as nothing computes with units;
+- the files in COMPUTING, which compute with the values of these properties; no code would compute with units;
 - tests and documentation.
 
-It includes the C interface where that has the property. The Fortran interface has none of them.
+It includes the C interface if that has the property. The Fortran interface has none of these properties.
 """
 
 import ast
@@ -48,7 +48,7 @@ NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 
 
 def names_in_python(text: str) -> set[str]:
-    """The identifiers, and the texts that may be keys."""
+    """Return the identifiers, and the strings that may be keys."""
     tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     names = {token.string for token in tokens if token.type == tokenize.NAME}
     keys = {token.string for token in tokens if token.type == tokenize.STRING and token.string[0] in "\"'"}

@@ -1,4 +1,4 @@
-"""Nothing includes or imports itself by way of others: neither files, nor layers, nor Python modules."""
+"""No file, layer or Python module includes or imports itself through others."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,8 @@ PACKAGES = (
 
 
 def circle(graph: Mapping[str, set[str]]) -> list[str]:
-    """One way from a name back to itself; empty: there is none."""
+    """Return a path from a name back to itself; empty if there is none."""
+    # Names that use none of the rest are on no circle; remove them until all that remain are on circles or lead to one.
     rest = {name: uses & graph.keys() for name, uses in graph.items()}
     while ends := [name for name, uses in rest.items() if not uses & rest.keys()]:
         for name in ends:
@@ -31,7 +32,7 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
 
 
 def modules() -> dict[str, Path]:
-    """The modules of the two packages, those in C++ by what is declared of them."""
+    """Return the modules of the packages; the stubs of C++ modules stand for them."""
     found: dict[str, Path] = {}
     for package, folder in PACKAGES:
         for path in files_with({".py", ".pyi"}):
@@ -44,7 +45,7 @@ def modules() -> dict[str, Path]:
 
 
 def running(tree: ast.AST) -> Iterator[ast.AST]:
-    """All of a source but what is there for type checkers alone."""
+    """Yield the nodes of a source, without those that only type checkers use."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
             continue
@@ -53,7 +54,10 @@ def running(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def imported_by(text: str, module: str, known: set[str], is_package: bool = False) -> set[str]:
-    """The known modules that one imports, at its level or in a function; for a name of a module that module."""
+    """Return the known modules that a module imports, at its top level or in a function.
+
+    An imported name that is not a module stands for the module that has it.
+    """
     own = module.split(".") if is_package else module.split(".")[:-1]
     found = set()
     for node in running(ast.parse(text)):
@@ -67,12 +71,12 @@ def imported_by(text: str, module: str, known: set[str], is_package: bool = Fals
     return (found & known) - {module}
 
 
-def test_no_file_includes_itself_by_way_of_others() -> None:
+def test_no_file_includes_itself_through_others() -> None:
     found = circle({str(path): included_by(path) for path in files_with(CPP)})
     assert not found, f"these include each other: {' -> '.join(found)}"
 
 
-def test_no_layer_uses_itself_by_way_of_others() -> None:
+def test_no_layer_uses_itself_through_others() -> None:
     graph: dict[str, set[str]] = {layer: set() for layer in LAYERS}
     for path in SOURCES:
         used = {layer for name, quoted in includes(path) if (layer := layer_included(name, quoted))}
@@ -81,7 +85,7 @@ def test_no_layer_uses_itself_by_way_of_others() -> None:
     assert not found, f"these layers use each other: {' -> '.join(found)}"
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_no_module_imports_itself_through_others() -> None:
     paths = modules()
     known = set(paths)
     found = circle(

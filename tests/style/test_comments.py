@@ -1,4 +1,4 @@
-"""The functions that comments name exist, and functions have names that say what they do."""
+"""The functions that comments name exist, and the names of functions state what they do."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ COMMENT = {"C": re.compile(r"//[^\n]*|/\*[\s\S]*?\*/"), "Python": re.compile(r'"
 CALL = re.compile(r"(?<![\w.])((?:[A-Za-z_]\w*(?:::|\.))*~?[A-Za-z_]\w*)\(\)")
 #: Functions of other libraries and of the system that Plait does not call.
 FOREIGN = {"H5Dget_chunk_info_by_coord", "cachestat", "deflateInit", "getrusage", "sigtimedwait"}
-#: Tests hold whole programs as texts.
+#: Tests are not checked, because they contain whole programs as texts.
 NAMING = files_with({".c", ".h", ".cpp", ".hpp", ".py"}, "src", "include", "bindings", "python", "bench", "scripts")
 
 
@@ -24,7 +24,7 @@ def language(path: Path) -> re.Pattern[str]:
 
 @cache
 def identifiers() -> frozenset[str]:
-    """All words of the project's code, without comments."""
+    """Return all identifiers and other words of the project's code, without comments."""
     found: set[str] = set()
     for path in files_with(COMPILED | {".py", ".pyi", ".cmake", ".sh"}):
         found |= set(re.findall(r"[A-Za-z_]\w*", language(path).sub("", read(path))))
@@ -61,8 +61,8 @@ OF_STAYS = {"type_of"}
 
 
 @pytest.mark.parametrize("path", files_with({".c", ".h", ".cpp", ".hpp", ".py"}), ids=str)
-def test_functions_say_what_they_do(path: Path) -> None:
-    """No function is called x_of(): make_, find_, to_, count_ or a noun say what it does."""
+def test_names_state_what_functions_do(path: Path) -> None:
+    """No function is called x_of(): a noun or a verb such as make_, find_, to_ or count_ states what it does."""
     if path.suffix == ".py":
         found = [name for name in OF_IN_PYTHON.findall(read(path)) if name not in OF_STAYS]
     else:

@@ -19,7 +19,7 @@ STATUS = re.compile(
 
 
 def problems(name: str, text: str) -> list[str]:
-    """What a record lacks."""
+    """Return the defects of a record."""
     found = [] if NAME.fullmatch(name) else ["its name is not NUMBER-words.md"]
     if not text.startswith(f"# {name[:4]} — "):
         found.append(f'its title does not begin with "# {name[:4]} — "')
@@ -37,7 +37,7 @@ def problems(name: str, text: str) -> list[str]:
 
 
 def missing_numbers(names: list[str]) -> set[str]:
-    """The numbers between the first and the last record that have none."""
+    """Return the numbers between the first and the last record that no record has."""
     numbers = {int(name[:4]) for name in names}
     return {f"{number:04}" for number in range(1, max(numbers))} - {f"{number:04}" for number in numbers}
 

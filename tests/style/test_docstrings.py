@@ -1,6 +1,6 @@
-"""Everything that `import plait` offers says what it is.
+"""All public names of the package plait have a docstring.
 
-The linter sees to the sources in Python; here are the names that users meet, those from the extension modules included.
+The linter checks the Python sources; this test checks the names that users see, including those of extension modules.
 """
 
 import inspect
@@ -16,7 +16,7 @@ SIGNATURE = re.compile(r"^\w+\(.*\)(?: -> .*)?$")
 
 
 def explained(thing: object) -> bool:
-    """Whether there is more than a signature."""
+    """Return True if a docstring has more than a signature."""
     lines = (inspect.getdoc(thing) or "").splitlines()
     return any(line.strip() and not SIGNATURE.match(line.strip()) for line in lines)
 

@@ -1,4 +1,4 @@
-"""What no file of the project may be or say."""
+"""Limits of files and folders, and texts that no file of the project may contain."""
 
 import re
 from collections import Counter
@@ -11,12 +11,12 @@ MAX_LINES = 400
 MAX_LETTERS = 120
 WRAPPED_BY_HAND = {".js", ".css", ".html", ".c", ".h", ".cpp", ".hpp", ".inl", ".f90"}
 MAX_FILES = 25
-# Longer files, each with the length that it must not pass; an entry leaves when its file shrinks below the limit.
+# Longer files, each with its maximum length; remove an entry when its file is below the limit.
 LONGER: dict[str, int] = {}
 
 
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
-# Paths of one machine, and threads that a reader of this project cannot be sent to.
+# Paths of one machine, and addresses that a reader of this project cannot use.
 FOREIGN = {
     "a path of somebody's machine": re.compile(r"(?<![\w.$}])/(?:home|root|work|Users)/\w"),
     "a registry's address": re.compile(r"\bpypi\.[o]rg|[p]ythonhosted|index-[u]rl|find-[l]inks"),
@@ -43,7 +43,7 @@ def test_folders_are_small() -> None:
 
 @pytest.mark.parametrize("path", files_with(WRAPPED_BY_HAND), ids=str)
 def test_lines_are_short(path: Path) -> None:
-    """The formatter of Python checks this there; that of C++ leaves comments alone."""
+    """Python files are left to ruff; clang-format does not check the length of comments."""
     long = [number for number, line in enumerate(read(path).splitlines(), start=1) if len(line) > MAX_LETTERS]
     assert not long, f"{path}: lines {long} have more than {MAX_LETTERS} letters"
 
@@ -66,13 +66,13 @@ def test_text(path: Path) -> None:
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors of a Markdown file's headings, spelled as the usual renderers do."""
+    """Return the anchors of a Markdown file's headings, as the usual renderers spell them."""
     headings = re.findall(r"^#+\s+(.*?)\s*$", FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("path", files_with({".md"}), ids=str)
-def test_links_lead_somewhere(path: Path) -> None:
+def test_link_targets_exist(path: Path) -> None:
     broken = []
     for link in LINK.findall(FENCE.sub("", read(path))):
         if re.match(r"[a-z]+:", link):

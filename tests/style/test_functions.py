@@ -19,7 +19,7 @@ MAX_LINES, MAX_PARAMETERS, MAX_METHODS = 70, 5, 30
 
 
 def parameters(function: Any) -> list[str]:
-    """The parameters that a call may pass by position."""
+    """Return the parameters that a call may pass by position."""
     texts = [text.strip() for text in function.full_parameters]
     by_position = takewhile(lambda text: not text.startswith("*") or not function.filename.endswith(".py"), texts)
     return [text for text in by_position if text.partition(":")[0].strip() not in ("", "/", "self", "cls")]
@@ -45,7 +45,7 @@ def functions() -> list[tuple[Path, Any]]:
 
 
 def methods() -> Iterator[str]:
-    """Yields the name of the class once for each of its functions."""
+    """Yield the name of each class, once for each of its functions."""
     for _, function in functions():
         scope = function.name.rpartition("::")[0]
         if scope.rpartition("::")[2][:1].isupper():
@@ -57,7 +57,7 @@ def methods() -> Iterator[str]:
 
 
 def check(numbers: Iterator[tuple[str, int]], limit: int, known: dict[str, int]) -> None:
-    """Fails if a number exceeds the limit or its known number, or if a known number is larger than necessary."""
+    """Fail if a number exceeds the limit or its known number, or if a known number is larger than necessary."""
     largest: dict[str, int] = {}
     for name, number in numbers:
         largest[name] = max(number, largest.get(name, 0))

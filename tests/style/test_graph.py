@@ -1,4 +1,4 @@
-"""The folders of src and of python/plait at a glance: few of them, in the order that docs/architecture.md shows."""
+"""src and python/plait have few folders, in the order that docs/architecture.md shows."""
 
 import re
 import sys
@@ -41,7 +41,7 @@ def test_the_architecture_page_shows_the_graph() -> None:
     assert shown.group(1) == page(), "replace the graph in docs/architecture.md by what scripts/graph.py prints"
 
 
-def test_private_modules_are_in_few_packages_each_using_only_those_below_it() -> None:
+def test_private_packages_are_few_and_use_only_lower_ones() -> None:
     package = Path("python/plait")
     sources = [path.relative_to(package) for path in project_files() if path.is_relative_to(package)]
     private = {path.parts[0] for path in sources if path.parts[0].startswith("_") and path.suffix == ".py"}

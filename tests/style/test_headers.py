@@ -14,7 +14,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werr
 
 
 def mpi_flags() -> list[str]:
-    """Where <mpi.h> lies, as the MPI compiler wrapper says."""
+    """Return the compiler options of the MPI compiler wrapper that locate <mpi.h>."""
     wrapper = shutil.which(os.environ.get("MPICC", "mpicc"))
     if wrapper is None:
         pytest.skip("no MPI compiler wrapper was found")
@@ -43,8 +43,8 @@ def test_header_compiles_alone_in_c(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", files_with({".hpp", ".h", ".cpp", ".c"}, "include", "src", "bindings"), ids=str)
-def test_contracts_are_not_joined_with_what_precedes_them(path: Path) -> None:
-    """What a comment says of errors, cost, threads and forks begins a line, or stands two spaces behind a sentence."""
+def test_contracts_are_not_joined_with_the_preceding_text(path: Path) -> None:
+    """Contracts of errors, cost, threads and forks in a comment begin a line, or follow a sentence and two spaces."""
     swallowed = re.compile(r"//.*[^\s/,(] (errors|cost|threads|returns|forks|pre)  +\S")
     lines = enumerate(read(path).splitlines(), start=1)
     found = [f"{number}: {line.strip()}" for number, line in lines if swallowed.search(line)]

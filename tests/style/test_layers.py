@@ -1,11 +1,11 @@
-"""Who may include whom.
+"""Rules for includes between products and layers.
 
 The array library uses no other product, and the others use only the array library.
 
-A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
-named; layouts, plans and kernels do no I/O.  Tracing and simulation are products beside the others: only simulation
-uses tracing, nothing uses simulation, and both use `base`; tracing also one way to make a new file, and simulation the
-plans.
+A layer uses itself and the layers before it.  Stores do not use transports, and transports do not use stores.  <mpi.h>
+is included only in certain folders.  Layouts, plans and kernels do no I/O.  Tracing and simulation are separate: only
+simulation uses tracing, and no layer uses simulation.  Both use `base`; tracing also uses the header that makes a new
+file, and simulation also uses layouts and plans.
 """
 
 import os
@@ -42,14 +42,14 @@ BESIDE = {
     "simulation": {"base", "layout", "plan", "trace", "simulation"},
     "mpiio": {*LAYERS} - {"trace", "simulation"},
 }
-"""Layers that stand beside the others, and which they use."""
+"""Layers that other layers do not use → the layers that they use themselves."""
 NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 HISTORICAL = ("trace/workloads1992/", "trace/formats/text1992/")
 USES_HISTORICAL = {"trace/src/trace/formats/registry.cpp"}
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
 IN_OBJECTS = ("src/container/zarr/",)
-"""Formats that reach their files through store/objects only, so that they work in memory and in a network."""
+"""Formats that access their files only through store/objects, so that they also work in memory and over networks."""
 MPI_FOLDERS = (
     "src/transport/mpi/",
     "src/core/mpi/",
@@ -71,7 +71,7 @@ CPP = {".c", ".cpp", ".hpp", ".h", ".inl"}
 
 
 def includes(path: Path) -> list[tuple[str, bool]]:
-    """The names included by a file, each with whether it stands in quotes."""
+    """Return the names that a file includes, each with True if it is in quotes."""
     return [(quoted or angled, bool(quoted)) for quoted, angled in INCLUDE.findall(read(path))]
 
 
@@ -82,10 +82,11 @@ def declares(path: Path, name: str, folder: str) -> bool:
 
 @cache
 def layer_of_public(name: str) -> str:
-    """The layer that a public header belongs to.
+    """Return the layer that a public header belongs to.
 
-    That is where the source file of the same name lies, or of several the one that includes it, or the folder of that
-    name that includes it; a header without one belongs where what it includes belongs.
+    It is the layer of the source file of the same name; if there are several, of the one that includes the header. If
+    there is none, it is the layer with a folder of that name, or else the highest layer of the headers that it
+    includes.
     """
     stem = Path(name).stem
     sources = [path for path in files_with({".cpp"}, "src") if path.stem == stem]
@@ -102,7 +103,7 @@ def layer_of_public(name: str) -> str:
 
 
 def layer_included(name: str, quoted: bool) -> str | None:
-    """The layer of an included file, None for one from outside the project."""
+    """Return the layer of an included file; None if the file does not belong to the project."""
     if name.startswith("plait/"):
         return layer_of_public(name)
     return name.split("/")[0] if quoted and "/" in name else None
@@ -116,17 +117,17 @@ FOLDERS_OF_INCLUDES = [
     for name in ("", *PRODUCTS)
     for folder in ("src", "include", "bindings", "bindings/c", "tests/cpp/support", "tests/c/support")
 ]
-"""Where the compiler looks for files that are not next to the including one."""
+"""The folders in which the compiler searches for files that are not next to the including one."""
 PUBLIC = [folder for folder in FOLDERS_OF_INCLUDES if folder.endswith("include")]
 
 
 def included_by(path: Path) -> set[str]:
-    """The files of the project that a file includes."""
+    """Return the files of the project that a file includes."""
     found = set()
     for name, quoted in includes(path):
         folders = [str(path.parent), *FOLDERS_OF_INCLUDES] if quoted else PUBLIC
         paths = [os.path.normpath(Path(folder) / name) for folder in folders]
-        found |= set([one for one in paths if one in FILES][:1])
+        found |= set([file for file in paths if file in FILES][:1])
     return found
 
 
@@ -144,7 +145,7 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
 
 
 def used_products(path: Path) -> set[str]:
-    """The products beside the array library from which a file includes something."""
+    """Return the products other than the array library whose files a file includes."""
     return {product(Path(file)) for file in included_by(path)} - {"array"}
 
 
@@ -161,7 +162,7 @@ def test_use_of_products_is_found() -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_tracing_and_simulation_stand_beside_the_rest(path: Path) -> None:
+def test_tracing_and_simulation_are_separate(path: Path) -> None:
     used = {name: layer_included(name, quoted) for name, quoted in includes(path) if name not in NEW_FILES}
     own = inside(path).parts[1]
     allowed = BESIDE.get(own, set(LAYERS) - set(BESIDE))
@@ -176,7 +177,7 @@ def test_quoted_includes_name_their_layer(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", HEADERS, ids=str)
-def test_public_headers_stand_on_public_headers(path: Path) -> None:
+def test_public_headers_include_only_public_headers(path: Path) -> None:
     inner = [name for name, quoted in includes(path) if quoted and not name.startswith("plait/")]
     assert not inner, f"{path} includes {inner}, which are not installed"
 
@@ -192,7 +193,7 @@ def test_mpi_io_uses_the_public_interface() -> None:
     assert not strays, f"calls of MPI-IO are carried out by the public interface, but {strays}"
 
 
-def test_nothing_stands_on_what_is_historical() -> None:
+def test_no_other_code_uses_historical_code() -> None:
     strays = [
         f'{path}: "{name}"'
         for path in files_with(CPP, "src", "bindings")
@@ -223,7 +224,7 @@ def test_pure_layers_do_no_io() -> None:
     assert not strays
 
 
-def test_formats_of_several_objects_know_no_files() -> None:
+def test_formats_of_several_objects_do_not_use_files() -> None:
     strays = [
         f"{path}: {name}"
         for path in SOURCES

@@ -1,8 +1,9 @@
-"""Documents say in Markdown what they look like in an editor.
+"""Markdown documents render as they look in an editor.
 
 A paragraph directly below a table becomes a row of it, and a table or a list directly below a paragraph may become a
-part of that: so blank lines stand between them, and around headings.  Two blanks inside a line are most often what is
-left of a blank line.  Prose has at most 120 letters a line, but for what cannot be broken: tables, code, links.
+part of it; therefore blank lines must separate them, and surround headings.  Two blanks inside a line usually mean that
+a blank line was lost.  Lines of prose have at most 120 letters; tables, code and links cannot be broken and may be
+longer.
 """
 
 import re
@@ -18,13 +19,13 @@ DOCUMENTS = [path for path in files_with({".md"}) if path.suffix == ".md"]
 FENCE = re.compile(r"\s*(?:```|~~~)")
 ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?=\S)")
 UNBROKEN = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)\s]*\)")
-"""Code and links, which stay on one line."""
+"""Code and links, which must not be broken."""
 SEPARATE = {"table", "heading"}
-"""What has a blank line above and below."""
+"""The kinds of lines that have blank lines above and below."""
 
 
 def line_kind(line: str) -> str:
-    """What a line outside fences belongs to."""
+    """Return the kind of a line outside fences."""
     if not line.strip():
         return "blank"
     if line.startswith("|"):
@@ -35,7 +36,7 @@ def line_kind(line: str) -> str:
 
 
 def kinds(text: str) -> Iterator[tuple[int, str, str]]:
-    """Every line of a document: its number, what it belongs to, and the line."""
+    """Yield the number, the kind and the text of each line of a document."""
     fenced = False
     for number, line in enumerate(text.splitlines(), start=1):
         fence = bool(FENCE.match(line))
@@ -44,7 +45,7 @@ def kinds(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def glued(text: str) -> list[str]:
-    """The lines that lack a blank line above."""
+    """Return the lines above which a blank line is missing."""
     found, above, in_list = [], "blank", False
     for number, kind, line in kinds(text):
         apart = SEPARATE & {kind, above} and kind != above
@@ -58,7 +59,7 @@ def glued(text: str) -> list[str]:
 
 
 def with_two_blanks(text: str) -> list[str]:
-    """The lines of prose with several blanks in a row, but for those of code and behind the sign of a list's item."""
+    """Return the lines of prose with several successive blanks, except in code and after the marker of a list item."""
     prose = ((number, kind, line) for number, kind, line in kinds(text) if kind in ("item", "text", "heading"))
     return [
         f"{number}: {line}"
@@ -68,7 +69,7 @@ def with_two_blanks(text: str) -> list[str]:
 
 
 def long_lines(text: str) -> list[str]:
-    """The lines of prose that are too long and could be broken."""
+    """Return the lines of prose that are too long and could be broken."""
     prose = ((number, line) for number, kind, line in kinds(text) if kind in ("item", "text"))
     return [
         f"{number}: {line}"
@@ -78,7 +79,7 @@ def long_lines(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
-def test_blank_lines_stand_between_blocks(path: Path) -> None:
+def test_blank_lines_separate_blocks(path: Path) -> None:
     assert not (found := glued(read(path))), f"{path}: a blank line is missing above these lines: {found}"
 
 

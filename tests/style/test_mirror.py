@@ -1,4 +1,4 @@
-"""Tests lie in folders named as those of what they test, and only what several share lies elsewhere."""
+"""The folders of tests have the names of the folders that they test, except for shared support code."""
 
 from pathlib import Path
 
@@ -6,18 +6,18 @@ import pytest
 from sources import PRODUCTS, project_files
 
 SUPPORT = Path("support")  # of tests/cpp
-# What tests in Python are about besides modules and layers: other sources than these, jobs, and the project itself.
+# Folders of Python tests that test neither modules nor layers: other sources, jobs, and the project itself.
 BESIDES = {"bench", "fortran", "jobs", "oracle", "primitives", "project"}
 
 
 def folders(root: str, pattern: str = "*") -> set[Path]:
-    """The folders below one that hold files with such a name, from there."""
+    """Return the folders below `root` that have files whose names match, relative to `root`."""
     below = (path for path in project_files() if path.is_relative_to(root) and path.match(pattern))
     return {path.parent.relative_to(root) for path in below}
 
 
 def with_parents(paths: set[Path]) -> set[Path]:
-    """Folders, and those that they lie in."""
+    """Return folders and all their parents."""
     return (paths | {parent for path in paths for parent in path.parents}) - {Path()}
 
 
@@ -26,7 +26,7 @@ ROOTS = (Path(), *map(Path, PRODUCTS))
 
 @pytest.mark.parametrize("root", ROOTS, ids=str)
 def test_cpp_tests_mirror_the_sources(root: Path) -> None:
-    """Tests of a product may have folders of the array library as well, on which it stands."""
+    """Tests of a product may also have folders of the array library, which it uses."""
     sources = with_parents(folders("src") | folders(str(root / "src")))
     strays = sorted(map(str, folders(str(root / "tests/cpp")) - sources - {SUPPORT}))
     assert not strays, f"no folders of src, so rename these of {root / 'tests/cpp'} or move their tests: {strays}"
@@ -36,7 +36,7 @@ def test_python_tests_mirror_the_package() -> None:
     packages = [root / "python/plait" for root in ROOTS]
     sources = {path.relative_to(root) for root in packages for path in project_files() if path.is_relative_to(root)}
     names = {path.parent for path in sources} | {path.with_suffix("") for path in sources if path.suffix == ".py"}
-    # A private package at the top only groups what it holds, so tests need not be in a folder of its name.
+    # A private package at the top only groups modules, so that tests need not be in a folder of its name.
     names |= {Path(*path.parts[1:]) for path in names if path.parts and path.parts[0].startswith("_")}
     public = {Path(*(part.lstrip("_") for part in path.parts)) for path in with_parents(names)}
     layers = {Path(path.parts[0]) for root in ROOTS for path in folders(str(root / "src"))}

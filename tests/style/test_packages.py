@@ -1,6 +1,6 @@
-"""Two packages of Python: plait, and the benchmarks, which stand on it and which it does without.
+"""The Python packages are plait and plait_bench; plait does not need plait_bench.
 
-Of plait, the array library does without the modules of the other products.
+Within plait, the modules of the array library do not need those of the other products.
 """
 
 import ast
@@ -21,11 +21,11 @@ else:
 
 CORE = [path for path in files_with({".py", ".pyi"}, "python") if inside(path).parts[1] == "plait"]
 FINDS_THEM = Path("python/plait/cli/bench.py")
-"""The one module that knows the name of the benchmarks' package."""
+"""The only module that may name the package of the benchmarks."""
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The modules that a source imports, wherever it does."""
+    """Yield the modules that a source imports, at any level."""
     for node in ast.walk(ast.parse(read(path))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
@@ -34,7 +34,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def project(folder: str) -> dict[str, Any]:
-    """What a package says of itself."""
+    """Return the table `project` of a package's pyproject.toml."""
     settings: dict[str, Any] = tomllib.loads(read(Path(folder) / "pyproject.toml"))["project"]
     return settings
 
@@ -63,14 +63,14 @@ def test_tests_of_the_array_library_import_no_other_product(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CORE, ids=str)
-def test_the_core_does_without_the_benchmarks(path: Path) -> None:
+def test_the_core_does_not_use_the_benchmarks(path: Path) -> None:
     strays = [name for name in imported(path) if name.split(".")[0] == "plait_bench"]
     assert not strays, f"{path} imports {strays}; the package plait does not need the benchmarks"
     if path != FINDS_THEM:
         assert not re.search(r"\bplait_bench\b", read(path)), f"{path} names plait_bench; only {FINDS_THEM} may"
 
 
-def test_no_benchmark_lies_in_the_core() -> None:
+def test_the_core_has_no_benchmarks() -> None:
     found = [str(path) for path in CORE if path != FINDS_THEM and any("bench" in part for part in path.parts)]
     assert not found, f"{found} belong into bench/plait_bench"
 

@@ -1,4 +1,4 @@
-"""Common misspellings, in all texts and sources; pyproject.toml has the words that only look like some."""
+"""No text or source has common misspellings; pyproject.toml lists correct words that codespell would report."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ pytest.importorskip("codespell_lib", reason="codespell is not installed; make se
 
 
 def misspelt(*paths: Path) -> str:
-    """What codespell finds in some files, a line each."""
+    """Return the misspellings that codespell finds in some files, one per line."""
     command = [sys.executable, "-m", "codespell_lib", "--toml", ROOT / "pyproject.toml", *paths]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert not done.stderr, done.stderr

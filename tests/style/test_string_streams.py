@@ -1,8 +1,8 @@
-"""Texts are not put together by streams of the standard library.
+"""No code outside tracing uses the string streams of the standard library.
 
-These take a lack of memory for the end of the text unless their exceptions are set, and ranks would exchange texts that
-are cut.  `base::text` and `base::append_parts` (src/base/text.hpp) write, `base::TextReader` (src/base/text_reader.hpp)
-reads.  Tracing, whose ranks exchange nothing, is free to use them.
+Unless their exceptions are enabled, string streams silently cut the text if memory runs out, and ranks would exchange
+truncated texts.  Use `base::text` and `base::append_parts` (src/base/text.hpp) to write, and `base::TextReader`
+(src/base/text_reader.hpp) to read.  Tracing may use them, because its ranks exchange no texts.
 """
 
 import re
@@ -21,7 +21,7 @@ SOURCES = [
 
 
 def streams_in(text: str) -> list[str]:
-    """The lines with such a stream, outside comments."""
+    """Return the lines with a string stream outside comments."""
     lines = enumerate(text.splitlines(), start=1)
     return [f"{number}: {line.strip()}" for number, line in lines if STREAM.search(line.split("//")[0])]
 

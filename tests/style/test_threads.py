@@ -1,4 +1,4 @@
-"""ThreadSanitizer tests every layer if both its sources and its tests use threads.
+"""ThreadSanitizer must test every layer whose sources and tests both use threads.
 
 cmake/PlaitTests.cmake and trace/tests/CMakeLists.txt list the layers that ThreadSanitizer leaves out.
 """
@@ -13,7 +13,7 @@ THREADS = re.compile(r"#include <(?:thread|atomic|mutex|shared_mutex|condition_v
 
 
 def threadless() -> list[str]:
-    """The folders of tests/cpp that the lists name."""
+    """Return the folders of tests/cpp that ThreadSanitizer leaves out."""
     matches = [re.search(r"^set\(threadless ([\w ]+)\)$", read(path), re.MULTILINE) for path in LISTS]
     return [folder for match in matches if match for folder in match.group(1).split()]
 

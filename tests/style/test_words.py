@@ -1,4 +1,4 @@
-"""Words of our own that the field's have replaced (docs/decisions/0025-words.md) do not come back."""
+"""Private words that were replaced by the usual terms (docs/decisions/0025-words.md) do not come back."""
 
 import re
 from pathlib import Path
@@ -16,10 +16,10 @@ GONE = re.compile(
     r"\b(Wish|Flight|Lane|Guest|Doorbells?|Approach|Reaching|During|Asked|JointStore|JointScheme|JointOpener)\b"
 )
 
-#: An error is thrown, a call fails, what cannot be used is rejected.
+#: Errors are thrown, calls fail, and invalid arguments are rejected.
 REFUSE = re.compile(r"(?<![A-Za-z])[rR]efuse(?![a-z])|[a-z]Refuse(?![a-z])")
 
-#: What is encoded, flushed or stored, capacities and headers have the names that they have elsewhere.
+#: Use the usual terms instead: encode, report, flush, storage, capacity, header.
 STORED = re.compile(
     r"(?<![A-Za-z])(?:told|tells?|untold|settled?|settles|kept|rooms?|front)(?![a-z])"
     r"|(?:Told|Tells?|Settled?|Kept|Rooms?|Front)(?![a-z])"
@@ -29,14 +29,14 @@ STORED_STAYS = re.compile(r"(?:\.|->|pop_)front\(")
 STORING = re.compile(r"src/(?:container|codec|driver)/")
 
 HOME = re.compile(r"(?<![A-Za-z])homes?(?![a-z])|(?<![A-Za-z])Homes?(?![a-z:])|[a-z]Homes?(?![a-z])")
-#: What is public, what its errors and descriptions say, and folders of people.
+#: Public names, their error texts and descriptions, and home directories.
 HOME_STAYS = re.compile(
     r"\b(?:at|At) home\b|\bhome\(|[.:>/~]home\b|\b(?:plait_dio|c)_home\b|\bdef home\b|\"[Hh]ome\"|\(\?:home"
 )
 
 ENGINE = re.compile(r"(?<![A-Za-z])[Ee]ngines?(?![a-z])|[a-z]Engines?(?![a-z])")
-ENGINE_STAYS = re.compile(r"[Ll]ayout_?[Ee]ngine|\bengine=")  # Matplotlib's, and how xarray is told of a backend
-#: ADIOS2 has one, and the decision tells of the layer that had the name.
+ENGINE_STAYS = re.compile(r"[Ll]ayout_?[Ee]ngine|\bengine=")  # terms of Matplotlib and xarray
+#: ADIOS2 has engines, and the decision describes a layer that formerly had the name.
 HAS_ENGINES = {
     Path("bench/plait_bench/pipe/sst.py"),
     Path("docs/decisions/0031-layers-between-transport-and-files.md"),
@@ -56,14 +56,14 @@ PLACE_IN_PROSE = re.compile(
     r"\bin(?:to)? (?:\w+ )?places?\b|\bin_place\b|\btakes?\b[^.;]* places?\b|\bfirst place\b"
     r"|\bplaces? (?:of|it|them)\b|--place|`?place[`=]"
 )
-#: These hand on the option `place` of shared files, or `--place` of scripts/hosts.py; both are public.
+#: These files pass the option `place` of shared files, or `--place` of scripts/hosts.py; both are public.
 OPTION = re.compile(
     r"src/distant/shared/|src/driver/distant/|include/plait/shared_file\.hpp|bindings/python/core_shared\.cpp"
     r"|python/plait/(shared\.py|_core\.pyi)|python/plait/draw/panel\.py|bench/plait_bench/(shared|columbus)/"
     r"|scripts/(hosts\.py|test\.sh|several_hosts/)|examples/python/columbus\.py"
     r"|tests/(mpi|stress|python/(distant|launch)|cpp/(distant|driver|core))/"
 )
-#: What is no identifier: comments, texts, docstrings.
+#: Patterns of texts that are not identifiers: comments, strings, docstrings.
 PROSE = {
     ".py": r'"""[\s\S]*?"""|#.*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
     ".sh": r"#.*",
@@ -74,25 +74,25 @@ PROSE = {
 
 
 def lines_with(text: str, word: re.Pattern[str], stays: re.Pattern[str]) -> list[str]:
-    """The lines of a text with a word, apart from where it may stay."""
+    """Return the lines of a text that have a word, except in the expressions `stays`."""
     lines = ((number, stays.sub("", line)) for number, line in enumerate(text.splitlines(), start=1))
     return [f"{number}: {line.strip()}" for number, line in lines if word.search(line)]
 
 
 def prose_pattern(path: Path) -> re.Pattern[str]:
-    """What is no identifier in a file."""
+    """Return the pattern of comments and strings in a file."""
     suffix = ".py" if path.suffix == ".pyi" else path.suffix
     return re.compile(PROSE.get(suffix, PROSE[""]), re.MULTILINE)
 
 
 def without_prose(path: Path) -> str:
-    """The code of a file, its lines where they were."""
+    """Return the code of a file without comments and strings; line numbers do not change."""
     return prose_pattern(path).sub(lambda found: "\n" * found[0].count("\n"), read(path))
 
 
 def comments(path: Path) -> str:
-    """The comments and docstrings of a file, without other texts."""
-    found = (one[0] for one in prose_pattern(path).finditer(read(path)))
+    """Return the comments and docstrings of a file, without other strings."""
+    found = (match[0] for match in prose_pattern(path).finditer(read(path)))
     return "\n".join(text for text in found if text[0] not in "\"'`" or text.startswith('"""'))
 
 

@@ -2,13 +2,12 @@ C     The sample program of Bordawekar's thesis (1993), figure 21: reads
 C     a 64 x 64 array column-cyclic from the file TEST, computes, and
 C     writes it back, on 4 processors.
 C
-C     Corrected are what the scan ran together (the declaration of mymap
-C     and the COMMON statement) and left out (the names' underscores, the
-C     columns, END); pwrite's last argument, which the figure calls
-C     iobuffer where everything else says iosize; and the sizes of the
-C     arrays in COMMON, which the figure does not declare.
+C     Corrections: the scan ran together the declaration of mymap and the
+C     COMMON statement, and lost the underscores of names, the columns and
+C     END; the figure calls pwrite's last argument iobuffer instead of
+C     iosize, and does not declare the sizes of the arrays in COMMON.
 C     The computation, for which the figure has dots, doubles A and adds
-C     to each element its position, so that a test can tell both.
+C     to each element its position, so that a test can detect both.
       PROGRAM EXAMPLE
       integer size_info(7),distr_info(7),block_size(7),proc_info(7)
       integer A(64,16), ad, array_map, mybuffer, TEMP(1024)

@@ -1,4 +1,4 @@
-! A rank comes to the end of the program while the others still work: they are told, and everybody ends.
+! A rank reaches the end of the program while the others still call primitives: these calls fail, and all ranks end.
 program leaves_early
   implicit none
   external :: popen, pclose, proc_map, pwrite, plait_message

@@ -1,6 +1,6 @@
-! Writes a matrix BLOCK by CYCLIC, in the words of popen's other spelling, reads it back under another map and with
-! fewer readers, and prints what the tables say.  The matrix has 9 x 7 elements of type REAL*8: the shares differ in
-! size.
+! Writes a matrix distributed BLOCK by CYCLIC, with texts instead of codes as arguments of popen; reads it back under
+! another map and with fewer readers, and prints the tables.  The matrix has 9 x 7 elements of type REAL*8, so that the
+! local arrays differ in size.
 program matrix
   implicit none
   external :: popen, pclose, proc_map, array_type, pread, pwrite, plait_fda, plait_adt, plait_p_info
@@ -33,7 +33,7 @@ program matrix
     print '(a,7i4)', 'p_info', positions
   end if
 
-  ! All on the ranks' own terms: columns distributed in blocks of two, one reader.
+  ! The other map: columns distributed in blocks of two, one reader.
   distr_info(1:2) = [0, 3]
   block_size(2) = 2
   proc_info(1:2) = [1, 2]
@@ -48,7 +48,7 @@ program matrix
 
 contains
 
-  ! Rank 0 is the one whose environment says so: no MPI is called here.
+  ! The rank according to the launcher's environment variables, because this program does not call MPI.
   integer function my_rank()
     character(len=12) :: text
     integer :: length

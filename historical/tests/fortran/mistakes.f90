@@ -1,4 +1,5 @@
-! Makes mistakes that it asks for, then some that it does not ask for; goes on after each.
+! Makes mistakes and queries their status; then makes some without querying it, which Plait reports.  The program
+! continues after each.
 program mistakes
   implicit none
   external :: popen, pclose, proc_map, pread, plait_message
@@ -22,7 +23,7 @@ program mistakes
   if (index(text, 'the word passed for access is not known') == 0) error stop 'popen takes the beginning of a word'
   call proc_map(lists, 0, lists)
   if (plait_status() /= 1) error stop 'proc_map has not failed'
-  ! Nobody asks for the next three.
+  ! The status of the next three errors is not queried.
   ad = array_map('A', lists, lists, lists, lists)
   if (ad /= -1) error stop 'array_map has not failed'
   call pread(array, 10, 1, ad, 3, array, 10)

@@ -1,6 +1,6 @@
-! Takes cases from the file `cases`: how an array is mapped for writing and for reading.  Writes each array, whose
-! values every rank takes from a file of its own, and reads it back, into another file of its own.  Default integers,
-! without any interface.
+! Reads test cases from a file of each rank: how an array is mapped for writing and for reading.  Each rank reads the
+! values of its part from a file, writes the array by the primitives, reads it back, and writes its part to another
+! file.  Uses default integers, and no explicit interfaces.
 program mixes
   implicit none
   external :: popen, pclose, proc_map, pread, pwrite

@@ -1,5 +1,5 @@
-C     Either end of a pipe with the primitives of 1993 as they were, on so
-C     many processors: pipe write|read NAME PROCESSORS
+C     One end of a pipe, by the unchanged primitives of 1993.
+C     Usage: pipe write|read NAME PROCESSORS
       PROGRAM PIPE
       integer size_info(7), distr_info(7), block_size(7), proc_info(7)
       integer A(12,8), B(12,8), ad, array_map, mybuffer(64), mymap(8)

@@ -1,4 +1,4 @@
-! Mistakes in calls of the primitives through the module plait: a status, and the program goes on.
+! Mistakes in calls of the primitives through the module plait return a status, and the program goes on.
 program status_errors
   use plait
   implicit none

@@ -1,4 +1,4 @@
-! A rank asks for tables before any primitive is called.
+! A rank queries the tables before any rank calls a primitive.
 program tables_first
   implicit none
   external :: proc_map, plait_fda, plait_print_p_info, plait_message

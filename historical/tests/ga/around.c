@@ -1,4 +1,4 @@
-/* The calls around Shared Files that programs for Global Arrays make, over MPI: as far as these tests need them. */
+/* The other functions of Global Arrays that Shared Files programs call, implemented by MPI as far as the tests need. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <mpi.h>
@@ -29,7 +29,7 @@ void pbeginf_(void) {
   processes = number;
 }
 
-/* With SF_TEST_APART each process has a folder of its own, as on a disk that the others do not see. */
+/* If SF_TEST_APART is set, each process works in a separate folder, like a disk that other processes cannot access. */
 void ga_initialize_(void) {
   char folder[32];
   if (getenv("SF_TEST_APART") == NULL) return;

@@ -1,4 +1,4 @@
-/* Every function of Shared Files, as a program in C calls them; see around.c for the calls that are not theirs. */
+/* Calls every function of Shared Files from C; around.c has the functions that belong to Global Arrays. */
 #include <math.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -25,10 +25,10 @@ static int ranks;
     }                                                                                      \
   } while (0)
 
-#define EXPECT_CODE(call, wanted)                                                                    \
+#define EXPECT_CODE(call, expected)                                                                  \
   do {                                                                                               \
     const int found_code = (call);                                                                   \
-    if (found_code != (wanted)) {                                                                    \
+    if (found_code != (expected)) {                                                                  \
       char text[SF_ERRMSG_SIZE];                                                                     \
       SF_Errmsg(found_code, text);                                                                   \
       fprintf(stderr, "rank %d, line %d: %s is %d (%s)\n", rank, __LINE__, #call, found_code, text); \
@@ -38,7 +38,7 @@ static int ranks;
 
 #define EXPECT_OK(call) EXPECT_CODE(call, 0)
 
-/* The message of the last error with a code, of which no byte lies behind SF_ERRMSG_SIZE. */
+/* Returns the message of the last error with a code; checks that SF_Errmsg writes at most SF_ERRMSG_SIZE bytes. */
 static const char* message(int code) {
   static char text[SF_ERRMSG_SIZE + 8];
   memset(text, 'x', sizeof text);
@@ -48,13 +48,13 @@ static const char* message(int code) {
   return text;
 }
 
-#define EXPECT_MESSAGE(call, wanted, part)                                                        \
-  do {                                                                                            \
-    EXPECT_CODE(call, wanted);                                                                    \
-    if (strstr(message(wanted), part) == NULL) {                                                  \
-      fprintf(stderr, "rank %d, line %d: %s says: %s\n", rank, __LINE__, #call, message(wanted)); \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                                               \
-    }                                                                                             \
+#define EXPECT_MESSAGE(call, expected, part)                                                        \
+  do {                                                                                              \
+    EXPECT_CODE(call, expected);                                                                    \
+    if (strstr(message(expected), part) == NULL) {                                                  \
+      fprintf(stderr, "rank %d, line %d: %s says: %s\n", rank, __LINE__, #call, message(expected)); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                                 \
+    }                                                                                               \
   } while (0)
 
 static int move_and_wait(int write, int handle, double offset, double bytes, void* buffer) {
@@ -76,16 +76,17 @@ static int read_now(int handle, double offset, double bytes, void* buffer) {
   return move_and_wait(0, handle, offset, bytes, buffer);
 }
 
-/* Pieces of any length, distributed over the ranks in turn; a byte states its offset and the round that wrote it. */
+/* Pieces of various lengths, distributed over the ranks in turn.  The value of a byte depends on its offset and on the
+ * round that wrote it. */
 enum { BYTES = 700001 };
 static unsigned char value(int64_t at, int round) { return (unsigned char)((at * 31 + at / 251 + round * 101) & 255); }
 
 static void pieces(void) {
-  unsigned char* mine = malloc(BYTES);
+  unsigned char* written = malloc(BYTES);
   unsigned char* found = malloc(BYTES);
   int ids[64];
   int handle = 0;
-  EXPECT(mine != NULL && found != NULL);
+  EXPECT(written != NULL && found != NULL);
   EXPECT_OK(SF_Create("pieces", BYTES, BYTES, 10000, &handle));
   EXPECT(handle == -3000);
   for (int round = 0; round < 3; ++round) {
@@ -96,12 +97,12 @@ static void pieces(void) {
       length = (at * 7919 + 13) % 30000 + 1;
       if (length > BYTES - at) length = BYTES - at;
       if ((turn + round) % ranks != rank) continue;
-      for (int64_t i = at; i < at + length; ++i) mine[i] = value(i, round);
+      for (int64_t i = at; i < at + length; ++i) written[i] = value(i, round);
       if (used == 64) {
         EXPECT_OK(SF_Waitall(ids, used));
         used = 0;
       }
-      EXPECT_OK(SF_Write(handle, (double)at, (double)length, mine + at, &ids[used++]));
+      EXPECT_OK(SF_Write(handle, (double)at, (double)length, written + at, &ids[used++]));
       EXPECT(ids[used - 1] >= 0);
     }
     EXPECT_OK(SF_Waitall(ids, used));
@@ -116,7 +117,7 @@ static void pieces(void) {
     ga_sync_();
   }
   EXPECT_OK(SF_Destroy(handle));
-  free(mine);
+  free(written);
   free(found);
 }
 
@@ -212,13 +213,13 @@ static void mistakes(void) {
   EXPECT_OK(SF_Waitall(NULL, 0));
   EXPECT_CODE(SF_Waitall(NULL, 1), 1);
   EXPECT_CODE(SF_Waitall(ids, -1), 1);
-  /* One of several fails: the others are done. */
+  /* If one of several requests fails, the others are completed. */
   EXPECT_OK(SF_Read(handle, 0, 100, bytes, &ids[0]));
   ids[1] = 99999999;
   EXPECT_OK(SF_Read(handle, 0, 10, bytes, &ids[2]));
   EXPECT_MESSAGE(SF_Waitall(ids, 3), 1, "request 99999999");
   EXPECT(ids[0] == -1 && ids[1] == -1 && ids[2] == -1);
-  /* A request is waited for once. */
+  /* A request can be waited for only once. */
   EXPECT_OK(SF_Read(handle, 0, 10, bytes, &id));
   ids[0] = id;
   EXPECT_OK(SF_Wait(&id));
@@ -232,7 +233,7 @@ static void mistakes(void) {
   free(name);
 }
 
-/* Requests that nobody waits for before the file goes, and after it has. */
+/* A request may be waited for after its file is destroyed. */
 static void waited_late(void) {
   static char bytes[1000000];
   int handle = 0;
@@ -257,13 +258,13 @@ static void* work(void* argument) {
     EXPECT_OK(write_now(of_threads, offset, COUNT * 4, numbers));
     EXPECT_OK(read_now(of_threads, offset, COUNT * 4, found));
     EXPECT(memcmp(numbers, found, COUNT * 4) == 0);
-    /* Each thread has errors of its own. */
-    char wanted[32];
-    snprintf(wanted, sizeof wanted, "the handle %d", thread);
+    /* Each thread has its own last error. */
+    char expected[32];
+    snprintf(expected, sizeof expected, "the handle %d", thread);
     EXPECT_CODE(SF_Fsync(thread), 1);
     char text[SF_ERRMSG_SIZE];
     SF_Errmsg(1, text);
-    EXPECT(strncmp(text, wanted, strlen(wanted)) == 0);
+    EXPECT(strncmp(text, expected, strlen(expected)) == 0);
   }
   free(numbers);
   free(found);
@@ -293,7 +294,7 @@ int main(void) {
   mistakes();
   waited_late();
   threads();
-  /* One that is left over is given up at the end. */
+  /* A file that is not destroyed is discarded at the end of the program. */
   int left = 0;
   EXPECT_OK(SF_Create("left", -1, -1, -1, &left));
   EXPECT_OK(write_now(left, rank, sizeof left, &left));

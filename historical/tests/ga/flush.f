@@ -1,4 +1,4 @@
-c     sf_fsync as programs call it that take it for a subroutine.
+c     Calls sf_fsync as a subroutine, as some programs do.
       subroutine flush_records(handle)
       implicit none
       include 'sf.fh'

@@ -1,5 +1,5 @@
-/* Every function of Shared Files with arguments that cannot be, on all processes and on one: a code on all of them,
- * within 5 s, and the next call works. */
+/* Calls every function of Shared Files with invalid arguments, on all processes or on one process.  The call must
+ * return an error code on all processes within 5 s, and the next call must work. */
 #include <limits.h>
 #include <math.h>
 #include <mpi.h>
@@ -43,14 +43,14 @@ enum { ALL_NUMBERS = NUMBERS + 3 };
 static const int handles[] = {-1, 0, 5, 2999, 3000, -2999, -3001, -3512, INT_MAX, INT_MIN};
 enum { HANDLES = sizeof handles / sizeof *handles };
 
-/* The code is the same everywhere. */
+/* Returns the code of a collective call, after checking that it failed on all processes or on none. */
 static int agreed(int code) {
-  int least = 0;
-  int most = 0;
+  int min = 0;
+  int max = 0;
   alarm(0);
-  MPI_Allreduce(&code, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  MPI_Allreduce(&code, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  expect((least == 0) == (most == 0), "a collective call failed on some processes only", line);
+  MPI_Allreduce(&code, &min, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&code, &max, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  expect((min == 0) == (max == 0), "a collective call failed on some processes only", line);
   return code;
 }
 
@@ -71,8 +71,8 @@ static void odd_files(const char* longest) {
     for (int which = 0; which < 3; ++which) {
       const double odd = number(i);
       create("odd", which == 0 ? odd : 0, which == 1 ? odd : 0, which == 2 ? odd : 0);
-      const double mine = rank == 1 ? odd : 0;
-      if (ranks > 1) create("odd", which == 0 ? mine : 0, which == 1 ? mine : 0, which == 2 ? mine : 0);
+      const double on_rank_1 = rank == 1 ? odd : 0;
+      if (ranks > 1) create("odd", which == 0 ? on_rank_1 : 0, which == 1 ? on_rank_1 : 0, which == 2 ? on_rank_1 : 0);
     }
   EXPECT(agreed(CALL(SF_Create("x", 0, 0, 0, NULL))) != 0);
   for (int i = 0; i < HANDLES; ++i) {
@@ -108,7 +108,7 @@ static void odd_accesses(void) {
     if (handles[i] == handle) continue;
     EXPECT(CALL(SF_Write(handles[i], 0, 8, buffer, &id)) != 0);
     EXPECT(CALL(SF_Read(handles[i], 0, 8, buffer, &id)) != 0);
-    if (handles[i] == -1) continue; /* stands for nothing */
+    if (handles[i] == -1) continue; /* as a request it means that there is none */
     EXPECT(CALL(SF_Wait(ids)) != 0);
     ids[0] = handles[i];
     EXPECT(CALL(SF_Waitall(ids, 2)) != 0);
@@ -117,7 +117,7 @@ static void odd_accesses(void) {
     char text[SF_ERRMSG_SIZE];
     SF_Errmsg(code, text);
   }
-  /* And it works still. */
+  /* The file still works. */
   EXPECT(CALL(SF_Write(handle, 0, 8, buffer, &id)) == 0);
   EXPECT(CALL(SF_Wait(&id)) == 0);
   EXPECT(agreed(CALL(SF_Destroy(handle))) == 0);

@@ -1,6 +1,6 @@
-c     Records of a shared file, in the manner of programs for Global Arrays:
-c     each process writes its own with several requests under way, and
-c     reads those of all the others.
+c     Records of a shared file, in the style of programs for Global Arrays:
+c     each process writes its records with several requests in flight, and
+c     then reads the records of all processes.
       program records
       implicit none
       include 'sf.fh'
@@ -69,7 +69,7 @@ c
       end do
       if (wrong .ne. 0) call ga_error('wrong numbers', wrong)
 c
-c     one number of each process far out, and zeros in front of it
+c     one number of each process at a large offset; zeros precede it
       offset = 3d9 + 8d0*me
       rc = sf_write(other, offset, 8d0, found(me + 1), ids(1))
       call check(rc, 'sf_write')

@@ -1,4 +1,4 @@
-"""What the MPI tests of this product share with the others: mpi_fixtures.py."""
+"""Fixtures and hooks that the MPI tests of all products share; mpi_fixtures.py defines them."""
 
 from mpi_fixtures import (  # noqa: F401
     apart,

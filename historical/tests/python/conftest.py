@@ -1,4 +1,4 @@
-"""What the tests of the interfaces of 1993 and 1998 share with those of the array library."""
+"""Fixtures and hooks that these tests share with those of the array library; fixtures.py defines them."""
 
 from fixtures import (  # noqa: F401
     _examples,

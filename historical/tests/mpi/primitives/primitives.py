@@ -1,4 +1,4 @@
-"""The 1993 primitives in C by ctypes, and what they must do, by brute force."""
+"""The 1993 primitives in C, called through ctypes, and brute-force models of their results."""
 
 import ctypes
 from pathlib import Path
@@ -13,12 +13,12 @@ __all__ = ["BLOCK", "BLOCK_CYCLIC", "COLLAPSED", "CYCLIC", "declare", "numbered"
 SEQUENTIAL, DIRECT = 0, 1
 OLD, NEW = 0, 1
 OK, ARGUMENT, SYSTEM = 0, 1, 2
-# Fortran's names of NumPy's types.
+# NumPy's types → Fortran's names of them.
 TYPES = {"i1": "INTEGER*1", "i2": "integer*2", "i4": "INTEGER*4", "f8": "DOUBLE PRECISION", "c16": "complex * 16"}
 
 
 def load():
-    """The library, with the types of its functions."""
+    """Return the library, with the argument types of its functions declared."""
     library = ctypes.CDLL(str(Path(plait.__file__).parent / "libplait_mpi.so"))
     number, long, pointer, text = ctypes.c_int, ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
     for name, kinds in {
@@ -46,7 +46,7 @@ LIBRARY = load()
 
 
 def message():
-    """The text of the last error."""
+    """Return the message of the last error."""
     return LIBRARY.plait_message(None).decode()
 
 
@@ -55,12 +55,12 @@ def check(status):
 
 
 def seven(values, kind="i4"):
-    """A list of seven entries, of integers as C has them."""
+    """Return the values as a list of seven entries of a C integer type; unused entries are -1."""
     return np.array([*values, *[-1] * (7 - len(values))], kind)
 
 
 def popen(unit, path, access, status, disks=None, processors=-1, form=0):
-    """The status, with the disks as they come back in `disks`, a NumPy array of one."""
+    """Call plait_popen and return its status; `disks` is an array of one, which receives the number of disks."""
     return LIBRARY.plait_popen(
         unit, str(path).encode(), access, form, status, None if disks is None else disks.ctypes.data, processors
     )
@@ -73,9 +73,9 @@ def proc_map(grid, mode=0, user_map=None):
 
 
 def array_map(size, codes, blocks, grid, name="A", dtype="i4"):
-    """The descriptor, for elements of a type."""
+    """Return the descriptor of an array with elements of a type."""
     lists = (seven(size, "i8"), seven(codes), seven(blocks, "i8"), seven(grid))
-    descriptor = LIBRARY.plait_array_map(name.encode(), *(one.ctypes.data for one in lists))
+    descriptor = LIBRARY.plait_array_map(name.encode(), *(values.ctypes.data for values in lists))
     if descriptor > 0 and dtype != "i4":
         check(LIBRARY.plait_array_type(descriptor, TYPES[dtype].encode()))
     return descriptor
@@ -90,10 +90,10 @@ def pwrite(array, sizes, descriptor, unit, io_size=-1):
 
 
 class Mapping(mappings.Mapping):
-    """An array on a grid that the library can be told of."""
+    """A mapping that can be declared to the library."""
 
     def describe(self, name="A", dtype="i4"):
-        """Tells the library; returns the descriptor."""
+        """Declare the mapping to the library, and return the descriptor."""
         check(proc_map(self.grid, self.mode, self.user_map))
         descriptor = array_map(self.size, self.codes, self.blocks, self.grid, name, dtype)
         assert descriptor >= 1, message()
@@ -101,11 +101,11 @@ class Mapping(mappings.Mapping):
 
 
 def random_mapping(random, ranks, size=None):
-    """Any mix of distributions over 1 to 7 dimensions."""
+    """Return a random mix of distributions of 1 to 7 dimensions."""
     return mappings.random_mapping(random, ranks, size, Mapping)
 
 
 def pclose_all(units=range(10)):
-    """Closes what is open, as all ranks do."""
+    """Close all open units.  Collective."""
     for unit in units:
         LIBRARY.plait_pclose(unit)

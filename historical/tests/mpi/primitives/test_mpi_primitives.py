@@ -1,4 +1,4 @@
-"""The 1993 primitives, against brute force."""
+"""The 1993 primitives, compared with brute-force models."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ from primitives import (
 
 @pytest.fixture(autouse=True)
 def _units():
-    """Leaves no unit open, however a test ends."""
+    """Close all units after each test, even if it fails."""
     yield
     pclose_all()
 
@@ -59,7 +59,7 @@ def test_any_mix_of_distributions(comm, shared, part):
             written.append(whole)
         check(LIBRARY.plait_pclose(3))
         content = b"".join(whole.tobytes(order="F") for whole in written)
-        if access == DIRECT:  # each began at the front
+        if access == DIRECT:  # each array was written at the beginning of the file
             lengths = [whole.nbytes for whole in written]
             content = bytearray(max(lengths))
             for whole in written:
@@ -76,12 +76,12 @@ def test_any_mix_of_distributions(comm, shared, part):
             share[...] = mapping.local(whole, comm.rank)
             descriptor = mapping.describe(dtype=whole.dtype.str[1:])
             check(pread(array, sizes, descriptor, 3, io_size))
-            np.testing.assert_array_equal(array, expected)  # and nothing beside the share
+            np.testing.assert_array_equal(array, expected)  # elements outside the share are unchanged
         check(LIBRARY.plait_pclose(3))
 
 
 def test_three_dimensions_in_two_sizes(comm, shared):
-    """Ranks with less than the largest share find it where the others do, however the sizes are made."""
+    """Three dimensions may be passed as two sizes, and ranks with a smaller share may declare the largest one."""
     ranks = comm.size
     whole = numbered((4, 3, 4 * ranks - 3), "i4")
     mapping = Mapping(whole.shape, (0, 0, BLOCK_CYCLIC), (-1, -1, 4), (1, 1, ranks), 0, ())
@@ -106,7 +106,7 @@ def test_three_dimensions_in_two_sizes(comm, shared):
         expected[:4, : mine.shape[1]] = mine
         check(pread(array, sizes, descriptor, 3))
         np.testing.assert_array_equal(array, expected)
-    # What was declared with (6, middle, planes) and passed like this cannot be told from other arrays.
+    # These sizes may come from an array declared as (6, middle, planes) or from other arrays, which is ambiguous.
     if middle > 1 and planes > 1:
         array = np.zeros((6 * middle, planes), "i4", order="F")
         assert pread(array, array.shape, descriptor, 3) == 1
@@ -115,7 +115,7 @@ def test_three_dimensions_in_two_sizes(comm, shared):
 
 
 def test_a_program_that_changes_its_grid(comm, shared):
-    """The same descriptor reads as the grid in force says."""
+    """A descriptor is interpreted by the grid that proc_map has declared last."""
     path = shared / "a"
     whole = numbered((12, 10), "i4")
     if comm.rank == 0:
@@ -131,7 +131,7 @@ def test_a_program_that_changes_its_grid(comm, shared):
         array = np.zeros(mine.shape, "i4", order="F")
         check(pread(array, mine.shape, descriptor, 3))
         np.testing.assert_array_equal(array, mine)
-    # A grid of other dimensions, and back again; ones at the end make no difference.
+    # Change to a grid of other dimensions and back; trailing dimensions of size 1 make no difference.
     check(proc_map((1, comm.size)))
     if comm.size > 1:
         assert pread(array, mine.shape, descriptor, 3) != OK
@@ -140,16 +140,16 @@ def test_a_program_that_changes_its_grid(comm, shared):
     check(pread(array, mine.shape, descriptor, 3))
 
 
-def test_sequential_goes_on_and_direct_begins_anew(comm, shared):
+def test_sequential_access_continues_and_direct_access_begins_anew(comm, shared):
     path = shared / "a"
     check(popen(0, path, SEQUENTIAL, NEW))
     mapping = Mapping((9,), (BLOCK,), (-1,), (comm.size,), 0, ())
     descriptor = mapping.describe()
-    mine = [mapping.local(numbered((9,), "i4", salt), comm.rank) for salt in range(4)]
-    for part in mine[:3]:
+    parts = [mapping.local(numbered((9,), "i4", salt), comm.rank) for salt in range(4)]
+    for part in parts[:3]:
         check(pwrite(part.copy(), (part.size, 1), descriptor, 0))
     check(LIBRARY.plait_pclose(0))
-    array = np.zeros_like(mine[0])
+    array = np.zeros_like(parts[0])
 
     def read(unit):
         check(pread(array, (array.size, 1), descriptor, unit))
@@ -157,13 +157,13 @@ def test_sequential_goes_on_and_direct_begins_anew(comm, shared):
 
     check(popen(0, path, SEQUENTIAL, OLD))
     check(popen(1, path, DIRECT, OLD))
-    np.testing.assert_array_equal(read(0), mine[0])
-    np.testing.assert_array_equal(read(1), mine[0])
-    np.testing.assert_array_equal(read(0), mine[1])
-    np.testing.assert_array_equal(read(1), mine[0])
-    check(pwrite(mine[3].copy(), (array.size, 1), descriptor, 0))  # over the third
-    assert pread(array, (array.size, 1), descriptor, 0) == 2  # nothing is left
-    check(pwrite(mine[2].copy(), (array.size, 1), descriptor, 0))  # from where the failed read began
+    np.testing.assert_array_equal(read(0), parts[0])
+    np.testing.assert_array_equal(read(1), parts[0])
+    np.testing.assert_array_equal(read(0), parts[1])
+    np.testing.assert_array_equal(read(1), parts[0])
+    check(pwrite(parts[3].copy(), (array.size, 1), descriptor, 0))  # overwrites the third array
+    assert pread(array, (array.size, 1), descriptor, 0) == 2  # the end of the file
+    check(pwrite(parts[2].copy(), (array.size, 1), descriptor, 0))  # at the position of the failed read
     check(LIBRARY.plait_pclose(1))
     check(LIBRARY.plait_pclose(0))
     whole = [numbered((9,), "i4", salt) for salt in (0, 1, 3, 2)]
@@ -186,7 +186,7 @@ def test_a_new_file_appears_whole(comm, shared):
 
 
 def bytes_read():
-    """What this process has read by system calls."""
+    """Return the bytes that this process has read by system calls."""
     with open("/proc/self/io", encoding="ascii") as counters:
         return int(next(line for line in counters if line.startswith("rchar")).split()[1])
 
@@ -196,8 +196,8 @@ def bytes_written():
         return int(next(line for line in counters if line.startswith("wchar")).split()[1])
 
 
-def test_only_so_many_ranks_touch_the_file(comm, shared):
-    if not _counters_count():
+def test_at_most_the_requested_ranks_access_the_file(comm, shared):
+    if not _has_io_counters():
         pytest.skip("this system does not count what a process reads")
     size = (256, 512)
     whole = numbered(size, "i4")
@@ -212,19 +212,20 @@ def test_only_so_many_ranks_touch_the_file(comm, shared):
         check(popen(3, path, DIRECT, OLD, None, processors))
         before = bytes_read(), bytes_written()
         check(pread(array, array.shape, descriptor, 3))
-        moved = bytes_read() - before[0]
+        read = bytes_read() - before[0]
         np.testing.assert_array_equal(array, mine)
         check(pwrite(array, array.shape, descriptor, 3))
-        put = bytes_written() - before[1]
+        written = bytes_written() - before[1]
         check(LIBRARY.plait_pclose(3))
-        for counts in (comm.allgather(moved), comm.allgather(put)):
-            # The counters' own text is shorter.  Which of these ranks moves what is known at run time only.
+        for counts in (comm.allgather(read), comm.allgather(written)):
+            # Reading the counters themselves reads less than 4096 bytes.  Plait decides at run time which ranks access
+            # which bytes.
             assert sum(count >= 4096 for count in counts) <= processors
             assert 0 <= sum(counts) - whole.nbytes < 4096 * comm.size
     assert path.read_bytes() == whole.tobytes(order="F")
 
 
-def _counters_count():
+def _has_io_counters():
     try:
         before = bytes_read()
         return bytes_read() > before
@@ -246,13 +247,13 @@ def test_p_info(comm, mode):
         expected = walk(tuple(grid), mode, user_map)
         columns = [tuple(int(n) for n in column) for column in table.T]
         assert {column[:-1]: column[-1] for column in columns} == expected
-        # The first coordinate varies fastest.
+        # The columns are ordered with the first coordinate varying fastest.
         assert [tuple(reversed(column[:-1])) for column in columns] == sorted(tuple(reversed(c)) for c in expected)
 
 
-def test_dont_care_in_front_of_a_grid(comm):
-    """What array_map takes as the processors of dimensions that are not distributed, proc_map takes as well."""
-    grid = np.array([-1, comm.size, -1, 7, 7, 7, 7], "i4")  # behind the end there may be anything
+def test_undefined_entries_before_a_grid(comm):
+    """For dimensions that are not distributed, proc_map accepts -1 like array_map."""
+    grid = np.array([-1, comm.size, -1, 7, 7, 7, 7], "i4")  # entries after the last -1 are ignored
     check(LIBRARY.plait_proc_map(grid.ctypes.data, 0, None))
     shape = np.zeros(2, "i4")
     check(LIBRARY.plait_p_info(0, None, shape.ctypes.data, shape.ctypes.data + 4))
@@ -261,7 +262,7 @@ def test_dont_care_in_front_of_a_grid(comm):
 
 
 def test_the_thesis_tables(comm, shared):
-    """Tables 12 and 13, and one of one dimension where there are not 4 ranks."""
+    """Tables 12 and 13 of the thesis; without 4 ranks, with a one-dimensional grid."""
     check(popen(3, shared / "TEST", SEQUENTIAL, NEW))
     row = np.zeros(6, "i4")
     check(LIBRARY.plait_fda(3, row.ctypes.data))

@@ -1,4 +1,4 @@
-"""Arguments that nobody should pass to the primitives of 1993: one status and one message on all ranks, and no hang."""
+"""Invalid arguments of the primitives of 1993: the same status and message on all ranks, and no rank hangs."""
 
 import random
 
@@ -32,21 +32,24 @@ def _units():
     pclose_all()
 
 
-def tried(comm, call, good, bad, seed):
-    """Spoils one argument at a time, on one rank or on all; returns how many calls failed, all alike."""
+def count_failures(comm, call, good, bad, seed):
+    """Replace one argument at a time by a bad value, on some ranks or on all.
+
+    Checks that each call has the same status and message on all ranks, and returns how many calls failed.
+    """
     draw = random.Random(seed)
-    found = 0
+    failures = 0
     for name, values in bad.items():
         for value in values:
             wrong = draw.choice([True, False]) | (draw.randrange(comm.size) == comm.rank)
             status = call(**{**good, name: value} if wrong else good)
-            mine = (status, "" if status == OK else message())
-            everyone = comm.allgather(mine)
-            assert all(theirs == everyone[0] for theirs in everyone), (name, value, everyone)
-            assert status == OK or (mine[1] and "std::" not in mine[1]), (name, value, mine)
-            found += status != OK
+            outcome = (status, "" if status == OK else message())
+            outcomes = comm.allgather(outcome)
+            assert all(other == outcomes[0] for other in outcomes), (name, value, outcomes)
+            assert status == OK or (outcome[1] and "std::" not in outcome[1]), (name, value, outcome)
+            failures += status != OK
     assert comm.allgather(call(**good)) == [OK] * comm.size, message()
-    return found
+    return failures
 
 
 def test_opening(comm, shared):
@@ -61,7 +64,7 @@ def test_opening(comm, shared):
     comm.Barrier()
     good = {"unit": 3, "path": f"raw:{shared}/a", "access": SEQUENTIAL, "form": 0, "status": OLD, "processors": -1}
     bad = {"path": NAMES[:1] + NAMES[2:], **dict.fromkeys(("access", "form", "status", "processors"), NUMBERS)}
-    assert tried(comm, call, good, bad, 0) > 8
+    assert count_failures(comm, call, good, bad, 0) > 8
 
 
 def test_reading_and_writing(comm, shared):
@@ -75,18 +78,18 @@ def test_reading_and_writing(comm, shared):
 
     def call(rows, columns, descriptor, unit, io_size):
         found = pread(own, (rows, columns), descriptor, unit, io_size)
-        if found == OK:  # the next one begins at the beginning again
+        if found == OK:  # reopen the file, so that the next call begins at its start
             check(LIBRARY.plait_pclose(3))
             check(popen(3, f"raw:{shared}/a", SEQUENTIAL, OLD))
         return found
 
     good = {"rows": 2, "columns": 1, "descriptor": vector, "unit": 3, "io_size": -1}
     bad = {"rows": LONGS, "columns": LONGS, "descriptor": NUMBERS, "io_size": LONGS}
-    assert tried(comm, call, good, bad, 1) > 10
+    assert count_failures(comm, call, good, bad, 1) > 10
 
 
 def test_describing(comm):
-    """Each rank by itself: a descriptor, or a message."""
+    """array_map, which is not collective, returns a descriptor or sets a message."""
     check(proc_map((comm.size,)))
     for name, values in {"size": LONGS, "codes": NUMBERS, "blocks": LONGS, "grid": NUMBERS}.items():
         for value in values:
@@ -94,7 +97,7 @@ def test_describing(comm):
             if array_map(**{**good, name: (value,)}) < 1:
                 assert message()
                 assert "std::" not in message()
-    for value in (one for one in NUMBERS if one != 8):  # there are as many descriptors by now
+    for value in (number for number in NUMBERS if number != 8):  # descriptor 8 exists by now
         assert LIBRARY.plait_array_type(value, b"INTEGER*4") != OK
         assert LIBRARY.plait_pclose(value) != OK
     descriptor = array_map((4,), (BLOCK,), (-1,), (comm.size,))

@@ -1,4 +1,4 @@
-"""no_of_disks of popen: new files go to the disks of PLAIT_DISKS, old ones know where they lie."""
+"""The argument no_of_disks of popen: new files use the disks of PLAIT_DISKS, old files state their own disks."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def _units():
 
 @pytest.fixture
 def disks(comm, shared, monkeypatch):
-    """Three folders; only rank 0 is told of them."""
+    """Three folders; PLAIT_DISKS names them on rank 0 only."""
     folders = [shared / f"disk{i}" for i in range(3)]
     if comm.rank == 0:
         for folder in folders:
@@ -71,7 +71,7 @@ def test_striped_files(comm, shared, disks, asked, expected):
     assert components(disks) == expected
     comm.Barrier()
 
-    # An old file's own number wins.
+    # The number of disks of an old file takes precedence over the argument.
     number[0] = 1 + asked % 3
     check(popen(4, path, SEQUENTIAL, OLD, number))
     assert number[0] == expected
@@ -84,7 +84,7 @@ def test_striped_files(comm, shared, disks, asked, expected):
         found = np.zeros_like(mine)
         check(pread(found, (mine.size, 1), mapping.describe(dtype=whole.dtype.str[1:]), 4))
         np.testing.assert_array_equal(found, mine)
-    # In place; a striped file that is there does not grow.
+    # An existing striped file is changed in place and cannot grow.
     status = pwrite(found, (found.size, 1), last_descriptor(), 4)
     assert status == SYSTEM, message()
     check(LIBRARY.plait_pclose(4))
@@ -98,7 +98,7 @@ def test_striped_files(comm, shared, disks, asked, expected):
 
 
 def last_descriptor():
-    """The last descriptor that was made."""
+    """Return the descriptor that was made last; descriptors are numbered from 1."""
     table = np.zeros(28, "i8")
     low, high = 1, 1 << 20
     while low < high:
@@ -107,7 +107,7 @@ def last_descriptor():
     return low
 
 
-def test_without_disks_there_is_one(comm, shared, monkeypatch):
+def test_without_plait_disks_a_file_has_one_disk(comm, shared, monkeypatch):
     monkeypatch.delenv("PLAIT_DISKS", raising=False)
     for asked in (-1, 1, 5):
         number = np.array([asked], "i4")

@@ -1,4 +1,4 @@
-"""Mistakes with the 1993 primitives: the same status and message on every rank, and the program goes on."""
+"""Mistakes in calls of the 1993 primitives: every rank gets the same status and message, and the program goes on."""
 
 import os
 
@@ -36,7 +36,7 @@ def _units():
 
 @pytest.fixture
 def vector(comm):
-    """A vector of two elements a rank."""
+    """The descriptor of a vector with two elements per rank."""
     check(proc_map((comm.size,)))
     return array_map((2 * comm.size,), (BLOCK,), (-1,), (comm.size,))
 
@@ -184,7 +184,7 @@ def test_a_local_array_that_is_too_small(comm, shared, vector):
     refused(comm, pwrite(array, room, vector, 3), ARGUMENT, *words)
     refused(comm, pread(array, room, vector, 3), ARGUMENT, *words)
     refused(comm, pwrite(array, (-2, -1), vector, 3), ARGUMENT, "-2 x -1")
-    # Nothing has moved, and the unit goes on.
+    # The failed calls have not changed the position of the unit.
     check(pwrite(array, (1, 2), vector, 3))
     for wrong in (0, -2):
         refused(comm, pwrite(array, (2, 1), vector, 3, wrong), ARGUMENT, f"io_size is {wrong}")
@@ -203,10 +203,10 @@ def test_ranks_that_call_differently(comm, shared, vector):
     array = np.zeros(2, "i4")
     refused(comm, pwrite(array, (2, 1), vector, 4 if own else 3), ARGUMENT, "the ranks of a collective call differ")
     refused(comm, pwrite(array, (2, 1), vector, 3, 9 if own else 8), ARGUMENT, "differ", "memory 32", "memory 36")
-    # The one that reads finds the file's end before it hears of the others.
+    # The rank that reads finds the end of the file before the ranks compare their calls.
     transfer = pread if own else pwrite
     refused(comm, transfer(array, (2, 1), vector, 3), SYSTEM, "the file ends there")
-    # A rank with a mistake of its own, and others in another call.
+    # One rank makes a mistake while the others make a different call.
     mistake = LIBRARY.plait_pclose(9) if own else pwrite(array, (2, 1), vector, 3)
     refused(comm, mistake, ARGUMENT, "unit 9 is not open", f"(on rank {comm.size - 1})")
     refused(comm, LIBRARY.plait_pclose(4 if own else 3), ARGUMENT, "differ", "pclose(3)", "pclose(4)")
@@ -214,7 +214,7 @@ def test_ranks_that_call_differently(comm, shared, vector):
     codes = (CYCLIC,) if own else (BLOCK,)
     refused(comm, -array_map((8,), codes, (-1,), (comm.size,)), ARGUMENT, "differ", "array_map('A'")
     refused(comm, LIBRARY.plait_array_type(vector, b"REAL*8" if own else b"REAL*4"), ARGUMENT, "differ", "REAL*8")
-    # All of it left no trace.
+    # The failed calls have changed nothing.
     check(pwrite(array, (2, 1), vector, 3))
     check(LIBRARY.plait_pclose(3))
     check(LIBRARY.plait_pclose(4))

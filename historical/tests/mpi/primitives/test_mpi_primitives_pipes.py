@@ -1,4 +1,4 @@
-"""The 1993 primitives on pipes: both ends on the same ranks, against brute force."""
+"""The 1993 primitives on pipes, both ends on the same ranks, compared with brute-force models."""
 
 import os
 
@@ -32,7 +32,7 @@ WRITER = "pipe:flow?readers=0&queue=4"
 
 @pytest.fixture(autouse=True)
 def _meeting(comm, shared, monkeypatch):
-    """A folder to meet in; leaves no unit open, however a test ends."""
+    """Provide the folder in which the ends of pipes meet; close all units after each test, even if it fails."""
     folder = shared / "meet"
     if comm.rank == 0:
         folder.mkdir(mode=0o700)
@@ -43,7 +43,7 @@ def _meeting(comm, shared, monkeypatch):
 
 
 def map_rows(comm, size, dtype="i4"):
-    """A mapping by blocks of rows, its descriptor, and this rank's indices."""
+    """Return a mapping by blocks of rows, and its descriptor."""
     mapping = Mapping(
         size, (BLOCK,) + (0,) * (len(size) - 1), (-1,) * len(size), (comm.size, *[1] * (len(size) - 1)), 0, ()
     )
@@ -51,7 +51,7 @@ def map_rows(comm, size, dtype="i4"):
 
 
 def share(mapping, whole, rank):
-    """A rank's part as it is passed: densely, with its two sizes."""
+    """Return a rank's part as a dense array, and the two sizes with which it is passed."""
     local = mapping.local(whole, rank)
     array = np.full(max(local.size, 1), -1, whole.dtype)
     array[: local.size] = local.reshape(-1, order="F")
@@ -83,7 +83,7 @@ def test_each_write_is_a_step(comm, part):
             array = expected.copy()
             mine[...] = mapping.local(whole, comm.rank)
             check(pread(array, sizes, mapping.describe(dtype=whole.dtype.str[1:]), 2))
-            np.testing.assert_array_equal(array, expected)  # and nothing beside the share
+            np.testing.assert_array_equal(array, expected)  # elements outside the share are unchanged
         check(LIBRARY.plait_pclose(2))
         check(LIBRARY.plait_pclose(1))
 
@@ -126,7 +126,7 @@ def test_what_python_writes_is_read(comm):
 
 
 def test_mistakes(comm, shared, monkeypatch):
-    monkeypatch.setenv("PLAIT_DISKS", str(shared))  # of no concern to pipes
+    monkeypatch.setenv("PLAIT_DISKS", str(shared))  # pipes ignore it
     assert popen(1, "pipe:flow?timeout=0.1", SEQUENTIAL, OLD) == SYSTEM
     assert "no writer has come within 0.1 s" in message()
     assert popen(1, "pipe:flow?timeout=0.1", SEQUENTIAL, NEW) == SYSTEM

@@ -1,4 +1,4 @@
-"""Shared Files under the names of Global Arrays: C and Fortran programs that know of sf.h and sf.fh alone."""
+"""Shared Files under the names of Global Arrays: C and Fortran programs that use only sf.h and sf.fh."""
 
 import re
 import shutil
@@ -66,7 +66,7 @@ def test_c_program(tmp_path, ranks, place):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [3, 1])
-def test_arguments_that_cannot_be_are_codes_for_everybody(tmp_path, ranks):
+def test_invalid_arguments_return_codes_on_all_processes(tmp_path, ranks):
     program = compiled(tmp_path, "mistakes.c")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -126,7 +126,7 @@ def test_one_process_without_a_launcher(tmp_path):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_without_mpi(tmp_path, ranks):
-    """A single process needs no MPI; several that have not started it get an error that says so."""
+    """A single process needs no MPI; several processes that have not initialized MPI get an error that states this."""
     program = compiled(tmp_path, "without_mpi.c")
     done = launch(program, ranks, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -142,7 +142,7 @@ def test_all_calls_without_threads_of_mpi(tmp_path):
     run(compiled(tmp_path, "calls.c"), 2, tmp_path, SF_TEST_SINGLE="1")
 
 
-def test_every_name_is_told_of():
+def test_every_name_is_documented():
     text = (ROOT / "docs/reference/sf.md").read_text(encoding="utf-8")
     header = re.sub(r"/\*.*?\*/", "", (HEADERS / "sf.h").read_text(encoding="utf-8"), flags=re.DOTALL)
     names = set(re.findall(r"\b(SF_\w+|SFsize_t)\b", header))

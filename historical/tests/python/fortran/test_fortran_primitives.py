@@ -19,7 +19,7 @@ NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_figure_21(tmp_path, kind):
-    """The thesis's program reads a matrix column-cyclic and writes it, changed, after the one it has read."""
+    """The program of the thesis reads a matrix column-cyclic, and appends the changed matrix to the file."""
     program = compile_program(PROGRAMS / "figure21.f", tmp_path, kind)
     whole = (np.arange(64 * 64) * 3 % 1000).reshape(64, 64).astype(f"i{kind}")
     (tmp_path / "TEST").write_bytes(whole.tobytes(order="F"))
@@ -50,7 +50,7 @@ def test_figure_21_on_other_numbers_of_ranks(tmp_path):
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_any_mix_of_distributions(tmp_path, kind, ranks):
-    """Written under one mapping and read under another one, in 1 to 7 dimensions, through 1 to P ranks."""
+    """Arrays of 1 to 7 dimensions are written under one mapping and read under another one, through 1 to P ranks."""
     random = np.random.default_rng([kind, ranks])
     cases = 20
     lines = [[str(cases)] for _ in range(ranks)]
@@ -89,7 +89,7 @@ def test_words_maps_types_and_tables(tmp_path, kind):
     printed, said = run(program, 2, tmp_path)
     assert said == ""
     rows = {line.split()[0]: [int(n) for n in line.split()[1:]] for line in printed.splitlines()}
-    assert rows["fda"] == [10, 0, 0, 1, 1, 2, 1]  # and the number of disks, handed back
+    assert rows["fda"] == [10, 0, 0, 1, 1, 2, 1]  # the last number is the number of disks that popen returned
     assert rows["adt"] == [9, 1, -1, 2, 7, 2, -1, 1]
     assert rows["p_info"] == [0, 0, 1, 1, 0, 0]
     expected = np.array([[i + 0.001 * j for j in range(1, 8)] for i in range(1, 10)])
@@ -99,11 +99,11 @@ def test_words_maps_types_and_tables(tmp_path, kind):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("kind", [4, 8])
-def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
+def test_errors_are_queried_or_reported(tmp_path, kind, ranks):
     program = compile_program(PROGRAMS / "mistakes.f90", tmp_path, kind)
     printed, said = run(program, ranks, tmp_path)
     assert printed == ""
-    lines = said.splitlines()  # once, of rank 0
+    lines = said.splitlines()  # only rank 0 reports an error
     assert len(lines) == 3
     assert lines[0].startswith("plait: array_map: size_info has no entries")
     assert lines[1].startswith("plait: pread: unit 3 is not open")
@@ -115,7 +115,7 @@ def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_rank_that_leaves_early(tmp_path, ranks, node):
-    """No rank hangs, and a new file that was not closed is not kept."""
+    """No rank hangs, and a new file that was not closed is discarded."""
     program = compile_program(PROGRAMS / "leaves_early.f90", tmp_path)
     _, said = run(program, ranks, tmp_path, RANKS=str(ranks), PLAIT_NODE_SIZE=node)
     assert said.splitlines() == ["plait: unit 3 (left) was not closed, so the new file is discarded; call pclose"]
@@ -135,7 +135,7 @@ def test_a_rank_that_fails(tmp_path, failing, node):
 
 
 def test_tables_come_after_the_first_primitive(tmp_path):
-    """One rank alone requests the tables, and waits for no other."""
+    """A single rank may request the tables, without waiting for others."""
     program = compile_program(PROGRAMS / "tables_first.f90", tmp_path)
     printed, said = run(program, 2, tmp_path)
     assert printed == ""

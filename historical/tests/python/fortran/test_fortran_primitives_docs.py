@@ -7,7 +7,7 @@ import pytest
 from fortran import ROOT, compile_program, needs_fortran, run
 
 
-def test_every_primitive_is_told_of():
+def test_every_primitive_is_documented():
     text = (ROOT / "docs/reference/primitives.md").read_text(encoding="utf-8")
     header = (ROOT / "historical/include/plait_primitives.h").read_text(encoding="utf-8")
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
@@ -32,7 +32,7 @@ def test_the_example_runs(tmp_path):
 @needs_fortran
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
-def test_the_example_of_the_guide_prints_what_stands_behind_it(tmp_path, kind):
+def test_the_example_of_the_guide_prints_the_output_that_the_guide_shows(tmp_path, kind):
     path = ROOT / "examples/fortran/column_cyclic.f90"
     block = f"```fortran\n{path.read_text(encoding='utf-8')}```\n"
     guides = [guide.read_text(encoding="utf-8") for guide in (ROOT / "docs/guides").glob("*.md")]
