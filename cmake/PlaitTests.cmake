@@ -1,6 +1,6 @@
 # The tests that CTest runs, and benchmarks: a GoogleTest program for each folder of tests/cpp, and the C interface in
-# one process and on several ranks.  Labels: the folder's name; c, cpp, fuzz; mpi and ranks-N; more (only `make test-all`
-# runs these); product.NAME.
+# one process and on several ranks.  Labels: the folder's name; c, cpp, fuzz; mpi and ranks-N; more (only
+# `make test-all` runs these); product.NAME.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 enable_testing()

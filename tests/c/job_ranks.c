@@ -1,4 +1,4 @@
-/* The ranks of a job without MPI, in C: each writes its rows of an 8 x 6 array, and reads columns. */
+/* The ranks of a job without MPI, in C: each writes its rows of an 8 x 6 array. */
 #include <plait.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +24,9 @@ int main(int count, char** words) {
   check(plait_layout_parse(text, &rows), NULL);
   int64_t shape[2];
   check(plait_layout_local_shape(rows, rank, 2, shape), rows);
-  double mine[48];
+  double values[48];
   for (int64_t i = 0; i < shape[0]; ++i)
-    for (int64_t j = 0; j < 6; ++j) mine[i * 6 + j] = (double)((i * size + rank) * 6 + j);
+    for (int64_t j = 0; j < 6; ++j) values[i * 6 + j] = (double)((i * size + rank) * 6 + j);
   const int64_t whole[2] = {8, 6};
   plait_open_options options = {0};
   options.size = sizeof options;
@@ -36,7 +36,7 @@ int main(int count, char** words) {
   plait_file* file = NULL;
   if (count < 2) return 3;
   check(plait_open(words[1], "w", comm, &options, &file), NULL);
-  check(plait_write(file, rows, mine, shape[0] * 6 * (int64_t)sizeof(double)), file);
+  check(plait_write(file, rows, values, shape[0] * 6 * (int64_t)sizeof(double)), file);
   check(plait_close(&file), file);
   check(plait_layout_free(&rows), NULL);
   check(plait_comm_free(&comm), NULL);

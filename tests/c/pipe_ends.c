@@ -1,4 +1,5 @@
-/* Either end of a pipe: pipe_ends write|read NAME LAYOUT [alone].  Prints differences, and ends with 1 then. */
+/* One end of a pipe: pipe_ends write|read NAME LAYOUT [alone].  If values differ from those expected, prints a
+ * difference and ends with status 1. */
 #include <plait_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static void expect(int holds, const char* what, int step) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* The local arrays that this process holds, one behind the other: fills them, or compares. */
+/* Fills the local arrays that this process holds, which lie one after the other in `values`, or compares them. */
 static void each(const plait_layout* layout, int alone, double* values, int step, int fill) {
   int64_t ranks = 0;
   int64_t end = 0;

@@ -1,5 +1,5 @@
-! Arrays of several types, numbers of dimensions and strides through the module plait; the values say their positions,
-! so that the reader of the files can check them.
+! Writes and reads arrays of several types, numbers of dimensions and strides with the module plait.  The values are
+! computed from their positions, so that another program that reads the files can check them.
 program arrays
   use plait
   use, intrinsic :: iso_fortran_env, only: int8, int16, int64, real32, real64
@@ -118,7 +118,7 @@ contains
     array(:, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, :) = reshape( &
       [1_int64, 2_int64, 3_int64, 4_int64, 5_int64, 6_int64], [2, 3])
     call plait_open(file, 'fifteen.bin', 'w', comm, shape=shape, element_bytes=8)
-    call plait_write(file, layout, array)   ! of rank 0 alone; the others hold nothing
+    call plait_write(file, layout, array)   ! the layout has one rank; the others hold nothing
     call plait_close(file)
     call layout%free()
   end subroutine
@@ -139,7 +139,7 @@ contains
     call layout%free()
   end subroutine
 
-  ! Columns 3, 5, 7 and 9 of a matrix, while the program goes on.
+  ! Columns 3, 5, 7 and 9 of a matrix, with calls that do not wait.
   subroutine parts_and_requests
     type(plait_layout) :: whole, part
     type(plait_file) :: file

@@ -13,7 +13,7 @@ KNOWN_LINES = {
     "trace/src/trace/formats/text1992/writer.cpp:plait::trace::text1992::Writer1992::record": 72,
 }
 
-# Numbers of parameters.  The parameters are those of a function of another language or library, or of a public function.
+# Numbers of parameters.  The parameters come from another language or library, or from a public function.
 KNOWN_PARAMETERS = {
     "src/container/hdf5/growth/overlay_driver.cpp:plait::container::hdf5::read_overlay": 6,
     "src/container/hdf5/growth/overlay_driver.cpp:plait::container::hdf5::write_overlay": 6,

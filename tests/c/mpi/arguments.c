@@ -1,5 +1,5 @@
-/* Arguments that nobody should pass, on one rank or on all, drawn from a seed that all ranks share: the same status and
- * the same text everywhere, and nobody waits for ever. */
+/* Invalid arguments, on one rank or on all, drawn from a seed that all ranks share: all ranks get the same status and
+ * the same message, and no rank waits forever. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ unsigned draw(unsigned below) {
   return (unsigned)((seed >> 33U) % below);
 }
 
-/* Each as it is drawn: `value` is any number. */
+/* Each returns one of several wrong values; `value`, any number, selects it. */
 int64_t number(unsigned value) {
   static const int64_t all[] = {-2, -8, INT64_MIN, INT64_MIN + 1, INT64_MAX, INT64_MAX / 8 + 1, INT64_MAX - 7};
   return all[value % (sizeof all / sizeof *all)];
@@ -41,19 +41,19 @@ const char* text(unsigned value) {
   return all[value % (sizeof all / sizeof *all)];
 }
 
-/* Whether a call fails; it does so alike on all ranks. */
+/* Returns true if a call has failed.  Checks that its status and message are the same on all ranks. */
 static bool fails(plait_status status, const char* call, int field) {
   char first[TEXT] = "";
-  char mine[TEXT] = "";
+  char message[TEXT] = "";
   int first_status = status;
-  if (status != PLAIT_OK) snprintf(mine, sizeof mine, "%s", plait_message(NULL));
-  memcpy(first, mine, sizeof first);
+  if (status != PLAIT_OK) snprintf(message, sizeof message, "%s", plait_message(NULL));
+  memcpy(first, message, sizeof first);
   MPI_Bcast(&first_status, 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Bcast(first, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
-  const bool same = status == first_status && strcmp(first, mine) == 0;
-  const bool human = strstr(mine, "std::") == NULL;
+  const bool same = status == first_status && strcmp(first, message) == 0;
+  const bool human = strstr(message, "std::") == NULL;
   if (!same || !human)
-    fprintf(stderr, "%s, argument %d: rank %d has %d \"%s\", rank 0 %d \"%s\"\n", call, field, rank, status, mine,
+    fprintf(stderr, "%s, argument %d: rank %d has %d \"%s\", rank 0 %d \"%s\"\n", call, field, rank, status, message,
             first_status, first);
   CHECK(same);
   CHECK(human);
@@ -71,14 +71,14 @@ void try_call(const char* name, tried call, int fields, int rounds) {
       errors += fails(call(wrong ? field : -1, value), name, field) ? 1 : 0;
     }
   }
-  CHECK(errors >= fields); /* some values are right by chance */
+  CHECK(errors >= fields); /* some of the values happen to be valid */
   CHECK(!fails(call(-1, 0), name, -1));
   alarm(0);
 }
 
 static plait_status opening(int field, unsigned value) {
   plait_open_options options = doubles(shape);
-  plait_file* made = NULL;
+  plait_file* result = NULL;
   const int64_t wrong_shape[2] = {12, number(value)};
   if (field == 3) options.size = size(value);
   if (field == 4) options.shape = NULL;
@@ -91,10 +91,11 @@ static plait_status opening(int field, unsigned value) {
   if (field == 11) options.memory = number(value);
   if (field == 12) options.strategy = text(2 + value % 7);
   if (field == 13) options.readers = number(value);
-  const plait_status status = plait_open(field == 0 ? text(value) : scratch("arguments.npy"),
-                                         field == 1 ? text(value) : "w", everyone, &options, field == 2 ? NULL : &made);
-  if (status == PLAIT_OK) CHECK_OK(plait_abandon(&made));
-  CHECK(made == NULL);
+  const plait_status status =
+      plait_open(field == 0 ? text(value) : scratch("arguments.npy"), field == 1 ? text(value) : "w", everyone,
+                 &options, field == 2 ? NULL : &result);
+  if (status == PLAIT_OK) CHECK_OK(plait_abandon(&result));
+  CHECK(result == NULL);
   return status;
 }
 
@@ -103,7 +104,7 @@ void mpi_wrong_opening(void) {
   try_call("plait_open", opening, 14, 6);
 }
 
-/* What accesses are of. */
+/* The objects of the accesses. */
 static plait_file* file;
 static plait_layout* rows;
 static plait_layout* columns;
@@ -142,7 +143,7 @@ static plait_layout* wrong_layout(unsigned value) {
   return all[value % 3];
 }
 
-/* Of the dense calls: layout, data, bytes, request. */
+/* The values of `field` for dense calls: layout, data, bytes, request. */
 static plait_status dense(int field, unsigned value, bool write, bool start) {
   plait_request* request = NULL;
   plait_request** const position = field == 3 ? NULL : &request;
@@ -159,7 +160,8 @@ static plait_status writing(int field, unsigned value) { return dense(field, val
 static plait_status starting_read(int field, unsigned value) { return dense(field, value, false, true); }
 static plait_status starting_write(int field, unsigned value) { return dense(field, value, true, true); }
 
-/* Of the calls with parts: layout, parts, count, data, bytes, steps, size, slices, number of slices, request. */
+/* The values of `field` for calls with parts: layout, parts, count, data, bytes, steps, size, slices, number of slices,
+ * request. */
 static plait_status parts(int field, unsigned value, bool write, bool start) {
   const int64_t far_strides[2] = {number(4 + value % 3), 8};
   plait_slice slices[2] = {{0, 12, 1, 0}, {0, 5, 1, 0}};
@@ -207,13 +209,13 @@ void mpi_wrong_accesses(void) {
 }
 
 static plait_status opening_stream(int field, unsigned value) {
-  plait_stream* made = NULL;
+  plait_stream* result = NULL;
   const plait_status status =
-      plait_stream_open(file, field == 0 ? small(value) : PLAIT_STREAM_SAME, field == 1 ? NULL : &made);
-  CHECK_OK(plait_stream_close(&made));
+      plait_stream_open(file, field == 0 ? small(value) : PLAIT_STREAM_SAME, field == 1 ? NULL : &result);
+  CHECK_OK(plait_stream_close(&result));
   return status;
 }
-/* Of a stream's calls: data, elements, done or request. */
+/* The values of `field` for calls of a stream: data, elements, done or request. */
 static plait_status stream_read(int field, unsigned value) {
   int64_t done = 0;
   CHECK_OK(plait_stream_seek(stream, 0));
@@ -255,7 +257,7 @@ void mpi_wrong_streams(void) {
   finish();
 }
 
-/* Of a redistribution's options. */
+/* The options of a redistribution; `field` selects the one that is wrong. */
 static plait_redistribute_options moving_options(int field, unsigned value, int64_t* box, int64_t* origin) {
   plait_redistribute_options options;
   memset(&options, 0, sizeof options);
@@ -297,16 +299,16 @@ static plait_status moving_parts(int field, unsigned value) {
 static plait_status planning(int field, unsigned value) {
   int64_t box[2] = {2, 2};
   int64_t origin[2] = {0, 0};
-  plait_redistribution* made = NULL;
+  plait_redistribution* result = NULL;
   const int of_options = field > 2 ? field + 5 : field;
   const plait_redistribute_options options = moving_options(of_options, value, box, origin);
   const plait_status status =
       plait_redistribution_create(everyone, field == 0 ? wrong_layout(value) : rows, columns,
-                                  field == 1 ? number(value) : 8, &options, field == 2 ? NULL : &made);
-  CHECK_OK(plait_redistribution_free(&made));
+                                  field == 1 ? number(value) : 8, &options, field == 2 ? NULL : &result);
+  CHECK_OK(plait_redistribution_free(&result));
   return status;
 }
-/* Of a plan's calls: from, its bytes or count, to, its bytes or count, request. */
+/* The values of `field` for calls of a plan: from, its bytes or count, to, its bytes or count, request. */
 static plait_status planned(int field, unsigned value) {
   return plait_redistribution_run(plan, field == 0 ? NULL : here, field == 1 ? 7 : (int64_t)sizeof here,
                                   field == 2   ? NULL
@@ -337,17 +339,17 @@ static plait_status with_parts(int field, unsigned value, bool start) {
 static plait_status planned_parts(int field, unsigned value) { return with_parts(field, value, false); }
 static plait_status started_parts(int field, unsigned value) { return with_parts(field, value, true); }
 static plait_status sharing(int field, unsigned value) {
-  plait_shared* made = NULL;
+  plait_shared* result = NULL;
   const plait_status status = plait_empty(everyone, field == 0 ? wrong_layout(value) : rows,
-                                          field == 1 ? number(value) : 8, field == 2 ? NULL : &made);
-  CHECK_OK(plait_shared_free(&made));
+                                          field == 1 ? number(value) : 8, field == 2 ? NULL : &result);
+  CHECK_OK(plait_shared_free(&result));
   return status;
 }
 static plait_status sharing_bytes(int field, unsigned value) {
-  plait_shared* made = NULL;
+  plait_shared* result = NULL;
   const plait_status status =
-      plait_empty_bytes(everyone, field == 0 ? number(value % 4) : 100, field == 1 ? NULL : &made);
-  CHECK_OK(plait_shared_free(&made));
+      plait_empty_bytes(everyone, field == 0 ? number(value % 4) : 100, field == 1 ? NULL : &result);
+  CHECK_OK(plait_shared_free(&result));
   return status;
 }
 

@@ -1,4 +1,4 @@
-/* Wrong arguments of calls that are not collective: a status with words, at once, whatever other ranks do. */
+/* Wrong arguments of calls that are not collective: such a call fails with a message, and waits for no other rank. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <plait/steps.h>
@@ -10,19 +10,19 @@
 #include "check.h"
 #include "together.h"
 
-enum { AT_ONCE = 5, ROOM = 128, ROUNDS = 5 };
+enum { AT_ONCE = 5, CAPACITY = 128, ROUNDS = 5 };
 
 static const int64_t shape[2] = {12, 5};
 static plait_layout* layout;
 static plait_layout* other;
 static plait_conversion* conversion;
 static plait_file* file;
-static int64_t numbers[ROOM];
+static int64_t numbers[CAPACITY];
 static int64_t count;
 static int flag;
 
-/* Whether a call fails, which says why then. */
-static bool refused(plait_status status, const char* name, int field) {
+/* Returns true if a call has failed.  Checks that there is a message then. */
+static bool fails_with_message(plait_status status, const char* name, int field) {
   const char* words = status == PLAIT_OK ? "" : plait_message(NULL);
   const bool human = status == PLAIT_OK || (words[0] != '\0' && strstr(words, "std::") == NULL);
   if (!human) fprintf(stderr, "%s, argument %d: %d \"%s\"\n", name, field, status, words);
@@ -30,16 +30,18 @@ static bool refused(plait_status status, const char* name, int field) {
   return status != PLAIT_OK;
 }
 
-/* Spoils each of these arguments some times, each of which is refused at least once as a rule, and then none. */
+/* Makes calls with each argument wrong in turn, ROUNDS times, and then one with valid arguments.  A few of the values
+ * are valid by chance, so it checks only that there are at least as many failures as arguments. */
 static void try_alone(const char* name, tried call, int fields) {
   int errors = 0;
   alarm(AT_ONCE);
   for (int field = 0; field < fields; ++field)
-    for (int round = 0; round < ROUNDS; ++round) errors += refused(call(field, draw(1000)), name, field) ? 1 : 0;
+    for (int round = 0; round < ROUNDS; ++round)
+      errors += fails_with_message(call(field, draw(1000)), name, field) ? 1 : 0;
   CHECK(errors >= fields);
-  const bool good_is_refused = refused(call(-1, 0), name, -1);
-  if (good_is_refused) fprintf(stderr, "%s: %s\n", name, plait_message(NULL));
-  CHECK(!good_is_refused);
+  const bool good_call_fails = fails_with_message(call(-1, 0), name, -1);
+  if (good_call_fails) fprintf(stderr, "%s: %s\n", name, plait_message(NULL));
+  CHECK(!good_call_fails);
   alarm(0);
 }
 
@@ -48,22 +50,22 @@ static plait_layout* of_layouts(int field, unsigned value) {
 }
 
 static plait_status parsing(int field, unsigned value) {
-  plait_layout* made = NULL;
-  const plait_status status = plait_layout_parse(field == 0 ? text(value) : "12x5 (*, *)", field == 1 ? NULL : &made);
-  CHECK((status == PLAIT_OK) == (made != NULL));
-  CHECK_OK(plait_layout_free(&made));
+  plait_layout* result = NULL;
+  const plait_status status = plait_layout_parse(field == 0 ? text(value) : "12x5 (*, *)", field == 1 ? NULL : &result);
+  CHECK((status == PLAIT_OK) == (result != NULL));
+  CHECK_OK(plait_layout_free(&result));
   return status;
 }
 static plait_status parsing_shape(int field, unsigned value) {
   const int64_t wrong[2] = {12, number(value)};
-  plait_layout* made = NULL;
+  plait_layout* result = NULL;
   const plait_status status =
       plait_layout_parse_shape(field == 0 ? text(value) : "(block, *) onto (3)", field == 1 ? small(value) : 2,
                                field == 2   ? NULL
                                : field == 3 ? wrong
                                             : shape,
-                               field == 4 ? NULL : &made);
-  CHECK_OK(plait_layout_free(&made));
+                               field == 4 ? NULL : &result);
+  CHECK_OK(plait_layout_free(&result));
   return status;
 }
 static plait_status text_of_layout(int field, unsigned value) {
@@ -97,11 +99,11 @@ static plait_status has_rank(int field, unsigned value) {
   return plait_layout_has_rank(field == 0 ? NULL : layout, 1, field == 1 ? NULL : &flag);
 }
 static plait_status rank_numbers(int field, unsigned value) {
-  return plait_layout_rank_numbers(field == 0 ? NULL : layout, field == 1 ? number(value % 4) : ROOM,
+  return plait_layout_rank_numbers(field == 0 ? NULL : layout, field == 1 ? number(value % 4) : CAPACITY,
                                    field == 2 ? NULL : numbers);
 }
 
-/* Of the shapes of parts: layout, rank, room, shape. */
+/* The values of `field` for the shapes of parts: layout, rank, capacity, shape. */
 static plait_status local_shape(int field, unsigned value) {
   return plait_layout_local_shape(of_layouts(field, 0), field == 1 ? number(value) : 1,
                                   field == 2 ? small(value % 2) : 2, field == 3 ? NULL : numbers);
@@ -116,11 +118,11 @@ static plait_status order(int field, unsigned value) {
 }
 static plait_status indices(int field, unsigned value) {
   return plait_layout_indices(of_layouts(field, 0), field == 1 ? number(value) : 1, field == 2 ? small(value) : 0,
-                              field == 3 ? number(value % 4) : ROOM, field == 4 ? NULL : numbers);
+                              field == 3 ? number(value % 4) : CAPACITY, field == 4 ? NULL : numbers);
 }
 static plait_status owners(int field, unsigned value) {
   const int64_t index[2] = {1, field == 5 ? number(value) : 2};
-  return plait_layout_owners(of_layouts(field, 0), field == 1 ? NULL : index, field == 2 ? number(value % 4) : ROOM,
+  return plait_layout_owners(of_layouts(field, 0), field == 1 ? NULL : index, field == 2 ? number(value % 4) : CAPACITY,
                              field == 3 ? NULL : numbers, field == 4 ? NULL : &count);
 }
 static plait_status to_local(int field, unsigned value) {
@@ -166,18 +168,18 @@ void mpi_wrong_layouts(void) {
 }
 
 static plait_status converting(int field, unsigned value) {
-  plait_conversion* made = NULL;
+  plait_conversion* result = NULL;
   const plait_status status = plait_conversion_create(of_layouts(field, value), field == 1 ? other : layout,
-                                                      small(value), field == 2 ? NULL : &made);
-  CHECK_OK(plait_conversion_free(&made));
+                                                      small(value), field == 2 ? NULL : &result);
+  CHECK_OK(plait_conversion_free(&result));
   return status;
 }
-/* Of what a rank sends or receives: conversion, rank, room, traffic, count. */
+/* The values of `field` for what a rank sends or receives: conversion, rank, capacity, traffic, count. */
 static plait_status traffic(int field, unsigned value, bool sent) {
-  plait_traffic all[ROOM];
+  plait_traffic all[CAPACITY];
   const plait_conversion* const of = field == 0 ? NULL : conversion;
   const int64_t whose = field == 1 ? number(value) : 1;
-  const int64_t most = field == 2 ? number(value % 4) : ROOM;
+  const int64_t most = field == 2 ? number(value % 4) : CAPACITY;
   plait_traffic* const to = field == 3 ? NULL : all;
   int64_t* const found = field == 4 ? NULL : &count;
   return sent ? plait_conversion_sends(of, whose, most, to, found)
@@ -260,7 +262,7 @@ static plait_status telling(int field, unsigned value) {
   return status;
 }
 
-/* Of arrays of a step: name, dimensions, shape, dtype, bytes of an element. */
+/* The values of `field` for arrays of a step: name, dimensions, shape, dtype, bytes of an element. */
 static plait_status defining(int field, unsigned value) {
   static int defined = 0;
   char name[32];
@@ -290,7 +292,7 @@ static plait_status putting_text(int field, unsigned value) {
   return plait_put_text(field == 0 ? NULL : file, field == 1 ? NULL : "t", field == 2 ? NULL : "text");
 }
 
-/* What a file and its steps are asked for; steps as such are in arguments_steps.c. */
+/* Queries of a file and of its steps.  arguments_steps.c tests the calls that begin and end steps. */
 void mpi_wrong_questions(void) {
   plait_open_options options;
   memset(&options, 0, sizeof options);
@@ -317,7 +319,7 @@ void mpi_wrong_questions(void) {
   CHECK_OK(plait_close(&file));
   CHECK_OK(plait_open(scratch("questions.npy"), "r+", everyone, NULL, &file));
   for (int field = -1; field < 2; ++field)
-    CHECK(refused(telling(field, 0), "plait_stream_tell", field) == (field >= 0));
+    CHECK(fails_with_message(telling(field, 0), "plait_stream_tell", field) == (field >= 0));
   CHECK_OK(plait_close(&file));
   setenv("PLAIT_MEET", scratch_folder, 1);
   CHECK_OK(plait_open("pipe:questions?readers=0", "w", everyone, &options, &file));
@@ -327,7 +329,7 @@ void mpi_wrong_questions(void) {
   CHECK_OK(plait_layout_free(&other));
 }
 
-/* Handles that are none, and the communicator of a job that this one is not. */
+/* NULL handles, and plait_comm_world in a job of MPI. */
 void mpi_wrong_handles(void) {
   plait_comm* comm = NULL;
   char* words = NULL;
@@ -352,9 +354,9 @@ void mpi_wrong_handles(void) {
   static const double seconds[] = {-1, NAN, INFINITY, -INFINITY, 1e300, 0};
   for (size_t i = 0; i < sizeof seconds / sizeof *seconds; ++i) {
     const plait_status status = plait_comm_world(seconds[i], &comm);
-    refused(status, "plait_comm_world", (int)i);
+    fails_with_message(status, "plait_comm_world", (int)i);
     CHECK_OK(plait_comm_free(&comm));
   }
-  CHECK(refused(plait_comm_world(1, NULL), "plait_comm_world", -1));
+  CHECK(fails_with_message(plait_comm_world(1, NULL), "plait_comm_world", -1));
   alarm(0);
 }

@@ -10,13 +10,13 @@ static double here[1];
 
 static plait_status opening_distant(int field, unsigned value) {
   char name[32];
-  plait_dio* made = NULL;
+  plait_dio* result = NULL;
   plait_dio_options options = {field == 3 ? size(value) : sizeof options, 1};
   snprintf(name, sizeof name, "arguments-%d", rank);
   const plait_status status =
       plait_dio_open(field == 0 ? text(8 + value % 2) : scratch(name), field == 1 ? text(value) : "w", everyone,
-                     &options, field == 2 ? NULL : &made);
-  if (status == PLAIT_OK) CHECK_OK(plait_dio_close(&made));
+                     &options, field == 2 ? NULL : &result);
+  if (status == PLAIT_OK) CHECK_OK(plait_dio_close(&result));
   return status;
 }
 
@@ -24,7 +24,7 @@ void mpi_wrong_distant(void) {
   seed = 5;
   try_call("plait_dio_open", opening_distant, 4, 8);
   plait_dio* dio = NULL;
-  plait_dio* made = NULL;
+  plait_dio* result = NULL;
   plait_request* request = NULL;
   int64_t bytes = 0;
   char name[32];
@@ -42,8 +42,8 @@ void mpi_wrong_distant(void) {
     CHECK(plait_dio_size(dio, small(value), &bytes) != PLAIT_OK);
     CHECK(plait_dio_sync(dio, small(value), NULL) != PLAIT_OK);
     CHECK(plait_dio_resize(dio, wrong < 0 ? wrong : 0, wrong < 0 ? server : -1) != PLAIT_OK);
-    CHECK(plait_dio_find(text(value), everyone, &made) != PLAIT_OK);
-    CHECK(plait_dio_offer(text(value % 3), NULL, "w", everyone, NULL, &made) != PLAIT_OK);
+    CHECK(plait_dio_find(text(value), everyone, &result) != PLAIT_OK);
+    CHECK(plait_dio_offer(text(value % 3), NULL, "w", everyone, NULL, &result) != PLAIT_OK);
   }
   CHECK(plait_dio_size(dio, rank, NULL) != PLAIT_OK);
   CHECK(plait_dio_waitall(&request, -1) != PLAIT_OK);

@@ -1,5 +1,5 @@
-/* Wrong arguments of the calls that steps are made of, which all ranks make: one rank's mistake is an error of all, and
- * the steps go on. */
+/* Wrong arguments of the collective calls of steps: one rank's mistake is an error on all ranks, and the next calls
+ * succeed. */
 #define _XOPEN_SOURCE 700
 #include <plait/steps.h>
 #include <stdlib.h>
@@ -21,14 +21,14 @@ static plait_layout* rows;
 static plait_layout* other;
 static double here[ELEMENTS];
 
-/* Attributes of any names and texts that can be kept at all; those of rank 0 are passed on. */
+/* Attributes with any names and texts that are valid; readers get those of rank 0. */
 static void put_anything(unsigned value) {
   plait_put_integer(writer, text(value), number(value));
   plait_put_real(writer, text(value + 1), 0.5);
   plait_put_text(writer, text(value + 2), text(value + 3));
 }
 
-/* A step in these ranks' pipe to themselves, in which the writer makes a mistake, or none: layout, bytes. */
+/* A step of a pipe of which these ranks are both ends.  The writer's wrong argument: layout, bytes. */
 static plait_status writing(int field, unsigned value) {
   const plait_layout* const layout = field == 0 ? (value % 2 == 0 ? NULL : other) : rows;
   int more = 0;
@@ -45,7 +45,7 @@ static plait_status writing(int field, unsigned value) {
   return status;
 }
 
-/* The same with a reader's mistake: more, layout, bytes. */
+/* The same; the reader's wrong argument: more, layout, bytes. */
 static plait_status reading(int field, unsigned value) {
   const plait_layout* const layout = field == 1 ? (value % 2 == 0 ? NULL : other) : rows;
   int more = 0;
@@ -61,7 +61,7 @@ static plait_status reading(int field, unsigned value) {
   return status != PLAIT_OK ? status : read;
 }
 
-/* Of a file that is no pipe, and has one step: more. */
+/* The step of a file that is no pipe.  The wrong argument: more. */
 static plait_status beginning(int field, unsigned value) {
   int more = 0;
   (void)value;
@@ -70,14 +70,14 @@ static plait_status beginning(int field, unsigned value) {
   return status;
 }
 
-/* What the reader of a step asks for: name, value.  Each rank by itself. */
+/* Queries by the reader of a step, which are not collective.  The wrong argument: name, value. */
 static void ask(void) {
   int64_t integer = 0;
   double real = 0;
   int count = 0;
   char* words = NULL;
   for (unsigned value = 0; value < 10; ++value) {
-    const char* const name = value == 3 ? "no" : text(value); /* "x" is one */
+    const char* const name = value == 3 ? "no" : text(value); /* an attribute "x" exists */
     CHECK(plait_get_integer(reader, name, &integer) != PLAIT_OK);
     CHECK(plait_get_real(reader, name, &real) != PLAIT_OK);
     CHECK(plait_get_text(reader, name, &words) != PLAIT_OK);

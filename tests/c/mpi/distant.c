@@ -12,7 +12,7 @@ static const char* disk(int of) {
   return scratch(name);
 }
 
-/* What rank `writer` writes onto the disk of `server`. */
+/* The value at position `i` of what rank `writer` writes to the disk of rank `server`. */
 static int64_t value(int writer, int server, int64_t i) {
   return writer * INT64_C(1000003) + server * INT64_C(7919) + i;
 }
@@ -118,7 +118,7 @@ void mpi_distant_mistakes(void) {
   CHECK_FAILS(plait_dio_read(dio, 0, bytes, 20, ranks, &requests[0]), PLAIT_ERROR_ARGUMENT, "has the ranks 0 to");
   CHECK(requests[0] == NULL);
   CHECK_FAILS(plait_dio_read(NULL, 0, bytes, 20, 0, NULL), PLAIT_ERROR_ARGUMENT, "handle is NULL");
-  /* One of several requests fails: its error is told, the other is done. */
+  /* One of two requests fails: plait_dio_waitall returns its error, and the other one is complete. */
   CHECK_OK(plait_dio_read(dio, 5000, bytes, 20, last, &requests[0]));
   CHECK_OK(plait_dio_read(dio, 0, bytes, 100, last, &requests[1]));
   CHECK_FAILS(plait_dio_waitall(requests, 2), PLAIT_ERROR_SYSTEM, "the file ends at 100");

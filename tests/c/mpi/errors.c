@@ -75,7 +75,7 @@ void mpi_access_mistakes(void) {
   if (ranks > 1)
     ALL_FAIL(odd() ? plait_read(file, layout, back, bytes) : plait_write(file, layout, values, bytes),
              PLAIT_ERROR_ARGUMENT, "differ");
-  CHECK_OK(plait_write(file, layout, values, bytes)); /* after all that */
+  CHECK_OK(plait_write(file, layout, values, bytes)); /* succeeds after all those errors */
   CHECK_OK(plait_close(&file));
   CHECK_OK(plait_open(scratch("access.npy"), "r", everyone, NULL, &file));
   ALL_FAIL(plait_write(file, layout, values, bytes), PLAIT_ERROR_ARGUMENT, "open for reading");
@@ -130,7 +130,7 @@ void mpi_abandoned(void) {
   CHECK_OK(plait_open(scratch("abandoned.npy"), "w", everyone, &options, &file));
   CHECK_OK(plait_abandon(&file));
   CHECK(file == NULL);
-  /* By one rank: the others hear of it in their next call, and give up too. */
+  /* Some ranks abandon the file: the next call of the others fails, and they abandon it too. */
   CHECK_OK(plait_open(scratch("abandoned.npy"), "w", everyone, &options, &file));
   if (odd()) {
     CHECK_OK(plait_abandon(&file));

@@ -16,7 +16,7 @@ void mpi_comm(void) {
   CHECK_OK(plait_comm_size(plait_alone(), &number));
   CHECK_EQUAL(number, 1);
 
-  /* The ranks turned around, by Fortran's handle. */
+  /* The ranks in reverse order, by Fortran's handle. */
   MPI_Comm turned = MPI_COMM_NULL;
   plait_comm* comm = NULL;
   MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - rank, &turned);
@@ -70,7 +70,7 @@ void mpi_file_every_layout(void) {
     CHECK_OK(plait_layout_free(&source));
   }
 
-  /* A layout of the first rank alone: the others pass nothing. */
+  /* A layout of one rank: only the first rank passes elements. */
   const struct oracle first = {{{WHOLE, 0, 11, 1}, {WHOLE, 0, 7, 1}}, 0};
   plait_layout* whole = oracle_layout(&first);
   plait_file* file = NULL;
@@ -112,7 +112,7 @@ void mpi_file_started(void) {
   CHECK_EQUAL(oracle_wrong(to, rank, rank, back), 0);
   CHECK_OK(plait_request_free(&writing));
   CHECK_OK(plait_request_free(&reading));
-  /* One rank's mistake in a started call: it learns of it at the call, the others at the wait; all the same words. */
+  /* One rank's mistake in a started call: the call fails on that rank, the wait on the others, with one message. */
   plait_request* wrong = NULL;
   plait_status status = plait_start_read(file, target, back, rank == ranks - 1 ? own * 8 - 1 : own * 8, &wrong);
   if (rank == ranks - 1) {

@@ -72,7 +72,8 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char* expected = getenv("PLAIT_TEST_RANKS"); /* a launcher of another MPI starts as many jobs of one rank */
+  const char* expected =
+      getenv("PLAIT_TEST_RANKS"); /* the mpiexec of another MPI would start that many jobs of one rank each */
   if (expected != NULL && atoi(expected) != ranks) {
     fprintf(stderr, "there are %d ranks, not %s; is mpiexec that of another MPI?\n", ranks, expected);
     return 1;

@@ -54,7 +54,8 @@ static void write_steps(struct end* end) {
     int more = 0;
     double* values = oracle_filled(oracle, end->rank, end->rank, &count);
     for (int64_t n = 0; n < count; ++n) values[n] += 1000.0 * step;
-    CHECK_OK(plait_put_integer(end->file, "from", end->rank == 0 ? 100 + step : -1)); /* rank 0 counts */
+    CHECK_OK(
+        plait_put_integer(end->file, "from", end->rank == 0 ? 100 + step : -1)); /* readers get the value of rank 0 */
     CHECK_OK(plait_begin_step(end->file, &more));
     CHECK_EQUAL(more, 1);
     CHECK_OK(plait_write(end->file, layout, values, count * 8));
@@ -100,11 +101,11 @@ void mpi_steps_between_ranks(void) {
     }
     CHECK_OK(plait_close(&end.file));
     CHECK_OK(plait_comm_free(&end.comm));
-    MPI_Barrier(MPI_COMM_WORLD); /* before another writer takes the name */
+    MPI_Barrier(MPI_COMM_WORLD); /* so that another writer may use the name */
   }
 }
 
-/* What one rank of an end finds wrong is an error of all ranks of that end; the other end goes on. */
+/* An error on one rank of an end is an error on all ranks of that end; the other end is not affected. */
 void mpi_steps_mistakes(void) {
   if (ranks < 2) return;
   struct end end = split((ranks + 1) / 2);
@@ -123,7 +124,8 @@ void mpi_steps_mistakes(void) {
   CHECK_OK(plait_begin_step(end.file, &more));
   CHECK_EQUAL(more, 1);
   if (end.writes && end.ranks > 1) {
-    /* Ranks that mean different arrays, or different types by one name: nothing is written, and the step goes on. */
+    /* Ranks that select different arrays, or define one name with different types: nothing is written, and the step
+     * stays usable. */
     CHECK_OK(plait_define_variable(end.file, odd ? "heat" : "cold", 2, kShape, "<f8", 0));
     CHECK_FAILS(plait_write(end.file, layout, values, count * 8), PLAIT_ERROR_ARGUMENT, "differ");
     CHECK_OK(plait_define_variable(end.file, "heat", 2, kShape, odd ? "<f4" : "<f8", 0));
@@ -134,7 +136,7 @@ void mpi_steps_mistakes(void) {
     CHECK_OK(plait_write(end.file, layout, values, count * 8));
   } else {
     CHECK_FAILS(plait_read(end.file, odd ? NULL : layout, values, count * 8), PLAIT_ERROR_ARGUMENT, "layout is NULL");
-    CHECK_OK(plait_read(end.file, layout, values, count * 8)); /* the step is as good as before */
+    CHECK_OK(plait_read(end.file, layout, values, count * 8)); /* the step is still usable */
     CHECK_EQUAL(oracle_wrong(&whole, end.rank, end.rank, values), 0);
     CHECK_OK(plait_get_integer(end.file, "n", &number));
     CHECK_EQUAL(number, 7);

@@ -6,7 +6,7 @@
 
 enum { EACH = 5 };
 
-/* A new file of EACH zeros a rank and two more. */
+/* A new file of EACH zeros per rank and two more. */
 static plait_file* zeros(const char* name) {
   const int64_t count = EACH * (int64_t)ranks + 2;
   plait_open_options options;
@@ -42,7 +42,7 @@ void mpi_stream_modes(void) {
     plait_file* file = zeros("modes.npy");
     plait_stream* stream = NULL;
     int64_t at = 0;
-    /* Lengths that differ where that is allowed: the last rank writes two more, the first one two less. */
+    /* Different lengths where the mode allows them: the last rank writes two more elements, the first one two fewer. */
     const int more = mode == PLAIT_STREAM_ORDERED && ranks > 1 ? (rank == ranks - 1) * 2 - (rank == 0) * 2 : 0;
     int32_t longer[EACH + 2];
     for (int n = 0; n < EACH + 2; ++n) longer[n] = 10 * rank + n + 1;
@@ -59,7 +59,7 @@ void mpi_stream_modes(void) {
     CHECK_OK(plait_stream_close(&stream));
     read_whole(file, values);
     CHECK(values[count - 1] == 0 && values[count - 2] == 0);
-    if (mode == PLAIT_STREAM_SHARED) { /* first come, first served: whole stretches in any order */
+    if (mode == PLAIT_STREAM_SHARED) { /* the elements of a rank are contiguous; ranks come in any order */
       bool seen[64] = {false};
       for (int r = 0; r < ranks; ++r) {
         const int32_t who = (values[r * EACH] - 1) / 10;
@@ -115,7 +115,7 @@ void mpi_stream_mistakes(void) {
   CHECK_CONTAINS(plait_message(stream), "not now");
   CHECK_OK(plait_stream_tell(stream, &done));
   CHECK_EQUAL(done, 0);
-  CHECK_OK(plait_stream_read(stream, values, EACH, &done)); /* the stream is as good as before */
+  CHECK_OK(plait_stream_read(stream, values, EACH, &done)); /* the stream is still usable */
   CHECK_EQUAL(done, EACH);
   CHECK_OK(plait_stream_close(&stream));
   CHECK_OK(plait_close(&file));

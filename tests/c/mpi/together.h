@@ -1,11 +1,11 @@
-/* What the tests of several processes share. */
+/* Functions and variables that all tests of several processes use. */
 #ifndef TOGETHER_H
 #define TOGETHER_H
 
 #include <plait_mpi.h>
 #include <stdbool.h>
 
-extern plait_comm* everyone; /* of MPI_COMM_WORLD */
+extern plait_comm* everyone; /* made from MPI_COMM_WORLD */
 extern int rank;
 extern int ranks;
 

@@ -1,4 +1,4 @@
-/* Attributes of an array in a Zarr folder: read, changed, and what is wrong with calls. */
+/* Attributes of an array in a Zarr folder: reading and changing them, and wrong calls. */
 #define _XOPEN_SOURCE 700
 #include <plait.h>
 

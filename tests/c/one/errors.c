@@ -118,7 +118,7 @@ void access_errors(void) {
   CHECK_FAILS(plait_file_fail(file, "all is wrong"), PLAIT_ERROR_ARGUMENT, "all is wrong");
   CHECK_FAILS(plait_comm_fail(plait_alone(), "all is bad"), PLAIT_ERROR_ARGUMENT, "all is bad");
   CHECK_FAILS(plait_comm_fail(plait_alone(), NULL), PLAIT_ERROR_ARGUMENT, "wrong arguments");
-  CHECK_OK(plait_write(file, layout, values, sizeof values)); /* the file is as good as before */
+  CHECK_OK(plait_write(file, layout, values, sizeof values)); /* the file is still usable */
   CHECK_OK(plait_close(&file));
   CHECK_FAILS(plait_close(&file), PLAIT_ERROR_ARGUMENT, "file is NULL");
   CHECK_FAILS(plait_close(NULL), PLAIT_ERROR_ARGUMENT, "file is NULL");

@@ -12,7 +12,7 @@ static plait_file* opened(const char* name, const char* mode, const plait_open_o
   return file;
 }
 
-/* The array that `oracle` distributes, in a new file. */
+/* Writes the array that `oracle` distributes to a new file. */
 static void write_file(const char* name, const struct oracle* oracle, const char* order) {
   const int64_t shape[2] = {oracle->dimension[0].size, oracle->dimension[1].size};
   plait_open_options options = doubles(shape);
@@ -73,22 +73,23 @@ void file_parts_with_strides(void) {
   plait_layout* layout = oracle_layout(&halves);
   write_file("steps.npy", &whole, NULL);
   /* The first rank's part transposed, the second one's upside down. */
-  double turned[4][3];
+  double transposed[4][3];
   double reversed[3][4];
-  const int64_t turned_strides[2] = {8, 24};
+  const int64_t transposed_strides[2] = {8, 24};
   const int64_t reversed_strides[2] = {-32, 8};
-  const plait_part parts[2] = {{turned, sizeof turned, turned_strides}, {reversed[2], 32, reversed_strides}};
+  const plait_part parts[2] = {{transposed, sizeof transposed, transposed_strides},
+                               {reversed[2], 32, reversed_strides}};
   plait_file* file = opened("steps.npy", "r", NULL);
   CHECK_OK(plait_read_parts(file, layout, parts, 2, NULL));
   CHECK_OK(plait_close(&file));
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j) {
-      CHECK(turned[j][i] == oracle_value(i * 4 + j));
+      CHECK(transposed[j][i] == oracle_value(i * 4 + j));
       CHECK(reversed[2 - i][j] == oracle_value((i + 3) * 4 + j));
     }
   const int64_t shape[2] = {6, 4};
   const plait_open_options options = doubles(shape);
-  const plait_const_part sources[2] = {{turned, sizeof turned, turned_strides},
+  const plait_const_part sources[2] = {{transposed, sizeof transposed, transposed_strides},
                                        {reversed[2], PLAIT_UNKNOWN, reversed_strides}};
   file = opened("again.bin", "w", &options);
   CHECK_OK(plait_write_parts(file, layout, sources, 2, NULL));
@@ -200,7 +201,7 @@ void file_started(void) {
   CHECK_OK(plait_request_free(&again));
   check_raw("started.bin", 40, 30, 0);
 
-  /* A started write that fails tells so once: at the wait, the free, or the close. */
+  /* The error of a started write is returned once: by the wait, the free, or the close. */
   file = opened("started.bin", "r", &options);
   int64_t elements = 0;
   CHECK_OK(plait_start_write(file, target, back, 9600, &again));

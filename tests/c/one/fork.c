@@ -6,13 +6,13 @@
 #include "cases.h"
 #include "check.h"
 
-/* LeakSanitizer asks this before it looks. In a child it would wait for locks of the allocator that a thread of the
- * parent held when that forked. */
+/* LeakSanitizer calls this function before it looks for leaks.  In a child it would wait for locks of the allocator
+ * that another thread of the parent held at the fork. */
 static int is_child = 0;
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return is_child; }
 
-/* What a forked child sees of its parent's handles.  Returns the status that it ends with. */
+/* Uses the parent's handles in a forked child.  Returns the child's exit status: 7 if all calls fail as they should. */
 static int inherited(plait_file* file, plait_request* request, const plait_layout* layout) {
   int32_t values[3] = {0, 0, 0};
   const int good = plait_read(file, layout, values, sizeof values) == PLAIT_ERROR_ARGUMENT &&
@@ -44,7 +44,7 @@ void forked_child(void) {
   if (child == 0) {
     is_child = 1;
     alarm(60);
-    exit(inherited(file, request, layout)); /* with all that runs at the end of a program */
+    exit(inherited(file, request, layout)); /* runs the handlers of atexit and the destructors too */
   }
   CHECK_EQUAL(waitpid(child, &status, 0), child);
   CHECK_EQUAL(status, 7 << 8);
@@ -79,7 +79,7 @@ void unclosed_at_exit(void) {
     exit(plait_open(scratch("unclosed.npy"), "w", plait_alone(), &options, &file) == PLAIT_OK ? 5 : 1);
   }
   CHECK_EQUAL(waitpid(child, &status, 0), child);
-  CHECK_EQUAL(status, 5 << 8); /* which is the program's own */
+  CHECK_EQUAL(status, 5 << 8); /* 5 is what the program itself returns */
   CHECK(read(ends[0], said, sizeof said - 1) > 0);
   CHECK_CONTAINS(said, "unclosed.npy was opened in mode w and never closed: nothing was written under that name");
   close(ends[0]);

@@ -160,9 +160,9 @@ void layout_errors(void) {
   int64_t numbers[8];
   int one = 0;
   char* text = NULL;
-  plait_layout* kept = layout;
-  CHECK_FAILS(plait_layout_parse("8x6 (blok, *) onto (2)", &kept), PLAIT_ERROR_ARGUMENT, "blok");
-  CHECK(kept == NULL);
+  plait_layout* created = layout;
+  CHECK_FAILS(plait_layout_parse("8x6 (blok, *) onto (2)", &created), PLAIT_ERROR_ARGUMENT, "blok");
+  CHECK(created == NULL);
   CHECK_FAILS(plait_layout_parse(NULL, &none), PLAIT_ERROR_ARGUMENT, "text is NULL");
   CHECK_FAILS(plait_layout_parse("8 (*)", NULL), PLAIT_ERROR_ARGUMENT, "layout is NULL");
   CHECK_FAILS(plait_layout_parse_shape("(*)", 33, numbers, &none), PLAIT_ERROR_ARGUMENT, "33 dimensions");
@@ -192,7 +192,7 @@ void layout_errors(void) {
   CHECK_OK(plait_layout_free(&layout));
 }
 
-/* What goes from one rank to another, counted element by element. */
+/* The number of elements that go from one rank to another, counted one by one. */
 static int64_t elements_between(const struct oracle* a, int64_t from, const struct oracle* b, int64_t to) {
   int64_t count = 0;
   for (int64_t i = 0; i < a->dimension[0].size; ++i)

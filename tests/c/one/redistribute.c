@@ -69,7 +69,7 @@ void redistribute_section_and_halo(void) {
   CHECK_OK(plait_redistribute(plait_alone(), source, from, sizeof from, target, to, sizeof to, 8, &options));
   const int64_t moved[8] = {-1, -1, 105, -1, -1, 106, 107, -1};
   for (int n = 0; n < 8; ++n) CHECK_EQUAL(to[n / 4][n % 4], moved[n]);
-  /* Of whole arrays halos are filled where they are asked for. */
+  /* With `fill_halo`, halos of whole arrays are filled too. */
   plait_layout* whole = NULL;
   CHECK_OK(plait_layout_parse("4 (*)", &whole));
   plait_redistribute_options filling;
@@ -80,7 +80,7 @@ void redistribute_section_and_halo(void) {
   const int64_t filled[8] = {-1, 100, 101, 102, 101, 102, 103, -1};
   for (int n = 0; n < 8; ++n) CHECK_EQUAL(to[n / 4][n % 4], filled[n]);
   CHECK_OK(plait_layout_free(&whole));
-  /* Nothing is filled that is read, nor anything twice; what is beside the section may be the same array's. */
+  /* Elements to be filled may neither be read too nor be filled twice.  Outside of the section arrays may overlap. */
   CHECK_FAILS(plait_redistribute(plait_alone(), source, from, sizeof from, target, &from[1], sizeof to, 8, &options),
               PLAIT_ERROR_ARGUMENT, "shares memory with the source array of rank 0");
   const int64_t stride = 8;
@@ -150,7 +150,7 @@ void redistribute_plan(void) {
   CHECK_FAILS(plait_redistribution_start(plan, values, 504, moved, 504, NULL), PLAIT_ERROR_ARGUMENT, "request is NULL");
   CHECK_FAILS(plait_redistribution_fail(plan, "not now"), PLAIT_ERROR_ARGUMENT, "not now");
   CHECK_CONTAINS(plait_message(plan), "not now");
-  CHECK_OK(plait_redistribution_free(&plan)); /* waits for what was started */
+  CHECK_OK(plait_redistribution_free(&plan)); /* waits for started calls */
   CHECK(plan == NULL);
   CHECK_EQUAL(oracle_wrong(&tiles, 0, 3, moved), 0);
   CHECK_OK(plait_request_free(&request));

@@ -35,7 +35,7 @@ static plait_layout* parse_layout(const char* text, int dimensions, const int64_
   return layout;
 }
 
-/* A writer whose queue has room for all that a test writes, so that it waits for nobody. */
+/* A writer whose queue has room for all steps of a test, so that it never waits for a reader. */
 static plait_file* writer(void) {
   const plait_open_options options = field(kShape, "<f8");
   plait_file* file = NULL;
@@ -55,14 +55,14 @@ static void* close_writer(void* file) {
   return plait_close(&own) == PLAIT_OK ? NULL : own;
 }
 
-/* The writer ends when its reader does. */
+/* Closes the writer in a thread, since that waits until the reader ends. */
 static void close_both(plait_file** from, plait_file** to) {
   pthread_t thread;
-  void* kept = NULL;
+  void* thread_result = NULL;
   CHECK_EQUAL(pthread_create(&thread, NULL, close_writer, *from), 0);
   CHECK_OK(plait_close(to));
-  CHECK_EQUAL(pthread_join(thread, &kept), 0);
-  CHECK(kept == NULL);
+  CHECK_EQUAL(pthread_join(thread, &thread_result), 0);
+  CHECK(thread_result == NULL);
   *from = NULL;
 }
 
@@ -82,12 +82,12 @@ void steps_with_attributes_and_variables(void) {
   for (int step = 0; step < STEPS; ++step) {
     const int16_t pressure[3] = {(int16_t)step, -1, 7};
     CHECK_OK(plait_put_integer(from, "count", step));
-    CHECK_OK(plait_put_integer(from, "count", INT64_MIN + step)); /* the last one counts */
+    CHECK_OK(plait_put_integer(from, "count", INT64_MIN + step)); /* replaces the value before */
     CHECK_OK(plait_put_real(from, "time", 0.5 * step));
     CHECK_OK(plait_put_text(from, "name", "r\303\274n"));
     CHECK_OK(plait_begin_step(from, &more));
     CHECK_EQUAL(more, 1);
-    CHECK_OK(plait_put_integer(from, "late", step)); /* of the next one */
+    CHECK_OK(plait_put_integer(from, "late", step)); /* belongs to the next step */
     if (step == 0) {
       CHECK_OK(plait_define_variable(from, "pressure", 1, &few, "<i2", 0));
     } else {
@@ -116,7 +116,7 @@ void steps_with_attributes_and_variables(void) {
     CHECK(integer == INT64_MIN + step);
     CHECK_OK(plait_get_real(to, "time", &real));
     CHECK(real == 0.5 * step);
-    CHECK_OK(plait_get_real(to, "count", &real)); /* integers are reals too */
+    CHECK_OK(plait_get_real(to, "count", &real)); /* integers can be read as reals */
     CHECK(real == (double)(INT64_MIN + step));
     CHECK_OK(plait_get_text(to, "name", &text));
     CHECK(text != NULL && strcmp(text, "r\303\274n") == 0);
@@ -154,14 +154,14 @@ void steps_with_attributes_and_variables(void) {
     CHECK_OK(plait_end_step(to));
   }
   pthread_t thread;
-  void* kept = NULL;
+  void* thread_result = NULL;
   CHECK_EQUAL(pthread_create(&thread, NULL, close_writer, from), 0);
   CHECK_OK(plait_begin_step(to, &more));
   CHECK_EQUAL(more, 0);
-  CHECK_OK(plait_begin_step(to, &more)); /* as often as one asks */
+  CHECK_OK(plait_begin_step(to, &more)); /* the call may be repeated */
   CHECK_EQUAL(more, 0);
-  CHECK_EQUAL(pthread_join(thread, &kept), 0);
-  CHECK(kept == NULL);
+  CHECK_EQUAL(pthread_join(thread, &thread_result), 0);
+  CHECK(thread_result == NULL);
   double none[ROWS * COLUMNS];
   CHECK_FAILS(plait_read(to, halves, none, sizeof none), PLAIT_ERROR_SYSTEM, "no more steps will come");
   CHECK_OK(plait_close(&to));
@@ -213,7 +213,7 @@ void steps_of_another_type(void) {
   double values[ROWS * COLUMNS];
   CHECK_OK(plait_read(to, layout, values, sizeof values));
   memset(values, 0, sizeof values);
-  /* It has been given room for doubles. */
+  /* The reader's buffer has room for doubles only. */
   CHECK_FAILS(plait_read(to, layout, values, sizeof values), PLAIT_ERROR_ARGUMENT, "16 bytes");
   CHECK(values[0] == 0 && values[ROWS * COLUMNS - 1] == 0);
   CHECK_OK(plait_begin_step(to, &more));
@@ -265,7 +265,7 @@ static void writer_errors(plait_file* file) {
   CHECK_OK(plait_put_text(file, "empty", ""));
   CHECK_OK(plait_begin_step(file, &more));
   write_step(file, 0);
-  CHECK_OK(plait_get_integer(file, "n", &number)); /* the writer's own */
+  CHECK_OK(plait_get_integer(file, "n", &number)); /* of the writer */
   CHECK_EQUAL(number, 42);
   CHECK_OK(plait_end_step(file));
   CHECK_OK(plait_layout_free(&layout));
@@ -319,7 +319,7 @@ static void reader_errors(plait_file* file) {
   CHECK_FAILS(plait_read(file, inner, values, sizeof values), PLAIT_ERROR_ARGUMENT, "of an array 2x1");
   CHECK_FAILS(plait_read(file, layout, values, sizeof values - 1), PLAIT_ERROR_ARGUMENT, "159");
   CHECK_FAILS(plait_read(file, NULL, values, sizeof values), PLAIT_ERROR_ARGUMENT, "layout is NULL");
-  CHECK_OK(plait_read(file, layout, values, sizeof values)); /* as good as before */
+  CHECK_OK(plait_read(file, layout, values, sizeof values)); /* the file is still usable */
   CHECK(values[19] == 19);
   CHECK_OK(plait_end_step(file));
   CHECK_OK(plait_layout_free(&inner));
@@ -360,7 +360,7 @@ void steps_given_up(void) {
   CHECK_OK(plait_abandon(&to));
 }
 
-/* What is written without a pipe: one step, which is replaced. */
+/* Steps of a file that is no pipe: it holds one step, which each step replaces. */
 void steps_of_a_file(void) {
   const plait_open_options options = field(kShape, "<f8");
   plait_layout* layout = parse_layout("(*, *)", 2, kShape);

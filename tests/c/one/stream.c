@@ -59,7 +59,7 @@ void stream_modes_alone(void) {
     CHECK_OK(plait_stream_read(stream, values, 6, &done));
     CHECK(values[0] == 1 && values[1] == mine[0] && values[2] == mine[1] && values[3] == mine[0] &&
           values[4] == mine[1] && values[5] == 6);
-    /* As it was, for the next mode. */
+    /* Restore the values for the next mode. */
     const int32_t before[4] = {2, 3, 4, 5};
     CHECK_OK(plait_stream_seek(stream, 2));
     CHECK_OK(plait_stream_write(stream, before, 4));

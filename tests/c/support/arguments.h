@@ -1,4 +1,4 @@
-/* Wrong arguments, drawn alike on all ranks. */
+/* Wrong arguments, drawn at random, the same ones on all ranks. */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Until SIGALRM ends a rank that waits for ever. */
+/* The time after which SIGALRM ends a rank that waits forever. */
 enum { SECONDS = 60 };
 
 extern uint64_t seed;
@@ -16,10 +16,10 @@ int small(unsigned value);
 size_t size(unsigned value);
 const char* text(unsigned value);
 
-/* A call with its argument `field` wrong, none where that is -1. */
+/* Makes a call in which the argument with number `field` is wrong; with -1, all arguments are valid. */
 typedef plait_status (*tried)(int field, unsigned value);
 
-/* Spoils each argument some times, each time on one rank or on all, and then none. */
+/* Makes calls with each argument wrong in turn, `rounds` times, on one rank or on all; then one valid call. */
 void try_call(const char* name, tried call, int fields, int rounds);
 
 #endif

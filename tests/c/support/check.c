@@ -53,7 +53,7 @@ static const char* argument(int argc, char** argv, const char* name) {
 
 static const char* running = "";
 
-/* A rank that waits for ever ends the job, which then counts as failed. */
+/* Ends a job of which a rank waits forever; the job has failed then. */
 static void too_long(int signal_number) {
   (void)signal_number;
   const char words[] = " took too long\n";
@@ -61,7 +61,7 @@ static void too_long(int signal_number) {
   _exit(1);
 }
 
-/* The report is written at the end, so that there is a whole one or none. */
+/* Writes the report at the end, so that the file is complete or missing. */
 static void write_report(const char* name, const struct test_case* cases, const long* results, size_t count) {
   FILE* report = fopen(name, "w");
   if (report == NULL) {
@@ -82,7 +82,7 @@ static void write_report(const char* name, const struct test_case* cases, const 
 int run_cases(const struct test_case* cases, size_t count, int argc, char** argv) {
   const char* only = argument(argc, argv, "--only=");
   const char* report = argument(argc, argv, "--report=");
-  long* results = allocate(count * sizeof *results); /* failed checks; less than 0: left out */
+  long* results = allocate(count * sizeof *results); /* numbers of failed checks; negative: not run */
   int failed = 0;
   size_t ran = 0;
   signal(SIGALRM, too_long);

@@ -1,4 +1,4 @@
-/* A small test runner for C: cases that check on, and a JUnit report. */
+/* A small test runner for C: a failed check does not end a case; writes a JUnit report. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -13,8 +13,8 @@ struct test_case {
   void (*body)(void);
 };
 
-/* Where several processes run the tests together: the number of failures on all of them. */
-extern long (*failures_everywhere)(long mine);
+/* Returns the sum of the failures on all processes that run the tests together.  The default serves one process. */
+extern long (*failures_everywhere)(long failures);
 extern int process_rank;
 
 /* Runs the cases whose names begin with --only=; writes --report=.  Returns main's status. */
@@ -23,7 +23,7 @@ int run_cases(const struct test_case* cases, size_t count, int argc, char** argv
 void check_that(bool holds, const char* file, int line, const char* text);
 void check_equal(long long found, long long expected, const char* file, int line, const char* text);
 void check_contains(const char* text, const char* part, const char* file, int line);
-/* Keeps the message of a call's failure to be shown. */
+/* Checks the status of a call; if it is another one than expected, prints the call's message too. */
 void check_status(int status, int expected, const char* message, const char* file, int line, const char* text);
 
 #define CHECK(condition) check_that((condition), __FILE__, __LINE__, #condition)
@@ -36,20 +36,20 @@ void check_status(int status, int expected, const char* message, const char* fil
     const int status_of_call = (call);                                                        \
     check_status(status_of_call, (expected), plait_message(NULL), __FILE__, __LINE__, #call); \
   } while (0)
-/* The call fails so, with these words in its message. */
+/* Checks that a call fails with this status, and that its message contains these words. */
 #define CHECK_FAILS(call, status, words)                              \
   do {                                                                \
     CHECK_STATUS(call, status);                                       \
     check_contains(plait_message(NULL), (words), __FILE__, __LINE__); \
   } while (0)
 
-/* A folder that goes with the process; a name in it, good until the eighth next call. */
+/* A temporary folder of the process.  scratch() returns the path of a name in it, valid for the next seven calls. */
 extern char scratch_folder[256];
 void make_scratch(void);
 void remove_scratch(void);
 const char* scratch(const char* name);
 
-/* Memory that ends the program where there is none; zero at first. */
+/* Returns memory filled with zeros; ends the program if there is none left. */
 void* allocate(size_t bytes);
 
 #endif
