@@ -70,7 +70,7 @@ list(TRANSFORM apart PREPEND cpp/)
 set(threadless copy layout plan)
 set(thorough_core "OutOfMemory.*")
 set(thorough_layout "Layout.EqualLayoutsHaveOneNormalFormAndOneText")
-set(thorough_driver "Replaced.WithoutAnEndItIsAnError")
+set(thorough_driver "ReplacedFileTest.EndlessReplacementsAreAnError")
 
 file(GLOB test_folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/cpp CONFIGURE_DEPENDS tests/cpp/*)
 foreach(folder IN LISTS test_folders)
