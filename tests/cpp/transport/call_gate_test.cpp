@@ -27,9 +27,9 @@ class Callers {
   Callers& operator=(const Callers&) = delete;
 
   int inside() const { return inside_; }
-  int maximum() const { return max_; }
+  int max_inside() const { return max_inside_; }
   long calls() const { return calls_; }
-  void reset() { max_ = 0; }
+  void reset() { max_inside_ = 0; }
   /// Waits until `more` calls have ended.
   void wait(long more) const {
     const long target = calls_ + more;
@@ -40,7 +40,7 @@ class Callers {
   void call() {
     while (gate_.enter()) {
       const int inside = ++inside_;
-      for (int maximum = max_; maximum < inside && !max_.compare_exchange_weak(maximum, inside);) continue;
+      for (int seen = max_inside_; seen < inside && !max_inside_.compare_exchange_weak(seen, inside);) continue;
       std::this_thread::yield();
       --inside_;
       ++calls_;
@@ -50,7 +50,7 @@ class Callers {
 
   CallGate& gate_;
   std::atomic<int> inside_{0};
-  std::atomic<int> max_{0};
+  std::atomic<int> max_inside_{0};
   std::atomic<long> calls_{0};
   std::vector<std::thread> threads_;
 };
