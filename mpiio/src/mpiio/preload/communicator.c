@@ -30,9 +30,9 @@ static int keyval;
 static int has_keyval;
 static int is_finalizing;
 
-// Open MPI has its handles as variables, which are looked up as functions are.
+// Open MPI has its handles as variables, which must be looked up.
 #if defined OPEN_MPI && !defined MPI_ABI_VERSION
-#define HANDLE(TYPE, NAME, SYMBOL) ((TYPE)plait_mpiio_real(SYMBOL))
+#define HANDLE(TYPE, NAME, SYMBOL) ((TYPE)plait_mpiio_variable(SYMBOL))
 #else
 #define HANDLE(TYPE, NAME, SYMBOL) (NAME)
 #endif

@@ -69,6 +69,13 @@ void* plait_mpiio_real(const char* name) {
   return dlsym(mpi, name);
 }
 
+void* plait_mpiio_variable(const char* name) {
+  void* library = plait_mpiio_real(name);
+  // The linker copies variables that a program uses into the program, and the MPI uses the copies.
+  void* copy = dlsym(RTLD_DEFAULT, name);
+  return copy != NULL ? copy : library;
+}
+
 static int to_bit(const char* word, size_t length) {
   static const struct {
     const char* name;

@@ -12,6 +12,9 @@
  */
 void* plait_mpiio_real(const char* name);
 
+/** Returns the address of a variable of the MPI; NULL if this MPI has none. */
+void* plait_mpiio_variable(const char* name);
+
 /** Returns what PLAIT_MPIIO says; an unknown value counts as `on`, with a warning, and `off` overrides all others. */
 int plait_mpiio_mode(void);
 
