@@ -14,7 +14,7 @@ std::string_view describe(Reason reason) {
     case Reason::kMode: return "the file is in atomic mode, or the access mode forbids the access";
     case Reason::kStore: return "Plait does not open files of this file system, or the file was replaced";
     case Reason::kFailed: return "Plait cannot carry out the access";
-    case Reason::kMissing: return "some ranks cannot load Plait, or have another PLAIT_MPIIO";
+    case Reason::kMissing: return "some ranks cannot load Plait, or have another PLAIT_MPIIO or level of threads";
   }
   return "unknown";
 }
