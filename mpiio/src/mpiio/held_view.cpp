@@ -10,7 +10,7 @@ namespace plait::mpiio {
 
 namespace {
 
-/// The number of views that are held, which calls on other files compare with 0.
+/// The number of objects, which calls on other files compare with 0.
 int held_views = 0;
 
 /// Returns the type itself if the MPI defines it, as such a type must not be freed.
@@ -27,12 +27,14 @@ void free_type(MPI_Datatype& type) {
 
 HeldView::HeldView(const plait_mpiio_view& view, int access_mode)
     : original_(view.file), displacement_(view.displacement), access_mode_(access_mode) {
+  __atomic_add_fetch(&held_views, 1, __ATOMIC_ACQ_REL);
   copy_type(view.etype, &etype_);
   copy_type(view.filetype, &filetype_);
   if (view.info != MPI_INFO_NULL) PMPI_Info_dup(view.info, &info_);
 }
 
 HeldView::~HeldView() {
+  __atomic_sub_fetch(&held_views, 1, __ATOMIC_ACQ_REL);
   if (file_ != MPI_FILE_NULL) real_calls().close(&file_);
   free_type(etype_);
   free_type(filetype_);
@@ -133,7 +135,6 @@ std::shared_ptr<HeldView> ViewHolder::get() const {
 
 std::shared_ptr<HeldView> ViewHolder::exchange(std::shared_ptr<HeldView> view) {
   const std::scoped_lock lock(mutex_);
-  __atomic_add_fetch(&held_views, (view ? 1 : 0) - (view_ ? 1 : 0), __ATOMIC_ACQ_REL);
   return std::exchange(view_, std::move(view));
 }
 

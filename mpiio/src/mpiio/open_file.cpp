@@ -147,6 +147,7 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
     return true;
   }
   if (mpi_is_between_) return false;
+  agree_on_views();
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
   if (!common_view_.is_array()) return leave_to_mpi(access, view_reason_, code);
   if (!has_gain()) return leave_to_mpi(access, Reason::kNoGain, code);

@@ -81,10 +81,10 @@ class OpenFile {
   bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
   bool has_gain() const { return gain_ != 0 || is_always(); }
   void compare_views();
+  /// Restores the previous views if the MPI has set the new ones on no rank. Collective if there are previous views.
+  void agree_on_views();
   /// True if this rank votes for holding its view.
   bool can_hold(const ViewSummary& own);
-  /// Forgets what Plait knows of the views, but keeps it until finish_view() if Plait holds the view.
-  void put_views_aside();
   /// Passes the view that Plait holds to the MPI. Returns a code of the MPI; after an error on any rank, Plait still
   /// holds the view on all. Collective.
   int pass_view();
@@ -136,7 +136,8 @@ class OpenFile {
   std::mutex passing_;  ///< of one thread at a time; other threads may use the view meanwhile
   ViewHolder held_;
   std::shared_ptr<HeldView> retired_;      ///< has been passed to the MPI, but requests may be pending on its handle
-  std::optional<Views> previous_;          ///< the views before the one that the MPI sets now
+  std::optional<Views> previous_;          ///< the views before the one that the MPI has set last, on some rank or none
+  bool has_set_view_ = false;              ///< the MPI has set the last view on this rank
   std::atomic<bool> needs_views_ = false;  ///< calls of this rank depend on views that the MPI has
   // For the report.
   Totals reads_;

@@ -10,6 +10,10 @@
 // usual. A second handle does not share the shared file pointer; MPI allows that pointer only if all ranks have the
 // same view, and Plait does not hold such views.
 //
+// An error of MPI_File_set_view may be that of one rank alone, which must not wait for the others: in some MPIs these
+// wait in MPI_File_set_view until the rank ends the program. The ranks therefore agree in the next collective call
+// whether the previous views stay.
+//
 // Example: a program sets a cyclic darray as its view. Plait carries out the MPI_File_write_all that follows. Then rank
 // 0 calls MPI_File_read: the MPI reads through the second handle, at the file pointer that Plait has counted. Before an
 // MPI_File_read_all of three elements, all ranks pass the view and the pointer to the MPI.
@@ -36,7 +40,15 @@ std::optional<int> find_largest(Agreement& agreement, int number) {
 }  // namespace
 
 bool OpenFile::start_view(const plait_mpiio_view& view) {
-  put_views_aside();
+  agree_on_views();
+  // MPI requires that requests have ended when a view is set.
+  retired_.reset();
+  previous_.reset();
+  if (std::shared_ptr<HeldView> held = held_.exchange(nullptr))
+    previous_ = Views{common_view_, gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
+  common_view_ = {};
+  view_.reset();
+  array_.reset();
   if (unusable_ != Reason::kNone) return false;
   view_reason_ = Reason::kView;
   if (agreement_.ranks() == 1 && !is_always() && is_contiguous(view, ranks_->comm)) {
@@ -62,29 +74,27 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
 
 void OpenFile::finish_view(bool has_succeeded) {
   compare_views();
-  if (!has_succeeded) view_.reset();
+  has_set_view_ = has_succeeded;
+  if (has_succeeded) return;
+  view_.reset();
+  // Calls of this rank alone use the view before.
+  if (previous_) held_.exchange(previous_->held);
+}
+
+void OpenFile::agree_on_views() {
   if (!previous_) return;
   // The views before stay if the MPI has set the new one on no rank.
-  const std::optional<int> largest = find_largest(agreement_, has_succeeded ? 1 : 0);
+  const std::optional<int> largest = find_largest(agreement_, has_set_view_ ? 1 : 0);
   Views views = *std::exchange(previous_, std::nullopt);
-  if (largest != 0) return;
+  if (largest != 0) {
+    held_.exchange(nullptr);
+    return;
+  }
   common_view_ = views.common;
   gain_ = views.gain;
   view_reason_ = views.reason;
   view_ = std::move(views.own);
   array_ = std::move(views.array);
-  held_.exchange(std::move(views.held));
-}
-
-void OpenFile::put_views_aside() {
-  // MPI requires that requests have ended when a view is set.
-  retired_.reset();
-  previous_.reset();
-  if (std::shared_ptr<HeldView> held = held_.exchange(nullptr))
-    previous_ = Views{common_view_, gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
-  common_view_ = {};
-  view_.reset();
-  array_.reset();
 }
 
 void OpenFile::compare_views() {
@@ -127,6 +137,7 @@ int OpenFile::pass_view() {
 
 int OpenFile::route(plait_mpiio_use use, MPI_File& target, std::shared_ptr<HeldView>& view) {
   target = file_;
+  if (use == PLAIT_MPIIO_ALL) agree_on_views();
   std::shared_ptr<HeldView> held = this->held();
   if (!held) return MPI_SUCCESS;
   if (use == PLAIT_MPIIO_ALL || agreement_.ranks() == 1) return pass_view();

@@ -54,6 +54,7 @@ def full_disk() -> None:
     assert any(everywhere), "no handler was called"
     assert all(same and code in SPACE for rank in everywhere for same, code in rank)
     report("full", all(rank == everywhere[0] for rank in everywhere))
+    report("space", all(code == MPI.ERR_NO_SPACE for rank in everywhere for _, code in rank))
     assert opened.Get_size() <= end
     opened.Close()
 

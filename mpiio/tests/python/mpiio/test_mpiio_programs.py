@@ -46,10 +46,13 @@ def test_an_unknown_mode_counts_as_on(darray_program, tmp_path):
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_errors_reach_the_handler_of_the_file(mode, ranks, tmp_path):
     done = run_python(ranks, "errors.py", tmp_path, plait=mode)
-    lines = re.findall(r"(full|read-only|replaced) (True|False)", done.stdout)
+    lines = re.findall(r"(full|space|read-only|replaced) (True|False)", done.stdout)
     expected = {("read-only", "True"), ("replaced", "True")} | ({("full", "True")} if mode else set())
+    if mode == "always":
+        expected.add(("space", "True"))
+        assert ("space", "False") not in lines
     assert set(lines) >= expected
-    assert len(lines) == 3 * ranks
+    assert len(lines) == 4 * ranks
 
 
 @pytest.mark.parametrize("dtype", ["f8", "c16", "S3", "S24", "S7"])

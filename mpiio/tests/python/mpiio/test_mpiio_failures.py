@@ -1,0 +1,55 @@
+"""Ranks that fail alone, or die, in programs that run with Plait."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from launching import WELCOME
+from mpiio_programs import PROGRAMS, accesses, needs_mpi, run_python
+
+from plait.cli.mpiio import make_variables
+
+pytestmark = needs_mpi
+
+
+def run_to_failure(ranks, name, *arguments, plait, timeout):
+    """Run a program that ends with an error."""
+    command = [shutil.which("mpiexec"), "-n", str(ranks), sys.executable, "-m", "mpi4py", PROGRAMS / name, *arguments]
+    done = subprocess.run(
+        [*map(str, command)],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **WELCOME, "OPENBLAS_NUM_THREADS": "1", **make_variables(mode=plait)},
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode != 0
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 9])
+def test_a_view_that_is_an_error_on_one_rank_alone_does_not_stop_it(ranks, tmp_path):
+    run_to_failure(ranks, "lone_failure.py", tmp_path / "file", plait="always", timeout=60)
+    assert (tmp_path / "file.log").read_text() == "True 16 True [1.0, 2.0]"
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_killed_rank_ends_the_others(ranks, tmp_path):
+    run_to_failure(ranks, "killed.py", tmp_path, plait="strict", timeout=60)
+    assert (tmp_path / "wrote").exists()
+    for rank in range(ranks):
+        process = Path("/proc") / (tmp_path / f"pid.{rank}").read_text()
+        deadline = time.monotonic() + 10
+        while process.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not process.exists()
+
+
+def test_duplicates_of_the_world_share_a_communicator(tmp_path):
+    """MPICH has 2048 communicators, of which each file has its own and its duplicate."""
+    done = run_python(2, "duplicates.py", tmp_path, 800, plait="explain,always", timeout=120)
+    assert accesses(done.stderr) == (2, 0)
