@@ -59,6 +59,7 @@ MPI_FOLDERS = (
     "bindings/",
     "tests/jobs/",
     "tests/mpi/",
+    "tests/conformance/",
     "tests/programs/",
     "tests/c/mpi/",
     "tests/ga/",

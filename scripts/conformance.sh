@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# Runs programs of MPI-IO that do not know Plait, each with and without it, and compares the files that they write.
+#
+# usage: scripts/conformance.sh [--install] [PART...]      --install installs missing Debian packages, as root or by sudo
+#   hdf5      h5py with parallel HDF5, on Debian's Open MPI
+#   pnetcdf   PnetCDF in C and Fortran, on Debian's Open MPI
+#   fortran   views.F90 with mpif.h, mpi and mpi_f08, on Debian's Open MPI and MPICH
+#   mpi4py    mpi4py's own tests of files, on the MPI of .plait/env
+# A program passes if it ends well both times, and its files are equal byte by byte. With small arrays Plait carries out
+# all accesses that it can; with large ones, those that are faster, and the table shows the seconds of both runs.
+# The exit status is 1 if a program differs, and 2 if packages are missing.
+set -euo pipefail
+. "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
+cd "$plait_root"
+
+parts=(hdf5 pnetcdf fortran mpi4py)
+small=(60 70) large=(480 400)
+sources=mpiio/tests/conformance
+tree="$plait_build/conformance"
+programs="$tree/programs"
+log="$plait_log/conformance.log"
+python=/usr/bin/python3 # Debian's h5py is a module of Debian's Python
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+# The Debian packages that a part lacks.
+missing_packages() {
+  local folder=/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi
+  command -v mpicc.openmpi >/dev/null || echo libopenmpi-dev
+  command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
+  case "$1" in
+    hdf5) [[ -d "$folder" ]] || echo python3-h5py-mpi ;;
+    pnetcdf)
+      [[ -e /usr/include/pnetcdf.h ]] || echo libpnetcdf-dev
+      command -v gfortran >/dev/null || echo gfortran
+      ;;
+    fortran)
+      command -v gfortran >/dev/null || echo gfortran
+      command -v mpicc.mpich >/dev/null || echo libmpich-dev
+      command -v mpiexec.mpich >/dev/null || echo mpich
+      ;;
+  esac
+}
+
+install_packages() {
+  local as_root=()
+  ((EUID == 0)) || as_root=(sudo -n)
+  say "installing by apt-get: $*"
+  DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -q -y --no-install-recommends "$@" >"$plait_log/apt.log" 2>&1
+}
+
+# Builds the libraries for Debian's MPIs. The tree of the release is that of another MPI.
+build_libraries() {
+  local families="openmpi=$(command -v mpicc.openmpi)" targets=(plait_mpiio_openmpi plait_mpiio_access_openmpi)
+  if command -v mpicc.mpich >/dev/null; then
+    families+=";mpich=$(command -v mpicc.mpich)"
+    targets+=(plait_mpiio_mpich plait_mpiio_access_mpich)
+  fi
+  say "building the libraries for Debian's MPIs (log: .plait/log/conformance.log)"
+  {
+    cmake -S . -B "$tree" -G Ninja -DPLAIT_MPI_FAMILIES="$families" -DPLAIT_TRACE=OFF -DPLAIT_HISTORICAL=OFF \
+      -DPLAIT_FORTRAN=OFF -DPLAIT_PYTHON=OFF -DPLAIT_WERROR="$PLAIT_WERROR"
+    cmake --build "$tree" --parallel "$plait_jobs" --target "${targets[@]}"
+  } >>"$log" 2>&1 || { tail -n 30 "$log" >&2; exit 1; }
+}
+
+run_program() { # MPI RANKS MODE COMMAND...
+  local mpi="$1" ranks="$2" settings=()
+  [[ "$3" == without ]] ||
+    settings=(LD_PRELOAD="$tree/mpiio/libplait_mpiio_$mpi.so" PLAIT_MPIIO="explain,$3")
+  timeout -k 10 300 env "${settings[@]}" "mpiexec.$mpi" -n "$ranks" "${@:4}" </dev/null
+}
+
+seconds() { awk '$1 == "seconds" { sum += $3 } END { printf "%.3f", sum }' "$1"; }
+accesses() { grep -oE 'Plait has carried out [0-9]+ .* and [0-9]+ reads' "$1" | awk '{ sum += $5 + $11 } END { print sum + 0 }'; }
+
+failed=()
+# Runs a program without Plait and with it in a mode, and adds a line to the table.
+compare() { # NAME MPI RANKS MODE ROWS COLUMNS COMMAND...
+  local name="$1" mpi="$2" ranks="$3" mode="$4" folder result=passed run
+  folder="$(mktemp -d)"
+  for run in without "$mode"; do
+    mkdir "$folder/$run"
+    run_program "$mpi" "$ranks" "$run" "${@:7}" "$folder/$run" "$5" "$6" >"$folder/$run.log" 2>&1 || result="failed:$run"
+    printf -- '--- %s, %s, %s ranks, %s, %s x %s\n' "$name" "$mpi" "$ranks" "$run" "$5" "$6" >>"$log"
+    cat "$folder/$run.log" >>"$log"
+  done
+  [[ "$result" != passed ]] || diff -rq "$folder/without" "$folder/$mode" >>"$log" || result=differs
+  printf '%-18s%-9s%6s  %-8s%-16s%9s%9s%9s\n' "$name" "$mpi" "$ranks" "$mode" "$result" "$(accesses "$folder/$mode.log")" \
+    "$(seconds "$folder/without.log")" "$(seconds "$folder/$mode.log")"
+  [[ "$result" == passed ]] || failed+=("$name of $mpi on $ranks ranks")
+  rm -rf "$folder"
+}
+
+compare_all() { # NAME MPI COMMAND...
+  local ranks
+  for ranks in 1 2 3 4; do compare "$1" "$2" "$ranks" always "${small[@]}" "${@:3}"; done
+  for ranks in 1 4; do compare "$1" "$2" "$ranks" on "${large[@]}" "${@:3}"; done
+}
+
+compile_fortran() { # MPI NAME OPTION...
+  "mpif90.$1" -O2 -J "$programs" -o "$programs/$2.$1" "${@:3}" >>"$log" 2>&1
+}
+
+run_part() {
+  local binding mpi module
+  case "$1" in
+    hdf5) compare_all hdf5 openmpi "$python" "$sources/hdf5_access.py" ;;
+    pnetcdf)
+      module="$(find /usr/lib /usr/include -name pnetcdf.mod -printf '%h\n' | head -n 1)"
+      mpicc.openmpi -O2 -Wall "$sources/pnetcdf_access.c" -o "$programs/pnetcdf_c" -lpnetcdf >>"$log" 2>&1
+      compile_fortran openmpi pnetcdf_fortran -I"$module" "$sources/pnetcdf_access.f90" -lpnetcdf
+      compare_all pnetcdf_c openmpi "$programs/pnetcdf_c"
+      compare_all pnetcdf_fortran openmpi "$programs/pnetcdf_fortran.openmpi"
+      ;;
+    fortran)
+      for mpi in openmpi mpich; do
+        for binding in MPIF_H MPI MPI_F08; do
+          compile_fortran "$mpi" "views_$binding" -cpp -DUSE_"$binding" -fallow-argument-mismatch "$sources/views.F90"
+          compare_all "views_$binding" "$mpi" "$programs/views_$binding.$mpi"
+        done
+      done
+      ;;
+    mpi4py)
+      if python -m pytest -q mpiio/tests/python/mpiio/test_mpi4py_suite.py >"$plait_log/conformance-mpi4py.log" 2>&1 &&
+        ! grep -q skipped "$plait_log/conformance-mpi4py.log"; then
+        printf '%-43s%s\n' mpi4py passed
+      else
+        tail -n 20 "$plait_log/conformance-mpi4py.log"
+        failed+=(mpi4py)
+      fi
+      ;;
+  esac
+}
+
+install=false
+[[ "${1:-}" != --install ]] || { install=true && shift; }
+(($# == 0)) || parts=("$@")
+for part in "${parts[@]}"; do
+  [[ " hdf5 pnetcdf fortran mpi4py " == *" $part "* ]] ||
+    { say "unknown part '$part'; expected some of: hdf5 pnetcdf fortran mpi4py" >&2; exit 2; }
+done
+mapfile -t packages < <(for part in "${parts[@]}"; do missing_packages "$part"; done | sort -u)
+if ((${#packages[@]})) && $install; then
+  install_packages "${packages[@]}" || { tail -n 20 "$plait_log/apt.log" >&2; exit 2; }
+elif ((${#packages[@]})); then
+  say "packages are missing: ${packages[*]}; install them: apt-get install ${packages[*]}, or: scripts/conformance.sh --install" >&2
+  exit 2
+fi
+mkdir -p "$plait_log" "$programs"
+: >"$log"
+[[ "${parts[*]}" == mpi4py ]] || build_libraries
+printf '%-18s%-9s%6s  %-8s%-16s%9s%9s%9s\n' program MPI ranks mode result accesses without with
+for part in "${parts[@]}"; do run_part "$part"; done
+((${#failed[@]} == 0)) || { say "failed: ${failed[*]} (log: .plait/log/conformance.log)" >&2; exit 1; }
