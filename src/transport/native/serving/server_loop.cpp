@@ -53,7 +53,7 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
 constexpr std::chrono::milliseconds kResourcePause{100};
 constexpr int kMaxAccepts = 16;
 /// Interval of the checks for silent hosts.
-constexpr std::chrono::seconds kSilenceInterval{2};
+constexpr std::chrono::seconds kHostCheckInterval{2};
 
 }  // namespace
 
@@ -87,7 +87,7 @@ int ServerLoop::longest_sleep() const {
   if (paused_) next = std::min(next, paused_until_);
   for (const std::uint64_t number : closing_)
     if (const auto found = peers_.find(number); found != peers_.end()) next = std::min(next, found->second->limit());
-  if (remote_peers_ > 0) next = std::min(next, silent_hosts_checked_ + kSilenceInterval);
+  if (remote_peers_ > 0) next = std::min(next, silent_hosts_checked_ + kHostCheckInterval);
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
@@ -286,7 +286,7 @@ void ServerLoop::check_deadlines() {
   unauthenticated_.expire(now);
   rejected_ += unauthenticated_.take_rejected();
   if (paused_ && paused_until_ <= now) listen();
-  if (remote_peers_ > 0 && silent_hosts_checked_ + kSilenceInterval <= now) check_silent_hosts(now);
+  if (remote_peers_ > 0 && silent_hosts_checked_ + kHostCheckInterval <= now) check_silent_hosts(now);
   if (taker_timer_ <= now) {
     taker_timer_ = Clock::time_point::max();
     set_timer(users_.taker->on_timer(now));
