@@ -39,10 +39,10 @@ def _machine(result: CaseResult) -> list[Text]:
         return []
     foreign, stolen = ([observed[name] for observed in known] for name in ("foreign", "stolen"))
     placements = len({tuple(observed["cores"]) for observed in rounds})
+    cores = "the same cores" if placements == 1 else f"{placements} different choices of cores"
     return [
         Text(
             f"Other programs took {min(foreign):.0%} to {max(foreign):.0%} of all cores, the host {max(stolen):.0%} at "
-            f"most; at the ends of the rounds, the ranks had {placements} different "
-            f"placement{'' if placements == 1 else 's'} on cores."
+            f"most; at the ends of the rounds, the ranks were on {cores}."
         )
     ]

@@ -21,7 +21,7 @@ __all__ = ["bench_command"]
         "io": ("plait_bench.commands.io", "Read or write a file by Plait and by MPI-IO, side by side."),
         "join": ("plait_bench.commands.join", "Join many files into one."),
         "mpiio": ("plait_bench.unchanged.command", "Run a program that calls MPI-IO with Plait and without."),
-        "objects": ("plait_bench.commands.objects", "Measure an object store, and print the settings that suit it."),
+        "objects": ("plait_bench.commands.objects", "Measure an object store, and print settings that suit it."),
         "orders": ("plait_bench.commands.orders", "Compare predicted with measured times for different orders."),
         "overlap": ("plait_bench.commands.overlap", "Read and write while the program computes."),
         "patterns": ("plait_bench.commands.patterns", "Read and write files by the access patterns of programs."),

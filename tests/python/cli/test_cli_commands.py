@@ -68,7 +68,7 @@ def test_help_lists_all_commands():
 def test_errors_for_unknown_commands_list_the_known_ones():
     result = run("nope")
     assert result.exit_code == 2
-    assert "'nope'; use one of: bench, completion, copy, demo, info, layout, " in result.output
+    assert "'nope'; use one of: bench, clean, completion, copy, demo, info, layout, " in result.output
 
 
 def test_commands_of_missing_products_are_not_listed(monkeypatch):

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import as_argument as hypothesis_given
+from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
 from pipe_ends import BackgroundThread, as_argument, check_steps, read_steps, whole, write_steps
