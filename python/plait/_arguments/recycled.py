@@ -34,7 +34,7 @@ def set_recycled_memory(most: int | str) -> int:
 
     most  bytes, or a text such as ``"256M"``; 0 caches none
 
-    A new array that Plait returns, of 1 MiB or more, uses memory that is cached for the next such array as soon as no
+    A new array that Plait returns, of 2 MiB or more, uses memory that is cached for the next such array as soon as no
     reference to it exists: the system would clear fresh memory first, which takes as long as a copy. Cached memory
     above ``most`` is released now. The system may reclaim cached memory whenever memory is short, but not its
     addresses: if these are limited (``RLIMIT_AS``, ``RLIMIT_DATA``), nothing is cached. The default is

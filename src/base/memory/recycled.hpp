@@ -6,8 +6,9 @@
 
 namespace plait::base {
 
-/// Smaller results use the ordinary allocator, which caches memory of that size anyway.
-inline constexpr std::int64_t kMinRecycled = std::int64_t{1} << 20;
+/// Smaller results use the ordinary allocator, which caches memory of that size anyway. They contain no large page, and
+/// reads into recycled small pages take longer than reads into the memory of that allocator (decision 0107).
+inline constexpr std::int64_t kMinRecycled = std::int64_t{2} << 20;
 
 /// Memory of at least `bytes` bytes with arbitrary content. It begins at a page boundary, and consists of large pages
 /// if the system has them.

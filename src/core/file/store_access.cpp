@@ -69,11 +69,10 @@ bool is_dense(const Extents& strides, const Extents& shape, Order order, std::in
   return true;
 }
 
-/// True if a write is one run both of an ordinary file and of the caller's array, without chunks or stripes.
-bool writes_one_run(const AccessRequest& request, const core::SelectedArray& array, const store::Store& store) {
+/// True if an access is one run both of an ordinary file and of the caller's array, without chunks or stripes.
+bool is_one_run(const AccessRequest& request, const core::SelectedArray& array, const store::Store& store) {
   const Layout& layout = request.layout;
-  if (!request.writes() || !request.region.empty() || !array.chunk.empty() || layout.size() != 1 || layout.has_halo())
-    return false;
+  if (!request.region.empty() || !array.chunk.empty() || layout.size() != 1 || layout.has_halo()) return false;
   const Order order = array.type.order;
   const bool has_file_order = order == Order::kC ? std::ranges::is_sorted(layout.order())
                                                  : std::ranges::is_sorted(layout.order(), std::greater<>());
@@ -102,8 +101,11 @@ Workers choose_workers(const AccessRequest& request, const core::SelectedArray& 
     const std::int64_t capacity = (memory == 0 ? plan::kDefaultMemory : memory) / plan::kSlots;
     number = std::clamp<std::int64_t>(capacity / std::max<std::int64_t>(chunk, 1), 1, number);
   }
-  // The system serializes writers of one file, so that further threads would only copy to windows.
-  if (number > 1 && writes_one_run(request, array, *storage.store())) number = 1;
+  // The system serializes writers of one file, so that further threads would only copy to windows. Starting a thread
+  // takes as long as copying a megabyte from the page cache, and a short read is over before the thread has begun.
+  constexpr std::int64_t kMinThreadedRead = std::int64_t{16} << 20;
+  const bool is_short = layout.elements() < kMinThreadedRead / array.type.element_bytes;
+  if (number > 1 && (request.writes() || is_short) && is_one_run(request, array, *storage.store())) number = 1;
   return {static_cast<int>(number), true, false};
 }
 

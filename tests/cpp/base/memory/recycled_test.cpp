@@ -86,10 +86,10 @@ TEST_F(RecycledBlocks, CachedBlocksAreBoundedAndTheOldestIsFreedFirst) {
 TEST_F(RecycledBlocks, ManySmallBlocksAreBoundedAsWell) {
   set_max_recycled(1024 * kMiB);
   std::vector<std::unique_ptr<RecycledBlock>> blocks;
-  for (int i = 0; i < 100; ++i) blocks.push_back(std::make_unique<RecycledBlock>(kMiB));
+  for (int i = 0; i < 100; ++i) blocks.push_back(std::make_unique<RecycledBlock>(kMinRecycled));
   blocks.clear();
-  EXPECT_GE(waiting_recycled(), 32 * kMiB);
-  EXPECT_LE(waiting_recycled(), 64 * kMiB);
+  EXPECT_GE(waiting_recycled(), 32 * kMinRecycled);
+  EXPECT_LE(waiting_recycled(), 64 * kMinRecycled);
 }
 
 TEST_F(RecycledBlocks, ThreadsGetDifferentBlocks) {
