@@ -40,8 +40,8 @@ std::string word(const json& of, const char* name, const char* usual) {
   return found != of.end() && found->is_string() ? found->get<std::string>() : usual;
 }
 
-/// Makes a codec that compresses bytes; nullptr if the name is none of these. configuration: its parameters, such as
-/// the level, in the notation of either version.
+/// Makes a codec that compresses bytes; nullptr if the name is not that of such a codec. configuration: its parameters,
+/// such as the level, in the notation of either version.
 std::shared_ptr<const codec::Codec> packer(const std::string& name, const json& configuration, std::int64_t element) {
   constexpr int kMaxDeflate = 9;
   if (name == "gzip") return codec::gzip(std::clamp(number(configuration, "level", 5), 0, kMaxDeflate));
@@ -202,7 +202,7 @@ bool read_codecs(const Document& document, const json& codecs, Metadata& found) 
 }
 
 void read_compressor(const Document& document, const json& root, Metadata& found) {
-  // The filter of texts has been checked with their type.
+  // has_text_filter() has already checked the filter of texts.
   const auto filters = root.find("filters");
   if (!found.type.has_texts() && filters != root.end() && !filters->is_null() && !filters->empty())
     document.unsupported("its chunks have the filters ", shown(*filters));

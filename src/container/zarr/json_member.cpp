@@ -70,7 +70,7 @@ struct MemberPosition {
   std::size_t end;
 };
 
-/// Calls `visit` for each member. Returns false if the text is no JSON object.
+/// Calls `visit` for each member. Returns false if the text is not a JSON object.
 template <typename Visit>
 bool for_each_member(std::string_view text, const Visit& visit) {
   std::size_t at = skip_spaces(text, 0);
@@ -97,7 +97,7 @@ std::string_view without_spaces_at_end(std::string_view value) {
 }
 
 /// Returns the last member of that name, which is the one that parsers use, together with one of its commas. The result
-/// is {0, 0} if there is none, and nothing if the text is no JSON object.
+/// is {0, 0} if there is none, and nothing if the text is not a JSON object.
 std::optional<Part> member(std::string_view text, std::string_view name) {
   Part found{0, 0};
   std::size_t before = kNone;  // position of the comma before the member

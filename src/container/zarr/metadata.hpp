@@ -37,7 +37,7 @@ struct Metadata {
   std::optional<Shards> shards;
   std::string prefix;           ///< prefix of the names of chunks: `c/`, or empty
   char separator = '/';         ///< separator of the numbers in them
-  std::vector<std::byte> fill;  ///< value of an element that no object holds; of texts, an empty one
+  std::vector<std::byte> fill;  ///< value of an element that no object holds; zeros for texts
   std::string fill_text;        ///< text of an element that no object holds
   /// Name of each dimension, empty for a dimension without one; no entries if no dimension has a name.
   std::vector<std::string> dimension_names;

@@ -67,7 +67,7 @@ OrderedJson make_codecs(const ArrayType& type, const std::string& codec) {
   return codecs;
 }
 
-/// Returns the fill value of texts.  errors  kArgument: the given one is no text.
+/// Returns the fill value of texts.  errors  kArgument: the given one is not a text.
 OrderedJson text_fill_json(const std::string& path, const std::string& given) {
   return marked_text(text_fill(path, given));
 }
@@ -130,8 +130,8 @@ OrderedJson metadata_3(const std::string& path, const FileOptions& options, cons
   return root;
 }
 
-/// Returns the attribute with the value of missing elements, if it is a number that the array's elements can have. In
-/// version 2 xarray takes the array's fill value for it.
+/// Returns the attribute that states the value of missing elements, if it is a number that the array's elements can
+/// have. In version 2 xarray uses the array's fill value as that value.
 const ArrayAttribute* missing_value(const FileOptions& options, const std::string& dtype) {
   const ArrayAttribute* const fill = find_attribute(options.attributes, kFillAttribute);
   const bool is_number = fill != nullptr && !fill->is_texts() && !fill->is_json() && value_count(*fill) == 1 &&
@@ -139,8 +139,8 @@ const ArrayAttribute* missing_value(const FileOptions& options, const std::strin
   return is_number && !encode_fill(number_to_json(*fill), dtype).empty() ? fill : nullptr;
 }
 
-/// Returns the fill value of version 2. It is null if none is stated, because xarray interprets a fill value as that of
-/// missing elements. Times and records get a value, because zarr-python reads null as NaT in times, and as the digit 0
+/// Returns the fill value of version 2. It is null if none is stated, because xarray interprets elements with the fill
+/// value as missing. Times and records get a value, because zarr-python reads null as NaT in times, and as the digit 0
 /// in the texts of records.
 OrderedJson fill_value_2(const std::string& path, const FileOptions& options, const std::string& dtype) {
   if (const ArrayAttribute* const fill = missing_value(options, dtype)) return number_to_json(*fill);

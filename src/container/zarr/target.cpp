@@ -4,9 +4,9 @@
 //
 // Idea: go down from the root as long as groups exist. The first missing folder is created under another name, with
 // everything below it, and renamed when the array is complete.
-// Example: data.zarr::/g/a, where data.zarr is a group without g. The target is data.zarr/g. It contains zarr.json, of
-// the group g, and a/zarr.json, with which the array begins. After it has appeared, data.zarr drops its consolidated
-// metadata, which lacks g/a. If data.zarr/g existed, the target would be data.zarr/g/a.
+// Example: data.zarr::/g/a, where data.zarr is a group without g. The target is data.zarr/g. It contains zarr.json, the
+// metadata of the group g, and a/zarr.json, the metadata of the array. After it has appeared, data.zarr drops its
+// consolidated metadata, which lacks g/a. If data.zarr/g existed, the target would be data.zarr/g/a.
 
 #include "container/zarr/target.hpp"
 
@@ -186,7 +186,7 @@ void for_each_above(const std::string& location, base::FunctionRef<bool(const st
 }
 
 void drop_consolidated_above(const std::string& location) {
-  // Stop at the first location that is no group of the newest version: older versions store the copies elsewhere.
+  // Stop at the first location that is not a group of the newest version: older versions store the copies elsewhere.
   for_each_above(location, [](const std::string& above) {
     const std::shared_ptr<ObjectStore> group = store::open_objects(above, Sharing::kShared);
     if (!group->contains(std::string(kNewest)) || detect_kind(*group, {}) != Kind::kGroup) return false;
@@ -213,7 +213,7 @@ void add_group(NewFolder& made, const fs::path& inside, const std::string& metad
   add(kAttributes2, metadata);
 }
 
-/// Checks that a group in which a new array is to be has the version of the array.
+/// Checks that a group has the same version as the new array in it.
 void check_version(ObjectStore& objects, const std::string& prefix, const std::string& folder, Version version) {
   const bool is_newest = metadata_object(objects, prefix) == text(prefix, kNewest);
   if (is_newest == (version == Version::k3)) return;
@@ -256,20 +256,22 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   for (std::size_t i = 0; i < next; ++i) name /= parts[i];
   const fs::path begin = name;
   for (; next < parts.size(); name /= parts[next], inside /= parts[next], ++next) {
-    const auto given = groups.find(name.string());
-    add_group(made, inside, given == groups.end() ? new_group({}, std::string(path), version) : given->second, version);
+    const auto listed = groups.find(name.string());
+    add_group(made, inside, listed == groups.end() ? new_group({}, std::string(path), version) : listed->second,
+              version);
   }
   const std::string_view group_file = version == Version::k3 ? kNewest : kGroup2;
   // Add groups that are in the same new folder, but not above the array.
   for (const auto& [group, metadata] : groups) {
-    const fs::path its = fs::path(group).lexically_relative(begin.empty() ? fs::path(".") : begin);
-    const std::string file = (its / group_file).lexically_normal().string();
-    const bool below = !made.others.empty() && !its.empty() && *its.begin() != ".." && fs::path(group) != name;
+    const fs::path relative = fs::path(group).lexically_relative(begin.empty() ? fs::path(".") : begin);
+    const std::string file = (relative / group_file).lexically_normal().string();
+    const bool below =
+        !made.others.empty() && !relative.empty() && *relative.begin() != ".." && fs::path(group) != name;
     if (below && std::ranges::find(made.others, file, &std::pair<std::string, std::string>::first) == made.others.end())
-      add_group(made, its, metadata, version);
+      add_group(made, relative, metadata, version);
   }
-  if (const auto own = groups.find(name.string()); version == Version::k2 && own != groups.end())
-    made.others.emplace_back((inside / kAttributes2).string(), own->second);
+  if (const auto attributes = groups.find(name.string()); version == Version::k2 && attributes != groups.end())
+    made.others.emplace_back((inside / kAttributes2).string(), attributes->second);
   made.file = (inside / (version == Version::k2 ? kArray2 : kNewest)).string();
   made.replaces = [objects, prefix] {
     return detect_kind(*objects, prefix) != Kind::kGroup || !holds_folders(*objects, prefix);

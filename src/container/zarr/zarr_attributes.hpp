@@ -18,7 +18,7 @@ inline constexpr std::string_view kDimensionsAttribute = "_ARRAY_DIMENSIONS";
 inline constexpr std::string_view kFillAttribute = "_FillValue";
 
 /// Reads the attributes of an array or a group. content: its metadata, which is in `object`.
-/// errors  kSystem: the text is no JSON, or no object.
+/// errors  kSystem: the text is not JSON, or no object.
 ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object);
 
 /// Adds attributes to the description of an array. Some of them describe the array itself: the names of dimensions that

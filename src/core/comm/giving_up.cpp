@@ -12,8 +12,8 @@ void give_up(const Comm& comm, std::int64_t number, const Error& error) {
   if (comm.size() == 1) return;
   // The transport outlives the worker's tasks; a Comm that a task held might end on the worker's own thread.
   get_worker(comm)->post([transport = &get_transport(comm), number, error] {
-    // Repeats only until the number is recorded, because the others may be waiting in another call.  If several ranks
-    // give up different files at once, one agreement reports two of the numbers.
+    // If several ranks give up different files at once, one agreement reports only two of the numbers, so this repeats
+    // until the number is recorded.  It stops then, because the others may be waiting in another call.
     for (int rank = 0; rank < transport->size() && !transport->given_up().contains(number); ++rank)
       collective::caught([&] { collective::Collective::give_up(*transport, number, std::make_exception_ptr(error)); });
   });

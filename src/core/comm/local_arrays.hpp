@@ -14,8 +14,8 @@ namespace plait::core {
 /// errors  kArgument: the layout has ranks beyond the Comm.
 void check_ranks(const Layout& layout, const Comm& comm);
 
-/// Returns the ranks of a layout whose arrays this process holds, ascending: all if it is alone, else its own if it has
-/// one.
+/// Returns the ranks of a layout whose arrays this process holds, ascending: all ranks if it is alone, otherwise its
+/// own rank if the layout has that.
 std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm);
 
 /// Returns the number of threads with which a process that is alone moves this number of elements.

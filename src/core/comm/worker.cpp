@@ -188,9 +188,9 @@ void Worker::finish() {
   // exit() was called in a signal's handler: the task below it on the stack never ends.
   if (busy_ && runner_ == std::this_thread::get_id()) return;
   // Started tasks end, because the other ranks do their parts, or are found to have ended.  A call on a thread that the
-  // program leaves running, however, may wait for others that wait for this process.
-  const auto nobody_else = [this] { return !busy_ || runner_ == thread_.get_id(); };
-  if (ends_alone_ && !changed_.wait_for(lock, kExitTimeout, nobody_else)) return;
+  // program leaves running, however, may wait for ranks that in turn wait for this process.
+  const auto no_other_caller = [this] { return !busy_ || runner_ == thread_.get_id(); };
+  if (ends_alone_ && !changed_.wait_for(lock, kExitTimeout, no_other_caller)) return;
   changed_.wait(lock, finished);
 }
 
@@ -206,9 +206,9 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) noexce
     }
     return made;
   };
-  const auto wanted = [this, &task] { return interruption_->covers(task.number); };
+  const auto is_covered = [this, &task] { return interruption_->covers(task.number); };
   try {
-    const base::InterruptionScope scope(wanted);
+    const base::InterruptionScope scope(is_covered);
     task.body();
   } catch (const Error& error) {
     return failure(error.kind(), error.what(), error.system_code());
@@ -253,9 +253,9 @@ void Worker::run(base::FunctionRef<void()> task) {
     }
     changed_.notify_all();
   };
-  const auto wanted = [this, number] { return interruption_->covers(number); };
+  const auto is_covered = [this, number] { return interruption_->covers(number); };
   try {
-    const base::InterruptionScope scope(wanted);
+    const base::InterruptionScope scope(is_covered);
     task();
   } catch (...) {
     finished();
@@ -266,9 +266,10 @@ void Worker::run(base::FunctionRef<void()> task) {
 }
 
 void Worker::run_queued(base::FunctionRef<void()> task) {
-  // The exception is rethrown unchanged, because ranks have agreed on an Error only.
+  // The exception is rethrown unchanged: the ranks have agreed on an Error, and guarded() makes any other exception
+  // collective.
   std::exception_ptr failure;
-  const auto kept = [&task, &failure] {
+  const auto capture = [&task, &failure] {
     try {
       task();
     } catch (...) {
@@ -276,7 +277,7 @@ void Worker::run_queued(base::FunctionRef<void()> task) {
     }
   };
   // The task uses objects of the caller, so the caller waits until it has ended.  An interruption makes it end soon.
-  const std::exception_ptr interruption = collective::caught([&] { start([&kept] { kept(); })->wait_done(); });
+  const std::exception_ptr interruption = collective::caught([&] { start([&capture] { capture(); })->wait_done(); });
   if (failure) std::rethrow_exception(failure);
   if (interruption) std::rethrow_exception(interruption);
 }

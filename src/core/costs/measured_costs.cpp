@@ -120,10 +120,10 @@ const std::string& host_name() {
 
 std::string processor_name() {
 #if defined(__x86_64__)
-  unsigned most = 0;
+  unsigned max_leaf = 0;
   std::array<unsigned, 12> registers{};
   unsigned unused = 0;
-  if (__get_cpuid(0x80000000, &most, &unused, &unused, &unused) == 0 || most < 0x80000004) return {};
+  if (__get_cpuid(0x80000000, &max_leaf, &unused, &unused, &unused) == 0 || max_leaf < 0x80000004) return {};
   for (unsigned part = 0; part < 3; ++part)
     __get_cpuid(0x80000002 + part, &registers[part * 4], &registers[part * 4 + 1], &registers[part * 4 + 2],
                 &registers[part * 4 + 3]);
@@ -218,7 +218,7 @@ std::string costs_path() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* user = std::getenv("HOME");
   std::string folder;
-  // The base directory specification has relative paths ignored.
+  // The XDG base directory specification requires relative paths to be ignored.
   if (cache != nullptr && *cache == '/') {
     folder = cache;
   } else if (user != nullptr && *user == '/') {

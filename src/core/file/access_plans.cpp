@@ -3,8 +3,7 @@
 // Programs repeat their accesses, and a plan costs more than a small access. A PlannedAccess holds the plan that the
 // cost model prefers and, if the strategy is left to Plait, from the second access on the alternatives: direct access,
 // two-phase access with other numbers of readers, and reading in each node. Their plans are made when they are first
-// used.
-// StrategyChoice decides by measured times.
+// used. StrategyChoice chooses among them by measured times.
 //
 // Example: a read on 8 ranks of one node for which the model prefers two-phase access with all 8 readers. The
 // alternatives are direct access, and two-phase access with 1 and with 4 readers, each with its predicted time.
@@ -67,17 +66,17 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
 void PlannedAccess::add_alternatives(const AccessRequest& request, const Workers& workers) {
   using plan::Strategy;
   const plan::AccessPlan& modelled = *ways_.front().plan;
-  const Strategy mine = modelled.strategy();
+  const Strategy preferred = modelled.strategy();
   const bool each_node = modelled.each_node();
   std::vector<StrategyPlan> others;
-  std::vector<double> predicted{plan::predicted_seconds(modelled, mine)};
+  std::vector<double> predicted{plan::predicted_seconds(modelled, preferred)};
   const auto add = [&](StrategyPlan way, double seconds) {
     predicted.push_back(seconds);
     others.push_back(std::move(way));
   };
-  if (mine != Strategy::kDirect)
+  if (preferred != Strategy::kDirect)
     add({Strategy::kDirect, 0, false, {}, {}}, plan::predicted_seconds(modelled, Strategy::kDirect));
-  if (mine == Strategy::kDirect || each_node)
+  if (preferred == Strategy::kDirect || each_node)
     add({Strategy::kTwoPhase, 0, false, {}, {}}, plan::predicted_seconds_by(modelled, modelled.max_readers()));
   if (!each_node && plan::can_read_in_each_node(modelled))
     add({Strategy::kTwoPhase, 0, true, {}, {}}, plan::predicted_seconds_in_each_node(modelled));
@@ -104,8 +103,8 @@ void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers
   // Most accesses are made once, and predicting the times of alternatives costs as much as a small access.
   if (is_used_ && !choice_ && plan::has_alternatives(*ways_.front().plan)) add_alternatives(request, workers);
   is_used_ = true;
-  const std::size_t wanted = choice_ ? choice_->next() : 0;
-  StrategyPlan& way = ways_[wanted];
+  const std::size_t chosen_way = choice_ ? choice_->next() : 0;
+  StrategyPlan& way = ways_[chosen_way];
   if (!way.plan) {
     SelectedArray forced = array_;
     forced.options.strategy = way.strategy;
@@ -117,7 +116,7 @@ void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers
     way.call = base::text(ways_.front().call, ", ", way.describe());
     way.plan = make_plan(forced, request, workers);
   }
-  next_ = wanted;
+  next_ = chosen_way;
 }
 
 bool PlannedAccess::serves(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const {

@@ -42,7 +42,7 @@ std::shared_ptr<const plan::AccessPlan> make_plan(const SelectedArray& array, co
 /// A plan with the arguments that it was made for, its alternatives, and their measured times.
 class PlannedAccess {
  public:
-  /// words The description of the call.
+  /// description: The description of the call.
   PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
                 std::string description);
 
@@ -78,16 +78,17 @@ class PlannedAccess {
   int workers_;
   Extents strides_;                             // strides of local arrays, in bytes
   std::vector<StrategyPlan> ways_;              // the model's choice first
-  std::optional<plan::StrategyChoice> choice_;  // of repeated accesses, if the caller leaves the strategy to Plait
+  std::optional<plan::StrategyChoice> choice_;  // from the second access on, if the caller leaves the strategy to Plait
   std::optional<double> first_seconds_;         // time of the first access, before choice_ exists
   bool is_used_ = false;
   std::size_t next_ = 0;  // index in ways_; its plan exists
 };
 
+/// The plans of a file's recent accesses.
 /// threads  One at a time.
 class AccessPlans {
  public:
-  /// Returns a cached plan that fits, or a new one, for which `description` describes the call.
+  /// Returns a cached plan that fits, or makes a new one, whose call `describe` describes.
   PlannedAccess& plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
                       base::FunctionRef<std::string()> describe);
   /// Returns the cached plan that fits, or nullptr.
@@ -95,7 +96,7 @@ class AccessPlans {
   /// Discards all plans after new failures of collectives: the ranks have not made the same calls, so their caches may
   /// differ.
   void forget_after(std::int64_t failures);
-  /// True if no collective has failed since.
+  /// True if no collective has failed since. `failures`: the present number of failures.
   bool is_valid_after(std::int64_t failures) const { return failures == failures_; }
 
  private:

@@ -16,7 +16,7 @@
 
 namespace plait::core {
 
-/// One read or write of an array of a step.  What it refers to must outlive it.
+/// One read or write of an array of a step.  The arguments of the constructor must outlive it.
 class ChannelAccess {
  public:
   ChannelAccess(FileContext& context, Channel& channel, TimeSteps& steps, ArraySelection& selection,

@@ -57,7 +57,7 @@ void record_call(const base::RecordedCall& call, const CallEvent& event, FindExt
     Extent extent{-1, 0};
     try {
       extent = find_extent();
-    } catch (const Error&) {  // the request is wrong
+    } catch (const Error&) {  // the arguments are invalid, so there is no extent
     }
     record(call, event, extent, error_result(error));
     throw;

@@ -22,7 +22,7 @@ class NewFileWatch {
   /// clear: called after the warning if the program ends; it removes the unfinished file, if it can.  Without memory
   /// there is no warning.
   void begin(const std::string& name, std::function<void()> clear = nullptr) noexcept;
-  /// The file has been closed or abandoned.
+  /// Ends the watch: the file has been closed or abandoned.
   void end() noexcept;
 
  private:
@@ -37,8 +37,8 @@ class NewFileWatch {
   std::function<void()> clear_;
 };
 
-/// A scope in which this thread begins and destroys new files without warnings: the caller warns itself, or watches
-/// something of which the file is a part.
+/// A scope in which this thread begins and destroys new files without warnings: the caller itself warns, or watches a
+/// larger object that the file is a part of.
 class SilentScope {
  public:
   SilentScope() noexcept { ++depth_; }

@@ -133,7 +133,7 @@ namespace {
 using moving::PlannedRedistribution;
 using moving::Sides;
 
-/// Agrees on a call with the other ranks and carries it out.  `planned` is null only if `checked` has the reason.
+/// Agrees on a call with the other ranks and carries it out.  `planned` is null only if `checked` is an error.
 void carry_out(const Comm& comm, PlannedRedistribution* planned, const Sides& sides, const std::string& call,
                std::exception_ptr checked) {
   if (comm.alone()) {

@@ -46,12 +46,12 @@ std::string CollectiveStream::describe(const Call& call) const {
 
 collective::Collective CollectiveStream::begin(transport::Transport& transport, const Call& call,
                                                const std::function<void()>& look) const {
-  std::string spoken;
-  const std::exception_ptr mine = caught([&] {
-    spoken = describe(call);
+  std::string description;
+  const std::exception_ptr own_error = caught([&] {
+    description = describe(call);
     look();
   });
-  return {transport, spoken, mine};
+  return {transport, description, own_error};
 }
 
 std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& asked, unsigned flags) {
@@ -84,18 +84,18 @@ void CollectiveStream::store_stretch(const Call& call, std::int64_t first, std::
 
 std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Call& call, bool& begun) {
   std::optional<collective::Scan> scan;
-  const std::exception_ptr mine = caught([&] {
+  const std::exception_ptr own_error = caught([&] {
     scan.emplace(transport);
     check(call, true);
   });
-  const std::int64_t wanted = mine ? 0 : call.write ? call.elements : std::min(call.elements, left());
+  const std::int64_t wanted = own_error ? 0 : call.write ? call.elements : std::min(call.elements, left());
   if (scan) scan->announce(wanted);
   collective::Collective together = begin(transport, call, [&] {
-    if (mine) std::rethrow_exception(mine);
+    if (own_error) std::rethrow_exception(own_error);
   });
   begun = call.write;
-  collective::FirstError lacking;
-  const collective::ScanResult sums = scan->sum(lacking);
+  collective::FirstError scan_error;
+  const collective::ScanResult sums = scan->sum(scan_error);
   if (call.write && sums.all > left())
     // All ranks compute this error, but they agree on it: no rank may announce a new value while others still add up.
     together.run_phase([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
@@ -103,7 +103,7 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
   const std::int64_t elements = std::min(wanted, end_ - first);
   if (call.write) file().storage().mark_written();
   together.run_phase([&] {
-    lacking.rethrow();
+    scan_error.rethrow();
     store_stretch(call, first, elements);
   });
   position_ += std::min(sums.all, left());
@@ -126,13 +126,13 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
     if (!call.write) move();
   });
   begun = call.write;
-  const std::int64_t most = left() / transport.size();  // elements that each rank can move completely
+  const std::int64_t max_each = left() / transport.size();  // elements that each rank can move completely
   if (call.write) {
-    if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
+    if (call.elements > max_each) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
     file().storage().mark_written();
     together.run_phase(move);
   }
-  position_ += call.elements > most ? left() : call.elements * transport.size();
+  position_ += call.elements > max_each ? left() : call.elements * transport.size();
   return elements;
 }
 
@@ -188,12 +188,12 @@ std::int64_t CollectiveStream::tell() {
 void CollectiveStream::seek(std::int64_t element) {
   const auto move = [&] {
     together([&](transport::Transport& transport, bool&) {
-      std::string spoken;
-      const std::exception_ptr mine = caught([&] {
-        spoken = text("seek(", element, ") on stream ", number_, " of ", file().context().name());
+      std::string description;
+      const std::exception_ptr own_error = caught([&] {
+        description = text("seek(", element, ") on stream ", number_, " of ", file().context().name());
         check_position(element);
       });
-      const collective::Collective seeking(transport, spoken, mine);
+      const collective::Collective seeking(transport, description, own_error);
     });
     position_ = element;
   };

@@ -12,7 +12,7 @@
 namespace plait::plan {
 
 enum class Strategy : std::uint8_t {
-  kAutomatic,  ///< the one of the others that the cost model predicts to be faster
+  kAutomatic,  ///< whichever of the other two the cost model predicts to be faster
   kDirect,     ///< each rank reads or writes its own runs
   kTwoPhase,   ///< readers transfer their shares window by window, and ranks copy between windows and their arrays
 };
@@ -39,7 +39,7 @@ struct AccessOptions {
   /// block.
   std::int64_t storage_unit = kStorageUnit;
   std::shared_ptr<const CostModel> costs = nullptr;  ///< machine constants; null: built-in values
-  /// Minimum size of windows, if the memory suffices, for stores whose requests take long; 0: that of files.
+  /// Minimum size of windows, if the memory suffices, for stores whose requests take long; 0: the window size of files.
   std::int64_t window_bytes = 0;
   bool cold = false;  ///< the file was not in the page cache when it was opened
   /// Two-phase reading: each node reads everything that its ranks need, so that nodes exchange no messages.

@@ -25,13 +25,15 @@ struct CostModel {
   std::string source{};                     ///< file with the values; empty: built-in values
 };
 
-/// A copy of shorter runs takes several of them at a time: elements of 2 bytes cost half as much as those of 8.
+/// Runs shorter than this cost less, because several are copied at a time: elements of 2 bytes cost half as much as
+/// those of 8.
 inline constexpr double kFullRunBytes = 8;
-/// The runs of an array that stays in the cache of a core cost this part of those of a larger one.
+/// The cost of a run of an array that stays in a core's cache, as a fraction of the cost for a larger array.
 inline constexpr double kCachedRun = 0.4;
+/// The largest array that is assumed to stay in a core's cache.
 inline constexpr double kCoreCacheBytes = 2 << 20;
 
-/// Returns the time of the runs of a copy to or from an array of `bytes` bytes, without its bytes.
+/// Returns the time of the runs of a copy to or from an array of `bytes` bytes, without the time to move these bytes.
 inline double runs_seconds(const CostModel& costs, std::int64_t runs, double bytes) {
   if (runs == 0) return 0;
   const auto count = static_cast<double>(runs);

@@ -23,7 +23,7 @@ void for_each_cover(const AccessPlan& plan, PositionRange range, Visit&& visit) 
   const std::int64_t bytes = plan.element_bytes();
   // Runs of two chunks are not combined, because the bytes between them may belong to other ranks' chunks.
   const std::int64_t chunk = plan.section().chunks ? plan.section().chunks->padded_elements() : 0;
-  const std::int64_t most = plan.sieve_bytes();
+  const std::int64_t max_bytes = plan.sieve_bytes();
   std::vector<FileRun> group;
   const auto visit_group = [&] {
     if (!group.empty()) visit(std::span<const FileRun>(group));
@@ -34,7 +34,7 @@ void for_each_cover(const AccessPlan& plan, PositionRange range, Visit&& visit) 
       const std::int64_t gap = run.file - group.back().file - group.back().elements;
       const std::int64_t cover = run.file + run.elements - group.front().file;
       const bool leaves_chunk = chunk > 0 && run.file / chunk != group.front().file / chunk;
-      if (gap * bytes > kSieveGap || cover * bytes > most || group.size() == kBatch || leaves_chunk) visit_group();
+      if (gap * bytes > kSieveGap || cover * bytes > max_bytes || group.size() == kBatch || leaves_chunk) visit_group();
     }
     group.push_back(run);
   });

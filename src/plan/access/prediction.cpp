@@ -22,7 +22,7 @@ namespace plait::plan {
 namespace {
 
 /// Windows accelerate reads of this many bytes or more from a disk: requests of whole windows cost fewer seeks than
-/// those of runs, and the model has no disk.
+/// those of runs, and the cost model has no term for seeks.
 constexpr std::int64_t kMinFromDisk = std::int64_t{16} << 20;
 /// A local array of at most this size stays in the caches between reads, so that windows in the caches save nothing.  A
 /// larger one is read from memory when it is written to a file.
@@ -30,11 +30,11 @@ constexpr double kCachedBytes = 8 << 20;
 /// For requests of fewer bytes, the cost on file systems of other nodes depends more on their number than on their
 /// bytes.
 constexpr std::int64_t kShortRun = 16 << 10;
-/// A writer that finds the lock of its file held sleeps.  This is the time until it runs again.
+/// A writer sleeps while another one holds the lock of the file.  This is the additional time until it runs again.
 constexpr double kWakingSeconds = 20e-6;
 /// The time to start a thread, which an access by several threads waits for, and to end it.
 constexpr double kThreadSeconds = 50e-6;
-/// The time to fetch a line of a large array that is not in the caches, while others are fetched as well.
+/// The time to fetch a cache line of a large array from memory, while other lines are being fetched.
 constexpr double kLineSeconds = 20e-9;
 /// More writers are chosen only if they take at most this fraction of the time of fewer ones, because the time of
 /// several writers depends more on the distance between cores.
@@ -85,9 +85,9 @@ bool reads_short_runs(const AccessPlan& plan) {
   return !plan.task().write && bytes / std::max<std::int64_t>(requests(plan, Strategy::kDirect), 1) < kShortRun;
 }
 
-/// Returns the time to fetch the lines of a rank's array, if neighbours in the array are apart in the windows, which
-/// have `window` elements. It is the time of one line for each row of neighbours; the next lines of a long row are
-/// fetched ahead.
+/// Returns the time to fetch the cache lines of a rank's array if neighbours in the array are not adjacent in the
+/// windows, which have `window` elements.  Each row of neighbours costs one line, because the processor prefetches the
+/// other lines of a long row.
 ///
 /// Example: a window contains 2 neighbours of 2 bytes. The rows of an array of 128 MiB have 4 bytes then, so that each
 /// line is fetched for 16 windows: 34 million fetches of 20 ns.
@@ -127,8 +127,8 @@ double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int6
   const bool queue = writes_queue(plan);
   // If other ranks do not read, a reader gets more of the shared memory bandwidth and cores: by measurement, half of
   // theirs.
-  const std::int64_t least = task.write ? share : std::min(share, base::ceil_divide(elements(plan), task.workers));
-  const double moved = queue ? static_cast<double>(elements(plan)) : static_cast<double>(share + least) / 2;
+  const std::int64_t even_share = task.write ? share : std::min(share, base::ceil_divide(elements(plan), task.workers));
+  const double moved = queue ? static_cast<double>(elements(plan)) : static_cast<double>(share + even_share) / 2;
   const double moving =
       moved * static_cast<double>(plan.element_bytes()) * cover.reading_factor() / costs.window_bytes_per_second;
   if (!queue) return touched * request_seconds(plan) + moving + copying + waiting;
@@ -182,14 +182,14 @@ bool writes_queue(const AccessPlan& plan) {
 // copies.  Therefore one writer is chosen only for a single window.
 std::int64_t best_writers(const AccessPlan& plan) {
   std::int64_t best = plan.readers();
-  double least = predicted_seconds(plan, Strategy::kTwoPhase);
+  double best_seconds = predicted_seconds(plan, Strategy::kTwoPhase);
   for (const std::int64_t writers : {plan.task().workers / 2, std::int64_t{1}}) {
     if (writers < 1 || writers >= best) continue;
     if (writers == 1 && section_bytes(plan) > kWindowBytes) continue;
     const double seconds = predicted_seconds_by(plan, writers);
-    if (least < kMoreWriters * seconds) continue;
+    if (best_seconds < kMoreWriters * seconds) continue;
     best = writers;
-    least = seconds;
+    best_seconds = seconds;
   }
   return best;
 }

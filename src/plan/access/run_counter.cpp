@@ -13,8 +13,8 @@ Cover usual_cover(const AccessPlan& plan) {
   const std::int64_t bytes = plan.element_bytes();
   const std::int64_t run = std::max<std::int64_t>(section.contiguous_elements(), 1);
   Cover cover{run, run};
-  const std::int64_t most = plan.sieve_bytes() / bytes;
-  if (most <= run || section.chunks) return cover;
+  const std::int64_t max_elements = plan.sieve_bytes() / bytes;
+  if (max_elements <= run || section.chunks) return cover;
   std::int64_t inside = 1;  // elements of the dimensions that a run takes whole
   for (std::size_t d = section.shape.size(); d-- > 0;) {
     const std::int64_t extent = section.shape[d];
@@ -26,7 +26,7 @@ Cover usual_cover(const AccessPlan& plan) {
     const std::int64_t stride = section.strides[d];
     if ((stride - cover.file_elements) * bytes > kSieveGap) break;
     const std::int64_t batch = static_cast<std::int64_t>(kBatch) / (cover.elements / run);
-    const std::int64_t fitting = std::min((most - cover.file_elements) / stride + 1, batch);
+    const std::int64_t fitting = std::min((max_elements - cover.file_elements) / stride + 1, batch);
     const std::int64_t together = std::clamp<std::int64_t>(fitting, 1, extent);
     cover.elements *= together;
     cover.file_elements += (together - 1) * stride;

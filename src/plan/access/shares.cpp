@@ -24,8 +24,8 @@ namespace plait::plan {
 
 namespace {
 
-/// Returns the distance, in elements, from the last element before the section that begins on a storage unit.  If the
-/// offset lets no element begin on a unit, the element that begins as little after a unit as possible counts instead.
+/// Returns the number of elements from the last element that begins on a storage unit to the section's first element.
+/// If the data offset lets no element begin on a unit, the elements that begin closest after a unit take that role.
 std::int64_t elements_after_unit(std::int64_t origin, const ShareBounds& bounds) {
   const std::int64_t common = std::gcd(bounds.storage_unit, bounds.element_bytes);
   const std::int64_t unit = bounds.storage_unit / common;

@@ -42,7 +42,8 @@ Staging::Staging(const SectionOwners& owners, const AccessTask& task, const Acce
       element_bytes_(task.element_bytes),
       in_flight_(messages_in_flight(memory_bytes_, owners.max_positions())),
       message_buffers_(task.nodes_apart && !each_node ? static_cast<int>(2 * in_flight_ * owners.max_positions()) : 0),
-      // A store whose requests take long reads all runs of a window at once, and covers gaps itself.
+      // A store whose requests take long (`window_bytes` is set) reads all runs of a window at once, and reads across
+      // gaps itself.
       sieves_(!task.write && !owners.section().contiguous() && options.window_bytes == 0 &&
               owners.section().contiguous_elements() < base::ceil_divide(kSieveGap, element_bytes_)) {}
 

@@ -13,10 +13,11 @@ inline constexpr std::int64_t kDefaultMemory = std::int64_t{32} << 20;
 /// The size of windows if the memory suffices: the best of 128 KiB to 8 MiB in `plait bench io`.  Such a window stays
 /// in a core's cache between the store and the ranks.
 inline constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
-/// Windows are smaller than kWindowBytes, but not than this, if they are filled again and again then: the first use of
-/// memory costs as much as filling it several times.
+/// Windows of small shares are smaller than kWindowBytes, so that each window is filled several times: the first use of
+/// memory costs as much as filling it several times.  They are not smaller than this.
 inline constexpr std::int64_t kMinWindowBytes = std::int64_t{128} << 10;
-/// Windows of a thread's share.  More windows cost threads nothing, but ranks, which wait for each other's.
+/// Minimum number of windows of a thread's share.  Additional windows cost threads nothing; ranks, however, wait for
+/// each other at every window.
 inline constexpr std::int64_t kThreadWindows = 4;
 /// Windows of each reader: one is filled while the elements of the other one are copied out.
 inline constexpr int kSlots = 2;

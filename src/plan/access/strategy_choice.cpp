@@ -47,16 +47,16 @@ bool StrategyChoice::open() const {
 }
 
 StrategyChoice::Bounds StrategyChoice::bounds(std::size_t way) const {
-  const StrategyRecord& mine = ways_[way];
-  if (mine.accesses == 0) {
-    const double predicted = mine.ratio * seconds(0);
+  const StrategyRecord& record = ways_[way];
+  if (record.accesses == 0) {
+    const double predicted = record.ratio * seconds(0);
     return {predicted / kErrs, predicted * kErrs};
   }
   const double found = seconds(way);
-  if (accesses_ - mine.last >= kOld) return {found / kChanges, found * kChanges};
-  if (mine.accesses == 1) return {found / kMaxCold, found};
-  if (mine.recent.size() == kMaxEntries) return {found, found};  // else slightly slower ways are retried for ever
-  const double errs = mine.recent.size() == 1 ? kOneErrs : kTwoErr;
+  if (accesses_ - record.last >= kOld) return {found / kChanges, found * kChanges};
+  if (record.accesses == 1) return {found / kMaxCold, found};
+  if (record.recent.size() == kMaxEntries) return {found, found};  // otherwise slightly slower ones are tried for ever
+  const double errs = record.recent.size() == 1 ? kOneErrs : kTwoErr;
   return {found / errs, found * errs};
 }
 
@@ -71,12 +71,14 @@ std::size_t StrategyChoice::fastest() const {
 /// the time of the fastest strategy.  Any time between the bounds is equally likely.  The number of accesses to come is
 /// the number of earlier ones, or for a repeated trial the number since the last one.
 double StrategyChoice::worth_trying(std::size_t way, double best) const {
-  const StrategyRecord& mine = ways_[way];
-  const auto [least, most] = bounds(way);
-  if (least >= best) return 0;
-  const double gain = most <= best ? best - (least + most) / 2 : (best - least) * (best - least) / (2 * (most - least));
-  const double cost = mine.accesses == 0 ? kUsuallyCold * mine.ratio * seconds(0) - best : (least + most) / 2 - best;
-  const std::int64_t since = accesses_ - mine.last;
+  const StrategyRecord& record = ways_[way];
+  const auto [shortest, longest] = bounds(way);
+  if (shortest >= best) return 0;
+  const double gain = longest <= best ? best - (shortest + longest) / 2
+                                      : (best - shortest) * (best - shortest) / (2 * (longest - shortest));
+  const double cost =
+      record.accesses == 0 ? kUsuallyCold * record.ratio * seconds(0) - best : (shortest + longest) / 2 - best;
+  const std::int64_t since = accesses_ - record.last;
   return gain * static_cast<double>(since >= kOld ? since : std::min(accesses_, kOld)) - cost;
 }
 
@@ -84,12 +86,12 @@ std::size_t StrategyChoice::next() const {
   if (accesses_ < kFirst) return 0;
   const std::size_t best = fastest();
   std::size_t chosen = best;
-  double most = 0;
+  double best_worth = 0;
   for (std::size_t way = 0; way < ways_.size(); ++way) {
     const double worth = way == best ? 0 : worth_trying(way, seconds(best));
-    if (worth <= most) continue;
+    if (worth <= best_worth) continue;
     chosen = way;
-    most = worth;
+    best_worth = worth;
   }
   return chosen;
 }

@@ -31,7 +31,7 @@ class StrategyChoice {
   /// Records the time of an access by next().
   void learn(double seconds);
 
-  /// True if a strategy was measured with warm caches and windows; and its median time over recent accesses.
+  /// Return whether a strategy was measured with warm caches and windows, and its median time over recent accesses.
   bool measured(std::size_t way) const { return ways_[way].accesses > 1; }
   double seconds(std::size_t way) const { return ways_[way].seconds; }
 
@@ -41,7 +41,7 @@ class StrategyChoice {
     double ratio = 1;  // predicted time, divided by the first strategy's
     std::int64_t accesses = 0;
     std::int64_t last = 0;       // number of its last access
-    std::vector<double> recent;  // at most kMaxEntries times; the first, cold one only until there is another
+    std::vector<double> recent;  // at most kMaxEntries times; the second access discards the cold first one
     double seconds = 0;          // median of `recent`
   };
   /// Bounds on the time of an access.

@@ -79,18 +79,20 @@ void add(ShortestRun& shortest, const Side& a, const Side& b, std::int64_t begin
     shortest.whole = std::min(shortest.whole, length);
     return;
   }
-  // After the same gap on both sides the stretch continues the run before it, and another stretch is shorter than both.
+  // If both sides have the same gap before the stretch, it continues the run before the gap.  Some other stretch is
+  // shorter than either part, so this one need not be counted.
   const std::int64_t position_a = in_a.count_below(begin);
   const std::int64_t position_b = in_b.count_below(begin);
   if (position_a > 0 && position_b > 0 && in_a.at(position_a - 1) == in_b.at(position_b - 1)) return;
   shortest.ending = std::min(shortest.ending, length);
 }
 
-/// Returns the smallest i*increment mod modulus above 0 for 1 <= i <= most, or INT64_MAX if there is none.  If `below`,
-/// residues are counted downwards from the modulus.  Uses the continued fraction of increment/modulus: O(log modulus).
-std::int64_t min_residue(std::int64_t increment, std::int64_t modulus, std::int64_t most, bool below) {
+/// Returns the smallest i*increment mod modulus above 0 for 1 <= i <= max_factor, or INT64_MAX if there is none.  If
+/// `below`, residues are counted downwards from the modulus.  Uses the continued fraction of increment/modulus: O(log
+/// modulus).
+std::int64_t min_residue(std::int64_t increment, std::int64_t modulus, std::int64_t max_factor, bool below) {
   increment %= modulus;
-  if (most < 1 || increment == 0) return INT64_MAX;
+  if (max_factor < 1 || increment == 0) return INT64_MAX;
   if (below) increment = modulus - increment;
   // The smallest residue so far, and the smallest distance to the modulus so far, each with the i at which it occurs.
   std::int64_t low = increment;
@@ -102,7 +104,7 @@ std::int64_t min_residue(std::int64_t increment, std::int64_t modulus, std::int6
     std::int64_t& larger_at = low > high ? low_at : high_at;
     const std::int64_t smaller = std::min(low, high);
     const std::int64_t smaller_at = low > high ? high_at : low_at;
-    const std::int64_t times = std::min((larger - 1) / smaller, (most - larger_at) / smaller_at);
+    const std::int64_t times = std::min((larger - 1) / smaller, (max_factor - larger_at) / smaller_at);
     if (times < 1) break;
     larger -= times * smaller;
     larger_at += times * smaller_at;
@@ -124,8 +126,8 @@ std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64
 }
 
 /// Returns the shortest runs of two sequences of equal blocks.  Only the last stretch can be whole on both sides, or
-/// continue after equal gaps.  Any other one has a cut of only one side at one of its ends, or is as long as the
-/// smaller block, and so is the stretch from 0 on.
+/// continue after equal gaps.  Any other stretch has a cut of only one side at one of its ends or, like the first
+/// stretch, is as long as the smaller block.
 ShortestRun of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
   ShortestRun shortest;
   if (a.block() != b.block()) {
@@ -197,15 +199,15 @@ bool regular(const Layout& normal, int d) {
 ShortestRun of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
   ShortestRun shortest;
   for (std::int64_t c = 0; c < a.coordinates_in(d); ++c) {
-    for (const Span& mine : spans(a, d, c, false)) {
-      const std::int64_t extent_a = mine.set.size() + a.halo(d).lo + a.halo(d).hi;
-      for (const std::int64_t other : coordinates_meeting(mine.set, b, d, fill_halo)) {
+    for (const Span& span_a : spans(a, d, c, false)) {
+      const std::int64_t extent_a = span_a.set.size() + a.halo(d).lo + a.halo(d).hi;
+      for (const std::int64_t other : coordinates_meeting(span_a.set, b, d, fill_halo)) {
         const std::int64_t extent_b = b.index_set(d, other).size() + b.halo(d).lo + b.halo(d).hi;
-        for (const Span& theirs : spans(b, d, other, fill_halo)) {
-          for (const Piece& piece : intersect(mine.set, theirs.set)) {
+        for (const Span& span_b : spans(b, d, other, fill_halo)) {
+          for (const Piece& piece : intersect(span_a.set, span_b.set)) {
             const bool whole = piece.length == extent_a && piece.length == extent_b;
-            std::int64_t& least = whole ? shortest.whole : shortest.ending;
-            least = std::min(least, piece.length);
+            std::int64_t& minimum = whole ? shortest.whole : shortest.ending;
+            minimum = std::min(minimum, piece.length);
           }
         }
       }
@@ -230,8 +232,8 @@ std::int64_t block_size(const Layout& source, const Layout& target, bool fill_ha
   const Layout b = target.normal_form();
   const std::vector<int> fastest_a = long_dimensions(a);
   const std::vector<int> fastest_b = long_dimensions(b);
-  std::int64_t shortest = INT64_MAX;  // of the runs that end in one of these dimensions
-  std::int64_t fused = 1;             // of the runs that are whole in all of them
+  std::int64_t shortest = INT64_MAX;  // shortest run that ends in one of these dimensions
+  std::int64_t fused = 1;             // shortest run that is whole in all of them
   for (std::size_t i = 0; i < std::min(fastest_a.size(), fastest_b.size()); ++i) {
     const int d = fastest_a[i];
     if (fastest_b[i] != d) break;

@@ -5,8 +5,8 @@
 // the source divide the receivers among themselves.
 //
 // Example: from `4x6 (block, block) onto (2, 2)` to `4x6 (*, cyclic) onto (3)`.  Rank 0 owns rows 0-1 and columns 0-2.
-// Its partner in the rows is the only coordinate 0, with 2 common indices; its partners in the columns are 0, 1 and 2,
-// with 1 each.  So it sends 3 messages of 2 elements, each in 2 runs.
+// In the rows its only partner is coordinate 0, with 2 common indices; in the columns its partners are 0, 1 and 2, with
+// 1 common index each.  So it sends 3 messages of 2 elements, each in 2 runs.
 
 #include "plait/conversion.hpp"
 
@@ -21,9 +21,9 @@ namespace plait {
 
 namespace {
 
-/// Returns the copy of the source that a rank of the target reads: its own copy if it holds one, else one by its
-/// number, so that copies are used evenly.  For a rank that holds no element, replica() has no meaning here: equal
-/// layouts may give it different copies.
+/// Returns the number of the copy of the source that a rank of the target reads: the copy that the rank holds itself,
+/// or else the rank's number modulo the number of copies, so that copies are used evenly. replica() is not used for a
+/// rank that holds no element: equal layouts may state different copies for it.
 std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
   if (source.replicas() == 1) return 0;
   const bool holds = source.has_rank(receiver) && source.local_elements(receiver) > 0;
@@ -31,7 +31,7 @@ std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
 }
 
 /// Returns the elements and runs of a combination of partners, summed over all combinations of their spans.
-Message measured(const std::vector<const plan::Partner*>& partners, const Layout& mine, const Layout& other) {
+Message make_message(const std::vector<const plan::Partner*>& partners, const Layout& mine, const Layout& other) {
   Message message;
   const std::size_t dimensions = partners.size();
   std::vector<std::size_t> chosen(dimensions, 0);
@@ -69,7 +69,7 @@ std::vector<Message> messages(const Layout& mine, const Layout& other,
     }
     const std::vector<std::int64_t> ranks = ranks_at(coordinates);
     if (!ranks.empty()) {
-      Message message = measured(partners, mine, other);
+      Message message = make_message(partners, mine, other);
       for (const std::int64_t rank : ranks) {
         message.rank = rank;
         result.push_back(message);
@@ -99,12 +99,12 @@ Conversion::Conversion(Layout source, Layout target, bool fill_halo)
 
 std::vector<Message> Conversion::sends(std::int64_t rank) const {
   const auto partners = plan::partners_by_dimension(source_, rank, target_, false, fill_halo_);
-  const std::int64_t mine = source_.replica(rank);
+  const std::int64_t own_replica = source_.replica(rank);
   return messages(source_, target_, partners, [&](const Extents& coordinates) {
     std::vector<std::int64_t> ranks;
     for (std::int64_t replica = 0; replica < target_.replicas(); ++replica) {
       const std::int64_t receiver = target_.rank_at(coordinates, replica);
-      if (replica_for(source_, receiver) == mine) ranks.push_back(receiver);
+      if (replica_for(source_, receiver) == own_replica) ranks.push_back(receiver);
     }
     return ranks;
   });
@@ -135,20 +135,20 @@ std::string Conversion::explain() const {
                        first.size(), " messages\n");
     return out;
   }
-  std::int64_t kept = 0;
+  std::int64_t unmoved = 0;
   std::int64_t moved = 0;
   std::int64_t count = 0;
   for (const std::int64_t rank : source_.rank_numbers()) {
     for (const Message& message : sends(rank)) {
       if (message.rank == rank) {
-        kept += message.elements;
+        unmoved += message.elements;
       } else {
         ++count;
         moved += message.elements;
       }
     }
   }
-  base::append_parts(out, "moves   ", moved, " of ", moved + kept, " elements between ranks, in ", count,
+  base::append_parts(out, "moves   ", moved, " of ", moved + unmoved, " elements between ranks, in ", count,
                      " messages\n");
   return out;
 }

@@ -132,11 +132,11 @@ Extents dense_strides(const Extents& shape) {
 }
 
 /// An element directly follows another one in a local array if one dimension advances by one while all faster ones go
-/// from their last position back to their first one.  To be in one run they must do so in both arrays, with the same
-/// dimensions, so these are the fastest dimensions of both, without those of extent 1.
+/// from their last position back to their first one.  The two elements are in one run if this holds in both arrays with
+/// the same dimensions, so these must be the fastest dimensions of both, apart from dimensions of extent 1.
 ///
 /// Example: rank 0 of `4x6 (block, *) onto (2)` has 2x6 elements, and rank 1 of `4x6 (*, block) onto (2)` has 4x3
-/// elements.  The message has 2x3 elements.  Columns, the fastest dimension, have (3 - 1) * 2 = 4 joints of neighbours
+/// elements.  The message has 2x3 elements.  Columns, the fastest dimension, have (3 - 1) * 2 = 4 pairs of neighbours
 /// that are adjacent on both sides.  The overlap does not contain both ends of both arrays (3 columns of 6), so rows
 /// add none: 6 - 4 = 2 runs.
 std::int64_t count_product_runs(const std::vector<const Overlap*>& overlaps, const std::vector<int>& order_a,
@@ -151,8 +151,8 @@ std::int64_t count_product_runs(const std::vector<const Overlap*>& overlaps, con
     if (overlap(*d).extent_a > 1) fast_a.push_back(*d);
   for (auto d = order_b.rbegin(); d != order_b.rend(); ++d)
     if (overlap(*d).extent_b > 1) fast_b.push_back(*d);
-  std::int64_t joints = 0;
-  std::int64_t others = total;  // combinations of the dimensions that do not advance
+  std::int64_t adjacent_pairs = 0;
+  std::int64_t others = total;  // combinations of indices in the dimensions that do not advance
   bool wrap = true;
   for (std::size_t j = 0; wrap && j < std::min(fast_a.size(), fast_b.size()); ++j) {
     const Overlap& moving = overlap(fast_a[j]);
@@ -161,10 +161,10 @@ std::int64_t count_product_runs(const std::vector<const Overlap*>& overlaps, con
     const bool same =
         fast_a[j] == fast_b[j] &&
         std::is_permutation(fast_a.begin(), fast_a.begin() + static_cast<std::ptrdiff_t>(j), fast_b.begin());
-    if (same) joints += (moving.elements - moving.runs) * others;
+    if (same) adjacent_pairs += (moving.elements - moving.runs) * others;
     wrap = moving.at_both_ends;
   }
-  return total - joints;
+  return total - adjacent_pairs;
 }
 
 }  // namespace plait::plan

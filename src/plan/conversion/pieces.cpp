@@ -4,8 +4,9 @@
 // multiple L of the strides, so it is described by the stretches of one period and a count.
 //
 // Idea: find the stretches of the first whole period (layout::CommonRuns), and give each one the number of whole
-// periods and its steps on both sides. Steps on a side are the members of that side in one period. A stretch that the
-// range cuts at its beginning, and the part after the last whole period, are separate pieces with the count 1.
+// periods and its strides on both sides. The stride on a side is the number of members of that side in one period. A
+// stretch that the range cuts at its beginning, and the part after the last whole period, are separate pieces with the
+// count 1.
 //
 // Example: 48 indices; a = cyclic(2) on 4, coordinate 0: {0, 1, 8, 9, 16, 17, ...}; b = cyclic(3) on 2, coordinate 0:
 // {0-2, 6-8, 12-14, ...}. L = lcm(8, 6) = 24. In [0, 24) the common indices are 0, 1 and 8. Index 8 is at position 2 of

@@ -9,7 +9,7 @@
 
 namespace plait::plan {
 
-/// A loop of a nest: `count` iterations, each of which advances the two sides by these steps, in elements or bytes.
+/// A loop of a nest: `count` iterations, each of which advances the two sides by their strides, in elements or bytes.
 struct NestLoop {
   std::int64_t count = 1;
   std::int64_t a_stride = 0;
@@ -30,14 +30,14 @@ void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int
                    const std::vector<std::int64_t>& b_strides, Visit&& visit) {
   for (const Pieces& dimension : pieces)
     if (dimension.empty()) return;
-  std::vector<std::size_t> chosen(pieces.size(), 0);
+  std::vector<std::size_t> index(pieces.size(), 0);
   Nest nest;
   nest.loops.reserve(2 * pieces.size());
   while (true) {
     nest.a = nest.b = 0;
     nest.loops.clear();
     for (std::size_t d = 0; d < pieces.size(); ++d) {
-      const Piece& piece = pieces[d][chosen[d]];
+      const Piece& piece = pieces[d][index[d]];
       nest.a += piece.a * a_strides[d];
       nest.b += piece.b * b_strides[d];
       if (piece.count > 1)
@@ -46,17 +46,17 @@ void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int
     }
     visit(nest);
     std::size_t d = pieces.size();
-    while (d > 0 && ++chosen[d - 1] == pieces[d - 1].size()) chosen[--d] = 0;
+    while (d > 0 && ++index[d - 1] == pieces[d - 1].size()) index[--d] = 0;
     if (d == 0) return;
   }
 }
 
 /// Removes the loops that are contiguous on both sides from a nest and returns the length of their run.  `unit` is the
-/// size of an element, in the unit of the steps.
+/// size of an element, in the unit of the strides.
 ///
 /// Example: 3 rows of 4 doubles, whose rows are 96 bytes apart on side a and 32 on side b, are the loops (3, 96, 32)
 /// and (4, 8, 8).  The second one continues the unit of 8 bytes and makes a run of 32 bytes.  The first one has the
-/// step 32 on side b only, so it stays.
+/// stride 32 on side b only, so it stays.
 std::int64_t take_run(Nest& nest, std::int64_t unit);
 
 }  // namespace plait::plan

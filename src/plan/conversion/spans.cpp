@@ -1,7 +1,7 @@
 // The indices of one coordinate of a dimension with their positions in the padded local array.
 //
-// The padded array has halo.lo positions, the own indices, and halo.hi positions. At the ends of the dimension a halo
-// is cut, or wraps around if the dimension is periodic, which makes one span more for each end.
+// The padded array has halo.lo positions, then the coordinate's own indices, then halo.hi positions. At the ends of the
+// dimension a halo is cut off or, if the dimension is periodic, wraps around, which adds a span for each end.
 //
 // Example: 10 indices, block onto 3 (blocks of 4), halo 2:2, periodic. Coordinate 0 owns 0-3 in a padded array of 8.
 // The lower halo has no index before 0, so the main span is 0-5 from position 2 on, and the span 8-9 is at position 0.

@@ -14,20 +14,21 @@ struct Span {
   std::int64_t position = 0;
 };
 
-/// Returns the own indices of a coordinate, or with `fill_halo` all indices of its padded array: one span, and one more
-/// for each end of a periodic dimension that the halo passes.  Empty if the coordinate owns nothing.
+/// Returns the indices that a coordinate owns, or with `fill_halo` all indices of its padded array: one span, and
+/// another one for each end of a periodic dimension beyond which the halo reaches.  Empty if the coordinate owns
+/// nothing.
 std::vector<Span> spans(const Layout& layout, int dimension, std::int64_t coordinate, bool fill_halo);
 
 /// Returns the coordinates of `layout` with a span that can meet `set`, ascending; possibly some that do not meet it.
 /// cost    As partners().
 std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout& layout, int dimension, bool fill_halo);
 
-/// Elements of a rank, with their positions: one span for each dimension.  A rank has one for each combination of
-/// spans.
+/// Elements of a rank, with their positions: one span for each dimension.
 struct RankElements {
   std::vector<IndexSet> sets;
   Extents positions;
 };
+/// Returns all elements of a rank: one entry for each combination of spans.
 std::vector<RankElements> holdings(const Layout& layout, std::int64_t rank, bool fill_halo);
 
 }  // namespace plait::plan

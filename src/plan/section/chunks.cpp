@@ -90,7 +90,7 @@ Chunks::Chunks(const Extents& array, const Extents& chunk, Slices slices, const 
       in_shards_(!shard.empty()) {
   count_padded_elements(array, chunk, shard);
   shard_ = in_shards_ ? shard : filled_up(array, chunk);
-  for (std::size_t d = 0; d < array.size(); ++d) shard_[d] = std::max(shard_[d], chunk[d]);  // of an empty array
+  for (std::size_t d = 0; d < array.size(); ++d) shard_[d] = std::max(shard_[d], chunk[d]);  // 0 for an empty array
   for (std::size_t d = array.size(); d-- > 0;) {
     strides_[d] = padded_elements_;
     padded_elements_ = base::checked_multiply(padded_elements_, chunk[d], "elements of a chunk");
@@ -166,9 +166,9 @@ Extents Chunks::to_shard_rows(const Extents& rows) const {
   return result;
 }
 
-// The next two functions count chunks as the prologue counts elements: the chunks before a shard are those of lower
-// rows of shards, in each dimension those that agree with it in all slower ones.  `slower` has the shard's extents and
-// `faster` the grid's.
+// The next two functions count chunks as the beginning of this file counts elements.  The chunks before a shard are a
+// sum over the dimensions d: the chunks in lower rows of shards along d that are in the shard's own rows along all
+// slower dimensions.  `slower` is the product of the shard's extents, `faster` that of the grid's.
 
 Extents Chunks::rows_at(std::int64_t number, Rows& shard) const {
   const std::size_t dimensions = chunk_.size();
@@ -211,8 +211,8 @@ ChunkPart Chunks::part(std::int64_t number) const {
   ChunkPart part{Extents(dimensions), Extents(dimensions), Extents(dimensions), 0, 0, 1};
   Rows shard;
   const Extents rows = rows_at(number, shard);
-  Extents first(dimensions);  // index of the shard
-  std::int64_t whole = 1;     // elements that the section has of the shard
+  Extents first(dimensions);  // section index of the shard's first element
+  std::int64_t whole = 1;     // elements of the section in the shard
   std::int64_t faster = elements_;
   for (std::size_t d = 0; d < dimensions; ++d) {
     part.lo[d] = row_begin(chunk_, d, rows[d]);

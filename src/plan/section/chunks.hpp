@@ -45,12 +45,11 @@ class Chunks {
 
   /// Returns the number of chunks that have elements of the section.
   std::int64_t count() const { return count_; }
-  /// Returns the maximum number of elements that the section has of one chunk.
+  /// Returns the maximum number of elements of the section in one chunk.
   std::int64_t largest() const { return largest_; }
-  /// Returns the number of elements of a whole chunk.
+  /// Returns the number of elements of a whole chunk, also if the array does not fill it.
   std::int64_t padded_elements() const { return padded_elements_; }
-  /// Returns the number of elements of the section that are contiguous in the file, in a chunk without an edge of the
-  /// array.
+  /// Returns the length of the section's runs in the file, in elements, in a chunk that no edge of the array cuts.
   std::int64_t contiguous_elements() const;
 
   ChunkPart part(std::int64_t number) const;

@@ -2,10 +2,10 @@
 //
 // Indices of the target's array count within the region: index i of a dimension is index start + i * stride of the
 // source. So the target's index sets are mapped into the source (in_source), and one intersection in each dimension
-// gives the common elements. Dimensions of which the region takes a single index are missing in the target and have the
-// set {0} there.
+// gives the common elements. A dimension in which the region selects a single index is missing in the target; its index
+// set there is {0}.
 //
-// Example: the region [2:12:3] of 20 indices takes 2, 5, 8 and 11. A rank of the target that owns {1, 3} receives the
+// Example: the region [2:12:3] of 20 indices selects 2, 5, 8 and 11. A rank of the target that owns {1, 3} receives the
 // source's indices 5 and 11, from the ranks that own these.
 
 #include "plan/section/region_pairs.hpp"
@@ -53,8 +53,8 @@ std::vector<Product> RegionPairs::products(std::int64_t sender, std::int64_t rec
       Product product;
       for (std::size_t d = 0; d < from.sets.size(); ++d) {
         const int t = target_dimension_[d];
-        const IndexSet wanted = t < 0 ? IndexSet::range(0, 1) : to.sets[static_cast<std::size_t>(t)];
-        product.push_back(intersect(from.sets[d], in_source(d, wanted)));
+        const IndexSet target_set = t < 0 ? IndexSet::range(0, 1) : to.sets[static_cast<std::size_t>(t)];
+        product.push_back(intersect(from.sets[d], in_source(d, target_set)));
         if (product.back().empty()) break;
         shift(product.back(), from.positions[d], t < 0 ? 0 : to.positions[static_cast<std::size_t>(t)]);
       }

@@ -25,7 +25,7 @@ std::string to_string(const Region& region) {
     const Slice& slice = region[d];
     base::append_parts(out, d == 0 ? "" : ", ", slice.start);
     if (slice.single) continue;
-    // Slices that no array has are printed too, for error messages, so the end is computed without overflow.
+    // Error messages print invalid slices too, so the end is computed without overflow.
     const auto end = slice.start + static_cast<base::Int128>(slice.count - 1) * slice.stride + 1;
     base::append_parts(out, ':', slice.count == 0 ? slice.start : base::saturate(end));
     if (slice.stride != 1) base::append_parts(out, ':', slice.stride);
@@ -66,7 +66,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   for (std::size_t d = 0; d < dimensions; ++d) {
     slices[d] = region.empty() ? Slice{0, file_shape[d], 1, false} : region[d];
     check_slice(slices[d], d, file_shape[d]);
-    // Unused numbers may have any size, as in a[0:1:10**18].
+    // A start or stride that is not used may have any value, as in a[0:1:10**18], and must not overflow below.
     if (slices[d].count <= 1) slices[d].stride = 1;
     if (slices[d].count == 0) slices[d].start = 0;
     if (slices[d].single) continue;
@@ -153,6 +153,7 @@ std::int64_t contiguous_elements(const Extents& shape, const Extents& strides) {
 
 namespace {
 
+/// Cuts a range of positions into boxes by recursion over the dimensions, slowest first.
 class BoxCutter {
  public:
   BoxCutter(const Extents& shape, std::int64_t begin) : shape_(shape), begin_(begin), below_(shape.size() + 1, 1) {
@@ -202,8 +203,8 @@ class BoxCutter {
 
   const Extents& shape_;
   std::int64_t begin_;
-  Extents below_;
-  Extents prefix_;
+  Extents below_;   // below_[d]: elements of the dimensions d and faster
+  Extents prefix_;  // index in the dimensions slower than that of the current call of cut()
   std::vector<Box> boxes_;
 };
 

@@ -1,5 +1,5 @@
-/// A section of an array in a store: the elements of a file that an access touches, and their order in the file, which
-/// is the order of the array or goes chunk by chunk.
+/// A section of an array in a store: the elements that an access touches, numbered in file order.  File order is the
+/// order of the array or, if the array is stored in chunks, chunk by chunk.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct PositionRange {
   bool empty() const { return begin >= end; }
 };
 
-/// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` counts from
-/// the beginning of the range that was cut.
+/// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` is that of
+/// its first element, counted from the beginning of the range that was cut into boxes.
 struct Box {
   Extents lo;
   Extents hi;
@@ -51,10 +51,11 @@ struct Section {
   /// errors  kArgument: the layout is of another shape than the section.
   void check_layout(const Layout& layout) const;
 
-  /// Returns the number of elements that are contiguous in the file in every row: the product of the fastest dimensions
-  /// that the region takes whole.  If there are chunks, the number is that of a chunk inside the array.
+  /// Returns the length of the section's runs in the file, in elements: the product of the extents of the fastest
+  /// dimensions, as long as neighbours are adjacent in the file.  For an array in chunks it is the length in a chunk
+  /// that no edge of the array cuts.
   std::int64_t contiguous_elements() const;
-  /// True if positions are consecutive in the file, for any range.
+  /// True if the whole section is one run in the file.
   bool contiguous() const { return !chunks && contiguous_elements() == elements; }
   /// Returns the file position of an element, in elements.
   std::int64_t file_position(const Extents& index) const;
@@ -73,7 +74,7 @@ struct FileRun {
   std::int64_t elements = 0;
 };
 
-/// Returns the number of elements of a box that are contiguous in the file in every row.
+/// Returns the length of a box's runs in the file, in elements.
 /// strides File distance of neighbours in each dimension, in elements.
 std::int64_t contiguous_elements(const Extents& shape, const Extents& strides);
 
@@ -108,8 +109,8 @@ void for_each_run_of_box(const FileBox& box, std::int64_t begin, std::int64_t en
   }
 }
 
-/// Calls `visit(part, from, to)` for each chunk with positions in [begin, end), ascending.  The chunk has the positions
-/// [from, to), counted from its own first one.
+/// Calls `visit(part, from, to)` for each chunk with positions in [begin, end), ascending.  [from, to) are the chunk's
+/// positions in the range, counted from the chunk's first one.
 template <typename Visit>
 void for_each_part(const Chunks& chunks, std::int64_t begin, std::int64_t end, Visit&& visit) {
   if (begin >= end) return;

@@ -1,9 +1,8 @@
 // Owners of a section: the ranks that hold an element, and the elements that a rank holds.
 //
-// A rank owns a product of index sets, and a range of positions is a few boxes.  One dimension at a time determines
-// everything: the elements of a rank in a box are the product of the indices that it owns in each dimension, and the
-// ranks in a box are all combinations of the coordinates that own an index in each dimension.  No list of elements
-// exists.
+// A rank owns a product of index sets, and a range of positions is a few boxes.  The dimensions are independent: the
+// elements of a rank in a box are the product of the indices that it owns in each dimension, and the ranks in a box are
+// all combinations of the coordinates that own an index in each dimension.  So no list of elements is needed.
 //
 // Example: positions [2, 15) of a 4x6 array in `4x6 (*, cyclic) onto (2)`.  The boxes are row 0 with the columns 2 to
 // 5, row 1, and row 2 with the columns 0 to 2.  Coordinate 0 owns 2, 3 and 2 of their columns and coordinate 1 owns 2,

@@ -33,14 +33,15 @@ class SectionOwners {
   const Section& section() const { return section_; }
   const Layout& layout() const { return layout_; }
 
-  /// Returns the elements of a rank that take part, one index set for each section dimension.  Empty if the layout does
-  /// not have the rank, if the rank owns nothing, or if another rank writes the same copy.  A halo that wraps around
-  /// makes more than one holding.
+  /// Returns the elements of a rank that take part, as products of index sets, one set for each section dimension.
+  /// There is one product, or several if a halo wraps around.  Empty if the layout does not have the rank, if the rank
+  /// owns nothing, or if another rank writes the same elements.
   std::vector<RankElements> holdings(std::int64_t rank) const;
   /// Returns the strides of a local array, one for each section dimension.
   /// layout_strides  One for each layout dimension.
   Extents local_strides(const Extents& layout_strides) const;
-  /// Returns the maximum number of positions that one element has in the local array of one rank.
+  /// Returns the maximum number of positions of one element in a rank's local array: more than 1 if the halos of a
+  /// periodic dimension are filled.
   std::int64_t max_positions() const;
   /// Returns the first position from `position` on that a rank with these index sets owns, or `section().elements`.
   std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const;

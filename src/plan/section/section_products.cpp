@@ -1,8 +1,8 @@
 // Messages of a redistribution between sections of two arrays.
 //
-// The section is an array of its own on both sides (layout::section), so that its messages are those of a conversion.
-// Their pieces count positions within the section's part of a local array. positions_before() is the distance from the
-// beginning of the whole local array in each dimension, which is added to them.
+// layout::section() turns the section into a separate array on both sides, so that its messages are those of a
+// conversion. Their pieces count positions from the section's first element in a local array. positions_before()
+// returns the distance of that element from the beginning of the whole local array, which is added in each dimension.
 //
 // Example: the section from index 5 on of 10 indices, block onto 3 (0-3, 4-7, 8-9), halo 1:1. Rank 1 owns one index
 // before it, so the section begins at position 1 + 1 = 2 of its padded local array.

@@ -44,8 +44,8 @@ class Pairs {
   Layout target_;
   bool fill_halo_;
   SectionPair section_;
-  Layout from_;  // the section as an array of its own, on both sides
-  Layout to_;
+  Layout from_;  // the section as a separate array, in the source's layout
+  Layout to_;    // and in the target's
 };
 
 }  // namespace plait::plan

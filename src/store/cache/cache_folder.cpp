@@ -52,11 +52,11 @@ using base::text;
 
 /// Name of the folder of unfinished entries.
 constexpr const char* kUnfinished = "unfinished";
-/// Seconds after which an unfinished entry is that of a killed process.
+/// Age in seconds from which an unfinished entry is assumed to be that of a killed process.
 constexpr std::time_t kMaxUnfinishedSeconds = 3600;
 /// Digits of the name of an entry.
 constexpr std::size_t kNameDigits = 48;
-/// Time without new entries after the disk was full.
+/// Time for which no entries are stored after a failure, such as a full disk.
 constexpr std::chrono::seconds kPause{10};
 
 /// The beginning of each file.
@@ -64,7 +64,7 @@ struct Header {
   std::array<char, 8> signature{'P', 'L', 'A', 'I', 'T', 'C', '1', '\n'};
   std::int64_t bytes = 0;
   std::uint32_t content_sum = 0;
-  std::uint32_t name_sum = 0;  ///< of the name, so that a file of another name is no entry
+  std::uint32_t name_sum = 0;  ///< checksum of the entry's name, so that a renamed file counts as damaged
   bool operator==(const Header&) const = default;
 };
 static_assert(sizeof(Header) == 24);
@@ -137,7 +137,7 @@ struct OpenFolders {
 
 bool is_full(int code) { return code == ENOSPC || code == EDQUOT; }
 
-/// Makes a folder, which other users must not read, because it has what this user may read from servers.
+/// Makes a folder that other users cannot read, because it has bytes that perhaps only this user may read from servers.
 /// Returns an errno, 0 for success.
 /// errors  kSystem: the folder exists, and other users may change it.
 int make_private(const std::string& folder) {
@@ -267,8 +267,8 @@ void Folder::count(std::int64_t bytes) {
 void Folder::evict() {
   const Descriptor lock(
       ::open(text(options_.folder, "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  // Another process counts and removes files at the moment. File systems without locks do without one: what two
-  // processes remove is missing for one of them.
+  // If the lock is taken, another process is counting and removing files. On a file system without locks two processes
+  // may do so at once; files that the other one has removed count as removed below (ENOENT).
   if (lock.number() < 0 || (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)) return;
   total_ = remove_unfinished(text(options_.folder, '/', kUnfinished));
   std::vector<EntryFile> files;

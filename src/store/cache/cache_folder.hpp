@@ -15,7 +15,7 @@
 
 namespace plait::store::cache {
 
-/// A cache. It loses entries at any time, and returns those that it has complete and undamaged.
+/// A cache. An entry may be removed at any time; an entry that is returned is complete and undamaged.
 /// threads  Any number at once.
 class Folder {
  public:
@@ -32,7 +32,7 @@ class Folder {
   bool contains(const std::string& entry) const;
   /// Reads an entry of at most kMaxText bytes.
   std::optional<std::string> load_text(const std::string& entry);
-  /// Adds or replaces an entry. If the disk is full, or for another reason, there is no entry.
+  /// Adds or replaces an entry. If that fails, for example because the disk is full, there is no entry and no error.
   void store(const std::string& entry, std::span<const std::byte> bytes) noexcept;
 
   static constexpr std::int64_t kMaxText = 4096;

@@ -11,7 +11,7 @@ namespace plait::store::cache {
 
 namespace {
 
-/// A value and the name that errors give it.
+/// The value of a setting, and the name by which errors refer to it: a location or an environment variable.
 struct Stated {
   std::string value;
   std::string shown;
@@ -43,7 +43,7 @@ std::optional<Options> find_options(const std::string& location) {
   if (folder->value.empty())
     base::throw_argument_error(location,
                                ": cache= is empty; give a folder, as in cache=/var/tmp/me/plait, or leave it out");
-  // Files that a user has in the stated folder are not those of the cache.
+  // The cache has a subfolder, so that files of the user in the stated folder are never taken for entries.
   const std::filesystem::path own = std::filesystem::absolute(folder->value) / "plait-cache-v1";
   Options found{own.lexically_normal().string(), Options::kDefaultBytes};
   if (size) found.max_bytes = parse_bytes_option({"cache_size", size->value}, size->shown);

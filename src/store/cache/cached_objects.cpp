@@ -1,16 +1,17 @@
 // Reads of objects through a cache.
 //
-// Problem: what the cache has must never be older than what the server has.
+// Problem: the cache must not return a content that the server had already replaced when the file was opened or the
+// object was read.
 //
 // Idea: entries belong to one content of an object, by its ETag. There are two kinds of reads:
-// - Reads with the condition that the object has an ETag (`if_match`), of a file that was opened before. Opening it has
-//   read the ETag from the server, so that blocks of 128 KiB of that content need no request. Blocks that are missing
-//   are read with the condition, and are stored. Chunks of shards are read with the ETag of an index in memory, which
-//   may be old. If the cache has all blocks of them, a HEAD with the condition compares it.
+// - Reads of a file that is open, with the condition that the object has a certain ETag (`if_match`). Opening the file
+// read the ETag from the server, so that cached blocks of 128 KiB of that content need no request. Missing blocks are
+// fetched with the condition and stored. Chunks of shards are read with the ETag of an index in memory, which may be
+// old. If all of their blocks are cached, a HEAD request with the condition verifies that ETag.
 // - All other reads, such as those of chunks that are one object. The cache knows the ETag of the content that it has.
-//   The read is sent with `If-None-Match`: the server sends no bytes if it still has that content (status 304), and the
-//   present content otherwise. Each such read is therefore one request, also if the cache has the bytes.
-// Objects without a strong ETag are not cached.
+// The read is sent with `If-None-Match`: the server sends no bytes if it still has that content (status 304), and the
+// current content otherwise. Each such read is therefore one request, even if the cache has the bytes. Objects without
+// a strong ETag are not cached.
 //
 // Example: opening `s3://b/a.npy` reads [0, 64 KiB) and gets the ETag "v1". A read of [1 MiB, 1.2 MiB) with the
 // condition "v1" needs the blocks 8 and 9, which are fetched and stored. The next program sends its first read with
@@ -46,19 +47,20 @@ constexpr std::size_t kMaxContents = 4096;
 
 using Content = ObjectContent;
 
-/// A read that is sent as it is.
+/// A read that is passed on as a whole.
 struct Fetch {
   GetRequest* request = nullptr;
-  std::optional<Content> known{};  ///< the content that the cache has of it
+  std::optional<Content> known{};  ///< the content that the cache has of the object
   std::span<std::byte> content{};  ///< memory of a whole object
-  bool is_cached = true;           ///< what the server sends is stored
+  bool is_cached = true;           ///< true if the bytes that the server sends are stored
 };
 
-/// The blocks of one content that a batch needs and the cache lacks; there may be none if the ETag must be compared.
+/// The blocks of one content that a batch needs and the cache lacks; `offsets` is empty if only the ETag must be
+/// verified.
 struct MissingBlocks {
   std::string object;
   Content content;
-  std::map<std::int64_t, std::int64_t> offsets;  ///< of each block in `bytes`
+  std::map<std::int64_t, std::int64_t> offsets;  ///< offset of each block in `bytes`; -1 before send()
   std::vector<std::byte> bytes;
   std::vector<GetRequest*> requests;
 };
@@ -68,7 +70,7 @@ struct Batch {
   ObjectStore::GetCallback done;
   std::deque<Fetch> fetches{};  // requests refer to them
   std::deque<MissingBlocks> missing{};
-  std::vector<GetRequest*> repeated{};  ///< the cache has lost what it had
+  std::vector<GetRequest*> repeated{};  ///< reads whose cached bytes were lost; they are sent again
 };
 
 /// Calls a function for each part of a segment that is in one block: its number, where it begins in the block, and the
@@ -169,10 +171,11 @@ class CachedObjects : public ObjectStore {
   const web::WebObjects& web_;
   std::shared_ptr<Folder> folder_;
   std::mutex mutex_;
-  std::map<std::string, Content> contents_;  // those that the server has stated last
+  std::map<std::string, Content> contents_;  // the content that the server has stated last, by object
 };
 
-/// Returns the content whose ETag is the condition of a read of ranges that are in it.
+/// Returns the content that a conditional read of ranges expects; nothing for other reads, if the size of the content
+/// is unknown, or if a range is outside of it.
 std::optional<Content> CachedObjects::find_opened(const GetRequest& request) {
   const GetOptions& options = request.options;
   if (request.whole || request.ranges.empty() || options.if_match == nullptr || options.if_none_match != nullptr ||
@@ -191,7 +194,7 @@ std::optional<Content> CachedObjects::find_opened(const GetRequest& request) {
   return std::ranges::all_of(request.ranges, is_inside) ? std::optional(content) : std::nullopt;
 }
 
-/// Returns the content that the cache has of all that an unconditional read needs.
+/// Returns the content from which the cache can serve an unconditional read; nothing if it lacks a part.
 std::optional<Content> CachedObjects::find_known(const GetRequest& request) const {
   if (request.options.if_match != nullptr || request.options.if_none_match != nullptr) return std::nullopt;
   if (!request.whole && request.ranges.empty()) return std::nullopt;
@@ -229,7 +232,7 @@ void CachedObjects::add_blocks(GetRequest& request, const Content& content, Batc
     for_each_block(range, [&](std::int64_t number, std::int64_t inside, std::span<std::byte> into) {
       if (number != loaded && !group->offsets.contains(number)) {
         const std::span whole = std::span(block).first(static_cast<std::size_t>(block_bytes(number, content)));
-        loaded = -1;  // also if the entry is damaged, after part of it was read
+        loaded = -1;  // load() may overwrite a part even if it fails
         if (folder_->load(block_entry(request.object, content, number), whole))
           loaded = number;
         else
@@ -240,7 +243,7 @@ void CachedObjects::add_blocks(GetRequest& request, const Content& content, Batc
       else
         is_complete = false;
     });
-  // The identity of an object that was not opened is as old as the caller's copy of it.
+  // Without `object_bytes` the caller's identity may be old: it must be verified even if all blocks are cached.
   if (!is_complete || request.options.object_bytes < 0) return group->requests.push_back(&request);
   request.result = {GetStatus::kRead, content.bytes, content.identity};
   batch.done(request);
@@ -292,7 +295,8 @@ void CachedObjects::finish(Fetch& fetch, GetResult result, Batch& batch) {
   batch.done(request);
 }
 
-/// Reads what the server has not sent from the cache, and sets the result. Returns false if the cache has lost it.
+/// Serves a read from the cache after the server has confirmed the content, and sets the result. Returns false if the
+/// cache has lost it.
 bool CachedObjects::load(Fetch& fetch, Batch& batch) {
   GetRequest& request = *fetch.request;
   const Content& content = *fetch.known;
@@ -311,7 +315,7 @@ bool CachedObjects::load(Fetch& fetch, Batch& batch) {
   return true;
 }
 
-/// Stores what the server has sent and stated.
+/// Records the content that the server has stated, and stores the bytes that it has sent.
 void CachedObjects::remember(const Fetch& fetch, const GetResult& result) {
   const GetRequest& request = *fetch.request;
   if (!web::is_strong(result.identity) || !fetch.is_cached) return;

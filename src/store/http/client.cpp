@@ -11,7 +11,7 @@
 // Example: attempt 1 ends with 503. The host pauses for 0.05 to 0.1 s, attempt 2 fails as well, the next pause takes
 // 0.1 to 0.2 s. After 8 attempts the caller gets the last response.
 //
-// The thread serves all communicators and files of a process. A process that fork() makes begins with another thread.
+// The thread serves all communicators and files of a process. After a fork(), the child starts a thread of its own.
 
 #include "store/http/client.hpp"
 
@@ -96,7 +96,7 @@ bool may_pass(const Call& call, int result, bool complete) {
 }
 
 struct Host {
-  Clock::time_point resumes{};  ///< no request is sent before
+  Clock::time_point resumes{};  ///< no request is sent before this time
   std::int64_t skew = 0;        ///< seconds by which the server's clock is ahead
 };
 
@@ -131,7 +131,7 @@ class Client {
   bool started_ = false;
   int wakeup_ = -1;
 
-  // The following belong to the thread.
+  // Only the client's thread uses the following members.
   void* multi_ = nullptr;
   bool has_connections_ = false;
   std::multimap<Clock::time_point, Submitted> waiting_;
@@ -165,7 +165,7 @@ void Client::start() {
 
 /// Returns 0, or the system's code if there is no thread.
 int Client::start_thread() {
-  // Signals belong to the threads of the program.
+  // The new thread inherits the mask: signals must be handled by the threads of the program.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -249,9 +249,9 @@ void Client::begin(const Submitted& one) {
 }
 
 void Client::end(void* easy, int result) {
-  void* own = nullptr;
-  curl().curl_easy_getinfo(easy, kCurlGetPrivate, &own);
-  std::unique_ptr<Transfer> transfer(static_cast<Transfer*>(own));
+  void* attached = nullptr;
+  curl().curl_easy_getinfo(easy, kCurlGetPrivate, &attached);
+  std::unique_ptr<Transfer> transfer(static_cast<Transfer*>(attached));
   const bool complete = transfer->end(result);
   end_traced(transfer->call(), transfer->received(), complete);
   curl().curl_multi_remove_handle(multi_, easy);
@@ -286,7 +286,8 @@ bool Client::learns_clock(Call& call) {
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   const std::int64_t skew = *date - now.count();
-  // Not that of the host: an answer to another request may have corrected it while this one was in flight.
+  // Compares with the skew that this attempt has used, not with that of the host: the answer to another request may
+  // have corrected the latter while this one was in flight.
   if (std::abs(skew - call.skew) < kMaxSkew) return false;
   find_host(call).skew = skew;
   return true;
@@ -356,7 +357,7 @@ void perform_all(std::span<Call> calls) {
   try {
     for (; submitted < calls.size(); ++submitted) submit(calls[submitted], completions);
   } catch (...) {
-    failure = std::current_exception();  // the others refer to `completions`
+    failure = std::current_exception();  // after the submitted calls, which refer to `completions`
   }
   for (; submitted > 0; --submitted) (void)completions.wait();
   if (failure) std::rethrow_exception(failure);

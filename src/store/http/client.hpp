@@ -24,16 +24,17 @@ class Completions {
 };
 
 /// Sends a request. Both arguments must exist until the call has been returned by Completions::wait().
-/// A request is repeated after failures that may pass: lost connections, truncated bodies, and the statuses 408, 429,
-/// 500, 502, 503 and 504, and 409 if Request::repeats_conflicts is set. AWS_MAX_ATTEMPTS sets how often (8),
-/// PLAIT_HTTP_TIMEOUT after how many seconds without a byte a connection counts as lost (30).
+/// A request is repeated after transient failures: lost connections, truncated bodies, and the statuses 408, 429,
+/// 500, 502, 503 and 504, and 409 if Request::repeats_conflicts is set. AWS_MAX_ATTEMPTS is the maximum number of
+/// attempts, 8 by default. PLAIT_HTTP_TIMEOUT is the number of seconds without a byte after which a connection counts
+/// as lost, 30 by default.
 /// errors  kSystem: there is no libcurl. kArgument: those of max_in_flight().
 /// threads  Any.
 void submit(Call& call, Completions& completions);
 
 /// Sends a request and waits for its result.  errors  Those of submit().
 void perform(Call& call);
-/// Sends requests, of which many are in flight at once, and waits for all results.  errors  Those of submit().
+/// Sends requests, many of them at once, and waits for all results.  errors  Those of submit().
 void perform_all(std::span<Call> calls);
 
 }  // namespace plait::store::http

@@ -104,7 +104,7 @@ CurlLibrary load() {
 }  // namespace
 
 const CurlLibrary& curl() {
-  static const CurlLibrary* const kLibrary = new CurlLibrary(load());  // never unloaded: its thread does not end
+  static const CurlLibrary* const kLibrary = new CurlLibrary(load());  // never unloaded: the client's thread never ends
   return *kLibrary;
 }
 

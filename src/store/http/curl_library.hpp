@@ -117,7 +117,8 @@ struct CurlLibrary {
 /// errors  kSystem, ELIBACC: there is none. The message lists the names that were tried.
 const CurlLibrary& curl();
 
-/// Returns the file with the certificates of the authorities that a TLS server must have; empty: libcurl's own.
+/// Returns the file with the certificates of the authorities that are trusted to certify TLS servers; empty: libcurl's
+/// default.
 std::string certificate_file();
 
 }  // namespace plait::store::http

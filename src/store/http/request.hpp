@@ -30,11 +30,12 @@ struct Response {
   static constexpr std::size_t kMaxText = std::size_t{16} << 20;
 };
 
-/// Receives the body of a successful response, on the client's thread. Both functions may throw for lack of memory.
+/// Receives the body of a successful response, on the client's thread. begin() and receive() may throw if memory is
+/// lacking.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Begins a body, again for each attempt. Returns false to abandon the transfer.
+  /// Begins a body; called once for each attempt. Returns false to abandon the transfer.
   virtual bool begin(const Response& head) = 0;
   /// Returns false to abandon the transfer.
   virtual bool receive(std::span<const std::byte> bytes) = 0;
@@ -46,9 +47,9 @@ struct Request {
   std::string method = "GET";
   std::string url{};
   std::vector<Header> headers{};
-  std::span<const std::byte> body{};  ///< of a PUT or POST
+  std::span<const std::byte> body{};  ///< body of a PUT or POST
   Sink* sink = nullptr;               ///< without one the body is in Response::text
-  bool repeats_conflicts = false;     ///< status 409 may pass, as that of a put with a condition
+  bool repeats_conflicts = false;     ///< repeats after status 409, for conditional puts
   std::int64_t max_milliseconds = 0;  ///< duration of an attempt; 0: any, while bytes arrive
   long stall_seconds = 0;             ///< seconds without a byte that end an attempt, if more than usual
   int max_attempts = 0;               ///< 0: that of the setting AWS_MAX_ATTEMPTS
@@ -58,8 +59,8 @@ struct Request {
 
 struct Call;
 
-/// Adapts requests to a server: an authentication, or a redirect. It has no state that requests change, except under a
-/// lock of its own.
+/// Adapts requests to a server: authenticates or redirects them. State that requests change is guarded by a lock of the
+/// adapter.
 /// threads  The client's.
 class Adapter {
  public:

@@ -11,7 +11,7 @@ struct Call;
 
 /// The part of an object that a request reads or writes.
 struct TracedObject {
-  std::uint32_t file = 0;  ///< its number in the trace; 0: the request is not recorded
+  std::uint32_t file = 0;  ///< number of the object in the trace; 0: the request is not recorded
   plait_event_kind kind = PLAIT_EVENT_READ;
   std::int64_t offset = 0;          ///< -1: the response states it
   std::int64_t bytes = 0;           ///< -1: as many as the response has

@@ -81,7 +81,7 @@ void Transfer::set_options() {
   set(kCurlBufferBytes, kBufferBytes);
   set(kCurlProtocols, kCurlHttpOrTls);
   set(kCurlRedirectProtocols, kCurlHttpOrTls);
-  // A signature is valid for one host, so that only requests without one follow redirects.
+  // A signature is valid for one host only, so signed requests do not follow redirects.
   set(kCurlFollow, call_->adapter == nullptr ? 1L : 0L);
   set(kCurlMaxRedirects, kMaxRedirects);
   set(kCurlHeaderFunction, &Transfer::on_header);

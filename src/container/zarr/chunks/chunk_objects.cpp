@@ -104,7 +104,7 @@ bool ChunkObjects::read_part(std::int64_t number, const ReadSegment& part) {
 
 void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkCallback done) {
   std::vector<store::GetRequest> requests;
-  std::vector<ChunkRequest*> asked;                        // by the index of the request
+  std::vector<ChunkRequest*> requested;                    // chunk of each request
   std::vector<std::shared_ptr<const ShardIndex>> indexes;  // of the shards that are read
   const auto has_new = [this](std::int64_t number) {
     if (fresh_) return false;
@@ -116,7 +116,7 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
       indexes.push_back(find_index(chunk.number));
       if (std::optional<store::GetRequest> request = make_shard_request(chunk, indexes.back().get(), memory)) {
         requests.push_back(std::move(*request));
-        asked.push_back(&chunk);
+        requested.push_back(&chunk);
         continue;
       }
     }
@@ -129,10 +129,10 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
                         .ranges = chunk.parts,
                         .whole = chunk.parts.empty(),
                         .options = {.identity = chunk.identity, .if_none_match = chunk.unless}});
-    asked.push_back(&chunk);
+    requested.push_back(&chunk);
   }
   const auto find_chunk = [&](const store::GetRequest& request) -> ChunkRequest& {
-    return *asked[static_cast<std::size_t>(&request - requests.data())];
+    return *requested[static_cast<std::size_t>(&request - requests.data())];
   };
   objects_->get_all(
       requests, [&](store::GetRequest& request, std::int64_t bytes) { return memory(find_chunk(request), bytes); },

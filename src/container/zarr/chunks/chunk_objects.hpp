@@ -100,7 +100,8 @@ class ChunkObjects {
   using ChunkCallback = base::FunctionRef<void(ChunkRequest&)>;
   void read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkCallback done);
 
-  /// Writes a whole chunk. In a shard it is appended, unless it has the size of its last version.
+  /// Writes a whole chunk. In a shard it is appended, or overwrites the version that was put before if that has the
+  /// same size.
   /// from: the identity from read(), if the chunk contains elements that read() has returned.
   /// errors  kSystem.
   void put(std::int64_t number, std::span<const std::byte> packed, const store::Condition& from);

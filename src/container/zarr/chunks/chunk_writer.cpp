@@ -4,9 +4,9 @@
 // the array. The read returns the identity of the object. put() commits under the condition that the object still has
 // this identity, so that no change of another program is lost.
 //
-// A rank writes a chunk that is larger than its windows in several parts. To read, encode and put such a chunk for each
-// part would cost as much as its number of parts, so that the parts of large chunks are collected. Small chunks are put
-// at once, because all of their parts are in one window.
+// A rank writes a chunk that is larger than its windows in several parts. Reading, encoding and putting such a chunk
+// again for each part would multiply the cost by the number of parts, so the parts of large chunks are collected first.
+// Small chunks are put at once, because all of their parts are in one window.
 //
 // Example: shape (5), chunks of 2 elements of 8 bytes. Chunk 2 has 16 bytes, of which inside(2) = 8 are in the array. A
 // write of 8 bytes at offset 32 of the store covers element 4, so that nothing is read and the other 8 bytes get the

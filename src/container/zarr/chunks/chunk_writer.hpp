@@ -44,7 +44,7 @@ class ChunkWriter : private WholeChunks {
   ChunkObjects& chunks_;
   OpenChunks open_{*this};
   std::mutex mutex_;
-  std::map<std::int64_t, store::Condition> former_;  ///< what was read of the chunks in open_
+  std::map<std::int64_t, store::Condition> former_;  ///< conditions for put() of the chunks in open_ that were read
 };
 
 }  // namespace plait::container::zarr

@@ -44,7 +44,7 @@ struct RetainedChunk {
   ShardEntry old;
 };
 
-/// The bytes of an object with a certain identity. copy() returns false if the object has another one by now.
+/// The bytes of an object with a certain identity. copy() returns false if the object has been replaced since.
 class OldShard {
  public:
   OldShard(store::ObjectStore& objects, const std::string& object, const store::ObjectIdentity& identity)

@@ -67,10 +67,10 @@ std::vector<std::byte> read_bytes(const json& value, const std::string& dtype, s
   return padded(std::move(bytes), size);
 }
 
-/// Returns the text of an element in UTF-32, without the zeros at its end; nothing if a code is no character.
+/// Returns the text of an element in UTF-32, without the zeros at its end; nothing if a code is not a character.
 std::optional<std::string> to_text(std::span<const std::byte> element, bool little) {
   std::string text;
-  std::size_t end = 0;  // of the text without zeros
+  std::size_t end = 0;  // end of the text without zeros
   for (std::size_t at = 0; at < element.size(); at += 4) {
     std::uint32_t code = 0;
     for (std::size_t i = 0; i < 4; ++i)
@@ -83,7 +83,7 @@ std::optional<std::string> to_text(std::span<const std::byte> element, bool litt
   return text;
 }
 
-/// Returns the fill value that no caller has stated: zero.
+/// Returns the default fill value: zero.
 OrderedJson zero_json(const std::string& dtype) {
   switch (dtype_kind(dtype)) {
     case 'b': return false;

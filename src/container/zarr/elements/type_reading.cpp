@@ -126,7 +126,7 @@ class TypeReader {
     return text(order_, kind, "8[", scale == 1 ? "" : text(scale), unit, ']');
   }
 
-  /// Returns true for a unit as dtypes have it: nothing, `[ns]` or `[10s]`.
+  /// Returns true for the unit at the end of a dtype: nothing, `[ns]` or `[10s]`.
   static bool is_time_unit(std::string_view unit) {
     if (unit.empty()) return true;
     if (!unit.starts_with('[') || !unit.ends_with(']')) return false;

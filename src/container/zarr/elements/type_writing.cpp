@@ -64,7 +64,7 @@ class TypeWriter {
     return time(own[0] == 'M' ? "numpy.datetime64" : "numpy.timedelta64", {last, end});
   }
 
-  /// unit: as dtypes have it, such as `[10s]`, or nothing.
+  /// unit: as at the end of a dtype, such as `[10s]`, or nothing.
   static OrderedJson time(const char* name, std::string_view unit) {
     std::int64_t scale = 1;
     if (unit.size() > 2) {

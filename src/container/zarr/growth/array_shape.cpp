@@ -68,7 +68,7 @@ std::optional<Extents> object_index(const Metadata& metadata, std::string_view n
   return index;
 }
 
-/// True if an object has elements inside of `shape`: in each dimension it begins before the end.
+/// True if an object has elements inside of `shape`: it begins before the end in each dimension.
 bool begins_inside(const Metadata& metadata, const Extents& index, const Extents& shape) {
   for (std::size_t d = 0; d < index.size(); ++d)
     if (index[d] >= base::ceil_divide(shape[d], metadata.object_shape()[d])) return false;
@@ -182,7 +182,7 @@ Extents read_shape(store::ObjectStore& objects) {
 void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to) {
   const std::string object = metadata_object(objects, {});
   const std::string file = objects.object_location(object);
-  // Consolidated metadata with the former shape would hide the new one after a kill.
+  // Dropped first: if this process is killed, consolidated metadata with the former shape must not hide the new one.
   if (!is_second_version(object)) drop_consolidated_above(objects.name());
   change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
     const Extents present = shape_in(text, file);

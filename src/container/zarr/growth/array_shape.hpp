@@ -8,11 +8,11 @@
 namespace plait::container::zarr {
 
 /// Reads the present shape from the metadata of the array in `objects`.
-/// errors  kSystem: the metadata are missing, or no JSON.
+/// errors  kSystem: the metadata are missing, or are not JSON.
 Extents read_shape(store::ObjectStore& objects);
 
-/// Replaces the shape in the metadata of the array in `objects`, which is replaced as a whole, and in copies of it in
-/// the groups above.  pre  Everything that was written has been flushed.
+/// Replaces the shape in the metadata of the array in `objects`, by writing the metadata object anew, and updates or
+/// drops the copies of the metadata in the groups above.  pre  Everything that was written has been flushed.
 /// errors  kSystem, EBUSY: the array does not have the shape `from` any more.
 void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to);
 

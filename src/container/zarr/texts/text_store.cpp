@@ -4,8 +4,8 @@
 //
 // Idea: an element is a reference of 16 bytes: the number of a chunk plus 1 (8), and the number of the text in the
 // chunk (8). References are computed, not read, so that any layout of them costs little. Each rank then reads the
-// chunks of its own texts. For a write, an element has -1 and the number of a text that add_texts() has stored in
-// memory; the rank that writes a chunk has all texts.
+// chunks of its own texts. For a write, an element consists of -1 and the number of a text that add_texts() has stored
+// in memory. All ranks store all texts, so the rank that writes a chunk has them.
 //
 // Example: shape (5), chunks of 2. Elements 0 to 4 are (1, 0), (1, 1), (2, 0), (2, 1) and (3, 0). A rank that reads
 // elements 1 and 4 decodes chunks 0 and 2. A write of elements 0 and 1 after add_texts("a", "b") passes (-1, 0) and
@@ -107,7 +107,7 @@ std::shared_ptr<const TextStore::TextChunk> TextStore::read_chunk(std::int64_t n
 
 TextBlock TextStore::read_texts(std::span<const std::byte> elements) {
   TextBlock texts(elements.size() / kBytes);
-  // The numbers of texts by the chunks that have them: (position in `texts`, position in the chunk).
+  // For each chunk, the texts that are needed from it: (position in `texts`, position in the chunk).
   std::map<std::int64_t, std::vector<std::pair<std::size_t, std::size_t>>> by_chunk;
   const std::int64_t all = size() / metadata().chunk_bytes;
   std::vector<std::pair<std::size_t, std::size_t>>* last = nullptr;
@@ -167,7 +167,8 @@ bool TextStore::refers_to(std::int64_t number, const std::vector<store::WriteSeg
 void TextStore::write_texts(std::int64_t number, const std::vector<store::WriteSegment>& parts) {
   std::int64_t bytes = 0;
   for (const store::WriteSegment& part : parts) bytes += part.bytes;
-  // An access that changes a part of a range reads the elements of all of it, and writes them back.
+  // An access that changes a part of a range reads all elements of the range and writes them back, so parts may refer
+  // to texts of the former chunk.
   const bool needed = bytes < (chunks().fresh() ? inside(number) : metadata().chunk_bytes) || refers_to(number, parts);
   const std::shared_ptr<const TextChunk> former = needed ? read_chunk(number) : std::make_shared<TextChunk>();
   std::vector<std::string_view> texts =

@@ -15,8 +15,8 @@ namespace plait::container::zarr {
 std::vector<std::string_view> decode_texts(std::span<const std::byte> bytes, std::size_t count,
                                            const std::string& what);
 
-/// Encodes the texts of a chunk.  errors  kArgument: they need more than
-/// kMaxCompressed bytes.
+/// Encodes the texts of a chunk.
+/// errors  kArgument: they need more than kMaxCompressed bytes.
 std::vector<std::byte> encode_texts(std::span<const std::string_view> texts, const std::string& what);
 
 }  // namespace plait::container::zarr
