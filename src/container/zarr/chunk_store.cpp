@@ -152,11 +152,11 @@ void ChunkStore::unpack(std::int64_t number, std::span<const std::byte> packed, 
   transpose(metadata_, TransposeDirection::kArray, stored, chunk);
 }
 
-store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk) {
+store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t covered, std::span<std::byte> chunk) {
   PackedBuffer packed;
   ChunkResult found;
   // Another program may have extended an existing array, so that the rest of the chunk has elements.
-  const bool needed = given < (chunks_.fresh() ? inside(number) : std::ssize(chunk));
+  const bool needed = covered < (chunks_.fresh() ? inside(number) : std::ssize(chunk));
   const auto memory = [&](std::int64_t bytes) {
     check_packed(number, bytes);
     return packed.acquire(static_cast<std::size_t>(bytes));
@@ -164,7 +164,7 @@ store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given
   if (needed) found = chunks_.read(number, memory, {.identity = !chunks_.fresh()});
   if (found.status == ChunkStatus::kRead)
     unpack(number, packed.bytes(), chunk);
-  else if (given < std::ssize(chunk))
+  else if (covered < std::ssize(chunk))
     fill(0, chunk);
   if (!needed || chunks_.fresh()) return std::nullopt;
   return std::move(found.identity);

@@ -66,9 +66,9 @@ class ChunkStore : public store::Store {
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
   /// Returns the bytes of a chunk that are inside the array.
   std::int64_t inside(std::int64_t number) const;
-  /// Reads the elements that a partly written chunk retains. given: bytes that are written. Returns the condition for
-  /// ChunkObjects::put().
-  store::Condition read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk);
+  /// Reads the elements that a partly written chunk retains. covered: number of bytes that are written. Returns the
+  /// condition for ChunkObjects::put().
+  store::Condition read_former(std::int64_t number, std::int64_t covered, std::span<std::byte> chunk);
   /// Gives bytes that begin at an offset of a chunk the fill value.
   void fill(std::int64_t offset, std::span<std::byte> bytes) const;
   /// Returns the texts of the array; nullptr if its elements have a fixed size.

@@ -16,7 +16,7 @@ namespace plait::container::zarr {
 
 class Document {
  public:
-  /// Parses the text.  errors  kSystem: it is not JSON, is no object, or is nested too deeply.
+  /// Parses the text.  errors  kSystem: it is not JSON, is not an object, or is nested too deeply.
   Document(std::string_view text, const std::string& file);
 
   const nlohmann::json& root() const { return json_; }

@@ -11,8 +11,8 @@
 
 namespace plait::container::zarr {
 
-/// Returns `object` without its members of this name at the outermost level; nothing if it is not a JSON object. Names are
-/// compared as parsers read them, regardless of escapes.
+/// Returns `object` without its members of this name at the outermost level; nothing if it is not a JSON object. Names
+/// are compared as parsers read them, regardless of escapes.
 /// cost  Proportional to the size of `object` for each member removed.
 /// Example: without "b", {"a": 1, "b": 2} becomes {"a": 1}; without "a", it becomes {"b": 2}.
 std::optional<std::string> without_member(std::string_view object, std::string_view name);

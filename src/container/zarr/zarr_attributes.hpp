@@ -18,7 +18,7 @@ inline constexpr std::string_view kDimensionsAttribute = "_ARRAY_DIMENSIONS";
 inline constexpr std::string_view kFillAttribute = "_FillValue";
 
 /// Reads the attributes of an array or a group. content: its metadata, which is in `object`.
-/// errors  kSystem: the text is not JSON, or no object.
+/// errors  kSystem: the text is not JSON, or not an object.
 ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object);
 
 /// Adds attributes to the description of an array. Some of them describe the array itself: the names of dimensions that
@@ -33,7 +33,7 @@ nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, cons
 
 /// Changes attributes of the array in `objects`. All other bytes of its metadata stay, and the object is replaced as a
 /// whole.
-/// errors  kSystem: the metadata are no JSON, or cannot be written.
+/// errors  kSystem: the metadata are not JSON, or cannot be written.
 void change_attributes(store::ObjectStore& objects, const AttributeChanges& changes);
 
 /// Changes the copies of an object of an array's metadata, such as `.zattrs`, in the groups of version 2 above it. The

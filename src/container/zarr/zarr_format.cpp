@@ -39,12 +39,12 @@ using base::text;
 struct StoredShape {
   explicit StoredShape(Extents present) : shape(std::move(present)) {}
   Extents shape;
-  bool is_changed = false;                  ///< a File has another shape, or has had one
+  bool is_changed = false;                  ///< true once a File has had another shape
   base::Rejection rejection{};              ///< the reason why the shape cannot change
-  std::unique_ptr<store::ObjectLock> lock;  ///< on the rank that has called ShapeChanges::begin()
+  std::unique_ptr<store::ObjectLock> lock;  ///< held on the rank that has called ShapeChanges::begin()
 };
 
-/// An array in chunks, each of which is an object or a part of one.
+/// An array whose chunks are objects or parts of shards.
 class ZarrDataset : public Dataset, public AttributeWriter, public ShapeChanges, public DeferredChanges {
  public:
   ZarrDataset(Content content, const std::shared_ptr<ChunkStore>& chunks, std::shared_ptr<StoredShape> stored = nullptr)
@@ -245,7 +245,7 @@ class Zarr : public Format, public FolderFormat {
 }  // namespace
 
 std::span<const Format* const> formats() {
-  // Both read both versions; a new file without a prefix has the first one.
+  // Each of these formats reads both versions. A new file without a prefix gets the first one.
   static const Zarr kThird("zarr", Version::k3);
   static const Zarr kSecond("zarr2", Version::k2);
   static const Format* const kFormats[] = {&kThird, &kSecond};

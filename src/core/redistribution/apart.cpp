@@ -4,8 +4,8 @@
 // parts are sorted by their first byte, and each one is compared with the earlier ones whose ranges are still open.
 // Only such pairs need the exact test (base::share_memory).
 //
-// Example: ranges [0, 100), [50, 80) and [90, 120). The second one is compared with the first. At the third one, the
-// second one is closed, as 80 <= 90, so it is compared with the first only.
+// Example: ranges [0, 100), [50, 80) and [90, 120). The second one is compared with the first. The third range begins
+// at 90, where the second one has ended (at 80), so it is compared with the first only.
 
 #include "core/redistribution/apart.hpp"
 
@@ -88,7 +88,8 @@ class Parts {
         "copy of the source");
   }
 
-  /// Narrows a part to the elements that its rank owns of a box. Earlier members are before the box in its local array.
+  /// Narrows a part to the elements of a box that its rank owns. Elements with smaller indices come before them in the
+  /// local array.
   static void narrow(Part& part, const Layout& layout, const ArrayBox& moved) {
     const std::vector<IndexSet> sets = layout.index_sets(part.rank);
     std::int64_t offset = 0;

@@ -54,11 +54,11 @@ collective::Collective CollectiveStream::begin(transport::Transport& transport, 
   return {transport, description, own_error};
 }
 
-std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& asked, unsigned flags) {
+std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& program_call, unsigned flags) {
   std::int64_t elements = 0;
   first_ = position_;
   record_call(
-      asked,
+      program_call,
       {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
        flags | PLAIT_EVENT_COLLECTIVE | PLAIT_EVENT_AT_POSITION},
       [&] { return Extent{byte_offset(first_), asked_bytes(call)}; },
@@ -88,8 +88,8 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
     scan.emplace(transport);
     check(call, true);
   });
-  const std::int64_t wanted = own_error ? 0 : call.write ? call.elements : std::min(call.elements, left());
-  if (scan) scan->announce(wanted);
+  const std::int64_t requested = own_error ? 0 : call.write ? call.elements : std::min(call.elements, left());
+  if (scan) scan->announce(requested);
   collective::Collective together = begin(transport, call, [&] {
     if (own_error) std::rethrow_exception(own_error);
   });
@@ -100,7 +100,7 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
     // All ranks compute this error, but they agree on it: no rank may announce a new value while others still add up.
     together.run_phase([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
   const std::int64_t first = position_ + std::min(sums.before, left());
-  const std::int64_t elements = std::min(wanted, end_ - first);
+  const std::int64_t elements = std::min(requested, end_ - first);
   if (call.write) file().storage().mark_written();
   together.run_phase([&] {
     scan_error.rethrow();
@@ -160,18 +160,18 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
 
 std::int64_t CollectiveStream::transfer(const Call& call) {
   std::int64_t elements = 0;
-  const base::RecordedCall asked;
-  file().context().call([&] { elements = run(call, asked, 0); });
+  const base::RecordedCall program_call;
+  file().context().call([&] { elements = run(call, program_call, 0); });
   return elements;
 }
 
 StreamRequest CollectiveStream::start(const Call& call) {
-  const base::RecordedCall asked;
+  const base::RecordedCall program_call;
   return guarded(file().context().comm(), [&] {
     auto elements = std::make_shared<std::int64_t>(0);
     if (call.write) file().writes().reserve();
     auto request = file().context().turn().start(
-        [this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
+        [this, call, elements, program_call] { *elements = run(call, program_call, PLAIT_EVENT_ASYNCHRONOUS); });
     if (call.write) file().writes().add(request);
     last_ = request;
     return StreamRequest(Request(std::move(request)), std::move(elements));

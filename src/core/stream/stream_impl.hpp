@@ -110,7 +110,7 @@ class IndependentStream : public Stream::Impl {
  private:
   void check_usable() const;
   SharedPosition::Stretch claim(const Call& call);
-  void carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::RecordedCall& asked,
+  void carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::RecordedCall& program_call,
                  unsigned flags);
   /// Runs the operations after a range was claimed.  If they fail, a new file lacks that part and must not appear.
   template <typename Body>
@@ -133,7 +133,7 @@ class CollectiveStream : public Stream::Impl {
 
  private:
   /// Runs the phases of one request, on the thread of the Comm.
-  std::int64_t run(const Call& call, const base::RecordedCall& asked, unsigned flags);
+  std::int64_t run(const Call& call, const base::RecordedCall& program_call, unsigned flags);
   std::int64_t ordered(transport::Transport& transport, const Call& call, bool& begun);
   std::int64_t equal(transport::Transport& transport, const Call& call, bool& begun);
   std::int64_t same(transport::Transport& transport, const Call& call, bool& begun);

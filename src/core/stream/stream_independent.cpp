@@ -45,9 +45,9 @@ void IndependentStream::claimed(const Call& call, Body&& body) {
 }
 
 void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch,
-                                  const base::RecordedCall& asked, unsigned flags) {
+                                  const base::RecordedCall& program_call, unsigned flags) {
   record_call(
-      asked, {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION},
+      program_call, {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION},
       [&] { return Extent{byte_offset(stretch.first), asked_bytes(call)}; },
       [&] {
         if (call.write) {
@@ -60,21 +60,21 @@ void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretc
 }
 
 std::int64_t IndependentStream::transfer(const Call& call) {
-  const base::RecordedCall asked;
+  const base::RecordedCall program_call;
   const SharedPosition::Stretch stretch = claim(call);
-  claimed(call, [&] { worker_.run([&] { carry_out(call, stretch, asked, 0); }); });
+  claimed(call, [&] { worker_.run([&] { carry_out(call, stretch, program_call, 0); }); });
   return stretch.elements;
 }
 
 StreamRequest IndependentStream::start(const Call& call) {
-  const base::RecordedCall asked;
+  const base::RecordedCall program_call;
   const SharedPosition::Stretch stretch = claim(call);
   std::shared_ptr<Request::Impl> request;
   std::shared_ptr<const std::int64_t> elements;
   claimed(call, [&] {
     elements = std::make_shared<const std::int64_t>(stretch.elements);
-    request = worker_.start([this, call, stretch, asked] {
-      claimed(call, [&] { carry_out(call, stretch, asked, PLAIT_EVENT_ASYNCHRONOUS); });
+    request = worker_.start([this, call, stretch, program_call] {
+      claimed(call, [&] { carry_out(call, stretch, program_call, PLAIT_EVENT_ASYNCHRONOUS); });
     });
     if (call.write) file().writes().add(request);
   });

@@ -46,8 +46,8 @@ class StrategyChoice {
   };
   /// Bounds on the time of an access.
   struct Bounds {
-    double least;
-    double most;
+    double shortest;
+    double longest;
   };
   Bounds bounds(std::size_t way) const;
   std::size_t fastest() const;

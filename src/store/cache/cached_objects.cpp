@@ -5,13 +5,13 @@
 //
 // Idea: entries belong to one content of an object, by its ETag. There are two kinds of reads:
 // - Reads of a file that is open, with the condition that the object has a certain ETag (`if_match`). Opening the file
-// read the ETag from the server, so that cached blocks of 128 KiB of that content need no request. Missing blocks are
-// fetched with the condition and stored. Chunks of shards are read with the ETag of an index in memory, which may be
-// old. If all of their blocks are cached, a HEAD request with the condition verifies that ETag.
+//   read the ETag from the server, so that cached blocks of 128 KiB of that content need no request. Missing blocks are
+//   fetched with the condition and stored. Chunks of shards are read with the ETag of an index in memory, which may be
+//   old. If all of their blocks are cached, a HEAD request with the condition verifies that ETag.
 // - All other reads, such as those of chunks that are one object. The cache knows the ETag of the content that it has.
-// The read is sent with `If-None-Match`: the server sends no bytes if it still has that content (status 304), and the
-// current content otherwise. Each such read is therefore one request, even if the cache has the bytes. Objects without
-// a strong ETag are not cached.
+//   The read is sent with `If-None-Match`: the server sends no bytes if it still has that content (status 304), and the
+//   current content otherwise. Each such read is therefore one request, even if the cache has the bytes.
+// Objects without a strong ETag are not cached.
 //
 // Example: opening `s3://b/a.npy` reads [0, 64 KiB) and gets the ETag "v1". A read of [1 MiB, 1.2 MiB) with the
 // condition "v1" needs the blocks 8 and 9, which are fetched and stored. The next program sends its first read with

@@ -34,12 +34,12 @@ constexpr std::int64_t kLargeChunk = std::int64_t{1} << 20;
 
 void ChunkWriter::write(std::int64_t number, const std::vector<WriteSegment>& parts) {
   const auto size = static_cast<std::size_t>(store_.metadata().chunk_bytes);
-  std::int64_t given = 0;
-  for (const WriteSegment& part : parts) given += part.bytes;
+  std::int64_t covered = 0;
+  for (const WriteSegment& part : parts) covered += part.bytes;
   if (std::cmp_greater_equal(size, kLargeChunk)) return open_.write(number, parts);
-  if (parts.size() == 1 && std::cmp_equal(given, size)) return put_from(number, {parts[0].data, size}, std::nullopt);
+  if (parts.size() == 1 && std::cmp_equal(covered, size)) return put_from(number, {parts[0].data, size}, std::nullopt);
   const std::span<std::byte> chunk = ChunkBuffers::of_thread().plain.acquire(size);
-  const store::Condition from = store_.read_former(number, given, chunk);
+  const store::Condition from = store_.read_former(number, covered, chunk);
   for (const WriteSegment& part : parts)
     std::memcpy(chunk.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
   put_from(number, chunk, from);

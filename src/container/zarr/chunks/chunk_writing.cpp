@@ -32,7 +32,7 @@ using store::Part;
 
 /// Maximum number of new chunks that wait until all of them are made durable.
 constexpr std::size_t kMaxNew = 512;
-/// Maximum number of their bytes.
+/// Maximum number of bytes of these chunks.
 constexpr std::int64_t kMaxNewBytes = std::int64_t{1} << 30;
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace plait::container::zarr {
 
 namespace {
 
-/// Maximum number of chunks in all cached indexes, which take 16 bytes each: 16 MiB.
+/// Maximum number of chunks in all cached indexes. Each takes 16 bytes, which makes 16 MiB.
 constexpr std::size_t kMaxCached = std::size_t{1} << 20;
 
 }  // namespace
@@ -30,7 +30,7 @@ std::shared_ptr<const ShardIndex> IndexCache::find(std::int64_t shard, const std
   if (!read) return nullptr;
   auto index = std::make_shared<const ShardIndex>(std::move(*read));
   const std::scoped_lock lock(mutex_);
-  // Added by another thread meanwhile.
+  // Another thread has added it meanwhile.
   std::erase_if(entries_, [&](const Entry& entry) { return entry.shard == shard; });
   entries_.push_back({shard, index});
   while (entries_.size() > 1 && entries_.size() * index->entries.size() > kMaxCached) entries_.pop_front();

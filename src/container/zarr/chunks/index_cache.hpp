@@ -23,7 +23,7 @@ class IndexCache {
   /// cached: set to true if the index was in the cache, so that the shard may have changed since.
   /// errors  Those of read_index().
   std::shared_ptr<const ShardIndex> find(std::int64_t shard, const std::string& object, bool& cached);
-  /// Returns the index of a shard that is in the cache; else nullptr.
+  /// Returns the index of a shard if it is in the cache; nullptr otherwise.
   std::shared_ptr<const ShardIndex> find_cached(std::int64_t shard);
   void drop(std::int64_t shard);
   void clear() noexcept;

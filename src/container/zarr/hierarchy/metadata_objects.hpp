@@ -13,16 +13,16 @@
 
 namespace plait::container::zarr {
 
-/// The objects of a hierarchy, for reading. What read_ahead() or adopt_consolidated() have found is in memory;
-/// everything else comes from the store.
+/// The objects of a hierarchy, for reading. Objects that read_ahead() or adopt_consolidated() have found are in memory;
+/// all others are read from the store.
 /// threads  One at a time.
 class MetadataObjects : public store::ObjectStore {
  public:
   explicit MetadataObjects(std::shared_ptr<store::ObjectStore> objects);
 
-  /// Reads the metadata of members of a group in one or two batches. The error of one that cannot be read appears where
-  /// it is read.
-  /// prefix: that of the group. second: the group has metadata of version 2, and so probably have its members.
+  /// Reads the metadata of members of a group in one or two batches. If one of them cannot be read, the error appears
+  /// when it is read later.
+  /// prefix: that of the group. second: the group has metadata of version 2, as its members probably have too.
   void read_ahead(const std::string& prefix, std::span<const std::string> members, bool second);
   /// Adopts the consolidated metadata of a group, which have the metadata of everything below it. Nothing changes if
   /// there are none, or if they cannot be read.
@@ -51,7 +51,7 @@ class MetadataObjects : public store::ObjectStore {
   void read_batch(std::vector<std::string> objects);
 
   std::shared_ptr<store::ObjectStore> objects_;
-  std::map<std::string, std::optional<std::string>> texts_;  ///< by object; without a text it does not exist
+  std::map<std::string, std::optional<std::string>> texts_;  ///< by object; no text: the object does not exist
   std::optional<std::string> consolidated_;                  ///< prefix of the group with consolidated metadata
 };
 

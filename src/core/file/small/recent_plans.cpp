@@ -50,12 +50,12 @@ class RecentPlans {
  public:
   RecentPlans() { plans_.reserve(kMaxRecent); }
 
-  std::shared_ptr<const plan::AccessPlan> find(const PlanArguments& wanted) {
+  std::shared_ptr<const plan::AccessPlan> find(const PlanArguments& arguments) {
     const std::scoped_lock lock(mutex_);
     const auto found = std::ranges::find_if(plans_, [&](const Recent& recent) {
-      return recent.task == wanted.task && recent.options == wanted.options &&
-             is_same_section(recent.plan->section(), wanted.section) &&
-             recent.plan->layout().spelled_like(wanted.layout);
+      return recent.task == arguments.task && recent.options == arguments.options &&
+             is_same_section(recent.plan->section(), arguments.section) &&
+             recent.plan->layout().spelled_like(arguments.layout);
     });
     return found == plans_.end() ? nullptr : found->plan;
   }

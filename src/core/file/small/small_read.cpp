@@ -3,10 +3,11 @@
 // Problem: a plan, its strategies and its windows cost about 15 us, which is more than ten times as long as a read of a
 // row of a cached file. Programs that index a file in a loop make many such reads.
 //
-// Idea: in each part of the region (each chunk of an array in chunks, else all of it) join the fastest loops as long as
-// the gaps between their runs are short. The joined loops are a stretch of the file, which one segment of the request
-// covers. A stretch without gaps is read straight into the result. Other stretches are read into scratch memory, from
-// which the elements are copied. All segments are one request to the store, unless the scratch memory is full before.
+// Idea: in each part of the region (each chunk of an array in chunks, otherwise the whole region) join the fastest
+// loops as long as the gaps between their runs are short. The joined loops are a stretch of the file, which one segment
+// of the request covers. A stretch without gaps is read straight into the result. Other stretches are read into scratch
+// memory, from which the elements are copied. All segments are one request to the store, unless the scratch memory is
+// too small for all of them.
 //
 // Example: [10:30, 40:60:2] of 1000x1000 doubles. A row has 10 elements, 16 bytes apart: a stretch of 152 bytes with
 // gaps of 8 bytes. The rows are 8000 bytes apart, and a gap of 7848 bytes takes longer than another segment. So there
@@ -29,10 +30,10 @@ namespace plait::core {
 
 namespace {
 
-/// Maximum number of segments, and of chunks with elements of it.
+/// Maximum number of segments of a read, and of chunks that it touches.
 constexpr std::int64_t kMaxSegments = 1024;
 constexpr std::int64_t kMaxChunks = 64;
-/// Maximum bytes of scratch memory: the C library allocates these without a call of the system.
+/// Maximum bytes of scratch memory: the C library allocates so few bytes without a system call.
 constexpr std::int64_t kMaxScratch = 96 << 10;
 /// Maximum gap that a stretch covers: copying as many bytes takes as long as another request to a file, or as finding
 /// another run in a decompressed chunk.
@@ -46,9 +47,9 @@ struct Loop {
   std::int64_t result_stride = 0;
 };
 
-/// The elements of a box: loops from the fastest one in the file on, all of more than one iteration.
+/// The elements of a box: loops of two or more iterations, the fastest one in the file first.
 struct Box {
-  std::int64_t offset = 0;      // in the store
+  std::int64_t offset = 0;      // offset of the first element in the store
   std::byte* result = nullptr;  // address of the first element
   std::vector<Loop> loops;
 };
@@ -61,7 +62,7 @@ class BoxReader {
 
   /// Adds the stretches of a box to the request.  Returns false if these are too many.
   bool add(const Box& box);
-  /// Completes the request.
+  /// Reads the stretches that were added.
   void finish();
 
  private:
@@ -75,15 +76,15 @@ class BoxReader {
   store::Store& store_;
   std::int64_t element_bytes_;
   std::int64_t max_gap_;
-  std::int64_t number_ = 0;         // of all segments
-  std::int64_t scratch_bytes_ = 0;  // of the request
+  std::int64_t number_ = 0;         // number of segments so far
+  std::int64_t scratch_bytes_ = 0;  // scratch memory for the current request
   std::vector<store::ReadSegment> segments_;
   std::vector<Stretch> stretches_;
-  std::vector<std::vector<copy::Loop>> loops_;  // of the stretches of each box
+  std::vector<std::vector<copy::Loop>> loops_;  // copy loops of the stretches of each box
 };
 
 bool BoxReader::add(const Box& box) {
-  std::int64_t bytes = element_bytes_;  // of a stretch
+  std::int64_t bytes = element_bytes_;  // length of a stretch
   bool is_dense = true;
   std::size_t joined = 0;
   std::vector<copy::Loop> inner;
@@ -140,7 +141,7 @@ void BoxReader::finish() {
   stretches_.clear();
 }
 
-/// Returns the bytes between neighbours in the result, which is dense in the order of the file.
+/// Returns the strides of the result in bytes. The result is dense, in the order of the file.
 Extents result_strides(const plan::Section& section, std::int64_t element_bytes) {
   Extents strides(section.shape.size());
   std::int64_t stride = element_bytes;

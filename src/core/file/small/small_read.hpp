@@ -9,7 +9,7 @@
 
 namespace plait::core {
 
-/// Maximum bytes of a read without a plan.  More bytes take so long that the cost of a plan does not count.
+/// Maximum bytes of a read without a plan.  A longer read takes so long that the cost of a plan is negligible.
 inline constexpr std::int64_t kMaxSmallRead = std::int64_t{1} << 20;
 
 /// Reads a region into `data`, as a dense array in the order of the file, if the region is small and this process has
