@@ -85,15 +85,15 @@ double StrategyChoice::worth_trying(std::size_t way, double best) const {
 std::size_t StrategyChoice::next() const {
   if (accesses_ < kFirst) return 0;
   const std::size_t best = fastest();
-  std::size_t chosen = best;
+  std::size_t next_way = best;
   double best_worth = 0;
   for (std::size_t way = 0; way < ways_.size(); ++way) {
     const double worth = way == best ? 0 : worth_trying(way, seconds(best));
     if (worth <= best_worth) continue;
-    chosen = way;
+    next_way = way;
     best_worth = worth;
   }
-  return chosen;
+  return next_way;
 }
 
 void StrategyChoice::learn(double seconds) {

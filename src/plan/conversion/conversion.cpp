@@ -34,18 +34,18 @@ std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
 Message make_message(const std::vector<const plan::Partner*>& partners, const Layout& mine, const Layout& other) {
   Message message;
   const std::size_t dimensions = partners.size();
-  std::vector<std::size_t> chosen(dimensions, 0);
+  std::vector<std::size_t> entry(dimensions, 0);
   std::vector<const plan::Overlap*> overlaps(dimensions);
   while (true) {
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < dimensions; ++d) {
-      overlaps[d] = &partners[d]->overlaps[chosen[d]];
+      overlaps[d] = &partners[d]->overlaps[entry[d]];
       elements *= overlaps[d]->elements;
     }
     message.elements += elements;
     message.runs += plan::count_product_runs(overlaps, mine.order(), other.order());
     std::size_t d = dimensions;
-    while (d > 0 && ++chosen[d - 1] == partners[d - 1]->overlaps.size()) chosen[--d] = 0;
+    while (d > 0 && ++entry[d - 1] == partners[d - 1]->overlaps.size()) entry[--d] = 0;
     if (d == 0) return message;
   }
 }
@@ -59,12 +59,12 @@ std::vector<Message> messages(const Layout& mine, const Layout& other,
   for (const auto& found : by_dimension)
     if (found.empty()) return result;
   const std::size_t dimensions = by_dimension.size();
-  std::vector<std::size_t> chosen(dimensions, 0);
+  std::vector<std::size_t> entry(dimensions, 0);
   std::vector<const plan::Partner*> partners(dimensions);
   Extents coordinates(dimensions);
   while (true) {
     for (std::size_t d = 0; d < dimensions; ++d) {
-      partners[d] = &by_dimension[d][chosen[d]];
+      partners[d] = &by_dimension[d][entry[d]];
       coordinates[d] = partners[d]->coordinate;
     }
     const std::vector<std::int64_t> ranks = ranks_at(coordinates);
@@ -76,7 +76,7 @@ std::vector<Message> messages(const Layout& mine, const Layout& other,
       }
     }
     std::size_t d = dimensions;
-    while (d > 0 && ++chosen[d - 1] == by_dimension[d - 1].size()) chosen[--d] = 0;
+    while (d > 0 && ++entry[d - 1] == by_dimension[d - 1].size()) entry[--d] = 0;
     if (d == 0) break;
   }
   std::sort(result.begin(), result.end(), [](const Message& a, const Message& b) { return a.rank < b.rank; });

@@ -74,11 +74,11 @@ std::vector<Partner> pair_partners(const std::vector<Span>& own, const View& vie
   std::vector<Partner> found;
   for (const std::int64_t coordinate : candidates) {
     Partner partner{coordinate, {}};
-    for (const Span& theirs : spans(view.other, view.dimension, coordinate, fill_other))
+    for (const Span& other_span : spans(view.other, view.dimension, coordinate, fill_other))
       for (const Span& span : own) {
-        Pieces pieces = intersect(span.set, theirs.set);
+        Pieces pieces = intersect(span.set, other_span.set);
         if (pieces.empty()) continue;
-        shift(pieces, span.position, theirs.position);
+        shift(pieces, span.position, other_span.position);
         partner.overlaps.push_back(view.overlap_with(coordinate, pieces));
       }
     if (!partner.overlaps.empty()) found.push_back(std::move(partner));
