@@ -20,7 +20,8 @@ struct SharedEntry {
   std::atomic<bool> writable{true};
 };
 
-/// The arguments with which a file is made. A suffix replaces the handle's number in its name.
+/// The arguments of SF_Create. The name of the file ends with the slot, which is the handle plus 3000, or with the
+/// suffix if there is one.
 struct CreateArguments {
   const char* name = nullptr;
   double hard_limit = 0;

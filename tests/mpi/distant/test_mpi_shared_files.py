@@ -45,20 +45,20 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
         select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit
     ) as file:
         for phase in range(12):
-            # All ranks draw the same cuts. Rank r accesses the pieces i with i % size == r; some are not written.
+            # All ranks draw the same cuts. Rank r accesses the pieces i with i % apart.size == r; it does not write all of them.
             cuts = np.unique(random.integers(0, size + 1, 40))
             writes = random.integers(0, 3, len(cuts)) > 0
             before, before_end = model.copy(), end
             requests = []
             for i, (begin, stop) in enumerate(itertools.pairwise(cuts)):
-                is_local = i % apart.size == apart.rank
+                is_mine = i % apart.size == apart.rank
                 if writes[i]:
                     fresh = content([phase, i], stop - begin)
                     model[begin:stop] = fresh
                     end = max(end, int(stop))
-                    if is_local:
+                    if is_mine:
                         requests.append((file.iwrite(begin, fresh), None))
-                elif is_local and stop <= before_end:
+                elif is_mine and stop <= before_end:
                     requests.append((file.iread(begin, int(stop - begin)), before[begin:stop]))
             for request, expected in requests:
                 actual = request.wait()

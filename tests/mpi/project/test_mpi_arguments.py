@@ -242,20 +242,20 @@ def test_accesses_of_distant_and_shared_files(comm, disk):
 
     with plait.distant.open(disk / f"d-{comm.rank}", "w", comm=comm, temporary=True) as file:
         file.write(0, array, comm.rank)
-        refused(file.read, good, bad, 0)
-        refused(file.write, good, {**bad, "offset": NUMBERS[4:]}, 1)
-        refused(lambda *args: file.iread(*args).wait(), good, bad, 2)
-        refused(lambda *args: file.iwrite(*args).wait(), good, {**bad, "offset": NUMBERS[4:]}, 3)
+        check_arguments(file.read, good, bad, 0)
+        check_arguments(file.write, good, {**bad, "offset": NUMBERS[4:]}, 1)
+        check_arguments(lambda *args: file.iread(*args).wait(), good, bad, 2)
+        check_arguments(lambda *args: file.iwrite(*args).wait(), good, {**bad, "offset": NUMBERS[4:]}, 3)
         for call in (file.size, file.sync, file.direct):
-            refused(call, {"rank": comm.rank}, {"rank": NUMBERS}, 4)
-        refused(file.resize, {"size": 8, "rank": comm.rank}, {"size": NUMBERS, "rank": NUMBERS}, 5)
+            check_arguments(call, {"rank": comm.rank}, {"rank": NUMBERS}, 4)
+        check_arguments(file.resize, {"size": 8, "rank": comm.rank}, {"size": NUMBERS, "rank": NUMBERS}, 5)
     good, bad = {"offset": 0, "array": array}, {"offset": NUMBERS[4:], "array": bad["array"]}
     with plait.shared.open(disk / "t", "w", comm=comm) as file:
         for call in (file.read, file.write):
-            refused(call, good, bad, 6)
+            check_arguments(call, good, bad, 6)
         for call in (file.iread, file.iwrite):
-            refused(lambda *args, call=call: call(*args).wait(), good, bad, 7)
-        refused(file.home, {"component": 0}, {"component": NUMBERS}, 8)
+            check_arguments(lambda *args, call=call: call(*args).wait(), good, bad, 7)
+        check_arguments(file.home, {"component": 0}, {"component": NUMBERS}, 8)
 
 
 NAMES = ["", "\udc80\udcff", "a\0b", b"\xff", 7, None, [], object(), HostileArgument(), np.array([1, 2])]

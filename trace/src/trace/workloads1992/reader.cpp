@@ -72,10 +72,10 @@ class WorkloadReader final : public Reader {
   std::int64_t bytes_in_all() const override { return spec_.about.requests * copies_; }
 
  private:
-  struct NextBurst {
+  struct NextEvent {
     std::int64_t start;
     std::size_t program;
-    bool operator>(const NextBurst& other) const {
+    bool operator>(const NextEvent& other) const {
       return start != other.start ? start > other.start : program > other.program;
     }
   };
@@ -83,7 +83,7 @@ class WorkloadReader final : public Reader {
   const Spec& spec_;
   int copies_;
   std::vector<Program> programs_;
-  std::priority_queue<NextBurst, std::vector<NextBurst>, std::greater<>> queue_;
+  std::priority_queue<NextEvent, std::vector<NextEvent>, std::greater<>> queue_;
   std::int64_t made_ = 0;
   Description description_;
 };

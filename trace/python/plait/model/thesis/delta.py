@@ -148,10 +148,10 @@ def _terms(of_mode: Machine, requests: Requests) -> tuple[float, int]:
 
 
 def _errors(table: int, mode: int, group: list[Prediction]) -> Errors:
-    sizes = [abs(prediction.error) for prediction in group if prediction.error is not None]
-    factors = [math.log(prediction.factor) for prediction in group if prediction.factor is not None]
-    mean = math.exp(sum(factors) / len(factors))
-    return Errors(table, mode, len(group), float(np.median(sizes)), max(sizes), mean)
+    absolute = [abs(prediction.error) for prediction in group if prediction.error is not None]
+    logs = [math.log(prediction.factor) for prediction in group if prediction.factor is not None]
+    mean = math.exp(sum(logs) / len(logs))
+    return Errors(table, mode, len(group), float(np.median(absolute)), max(absolute), mean)
 
 
 def _min_squares(terms: npt.NDArray[np.float64]) -> tuple[float, ...]:
