@@ -86,7 +86,8 @@ struct plait_mpiio_functions {
   int (*access)(const struct plait_mpiio_access*, int* code);
   /** Ends the split collective read or write that Plait has carried out; returns 0 if there is none. */
   int (*ended)(MPI_File, int writes, MPI_Status* status);
-  /** The number of views that Plait holds. While it is 0, the functions below need not be called. */
+  /** The number of views that Plait holds, or whose second handle may have pending requests. While it is 0, the
+      functions below need not be called. */
   const int* held;
   /** Stores the handle with which the MPI carries out a call. Unless it returns an error or stores NULL as `call`,
       `routed` follows, which returns the result of the call. */

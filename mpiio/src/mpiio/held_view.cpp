@@ -10,7 +10,7 @@ namespace plait::mpiio {
 
 namespace {
 
-/// The number of objects, which calls on other files compare with 0.
+/// The number of objects, also of those that have been passed to the MPI. Calls on any file compare it with 0.
 int held_views = 0;
 
 /// Returns the type itself if the MPI defines it, as such a type must not be freed.

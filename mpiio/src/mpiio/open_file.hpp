@@ -135,7 +135,7 @@ class OpenFile {
   std::optional<TiledArray> array_;
   std::mutex passing_;  ///< of one thread at a time; other threads may use the view meanwhile
   ViewHolder held_;
-  std::shared_ptr<HeldView> retired_;      ///< has been passed to the MPI, but requests may be pending on its handle
+  std::shared_ptr<HeldView> retired_;      ///< Plait no longer uses it, but requests may be pending on its handle
   std::optional<Views> previous_;          ///< the views before the one that the MPI has set last, on some rank or none
   bool has_set_view_ = false;              ///< the MPI has set the last view on this rank
   std::atomic<bool> needs_views_ = false;  ///< calls of this rank depend on views that the MPI has

@@ -87,7 +87,8 @@ void OpenFile::agree_on_views() {
   const std::optional<int> largest = find_largest(agreement_, has_set_view_ ? 1 : 0);
   Views views = *std::exchange(previous_, std::nullopt);
   if (largest != 0) {
-    held_.exchange(nullptr);
+    // Requests of a rank whose MPI_File_set_view has failed may be pending on the handle of the view before.
+    retired_ = held_.exchange(nullptr);
     return;
   }
   common_view_ = views.common;

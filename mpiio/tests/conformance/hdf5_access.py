@@ -10,9 +10,13 @@ import sys
 import time
 from pathlib import Path
 
-import h5py
-import numpy as np
-from mpi4py import MPI
+import mpi4py
+
+mpi4py.rc.thread_level = "serialized"  # duplicates of MPI_COMM_WORLD share a communicator of Plait
+
+import h5py  # noqa: E402
+import numpy as np  # noqa: E402
+from mpi4py import MPI  # noqa: E402
 
 COMM = MPI.COMM_WORLD
 FOLDER = Path(sys.argv[1])

@@ -2,8 +2,8 @@
 !
 ! usage: views FOLDER ROWS COLUMNS
 !
-! Element i of a rank's part, in the order of the file, is 1000000 rank + i. Rank 0 reads each file by itself and
-! compares it. The error handler of a file must be called on each rank. Rank 0 prints the seconds of each kind of view.
+! Element i of a rank's part, in the order of the file, is 1000000 rank + i + 0.25 n in write n of three. Rank 0 reads
+! each file by itself and compares it with the third. The error handler of a file must be called on each rank. Rank 0 prints the seconds of each kind of view.
 #if defined USE_MPI_F08
 #define MODULE_OF_MPI use mpi_f08
 #define HANDLE(name) type(name)
@@ -134,7 +134,7 @@ contains
     call MPI_Type_size(datatype, bytes, code)
     count = bytes / 8
     allocate (written(count), found(count))
-    written = [(1d6 * rank + i, i=0, count - 1)]
+    written = [(1d6 * rank + i + 0.25d0, i=0, count - 1)]
     start = displacement
     if (kind == 3) start = start + 8 * rank
     call MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE + MPI_MODE_RDWR, MPI_INFO_NULL, file, code)
@@ -151,6 +151,7 @@ contains
     call check('MPI_File_read_at_all')
     if (any(found /= written)) call fail('elements of MPI_File_read_at_all')
 
+    written = written + 0.25d0
     call MPI_File_write_at_all_begin(file, zero, written, count, MPI_DOUBLE_PRECISION, code)
     call check('MPI_File_write_at_all_begin')
     call MPI_File_write_at_all_end(file, written, state, code)
@@ -162,6 +163,7 @@ contains
     call MPI_File_read_all_end(file, found, state, code)
     if (any(found /= written)) call fail('elements of MPI_File_read_all_begin')
 
+    written = written + 0.25d0
     call MPI_File_iwrite_at(file, zero, written, count, MPI_DOUBLE_PRECISION, request, code)
     call MPI_Wait(request, state, code)
     call check('MPI_File_iwrite_at')
@@ -194,7 +196,7 @@ contains
     do j = 0, columns - 1
       do i = 0, rows - 1
         one = owner(kind, i, j)
-        if (found(i, j) /= 1d6 * one + next(one)) call fail('the content of '//path)
+        if (found(i, j) /= 1d6 * one + next(one) + 0.75d0) call fail('the content of '//path)
         next(one) = next(one) + 1
       end do
     end do

@@ -1,14 +1,20 @@
 """Files that outlive the communicators on which they were opened, many communicators, and files of two threads.
 
-usage: communicators.py FOLDER
+usage: communicators.py FOLDER [THREADS]
+
+THREADS is the level of threads, "multiple" if it is missing.
 """
 
 import sys
 import threading
 from pathlib import Path
 
-import numpy as np
-from mpi4py import MPI
+import mpi4py
+
+mpi4py.rc.thread_level = sys.argv[2] if len(sys.argv) > 2 else "multiple"
+
+import numpy as np  # noqa: E402
+from mpi4py import MPI  # noqa: E402
 
 COMM = MPI.COMM_WORLD
 N = 4 * COMM.size

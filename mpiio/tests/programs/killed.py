@@ -2,7 +2,7 @@
 
 usage: killed.py FOLDER
 
-Each rank writes its process id to FOLDER/pid.RANK.
+Each rank writes its process id to FOLDER/pid.RANK, and ends by an alarm after 50 seconds if nothing else has ended it.
 """
 
 import os
@@ -17,6 +17,7 @@ from mpi4py import MPI
 COMM = MPI.COMM_WORLD
 N = 60
 FOLDER = Path(sys.argv[1])
+signal.alarm(50)
 (FOLDER / f"pid.{COMM.rank}").write_text(str(os.getpid()))
 COLUMNS = MPI.DOUBLE.Create_darray(
     COMM.size, COMM.rank, [N, N], [MPI.DISTRIBUTE_NONE, MPI.DISTRIBUTE_CYCLIC], [-1, 1], [1, COMM.size], MPI.ORDER_C

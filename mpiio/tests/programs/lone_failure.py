@@ -28,12 +28,12 @@ if COMM.rank != 0:
     COMM.barrier()
 code = MPI.SUCCESS
 try:
-    file.Set_view(-8, MPI.DOUBLE, COLUMNS)
+    file.Set_view(8, MPI.DATATYPE_NULL, COLUMNS)
 except MPI.Exception as error:
     code = error.Get_error_class()
 displacement, _, filetype, _ = file.Get_view()
 found = np.zeros(2)
 file.Read_at(1, found)
-log = f"{code == MPI.ERR_ARG} {displacement} {filetype.size == COLUMNS.size} {found.tolist()}"
+log = f"{code == MPI.ERR_TYPE} {displacement} {filetype.size == COLUMNS.size} {found.tolist()}"
 Path(sys.argv[1] + ".log").write_text(log)
 COMM.Abort(3)

@@ -1,13 +1,19 @@
 """Opens more files on a communicator than there are tags, while the first one is open.
 
-usage: many_opens.py FOLDER
+usage: many_opens.py FOLDER [THREADS]
+
+THREADS is the level of threads, "multiple" if it is missing.
 """
 
 import sys
 from pathlib import Path
 
-import numpy as np
-from mpi4py import MPI
+import mpi4py
+
+mpi4py.rc.thread_level = sys.argv[2] if len(sys.argv) > 2 else "multiple"
+
+import numpy as np  # noqa: E402
+from mpi4py import MPI  # noqa: E402
 
 COMM = MPI.COMM_WORLD.Dup()
 FOLDER = Path(sys.argv[1])
