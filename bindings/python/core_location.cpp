@@ -24,6 +24,7 @@
 #include "driver/pipe/pipe_driver.hpp"
 #include "gil_release.hpp"
 #include "store/objects/object_store.hpp"
+#include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 #include "store/objects/web/web_url.hpp"
 #include "string.hpp"
@@ -102,6 +103,14 @@ void put(ObjectStore& objects, const std::string& object, const nb::bytes& conte
   objects.put(object, bytes);
 }
 
+/// Returns the URL of an object or of a folder, without the name of an array in it, and without slashes at its end.
+std::string object_url(const std::string& name) {
+  const std::string canonical = store::canonical_name(name);
+  std::string url(container::array_name(canonical).file);
+  while (store::is_url(url) && url.ends_with('/') && !url.ends_with("://")) url.pop_back();
+  return url;
+}
+
 std::vector<std::string> names(ObjectStore& objects) {
   std::vector<std::string> result;
   objects.list({}, store::ListDepth::kAll, [&](const store::ListedObject& object) { result.push_back(object.name); });
@@ -118,7 +127,7 @@ void bind_objects(nb::module_& module) {
   module.def(
       "unfinished_uploads",
       [](const std::string& given) {
-        const std::string url = store::canonical_name(given);
+        const std::string url = object_url(given);
         std::vector<std::tuple<std::string, std::string, std::string>> uploads;
         if (const auto list = store::object_store_kind(url).unfinished; list != nullptr)
           for (store::UnfinishedUpload& one : list(url))
@@ -127,12 +136,27 @@ void bind_objects(nb::module_& module) {
       },
       "url"_a, nb::call_guard<GilRelease>());
   module.def(
-      "lists_uploads", [](const std::string& url) { return store::object_store_kind(url).unfinished != nullptr; },
+      "lists_uploads",
+      [](const std::string& given) {
+        const std::string url = object_url(given);
+        return store::is_url(url) && store::object_store_kind(url).unfinished != nullptr;
+      },
       "url"_a);
+  module.def(
+      "object_key", [](const std::string& url) { return store::web::parse_web_url(object_url(url)).key; }, "url"_a);
+  module.def(
+      "upload_change",
+      [](const std::string& given, const std::string& key, const std::string& id) {
+        const std::string url = object_url(given);
+        const auto change = store::object_store_kind(url).last_change;
+        return change == nullptr ? std::string() : change(url, key, id);
+      },
+      "url"_a, "key"_a, "id"_a, nb::call_guard<GilRelease>());
+  module.def("with_option", &store::web::with_option, "name"_a, "key"_a, "value"_a);
   module.def(
       "abort_upload",
       [](const std::string& given, const std::string& key, const std::string& id) {
-        const std::string url = store::canonical_name(given);
+        const std::string url = object_url(given);
         if (const auto abort = store::object_store_kind(url).abort; abort != nullptr) abort(url, key, id);
       },
       "url"_a, "key"_a, "id"_a, nb::call_guard<GilRelease>());
@@ -178,6 +202,7 @@ void bind_location(nb::module_& module) {
       .def_ro("file", &ResolvedName::file)
       .def_ro("path", &ResolvedName::path)
       .def_ro("id", &ResolvedName::id)
+      .def_ro("location", &ResolvedName::location)
       .def_ro("components", &ResolvedName::components)
       .def_ro("unit", &ResolvedName::unit)
       .def_ro("only_in", &ResolvedName::only_in)

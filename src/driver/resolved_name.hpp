@@ -25,6 +25,7 @@ struct ResolvedName {
   /// there is none.
   std::string path;
   std::string id;                         ///< identification of a store without a path, common to all its names
+  std::string location{};                 ///< URL in an object store, with its options; else empty
   std::vector<ComponentFile> components;  ///< component files in their order; empty if the bytes are in the file itself
   std::int64_t unit = 0;                  ///< bytes of a stripe; 0 if not stated
   std::string only_in;                ///< description of the only process that sees the store; empty if others see it

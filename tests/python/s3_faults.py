@@ -12,6 +12,7 @@ FAULTS: dict[str, Any] = {
     "truncate": 0,  # number of bodies that end early
     "stall": 0,  # number of bodies that stop
     "lose_answers": 0,  # number of puts that take effect, but whose connection is closed
+    "foreign_completion": "",  # an upload is completed just before: with the `same` parts, or `other` bytes in the last
     "error_in_200": 0,  # number of puts that get status 200 and an error
     "ignore_ranges": False,
     "wrong_range": False,
@@ -23,6 +24,13 @@ FAULTS: dict[str, Any] = {
     "skew": 0,  # seconds by which the clock is ahead
     "region": REGION,  # region in which signatures are valid
     "page": 1000,  # keys in one page of a list
+    "marker": "right",  # of the next page of uploads and parts: `empty`, or `same` as that of the page before
+    "reject_lists": 0,  # status of lists of uploads and of their parts
+    "exact_prefix": False,  # the prefix of a list of uploads is the key of an object, as for MinIO
+    "opaque_tags": False,  # ETags of parts are no MD5s
+    "begun": "",  # time of all uploads in lists
+    "old_parts": False,  # parts have this time as well
+    "fail_aborts": 0,  # number of aborts that get 403
     "plain_keys": False,  # lists without encoding-type
     "delay": 0.0,  # seconds before each answer
     "change_after": 0,  # the object changes after that many reads

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 from s3_faults import FAULTS
-from s3_upload_lists import joined_parts, listed_uploads
+from s3_upload_lists import joined_parts, listed_uploads, with_another_end
 
 ACCESS, SECRET = "test-key", "test-secret/with+signs"
 
@@ -101,17 +101,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD" or status in (204, 304):
             return
-        if status in (200, 206) and len(body) > 1 and self.command == "GET":
-            if STORE.take("truncate"):
-                self.wfile.write(body[: len(body) // 2])
-                self.close_connection = True
-                return
-            if STORE.take("stall"):
-                self.wfile.write(body[: len(body) // 2])
-                self.wfile.flush()
-                time.sleep(5)
-                self.close_connection = True
-                return
+        is_read = status in (200, 206) and len(body) > 1 and self.command == "GET"
+        if is_read and ((stalls := STORE.take("stall")) or STORE.take("truncate")):
+            self.wfile.write(body[: len(body) // 2])
+            self.wfile.flush()
+            time.sleep(5 * stalls)
+            self.close_connection = True
+            return
         self.wfile.write(body)
 
     def _error(self, status: int, code: str, headers: dict[str, str] | None = None, extra: str = "") -> None:
@@ -195,16 +191,17 @@ class Handler(BaseHTTPRequestHandler):
             stated = {"x-amz-bucket-region": STORE.faults["region"]} if "Region" in extra else None
             return self._error(status, code, stated, extra)
         key = urllib.parse.unquote(path)
+        parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         if self.command in ("GET", "HEAD"):
-            parameters = dict(urllib.parse.parse_qsl(query))
             with STORE.lock:
                 uploads = {name: (one[0], dict(one[2]), one[3]) for name, one in STORE.uploads.items()}
-            if (listed := listed_uploads(key, query, uploads, STORE.faults["page"])) is not None:
+            if (listed := listed_uploads(key, query, uploads, STORE.faults)) is not None:
+                if STORE.faults["reject_lists"]:
+                    return self._error(STORE.faults["reject_lists"], "Rejected")
                 return self._answer(200, listed.encode()) if listed else self._error(404, "NoSuchUpload")
             return self._list(key, parameters) if "list-type" in parameters else self._get(key)
         if self.command == "PUT" and self._conditions() != (False, None) and STORE.take("conflict"):
             return self._error(409, "ConditionalRequestConflict")
-        parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         if self.command == "POST" or "uploadId" in parameters:
             return self._upload(key, body, parameters)
         return self._put(key, body) if self.command == "PUT" else self._delete(key)
@@ -228,19 +225,19 @@ class Handler(BaseHTTPRequestHandler):
                 STORE.uploads[name] = (key, self._metadata(), {}, begun)
             return self._answer(200, f"<R><UploadId>{name}</UploadId></R>".encode())
         name = parameters["uploadId"]
+        if self.command == "DELETE" and STORE.take("fail_aborts"):
+            return self._error(403, "AccessDenied")
         with STORE.lock:
             found = STORE.uploads.get(name)
+            status, code = 200, ""
             if found is None or found[0] != key:
                 status, code = 404, "NoSuchUpload"
             elif self.command == "DELETE":
                 del STORE.uploads[name]
-                status, code = 204, ""
-            elif self.command == "POST":
-                status, code = 200, ""
-            else:
-                tag = hashlib.md5(body).hexdigest()
+                status = 204
+            elif self.command == "PUT":
+                tag = hashlib.md5(body + b"?" * STORE.faults["opaque_tags"]).hexdigest()
                 found[2][int(parameters["partNumber"])] = (body, tag)
-                status, code = 200, ""
         if code:
             return self._error(status, code)
         if self.command == "POST":
@@ -250,6 +247,8 @@ class Handler(BaseHTTPRequestHandler):
     def _complete(self, key: str, body: bytes, name: str) -> None:
         """Complete an upload, as a put of all its parts."""
         _, metadata, parts, _ = STORE.uploads[name]
+        if STORE.faults["foreign_completion"] == "other":
+            body = with_another_end(body, parts)
         code, content, tag = joined_parts(body, parts)
         if code:
             return self._error(400, code)
@@ -311,9 +310,7 @@ class Handler(BaseHTTPRequestHandler):
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{len(content)}"
         return self._answer(206, content[begin:end], headers)
 
-    def _put(
-        self, key: str, body: bytes, metadata: dict[str, str] | None = None, upload: str = "", tag: str = ""
-    ) -> None:
+    def _put(self, key: str, body: bytes, meta: dict[str, str] | None = None, upload: str = "", tag: str = "") -> None:
         with STORE.lock:
             old = STORE.objects.get(key)
             create, match = self._conditions()
@@ -329,7 +326,7 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 status, code = 200, ""
                 STORE.version += 1
-                meta = self._metadata() if metadata is None else metadata
+                meta = self._metadata() if meta is None else meta
                 STORE.objects[key] = (body, tag or f"v{STORE.version}", meta, time.time())
                 STORE.uploads.pop(upload, None)
         if code:
@@ -337,6 +334,8 @@ class Handler(BaseHTTPRequestHandler):
         if STORE.take("lose_answers"):
             self.close_connection = True
             return None
+        if upload and STORE.faults["foreign_completion"]:
+            return self._error(404, "NoSuchUpload")
         return self._answer(200, headers=self._etag(*STORE.objects[key][:2]))
 
     def _delete(self, key: str) -> None:

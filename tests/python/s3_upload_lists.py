@@ -5,37 +5,48 @@ from __future__ import annotations
 import hashlib
 import re
 import urllib.parse
+from typing import Any
 from xml.sax.saxutils import escape
 
-Uploads = dict[str, tuple[str, dict[int, tuple[bytes, str]], str]]
+Upload = tuple[str, dict[int, tuple[bytes, str]], str]
+Uploads = dict[str, Upload]
 """The key of each upload by its name, its parts and their MD5s by their numbers, and the time when it was begun."""
 
 
-def listed_uploads(key: str, query: str, uploads: Uploads, page: int) -> str | None:
+def listed_uploads(key: str, query: str, uploads: Uploads, faults: dict[str, Any]) -> str | None:
     """Return a page of a list, an empty text if there is no such upload, or None if the query is for something else."""
     parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
     if "uploadId" in parameters:
         found = uploads.get(parameters["uploadId"])
-        return _parts(found[1], parameters, page) if found is not None and found[0] == key else ""
-    return _uploads(key.rstrip("/") + "/", parameters, uploads, page) if "uploads" in parameters else None
+        return _parts(found, parameters, faults) if found is not None and found[0] == key else ""
+    return _uploads(key.rstrip("/") + "/", parameters, uploads, faults) if "uploads" in parameters else None
 
 
-def _parts(parts: dict[int, tuple[bytes, str]], parameters: dict[str, str], page: int) -> str:
+def _parts(
+    upload: tuple[str, dict[int, tuple[bytes, str]], str], parameters: dict[str, str], faults: dict[str, Any]
+) -> str:
+    _, parts, begun = upload
+    changed = faults["begun"] if faults["old_parts"] else begun
     numbers = sorted(number for number in parts if number > int(parameters.get("part-number-marker", 0)))
     entries = [
         f"<Part><PartNumber>{number}</PartNumber><ETag>&quot;{parts[number][1]}&quot;</ETag>"
-        f"<Size>{len(parts[number][0])}</Size></Part>"
+        f"<Size>{len(parts[number][0])}</Size><LastModified>{changed}</LastModified></Part>"
         for number in numbers
     ]
     markers = [f"<NextPartNumberMarker>{number}</NextPartNumberMarker>" for number in numbers]
-    return _page("ListPartsResult", entries, markers, page)
+    return _page("ListPartsResult", entries, markers, faults)
 
 
-def _uploads(bucket: str, parameters: dict[str, str], uploads: Uploads, page: int) -> str:
+def _uploads(bucket: str, parameters: dict[str, str], uploads: Uploads, faults: dict[str, Any]) -> str:
     after = (parameters.get("key-marker", ""), parameters.get("upload-id-marker", ""))
     names = sorted((one[0].removeprefix(bucket), name) for name, one in uploads.items() if one[0].startswith(bucket))
-    names = [one for one in names if one[0].startswith(parameters.get("prefix", "")) and one > after]
-    quoted = [(urllib.parse.quote(name), escape(upload), uploads[upload][2]) for name, upload in names]
+    prefix = parameters.get("prefix", "")
+    names = [one for one in names if one[0].startswith(prefix) and one > after]
+    if faults["exact_prefix"] and prefix:
+        names = [one for one in names if one[0] == prefix]
+    quoted = [
+        (urllib.parse.quote(name), escape(upload), faults["begun"] or uploads[upload][2]) for name, upload in names
+    ]
     entries = [
         f"<Upload><Key>{name}</Key><UploadId>{upload}</UploadId><Initiated>{begun}</Initiated></Upload>"
         for name, upload, begun in quoted
@@ -44,13 +55,17 @@ def _uploads(bucket: str, parameters: dict[str, str], uploads: Uploads, page: in
         f"<NextKeyMarker>{name}</NextKeyMarker><NextUploadIdMarker>{upload}</NextUploadIdMarker>"
         for name, upload, _ in quoted
     ]
-    return _page("ListMultipartUploadsResult", entries, markers, page, "<EncodingType>url</EncodingType>")
+    return _page("ListMultipartUploadsResult", entries, markers, faults, "<EncodingType>url</EncodingType>")
 
 
-def _page(name: str, entries: list[str], markers: list[str], page: int, head: str = "") -> str:
-    truncated = len(entries) > page
+def _page(name: str, entries: list[str], markers: list[str], faults: dict[str, Any], head: str = "") -> str:
+    page = faults["page"]
+    marker = markers[page - 1] if len(entries) > page else ""
+    if entries and faults["marker"] != "right":
+        marker = "" if faults["marker"] == "empty" else re.sub(">[^<]+<", ">1<", markers[0])
+    truncated = bool(marker) or (bool(entries) and faults["marker"] == "empty")
     parts = [f"<{name}>{head}<IsTruncated>{str(truncated).lower()}</IsTruncated>", *entries[:page]]
-    return "".join([*parts, markers[page - 1] if truncated else "", f"</{name}>"])
+    return "".join([*parts, marker, f"</{name}>"])
 
 
 def joined_parts(body: bytes, parts: dict[int, tuple[bytes, str]]) -> tuple[str, bytes, str]:
@@ -63,3 +78,12 @@ def joined_parts(body: bytes, parts: dict[int, tuple[bytes, str]]) -> tuple[str,
         return "EntityTooSmall", b"", ""
     joined = hashlib.md5(b"".join(bytes.fromhex(parts[number][1]) for number in numbers)).hexdigest()
     return "", b"".join(parts[number][0] for number in numbers), f"{joined}-{len(numbers)}"
+
+
+def with_another_end(body: bytes, parts: dict[int, tuple[bytes, str]]) -> bytes:
+    """Replace the bytes of the last part, and return the body of a completion that names them."""
+    last = max(parts)
+    content, old = parts[last]
+    content = bytes(255 - byte for byte in content)
+    parts[last] = (content, hashlib.md5(content).hexdigest())
+    return body.replace(old.encode(), parts[last][1].encode())

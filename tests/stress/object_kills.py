@@ -225,6 +225,8 @@ def main() -> None:
             kills.round(CASES[number % len(CASES)])
             number += 1
         kills.clean()
+        resuming = sum(count for text, count in kills.kills.items() if text.endswith("resumed"))
+        assert kills.resumed > 0 or resuming < 20, f"none of {resuming} kills has left an upload that was resumed"
         for text, count in sorted(kills.kills.items()):
             print(f"{count:4} kills of {text}")
         print("after a kill the target was", ", ".join(f"{text} {count} times" for text, count in kills.seen.items()))

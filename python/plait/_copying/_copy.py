@@ -182,7 +182,8 @@ def copy(
               again; NaN equals NaN. A difference is a plait.StoreError that states its position, and there is no target
     resume    continue an earlier, interrupted copy with the same source and arguments; if this copy is interrupted,
               leave the completed work next to the target, under temporary names. Copies into targets that cannot be
-              continued, such as HDF5 files, start over
+              continued, such as HDF5 files, start over. A target that is one object in ``s3://`` or ``gs://``, of any
+              format, is written again, but only the parts that the server does not have are sent
     durable   False to return without waiting for the disk, as in :func:`plait.open`; not with ``resume``
     concat    the dimension along which the sources are joined: its number or its name. Sources that name whole files,
               as in ``"run-*.nc"``, are joined as by :func:`plait.open_many`: all arrays that have the dimension; the

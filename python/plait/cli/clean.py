@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ Examples:
   plait clean s3://bucket/runs --dry-run
   plait clean s3://bucket/runs
   plait clean s3://bucket/runs/copy.nc --older 0
+  plait clean s3://bucket --all --older 7d
 """
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -46,42 +48,87 @@ class _Upload(NamedTuple):
     key: str
     id: str
     begun: str
+    changed: str = ""
+    """When the newest part was stored; empty if that is not known."""
 
     @property
     def age(self) -> timedelta:
-        """The time since it was begun, by the clock of this host."""
-        begun = datetime.strptime(re.sub(r"\.\d+", "", self.begun), "%Y-%m-%dT%H:%M:%SZ")
-        return datetime.now(timezone.utc) - begun.replace(tzinfo=timezone.utc)
+        """The time since it was begun or changed, by the clock of this host.
+
+        errors  ValueError: the server has stated no time in the form of ISO 8601
+        """
+        stated = re.sub(r"\.\d+", "", self.changed or self.begun)
+        try:
+            time = datetime.strptime(stated, "%Y-%m-%dT%H:%M:%SZ")
+        except ValueError:
+            raise ValueError(
+                f"the server states the time {stated!r}; expected one such as 2026-11-30T08:15:00Z; choose --older 0"
+            ) from None
+        return datetime.now(timezone.utc) - time.replace(tzinfo=timezone.utc)
 
 
 @click.command("clean", epilog=_EXAMPLES)
 @click.argument("url")
 @click.option(
-    "--older", type=_Age(), default="1d", show_default=True, help="Only uploads begun at least so long ago; 0 for all."
+    "--older",
+    type=_Age(),
+    default="1d",
+    show_default=True,
+    help="Only uploads whose newest part is at least so old; 0 for all.",
 )
+@click.option("--all", "whole", is_flag=True, help="Permit a URL without a key: all uploads of the bucket.")
 @click.option("--dry-run", is_flag=True, help="Only list the uploads.")
 @click.option("--json", "as_json", is_flag=True, help="Print the uploads as JSON.")
-def clean_command(url: str, older: timedelta, dry_run: bool, as_json: bool) -> None:
+def clean_command(url: str, older: timedelta, whole: bool, dry_run: bool, as_json: bool) -> None:
     """Abort unfinished uploads of the object at URL, and of all objects below it.
 
     A program that is killed while it sends an object of more than 8 MiB leaves the parts that it has sent. No reader
     sees them, but they take space. The server does not say whether an upload still goes on: choose an age that is
-    longer than any upload takes. A program whose upload is aborted gets an error. Objects are never removed.
+    longer than the time between two parts. A program whose upload is aborted gets an error. Objects are never removed.
     """
     if not _core.lists_uploads(url):
-        raise UserError(f"{url}: its server does not list unfinished uploads; expected a URL of s3:// or gs://")
+        found = "its server does not list unfinished uploads" if "://" in url else "the name is no URL"
+        raise UserError(f"{url}: {found}; expected a URL of s3:// or gs://")
+    if not whole and not _core.object_key(url):
+        raise UserError(f"{url}: the URL has no key and stands for all uploads of the bucket; add --all, or a key")
     uploads = [_Upload(*found) for found in _core.unfinished_uploads(url)]
-    old = [upload for upload in uploads if not older or upload.age >= older]
-    for upload in old if not dry_run else []:
-        _core.abort_upload(url, upload.key, upload.id)
+    old: list[_Upload] = []
+    young: list[_Upload] = []
+    errors: list[str] = []
+    for upload in uploads:
+        try:
+            dated = _dated(url, upload, older)
+            if not older or dated.age >= older:
+                if not dry_run:
+                    _core.abort_upload(url, upload.key, upload.id)
+                old.append(dated)
+            else:
+                young.append(dated)
+        except (OSError, ValueError) as error:
+            errors.append(f"{upload.key}: {error}")
     if as_json:
-        young = [upload for upload in uploads if upload not in old]
-        print(json.dumps({"aborted": not dry_run, "old": _documents(old), "young": _documents(young)}))
-        return
+        documents = {"old": _documents(old), "young": _documents(young)}
+        print(json.dumps({"aborted": not dry_run, **documents, "errors": errors}))
+    else:
+        _print(old, len(young), dry_run)
+    for text in errors:
+        click.echo(f"Error: {text}", err=True)
+    if errors:
+        sys.exit(1)
+
+
+def _dated(url: str, upload: _Upload, older: timedelta) -> _Upload:
+    """Return the upload with the time of its newest part, unless that cannot matter."""
+    if not older or upload.age < older:
+        return upload
+    return upload._replace(changed=_core.upload_change(url, upload.key, upload.id))
+
+
+def _print(old: list[_Upload], young: int, dry_run: bool) -> None:
     for upload in old:
         output().print(f"{upload.key}  begun {upload.begun}", soft_wrap=True, markup=False)
     done = "found, none aborted" if dry_run else "aborted"
-    rest = f"; {len(uploads) - len(old)} younger ones are left" if len(uploads) > len(old) else ""
+    rest = f"; {young} younger ones are left" if young else ""
     output().print(f"{len(old)} unfinished {'upload' if len(old) == 1 else 'uploads'} {done}{rest}", soft_wrap=True)
 
 

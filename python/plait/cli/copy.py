@@ -115,7 +115,7 @@ Examples:
 @click.option(
     "--resume",
     is_flag=True,
-    help="Keep what is done if the copy is interrupted, and continue an interrupted one.",
+    help="Keep what is done if the copy is interrupted, and continue an interrupted one; also uploads of objects.",
 )
 @click.option(
     "--concat",

@@ -12,9 +12,10 @@
 // sends part 2. Both have written into part 2. An object of up to 8 MiB is one put.
 //
 // An upload that a killed program has left can be resumed (NewFileOptions::continues). The ranks write the whole spool
-// again but send only the parts that the server lacks, which they find by comparing MD5s. They resume an upload only if
-// its first stored part has the same bytes. Example: after a kill the server has part 1 of 3. Rank 0 finds that part 1
-// is stored and sends part 3; rank 1 sends part 2.
+// again but send only the parts that the server lacks. Each rank first compares the MD5s of the stored parts that it
+// would send. Rank 0 joins an upload only if all of its stored parts have the right bytes, because the upload of
+// another content may belong to a program that still runs. Example: after a kill the server has parts 1 and 2 of 3.
+// Rank 0 compares part 1 and sends part 3; rank 1 compares part 2 and sends nothing.
 //
 // The spool has no name, so that a killed program leaves no file. Other ranks open it as /proc/PID/fd/NUMBER.
 
@@ -25,8 +26,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <iterator>
 #include <mutex>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -57,7 +60,6 @@ std::pair<std::string, std::string> split_object(const std::string& url) {
   const std::size_t slash = url.rfind('/');
   return {url.substr(0, slash), url.substr(slash + 1)};
 }
-
 std::unique_ptr<store::ObjectUpload> make_upload(const std::string& url) {
   const auto [location, object] = split_object(url);
   return store::object_store_kind(url).upload(location, object);
@@ -92,17 +94,31 @@ class SpoolStore : public store::posix::PosixStore {
   std::string url_;
 };
 
+/// An unfinished upload of the object, and the parts that the server has.
+struct Candidate {
+  std::string id;
+  std::vector<StoredPart> stored;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Candidate>& candidate) {
+  codec(candidate.id, candidate.stored);
+}
+
 /// How the object is uploaded; rank 0 determines it and broadcasts it.
 struct UploadPlan {
-  std::string id;  ///< empty: one put suffices
+  std::string id;  ///< empty if one put suffices, or if the ranks still compare the candidates
   std::int64_t bytes = 0;
   std::int64_t part_bytes = 0;
-  std::vector<StoredPart> stored;  ///< parts of an upload that is resumed
+  std::vector<StoredPart> stored;     ///< parts of the upload that is resumed
+  std::vector<Candidate> candidates;  ///< uploads that may be resumed, the newest first
+
+  std::int64_t parts() const { return (bytes - 1) / part_bytes + 1; }
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, UploadPlan>& plan) {
-  codec(plan.id, plan.bytes, plan.part_bytes, plan.stored);
+  codec(plan.id, plan.bytes, plan.part_bytes, plan.stored, plan.candidates);
 }
 
 /// Reads part `index`, counted from 0.
@@ -111,6 +127,12 @@ std::vector<std::byte> read_part(const UploadPlan& plan, std::int64_t index, sto
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(plan.part_bytes, plan.bytes - offset)));
   spool.read({{offset, bytes.data(), std::ssize(bytes)}});
   return bytes;
+}
+
+/// Returns the stored part with a number; nullptr if the server does not have it.
+const StoredPart* find_part(const std::vector<StoredPart>& stored, std::int64_t number) {
+  const auto found = std::ranges::lower_bound(stored, number, {}, &StoredPart::number);
+  return found != stored.end() && found->number == number ? &*found : nullptr;
 }
 
 /// The uploads that this process has begun; see active_uploads().
@@ -131,11 +153,12 @@ class NewObjectFile : public store::NewFile {
         keeps_unfinished_(options.keeps_unfinished),
         continues_(options.continues),
         spool_(make_spool(url)),
-        upload_(make_upload(url)) {  // make_upload() reports errors of the server before anything is written
+        upload_(make_upload(url)) {  // the requests report errors of the server before anything is written
     const auto [location, object] = split_object(url);
     objects_ = store::open_objects(location, store::Sharing::kShared);
     object_ = object;
     before_ = objects_->identity(object_);
+    if (continues_) unfinished_ = upload_->unfinished();
     resize(options.bytes);
     SpoolStore(url_, path()).write({{0, options.head.data(), std::ssize(options.head)}});
   }
@@ -151,18 +174,23 @@ class NewObjectFile : public store::NewFile {
   }
   void commit() override;
   void discard() noexcept override {
-    if (upload_ && owner_.here() && !keeps_unfinished_) upload_->abort();  // no effect unless begin() was called
+    if (upload_ && owner_.here() && !leaves_upload()) upload_->abort();  // no effect unless begin() was called
     end_upload();
   }
 
-  /// Begins the upload, or joins one that a killed program has left.
-  void begin(store::Store& spool, UploadPlan& plan);
+  /// Plans the upload of a content, and begins it if there is no candidate to compare.
+  UploadPlan plan_upload(store::Store& spool);
+  /// Begins the upload.
+  void begin(UploadPlan& plan);
+  /// Joins an upload whose stored parts all have the bytes of the content.
+  void join(UploadPlan& plan, const Candidate& candidate);
   /// Sets the parts that were sent. If this is not called, commit() puts the object by one request.
   void set_parts(std::vector<SentPart> parts) { parts_ = std::move(parts); }
 
  private:
   std::string path() const { return base::text("/proc/", ::getpid(), "/fd/", spool_.number()); }
   bool put();
+  bool leaves_upload() noexcept;
   void record_upload(const std::string& id) {
     if (keeps_unfinished_) return;
     const std::scoped_lock lock(registry().mutex);
@@ -179,6 +207,10 @@ class NewObjectFile : public store::NewFile {
   std::string url_;
   bool keeps_unfinished_;
   bool continues_;
+  bool joined_ = false;  // another program has begun the upload
+  std::int64_t part_bytes_ = 0;
+  std::string id_;
+  std::vector<store::UnfinishedUpload> unfinished_;
   store::posix::Descriptor spool_;
   std::shared_ptr<store::ObjectStore> objects_;
   std::string object_;
@@ -188,21 +220,46 @@ class NewObjectFile : public store::NewFile {
   ActiveUpload active_;
 };
 
-void NewObjectFile::begin(store::Store& spool, UploadPlan& plan) {
-  if (continues_)
-    for (const store::UnfinishedUpload& unfinished : upload_->unfinished()) {
-      plan.stored = upload_->stored_parts(unfinished.id);
-      const std::int64_t first = plan.stored.empty() ? 0 : plan.stored.front().number;
-      if (first < 1 || (first - 1) * plan.part_bytes >= plan.bytes) continue;
-      // Another program may be sending another content.
-      if (!upload_->has_bytes(plan.stored.front(), read_part(plan, first - 1, spool))) continue;
-      plan.id = unfinished.id;
-      upload_->join(plan.id);
-      return;
-    }
-  plan.stored.clear();
-  plan.id = upload_->begin();
-  record_upload(plan.id);
+UploadPlan NewObjectFile::plan_upload(store::Store& spool) {
+  UploadPlan plan{{}, spool.size(), kMinPartBytes, {}, {}};
+  constexpr std::int64_t kUsualParts = store::kMaxParts * 9 / 10;
+  plan.part_bytes = std::max(plan.part_bytes, plan.bytes / kUsualParts + 1);
+  if (plan.bytes <= plan.part_bytes) return plan;
+  for (const store::UnfinishedUpload& unfinished : unfinished_) {
+    std::vector<StoredPart> stored = upload_->stored_parts(unfinished.id);
+    if (!stored.empty() && stored.front().number >= 1 && stored.back().number <= plan.parts())
+      plan.candidates.push_back({unfinished.id, std::move(stored)});
+  }
+  if (plan.candidates.empty()) begin(plan);
+  return plan;
+}
+
+void NewObjectFile::begin(UploadPlan& plan) {
+  part_bytes_ = plan.part_bytes;
+  plan.id = id_ = upload_->begin();
+  record_upload(id_);
+}
+
+void NewObjectFile::join(UploadPlan& plan, const Candidate& candidate) {
+  joined_ = true;
+  plan.id = candidate.id;
+  plan.stored = candidate.stored;
+  upload_->join(plan.id);
+}
+
+/// Returns true if the upload stays after a failure: a joined one always, an own one if the caller has requested it and
+/// a later program can resume it, by ETags of parts that are MD5s.
+bool NewObjectFile::leaves_upload() noexcept {
+  if (joined_) return true;
+  if (!keeps_unfinished_ || id_.empty()) return false;
+  try {
+    const std::vector<StoredPart> stored = upload_->stored_parts(id_);
+    SpoolStore spool(url_, path());
+    const UploadPlan plan{id_, spool.size(), part_bytes_, {}, {}};
+    return !stored.empty() && upload_->has_bytes(stored.front(), read_part(plan, stored.front().number - 1, spool));
+  } catch (const std::exception&) {
+    return true;  // a later program may be able to resume the upload
+  }
 }
 
 bool NewObjectFile::put() {
@@ -220,7 +277,7 @@ void NewObjectFile::commit() {
     end_upload();
     return;
   }
-  keeps_unfinished_ = false;  // a later program would not meet the condition either
+  // An upload that stays is of use: a later program opens the present object, and may then replace it by these parts.
   discard();
   const bool existed = before_ != store::ObjectIdentity{};
   base::throw_system_error(
@@ -230,29 +287,58 @@ void NewObjectFile::commit() {
       "; write again to replace it, or choose another name");
 }
 
-UploadPlan begin_upload(store::Store& spool, NewObjectFile& object) {
-  UploadPlan plan{{}, spool.size(), kMinPartBytes, {}};
-  constexpr std::int64_t kUsualParts = store::kMaxParts * 9 / 10;
-  plan.part_bytes = std::max(plan.part_bytes, plan.bytes / kUsualParts + 1);
-  if (plan.bytes > plan.part_bytes) object.begin(spool, plan);
-  return plan;
+/// Returns the numbers of the candidates whose stored parts have the right bytes, among the parts that this rank sends.
+std::vector<std::int64_t> matching_candidates(const UploadPlan& plan, const std::string& url, store::Store& spool,
+                                              const transport::Transport& transport) {
+  const std::unique_ptr<store::ObjectUpload> upload = make_upload(url);
+  std::vector<std::int64_t> matching(plan.candidates.size());
+  std::iota(matching.begin(), matching.end(), 0);
+  const auto find = [&](std::int64_t candidate, std::int64_t part) {
+    return find_part(plan.candidates[static_cast<std::size_t>(candidate)].stored, part + 1);
+  };
+  for (std::int64_t part = transport.rank(); part < plan.parts(); part += transport.size()) {
+    if (std::ranges::none_of(matching, [&](std::int64_t one) { return find(one, part) != nullptr; })) continue;
+    const std::vector<std::byte> bytes = read_part(plan, part, spool);
+    std::erase_if(matching, [&](std::int64_t one) {
+      const StoredPart* const stored = find(one, part);
+      return stored != nullptr && !upload->has_bytes(*stored, bytes);
+    });
+  }
+  return matching;
+}
+
+/// Joins the newest candidate whose stored parts all have the right bytes, or begins an upload.  Collective.
+void join_or_begin(collective::Collective& call, UploadPlan& plan, const std::string& url, store::Store& spool,
+                   NewObjectFile* object) {
+  const std::vector<std::string> matching = collective::gather(
+      call.transport(), [&] { return base::encode(matching_candidates(plan, url, spool, call.transport())); });
+  call.run_phase([&] {
+    if (object == nullptr) return;
+    std::vector<std::size_t> ranks(plan.candidates.size());
+    for (const std::string& encoded : matching)
+      for (const std::int64_t one : base::decode<std::vector<std::int64_t>>(encoded, base::kAnotherRank))
+        ++ranks[static_cast<std::size_t>(one)];
+    const auto found = std::ranges::find(ranks, matching.size());
+    if (found == ranks.end())
+      object->begin(plan);
+    else
+      object->join(plan, plan.candidates[static_cast<std::size_t>(found - ranks.begin())]);
+    plan.candidates.clear();
+  });
+  plan = base::decode<UploadPlan>(collective::broadcast_text(call.transport(), base::encode(plan)), base::kAnotherRank);
 }
 
 std::vector<SentPart> send_parts(const UploadPlan& plan, const std::string& url, store::Store& spool,
                                  const transport::Transport& transport) {
-  const std::int64_t parts = (plan.bytes - 1) / plan.part_bytes + 1;
-  if (transport.rank() >= parts) return {};
+  if (transport.rank() >= plan.parts()) return {};
   const std::unique_ptr<store::ObjectUpload> upload = make_upload(url);
   upload->join(plan.id);
   std::vector<SentPart> present;
-  for (std::int64_t part = transport.rank(); part < parts; part += transport.size()) {
-    std::vector<std::byte> bytes = read_part(plan, part, spool);
-    const auto stored = std::ranges::lower_bound(plan.stored, part + 1, {}, &StoredPart::number);
-    if (stored != plan.stored.end() && stored->number == part + 1 && upload->has_bytes(*stored, bytes))
+  for (std::int64_t part = transport.rank(); part < plan.parts(); part += transport.size())
+    if (const StoredPart* const stored = find_part(plan.stored, part + 1))
       present.push_back({part + 1, stored->tag});
     else
-      upload->send(part + 1, part * plan.part_bytes, std::move(bytes));
-  }
+      upload->send(part + 1, part * plan.part_bytes, read_part(plan, part, spool));
   std::vector<SentPart> sent = upload->finish();
   std::ranges::move(present, std::back_inserter(sent));
   return sent;
@@ -292,9 +378,10 @@ void send_spool(collective::Collective& call, const std::string& url, store::Sto
   auto* const object = dynamic_cast<NewObjectFile*>(made);
   UploadPlan plan;
   call.run_phase([&] {
-    if (object != nullptr) plan = begin_upload(store, *object);
+    if (object != nullptr) plan = object->plan_upload(store);
   });
   plan = base::decode<UploadPlan>(collective::broadcast_text(call.transport(), base::encode(plan)), base::kAnotherRank);
+  if (!plan.candidates.empty()) join_or_begin(call, plan, url, store, object);
   if (plan.id.empty()) return;
   const std::vector<std::string> sent = collective::gather(
       call.transport(), [&] { return base::encode(send_parts(plan, url, store, call.transport())); });

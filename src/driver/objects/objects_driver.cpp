@@ -164,13 +164,14 @@ ResolvedName locate(const std::string& name, const container::Format& holds) {
   check_name(name, false);
   ResolvedName found = plain::describe(name, holds);
   const container::ArrayName parts = container::array_name(name);
-  found.id = parts.file;
-  while (found.id.ends_with('/')) found.id.pop_back();
+  found.location = parts.file;
+  while (found.location.ends_with('/')) found.location.pop_back();
   if (holds.folder() != nullptr) {
     found.kind = base::text("Zarr in ", find_kind(name).scheme, "://");
     for (const std::string& part : store::split(parts.array.value_or(""), '/'))
-      if (!part.empty()) base::append_parts(found.id, '/', part);
+      if (!part.empty()) base::append_parts(found.location, '/', part);
   }
+  found.id = store::object_id(found.location);
   found.keeps_unfinished = holds.folder() == nullptr && find_kind(name).unfinished != nullptr;
   return found;
 }

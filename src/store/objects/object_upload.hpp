@@ -28,12 +28,13 @@ void fields(Codec& codec, base::Record<Codec, SentPart>& part) {
 struct StoredPart {
   std::int64_t number = 0;  ///< from 1 on
   std::int64_t bytes = 0;
-  std::string tag;  ///< as that of a SentPart
+  std::string tag;      ///< as that of a SentPart
+  std::string changed;  ///< time when it was stored; may be empty
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, StoredPart>& part) {
-  codec(part.number, part.bytes, part.tag);
+  codec(part.number, part.bytes, part.tag, part.changed);
 }
 
 /// An upload that is neither complete nor aborted. Its program may still send parts, or may have been killed.
@@ -60,10 +61,13 @@ class ObjectUpload {
   virtual std::string begin() = 0;
   /// Joins an upload that another process has begun.
   virtual void join(const std::string& id) = 0;
-  /// Returns the unfinished uploads of this object, the newest first; empty if the server does not list them.
+  /// Returns the unfinished uploads of this object, the newest first; empty if the server does not list them, or does
+  /// not permit to list them.
   /// errors  kSystem.
   virtual std::vector<UnfinishedUpload> unfinished() { return {}; }
-  /// Returns the parts of an unfinished upload by ascending numbers; empty if it no longer exists.  errors  kSystem.
+  /// Returns the parts of an unfinished upload by ascending numbers; empty if it no longer exists, or if the server
+  /// does not permit to list them.
+  /// errors  kSystem.
   virtual std::vector<StoredPart> stored_parts(const std::string& /*id*/) { return {}; }
   /// Returns true if a stored part is known to have these bytes.
   virtual bool has_bytes(const StoredPart& /*part*/, std::span<const std::byte> /*bytes*/) const { return false; }

@@ -58,6 +58,11 @@ const ObjectStoreKind& object_store_kind(std::string_view url) {
                              " for a file of that name");
 }
 
+std::string object_id(const std::string& url) {
+  const auto id = object_store_kind(url).id;
+  return id == nullptr ? url : id(url);
+}
+
 std::string canonical_name(const std::string& name) {
   if (name.find('?') == std::string::npos) return name;
   for (const ObjectStoreKind* kind : object_store_kinds()) {

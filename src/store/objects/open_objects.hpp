@@ -29,10 +29,17 @@ struct ObjectStoreKind {
   /// Makes an upload of an object at a location; nullptr: only formats of several objects are written.
   /// errors  Those of open(). kSystem: the server does not check conditions.
   std::unique_ptr<ObjectUpload> (*upload)(const std::string& location, const std::string& object) = nullptr;
+  /// Returns a text for the object at a URL that is the same for all its URLs: its server, bucket and key; nullptr: it
+  /// is the URL itself.
+  /// errors  kArgument.
+  std::string (*id)(const std::string& url) = nullptr;
   /// Returns the unfinished uploads of the object at a URL and of all objects below it; nullptr: the server does not
   /// list them.
   /// errors  kArgument. kSystem.
   std::vector<UnfinishedUpload> (*unfinished)(const std::string& url) = nullptr;
+  /// Returns the time when the newest part of an unfinished upload was stored; empty if there is none.
+  /// errors  kArgument. kSystem.
+  std::string (*last_change)(const std::string& url, const std::string& key, const std::string& id) = nullptr;
   /// Aborts an unfinished upload of an object in the bucket of a URL; ignores one that no longer exists.
   /// errors  kArgument. kSystem.
   void (*abort)(const std::string& url, const std::string& key, const std::string& id) = nullptr;
@@ -42,6 +49,9 @@ struct ObjectStoreKind {
 std::span<const ObjectStoreKind* const> object_store_kinds();
 /// Returns the kind of a URL.  errors  kArgument: no kind has this scheme; the text lists the kinds.
 const ObjectStoreKind& object_store_kind(std::string_view url);
+
+/// Returns a text that is the same for all URLs of an object, whatever their options.  errors  kArgument.
+std::string object_id(const std::string& url);
 
 /// Returns the form of a name in which locations are composed: if it is a URL with options, these are before the key
 /// (web/web_url.hpp). All other names are returned unchanged.

@@ -137,6 +137,15 @@ def test_one_object(google, array):
     assert google.ask("GET", "/-/uploads") == b"[]"
 
 
+def test_a_lost_answer_to_a_completion(google):
+    """The ETags of Google do not show of which parts an object consists, so that the program gets an error."""
+    google.faults(region="auto", lose_answers=1)
+    with pytest.raises(plait.Error, match=r"does not show that it has the bytes of this program.*write"):
+        write("gs://bucket/lost.npy?conditions=off", LARGE)
+    write("gs://bucket/lost.npy", LARGE)
+    np.testing.assert_array_equal(plait.open("gs://bucket/lost.npy").read(), LARGE)
+
+
 def test_copies(google, tmp_path):
     np.save(tmp_path / "a.npy", DATA)
     plait.copy(tmp_path / "a.npy", "gs://arrays/d.zarr", chunks=(3, 4))

@@ -169,6 +169,69 @@ def test_consolidated_metadata_on_request(server, bucket, tmp_path, version):
     assert set(listed(f"{url}?consolidated=false")) == set(listed(url)) == set(names) - {"v00"}
 
 
+def test_a_source_with_options_is_protected(server, bucket, tmp_path):
+    """An option of a name does not hide that two names are one array, or parts of one hierarchy."""
+    names = make(tmp_path / "a.zarr", 3, True)
+    url = f"{bucket}/a.zarr"
+    put(tmp_path / "a.zarr", url)
+    for option in ("consolidated=true", f"endpoint={server.endpoint}", "region=eu-test-1", "conditions=off"):
+        first = f"{bucket}?{option.replace('/', '%2F')}/a.zarr"
+        pairs = [(f"{url}?{option}", target) for target in (url, f"{url}/", first)] + [(url, first)]
+        for source, target in [*pairs, (f"{url}?{option}::v00", f"{url}::v00"), (f"{first}::v00", f"{url}/v00/b.zarr")]:
+            with pytest.raises(plait.ArgumentError, match=r"source itself|parts of one hierarchy"):
+                plait.copy(source, target)
+    assert set(listed(url)) == set(names)
+
+
+def test_a_target_with_options(server, bucket, tmp_path, monkeypatch):
+    """Arrays are added at the server that the options of the target state, and removed there if the copy fails."""
+    names = make(tmp_path / "a.zarr", 3, False)
+    monkeypatch.delenv("AWS_ENDPOINT_URL")
+    target = f"{bucket}?endpoint={urllib.parse.quote(server.endpoint, safe='')}/b.zarr"
+    with pytest.raises(ValueError, match="stopped here"):
+        plait.copy(tmp_path / "a.zarr", target, progress=_fail)
+    assert _core.open_objects(target).names() == []
+    plait.copy(tmp_path / "a.zarr", target)
+    assert set(listed(target)) == set(names)
+
+
+def _fail(*_arguments):
+    raise ValueError("stopped here")
+
+
+def test_a_bucket_of_another_server_is_another_one(server, bucket):
+    """Buckets of one name on two servers have nothing in common."""
+    here, there = (_core.locate_new(f"{bucket}/a.zarr{option}") for option in ("", "?endpoint=http://127.0.0.1:1"))
+    assert here.id != there.id
+    assert here.id == _core.locate_new(f"{bucket}/a.zarr?endpoint={server.endpoint}/&region=x").id
+
+
+def test_consolidated_metadata_of_xarray(server, bucket, tmp_path, monkeypatch):
+    """The argument precedes the option of the name, wherever the name has its options."""
+    xarray = pytest.importorskip("xarray")
+    make(tmp_path / "a.zarr", 3, True)
+    put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
+    names = (
+        f"{bucket}/a.zarr",
+        f"{bucket}?region=eu-test-1/a.zarr",
+        f"{bucket}/a.zarr?region=eu-test-1",
+        f"{bucket}/a.zarr?consolidated=false",
+        f"{bucket}?consolidated=false/a.zarr",
+        f"zarr:{bucket}/a.zarr",
+    )
+    for name in names:
+        server.log()
+        with xarray.open_dataset(name, engine="plait", consolidated=True) as dataset:
+            assert len(dataset) == 30
+        assert not [one for one in server.log() if "list-type" in one["query"]]
+    with xarray.open_dataset(f"{bucket}/a.zarr?consolidated=true", engine="plait", consolidated=False):
+        assert [one for one in server.log() if "list-type" in one["query"]]
+    monkeypatch.setenv("NO_PROXY", "::1")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with pytest.raises(plait.Error, match=r"\[::1\]:1"):
+        xarray.open_dataset(f"{bucket}/a.zarr?endpoint=http://[::1]:1", engine="plait", consolidated=True)
+
+
 def test_no_consolidated_metadata(server, bucket, tmp_path):
     """Without them the groups are listed."""
     names = make(tmp_path / "a.zarr", 3, False)
@@ -176,6 +239,8 @@ def test_no_consolidated_metadata(server, bucket, tmp_path):
     assert set(listed(f"{bucket}/a.zarr?consolidated=true")) == set(names)
     with pytest.raises(plait.ArgumentError, match='option consolidated is "yes"; expected true or false'):
         listed(f"{bucket}/a.zarr?consolidated=yes")
+    with pytest.raises(plait.ArgumentError, match='option consolidated is "1"; expected true or false'):
+        plait.open(f"{bucket}/a.zarr?consolidated=1::g/a")
 
 
 def test_consolidated_metadata_in_xarray(server, bucket, tmp_path):

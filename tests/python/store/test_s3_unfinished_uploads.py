@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -132,15 +131,20 @@ def test_another_content(server, source, tmp_path):
     assert len(uploads(server)) == 1
 
 
-def test_one_changed_part(server, source, tmp_path):
-    """Parts whose bytes differ are sent again."""
+@pytest.mark.parametrize("row", [10, 800, 1400])
+def test_one_changed_part(server, source, tmp_path, row):
+    """An upload with a part of other bytes, whichever it is, is not touched."""
     copy_killed(server, source, "s3://public/u/t.npy", after=4)
     changed = LARGE.copy()
-    changed[800] += 1  # in the second part
+    changed[row] += 1  # in the first, the second and the third part
     np.save(tmp_path / "y.npy", changed)
     plait.copy(str(tmp_path / "y.npy"), "s3://public/u/t.npy", resume=True)
-    assert 2 in sent_parts(server)
+    assert sent_parts(server) == [1, 2, 3, 4, 5]
     np.testing.assert_array_equal(read(server, "u/t.npy"), changed)
+    assert len(uploads(server)) == 1
+    server.log()
+    plait.copy(source, "s3://public/u/t.npy", resume=True)
+    assert len(sent_parts(server)) <= 2
     assert uploads(server) == []
 
 
@@ -151,6 +155,21 @@ def test_a_lost_answer_to_the_completion(server, source):
     np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
 
 
+@pytest.mark.parametrize("conditions", ["on", "off"])
+def test_completed_by_another_program(server, source, conditions):
+    """A program whose upload another one has resumed with other bytes gets an error; the same bytes are its own."""
+    target = f"s3://public/u/t.npy?conditions={conditions}"
+    server.ask("DELETE", "/public/u/t.npy")
+    server.faults(foreign_completion="other")
+    with pytest.raises(plait.Error, match="another program may have resumed the upload with other bytes"):
+        plait.copy(source, target)
+    assert not np.array_equal(read(server, "u/t.npy"), LARGE)
+    server.ask("DELETE", "/public/u/t.npy")
+    server.faults(foreign_completion="same")
+    plait.copy(source, target)
+    np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
+
+
 @launching.needs_mpi
 def test_ranks(server, source):
     copy_killed(server, source, "s3://public/u/t.npy", after=3)
@@ -158,6 +177,75 @@ def test_ranks(server, source):
     subprocess.run(command, check=True, capture_output=True)
     assert len(sent_parts(server)) < PARTS - 1
     np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
+
+
+@launching.needs_mpi
+def test_ranks_compare_their_parts(server, source, tmp_path):
+    """An upload is not joined if only the second rank finds a part of other bytes."""
+    copy_killed(server, source, "s3://public/u/t.npy", after=4)
+    changed = LARGE.copy()
+    changed[800] += 1  # in the second part
+    np.save(tmp_path / "y.npy", changed)
+    command = [sys.executable, "-m", "plait.cli", "copy", str(tmp_path / "y.npy"), "s3://public/u/t.npy", "--resume"]
+    subprocess.run([*command, "--ranks", "2"], check=True, capture_output=True)
+    assert sent_parts(server) == [1, 2, 3, 4, 5]
+    np.testing.assert_array_equal(read(server, "u/t.npy"), changed)
+    assert len(uploads(server)) == 1
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_replaced_object(server, source, joined):
+    """An upload that was to be resumed, or joined, stays if another program has replaced the object meanwhile."""
+    if joined:
+        copy_killed(server, source, "s3://public/u/t.npy")
+    server.ask("DELETE", "/public/u/t.npy")
+    file = plait.open("s3://public/u/t.npy", "w", shape=LARGE.shape, dtype=LARGE.dtype, unfinished="continue")
+    file.write(LARGE)
+    server.ask("PUT", "/public/u/t.npy", b"x")
+    with pytest.raises(plait.Error, match="an object of that name has appeared"):
+        file.close()
+    assert len(uploads(server)) == 1
+    assert server.ask("GET", "/public/u/t.npy") == b"x"
+    server.log()
+    plait.copy(source, "s3://public/u/t.npy", resume=True)
+    assert sent_parts(server) == []
+    assert uploads(server) == []
+
+
+@pytest.mark.parametrize("status", [403, 405, 501])
+def test_no_permission_to_list(server, source, status):
+    """A server that does not permit or implement the lists gets all parts."""
+    copy_killed(server, source, "s3://public/u/t.npy")
+    server.faults(reject_lists=status)
+    plait.copy(source, "s3://public/u/t.npy", resume=True)
+    assert sent_parts(server) == [1, 2, 3, 4, 5]
+    np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
+
+
+def test_an_error_of_the_list_comes_first(server):
+    """Nothing is written if the server does not list the uploads."""
+    server.faults(reject_lists=400)
+    with pytest.raises(plait.Error, match=r"cannot list the unfinished uploads of s3://public/u/t\.npy"):
+        plait.open("s3://public/u/t.npy", "w", shape=LARGE.shape, dtype="i8", unfinished="continue")
+
+
+@pytest.mark.parametrize("marker", ["empty", "same"])
+def test_pages_without_end(server, source, marker):
+    """A page that does not state where the next one begins is an error."""
+    copy_killed(server, source, "s3://public/u/t.npy")
+    server.faults(marker=marker)
+    with pytest.raises(plait.Error, match="does not state where the next one begins"):
+        plait.copy(source, "s3://public/u/t.npy", resume=True)
+    result = CliRunner().invoke(main, ["clean", "s3://public/u"])
+    assert "does not state where the next one begins" in result.output
+
+
+def test_parts_without_hashes(server, source):
+    """An upload that cannot be resumed, because the ETags of its parts are no MD5s, is aborted."""
+    server.faults(opaque_tags=True, error_in_200=3)
+    with pytest.raises(plait.Error, match="cannot write"):
+        plait.copy(source, "s3://public/u/t.npy?conditions=off", resume=True)
+    assert uploads(server) == []
 
 
 def test_an_error_leaves_what_is_resumed(server, source):
@@ -225,19 +313,71 @@ def test_clean(server, source):
     assert uploads(server) == []
 
 
+@pytest.mark.parametrize("exact_prefix", [False, True])
+def test_clean_names(server, source, exact_prefix):
+    """A slash at the end and the name of an array do not matter; a bucket needs --all."""
+    for name in ("u/a.npy", "u/b.h5::x"):
+        copy_killed(server, source, f"s3://public/{name}")
+    server.faults(exact_prefix=exact_prefix)
+    assert clean("s3://public/u/", "--older", "0", "--dry-run").endswith("2 unfinished uploads found, none aborted\n")
+    assert "u/b.h5" in clean("s3://public/u/b.h5::x", "--older", "0")
+    assert len(uploads(server)) == 1
+    for url in ("s3://public", "s3://public/"):
+        result = CliRunner().invoke(main, ["clean", url, "--older", "0"])
+        assert result.exit_code == 2
+        assert "add --all" in result.stderr
+        assert len(uploads(server)) == 1
+        assert clean(url, "--all", "--older", "0", "--dry-run").endswith("1 unfinished upload found, none aborted\n")
+    clean("s3://public/", "--all", "--older", "0")
+    assert uploads(server) == []
+
+
+def test_clean_by_the_newest_part(server, source):
+    """The age of an upload is that of its newest part, not that of its begin."""
+    copy_killed(server, source, "s3://public/u/a.npy")
+    server.faults(begun="2020-01-01T00:00:00.000Z")
+    assert clean("s3://public/u") == "0 unfinished uploads aborted; 1 younger ones are left\n"
+    server.faults(begun="2020-01-01T00:00:00.000Z", old_parts=True)
+    assert "1 unfinished upload aborted" in clean("s3://public/u")
+    assert uploads(server) == []
+
+
+def test_clean_reports_each_error(server, source):
+    """An upload that cannot be aborted does not keep the others."""
+    for name in ("a.npy", "b.npy"):
+        copy_killed(server, source, f"s3://public/u/{name}")
+    server.faults(fail_aborts=1)
+    result = CliRunner().invoke(main, ["clean", "s3://public/u", "--older", "0", "--json"])
+    assert result.exit_code == 1
+    report = json.loads(result.stdout)
+    assert (len(report["old"]), len(report["errors"])) == (1, 1)
+    assert "cannot abort an upload of s3://public/u/" in result.stderr
+    assert len(uploads(server)) == 1
+    server.faults(begun="yesterday")
+    result = CliRunner().invoke(main, ["clean", "s3://public/u"])
+    assert result.exit_code == 1
+    assert "the server states the time 'yesterday'; expected one such as" in result.stderr
+    assert len(uploads(server)) == 1
+
+
 def test_clean_other_stores(tmp_path):
     for url in ("az://container/x", "memory://a/x", "https://host/x"):
         result = CliRunner().invoke(main, ["clean", url])
         assert result.exit_code == 2
         assert "does not list unfinished uploads; expected a URL of s3:// or gs://" in result.stderr
+    for name in ("./file", str(tmp_path)):
+        result = CliRunner().invoke(main, ["clean", name])
+        assert result.exit_code == 2
+        assert f"{name}: the name is no URL; expected a URL of s3:// or gs://" in result.stderr
     result = CliRunner().invoke(main, ["clean", "s3://a/x", "--older", "7"])
     assert "'7' is not an age such as 90s" in result.stderr
 
 
 def test_clean_without_permission(server, monkeypatch):
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+    secret = "Xq7-secret-of-this-test"
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     result = CliRunner().invoke(main, ["clean", "s3://bucket/x"])
     assert result.exit_code == 2
     assert "cannot list the unfinished uploads of s3://bucket/x" in result.stderr
-    assert os.environ["AWS_SECRET_ACCESS_KEY"] not in result.stderr
+    assert secret not in result.stderr

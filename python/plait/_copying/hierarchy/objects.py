@@ -21,7 +21,7 @@ class ObjectAdditions:
 
     def __init__(self, hierarchy: str) -> None:
         """Begin a copy.  hierarchy: the name of the hierarchy"""
-        self._url = locate_new(hierarchy).id
+        self._url = locate_new(hierarchy).location
         self._open: list[str] = []
         """New arrays whose files are open; closing them after an error discards them."""
         self._arrays: list[str] = []

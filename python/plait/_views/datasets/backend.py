@@ -12,8 +12,8 @@ import xarray
 from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEntrypoint
 from xarray.core.indexing import LazilyIndexedArray
 
+from ... import _core
 from ..._base.errors import ArgumentError
-from ..._file.arrays_in import BETWEEN
 from ..._file.location import format_at, local_path
 from ..joined import Concatenation
 from ..joined_files import JoinedFiles, open_many
@@ -104,11 +104,12 @@ def _open_store(source: str | os.PathLike[str] | JoinedFiles, group: str | None,
 
 
 def _add_consolidated(name: Any, consolidated: bool | None) -> Any:
-    """Return the name with the option ``consolidated=true`` if it is requested and has an effect."""
-    if not consolidated or not isinstance(name, str) or not name.startswith(("s3://", "gs://", "az://")):
+    """Return the name with the option ``consolidated=true`` or ``false`` if it is requested and has an effect."""
+    if consolidated is None or not isinstance(name, str):
+        return name
+    if not name.removeprefix("zarr:").startswith(("s3://", "gs://", "az://")):
         return name  # folders need no lists, and HTTP servers have none
-    file, between, array = name.partition(BETWEEN)
-    return f"{file}{'&' if '?' in file else '?'}consolidated=true{between}{array}"
+    return _core.with_option(name, "consolidated", "true" if consolidated else "false")
 
 
 class PlaitBackend(BackendEntrypoint):
@@ -120,7 +121,8 @@ class PlaitBackend(BackendEntrypoint):
     group  the group of a file that has groups; by default the outermost one
     shape, dtype, order, offset  those of the array, for a store that does not state them, as in :func:`plait.open`
     consolidated  True to list a Zarr hierarchy in ``s3://``, ``gs://`` or ``az://`` by its consolidated metadata if it
-           has them, like ``?consolidated=true`` in the name. They may be outdated. By default, the groups are listed
+           has them, like ``?consolidated=true`` in the name, whose option it replaces. They may be outdated. By
+           default, the groups are listed
     concat, first, sort  join the files that match a pattern, such as ``"run-*.nc"``, as :func:`plait.open_many`
 
     Dimensions have the names that the file states. Dimensions without names are called ``dim_0`` and so on in a store

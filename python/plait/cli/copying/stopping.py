@@ -94,9 +94,6 @@ def main() -> None:
             from plait._copying.resume.resuming import settle_stopped
 
             settle_stopped(target)
-    for upload in job["uploads"]:
-        with contextlib.suppress(Error):  # `plait clean` removes it
-            _core.abort_upload(*upload)
     for values in job["additions"]:
         additions = Additions(**values)
         additions.remove()
@@ -104,4 +101,10 @@ def main() -> None:
             message = f"the copy was stopped; {clause}"
     shown = _SHOWN if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""
     sys.stderr.write(f"{shown}Error: {message}\n")
+    sys.stderr.flush()
+    # The user has asked for the end: a server that does not answer is asked once. `plait clean` removes what is left.
+    os.environ["AWS_MAX_ATTEMPTS"] = "1"
+    for upload in job["uploads"]:
+        with contextlib.suppress(Error):
+            _core.abort_upload(*upload)
     sys.exit(1)

@@ -34,17 +34,13 @@ constexpr std::size_t kMaxArrays = 100'000;
 constexpr std::size_t kReadAhead = 1000;
 
 /// Returns true if consolidated metadata replace the lists of a location: on servers without lists, and if its name has
-/// the option `consolidated=true`.  errors  kArgument: the option is neither true nor false.
+/// the option `consolidated=true`.
 bool uses_consolidated(const MetadataObjects& objects, const std::string& location) {
   if (!objects.has_lists()) return true;
   if (!store::is_url(location) || !store::object_store_kind(location).has_options) return false;
-  for (const store::UrlOption& option : store::web::parse_web_url(location).options) {
-    if (option.key != "consolidated" || option.value == "false") continue;
-    if (option.value == "true") return true;
-    base::throw_argument_error(location, ": the option consolidated is \"", option.value,
-                               "\"; expected true or false; write one of them, or leave it out");
-  }
-  return false;
+  return std::ranges::any_of(store::web::parse_web_url(location).options, [](const store::UrlOption& option) {
+    return option.key == "consolidated" && option.value == "true";
+  });
 }
 
 std::string chunks_text(const Metadata& metadata) {

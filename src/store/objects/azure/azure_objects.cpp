@@ -22,7 +22,7 @@ std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::str
 
 const ObjectStoreKind& kind() {
   static constexpr ObjectStoreKind kKind{
-      .scheme = "az", .open = open, .has_options = true, .whole_objects = true, .upload = upload};
+      .scheme = "az", .open = open, .has_options = true, .whole_objects = true, .upload = upload, .id = object_id};
   return kKind;
 }
 

@@ -61,40 +61,62 @@ void check_key(const std::string& key, const std::string& location) {
     base::throw_argument_error(location, ": the key of the account is not in base64; copy it again");
 }
 
+/// The account and the server of a URL.
+struct Server {
+  std::string account{};
+  std::string endpoint{};
+  std::map<std::string, std::string> fields{};  ///< of the connection string, if it is of this account
+  bool is_usual = true;                         ///< the account is that of the environment
+};
+
 [[noreturn]] void throw_no_account(const std::string& location) {
   base::throw_argument_error(location, ": the name of the account is not stated; set AZURE_STORAGE_ACCOUNT_NAME, or ",
                              "write ?account=NAME after the name");
 }
 
-}  // namespace
-
-Configuration resolve_configuration(const std::string& location) {
-  const web::WebUrl url = web::parse_web_url(location);
-  s3::check_url(url, location, kOptions);
-  std::map<std::string, std::string> fields = connection_fields();
-  Configuration made;
-  made.container = url.authority;
+Server resolve_server(const web::WebUrl& url, const std::string& location) {
+  Server made{.fields = connection_fields()};
+  std::map<std::string, std::string>& fields = made.fields;
   const std::string stated = s3::option(url, "account");
   const std::string usual =
       first_stated(environment("AZURE_STORAGE_ACCOUNT_NAME"), environment("AZURE_STORAGE_ACCOUNT"));
   made.account = first_stated(stated, usual, fields["AccountName"]);
   // An endpoint and a signature belong to one account, and must not serve another one.
   if (!made.account.empty() && made.account != fields["AccountName"]) fields.clear();
-  const bool is_usual = stated.empty() || stated == usual;
+  made.is_usual = stated.empty() || stated == usual;
   made.endpoint =
-      first_stated(s3::option(url, "endpoint"), is_usual ? environment("AZURE_STORAGE_BLOB_ENDPOINT") : std::string(),
-                   fields["BlobEndpoint"]);
+      first_stated(s3::option(url, "endpoint"),
+                   made.is_usual ? environment("AZURE_STORAGE_BLOB_ENDPOINT") : std::string(), fields["BlobEndpoint"]);
   if (made.account.empty() && made.endpoint.empty()) throw_no_account(location);
   if (made.endpoint.empty())
     made.endpoint = base::text("https://", made.account, ".blob.",
                                first_stated(fields["EndpointSuffix"], std::string("core.windows.net")));
   made.endpoint = checked(made.endpoint, location);
+  return made;
+}
+
+}  // namespace
+
+std::string object_id(const std::string& location) {
+  const web::WebUrl url = web::parse_web_url(location);
+  return base::text("az://", resolve_server(url, location).endpoint, '/', url.authority, '/', url.key);
+}
+
+Configuration resolve_configuration(const std::string& location) {
+  const web::WebUrl url = web::parse_web_url(location);
+  s3::check_url(url, location, kOptions);
+  Server server = resolve_server(url, location);
+  std::map<std::string, std::string>& fields = server.fields;
+  Configuration made;
+  made.container = url.authority;
+  made.account = std::move(server.account);
+  made.endpoint = std::move(server.endpoint);
   made.conditions = s3::flag(url, location, "conditions", true);
   if (s3::flag(url, location, "anonymous", false)) return made;
   const std::string key =
       first_stated(environment("AZURE_STORAGE_ACCOUNT_KEY"), environment("AZURE_STORAGE_KEY"), fields["AccountKey"]);
-  made.sas =
-      first_stated(is_usual ? environment("AZURE_STORAGE_SAS_TOKEN") : std::string(), fields["SharedAccessSignature"]);
+  made.sas = first_stated(server.is_usual ? environment("AZURE_STORAGE_SAS_TOKEN") : std::string(),
+                          fields["SharedAccessSignature"]);
   if (made.sas.starts_with('?')) made.sas.erase(0, 1);
   if (!key.empty()) {
     if (made.account.empty()) throw_no_account(location);

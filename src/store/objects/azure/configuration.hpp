@@ -18,6 +18,9 @@ struct Configuration {
   std::string sas{};  ///< parameters that authorize requests (shared access signature), in place of a key
 };
 
+/// Returns a text that is the same for all URLs of an object.  errors  kArgument: no account, or a wrong endpoint.
+std::string object_id(const std::string& location);
+
 /// Resolves the access to the container of a URL. Options of the URL come first, then environment variables, then the
 /// connection string in AZURE_STORAGE_CONNECTION_STRING.
 /// errors  kArgument: an unknown option, no account, a wrong endpoint or key, or no credentials. kSystem: a server does

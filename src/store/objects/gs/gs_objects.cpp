@@ -28,15 +28,19 @@ std::string emulator() {
   return host.empty() || host.find("://") != std::string::npos ? host : base::text("http://", host);
 }
 
+std::string resolve_endpoint(const web::WebUrl& url, const std::string& location) {
+  return s3::checked_endpoint(
+      s3::first_stated(s3::option(url, "endpoint"), emulator(), std::string("https://storage.googleapis.com")),
+      location);
+}
+
 s3::Configuration resolve_configuration(const std::string& location) {
   const web::WebUrl url = web::parse_web_url(location);
   s3::check_url(url, location, kOptions);
   s3::Configuration made;
   made.dialect = &s3::kGoogle;
   made.bucket = url.authority;
-  made.endpoint = s3::checked_endpoint(
-      s3::first_stated(s3::option(url, "endpoint"), emulator(), std::string("https://storage.googleapis.com")),
-      location);
+  made.endpoint = resolve_endpoint(url, location);
   made.region = "auto";
   made.conditions = s3::flag(url, location, "conditions", true);
   const std::string project =
@@ -49,20 +53,33 @@ s3::Configuration resolve_configuration(const std::string& location) {
   return made;
 }
 
+std::shared_ptr<s3::Bucket> make_bucket(const std::string& url) {
+  return std::make_shared<s3::Bucket>(resolve_configuration(url));
+}
+
 std::shared_ptr<ObjectStore> open(const std::string& url, Sharing sharing) {
-  return bucket::open_objects(url, std::make_shared<s3::Bucket>(resolve_configuration(url)), sharing);
+  return bucket::open_objects(url, make_bucket(url), sharing);
 }
 
 std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::string& object) {
-  return s3::make_upload(location, object, std::make_shared<s3::Bucket>(resolve_configuration(location)));
+  return s3::make_upload(location, object, make_bucket(location));
+}
+
+std::string id(const std::string& url) {
+  const web::WebUrl parsed = web::parse_web_url(url);
+  return base::text("gs://", resolve_endpoint(parsed, url), '/', parsed.authority, '/', parsed.key);
 }
 
 std::vector<UnfinishedUpload> unfinished(const std::string& url) {
-  return s3::unfinished_uploads(*std::make_shared<s3::Bucket>(resolve_configuration(url)), web::parse_web_url(url).key);
+  return s3::unfinished_uploads(*make_bucket(url), web::parse_web_url(url).key);
+}
+
+std::string last_change(const std::string& url, const std::string& key, const std::string& id) {
+  return s3::last_change(*make_bucket(url), key, id);
 }
 
 void abort(const std::string& url, const std::string& key, const std::string& id) {
-  s3::abort_upload(*std::make_shared<s3::Bucket>(resolve_configuration(url)), key, id);
+  s3::abort_upload(*make_bucket(url), key, id);
 }
 
 }  // namespace
@@ -73,7 +90,9 @@ const ObjectStoreKind& kind() {
                                          .has_options = true,
                                          .whole_objects = true,
                                          .upload = upload,
+                                         .id = id,
                                          .unfinished = unfinished,
+                                         .last_change = last_change,
                                          .abort = abort};
   return kKind;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -18,6 +19,14 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kOptions{"endpoint", "region",     "profile",       "anonymous",
                                                    "style",    "conditions", "requester_pays"};
+
+std::string profile_name(const web::WebUrl& url) {
+  return first_stated(option(url, "profile"), environment("AWS_PROFILE"), environment("AWS_DEFAULT_PROFILE"));
+}
+
+std::string stated_endpoint(const web::WebUrl& url) {
+  return first_stated(option(url, "endpoint"), environment("AWS_ENDPOINT_URL_S3"), environment("AWS_ENDPOINT_URL"));
+}
 
 }  // namespace
 
@@ -45,6 +54,11 @@ void check_url(const web::WebUrl& url, const std::string& location, std::span<co
     if (std::ranges::find(known, one.key) == known.end())
       base::throw_argument_error(location, ": there is no option ", one.key, "= of ", url.scheme,
                                  "://; the options are ", base::list_text(known), "; leave it out");
+  const std::string consolidated = option(url, "consolidated");
+  const bool is_stated = std::ranges::find(url.options, "consolidated", &UrlOption::key) != url.options.end();
+  if (is_stated && consolidated != "true" && consolidated != "false")
+    base::throw_argument_error(location, ": the option consolidated is \"", consolidated,
+                               "\"; expected true or false; write one of them, or leave it out");
   if (url.authority.empty())
     base::throw_argument_error(location, ": the name has no bucket; give one, as in ", url.scheme,
                                "://bucket/data.zarr");
@@ -70,10 +84,21 @@ std::string checked_endpoint(std::string endpoint, const std::string& location) 
   return endpoint;
 }
 
+std::string resolve_endpoint(const web::WebUrl& url, const std::string& location) {
+  std::string endpoint = stated_endpoint(url);
+  if (endpoint.empty()) {
+    const std::string stated = profile_name(url);
+    const std::string name = stated.empty() ? "default" : stated;
+    const bool precedes = !option(url, "profile").empty();
+    endpoint = setting({name, precedes, read_profile(name).value_or(Settings{})}, "endpoint_url");
+  }
+  return checked_endpoint(std::move(endpoint), location);
+}
+
 Configuration resolve_configuration(const web::WebUrl& url, const std::string& location) {
   check_url(url, location, kOptions);
   const std::string stated = option(url, "profile");
-  const std::string name = first_stated(stated, environment("AWS_PROFILE"), environment("AWS_DEFAULT_PROFILE"));
+  const std::string name = profile_name(url);
   const std::optional<Settings> found = read_profile(name.empty() ? "default" : name);
   if (!found && !name.empty())
     base::throw_argument_error(location, ": ~/.aws/credentials and ~/.aws/config have no profile ", name,
@@ -81,9 +106,7 @@ Configuration resolve_configuration(const web::WebUrl& url, const std::string& l
   const Profile profile{name.empty() ? "default" : name, !stated.empty(), found.value_or(Settings{})};
   Configuration made;
   made.bucket = url.authority;
-  made.endpoint = checked_endpoint(first_stated(option(url, "endpoint"), environment("AWS_ENDPOINT_URL_S3"),
-                                                environment("AWS_ENDPOINT_URL"), setting(profile, "endpoint_url")),
-                                   location);
+  made.endpoint = checked_endpoint(first_stated(stated_endpoint(url), setting(profile, "endpoint_url")), location);
   made.region = first_stated(option(url, "region"), environment("AWS_REGION"), environment("AWS_DEFAULT_REGION"),
                              setting(profile, "region"), std::string("us-east-1"));
   const std::string style = option(url, "style");

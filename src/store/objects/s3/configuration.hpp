@@ -37,6 +37,10 @@ void check_private(const std::string& endpoint, const std::string& location);
 /// of the header `Host`, which signatures cover.  errors  kArgument: it is not the URL of a server.
 std::string checked_endpoint(std::string endpoint, const std::string& location);
 
+/// Returns the endpoint of a URL's server; empty: that of AWS. An unknown profile has none.
+/// errors  kArgument: it is not the URL of a server.
+std::string resolve_endpoint(const web::WebUrl& url, const std::string& location);
+
 /// Resolves the access to the bucket of a URL. Options of the URL come first, then environment variables, then the
 /// profile in the files ~/.aws/credentials and ~/.aws/config.
 /// errors  kArgument: an unknown option, a wrong endpoint, an unknown profile, or no keys. kSystem: the source of keys

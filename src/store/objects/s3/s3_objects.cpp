@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/text.hpp"
 #include "store/objects/bucket/bucket_objects.hpp"
 #include "store/objects/s3/s3_upload.hpp"
 #include "store/objects/s3/unfinished_uploads.hpp"
@@ -23,8 +24,17 @@ std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::str
   return make_upload(location, object, make_bucket(location));
 }
 
+std::string id(const std::string& url) {
+  const web::WebUrl parsed = web::parse_web_url(url);
+  return base::text("s3://", resolve_endpoint(parsed, url), '/', parsed.authority, '/', parsed.key);
+}
+
 std::vector<UnfinishedUpload> unfinished(const std::string& url) {
   return unfinished_uploads(*make_bucket(url), web::parse_web_url(url).key);
+}
+
+std::string last_change(const std::string& url, const std::string& key, const std::string& id) {
+  return s3::last_change(*make_bucket(url), key, id);
 }
 
 void abort(const std::string& url, const std::string& key, const std::string& id) {
@@ -39,7 +49,9 @@ const ObjectStoreKind& kind() {
                                          .has_options = true,
                                          .whole_objects = true,
                                          .upload = upload,
+                                         .id = id,
                                          .unfinished = unfinished,
+                                         .last_change = last_change,
                                          .abort = abort};
   return kKind;
 }

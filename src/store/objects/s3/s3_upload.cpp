@@ -8,8 +8,10 @@
 // conditions of puts but not those of completions, so that the object's identity is compared before as well.
 //
 // An upload that a killed program has left can be joined. The list of its parts has the MD5 of each, which shows
-// whether a part has the bytes that would be sent. Its random number is not listed: if the answer to the completion of
-// such an upload gets lost, the ETag of the object shows whether it consists of the parts of this upload.
+// whether a part has the bytes that would be sent. Its random number is not listed. A program that is not killed, but
+// slow, can lose its upload in this way: another one joins it, replaces later parts and completes it. The random number
+// of the object is then that of the slow program, but the bytes are not. For both reasons an object counts as that of
+// this upload only if its ETag, the MD5 of the MD5s of its parts, shows that it consists of the parts of this upload.
 
 #include "store/objects/s3/s3_upload.hpp"
 
@@ -57,8 +59,10 @@ class S3Upload : public bucket::PartUpload {
     write_id_.clear();
   }
   void abort() noexcept override;
-  std::vector<UnfinishedUpload> unfinished() override;
-  std::vector<StoredPart> stored_parts(const std::string& id) override { return s3::stored_parts(*bucket_, key(), id); }
+  std::vector<UnfinishedUpload> unfinished() override { return object_uploads(*bucket_, key(), Rejected::kEmpty); }
+  std::vector<StoredPart> stored_parts(const std::string& id) override {
+    return s3::stored_parts(*bucket_, key(), id, Rejected::kEmpty);
+  }
   bool has_bytes(const StoredPart& part, std::span<const std::byte> bytes) const override {
     return part.bytes == std::ssize(bytes) && is_md5_tag(part.tag, bytes);
   }
@@ -70,6 +74,7 @@ class S3Upload : public bucket::PartUpload {
   std::string upload_url() const { return text(url(), "?uploadId=", http::percent_encoded(id())); }
   void request_completion(http::Call& call, const std::string& body, const Condition& condition);
   bool is_own(const http::Call& failed, const std::vector<SentPart>& parts, const Condition& condition);
+  [[noreturn]] void throw_unknown_parts() const;
   std::string key() const { return objects().key(object()); }
 
   std::shared_ptr<Bucket> bucket_;
@@ -87,12 +92,6 @@ std::string S3Upload::begin() {
   set_id(xml_text(call.response.text, "UploadId"));
   if (id().empty()) objects().throw_failed("write", object(), call);
   return id();
-}
-
-std::vector<UnfinishedUpload> S3Upload::unfinished() {
-  std::vector<UnfinishedUpload> uploads = unfinished_uploads(*bucket_, key());
-  std::erase_if(uploads, [this](const UnfinishedUpload& one) { return one.key != key(); });
-  return uploads;
 }
 
 std::string S3Upload::part_tag(const bucket::PendingPut& part) {
@@ -134,19 +133,29 @@ void S3Upload::request_completion(http::Call& call, const std::string& body, con
   http::perform(call);
 }
 
-/// Returns true if the object is that of this upload, and false if the condition is not met.
+/// Returns true if the object consists of the parts of this upload, and false if the condition is not met.
+/// errors  kSystem: neither; or the object may have been made by this upload, but its ETag does not show its parts.
 bool S3Upload::is_own(const http::Call& failed, const std::vector<SentPart>& parts, const Condition& condition) {
   http::Call present;
   objects().perform(present, object(), "HEAD");
   const bool is_gone = present.error.empty() && present.response.status == 404;
   if (!present.error.empty() || (!present.response.ok() && !is_gone))
     objects().throw_failed("check", object(), present);
-  const bool is_same = write_id_.empty() ? present.response.header("etag") == joined_tag(parts)
-                                         : present.response.header(bucket_->write_header()) == write_id_;
-  if (!is_gone && is_same) return true;
+  const bool is_written = !is_gone && present.response.header(bucket_->write_header()) == write_id_;
+  const std::string tag = joined_tag(parts);
+  const bool has_parts = !is_gone && !tag.empty() && present.response.header("etag") == tag;
+  if (has_parts && (write_id_.empty() || is_written)) return true;
+  if (is_written && !write_id_.empty()) throw_unknown_parts();
   const ObjectIdentity found = is_gone ? ObjectIdentity{} : web::to_identity(present.response);
   if (failed.response.status == 412 || (condition && found != *condition)) return false;
   objects().throw_failed("write", object(), failed);
+}
+
+void S3Upload::throw_unknown_parts() const {
+  base::throw_system_error(EIO, "cannot write ", objects().object_location(object()),
+                           ": the upload has been completed, but the ETag of the object does not show that it has ",
+                           "the bytes of this program; another program may have resumed the upload with other bytes; ",
+                           "write the object again");
 }
 
 void S3Upload::abort() noexcept {

@@ -6,6 +6,9 @@
 //   <ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>1</NextPartNumberMarker><Part>
 //   <PartNumber>1</PartNumber><ETag>&quot;900150983cd24fb0d6963f7d28e17f72&quot;</ETag><Size>3</Size></Part>
 //   </ListPartsResult>
+//
+// Some servers take the prefix of a list as the key of one object: MinIO lists no uploads below it. If a list with a
+// prefix is empty, the uploads of the whole bucket are listed and selected here.
 
 #include "store/objects/s3/unfinished_uploads.hpp"
 
@@ -54,17 +57,66 @@ http::Call request(Bucket& bucket, const char* method, const std::string& key, c
   return call;
 }
 
+bool is_rejected(const http::Call& call) {
+  const int status = call.error.empty() ? call.response.status : 0;
+  return status == 401 || status == 403 || status == 405 || status == 501;
+}
+
 bool is_missing(const http::Call& call) { return call.error.empty() && call.response.status == 404; }
+
+constexpr const char* kOperation = "list the unfinished uploads of";
 
 /// Checks that a list has arrived, and not the page of another kind of server.
 void check_list(const Bucket& bucket, const std::string& key, const http::Call& call, std::string_view element) {
-  constexpr const char* kOperation = "list the unfinished uploads of";
   if (!call.error.empty() || !call.response.ok()) throw_failed(kOperation, bucket, key, call);
   if (call.response.text.find(text("</", element, '>')) == std::string::npos)
     base::throw_system_error(EIO, "cannot ", kOperation, ' ', bucket.scheme(), "://", bucket.configuration().bucket,
                              '/', key,
                              ": the server has answered with something else than a list; check the endpoint, ",
                              "which must have the interface of S3");
+}
+
+/// A list that is requested page by page.
+struct ListRequest {
+  std::string path;          ///< key in the URL of the request
+  std::string query;         ///< that of the first page
+  std::string_view element;  ///< name of the document
+  std::string key;           ///< the object in errors
+  Rejected rejected;
+  bool may_be_missing = false;  ///< status 404 is an empty list
+};
+
+/// Returns the entries of all pages.
+template <class Entry>
+std::vector<Entry> read_pages(Bucket& bucket, const ListRequest& list, UploadPage<Entry> (*parse)(std::string_view)) {
+  std::vector<Entry> entries;
+  std::string next;
+  for (;;) {
+    const http::Call call = request(bucket, "GET", list.path, list.query + next);
+    if (list.may_be_missing && is_missing(call)) return {};
+    if (list.rejected == Rejected::kEmpty && is_rejected(call)) return {};
+    check_list(bucket, list.key, call, list.element);
+    UploadPage<Entry> page = parse(call.response.text);
+    std::ranges::move(page.entries, std::back_inserter(entries));
+    if (page.is_last) return entries;
+    if (page.next.empty() || page.next == next)
+      base::throw_system_error(EIO, "cannot ", kOperation, ' ', bucket.scheme(), "://", bucket.configuration().bucket,
+                               '/', list.key, ": the server has answered with a page that is not the last one, but ",
+                               "does not state where the next one begins; check the endpoint, which must have the ",
+                               "interface of S3");
+    next = std::move(page.next);
+  }
+}
+
+std::vector<UnfinishedUpload> list_uploads(Bucket& bucket, const std::string& prefix, const std::string& key,
+                                           Rejected rejected) {
+  std::string query = "uploads&encoding-type=url";
+  if (!prefix.empty()) query += "&prefix=" + http::percent_encoded(prefix);
+  std::vector<UnfinishedUpload> uploads =
+      read_pages<UnfinishedUpload>(bucket, {"", query, "ListMultipartUploadsResult", key, rejected}, parse_uploads);
+  // The times have one form, so that their order is that of the texts.
+  std::ranges::stable_sort(uploads, std::greater<>(), &UnfinishedUpload::begun);
+  return uploads;
 }
 
 }  // namespace
@@ -77,8 +129,10 @@ UploadPage<UnfinishedUpload> parse_uploads(std::string_view document) {
     page.entries.push_back(
         {decoded(xml_text(element, "Key")), xml_text(element, "UploadId"), xml_text(element, "Initiated")});
   });
-  if (is_truncated(document))
-    page.next = text("&key-marker=", http::percent_encoded(decoded(xml_text(document, "NextKeyMarker"))),
+  page.is_last = !is_truncated(document);
+  const std::string marker = decoded(xml_text(document, "NextKeyMarker"));
+  if (!page.is_last && !marker.empty())
+    page.next = text("&key-marker=", http::percent_encoded(marker),
                      "&upload-id-marker=", http::percent_encoded(xml_text(document, "NextUploadIdMarker")));
   return page;
 }
@@ -87,44 +141,43 @@ UploadPage<StoredPart> parse_parts(std::string_view document) {
   UploadPage<StoredPart> page;
   for_each_element(document, "Part", [&](std::string_view element) {
     page.entries.push_back({http::parse_count(xml_text(element, "PartNumber")),
-                            http::parse_count(xml_text(element, "Size")), xml_text(element, "ETag")});
+                            http::parse_count(xml_text(element, "Size")), xml_text(element, "ETag"),
+                            xml_text(element, "LastModified")});
   });
-  if (is_truncated(document))
-    page.next = text("&part-number-marker=", http::percent_encoded(xml_text(document, "NextPartNumberMarker")));
+  page.is_last = !is_truncated(document);
+  const std::string marker = xml_text(document, "NextPartNumberMarker");
+  if (!page.is_last && !marker.empty()) page.next = text("&part-number-marker=", http::percent_encoded(marker));
   return page;
 }
 
-std::vector<UnfinishedUpload> unfinished_uploads(Bucket& bucket, const std::string& key) {
-  std::vector<UnfinishedUpload> uploads;
-  std::string next;
-  do {
-    const std::string query = text("uploads&encoding-type=url&prefix=", http::percent_encoded(key), next);
-    const http::Call call = request(bucket, "GET", "", query);
-    check_list(bucket, key, call, "ListMultipartUploadsResult");
-    UploadPage<UnfinishedUpload> page = parse_uploads(call.response.text);
-    std::ranges::move(page.entries, std::back_inserter(uploads));
-    next = std::move(page.next);
-  } while (!next.empty());
-  const std::string below = key.empty() ? key : key + '/';
-  std::erase_if(uploads, [&](const UnfinishedUpload& one) { return one.key != key && !one.key.starts_with(below); });
-  // The times have one form, so that their order is that of the texts.
-  std::ranges::stable_sort(uploads, std::greater<>(), &UnfinishedUpload::begun);
+std::vector<UnfinishedUpload> object_uploads(Bucket& bucket, const std::string& key, Rejected rejected) {
+  std::vector<UnfinishedUpload> uploads = list_uploads(bucket, key, key, rejected);
+  std::erase_if(uploads, [&](const UnfinishedUpload& one) { return one.key != key; });
   return uploads;
 }
 
-std::vector<StoredPart> stored_parts(Bucket& bucket, const std::string& key, const std::string& id) {
-  std::vector<StoredPart> parts;
-  std::string next;
-  do {
-    const http::Call call = request(bucket, "GET", key, text("uploadId=", http::percent_encoded(id), next));
-    if (is_missing(call)) return {};
-    check_list(bucket, key, call, "ListPartsResult");
-    UploadPage<StoredPart> page = parse_parts(call.response.text);
-    std::ranges::move(page.entries, std::back_inserter(parts));
-    next = std::move(page.next);
-  } while (!next.empty());
+std::vector<UnfinishedUpload> unfinished_uploads(Bucket& bucket, const std::string& key) {
+  std::vector<UnfinishedUpload> uploads = list_uploads(bucket, key, key, Rejected::kThrow);
+  if (key.empty()) return uploads;
+  if (uploads.empty()) uploads = list_uploads(bucket, "", key, Rejected::kThrow);
+  const std::string below = key + '/';
+  std::erase_if(uploads, [&](const UnfinishedUpload& one) { return one.key != key && !one.key.starts_with(below); });
+  return uploads;
+}
+
+std::vector<StoredPart> stored_parts(Bucket& bucket, const std::string& key, const std::string& id, Rejected rejected) {
+  const std::string query = "uploadId=" + http::percent_encoded(id);
+  std::vector<StoredPart> parts =
+      read_pages<StoredPart>(bucket, {key, query, "ListPartsResult", key, rejected, true}, parse_parts);
   std::ranges::sort(parts, {}, &StoredPart::number);
   return parts;
+}
+
+std::string last_change(Bucket& bucket, const std::string& key, const std::string& id) {
+  std::string newest;
+  for (StoredPart& part : stored_parts(bucket, key, id, Rejected::kThrow))
+    newest = std::max(newest, std::move(part.changed));
+  return newest;
 }
 
 void abort_upload(Bucket& bucket, const std::string& key, const std::string& id) {

@@ -101,4 +101,16 @@ std::string with_options_first(const std::string& name) {
   return base::text(name.substr(0, key), options, name.substr(key, question - key), name.substr(end));
 }
 
+std::string with_option(const std::string& name, const std::string& key, const std::string& value) {
+  const std::string ordered = with_options_first(name);
+  const std::size_t begin = ordered.find("://") + 3;
+  const std::size_t end = std::min(ordered.find('/', begin), ordered.size());
+  const std::size_t question = std::min(ordered.find('?', begin), end);
+  std::string options = base::text('?', key, '=', value);
+  if (question < end)
+    for (const std::string& option : split(ordered.substr(question + 1, end - question - 1), '&'))
+      if (!option.empty() && option.substr(0, option.find('=')) != key) base::append_parts(options, '&', option);
+  return base::text(ordered.substr(0, question), options, ordered.substr(end));
+}
+
 }  // namespace plait::store::web

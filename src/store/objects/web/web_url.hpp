@@ -27,6 +27,10 @@ WebUrl parse_web_url(const std::string& location);
 /// Returns a name with its options before the key. A name that has them there is returned unchanged.
 std::string with_options_first(const std::string& name);
 
+/// Returns a name with an option, before the key. It replaces the value that the name states.
+/// Example: `s3://b/a.zarr?consolidated=false::x` becomes `s3://b?consolidated=true/a.zarr::x`.
+std::string with_option(const std::string& name, const std::string& key, const std::string& value);
+
 /// Returns a text without the secrets of the URLs in it: each query of an HTTP URL, which may have a signature or a
 /// token, and each user and password are replaced by `...`. Messages and names leave the library through it.
 /// Example: `https://h/a.npy?sig=x: not found` becomes `https://h/a.npy?...: not found`.

@@ -63,4 +63,13 @@ TEST(WebUrl, NamesInTracesHaveNoOptions) {
   EXPECT_EQ(without_options("s3://b/a.npy"), "s3://b/a.npy");
 }
 
+TEST(WebUrl, AddsAnOptionInPlaceOfAnOlderValue) {
+  using plait::store::web::with_option;
+  EXPECT_EQ(with_option("s3://b/a.zarr", "x", "1"), "s3://b?x=1/a.zarr");
+  EXPECT_EQ(with_option("s3://b/a.zarr?y=2&x=0::g/a", "x", "1"), "s3://b?x=1&y=2/a.zarr::g/a");
+  EXPECT_EQ(with_option("s3://b?x=0/a.zarr", "x", "1"), "s3://b?x=1/a.zarr");
+  EXPECT_EQ(with_option("zarr:s3://b/a?endpoint=http://[::1]:9::g", "x", "1"),
+            "zarr:s3://b?x=1&endpoint=http:%2F%2F[::1]:9/a::g");
+}
+
 }  // namespace
