@@ -45,7 +45,7 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
         select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit
     ) as file:
         for phase in range(12):
-            # All ranks draw the same cuts. Rank r accesses the pieces i with i % apart.size == r; it writes some of them.
+            # All ranks draw the same cuts. Rank r accesses the pieces i with i % apart.size == r, and writes some.
             cuts = np.unique(random.integers(0, size + 1, 40))
             writes = random.integers(0, 3, len(cuts)) > 0
             before, before_end = model.copy(), end
