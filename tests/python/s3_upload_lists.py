@@ -9,8 +9,9 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 Upload = tuple[str, dict[int, tuple[bytes, str]], str]
+"""The key of an upload, its parts and their MD5s by their numbers, and the time when it was begun."""
 Uploads = dict[str, Upload]
-"""The key of each upload by its name, its parts and their MD5s by their numbers, and the time when it was begun."""
+"""Uploads by their names."""
 
 
 def listed_uploads(key: str, query: str, uploads: Uploads, faults: dict[str, Any]) -> str | None:
@@ -22,9 +23,7 @@ def listed_uploads(key: str, query: str, uploads: Uploads, faults: dict[str, Any
     return _uploads(key.rstrip("/") + "/", parameters, uploads, faults) if "uploads" in parameters else None
 
 
-def _parts(
-    upload: tuple[str, dict[int, tuple[bytes, str]], str], parameters: dict[str, str], faults: dict[str, Any]
-) -> str:
+def _parts(upload: Upload, parameters: dict[str, str], faults: dict[str, Any]) -> str:
     _, parts, begun = upload
     changed = faults["begun"] if faults["old_parts"] else begun
     numbers = sorted(number for number in parts if number > int(parameters.get("part-number-marker", 0)))
