@@ -62,8 +62,8 @@ class HeldView {
   MPI_File file_ = MPI_FILE_NULL;
 };
 
-/// Returns the address of the number of HeldView objects of all files, also of those passed to the MPI that stay because
-/// of pending requests.
+/// Returns the address of the number of HeldView objects of all files, also of those passed to the MPI that stay
+/// because of pending requests.
 const int* held_view_count();
 
 /// The view of a file that Plait holds, if any.

@@ -9,8 +9,8 @@
 /**
  * Finds the ranks of a communicator that have the same color: the first time by a split, in which all ranks take part,
  * and again after 32767 opens; other calls do not communicate. MPI_COMM_WORLD and communicators with
- * its ranks in its order count as one communicator, unless several threads may call MPI at once or a rank has not called
- * MPI_Init. Ranks that differ in that have other colors.
+ * its ranks in its order count as one communicator, unless several threads may call MPI at once or a rank has not
+ * called MPI_Init. Ranks that differ in that have other colors.
  * Ranks with the color -1 have no communicator. Returns NULL if the MPI fails. The caller owns a reference, which
  * plait_mpiio_release() drops. Stores a tag that no other open file of these ranks has.
  */
