@@ -82,13 +82,6 @@ missing_programs() {
   command -v hostname >/dev/null || echo hostname
   command -v mkfs.ext4 >/dev/null || echo e2fsprogs
   clang_works || newest_clang
-  # For scripts/conformance.sh.
-  [[ -d /usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi ]] || echo python3-h5py-mpi
-  [[ -e /usr/include/pnetcdf.h ]] || echo libpnetcdf-dev
-  command -v mpicc.openmpi >/dev/null || echo libopenmpi-dev
-  command -v mpiexec.openmpi >/dev/null || echo openmpi-bin
-  command -v mpicc.mpich >/dev/null || echo libmpich-dev
-  command -v mpiexec.mpich >/dev/null || echo mpich
   echo '#include <liburing.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo liburing-dev
   echo '#include <libaio.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo libaio-dev
 }

@@ -175,8 +175,8 @@ std::vector<StoredPart> stored_parts(Bucket& bucket, const std::string& key, con
 
 std::string last_change(Bucket& bucket, const std::string& key, const std::string& id) {
   std::string newest;
-  for (StoredPart& part : stored_parts(bucket, key, id, Rejected::kThrow))
-    newest = std::max(newest, std::move(part.changed));
+  for (const StoredPart& part : stored_parts(bucket, key, id, Rejected::kThrow))
+    newest = std::max(newest, part.changed);
   return newest;
 }
 
