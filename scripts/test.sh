@@ -16,7 +16,6 @@ first=(build format types style cpp python mpi-2 mpi-4)
 rest=(cpp-ranks mpi-1 mpi-3 mpi-6 python-long hosts-2 hosts-3 install tidy address fuzz thread)
 extra=(conformance) # only by name: it needs Debian's MPIs, which scripts/conformance.sh --install installs
 
-
 # Python stores bytecode, because otherwise each process and rank would compile all tests.  NumPy starts no threads.
 # The cost model is the built-in one, even if this machine is calibrated.  Jobs may have more ranks than cores.
 unset PYTHONDONTWRITEBYTECODE
