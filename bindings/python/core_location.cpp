@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -80,6 +81,7 @@ void bind_formats(nb::module_& module) {
 }
 
 using store::ObjectStore;
+using store::UnfinishedUploads;
 
 /// Returns all bytes of an object; nothing if it does not exist.
 std::optional<nb::bytes> get(ObjectStore& objects, const std::string& object) {
@@ -124,46 +126,33 @@ void bind_objects(nb::module_& module) {
       .def("put", &put, "object"_a, "content"_a)
       .def("names", &names, nb::call_guard<GilRelease>())
       .def("remove", &ObjectStore::remove, "object"_a, nb::call_guard<GilRelease>());
+  nb::class_<UnfinishedUploads>(module, "UnfinishedUploads")
+      .def(
+          "list",
+          [](UnfinishedUploads& uploads) {
+            std::vector<std::tuple<std::string, std::string, std::string>> result;
+            for (store::UnfinishedUpload& upload : uploads.list())
+              result.emplace_back(std::move(upload.key), std::move(upload.id), std::move(upload.begun));
+            return result;
+          },
+          nb::call_guard<GilRelease>())
+      .def("last_change", &UnfinishedUploads::last_change, "key"_a, "id"_a, nb::call_guard<GilRelease>())
+      .def("abort", &UnfinishedUploads::abort, "key"_a, "id"_a, nb::call_guard<GilRelease>());
   module.def(
       "unfinished_uploads",
-      [](const std::string& given) {
-        const std::string url = object_url(given);
-        std::vector<std::tuple<std::string, std::string, std::string>> uploads;
-        if (const auto list = store::object_store_kind(url).unfinished; list != nullptr)
-          for (store::UnfinishedUpload& one : list(url))
-            uploads.emplace_back(std::move(one.key), std::move(one.id), std::move(one.begun));
-        return uploads;
+      [](const std::string& name) -> std::unique_ptr<UnfinishedUploads> {
+        const std::string url = object_url(name);
+        const auto make = store::is_url(url) ? store::object_store_kind(url).unfinished : nullptr;
+        return make == nullptr ? nullptr : make(url);
       },
-      "url"_a, nb::call_guard<GilRelease>());
+      nb::sig("def unfinished_uploads(name: str) -> UnfinishedUploads | None"), "name"_a);
   module.def(
-      "lists_uploads",
-      [](const std::string& given) {
-        const std::string url = object_url(given);
-        return store::is_url(url) && store::object_store_kind(url).unfinished != nullptr;
-      },
-      "url"_a);
-  module.def(
-      "object_key", [](const std::string& url) { return store::web::parse_web_url(object_url(url)).key; }, "url"_a);
-  module.def(
-      "upload_change",
-      [](const std::string& given, const std::string& key, const std::string& id) {
-        const std::string url = object_url(given);
-        const auto change = store::object_store_kind(url).last_change;
-        return change == nullptr ? std::string() : change(url, key, id);
-      },
-      "url"_a, "key"_a, "id"_a, nb::call_guard<GilRelease>());
+      "object_key", [](const std::string& name) { return store::web::parse_web_url(object_url(name)).key; }, "name"_a);
   module.def("with_option", &store::web::with_option, "name"_a, "key"_a, "value"_a);
-  module.def(
-      "abort_upload",
-      [](const std::string& given, const std::string& key, const std::string& id) {
-        const std::string url = object_url(given);
-        if (const auto abort = store::object_store_kind(url).abort; abort != nullptr) abort(url, key, id);
-      },
-      "url"_a, "key"_a, "id"_a, nb::call_guard<GilRelease>());
   module.def("active_uploads", [] {
     std::vector<std::tuple<std::string, std::string, std::string>> uploads;
-    for (const driver::objects::ActiveUpload& one : driver::objects::active_uploads())
-      uploads.emplace_back(one.url, store::web::parse_web_url(one.url).key, one.id);
+    for (const driver::objects::ActiveUpload& upload : driver::objects::active_uploads())
+      uploads.emplace_back(upload.url, store::web::parse_web_url(upload.url).key, upload.id);
     return uploads;
   });
   module.def(

@@ -157,8 +157,10 @@ class Kills:
         self.remove_chunks()
         for name in ("t.npy", "t.h5"):
             self.server.ask("DELETE", f"/public/{name}")
-        for key, upload, _ in _core.unfinished_uploads(f"{BUCKET}/t.npy") + _core.unfinished_uploads(f"{BUCKET}/t.h5"):
-            _core.abort_upload(f"{BUCKET}/x", key, upload)
+            unfinished = _core.unfinished_uploads(f"{BUCKET}/{name}")
+            assert unfinished is not None
+            for key, upload, _ in unfinished.list():
+                unfinished.abort(key, upload)
 
     def remove_chunks(self) -> None:
         """Remove the objects of a Zarr array, as the error of a later copy says if they have no metadata."""

@@ -38,10 +38,10 @@ class _Age(ParamType):
         """Return the duration."""
         if isinstance(value, timedelta):
             return value
-        found = re.fullmatch(r"(\d{1,6})([smhd]?)", str(value).strip())
-        if found is None or (not found[2] and int(found[1])):
+        match = re.fullmatch(r"(\d{1,6})([smhd]?)", str(value).strip())
+        if match is None or (not match[2] and int(match[1])):
             self.fail(f"'{value}' is not an age such as 90s, 30m, 12h or 7d", param, ctx)
-        return timedelta(**{_UNITS[found[2] or "s"]: int(found[1])})
+        return timedelta(**{_UNITS[match[2] or "s"]: int(match[1])})
 
 
 class _Upload(NamedTuple):
@@ -86,21 +86,22 @@ def clean_command(url: str, older: timedelta, whole: bool, dry_run: bool, as_jso
     sees them, but they take space. The server does not say whether an upload still goes on: choose an age that is
     longer than the time between two parts. A program whose upload is aborted gets an error. Objects are never removed.
     """
-    if not _core.lists_uploads(url):
-        found = "its server does not list unfinished uploads" if "://" in url else "the name is no URL"
-        raise UserError(f"{url}: {found}; expected a URL of s3:// or gs://")
+    unfinished = _core.unfinished_uploads(url)
+    if unfinished is None:
+        reason = "its server does not list unfinished uploads" if "://" in url else "the name is no URL"
+        raise UserError(f"{url}: {reason}; expected a URL of s3:// or gs://")
     if not whole and not _core.object_key(url):
         raise UserError(f"{url}: the URL has no key and stands for all uploads of the bucket; add --all, or a key")
-    uploads = [_Upload(*found) for found in _core.unfinished_uploads(url)]
+    uploads = [_Upload(*upload) for upload in unfinished.list()]
     old: list[_Upload] = []
     young: list[_Upload] = []
     errors: list[str] = []
     for upload in uploads:
         try:
-            dated = _dated(url, upload, older)
+            dated = _dated(unfinished, upload, older)
             if not older or dated.age >= older:
                 if not dry_run:
-                    _core.abort_upload(url, upload.key, upload.id)
+                    unfinished.abort(upload.key, upload.id)
                 old.append(dated)
             else:
                 young.append(dated)
@@ -117,11 +118,11 @@ def clean_command(url: str, older: timedelta, whole: bool, dry_run: bool, as_jso
         sys.exit(1)
 
 
-def _dated(url: str, upload: _Upload, older: timedelta) -> _Upload:
+def _dated(unfinished: _core.UnfinishedUploads, upload: _Upload, older: timedelta) -> _Upload:
     """Return the upload with the time of its newest part, unless that cannot matter."""
     if not older or upload.age < older:
         return upload
-    return upload._replace(changed=_core.upload_change(url, upload.key, upload.id))
+    return upload._replace(changed=unfinished.last_change(upload.key, upload.id))
 
 
 def _print(old: list[_Upload], young: int, dry_run: bool) -> None:

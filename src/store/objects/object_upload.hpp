@@ -44,6 +44,27 @@ struct UnfinishedUpload {
   std::string begun;  ///< time by the server's clock, such as `2026-11-30T08:15:00.000Z`
 };
 
+/// The unfinished uploads of an object and of all objects below it, or of a whole bucket.
+/// threads  One at a time.
+class UnfinishedUploads {
+ public:
+  virtual ~UnfinishedUploads() = default;
+  UnfinishedUploads(const UnfinishedUploads&) = delete;
+  UnfinishedUploads& operator=(const UnfinishedUploads&) = delete;
+
+  /// Returns the uploads, the newest first.  errors  kSystem.
+  virtual std::vector<UnfinishedUpload> list() = 0;
+  /// Returns the time when the newest part of an upload was stored; empty if there is none, or if the server does not
+  /// state times.
+  /// errors  kSystem.
+  virtual std::string last_change(const std::string& key, const std::string& id) = 0;
+  /// Aborts an upload; ignores one that no longer exists.  errors  kSystem.
+  virtual void abort(const std::string& key, const std::string& id) = 0;
+
+ protected:
+  UnfinishedUploads() = default;
+};
+
 /// Maximum number of parts, and the smallest size of all but the last one.
 inline constexpr std::int64_t kMaxParts = 10'000;
 inline constexpr std::int64_t kMinPartBytes = std::int64_t{8} << 20;

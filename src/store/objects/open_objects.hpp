@@ -35,14 +35,8 @@ struct ObjectStoreKind {
   std::string (*id)(const std::string& url) = nullptr;
   /// Returns the unfinished uploads of the object at a URL and of all objects below it; nullptr: the server does not
   /// list them.
-  /// errors  kArgument. kSystem.
-  std::vector<UnfinishedUpload> (*unfinished)(const std::string& url) = nullptr;
-  /// Returns the time when the newest part of an unfinished upload was stored; empty if there is none.
-  /// errors  kArgument. kSystem.
-  std::string (*last_change)(const std::string& url, const std::string& key, const std::string& id) = nullptr;
-  /// Aborts an unfinished upload of an object in the bucket of a URL; ignores one that no longer exists.
-  /// errors  kArgument. kSystem.
-  void (*abort)(const std::string& url, const std::string& key, const std::string& id) = nullptr;
+  /// errors  kArgument.
+  std::unique_ptr<UnfinishedUploads> (*unfinished)(const std::string& url) = nullptr;
 };
 
 /// Returns all kinds except folders, whose locations are paths.

@@ -42,13 +42,13 @@ struct opens {
 static int keyval;
 static int has_keyval;
 static int is_finalizing;
-/// Set once MPI_Init has made MPI_COMM_WORLD, and then the number of threads is known.
+/// True once MPI_Init has made MPI_COMM_WORLD. The level of threads is known from then on.
 static int has_world;
 static int has_several_threads;
 
-/// What communicators with the ranks of MPI_COMM_WORLD share.
+/// The opens of MPI_COMM_WORLD and of all communicators with its ranks in its order.
 static struct opens* world;
-/// Set if they share nothing, since a rank does not use Plait; on all ranks alike.
+/// True, on all ranks alike, if these communicators share nothing because the ranks have different colors.
 static int is_world_apart;
 
 // Open MPI has its handles as variables, which must be looked up.
@@ -221,8 +221,8 @@ static int derive_from_world(struct plait_mpiio_ranks* ranks) {
   return 1;
 }
 
-/// Finds what communicators with the ranks of MPI_COMM_WORLD share. The first open finds out whether each rank shares
-/// it; if not, this communicator gets an attribute, as later ones do.
+/// Finds the opens that communicators with the ranks of MPI_COMM_WORLD share. The first open finds out whether all ranks
+/// share; if not, this communicator gets an attribute of its own, as later ones do.
 static struct opens* find_world(MPI_Comm comm, int color) {
   FIND(find_size, MPI_Comm_size);
   if (world != NULL && world->number < kTags) return world;

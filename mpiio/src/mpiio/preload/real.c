@@ -70,10 +70,9 @@ void* plait_mpiio_real(const char* name) {
 }
 
 void* plait_mpiio_variable(const char* name) {
-  void* library = plait_mpiio_real(name);
   // The linker copies variables that a program uses into the program, and the MPI uses the copies.
   void* copy = dlsym(RTLD_DEFAULT, name);
-  return copy != NULL ? copy : library;
+  return copy != NULL ? copy : plait_mpiio_real(name);
 }
 
 static int to_bit(const char* word, size_t length) {

@@ -102,9 +102,10 @@ def main() -> None:
     shown = _SHOWN if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""
     sys.stderr.write(f"{shown}Error: {message}\n")
     sys.stderr.flush()
-    # The user has asked for the end: a server that does not answer is asked once. `plait clean` removes what is left.
+    # One attempt per request, because the user waits for the end. `plait clean` aborts uploads that are left.
     os.environ["AWS_MAX_ATTEMPTS"] = "1"
-    for upload in job["uploads"]:
+    for url, key, upload in job["uploads"]:
         with contextlib.suppress(Error):
-            _core.abort_upload(*upload)
+            if unfinished := _core.unfinished_uploads(url):
+                unfinished.abort(key, upload)
     sys.exit(1)

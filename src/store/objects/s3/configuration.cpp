@@ -24,6 +24,16 @@ std::string profile_name(const web::WebUrl& url) {
   return first_stated(option(url, "profile"), environment("AWS_PROFILE"), environment("AWS_DEFAULT_PROFILE"));
 }
 
+/// Returns the profile that the URL or the environment names, else `default`, which may have no settings; nullopt if the
+/// files have no profile of that name.
+std::optional<Profile> find_profile(const web::WebUrl& url) {
+  const std::string stated = profile_name(url);
+  const std::string name = stated.empty() ? "default" : stated;
+  std::optional<Settings> settings = read_profile(name);
+  if (!settings && !stated.empty()) return std::nullopt;
+  return Profile{name, !option(url, "profile").empty(), std::move(settings).value_or(Settings{})};
+}
+
 std::string stated_endpoint(const web::WebUrl& url) {
   return first_stated(option(url, "endpoint"), environment("AWS_ENDPOINT_URL_S3"), environment("AWS_ENDPOINT_URL"));
 }
@@ -86,29 +96,21 @@ std::string checked_endpoint(std::string endpoint, const std::string& location) 
 
 std::string resolve_endpoint(const web::WebUrl& url, const std::string& location) {
   std::string endpoint = stated_endpoint(url);
-  if (endpoint.empty()) {
-    const std::string stated = profile_name(url);
-    const std::string name = stated.empty() ? "default" : stated;
-    const bool precedes = !option(url, "profile").empty();
-    endpoint = setting({name, precedes, read_profile(name).value_or(Settings{})}, "endpoint_url");
-  }
+  if (endpoint.empty()) endpoint = setting(find_profile(url).value_or(Profile{}), "endpoint_url");
   return checked_endpoint(std::move(endpoint), location);
 }
 
 Configuration resolve_configuration(const web::WebUrl& url, const std::string& location) {
   check_url(url, location, kOptions);
-  const std::string stated = option(url, "profile");
-  const std::string name = profile_name(url);
-  const std::optional<Settings> found = read_profile(name.empty() ? "default" : name);
-  if (!found && !name.empty())
-    base::throw_argument_error(location, ": ~/.aws/credentials and ~/.aws/config have no profile ", name,
+  const std::optional<Profile> profile = find_profile(url);
+  if (!profile)
+    base::throw_argument_error(location, ": ~/.aws/credentials and ~/.aws/config have no profile ", profile_name(url),
                                "; name another one in AWS_PROFILE or profile=, or leave it out");
-  const Profile profile{name.empty() ? "default" : name, !stated.empty(), found.value_or(Settings{})};
   Configuration made;
   made.bucket = url.authority;
-  made.endpoint = checked_endpoint(first_stated(stated_endpoint(url), setting(profile, "endpoint_url")), location);
+  made.endpoint = checked_endpoint(first_stated(stated_endpoint(url), setting(*profile, "endpoint_url")), location);
   made.region = first_stated(option(url, "region"), environment("AWS_REGION"), environment("AWS_DEFAULT_REGION"),
-                             setting(profile, "region"), std::string("us-east-1"));
+                             setting(*profile, "region"), std::string("us-east-1"));
   const std::string style = option(url, "style");
   if (!style.empty() && style != "path" && style != "virtual")
     base::throw_argument_error(location, ": style=", style, " is neither path nor virtual; write one of them");
@@ -118,7 +120,7 @@ Configuration resolve_configuration(const web::WebUrl& url, const std::string& l
   made.conditions = flag(url, location, "conditions", true);
   if (flag(url, location, "requester_pays", environment("AWS_REQUEST_PAYER") == "requester"))
     made.added.push_back({"x-amz-request-payer", "requester"});
-  if (!flag(url, location, "anonymous", false)) made.keys = find_credentials(profile, made.region, location);
+  if (!flag(url, location, "anonymous", false)) made.keys = find_credentials(*profile, made.region, location);
   return made;
 }
 

@@ -34,13 +34,18 @@ std::string list_query(const std::string& prefix, ListDepth depth, const std::st
   return query + "&prefix=" + http::percent_encoded(prefix);
 }
 
+void check_document(std::string_view document, std::string_view name, const std::string& what) {
+  if (document.find(base::text('<', name)) != std::string_view::npos &&
+      document.find(base::text("</", name, '>')) != std::string_view::npos)
+    return;
+  const std::string code = xml_text(document, "Code");
+  base::throw_system_error(EIO, what, ": the server has answered with something else than a list",
+                           code.empty() ? std::string() : base::text(" (", code, ')'),
+                           "; check the endpoint, which must have the interface of S3");
+}
+
 bucket::ListPage parse_page(std::string_view document, const std::string& where) {
-  if (document.find("<ListBucketResult") == std::string_view::npos ||
-      document.find("</ListBucketResult>") == std::string_view::npos)
-    base::throw_system_error(EIO, "cannot list ", where, ": the server has answered with something else than a list",
-                             xml_text(document, "Code").empty() ? "" : " (", xml_text(document, "Code"),
-                             xml_text(document, "Code").empty() ? "" : ")",
-                             "; check the endpoint, which must have the interface of S3");
+  check_document(document, "ListBucketResult", "cannot list " + where);
   const bool encoded = xml_text(document, "EncodingType") == "url";
   const auto key = [&](std::string_view element, std::string_view tag) {
     std::string found = xml_text(element, tag);

@@ -29,16 +29,8 @@ std::string id(const std::string& url) {
   return base::text("s3://", resolve_endpoint(parsed, url), '/', parsed.authority, '/', parsed.key);
 }
 
-std::vector<UnfinishedUpload> unfinished(const std::string& url) {
-  return unfinished_uploads(*make_bucket(url), web::parse_web_url(url).key);
-}
-
-std::string last_change(const std::string& url, const std::string& key, const std::string& id) {
-  return s3::last_change(*make_bucket(url), key, id);
-}
-
-void abort(const std::string& url, const std::string& key, const std::string& id) {
-  abort_upload(*make_bucket(url), key, id);
+std::unique_ptr<UnfinishedUploads> unfinished(const std::string& url) {
+  return make_unfinished_uploads(make_bucket(url), web::parse_web_url(url).key);
 }
 
 }  // namespace
@@ -50,9 +42,7 @@ const ObjectStoreKind& kind() {
                                          .whole_objects = true,
                                          .upload = upload,
                                          .id = id,
-                                         .unfinished = unfinished,
-                                         .last_change = last_change,
-                                         .abort = abort};
+                                         .unfinished = unfinished};
   return kKind;
 }
 

@@ -34,18 +34,9 @@ using bucket::xml_text;
 
 bool is_truncated(std::string_view document) { return xml_text(document, "IsTruncated") == "true"; }
 
-[[noreturn]] void throw_failed(const char* operation, const Bucket& bucket, const std::string& key,
-                               const http::Call& call) {
-  const std::string what =
-      text("cannot ", operation, ' ', bucket.scheme(), "://", bucket.configuration().bucket, '/', key, ": ");
-  const std::string_view host = http::url_authority(call.request.url);
-  if (!call.error.empty())
-    base::throw_system_error(call.error_code, what, "the request to ", host, " failed: ", call.error,
-                             "; check the name and the network, and try again");
-  const int status = call.response.status;
-  const std::string advice = bucket.advice(status);
-  base::throw_system_error(status == 401 || status == 403 ? EACCES : EIO, what, host, " answered with status ", status,
-                           bucket.explain(call.response), advice.empty() ? "; try again later" : "; ", advice);
+/// Returns the begin of errors, such as `cannot abort an upload of s3://bucket/a`.
+std::string describe(const char* operation, const Bucket& bucket, const std::string& key) {
+  return text("cannot ", operation, ' ', bucket.scheme(), "://", bucket.configuration().bucket, '/', key);
 }
 
 http::Call request(Bucket& bucket, const char* method, const std::string& key, const std::string& query) {
@@ -63,18 +54,6 @@ bool is_rejected(const http::Call& call) {
 }
 
 bool is_missing(const http::Call& call) { return call.error.empty() && call.response.status == 404; }
-
-constexpr const char* kOperation = "list the unfinished uploads of";
-
-/// Checks that a list has arrived, and not the page of another kind of server.
-void check_list(const Bucket& bucket, const std::string& key, const http::Call& call, std::string_view element) {
-  if (!call.error.empty() || !call.response.ok()) throw_failed(kOperation, bucket, key, call);
-  if (call.response.text.find(text("</", element, '>')) == std::string::npos)
-    base::throw_system_error(EIO, "cannot ", kOperation, ' ', bucket.scheme(), "://", bucket.configuration().bucket,
-                             '/', key,
-                             ": the server has answered with something else than a list; check the endpoint, ",
-                             "which must have the interface of S3");
-}
 
 /// A list that is requested page by page.
 struct ListRequest {
@@ -95,14 +74,15 @@ std::vector<Entry> read_pages(Bucket& bucket, const ListRequest& list, UploadPag
     const http::Call call = request(bucket, "GET", list.path, list.query + next);
     if (list.may_be_missing && is_missing(call)) return {};
     if (list.rejected == Rejected::kEmpty && is_rejected(call)) return {};
-    check_list(bucket, list.key, call, list.element);
+    const std::string what = describe("list the unfinished uploads of", bucket, list.key);
+    if (!call.error.empty() || !call.response.ok()) web::throw_failed(what, call, bucket);
+    check_document(call.response.text, list.element, what);
     UploadPage<Entry> page = parse(call.response.text);
     std::ranges::move(page.entries, std::back_inserter(entries));
     if (page.is_last) return entries;
     if (page.next.empty() || page.next == next)
-      base::throw_system_error(EIO, "cannot ", kOperation, ' ', bucket.scheme(), "://", bucket.configuration().bucket,
-                               '/', list.key, ": the server has answered with a page that is not the last one, but ",
-                               "does not state where the next one begins; check the endpoint, which must have the ",
+      base::throw_system_error(EIO, what, ": the server has answered with a page that is not the last one, but does ",
+                               "not state where the next one begins; check the endpoint, which must have the ",
                                "interface of S3");
     next = std::move(page.next);
   }
@@ -118,6 +98,32 @@ std::vector<UnfinishedUpload> list_uploads(Bucket& bucket, const std::string& pr
   std::ranges::stable_sort(uploads, std::greater<>(), &UnfinishedUpload::begun);
   return uploads;
 }
+
+class BucketUploads : public UnfinishedUploads {
+ public:
+  BucketUploads(std::shared_ptr<Bucket> bucket, std::string key) : bucket_(std::move(bucket)), key_(std::move(key)) {}
+
+  std::vector<UnfinishedUpload> list() override {
+    std::vector<UnfinishedUpload> uploads = list_uploads(*bucket_, key_, key_, Rejected::kThrow);
+    if (key_.empty()) return uploads;
+    if (uploads.empty()) uploads = list_uploads(*bucket_, "", key_, Rejected::kThrow);
+    std::erase_if(uploads, [below = key_ + '/', this](const UnfinishedUpload& upload) {
+      return upload.key != key_ && !upload.key.starts_with(below);
+    });
+    return uploads;
+  }
+  std::string last_change(const std::string& key, const std::string& id) override {
+    std::string newest;
+    for (const StoredPart& part : stored_parts(*bucket_, key, id, Rejected::kThrow))
+      newest = std::max(newest, part.changed);
+    return newest;
+  }
+  void abort(const std::string& key, const std::string& id) override { abort_upload(*bucket_, key, id); }
+
+ private:
+  std::shared_ptr<Bucket> bucket_;
+  std::string key_;
+};
 
 }  // namespace
 
@@ -152,16 +158,7 @@ UploadPage<StoredPart> parse_parts(std::string_view document) {
 
 std::vector<UnfinishedUpload> object_uploads(Bucket& bucket, const std::string& key, Rejected rejected) {
   std::vector<UnfinishedUpload> uploads = list_uploads(bucket, key, key, rejected);
-  std::erase_if(uploads, [&](const UnfinishedUpload& one) { return one.key != key; });
-  return uploads;
-}
-
-std::vector<UnfinishedUpload> unfinished_uploads(Bucket& bucket, const std::string& key) {
-  std::vector<UnfinishedUpload> uploads = list_uploads(bucket, key, key, Rejected::kThrow);
-  if (key.empty()) return uploads;
-  if (uploads.empty()) uploads = list_uploads(bucket, "", key, Rejected::kThrow);
-  const std::string below = key + '/';
-  std::erase_if(uploads, [&](const UnfinishedUpload& one) { return one.key != key && !one.key.starts_with(below); });
+  std::erase_if(uploads, [&](const UnfinishedUpload& upload) { return upload.key != key; });
   return uploads;
 }
 
@@ -173,17 +170,15 @@ std::vector<StoredPart> stored_parts(Bucket& bucket, const std::string& key, con
   return parts;
 }
 
-std::string last_change(Bucket& bucket, const std::string& key, const std::string& id) {
-  std::string newest;
-  for (const StoredPart& part : stored_parts(bucket, key, id, Rejected::kThrow))
-    newest = std::max(newest, part.changed);
-  return newest;
-}
-
 void abort_upload(Bucket& bucket, const std::string& key, const std::string& id) {
   const http::Call call = request(bucket, "DELETE", key, text("uploadId=", http::percent_encoded(id)));
   if (is_missing(call)) return;
-  if (!call.error.empty() || !call.response.ok()) throw_failed("abort an upload of", bucket, key, call);
+  if (!call.error.empty() || !call.response.ok())
+    web::throw_failed(describe("abort an upload of", bucket, key), call, bucket);
+}
+
+std::unique_ptr<UnfinishedUploads> make_unfinished_uploads(std::shared_ptr<Bucket> bucket, std::string key) {
+  return std::make_unique<BucketUploads>(std::move(bucket), std::move(key));
 }
 
 }  // namespace plait::store::s3

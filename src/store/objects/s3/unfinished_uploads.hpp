@@ -22,21 +22,18 @@ struct UploadPage {
 UploadPage<UnfinishedUpload> parse_uploads(std::string_view document);
 UploadPage<StoredPart> parse_parts(std::string_view document);
 
-/// What a list does if the server does not permit or implement it (statuses 401, 403, 405 and 501).
+/// The result of a list that the server does not permit or implement (statuses 401, 403, 405 and 501).
 enum class Rejected { kThrow, kEmpty };
 
 /// Returns the unfinished uploads of the object with a key, the newest first.  errors  kSystem.
 std::vector<UnfinishedUpload> object_uploads(Bucket& bucket, const std::string& key, Rejected rejected);
-/// Returns the unfinished uploads of the object with a key and of those below it, the newest first. An empty key stands
-/// for the whole bucket.
-/// errors  kSystem.
-std::vector<UnfinishedUpload> unfinished_uploads(Bucket& bucket, const std::string& key);
 /// Returns the parts of an unfinished upload by ascending numbers; empty if it no longer exists.  errors  kSystem.
 std::vector<StoredPart> stored_parts(Bucket& bucket, const std::string& key, const std::string& id, Rejected rejected);
-/// Returns the time when the newest part was stored; empty if there is none, or if the server does not state times.
-/// errors  kSystem.
-std::string last_change(Bucket& bucket, const std::string& key, const std::string& id);
 /// Aborts an upload; ignores one that no longer exists.  errors  kSystem.
 void abort_upload(Bucket& bucket, const std::string& key, const std::string& id);
+
+/// Makes the list of the uploads of the object with a key and of the objects below it. An empty key stands for the whole
+/// bucket.
+std::unique_ptr<UnfinishedUploads> make_unfinished_uploads(std::shared_ptr<Bucket> bucket, std::string key);
 
 }  // namespace plait::store::s3

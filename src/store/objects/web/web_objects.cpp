@@ -87,17 +87,21 @@ std::string to_prefix(std::string_view key, const std::string& location) {
   return key.empty() ? std::string() : text(key, '/');
 }
 
-void WebObjects::throw_failed(const char* operation, const std::string& object, const http::Call& call) const {
-  const std::string what = without_secrets(text("cannot ", operation, ' ', object_location(object), ": "));
+void throw_failed(const std::string& what, const http::Call& call, const Server& server) {
+  const std::string shown = without_secrets(text(what, ": "));
   const std::string_view host = http::url_authority(call.request.url);
   const std::string tried = call.attempts > 1 ? text(" after ", call.attempts, " attempts") : std::string();
   if (!call.error.empty())
-    base::throw_system_error(call.error_code, what, "the request to ", host, " failed", tried, ": ", call.error,
+    base::throw_system_error(call.error_code, shown, "the request to ", host, " failed", tried, ": ", call.error,
                              "; check the name and the network, and try again");
   const int status = call.response.status;
-  const std::string advice = server_->advice(status);
-  base::throw_system_error(to_system_code(status), what, host, " answered with status ", status,
-                           server_->explain(call.response), tried, advice.empty() ? "; try again later" : "; ", advice);
+  const std::string advice = server.advice(status);
+  base::throw_system_error(to_system_code(status), shown, host, " answered with status ", status,
+                           server.explain(call.response), tried, advice.empty() ? "; try again later" : "; ", advice);
+}
+
+void WebObjects::throw_failed(const char* operation, const std::string& object, const http::Call& call) const {
+  web::throw_failed(text("cannot ", operation, ' ', object_location(object)), call, *server_);
 }
 
 void WebObjects::trace(http::Call& call, const std::string& object, http::TracedObject part) const {

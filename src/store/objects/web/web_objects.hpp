@@ -29,6 +29,11 @@ class Server {
   virtual std::string advice(int /*status*/) const { return {}; }
 };
 
+/// Throws the error of a call that has failed, or that was answered with a status of an error.
+/// what  the operation, such as `cannot read s3://bucket/a`
+/// errors  kSystem: always.
+[[noreturn]] void throw_failed(const std::string& what, const http::Call& call, const Server& server);
+
 /// Objects that are read by GET and HEAD. Derived classes add lists and puts.
 class WebObjects : public ObjectStore {
  public:
