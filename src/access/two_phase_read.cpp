@@ -14,7 +14,7 @@ class Reader : public WindowMove {
  private:
   bool moves_first() const override { return true; }
   bool can_move(const transport::Slot& slot, std::int64_t window_number) const override {
-    // All workers have copied their elements out of window_number - kSlots, which used the slot before.
+    // All workers have copied their elements out of window window_number - kSlots, which used the slot before.
     return transport::reached(slot.taken, all_visits(window_number) - all_visits(0));
   }
   bool can_visit(const transport::Slot& slot, std::int64_t window_number) const override {

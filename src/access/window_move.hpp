@@ -34,7 +34,8 @@ class WindowMove : public Move {
 
   explicit WindowMove(const Access& access);
 
-  /// Return true if this worker can copy its elements of a window now, or if a worker can move the window now.
+  /// can_visit() returns true if this worker can copy its elements of a window now; can_move() returns true if a worker
+  /// can fill or flush the window now.
   virtual bool can_visit(const transport::Slot& slot, std::int64_t window_number) const = 0;
   virtual bool can_move(const transport::Slot& slot, std::int64_t window_number) const = 0;
   /// Return the counter of a slot's visits and the counter of its moves. Workers wait on the latter before they visit a

@@ -88,7 +88,7 @@ void Descriptor::close() {
 }
 
 std::int64_t allow_descriptors(std::int64_t count) noexcept {
-  // Larger than any limit, including RLIM_INFINITY.
+  // RLIM_INFINITY does not fit into the result, so larger limits are returned as this.
   constexpr rlim_t kMax = std::numeric_limits<std::int64_t>::max();
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return count;

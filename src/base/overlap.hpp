@@ -25,8 +25,8 @@ struct Bounds {
 /// Returns the range of bytes that a box covers.
 Bounds find_bounds(const MemoryBox& box);
 
-/// True if an element of one box and an element of the other share a byte. Also true if the search would take too long,
-/// which never happens for slices of dense arrays.
+/// True if an element of one box and an element of the other share a byte, or if the search would take too long, which
+/// never happens for slices of dense arrays.
 bool share_memory(const MemoryBox& a, const MemoryBox& b);
 
 /// True if two elements of a box share a byte, or if the search would take too long.

@@ -13,8 +13,8 @@
 
 namespace plait::collective {
 
-/// Buffers of messages, each with the ticket of its message and a note that the caller attaches to it. Note  A value
-/// that can be copied.
+/// Buffers of messages, each with the ticket of its message and a note that the caller attaches to it. A note can be
+/// copied.
 template <typename Note, int kMax>
 class MessagesInFlight {
  public:

@@ -14,7 +14,7 @@ struct Loop {
   std::int64_t target_stride = 0;
 };
 
-/// Where a copy puts the bytes of its target: in the caches, or past them in memory by non-temporal stores.
+/// Selects whether a copy puts the bytes of its target in the caches, or past them in memory by non-temporal stores.
 /// Non-temporal stores make dense copies up to 1.6 times as fast, because no line is read before it is written; but
 /// reading the target soon afterwards is slower. This is a hint: transposes always use the caches.
 enum class Destination : std::uint8_t {

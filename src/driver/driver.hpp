@@ -16,7 +16,7 @@
 
 namespace plait::driver {
 
-/// How the format of a store's content is determined.
+/// States how the format of a store's content is determined.
 enum class Contents : std::uint8_t {
   kByName,  ///< by the suffix of its name, which selects a format
   kRaw,     ///< it has no format: raw elements

@@ -109,7 +109,7 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   return out;
 }
 
-/// How much of a name exists when a File of mode `a` opens it.
+/// States how much of a name exists when a File of mode `a` opens it.
 enum Existing : std::int64_t { kNoFile = -2, kFileWithoutArray = -1, kArray = 0 };
 
 /// Examines a name for mode `a`.

@@ -5,7 +5,7 @@
 //
 // Example: 10 indices on 3 coordinates.
 //   block              blocks of ceil(10/3) = 4:    0..3 | 4..7 | 8..9
-// balanced           10 mod 3 = 1 block is longer:  0..3 | 4..6 | 7..9
+//   balanced           10 mod 3 = 1 longer block:   0..3 | 4..6 | 7..9
 //   cyclic(2)          block b goes to b mod 3:     0,1,6,7 | 2,3,8,9 | 4,5
 //   gen_block(5,0,5)   from prefix sums 0 5 5 10:   0..4 | nothing | 5..9
 //   indirect           from the runs of the map, by binary search in one period

@@ -19,11 +19,12 @@ namespace plait::pipe {
 
 /// The memory is shared by process 0 of the writer and process 0 of one reader.  It is used only for a reader that gets
 /// every step, so that step numbers ascend by one.  Everything else, such as notifications and the end of the steps, is
-/// sent on the connection between the two processes.  No notification is lost: before the writer sleeps, it sets
-/// notify_writer and then checks the progress once more.  The reader checks notify_writer after each change that it
-/// makes here.  Example: the writer finds the queue full, sets notify_writer and reads `finished` again.  If the reader
-/// finishes a step in between, either the writer sees the new value, or the reader sees notify_writer and sends a
-/// frame.
+/// sent on the connection between the two processes.
+///
+/// No notification is lost: before the writer sleeps, it sets notify_writer and then checks the progress once more.
+/// The reader checks notify_writer after each change that it makes here.  Example: the writer finds the queue full,
+/// sets notify_writer and reads `finished` again.  If the reader finishes a step in between, either the writer sees the
+/// new value, or the reader sees notify_writer and sends a frame.
 ///
 /// threads  One at a time at each end.
 class Board {
@@ -61,8 +62,8 @@ class Board {
 
   /// The first step for the reader.
   std::int64_t first() const { return progress().finished + 1; }
-  /// If the step has been announced here, copies its description to `message`, begins the step and returns true.  pre
-  /// Steps ascend by one.
+  /// If the step has been announced here, copies its description to `message`, begins the step and returns true.
+  /// pre  Steps ascend by one.
   bool begin(std::int64_t step, std::string& message);
   /// Records that a step was begun on the connection.
   void begun(std::int64_t step);

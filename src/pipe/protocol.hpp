@@ -1,4 +1,5 @@
 /// The frames of a pipe.
+///
 /// Process 0 of a reader has a control connection to process 0 of the writer.  Each process of a reader has a data
 /// connection to each process of the writer that holds elements for it.
 ///

@@ -73,8 +73,8 @@ std::int64_t SlotMemory::step() const {
   return std::atomic_ref(head().step).load(std::memory_order_acquire);
 }
 
-// An exchange and not a store: a release store does not keep later writes to the slot from becoming visible before the
-// number, but the acquire side of an exchange does.
+// This is an exchange and not a store: a release store does not keep later writes to the slot from becoming visible
+// before the number, but the acquire side of an exchange does.
 void SlotMemory::set_step(std::int64_t step) { std::atomic_ref(head().step).exchange(step, std::memory_order_seq_cst); }
 
 void SlotMemory::map(base::Descriptor descriptor, Access access) {

@@ -120,7 +120,8 @@ class Transport {
   /// Collective over all workers.
   /// errors  kSystem, on every worker: no thread, no socket, no memory.
   virtual std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) = 0;
-  /// Returns true if collective calls may run on a background thread while the program continues.
+  /// Returns true if collective calls may run on a background thread while the program continues; otherwise they must
+  /// end within the function that is called.
   virtual bool background() const { return true; }
   /// Returns true if a process may end while one of its threads is in a collective call; the others are then notified.
   virtual bool ends_alone() const { return false; }

@@ -74,7 +74,7 @@ class Decoder {
   }
 
   std::uint64_t get_compact();
-  /// min_bytes: minimum number of bytes of one element.
+  /// Decodes a length. `min_bytes`: minimum number of bytes of one element.
   std::size_t get_length(std::size_t min_bytes);
 
   std::uint8_t get_byte(std::uint8_t last) {

@@ -52,7 +52,7 @@ class Encoder {
     return *this;
   }
 
-  /// For fields() functions that encode the elements of a sequence themselves: encodes the length and returns it. The
+  /// Encodes the length of a sequence and returns it, for fields() functions that encode the elements themselves. The
   /// second argument, the minimum number of bytes of an element, is for Decoders.
   std::size_t length(std::size_t count, std::size_t /*min_bytes*/) {
     put_compact(count);

@@ -68,7 +68,7 @@ constexpr Integer unfolded(std::uint64_t bits) {
   return static_cast<Integer>((bits >> 1) ^ (0 - (bits & 1)));
 }
 
-/// Returns the number of alternatives of a variant, which is encoded in one byte.
+/// Returns the number of alternatives of a variant. One byte encodes which of them is present.
 template <class T>
 constexpr std::size_t alternatives() {
   static_assert(std::variant_size_v<T> <= 256);

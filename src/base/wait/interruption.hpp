@@ -22,8 +22,8 @@ bool can_be_interrupted() noexcept;
 /// True if the wait must end.
 bool interrupted();
 
-/// While it exists, waits of this thread also end when `is_interrupted` returns true. A thread that waits for this one
-/// passes it, because it may be the thread that receives the signal.
+/// While it exists, waits of this thread also end when `is_interrupted` returns true: another thread may wait for this
+/// one, and receive the signal instead of it.
 class InterruptionScope {
  public:
   explicit InterruptionScope(FunctionRef<bool()> is_interrupted) noexcept;

@@ -179,7 +179,7 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
     own.push_back(path);
   });
   open_rounds(call, own, options_.persistent || options_.mode != SharedFileMode::kWrite);
-  // Those that sync the file: one rank of each other node, and this rank for its own node.
+  // The ranks that sync the file: one rank of each other node, and this rank for its own node.
   std::vector<int> ranks;
   for (const std::string& each :
        collective::gather_to_all(*transport_, [this] { return base::encode(transport_->worker_on_node(0)); })) {

@@ -52,7 +52,7 @@ class Parts {
   bool all_direct_ = false;
 };
 
-/// A lower bound of the end of the file.  Relaxed order suffices: the bound only saves a question for the end.
+/// A lower bound of the end of the file.  Relaxed order suffices: the bound only saves queries for the end.
 class KnownEnd {
  public:
   std::int64_t get() const { return value_.load(std::memory_order_relaxed); }

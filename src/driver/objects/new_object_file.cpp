@@ -105,7 +105,7 @@ void fields(Codec& codec, base::Record<Codec, Candidate>& candidate) {
   codec(candidate.id, candidate.stored);
 }
 
-/// How the object is uploaded; rank 0 determines it and broadcasts it.
+/// States how the object is uploaded; rank 0 determines and broadcasts it.
 struct UploadPlan {
   std::string id;  ///< empty if one put suffices, or if the ranks still compare the candidates
   std::int64_t bytes = 0;
@@ -247,8 +247,8 @@ void NewObjectFile::join(UploadPlan& plan, const Candidate& candidate) {
   upload_->join(plan.id);
 }
 
-/// Returns true if the upload stays after a failure: a joined one always, an own one if the caller has requested it and
-/// a later program can resume it, by ETags of parts that are MD5s.
+/// Returns true if the upload stays after a failure: a joined one always, one that this object has begun if the caller
+/// has requested it and a later program can resume it, by ETags of parts that are MD5s.
 bool NewObjectFile::leaves_upload() noexcept {
   if (joined_) return true;
   if (!keeps_unfinished_ || id_.empty()) return false;
@@ -297,10 +297,11 @@ std::vector<std::int64_t> matching_candidates(const UploadPlan& plan, const std:
     return find_part(plan.candidates[static_cast<std::size_t>(candidate)].stored, part + 1);
   };
   for (std::int64_t part = transport.rank(); part < plan.parts(); part += transport.size()) {
-    if (std::ranges::none_of(matching, [&](std::int64_t one) { return find(one, part) != nullptr; })) continue;
+    if (std::ranges::none_of(matching, [&](std::int64_t candidate) { return find(candidate, part) != nullptr; }))
+      continue;
     const std::vector<std::byte> bytes = read_part(plan, part, spool);
-    std::erase_if(matching, [&](std::int64_t one) {
-      const StoredPart* const stored = find(one, part);
+    std::erase_if(matching, [&](std::int64_t candidate) {
+      const StoredPart* const stored = find(candidate, part);
       return stored != nullptr && !upload->has_bytes(*stored, bytes);
     });
   }
@@ -316,8 +317,8 @@ void join_or_begin(collective::Collective& call, UploadPlan& plan, const std::st
     if (object == nullptr) return;
     std::vector<std::size_t> ranks(plan.candidates.size());
     for (const std::string& encoded : matching)
-      for (const std::int64_t one : base::decode<std::vector<std::int64_t>>(encoded, base::kAnotherRank))
-        ++ranks[static_cast<std::size_t>(one)];
+      for (const std::int64_t candidate : base::decode<std::vector<std::int64_t>>(encoded, base::kAnotherRank))
+        ++ranks[static_cast<std::size_t>(candidate)];
     const auto found = std::ranges::find(ranks, matching.size());
     if (found == ranks.end())
       object->begin(plan);

@@ -23,7 +23,7 @@ class Scanner {
   /// Skips blanks and returns the next character without consuming it, or '\0' at the end.
   char peek();
 
-  /// Skips blanks. If `wanted` follows, consumes it and returns true.
+  /// Skips blanks. If `token` follows, consumes it and returns true.
   bool accept(std::string_view token);
   /// errors  kArgument: the text, the position in it (from 1), what was found there and what was expected.
   void expect(std::string_view token, std::string_view what);

@@ -176,7 +176,7 @@ void Delivery::run(const StepDescription& step, std::size_t variable, Partners& 
 }
 
 void Delivery::take(const StepDescription& step, std::size_t variable, Partners& partners,
-                    std::span<const copy::LocalArray> given, collective::Times& spent) {
+                    std::span<const copy::LocalArray> local_arrays, collective::Times& spent) {
   if (!is_prepared_) {
     for (Target& target : targets_) prepare(target, partners);
     is_prepared_ = true;
@@ -184,7 +184,7 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   placements_.clear();
   // Give the arrays' strides the dimensions of the writer's array.
   std::vector<copy::LocalArray> arrays;
-  for (const copy::LocalArray& array : given)
+  for (const copy::LocalArray& array : local_arrays)
     arrays.push_back({array.rank, array.data, pairs_.with_dropped(array.strides, 0)});
   // Send the first requests to all processes before receiving any answer, so that the processes send at the same time.
   ElementRequest element_request;

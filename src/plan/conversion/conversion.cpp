@@ -31,7 +31,7 @@ std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
 }
 
 /// Returns the elements and runs of a combination of partners, summed over all combinations of their spans.
-Message make_message(const std::vector<const plan::Partner*>& partners, const Layout& mine, const Layout& other) {
+Message make_message(const std::vector<const plan::Partner*>& partners, const Layout& own_layout, const Layout& other) {
   Message message;
   const std::size_t dimensions = partners.size();
   std::vector<std::size_t> entry(dimensions, 0);
@@ -43,7 +43,7 @@ Message make_message(const std::vector<const plan::Partner*>& partners, const La
       elements *= overlaps[d]->elements;
     }
     message.elements += elements;
-    message.runs += plan::count_product_runs(overlaps, mine.order(), other.order());
+    message.runs += plan::count_product_runs(overlaps, own_layout.order(), other.order());
     std::size_t d = dimensions;
     while (d > 0 && ++entry[d - 1] == partners[d - 1]->overlaps.size()) entry[--d] = 0;
     if (d == 0) return message;
@@ -53,7 +53,7 @@ Message make_message(const std::vector<const plan::Partner*>& partners, const La
 /// Returns the messages of all combinations of one partner for each dimension.  `ranks_at(coordinates)` returns the
 /// ranks of the other side at these coordinates that take part.
 template <typename RanksAt>
-std::vector<Message> messages(const Layout& mine, const Layout& other,
+std::vector<Message> messages(const Layout& own_layout, const Layout& other,
                               const std::vector<std::vector<plan::Partner>>& by_dimension, RanksAt&& ranks_at) {
   std::vector<Message> result;
   for (const auto& found : by_dimension)
@@ -69,7 +69,7 @@ std::vector<Message> messages(const Layout& mine, const Layout& other,
     }
     const std::vector<std::int64_t> ranks = ranks_at(coordinates);
     if (!ranks.empty()) {
-      Message message = make_message(partners, mine, other);
+      Message message = make_message(partners, own_layout, other);
       for (const std::int64_t rank : ranks) {
         message.rank = rank;
         result.push_back(message);

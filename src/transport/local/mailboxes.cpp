@@ -141,7 +141,7 @@ bool Mailboxes::take() {
 void Mailboxes::wait(const bool& done) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::microseconds kYieldTime{100};
-  // Polls, because nothing wakes this process when another mailbox becomes free.
+  // This process polls, because nothing wakes it when another mailbox becomes free.
   constexpr std::chrono::milliseconds kMailboxPollInterval{1};
   constexpr std::chrono::milliseconds kCheckInterval{250};
   auto last_progress = Clock::now();

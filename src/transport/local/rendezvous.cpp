@@ -1,4 +1,5 @@
 // The processes of a job find each other through a file that all of them map.
+//
 // Problem: processes start in any order and may be killed at any time. A job may be started again while the file of a
 // killed earlier start still exists. No process is special, and no server runs.
 //

@@ -1,4 +1,4 @@
-/// Whether MPI runs, and the endings (transport/ending.hpp) that run in MPI_Finalize.
+/// Determines whether MPI runs, and runs the endings (transport/ending.hpp) in MPI_Finalize.
 #pragma once
 
 namespace plait::transport::mpi {

@@ -1,4 +1,5 @@
 // Agreements and broadcasts between the first processes of all nodes ("leaders").
+//
 // Problem: a wait in MPI's own collectives cannot be abandoned, and a communicator of the leaders could not be created
 // after one of them has left. Therefore both functions consist of single messages, for which Notices waits and can give
 // up.

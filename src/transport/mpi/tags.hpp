@@ -3,11 +3,11 @@
 
 namespace plait::transport::mpi {
 
-/// For data between two processes, agreements between nodes, and notices of departures.
+/// Tags for data between two processes, agreements between nodes, and notices of departures.
 inline constexpr int kDataTag = 7;
 inline constexpr int kAgreeTag = 8;
 inline constexpr int kNoticeTag = 9;
-/// For broadcasts between nodes.
+/// Tag for broadcasts between nodes.
 inline constexpr int kBroadcastTag = 10;
 
 }  // namespace plait::transport::mpi

@@ -53,6 +53,7 @@ class Service {
 };
 
 /// Accepts connections by IPv4, IPv6 and local sockets from processes that know the key.
+///
 /// A connection that sends another protocol, an incomplete hello or a wrong proof is closed within the time
 /// Options::hello; before that, the server reads only a hello and a proof, which have fixed lengths.  If
 /// `max_unauthenticated` connections wait for their handshake, further ones wait in the kernel.

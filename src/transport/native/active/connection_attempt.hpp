@@ -85,8 +85,8 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
   bool lacks_memory_ = false;                 // there was no memory; next() is then a time to try again
   Clock::time_point memory_lack_time_;
   Clock::time_point answer_time_;    // the beginning, or the last time when a process accepted a connection
-  Clock::time_point round_begin_;    // begin of the current round
-  Clock::time_point address_begin_;  // begin of the attempt at the current address
+  Clock::time_point round_begin_;    // beginning of the current round
+  Clock::time_point address_begin_;  // beginning of the attempt at the current address
 };
 
 }  // namespace plait::transport::native
