@@ -125,7 +125,7 @@ std::optional<transport::CallFailure> DistantRequest::Impl::begin_piece(std::int
 
 void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFailure* failure) {
   std::optional<transport::CallFailure> copy;
-  if (failure != nullptr) base::retry_allocation("keep why an access failed", [&] { copy = *failure; });
+  if (failure != nullptr) base::retry_allocation("record why an access failed", [&] { copy = *failure; });
   {
     const std::scoped_lock lock(mutex_);
     --under_way_;

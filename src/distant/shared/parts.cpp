@@ -56,7 +56,7 @@ void ask_end(const Parts& parts, const void* request, EndCallback done) {
     {
       const std::scoped_lock lock(query->mutex);
       if (failure != nullptr && !query->failure)
-        base::retry_allocation("keep why the end of a file is unknown", [&] { query->failure = *failure; });
+        base::retry_allocation("record why the end of a file is unknown", [&] { query->failure = *failure; });
       if (--query->unanswered > 0) return;
     }
     if (query->failure) return query->done(&*query->failure, 0);

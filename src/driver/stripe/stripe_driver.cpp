@@ -60,7 +60,7 @@ void compare(const Name& name, const Description& found) {
   for (const std::string& component : found.components) used.push_back(fs::path(component).parent_path().string());
   const std::vector<fs::path> has = folders(used);
   const std::vector<fs::path> stated = folders(name.disks);
-  if (has != stated) fail(" lies on the disks ", list_text(has), ", but disks=", list_text(stated));
+  if (has != stated) fail(" is stored on the disks ", list_text(has), ", but disks=", list_text(stated));
 }
 
 struct FoundStripes {

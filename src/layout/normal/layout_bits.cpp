@@ -131,12 +131,12 @@ std::string spell_bits(const Layout& layout, const std::vector<IndexBit>& unit) 
       const std::int64_t actual = layout.owner(index);
       const std::int64_t expected = candidate.owner(index);
       if (actual != expected)
-        throw_no_permutation(layout, text("in dimension ", d, " of size ", size, ", index ", i, " lies on rank ",
-                                          actual, ", but by its bits it would lie on rank ", expected));
+        throw_no_permutation(layout, text("in dimension ", d, " of size ", size, ", index ", i, " is on rank ", actual,
+                                          ", but by its bits it would be on rank ", expected));
     }
   }
   throw_no_permutation(
-      layout, text("its ranks do not lie as in ", to_string(candidate), ", where the elements of single bits agree"));
+      layout, text("its ranks are not as in ", to_string(candidate), ", where the elements of single bits agree"));
 }
 
 }  // namespace
@@ -145,7 +145,7 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
   check_sizes(layout);
   Extents index(at(layout.dimensions()), 0);
   if (const UnitPosition first = find_position(layout, index); first != UnitPosition{})
-    throw_no_permutation(layout, text("element 0 lies at position ", first.position, " of rank ", first.unit,
+    throw_no_permutation(layout, text("element 0 is at position ", first.position, " of rank ", first.unit,
                                       "; it must be the first one of rank 0"));
   // The bits of an element's number, least significant first.
   std::vector<IndexBit> bits;
@@ -169,7 +169,7 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
     if (!is_unused)
       throw_no_permutation(
           layout, text("in dimension ", d, " of size ", layout.shape()[at(d)], ", index ", std::int64_t{1} << b,
-                       " lies at position ", location.position, " of rank ", location.unit,
+                       " is at position ", location.position, " of rank ", location.unit,
                        ", but it must be one bit of the rank or the position, and another one for each such index"));
     part[part.size() - 1 - at(exact_log2(number))] = static_cast<int>(k);
   }

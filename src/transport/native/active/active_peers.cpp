@@ -82,7 +82,7 @@ ActiveEnd::Connections ActiveEnd::connections() {
 std::vector<int> ActiveEnd::lost() {
   std::vector<int> ranks;
   for (const auto& [rank, peer] : all_ranks())
-    if (peer->record.lost) base::retry_allocation("tell of a loss", [&, number = rank] { ranks.push_back(number); });
+    if (peer->record.lost) base::retry_allocation("report a loss", [&, number = rank] { ranks.push_back(number); });
   return ranks;
 }
 
@@ -162,7 +162,7 @@ void ActiveEnd::attempted(int rank, ConnectionAttempt& attempt) {
   if (transition.act == PeerAction::kTake) return call_by(rank, attempt);
   if (transition.act != PeerAction::kFail) return carry_out(rank, transition);
   if (Caller* const caller = get_caller(rank))
-    caller->unreachable(base::retry_allocation("tell that a rank cannot be reached",
+    caller->unreachable(base::retry_allocation("report that a rank cannot be reached",
                                                [&] { return failure_unreachable(rank, to, attempt.story()); }));
 }
 
@@ -183,7 +183,7 @@ void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
   } catch (const std::bad_alloc&) {
     why = {ErrorKind::kSystem, ENOMEM, {}};
   } catch (const Error& error) {
-    why = base::retry_allocation("tell that a rank cannot be reached",
+    why = base::retry_allocation("report that a rank cannot be reached",
                                  [&] { return CallFailure{error.kind(), error.system_code(), error.what()}; });
   }
   // Change the state first, because a caller whose call has failed may call again at once.
@@ -219,7 +219,7 @@ void ActiveEnd::end_peer(int rank) {
   PeerConnections& peer = rank_record(rank);
   if (const auto attempt = std::exchange(peer.attempt, nullptr)) attempt->end();
   if (Caller* const caller = get_caller(rank))
-    caller->end(base::retry_allocation("tell that a rank has gone", [&] { return failure_gone(rank); }));
+    caller->end(base::retry_allocation("report that a rank has gone", [&] { return failure_gone(rank); }));
   std::shared_ptr<Callee> callee;
   {
     const std::scoped_lock lock(mutex_);

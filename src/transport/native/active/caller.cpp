@@ -283,7 +283,7 @@ void Caller::leave(const FrameHead& last) noexcept {
 void Caller::report_loss(int lost) {
   const auto open = connection();
   if (!open) return;
-  FrameLine frames = base::retry_allocation("tell of a loss", [] { return FrameLine(1); });
+  FrameLine frames = base::retry_allocation("report a loss", [] { return FrameLine(1); });
   frames.front().head = frame_head(ActiveFrame::kLost, static_cast<std::uint64_t>(lost));
   open->send(frames);
 }
