@@ -52,8 +52,8 @@ class [[nodiscard]] Rejection {
   explicit operator bool() const { return !reason_.empty(); }
   /// Returns the reason; empty if nothing is rejected.
   const std::string& reason() const { return reason_; }
-  /// Throws an error whose message is the prefix, which consists of the parts, followed by the reason.  errors
-  /// kArgument, always.
+  /// Throws an error whose message is the prefix, which consists of the parts, followed by the reason.
+  /// errors  kArgument, always.
   template <typename... Parts>
   [[noreturn]] void raise(const Parts&... prefix) const {
     throw_argument_error(prefix..., reason_);
