@@ -91,7 +91,7 @@ class TargetFactory:
             options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
             return open_as(to_path_text(name), "w", self.comm, options)
 
-        if self.journal is None:  # that of an object is the list of parts that its server has
+        if self.journal is None:  # an object needs none: its server lists the parts that it has
             return make("continue" if self.resumes and locate_new(name).keeps_unfinished else "remove")
         return self.journal.open(list(keys), name, make)
 

@@ -49,11 +49,11 @@ class _Upload(NamedTuple):
     id: str
     begun: str
     changed: str = ""
-    """When the newest part was stored; empty if that is not known."""
+    """The time at which the newest part was stored; empty if it is unknown."""
 
     @property
     def age(self) -> timedelta:
-        """The time since it was begun or changed, by the clock of this host.
+        """The time since the upload was begun or changed, by the clock of this host.
 
         errors  ValueError: the server has stated no time in the form of ISO 8601
         """
@@ -74,7 +74,7 @@ class _Upload(NamedTuple):
     type=_Age(),
     default="1d",
     show_default=True,
-    help="Only uploads whose newest part is at least so old; 0 for all.",
+    help="Only uploads whose newest part is at least this old; 0 for all.",
 )
 @click.option("--all", "whole", is_flag=True, help="Permit a URL without a key: all uploads of the bucket.")
 @click.option("--dry-run", is_flag=True, help="Only list the uploads.")

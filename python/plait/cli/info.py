@@ -124,7 +124,7 @@ def _store_lines(document: Document) -> list[tuple[str, str]]:
         return [*lines, ("holds", count(len(document["arrays"]), "array"))]
     if document["components"]:
         unit = f" in stripes of {size(document['unit'])}" if document["unit"] else ""
-        lines.append(("lies", f"in {count(len(document['components']), 'component file')}{unit}"))
+        lines.append(("stored", f"in {count(len(document['components']), 'component file')}{unit}"))
         lines += [
             ("", f"{shown(component['path'])}, {_size(component['size'])}") for component in document["components"]
         ]

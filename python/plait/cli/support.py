@@ -110,7 +110,7 @@ def product_commands() -> dict[str, tuple[str, str]]:
 
 @contextlib.contextmanager
 def writing_to(target: str) -> Iterator[None]:
-    """End without a message, like other programs in a pipe, if the reader of the standard output has closed it."""
+    """End without a message, like other programs in a pipe, if `target` is ``-`` and its reader has closed the pipe."""
     try:
         yield
     except plait.StoreError as error:

@@ -83,7 +83,7 @@ def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
 
 
 def _largest_divisor(number: int, limit: int) -> int:
-    """Return the largest divisor of a number that does not exceed `most`.  Cost: of order sqrt(number)."""
+    """Return the largest divisor of a number that does not exceed `limit`.  Cost: of order sqrt(number)."""
     if number <= limit:
         return number
     small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]

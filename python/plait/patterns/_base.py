@@ -108,7 +108,7 @@ class Pattern(ABC):
         """Return request `number` of a rank, which has more than `number` requests."""
 
     def _check(self, field: str, minimum: int) -> None:
-        """Convert a field to an int, and check that it is at least `least`."""
+        """Convert a field to an int, and check that it is at least `minimum`."""
         number = self._whole(field, getattr(self, field))
         if number < minimum:
             raise ArgumentError(f"{self.name}: {field}={number}; it must be at least {minimum}")

@@ -115,7 +115,7 @@ class Journal:
             if recorded_job.get(name) != value:
                 change = was(recorded_job.get(name), value)
                 raise ArgumentError(
-                    f"{self._path} tells of a copy that was interrupted, whose {name} {change}; "
+                    f"{self._path} records a copy that was interrupted, whose {name} {change}; "
                     "resume it with the same, or leave resume out once, which begins anew"
                 )
         # Remove an incomplete last line, which a killed process has left: the next line would be appended to it.
@@ -258,7 +258,7 @@ class Journal:
             self.sync()
 
     def sync(self) -> None:
-        """Make all windows durable that have been recorded."""
+        """Make all recorded windows durable."""
         begin = time.monotonic()
         self._unsynced = False
         for file in dict.fromkeys(file for file, _ in self._opened.values() if not file.closed):
@@ -379,7 +379,7 @@ def scratch_key(key: str) -> str:
 
 
 def _file_identity(path: str) -> list[int]:
-    # Without the device number, which differs between hosts and may change when the host restarts.
+    # The device number is left out, because it differs between hosts and may change when the host restarts.
     status = os.stat(path)
     # The metadata of a folder is written once, so its time identifies the folder further. This is necessary because a
     # copy of an array alone and a copy of its group have different journals.

@@ -48,7 +48,7 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
 
 
 def settle_stopped(target: str) -> None:
-    """Make the recorded work of a copy durable that has been stopped on this host."""
+    """Make the recorded work of a copy that was stopped on this host durable."""
     path = _journal_path(target)
     if path is not None and path.exists():
         settle(path)

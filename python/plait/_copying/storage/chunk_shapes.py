@@ -50,7 +50,8 @@ class ChunkUnits:
     """True if chunks must divide these sizes: shards are made of whole chunks."""
 
     def align(self, dimension: int, size: int, whole: int) -> int:
-        """Return the largest aligned size up to `size`, or `size` itself if that is less than half of it.
+        """Return the largest aligned size up to `size`; if it is at most half of `size`, return `size` itself, unless
+        chunks must divide the units.
 
         Example: with units of 100, 250 becomes 200, and 60 becomes 50.
 

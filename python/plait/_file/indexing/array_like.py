@@ -133,7 +133,7 @@ class ArrayLike(ReadableArray):
             ) from None
 
     def __contains__(self, value: object) -> NoReturn:
-        """Raise an error: Python would search the value by reading the file element by element."""
+        """Raise an error: Python would search for the value by reading the file element by element."""
         raise ArgumentTypeError("whether a file holds a value cannot be asked for; read it first: value in file[...]")
 
     def _meant(self, index: Any) -> Index:

@@ -118,8 +118,8 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
             f"{', '.join(name for name in names_of_groups(path) if name) or 'none'}"
         )
     groups = groups_in(path)
-    siblings = () if requested else (array for array in groups if array.name.strip("/") == group_path)
-    attributes = {name: value for array in siblings for name, value in user_attributes(array.attributes).items()}
+    matching = () if requested else (info for info in groups if info.name.strip("/") == group_path)
+    attributes = {name: value for info in matching for name, value in user_attributes(info.attributes).items()}
     usable = tuple(_readable(candidates, path, requested))
     if len(listed) == 1 and not listed[0].name:
         return Group(tuple(_to_only_variable(array, path) for array in usable), attributes)

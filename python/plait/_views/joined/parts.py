@@ -79,7 +79,7 @@ def split_region(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator
 
     An empty region has no pieces.
 
-    Example: parts with the indices 0 to 3 and 3 to 7, and the slice 1:6:2, that is the indices 1, 3 and 5. The first
+    Example: parts with the indices 0 to 2 and 3 to 6, and the slice 1:6:2, that is the indices 1, 3 and 5. The first
     piece has index 1 of part 0 (first = 0), the second one the indices 0 and 2 of part 1 (first = 1).
     """
     start, count, step, single = slices[axis]
@@ -135,7 +135,7 @@ class OpenFiles:
             if key in self._files:
                 self._files.move_to_end(key)
                 return self._files[key]
-            unused = [key for key in self._files if key not in self._users]
+            unused = [other for other in self._files if other not in self._users]
             for other in unused[: max(len(self._files) + self._opening + 1 - self._limit, 0)]:
                 self._files.pop(other).close()
             self._opening += 1
