@@ -159,7 +159,7 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::stri
     else if (description.filters.empty() && chunk.bytes != whole)
       problem = text("it should have ", whole, " bytes");
     if (!problem.empty())
-      base::throw_system_error(EIO, shown, ": ", describe_chunk(description, chunk.number), " lies at offset ",
+      base::throw_system_error(EIO, shown, ": ", describe_chunk(description, chunk.number), " is at offset ",
                                chunk.offset, " with ", chunk.bytes, " bytes, but ", problem,
                                "; copy or download the file again");
   }

@@ -78,7 +78,7 @@ std::unique_ptr<Dataset> ClassicDataset::with_shape(const Extents& shape) {
   placement.rows.count = shape.front();
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(placement.rows.stride, shape.front(), &bytes) || bytes > INT64_MAX - placement.rows.begin)
-    base::throw_argument_error(name_, ": ", shape.front(), " records would end behind byte 2^63");
+    base::throw_argument_error(name_, ": ", shape.front(), " records would end after byte 2^63");
   if (records_) records_->extend(content().name, shape.front());
   auto reshaped = std::make_unique<ClassicDataset>(std::move(changed), file_, placement, name_);
   reshaped->records_ = std::move(records_);

@@ -149,7 +149,7 @@ void HeaderReader::shape(StatedVariable& variable) {
                      text("\"", variable.name, "\" has the dimension ", number, " of ", dimensions_.size()));
     const bool record = number == record_dimension_;
     if (record && d > 0)
-      in_.damaged_at(number_position, text("\"", variable.name, "\" has the record dimension behind another one"));
+      in_.damaged_at(number_position, text("\"", variable.name, "\" has the record dimension after another one"));
     variable.grows = variable.grows || record;
     variable.dimension_names.push_back(names_[static_cast<std::size_t>(number)]);
     variable.shape.push_back(record ? 1 : dimensions_[static_cast<std::size_t>(number)]);
@@ -168,7 +168,7 @@ StatedVariable HeaderReader::read_variable() {
   const auto bytes = array_bytes(variable.shape, variable.type->bytes);
   if (!bytes || begin > static_cast<std::uint64_t>(INT64_MAX - 4) ||
       *bytes > INT64_MAX - 4 - static_cast<std::int64_t>(begin))
-    in_.damaged_at(variable.position, text("\"", variable.name, "\" ends behind byte 2^63"));
+    in_.damaged_at(variable.position, text("\"", variable.name, "\" ends after byte 2^63"));
   variable.begin = static_cast<std::int64_t>(begin);
   variable.bytes = *bytes;
   return variable;
@@ -194,7 +194,7 @@ void HeaderReader::records() {
   }
   std::int64_t all = 0;
   if (__builtin_mul_overflow(*record_count_, record_bytes_, &all) || all > INT64_MAX - first)
-    in_.damaged_at(4, text(*record_count_, " records of ", record_bytes_, " bytes end behind byte 2^63"));
+    in_.damaged_at(4, text(*record_count_, " records of ", record_bytes_, " bytes end after byte 2^63"));
 }
 
 /// Checks that no variable overlaps another one or the header.  errors  kSystem.
@@ -211,13 +211,13 @@ void HeaderReader::check_apart() {
     if (variable.grows && first_record < 0) first_record = variable.begin;
     if (variable.grows && end - first_record > std::max(record_bytes_, variable.bytes))
       in_.damaged_at(variable.position, text("\"", variable.name, "\" ends ", end - first_record,
-                                             " bytes behind the front of a ", "record, which has ", record_bytes_));
+                                             " bytes after the beginning of a record, which has ", record_bytes_));
   }
   for (const StatedVariable& variable : variables_)
     if (first_record >= 0 && !variable.grows && variable.bytes > 0 && variable.begin + variable.bytes > first_record &&
         variable.begin < first_record + *record_count_ * record_bytes_)
       in_.damaged_at(variable.position,
-                     text("\"", variable.name, "\" lies at bytes ", variable.begin, " to ",
+                     text("\"", variable.name, "\" is at bytes ", variable.begin, " to ",
                           variable.begin + variable.bytes, ", among the records, which begin at byte ", first_record));
 }
 
@@ -262,7 +262,7 @@ Header HeaderReader::read() {
     member.name = std::move(stated.name);
     member.element = stated.type->name;
     member.stored = stated.bytes * rows;
-    member.storage = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
+    member.storage = together ? "contiguous" : text("records, each ", record_bytes_, " bytes after the last");
     member.type = {std::move(stated.shape), std::string(stated.type->dtype), stated.type->bytes, Order::kC};
     if (stated.grows) {
       member.type.shape.front() = rows;

@@ -99,7 +99,7 @@ def test_many_short_records(tmp_path, effort):
         file.createVariable("two", "i4", ("time", "x"))[:] = second
     check(tmp_path / "a.nc", {"one": first, "two": second})
     assert [info.storage for info in plait.arrays_in(tmp_path / "a.nc")] == [
-        "records, each 16 bytes behind the last"
+        "records, each 16 bytes after the last"
     ] * 2
 
 
@@ -156,10 +156,10 @@ def write_file(path: Path, header: Header, size: int = 400) -> Path:
         ([(b"a", [1], 4, 300), (b"b", [1], 4, 308)], "what is in front of it ends at byte 316"),
         ([(b"a", [1], 4, 20)], "begins at byte 20, but what is in front of it ends at byte"),
         ([(b"a", [2], 4, 300)], '"a" has the dimension 2 of 2'),
-        ([(b"a", [1, 0], 4, 300)], "has the record dimension behind another one"),
+        ([(b"a", [1, 0], 4, 300)], "has the record dimension after another one"),
         ([(b"a", [1], 12, 300)], "there is no type of elements with the number 12"),
         ([(b"a", [1], 9, 300)], "there is no type of elements with the number 9"),
-        ([(b"a", [0, 1], 4, 300), (b"b", [0, 1], 4, 340)], "behind the front of a record, which has 32"),
+        ([(b"a", [0, 1], 4, 300), (b"b", [0, 1], 4, 340)], "after the beginning of a record, which has 32"),
         ([(b"a", [0, 1], 4, 300), (b"b", [0], 4, 308)], "what is in front of it ends at byte 316"),
         ([(b"a", [0, 1], 4, 300), (b"b", [1], 4, 308)], "among the records, which begin at byte 300"),
     ],
@@ -193,7 +193,7 @@ def test_arrays_larger_than_2_63_bytes_are_errors(tmp_path):
     header = Header()
     header.dimensions = [(b"time", 0), *((b"abcd"[i : i + 1], 2**31) for i in range(3))]
     header.variables = [(b"v", [1, 2, 3], 4, 300)]
-    assert '"v" ends behind byte 2^63' in open_error_text(plait.StoreError, write_file(tmp_path / "a.nc", header))
+    assert '"v" ends after byte 2^63' in open_error_text(plait.StoreError, write_file(tmp_path / "a.nc", header))
     header.records = 2**31
     header.variables = [(b"v", [0, 1, 2], 1, 300)]
     assert "records of" in open_error_text(plait.StoreError, write_file(tmp_path / "a.nc", header))

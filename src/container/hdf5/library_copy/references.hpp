@@ -56,7 +56,7 @@ class ReferenceTranslator {
   /// what: the array or attribute, for errors.
   /// errors  kArgument: the target does not have the object. kSystem: the library fails.
   void translate(const ReferencePart& part, std::byte* element, const std::string& what);
-  /// How has_all() treats references to unlinked objects, which translate() makes null.
+  /// The result of has_all() for references to unlinked objects, which translate() makes null.
   enum class Unlinked : std::uint8_t { kAccepted, kMissing };
   /// Returns true if the target has, or will get, all objects to which the references in an element refer. Null
   /// references are ignored.

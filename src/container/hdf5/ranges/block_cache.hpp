@@ -31,7 +31,7 @@ class BlockCache {
   static constexpr std::int64_t kMaxBytes = std::int64_t{16} << 20;
   /// Maximum size of a request that reads ahead.
   static constexpr std::int64_t kMaxAhead = std::int64_t{1} << 20;
-  /// Maximum size of all ranges that are retained.
+  /// Maximum size of all ranges until end_file(), which drops them if they exceed kMaxRetained.
   static constexpr std::int64_t kMaxRanges = std::int64_t{128} << 20;
   /// Size of all ranges above which begin_prefetch() drops them.
   static constexpr std::int64_t kMaxRetained = std::int64_t{8} << 20;

@@ -21,7 +21,7 @@ void check_object_name(const std::string& name, const std::string& shown);
 /// Returns a chunk shape for an array that has no elements yet, but may get some later.
 Extents empty_chunk(const Extents& shape);
 
-/// When the space of the elements of a dataset is allocated.
+/// The time at which the space of the elements of a dataset is allocated.
 enum class Allocation : std::uint8_t {
   kLate,  ///< no space until elements are written
   kNow    ///< the library allocates the space, but writes no fill values except those of texts

@@ -182,7 +182,7 @@ Extents read_shape(store::ObjectStore& objects) {
 void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to) {
   const std::string object = metadata_object(objects, {});
   const std::string file = objects.object_location(object);
-  // Dropped first: if this process is killed, consolidated metadata with the former shape must not hide the new one.
+  // Drop consolidated metadata first: if this process is killed, copies of the former shape must not hide the new one.
   if (!is_second_version(object)) drop_consolidated_above(objects.name());
   change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
     const Extents present = shape_in(text, file);
