@@ -286,7 +286,7 @@ bool Client::learns_clock(Call& call) {
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   const std::int64_t skew = *date - now.count();
-  // Compares with the skew that this attempt has used, not with that of the host: the answer to another request may
+  // Compare with the skew that this attempt has used, not with that of the host: the answer to another request may
   // have corrected the latter while this one was in flight.
   if (std::abs(skew - call.skew) < kMaxSkew) return false;
   find_host(call).skew = skew;
@@ -357,7 +357,7 @@ void perform_all(std::span<Call> calls) {
   try {
     for (; submitted < calls.size(); ++submitted) submit(calls[submitted], completions);
   } catch (...) {
-    failure = std::current_exception();  // after the submitted calls, which refer to `completions`
+    failure = std::current_exception();  // rethrown when the submitted calls, which use `completions`, have ended
   }
   for (; submitted > 0; --submitted) (void)completions.wait();
   if (failure) std::rethrow_exception(failure);

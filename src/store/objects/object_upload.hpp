@@ -28,7 +28,7 @@ void fields(Codec& codec, base::Record<Codec, SentPart>& part) {
 struct StoredPart {
   std::int64_t number = 0;  ///< from 1 on
   std::int64_t bytes = 0;
-  std::string tag;      ///< as that of a SentPart
+  std::string tag;      ///< in the form of SentPart::tag
   std::string changed;  ///< time when it was stored; may be empty
 };
 
@@ -39,8 +39,8 @@ void fields(Codec& codec, base::Record<Codec, StoredPart>& part) {
 
 /// An upload that is neither complete nor aborted. Its program may still send parts, or may have been killed.
 struct UnfinishedUpload {
-  std::string key;    ///< of the object
-  std::string id;     ///< for ObjectUpload::join()
+  std::string key;    ///< key of the object
+  std::string id;     ///< argument of ObjectUpload::join()
   std::string begun;  ///< time by the server's clock, such as `2026-11-30T08:15:00.000Z`
 };
 

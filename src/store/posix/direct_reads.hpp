@@ -79,7 +79,7 @@ class DirectReads {
   std::once_flag opened_;
   Descriptor direct_;
   std::int64_t unit_ = 0;         // offsets and sizes of direct requests are multiples of this
-  std::atomic<bool> able_{true};  // false once a direct request, or a question about the cache, has failed
+  std::atomic<bool> able_{true};  // false once a direct request, or a query of the cache, has failed
   std::atomic<bool> met_{false};  // true if the last range was not completely cached
   bool outgrows_memory_ = false;  // the file is too large to stay in memory
   std::atomic<ReadChoice*> choice_{nullptr};

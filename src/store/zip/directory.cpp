@@ -178,7 +178,7 @@ void check_apart(std::vector<Entry>& entries, const Extent& where, const std::st
     if (entry.header < 0 || entry.packed < 0 || entry.unpacked < 0 || entry.header > end ||
         header_bytes > end - entry.header || entry.packed > end - entry.header - header_bytes)
       damaged(file, where.begin, "the directory says that \"", entry.name, "\" has ", entry.packed,
-              " bytes behind byte ", entry.header, ", which is more than lies in front of byte ", end);
+              " bytes after byte ", entry.header, ", more than there are before byte ", end);
   }
 }
 

@@ -12,10 +12,10 @@
 
 namespace plait::store::zip {
 
-/// When the ETag of an archive that this process has opened before is compared with that of its object.
+/// The condition for comparing the ETag of an archive that this process has opened before with that of its object.
 enum class Validation : std::uint8_t {
-  kRecent,  ///< unless it was compared in the last five seconds
-  kNow      ///< always
+  kRecent,  ///< compare it unless it was compared in the last five seconds
+  kNow      ///< always compare it
 };
 
 /// Returns the zip file in a URL, which is the zip file itself or an entry in it; nullptr if there is none.

@@ -203,7 +203,7 @@ def test_wrong_lengths_are_errors(tmp_path):
     end = whole.rindex(b"PK\x05\x06")
     for at, form, number, says in (
         (directory + 20, "<I", 2**31, "2147483648 bytes"),
-        (directory + 42, "<I", 2**31, "behind byte 2147483648"),
+        (directory + 42, "<I", 2**31, "after byte 2147483648"),
         (end + 10, "<H", 9, "9 entries"),
         (end + 12, "<I", 2**31, "2147483648 bytes"),
         (end + 16, "<I", 2**31, "2147483648"),

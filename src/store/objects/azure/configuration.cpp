@@ -65,8 +65,8 @@ void check_key(const std::string& key, const std::string& location) {
 struct Server {
   std::string account{};
   std::string endpoint{};
-  std::map<std::string, std::string> fields{};  ///< of the connection string, if it is of this account
-  bool is_usual = true;                         ///< the account is that of the environment
+  std::map<std::string, std::string> fields{};  ///< fields of the connection string, if it is for this account
+  bool is_usual = true;                         ///< true if the account is that of the environment
 };
 
 [[noreturn]] void throw_no_account(const std::string& location) {
@@ -75,24 +75,24 @@ struct Server {
 }
 
 Server resolve_server(const web::WebUrl& url, const std::string& location) {
-  Server made{.fields = connection_fields()};
-  std::map<std::string, std::string>& fields = made.fields;
+  Server server{.fields = connection_fields()};
+  std::map<std::string, std::string>& fields = server.fields;
   const std::string stated = s3::option(url, "account");
   const std::string usual =
       first_stated(environment("AZURE_STORAGE_ACCOUNT_NAME"), environment("AZURE_STORAGE_ACCOUNT"));
-  made.account = first_stated(stated, usual, fields["AccountName"]);
+  server.account = first_stated(stated, usual, fields["AccountName"]);
   // An endpoint and a signature belong to one account, and must not serve another one.
-  if (!made.account.empty() && made.account != fields["AccountName"]) fields.clear();
-  made.is_usual = stated.empty() || stated == usual;
-  made.endpoint =
-      first_stated(s3::option(url, "endpoint"),
-                   made.is_usual ? environment("AZURE_STORAGE_BLOB_ENDPOINT") : std::string(), fields["BlobEndpoint"]);
-  if (made.account.empty() && made.endpoint.empty()) throw_no_account(location);
-  if (made.endpoint.empty())
-    made.endpoint = base::text("https://", made.account, ".blob.",
-                               first_stated(fields["EndpointSuffix"], std::string("core.windows.net")));
-  made.endpoint = checked(made.endpoint, location);
-  return made;
+  if (!server.account.empty() && server.account != fields["AccountName"]) fields.clear();
+  server.is_usual = stated.empty() || stated == usual;
+  server.endpoint = first_stated(s3::option(url, "endpoint"),
+                                 server.is_usual ? environment("AZURE_STORAGE_BLOB_ENDPOINT") : std::string(),
+                                 fields["BlobEndpoint"]);
+  if (server.account.empty() && server.endpoint.empty()) throw_no_account(location);
+  if (server.endpoint.empty())
+    server.endpoint = base::text("https://", server.account, ".blob.",
+                                 first_stated(fields["EndpointSuffix"], std::string("core.windows.net")));
+  server.endpoint = checked(server.endpoint, location);
+  return server;
 }
 
 }  // namespace
@@ -107,27 +107,27 @@ Configuration resolve_configuration(const std::string& location) {
   s3::check_url(url, location, kOptions);
   Server server = resolve_server(url, location);
   std::map<std::string, std::string>& fields = server.fields;
-  Configuration made;
-  made.container = url.authority;
-  made.account = std::move(server.account);
-  made.endpoint = std::move(server.endpoint);
-  made.conditions = s3::flag(url, location, "conditions", true);
-  if (s3::flag(url, location, "anonymous", false)) return made;
+  Configuration configuration;
+  configuration.container = url.authority;
+  configuration.account = std::move(server.account);
+  configuration.endpoint = std::move(server.endpoint);
+  configuration.conditions = s3::flag(url, location, "conditions", true);
+  if (s3::flag(url, location, "anonymous", false)) return configuration;
   const std::string key =
       first_stated(environment("AZURE_STORAGE_ACCOUNT_KEY"), environment("AZURE_STORAGE_KEY"), fields["AccountKey"]);
-  made.sas = first_stated(server.is_usual ? environment("AZURE_STORAGE_SAS_TOKEN") : std::string(),
-                          fields["SharedAccessSignature"]);
-  if (made.sas.starts_with('?')) made.sas.erase(0, 1);
+  configuration.sas = first_stated(server.is_usual ? environment("AZURE_STORAGE_SAS_TOKEN") : std::string(),
+                                   fields["SharedAccessSignature"]);
+  if (configuration.sas.starts_with('?')) configuration.sas.erase(0, 1);
   if (!key.empty()) {
-    if (made.account.empty()) throw_no_account(location);
+    if (configuration.account.empty()) throw_no_account(location);
     check_key(key, location);
-    made.keys = std::make_shared<s3::CredentialSource>(s3::Credentials{made.account, key});
-    made.sas.clear();
+    configuration.keys = std::make_shared<s3::CredentialSource>(s3::Credentials{configuration.account, key});
+    configuration.sas.clear();
   } else {
-    s3::check_private(made.endpoint, location);
-    if (made.sas.empty()) made.keys = find_token(location);
+    s3::check_private(configuration.endpoint, location);
+    if (configuration.sas.empty()) configuration.keys = find_token(location);
   }
-  return made;
+  return configuration;
 }
 
 }  // namespace plait::store::azure

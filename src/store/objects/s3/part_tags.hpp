@@ -16,7 +16,7 @@ namespace plait::store::s3 {
 bool is_md5_tag(std::string_view tag, std::span<const std::byte> bytes);
 
 /// Returns the ETag of an object that consists of these parts: `"MD5-COUNT"`, where MD5 is that of the MD5s of the
-/// parts. Empty if their ETags are no MD5s, or if OpenSSL is missing.
+/// parts. Empty if their ETags are not MD5s, or if OpenSSL is missing.
 std::string joined_tag(const std::vector<SentPart>& parts);
 
 }  // namespace plait::store::s3

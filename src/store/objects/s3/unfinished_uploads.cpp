@@ -58,11 +58,11 @@ bool is_missing(const http::Call& call) { return call.error.empty() && call.resp
 /// A list that is requested page by page.
 struct ListRequest {
   std::string path;          ///< key in the URL of the request
-  std::string query;         ///< that of the first page
+  std::string query;         ///< query of the first page
   std::string_view element;  ///< name of the document
   std::string key;           ///< the object in errors
   Rejected rejected;
-  bool may_be_missing = false;  ///< status 404 is an empty list
+  bool may_be_missing = false;  ///< true if status 404 stands for an empty list
 };
 
 /// Returns the entries of all pages.

@@ -22,7 +22,8 @@ struct UploadPage {
 UploadPage<UnfinishedUpload> parse_uploads(std::string_view document);
 UploadPage<StoredPart> parse_parts(std::string_view document);
 
-/// The result of a list that the server does not permit or implement (statuses 401, 403, 405 and 501).
+/// The treatment of a list that the server does not permit or implement (statuses 401, 403, 405 and 501): an error, or
+/// an empty list.
 enum class Rejected { kThrow, kEmpty };
 
 /// Returns the unfinished uploads of the object with a key, the newest first.  errors  kSystem.
