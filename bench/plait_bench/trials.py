@@ -38,7 +38,7 @@ class Trials(Generic[Trial]):
     def run(self, count: int, steps: Steps) -> None:
         """Make `count` trials.
 
-        errors  plait.Error: ranks end, or stop to report, before their first trial
+        errors  plait.Error: ranks end, or stop reporting, before their first trial
         """
         tried: list[Trial] = []
         while len(tried) < count:

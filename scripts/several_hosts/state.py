@@ -54,7 +54,7 @@ def loops_on(state: Path) -> list[str]:
 
 
 def clear_leftovers(folder: Path) -> None:
-    """Undoes runs of this user whose process was killed; nobody holds the lock of such a run."""
+    """Undoes runs of this user whose process was killed; no process holds the lock of such a run."""
     for state in folder.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if state.stat().st_uid != os.geteuid():

@@ -193,7 +193,7 @@ def _temporary(directory: str | None) -> tempfile.TemporaryDirectory[str]:
 def _make_files(
     settings: PatternsSettings, cells: list[Cell], folder: Path, folders: list[str], progress: Progress
 ) -> Iterator[tuple[str, str]]:
-    """Make each file and yield its name and the URL to open it by."""
+    """Make each file and yield its name, and the path or URL to open it by."""
     first_cells = {cell.file: cell for cell in cells}
     needed = sum(cell.size for cell in first_cells.values())
     for directory in (folder, *map(Path, folders)):

@@ -60,7 +60,7 @@ class PatternsJob(SavedJob):
 
     cells: list[Cell]
     files: dict[str, str]
-    """Name of a file → the URL to open it by."""
+    """Name of a file → the path or URL to open it by."""
     rounds: int
     cut: float
     """Seconds after which a cell gets no more rounds."""

@@ -163,7 +163,7 @@ def file_is_correct(path: Path, dtype: np.dtype[Any], round_: int) -> bool:
 
 
 def _is_cached(path: Path) -> bool:
-    """Return True if the first page of a file is in the page cache; False also if the file system cannot tell."""
+    """Return True if the first page of a file is in the page cache; False also if that is unknown."""
     with path.open("rb", buffering=0) as file:
         try:
             return os.preadv(file.fileno(), [bytearray(1)], 0, os.RWF_NOWAIT) > 0

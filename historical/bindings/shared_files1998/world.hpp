@@ -11,8 +11,8 @@ namespace plait::ga {
 /// processes.
 Comm world();
 
-/// Registers `release`. It is called at the begin of MPI_Finalize, while MPI still works, or at the end of a program
-/// without MPI.
+/// Registers `release`. It is called at the beginning of MPI_Finalize, while MPI still works, or at the end of a
+/// program without MPI.
 void watch_the_end(void (*release)());
 
 }  // namespace plait::ga

@@ -253,7 +253,7 @@ def test_p_info(comm, mode):
 
 def test_undefined_entries_before_a_grid(comm):
     """For dimensions that are not distributed, proc_map accepts -1 like array_map."""
-    grid = np.array([-1, comm.size, -1, 7, 7, 7, 7], "i4")  # entries after the last -1 are ignored
+    grid = np.array([-1, comm.size, -1, 7, 7, 7, 7], "i4")  # entries after the -1 that ends the list are ignored
     check(LIBRARY.plait_proc_map(grid.ctypes.data, 0, None))
     shape = np.zeros(2, "i4")
     check(LIBRARY.plait_p_info(0, None, shape.ctypes.data, shape.ctypes.data + 4))
