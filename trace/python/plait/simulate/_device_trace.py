@@ -19,18 +19,18 @@ class DeviceTrace:
 
     def __init__(self, trace: Trace, is_on_device: Callable[[str], bool]) -> None:
         """Wrap a trace; ``is_on_device`` returns True for the name of a file on the device."""
-        self._trace, self._is_chosen = trace, is_on_device
+        self._trace, self._is_on_device = trace, is_on_device
         self._known = 0  # number of examined files
-        self._chosen: list[int] = []  # processes and numbers of files on the device
+        self._on_device: list[int] = []  # processes and numbers of files on the device
 
     def read(self, count: int) -> npt.NDArray[np.void]:
         """Return the next events."""
         events = self._trace.read(count)
         _, files = self._trace.described_after(1 << 62, self._known)
         self._known += len(files)
-        self._chosen += [file.process << 32 | file.number for file in files if self._is_chosen(file.name)]
+        self._on_device += [file.process << 32 | file.number for file in files if self._is_on_device(file.name)]
         keys = events["process"].astype(np.uint64) << np.uint64(32) | events["file"].astype(np.uint64)
-        others = np.isin(events["kind"], _MOVED) & ~np.isin(keys, np.array(self._chosen, np.uint64))
+        others = np.isin(events["kind"], _MOVED) & ~np.isin(keys, np.array(self._on_device, np.uint64))
         if not others.any():
             return events
         events = events.copy()

@@ -109,14 +109,14 @@ def is_of_program(name: str) -> bool:
 def make_filter(file: str | None, include: list[str], exclude: list[str], all: bool) -> Callable[[str], bool]:
     """Return a function that is True for the files that a report with these options includes."""
 
-    def is_on_device(name: str) -> bool:
+    def is_included(name: str) -> bool:
         if any(fnmatchcase(name, pattern) for pattern in exclude):
             return False
         if file is not None:
             return fnmatchcase(name, file)
         return all or is_of_program(name) or any(fnmatchcase(name, pattern) for pattern in include)
 
-    return is_on_device
+    return is_included
 
 
 def _reason_not_to(report: Report, limit: float) -> str | None:

@@ -125,11 +125,11 @@ def parse(text: str, name: str = "the machine file") -> Machine:
 def _shared(name: str, sections: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the values of the cost model's sections under the keys of the simulation's sections."""
     values: dict[str, dict[str, Any]] = {}
-    for table, key, section, own in SHARED:
+    for table, key, section, own_key in SHARED:
         entries = sections.get(table, {})
         if isinstance(entries, dict) and key in entries:
-            value = _value(f"{name}: {table}.{key}", entries[key], SECTIONS[section][own], numbers=True)
-            values.setdefault(section, {})[own] = value
+            value = _value(f"{name}: {table}.{key}", entries[key], SECTIONS[section][own_key], numbers=True)
+            values.setdefault(section, {})[own_key] = value
     processors = sections.get("processors", {})
     if isinstance(processors, dict) and processors.get("count") == processors.get("per_node", 0):
         values.setdefault("ranks", {})["per_node"] = 0  # one node, whatever the number of ranks

@@ -106,13 +106,13 @@ def measure(path: Path, part: float, size: int, on_progress: Callable[[str, floa
         single = _timed(lambda k: os.preadv(file, [page], offsets[k % 4096]), part)
         begin("reading many pages at once")
         min_rate = 1 / part  # a busy machine may complete no request
-        reads = max(_at_once(lambda own, k: os.preadv(file, [own], offsets[k % 4096]), part), min_rate)
+        reads = max(_at_once(lambda page, k: os.preadv(file, [page], offsets[k % 4096]), part), min_rate)
         begin("reading after a rest")
         credit = _credit(lambda k: os.preadv(file, [page], offsets[k % 4096]), 1 / reads, part)
         begin("writing single pages")
         wrote = _timed(lambda k: os.pwritev(file, [page], offsets[k % 4096]), part)
         begin("writing many pages at once")
-        writes = max(_at_once(lambda own, k: os.pwritev(file, [own], offsets[k % 4096]), part), min_rate)
+        writes = max(_at_once(lambda page, k: os.pwritev(file, [page], offsets[k % 4096]), part), min_rate)
     # The credit that was saved before is subtracted from the rate of many threads.
     reads, writes = (rate * part / (part + credit) for rate in (reads, writes))
     begin("writing durably")

@@ -51,7 +51,7 @@ class Processors final : private Timer {
     interrupts_ += settings_.interrupt_cost;
     Processor& processor = all_[next_interrupt_];
     next_interrupt_ = (next_interrupt_ + 1) % all_.size();
-    if (processor.process != kNobody) processor.lost += settings_.interrupt_cost;
+    if (processor.process != kNoProcess) processor.lost += settings_.interrupt_cost;
   }
 
   /// Reports the time that idle processors have been idle until now.
@@ -70,13 +70,13 @@ class Processors final : private Timer {
   }
 
  private:
-  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNoProcess = ~std::uint32_t{0};
   static constexpr std::uint64_t kDispatch = ~std::uint64_t{0};
   static constexpr std::size_t kBusy = ~std::size_t{0};
 
   struct Processor {
-    std::uint32_t process = kNobody;
-    std::uint32_t last = kNobody;
+    std::uint32_t process = kNoProcess;
+    std::uint32_t last = kNoProcess;
     Time since = 0;               // time since which it is idle
     Time left = 0;                // rest of the quantum
     Time running = 0;             // length of the current interval
@@ -141,7 +141,7 @@ class Processors final : private Timer {
     Process& process = processes_[processor.process];
     process.waited += clock_.now() - process.since;
     process.processor = static_cast<std::size_t>(&processor - all_.data());
-    if (processor.last != processor.process && processor.last != kNobody) {
+    if (processor.last != processor.process && processor.last != kNoProcess) {
       ++switches_;
       processor.lost += settings_.switch_cost;
     }
@@ -171,21 +171,21 @@ class Processors final : private Timer {
     if (process.wants == 0) {
       const Time more = host_.computed(processor.process);
       if (more < 0) {
-        processor.process = kNobody;
+        processor.process = kNoProcess;
       } else {
         processes_[processor.process].wants = more;
       }
     }
-    if (processor.process != kNobody && processor.left <= 0) {
+    if (processor.process != kNoProcess && processor.left <= 0) {
       if (queue_.empty()) {
         processor.left = settings_.quantum;
       } else {
         processes_[processor.process].since = clock_.now();
         queue_.push_back(processor.process);
-        processor.process = kNobody;
+        processor.process = kNoProcess;
       }
     }
-    if (processor.process != kNobody) return true;
+    if (processor.process != kNoProcess) return true;
     if (!queue_.empty()) {
       take(processor);
       return true;

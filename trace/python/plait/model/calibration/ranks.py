@@ -31,7 +31,7 @@ class _Access:
 
     def __init__(self, comm: Any, path: Path, sample: AccessSample, dist: list[str], **how: Any) -> None:
         """Open the file; `how` contains further arguments of `plait.open`."""
-        self._comm, self._what = comm, sample
+        self._comm, self._sample = comm, sample
         edge = round((path.stat().st_size / _ITEM) ** 0.5)
         self._layout = plait.Layout((edge, edge), dist, grid=(comm.size,), order="F")
         self._writes = sample.kind == SHORT_WRITES
@@ -51,7 +51,7 @@ class _Access:
         end = time.clock_gettime(time.CLOCK_MONOTONIC)
         times = self.file.last_times()
         begins, ends, io, copy = zip(*self._comm.allgather((begin, end, times["io"], times["copy"])), strict=True)
-        return replace(self._what, total=max(ends) - min(begins), io=sum(io) / len(io), copy=sum(copy) / len(copy))
+        return replace(self._sample, total=max(ends) - min(begins), io=sum(io) / len(io), copy=sum(copy) / len(copy))
 
 
 def _accesses(comm: Any, large: Path, small: Path) -> list[_Access]:

@@ -174,11 +174,11 @@ def _calls(report: Document, totals: Document) -> Iterator[Conclusion]:
     other = [call for call in calls if call["kind"] not in ("read", "write")]
     yield from _durable(report, totals, [call for call in other if call["kind"] == "sync"])
     other = [call for call in other if call["kind"] != "sync"]
-    moves, rest = (sum(call["count"] for call in group) for group in (data, other))
+    transfers, rest = (sum(call["count"] for call in group) for group in (data, other))
     spent, idle = sum(call["seconds"] for call in calls), sum(call["seconds"] for call in other)
-    if rest >= SMALL_COUNT and (rest > OTHER_CALLS * moves or (spent and idle / spent > OTHER_TIME)):
+    if rest >= SMALL_COUNT and (rest > OTHER_CALLS * transfers or (spent and idle / spent > OTHER_TIME)):
         first = max(other, key=lambda call: (call["seconds"], call["count"]))
-        text = f"{rest:,} calls move no data, beside {moves:,} reads and writes"
+        text = f"{rest:,} calls move no data, beside {transfers:,} reads and writes"
         text += f", and take {_amounts.share(idle / spent)} of the time in calls" if spent else ""
         yield Conclusion(
             by_cost(report, totals, idle, "medium"),

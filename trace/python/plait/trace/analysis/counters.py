@@ -135,10 +135,8 @@ def _small(sums: _RecordSums, sizes: Document | None) -> Document | None:
     transferred = sums.values.get("read_bytes", 0) + sums.values.get("write_bytes", 0)
     if not count:
         return None
-    minimum, maximum = (
-        max(count - transferred // _SMALL, 0),
-        count,
-    )  # at most moved // 1 MiB requests can be of 1 MiB or more
+    # At most transferred // 1 MiB requests can have 1 MiB or more.
+    minimum, maximum = max(count - transferred // _SMALL, 0), count
     if sizes is not None:
         rows = [*sizes["read"], *sizes["write"]]
         below = sum(row["count"] for row in rows if row["to"] is not None and row["to"] <= _SMALL)

@@ -3,7 +3,7 @@
  *
  * At each call that enters the kernel for a ring, new entries of the submission ring are recorded as pending with the
  * time of the call, and new entries of the completion ring end them. Entries that were overwritten before that (a
- * ring that the kernel polls, calls that are not visible) are counted as missed: the rings' own counters tell how
+ * ring that the kernel polls, calls that are not visible) are counted as missed: the rings' own counters show how
  * many.
  *
  * Counters of a ring only grow and wrap at 2^32, so differences are computed in 32 bits. Example: sq_entries = 4,

@@ -40,13 +40,13 @@ export function viewButtons(view, all = true) {
     el("button", { type: "button", title, "aria-label": title, onclick: call }, name);
   const reset = button("Show all", "Show the whole run (key 0)", () => view.reset());
   const range = el("span", { class: "range quiet" });
-  const tell = () => {
+  const update = () => {
     const span = view.to - view.from;
     reset.disabled = view.isWhole();
     range.textContent = view.isWhole() ? "" : `${moment(view.from, span / 100)} to ${moment(view.to, span / 100)}`;
   };
-  view.listen((what) => what === "range" && tell());
-  tell();
+  view.listen((what) => what === "range" && update());
+  update();
   const others = all && [
     button("+", "Zoom in (key +)", () => view.zoom(0.5, view.cursor ?? undefined)),
     button("−", "Zoom out (key −)", () => view.zoom(2, view.cursor ?? undefined)),

@@ -6,7 +6,7 @@ export function makeView(begin, end, step, clock = "wall") {
   const least = Math.min(whole, Math.max(step * 2, whole * 1e-6));
   const listeners = [];
   const view = { begin, end: begin + whole, from: begin, to: begin + whole, clock, cursor: null };
-  const tell = (what) => listeners.forEach((listener) => listener(what));
+  const notify = (what) => listeners.forEach((listener) => listener(what));
 
   view.listen = (listener) => listeners.push(listener);
   view.set = (from, to) => {
@@ -15,7 +15,7 @@ export function makeView(begin, end, step, clock = "wall") {
     if (span > whole * 0.9999) span = whole;
     view.from = start;
     view.to = start + span;
-    tell("range");
+    notify("range");
   };
   view.zoom = (factor, about) => {
     const centre = about ?? (view.from + view.to) / 2;
@@ -33,7 +33,7 @@ export function makeView(begin, end, step, clock = "wall") {
   view.isWhole = () => view.to - view.from >= whole * 0.9999;
   view.point = (time) => {
     view.cursor = time === null ? null : Math.min(Math.max(time, begin), view.end);
-    tell("cursor");
+    notify("cursor");
   };
   /** Moves the cursor by bins, and the view if the cursor leaves it. */
   view.stepBy = (bins, width) => {
@@ -45,7 +45,7 @@ export function makeView(begin, end, step, clock = "wall") {
     const span = view.to - view.from;
     if (view.cursor < view.from) view.set(view.cursor - span * 0.1, view.cursor + span * 0.9);
     if (view.cursor > view.to) view.set(view.cursor - span * 0.9, view.cursor + span * 0.1);
-    tell("cursor");
+    notify("cursor");
   };
   return view;
 }

@@ -8,9 +8,9 @@ import { plot } from "./plot.js";
 /**
  * Draws the heat map that `source()` describes: {rows, columns, width, begin?, read, write?, single?, top, upwards?,
  * marks?(count), name?(row)}.
- * `tell(column, row, source)` returns the text of a cell.
+ * `describe(column, row, source)` returns the text of a cell.
  */
-export function heatmap({ view, source, label, summary, height, tell, left, clock }) {
+export function heatmap({ view, source, label, summary, height, describe, left, clock }) {
   const column = (time) => {
     const { begin = 0, width, columns } = source();
     return Math.min(columns - 1, Math.max(0, Math.floor((time - begin) / width + 1e-9)));
@@ -41,7 +41,7 @@ export function heatmap({ view, source, label, summary, height, tell, left, cloc
       },
     },
     draw: (frame) => drawMap(frame, source(), clock),
-    tell: (time, row) => tell(column(time), row, source()),
+    describe: (time, row) => describe(column(time), row, source()),
     mark: (frame) => outline(frame, source(), column(frame.view.cursor)),
   });
 }

@@ -33,10 +33,10 @@ function whenSeen(node, callback) {
 }
 
 /**
- * A chart over time.  `draw(frame)` fills frame.layer (SVG) and frame.canvas; `tell(time, row)` returns the text of the
- * readout; `mark(frame)` draws the marks that follow the cursor into frame.over.
+ * A chart over time.  `draw(frame)` fills frame.layer (SVG) and frame.canvas; `describe(time, row)` returns the text of
+ * the readout; `mark(frame)` draws the marks that follow the cursor into frame.over.
  */
-export function plot({ label, summary, view, height, margins, bin, draw, tell, mark, rows, withCanvas }) {
+export function plot({ label, summary, view, height, margins, bin, draw, describe, mark, rows, withCanvas }) {
   const layer = svg("g");
   const over = svg("g", { class: "over" });
   const surface = svg("svg", { class: "surface", "aria-hidden": "true", focusable: "false" }, layer, over);
@@ -95,7 +95,7 @@ export function plot({ label, summary, view, height, margins, bin, draw, tell, m
       over.append(svg("line", { class: "cursor", x1: x, x2: x, y1: frame.top, y2: frame.bottom }));
       mark?.(frame);
     }
-    readout.value = shown ? tell(view.cursor, frame.row) : "";
+    readout.value = shown ? describe(view.cursor, frame.row) : "";
     if (!selected) return;
     const [from, to] = selected.map((x) => Math.min(Math.max(x, frame.left), frame.right)).sort((a, b) => a - b);
     const box = { x: from, y: frame.top, width: to - from, height: frame.bottom - frame.top };

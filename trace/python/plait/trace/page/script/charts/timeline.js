@@ -19,7 +19,7 @@ export function timelineChart({ view, shown, mode, cycle, clock, summary, title,
     margins: (width) => ({ left: width < 520 ? 62 : 78, right: 10, top: 18, bottom: clock ? 42 : 26 }),
     bin: () => shown().width,
     draw: (at) => drawTimeline(at, shown(), mode(), cycle?.(), clock, ceiling?.()),
-    tell: (time) => tellBin(shown(), time),
+    describe: (time) => describeBin(shown(), time),
     mark: (at) => markBin(at, shown()),
   });
   return frame;
@@ -137,7 +137,7 @@ function drawBusy(frame, data, first, end, top, bottom) {
   frame.layer.append(label(frame.left - 8, (top + bottom) / 2 + 4, "busy", { "text-anchor": "end" }));
 }
 
-/** Draws a line at the begin of each cycle, unless the lines would be less than 3 px apart. */
+/** Draws a line at the beginning of each cycle, unless the lines would be less than 3 px apart. */
 function drawCycle(frame, cycle, low) {
   const { layer, top, left, right, x } = frame;
   const period = cycle.period_seconds;
@@ -170,7 +170,7 @@ function markBin(frame, data) {
 }
 
 /** The text of one bin, for the readout. */
-function tellBin(data, time) {
+function describeBin(data, time) {
   const i = binAt(data, time);
   if (i < 0) return "";
   const from = data.begin + i * data.width;

@@ -163,7 +163,7 @@ export function offsetsSection({ views, maps, chosen }) {
       label: `Accesses to ${plainName(map.file)} by offset and time`,
       summary,
       height: (width) => (width < 520 ? 240 : 300),
-      tell: tellCell,
+      describe: describeCell,
       clock: clockName(view.clock),
     });
     const legend = el("div");
@@ -196,7 +196,7 @@ export function offsetsSection({ views, maps, chosen }) {
   return section("offsets", "Where in the files", null, el("div", { class: "controls" }, list.node), host);
 }
 
-function tellCell(column, row, map) {
+function describeCell(column, row, map) {
   const span = `${moment(column * map.width, map.width)} to ${moment((column + 1) * map.width, map.width)}`;
   if (row === null) return span;
   const range = `${bytes(row * map.height)} to ${bytes((row + 1) * map.height)} of the file`;

@@ -44,7 +44,7 @@ export function ranksSection({ views, ranks }) {
     summary,
     height: ranksHeight(rows.length),
     clock: clockName(view.clock),
-    tell: (column, row, map) => {
+    describe: (column, row, map) => {
       const span = `${moment(column * map.width, map.width)} to ${moment((column + 1) * map.width, map.width)}`;
       if (row === null) return span;
       const cell = (what) => MEASURES[what][1](ranks[what]?.[row]?.[column] ?? 0);

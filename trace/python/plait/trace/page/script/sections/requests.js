@@ -96,7 +96,7 @@ export function sizesSection({ report }) {
   );
 }
 
-/** A remark on the number of requests whose offset is not the begin of a block. */
+/** A remark on the number of requests that do not begin at a multiple of the block size. */
 function alignment(found) {
   if (!found) return null;
   const side = (name, part) => part?.count > 0 && `${share(part.unaligned / part.count)} of the ${name}`;
