@@ -47,7 +47,7 @@ TEST(Replay, ASyncWritesDirtyBlocksAndFlushes) {
   settings.device.flush = 2 * kMs;
   settings.device.flush_writes = 1;
   const auto outcome = replay(std::move(events), settings);
-  // One write of all blocks, one by the file system, and the flush; then nothing is dirty, and only the flush follows.
+  // One write of all blocks, one by the file system, and the flush; then nothing is dirty: only the last two.
   EXPECT_EQ(outcome.elapsed, 45 * kMs + 5 * kMs + 1 * kMs + (10 + 10 + 2) * kMs + (10 + 2) * kMs);
   EXPECT_EQ(outcome.devices[0].flushes, 2);
   settings.tier = {1 << 20, 65536, "lru", {"server", {{"service", 0.001}}}};  // blocks in the tier are durable

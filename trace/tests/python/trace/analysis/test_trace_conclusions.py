@@ -66,9 +66,9 @@ def test_all_processes_are_compared() -> None:
 def test_incomplete_coverage_is_reported(missed: list[tuple[str, int, int, int]], complete: bool, text: str) -> None:
     names = ("reason", "events", "read_bytes", "written_bytes")
     known = {"complete": complete, "missed": [dict(zip(names, row, strict=True)) for row in missed]}
-    conclusion = coverage(known, 100, 1, False)
-    assert conclusion["share"] is None
-    assert conclusion["text"].endswith(text)
+    result = coverage(known, 100, 1, False)
+    assert result["share"] is None
+    assert result["text"].endswith(text)
 
 
 def write(path: Path, sizes: list[int], gap: int = 10_000, duration: int = 9_000) -> Path:

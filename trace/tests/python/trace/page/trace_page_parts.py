@@ -100,13 +100,13 @@ def offsets(name: str, columns: int, rows: int, seconds: float, seed: int = 1) -
 
 def ranks(processes: list[Document], columns: int, seconds: float, seed: int = 1) -> Document:
     chance = random.Random(seed)
-    sizes_, busy = [], []
+    byte_counts, busy = [], []
     for row in range(len(processes)):
         values = [
             int(2e6 * (1 + chance.random()) * (1 + row % 7)) if (column + row // 16) % 12 < 4 else 0
             for column in range(columns)
         ]
-        sizes_.append(values)
+        byte_counts.append(values)
         busy.append([round(value / 9e7, 6) for value in values])
     return {
         "rows": [
@@ -115,7 +115,7 @@ def ranks(processes: list[Document], columns: int, seconds: float, seed: int = 1
         ],
         "columns": columns,
         "width": seconds / columns,
-        "bytes": sizes_,
+        "bytes": byte_counts,
         "seconds": busy,
         "merged": 1,
     }

@@ -88,9 +88,9 @@ def test_two_programs_share_a_trace(tmp_path: Path) -> None:
 
 
 def test_every_call_is_recorded_exactly(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
+    recorded = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "expected")
     assert recorded.status == 0
-    check_calls(recorded, tmp_path / "told")
+    check_calls(recorded, tmp_path / "expected")
 
 
 def test_threads_have_separate_events(tmp_path: Path) -> None:

@@ -125,8 +125,8 @@ def test_installed_libraries(tmp_path: Path, name: str, order: str) -> None:
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_call_reaches_the_next_library_as_it_was_made(tmp_path: Path, order: str) -> None:
     other = compiled(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
-    recorded, _ = run(tmp_path, order, other, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
-    check_calls(recorded, tmp_path / "told")
+    recorded, _ = run(tmp_path, order, other, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "expected")
+    check_calls(recorded, tmp_path / "expected")
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -1,5 +1,5 @@
-/* Starts children of every kind, which write to the file argv[1]: by fork and by the raw system call, one of which is
- * killed, vfork, posix_spawn, system, popen, and exec with an empty environment. */
+/* Starts children of every kind, which write to the file argv[1]: by fork (one of these is killed), the raw system
+ * call, vfork, posix_spawn, system, popen, and exec with an empty environment. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
