@@ -23,7 +23,7 @@ static void expect(int holds, const char* what, int step) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Fills the local arrays that this process holds, which lie one after the other in `values`, or compares them. */
+/* Fills the local arrays that this process holds, which follow each other in `values`, or compares them. */
 static void each(const plait_layout* layout, int alone, double* values, int step, int fill) {
   int64_t ranks = 0;
   int64_t end = 0;

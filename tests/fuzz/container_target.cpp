@@ -184,7 +184,7 @@ void run_hdf5_told(std::string_view bytes) {
   });
 }
 
-std::vector<std::string> right_told() {
+std::vector<std::string> right_descriptions() {
   using namespace container::hdf5;
   HdfDataset dataset;
   dataset.type = {{40, 30}, "<f4", 4, Order::kC};
@@ -265,7 +265,7 @@ std::vector<MessageKind> received_in_files() {
           {"zarr-chunk", run_zarr_chunk, right_elsewhere},
           {"zarr-shard", run_zarr_shard, right_shards},
           {"hdf5-chunk", run_hdf5_chunk, right_elsewhere},
-          {"hdf5-told", run_hdf5_told, right_told}};
+          {"hdf5-told", run_hdf5_told, right_descriptions}};
 }
 
 }  // namespace plait::fuzz

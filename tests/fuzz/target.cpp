@@ -13,7 +13,7 @@ namespace plait::fuzz {
 
 namespace {
 
-const MessageKind* chosen = nullptr;
+const MessageKind* selected = nullptr;
 
 }  // namespace
 
@@ -24,20 +24,20 @@ std::vector<std::string> names() {
 }
 
 bool choose(std::string_view name) {
-  chosen = nullptr;
+  selected = nullptr;
   for (const MessageKind& kind : received())
-    if (kind.name == name) chosen = &kind;
-  return chosen != nullptr;
+    if (kind.name == name) selected = &kind;
+  return selected != nullptr;
 }
 
 }  // namespace plait::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (plait::fuzz::chosen == nullptr) {
+  if (plait::fuzz::selected == nullptr) {
     std::fprintf(stderr, "fuzz: no reader was chosen\n");
     std::abort();
   }
-  plait::fuzz::chosen->run(std::string_view(reinterpret_cast<const char*>(data), size));
+  plait::fuzz::selected->run(std::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }
 

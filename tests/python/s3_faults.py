@@ -24,7 +24,7 @@ FAULTS: dict[str, Any] = {
     "skew": 0,  # seconds by which the clock is ahead
     "region": REGION,  # region in which signatures are valid
     "page": 1000,  # keys in one page of a list
-    "marker": "right",  # of the next page of uploads and parts: `empty`, or `same` as that of the page before
+    "marker": "right",  # marker of the next page of uploads or parts: `empty`, or the `same` as on the page before
     "reject_lists": 0,  # status of lists of uploads and of their parts
     "exact_prefix": False,  # the prefix of a list of uploads is the key of an object, as for MinIO
     "opaque_tags": False,  # ETags of parts are no MD5s

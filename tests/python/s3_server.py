@@ -194,7 +194,7 @@ class Handler(BaseHTTPRequestHandler):
         parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         if self.command in ("GET", "HEAD"):
             with STORE.lock:
-                uploads = {name: (one[0], dict(one[2]), one[3]) for name, one in STORE.uploads.items()}
+                uploads = {name: (upload[0], dict(upload[2]), upload[3]) for name, upload in STORE.uploads.items()}
             if (listed := listed_uploads(key, query, uploads, STORE.faults)) is not None:
                 if STORE.faults["reject_lists"]:
                     return self._error(STORE.faults["reject_lists"], "Rejected")

@@ -1,4 +1,4 @@
-"""Lists of unfinished uploads and of their parts, and what the parts make, for the server of s3_server.py."""
+"""Lists of unfinished uploads and of their parts, and completed uploads, for the server of s3_server.py."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def listed_uploads(key: str, query: str, uploads: Uploads, faults: dict[str, Any
     """Return a page of a list, an empty text if there is no such upload, or None if the query is for something else."""
     parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
     if "uploadId" in parameters:
-        found = uploads.get(parameters["uploadId"])
-        return _parts(found, parameters, faults) if found is not None and found[0] == key else ""
+        upload = uploads.get(parameters["uploadId"])
+        return _parts(upload, parameters, faults) if upload is not None and upload[0] == key else ""
     return _uploads(key.rstrip("/") + "/", parameters, uploads, faults) if "uploads" in parameters else None
 
 
@@ -38,11 +38,11 @@ def _parts(upload: Upload, parameters: dict[str, str], faults: dict[str, Any]) -
 
 def _uploads(bucket: str, parameters: dict[str, str], uploads: Uploads, faults: dict[str, Any]) -> str:
     after = (parameters.get("key-marker", ""), parameters.get("upload-id-marker", ""))
-    names = sorted((one[0].removeprefix(bucket), name) for name, one in uploads.items() if one[0].startswith(bucket))
+    names = sorted((key.removeprefix(bucket), name) for name, (key, _, _) in uploads.items() if key.startswith(bucket))
     prefix = parameters.get("prefix", "")
-    names = [one for one in names if one[0].startswith(prefix) and one > after]
+    names = [(key, name) for key, name in names if key.startswith(prefix) and (key, name) > after]
     if faults["exact_prefix"] and prefix:
-        names = [one for one in names if one[0] == prefix]
+        names = [(key, name) for key, name in names if key == prefix]
     quoted = [
         (urllib.parse.quote(name), escape(upload), faults["begun"] or uploads[upload][2]) for name, upload in names
     ]

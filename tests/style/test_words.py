@@ -92,8 +92,8 @@ def without_prose(path: Path) -> str:
 
 def comments(path: Path) -> str:
     """Return the comments and docstrings of a file, without other strings."""
-    found = (match[0] for match in prose_pattern(path).finditer(read(path)))
-    return "\n".join(text for text in found if text[0] not in "\"'`" or text.startswith('"""'))
+    texts = (match[0] for match in prose_pattern(path).finditer(read(path)))
+    return "\n".join(text for text in texts if text[0] not in "\"'`" or text.startswith('"""'))
 
 
 @pytest.mark.parametrize("path", CHECKED, ids=str)

@@ -315,7 +315,7 @@ def test_steps(comm, meeting):
         file.end_step()
 
 
-def refused(call, good, bad, seed, count=8):
+def count_local_errors(call, good, bad, seed, count=8):
     """Makes a call that is not collective with one wrong argument at a time; returns the number of calls that raise."""
     draw = random.Random(seed)
     error_count = 0
@@ -331,17 +331,19 @@ def test_questions(comm, path, meeting):
     good = {"layout": rows(comm), "region": None, "write": False, "fill_halo": False}
     bad = {"layout": LAYOUTS, "region": REGIONS, "write": FLAGS, "fill_halo": FLAGS}
     with plait.open(path, comm=comm) as file:
-        assert refused(file.explain, good, bad, 0) > 10
+        assert count_local_errors(file.explain, good, bad, 0) > 10
     with plait.open("pipe:questions?readers=0", "w", comm=comm, shape=SHAPE, dtype="f8"):
         assert (
-            refused(
+            count_local_errors(
                 plait.pipe_status, {"url": "pipe:questions?timeout=5"}, {"url": [*TEXTS, "pipe:", "pipe:no"]}, 1, 20
             )
             > 8
         )
         comm.Barrier()
     timeouts = [one for one in NUMBERS if not isinstance(one, int) or one < 0] + [float("nan"), True]
-    assert refused(lambda timeout: plait.world(timeout).rank, {"timeout": 1}, {"timeout": timeouts}, 2, 20) > 5
+    assert (
+        count_local_errors(lambda timeout: plait.world(timeout).rank, {"timeout": 1}, {"timeout": timeouts}, 2, 20) > 5
+    )
 
 
 def test_offers(comm, disk):
@@ -354,11 +356,14 @@ def test_offers(comm, disk):
 
         good = {"name": "new", "path": disk / f"o-{comm.rank}", "mode": "w", "temporary": True}
         bad = {"name": TEXTS, "path": TEXTS[:9], "mode": TEXTS, "temporary": FLAGS}
-        assert refused(offer, good, bad, 0) > 15
+        assert count_local_errors(offer, good, bad, 0) > 15
         offered = plait.distant.offer(f"own {comm.rank}", disk / f"o-{comm.rank}", "w", comm=comm, temporary=True)
         good = {"name": f"own {comm.rank}"}
         assert (
-            refused(lambda name: plait.distant.find(name, comm=comm).close(), good, {"name": [*TEXTS, "no"]}, 1, 20) > 8
+            count_local_errors(
+                lambda name: plait.distant.find(name, comm=comm).close(), good, {"name": [*TEXTS, "no"]}, 1, 20
+            )
+            > 8
         )
         offered.close()
 

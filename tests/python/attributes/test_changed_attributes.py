@@ -200,7 +200,7 @@ def test_files_that_another_program_has_open(tmp_path):
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_written_elements_when_attributes_cannot_change(tmp_path, codec):
-    """Compressed chunks take effect at close, after the attributes; uncompressed elements take effect when written."""
+    """Compressed chunks take effect at close, if the attributes can change; other elements take effect when written."""
     path = tmp_path / "a.h5"
     make(path, **({} if codec == "none" else {"codec": codec, "chunks": (4,)}))
     file = plait.open(f"{path}::a", "r+")

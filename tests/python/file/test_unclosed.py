@@ -56,7 +56,7 @@ def test_a_program_names_the_files_that_it_loses_at_exit(tmp_path, name):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
-    ("program", "told", "left"),
+    ("program", "reports", "left"),
     [
         ("new('a.npy'); print('goes on', file=sys.stderr)", 1, []),
         ("files = [new('a.npy'), new('b.npy')]", 2, []),
@@ -74,9 +74,9 @@ def test_a_program_names_the_files_that_it_loses_at_exit(tmp_path, name):
         ),
     ],
 )
-def test_each_lost_file_is_named_once(tmp_path, program, told, left):
+def test_each_lost_file_is_named_once(tmp_path, program, reports, left):
     output, remaining = run(program, tmp_path)
-    assert len(lines(output)) == told, output
+    assert len(lines(output)) == reports, output
     assert remaining == left
 
 

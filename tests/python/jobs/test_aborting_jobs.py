@@ -106,10 +106,10 @@ def test_an_error_of_a_rank_within_a_call_reaches_the_others(tmp_path, call, kin
     np.save(path, np.arange(6.0))
     job = launch(3, sys.executable, "-c", RAISING, path, call, kind, PLAIT_NODE_SIZE=node)
     assert job.returncode == 0, job.stdout
-    heard = find_errors(job)
-    assert len(heard) == 3, job.stdout
-    assert len(set(heard)) == 1, job.stdout
-    kinds, words = heard[0]
+    errors = find_errors(job)
+    assert len(errors) == 3, job.stdout
+    assert len(set(errors)) == 1, job.stdout
+    kinds, words = errors[0]
     assert kinds == ("(True, False)" if kind == "memory" else "(False, True)")
     assert ("there is not enough memory" if kind == "memory" else "the reason") in words
     assert job.stdout.count("goes on") == 3, job.stdout

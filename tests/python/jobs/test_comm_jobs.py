@@ -53,9 +53,9 @@ with plait.open(sys.argv[1], comm=comm) as file:
     request = stream.iread(comm.rank)
     comm.Barrier()
     assert request.wait().size == comm.rank
-    refused = file.iwrite(mine, rows)  # wait() raises the error, at every thread level
+    failing = file.iwrite(mine, rows)  # wait() raises the error, at every thread level
     try:
-        refused.wait()
+        failing.wait()
     except plait.ArgumentError:
         print("right", flush=True)
 """

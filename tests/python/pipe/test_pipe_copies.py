@@ -221,7 +221,7 @@ def npy(array):
 
 
 @pytest.mark.parametrize(
-    ("given", "options", "text"),
+    ("data", "options", "text"),
     [
         (b"", {}, "the stream is empty; nothing was copied"),
         (
@@ -241,10 +241,10 @@ def npy(array):
         (npy(np.zeros(9)), {"layout": "(block) onto (2)"}, "leave comm and layout out"),
     ],
 )
-def test_wrong_streams_are_errors(tmp_path, given, options, text):
+def test_wrong_streams_are_errors(tmp_path, data, options, text):
     (tmp_path / "a.npy").write_bytes(b"old")
     with pytest.raises(plait.Error, match=text):
-        plait.copy(io.BytesIO(given), tmp_path / "a.npy", **options)
+        plait.copy(io.BytesIO(data), tmp_path / "a.npy", **options)
     assert (tmp_path / "a.npy").read_bytes() == b"old"
     assert names(tmp_path) == ["a.npy"]
 

@@ -48,9 +48,9 @@ def array_or_error(opened, region):
         return str(error)
 
 
-def read_error_text(opened, *how, **given):
+def read_error_text(opened, *args, **kwargs):
     with pytest.raises(plait.ArgumentError) as error:
-        opened.read(*how, **given)
+        opened.read(*args, **kwargs)
     return str(error.value)
 
 

@@ -43,7 +43,7 @@ def put(folder, url):
 
 
 def listed(url):
-    return {one.name: (one.shape, one.attributes["number"]) for one in plait.arrays_in(url)}
+    return {info.name: (info.shape, info.attributes["number"]) for info in plait.arrays_in(url)}
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -58,9 +58,9 @@ def test_few_requests(server, bucket, tmp_path, version, consolidated):
     server.log()
     assert listed(url) == expected
     log = server.log()
-    lists = [one for one in log if "list-type" in one["query"]]
+    lists = [entry for entry in log if "list-type" in entry["query"]]
     assert len(lists) == len(["", "g/", "g/h/"])
-    assert len({one["peer"] for one in log}) > 8, "the requests use many connections"
+    assert len({entry["peer"] for entry in log}) > 8, "the requests use many connections"
     assert {group.name for group in plait.groups_in(url)} == {"", "g", "g/h"}
     assert set(listed(f"{url}::g")) == {"g/a", "g/h/b", "g/ü %"}
     np.testing.assert_array_equal(plait.open(f"{url}::g/h/b").read(), np.full((3, 32), 31))
@@ -103,7 +103,7 @@ def test_damaged_members_do_not_hide_the_others(server, bucket, tmp_path):
     objects = _core.open_objects(f"{bucket}/a.zarr")
     objects.put("v07/zarr.json", b"{")
     objects.put("v08/zarr.json", b" " * (17 << 20))
-    found = {one.name: one.error for one in plait.arrays_in(f"{bucket}/a.zarr")}
+    found = {info.name: info.error for info in plait.arrays_in(f"{bucket}/a.zarr")}
     assert len(found) == 33
     assert "is not JSON" in found["v07"]
     assert "17825792 bytes" in found["v08"]
@@ -139,17 +139,17 @@ def test_replaced_arrays_are_removed_with_many_requests_in_flight(server, bucket
     server.log()
     with plait.open(url, "w", shape=(3, 4), dtype="i4") as file:
         file.write(np.zeros((3, 4), "i4"))
-    removed = [one for one in server.log() if one["method"] == "DELETE"]
+    removed = [entry for entry in server.log() if entry["method"] == "DELETE"]
     assert removed[0]["path"].endswith("a.zarr/zarr.json"), "without metadata no program finds a part of the array"
-    assert len({one["path"] for one in removed}) == 101
-    assert len({one["peer"] for one in removed}) > 8
+    assert len({entry["path"] for entry in removed}) == 101
+    assert len({entry["peer"] for entry in removed}) > 8
     np.testing.assert_array_equal(plait.open(url).read(), np.zeros((3, 4)))
     assert len(_core.open_objects(url).names()) == 2
 
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_consolidated_metadata_on_request(server, bucket, tmp_path, version):
-    """They replace all lists, and they may be outdated."""
+    """Consolidated metadata replaces all lists, even if it is outdated."""
     names = make(tmp_path / "a.zarr", version, True)
     url = f"{bucket}/a.zarr"
     put(tmp_path / "a.zarr", url)
@@ -157,7 +157,7 @@ def test_consolidated_metadata_on_request(server, bucket, tmp_path, version):
     server.log()
     assert listed(f"{url}?consolidated=true") == expected
     log = server.log()
-    assert not [one for one in log if "list-type" in one["query"]]
+    assert not [entry for entry in log if "list-type" in entry["query"]]
     assert len(log) < 15
     assert set(listed(f"{url}?consolidated=true::g")) == {"g/a", "g/h/b", "g/ü %"}
     np.testing.assert_array_equal(plait.open(f"{url}?consolidated=true::g/h/b").read(), np.full((3, 32), 31))
@@ -223,9 +223,9 @@ def test_consolidated_metadata_of_xarray(server, bucket, tmp_path, monkeypatch):
         server.log()
         with xarray.open_dataset(name, engine="plait", consolidated=True) as dataset:
             assert len(dataset) == 30
-        assert not [one for one in server.log() if "list-type" in one["query"]]
+        assert not [entry for entry in server.log() if "list-type" in entry["query"]]
     with xarray.open_dataset(f"{bucket}/a.zarr?consolidated=true", engine="plait", consolidated=False):
-        assert [one for one in server.log() if "list-type" in one["query"]]
+        assert [entry for entry in server.log() if "list-type" in entry["query"]]
     monkeypatch.setenv("NO_PROXY", "::1")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     with pytest.raises(plait.Error, match=r"\[::1\]:1"):
@@ -233,7 +233,7 @@ def test_consolidated_metadata_of_xarray(server, bucket, tmp_path, monkeypatch):
 
 
 def test_no_consolidated_metadata(server, bucket, tmp_path):
-    """Without them the groups are listed."""
+    """Without consolidated metadata the groups are listed."""
     names = make(tmp_path / "a.zarr", 3, False)
     put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
     assert set(listed(f"{bucket}/a.zarr?consolidated=true")) == set(names)
@@ -256,7 +256,7 @@ def test_consolidated_metadata_in_xarray(server, bucket, tmp_path):
             np.testing.assert_array_equal(dataset["v03"].values, np.full((3, 4), 3))
         tree = xarray.open_datatree(url, engine="plait", consolidated=consolidated)
         assert set(tree.groups) == {"/", "/g", "/g/h"}
-        lists.append(len([one for one in server.log() if "list-type" in one["query"]]))
+        lists.append(len([entry for entry in server.log() if "list-type" in entry["query"]]))
     assert lists[0] > 0
     assert lists[1] == 0
     with xarray.open_dataset(tmp_path / "a.zarr", engine="plait", consolidated=True) as dataset:

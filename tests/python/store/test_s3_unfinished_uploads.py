@@ -48,7 +48,7 @@ def uploads(server):
 
 def sent_parts(server):
     """Return the numbers of the parts in the requests since the last call."""
-    queries = [urllib.parse.parse_qs(one["query"]) for one in server.log() if one["method"] == "PUT"]
+    queries = [urllib.parse.parse_qs(entry["query"]) for entry in server.log() if entry["method"] == "PUT"]
     return sorted(int(query["partNumber"][0]) for query in queries if "partNumber" in query)
 
 
@@ -61,8 +61,8 @@ def read(server, name):
     file, _, array = name.partition("::")
     if not array:
         return np.load(content(server, file))
-    with h5py.File(content(server, file)) as found:
-        return found[array][:]
+    with h5py.File(content(server, file)) as hdf5_file:
+        return hdf5_file[array][:]
 
 
 def copy_killed(server, source, target, *options, kill=signal.SIGKILL, after=2):
@@ -276,7 +276,7 @@ def test_terminated_to_be_resumed(server, source):
 
 
 def test_open(server):
-    """Files that are opened resume as well."""
+    """`plait.open` resumes uploads as well."""
     options = {"shape": LARGE.shape, "dtype": LARGE.dtype}
 
     def fail():
@@ -298,9 +298,9 @@ def test_clean(server, source):
     for name in ("u/a.npy", "u/a.npy.npy", "u/b/c d.npy"):
         copy_killed(server, source, f"s3://public/{name}")
     assert clean("s3://public/u") == "0 unfinished uploads aborted; 3 younger ones are left\n"
-    found = json.loads(clean("s3://public/u", "--older", "0", "--dry-run", "--json"))
-    assert sorted(one["key"] for one in found["old"]) == ["u/a.npy", "u/a.npy.npy", "u/b/c d.npy"]
-    assert (found["aborted"], found["young"]) == (False, [])
+    report = json.loads(clean("s3://public/u", "--older", "0", "--dry-run", "--json"))
+    assert sorted(upload["key"] for upload in report["old"]) == ["u/a.npy", "u/a.npy.npy", "u/b/c d.npy"]
+    assert (report["aborted"], report["young"]) == (False, [])
     assert len(uploads(server)) == 3
     lines = clean("s3://public/u/a.npy", "--older", "0").splitlines()
     assert lines[0].startswith("u/a.npy  begun 20")
@@ -343,7 +343,7 @@ def test_clean_by_the_newest_part(server, source):
 
 
 def test_clean_reports_each_error(server, source):
-    """An upload that cannot be aborted does not keep the others."""
+    """If one upload cannot be aborted, the others are aborted nevertheless."""
     for name in ("a.npy", "b.npy"):
         copy_killed(server, source, f"s3://public/u/{name}")
     server.faults(fail_aborts=1)

@@ -79,10 +79,11 @@ TEST(ElementCast, SwapsBytesOnEitherSide) {
   for (std::int64_t& value : wide) value = swap_bytes(value);
   EXPECT_EQ(cast<std::int64_t>(">i4", ">i8", swapped), wide);
   // The bytes of each part of a complex number are swapped separately.
-  const std::complex<float> one(1.25F, -3);
-  const std::complex<float> other(swap_bytes(one.real()), swap_bytes(one.imag()));
-  const auto result = cast<std::complex<float>>(">c8", "<c8", std::vector<std::complex<float>>{other}, Casting::kSafe);
-  EXPECT_EQ(result, std::vector<std::complex<float>>{one});
+  const std::complex<float> value(1.25F, -3);
+  const std::complex<float> swapped_value(swap_bytes(value.real()), swap_bytes(value.imag()));
+  const auto result =
+      cast<std::complex<float>>(">c8", "<c8", std::vector<std::complex<float>>{swapped_value}, Casting::kSafe);
+  EXPECT_EQ(result, std::vector<std::complex<float>>{value});
 }
 
 /// The rules of NumPy, as `numpy.can_cast` reports them.

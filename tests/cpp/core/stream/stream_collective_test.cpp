@@ -49,10 +49,10 @@ TEST_F(CollectiveStreams, OrderedReadsFollowEachOtherByRank) {
           std::int64_t all = 0;
           std::int64_t local = 0;
           for (int rank = 0; rank < comm.size(); ++rank) {
-            const std::int64_t wanted = std::max<std::int64_t>(common.up_to(60) - 15, 0);
-            if (rank < comm.rank()) before += wanted;
-            if (rank == comm.rank()) local = wanted;
-            all += wanted;
+            const std::int64_t read_length = std::max<std::int64_t>(common.up_to(60) - 15, 0);
+            if (rank < comm.rank()) before += read_length;
+            if (rank == comm.rank()) local = read_length;
+            all += read_length;
           }
           delay.sleep_randomly();
           meeting.arrive(turn);
@@ -176,11 +176,11 @@ TEST_F(CollectiveStreams, AllRanksReadTheSameElements) {
         Stream stream(file, StreamMode::kSame);
         std::int64_t position = 0;
         for (std::size_t turn = 0; turn < 6; ++turn) {
-          const std::int64_t wanted = common.up_to(250);
+          const std::int64_t read_length = common.up_to(250);
           delay.sleep_randomly();
           meeting.arrive(turn);
-          const Numbers expected = range(position, std::min(wanted, kCount - position));
-          ASSERT_EQ(read(stream, wanted), expected);
+          const Numbers expected = range(position, std::min(read_length, kCount - position));
+          ASSERT_EQ(read(stream, read_length), expected);
           meeting.expect_all(turn, comm.size());
           position += static_cast<std::int64_t>(expected.size());
           ASSERT_EQ(stream.tell(), position);

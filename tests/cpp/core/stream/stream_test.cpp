@@ -38,9 +38,9 @@ TEST_F(Streams, OwnPositionsAreIndependent) {
       for (int step = 0; step < steps; ++step) {
         random.sleep_randomly();
         if (random.up_to(2) == 0) stream.seek(position = random.up_to(kCount));
-        const std::int64_t wanted = random.up_to(100);
-        const std::int64_t expected = std::min(wanted, kCount - position);
-        ASSERT_EQ(read(stream, wanted), range(position, expected));
+        const std::int64_t read_length = random.up_to(100);
+        const std::int64_t expected = std::min(read_length, kCount - position);
+        ASSERT_EQ(read(stream, read_length), range(position, expected));
         position += expected;
         ASSERT_EQ(stream.tell(), position);
       }
@@ -87,14 +87,14 @@ TEST_F(Streams, ASharedPositionHandsOutEachElementOnce) {
         while (true) {
           random.sleep_randomly();
           Numbers actual;
-          const std::int64_t wanted = 1 + random.up_to(30);
+          const std::int64_t read_length = 1 + random.up_to(30);
           if (started) {
-            actual.resize(static_cast<std::size_t>(wanted));
-            StreamRequest request = stream.start_read(bytes(actual), wanted);
+            actual.resize(static_cast<std::size_t>(read_length));
+            StreamRequest request = stream.start_read(bytes(actual), read_length);
             random.sleep_randomly();
             actual.resize(static_cast<std::size_t>(request.wait()));
           } else {
-            actual = read(stream, wanted);
+            actual = read(stream, read_length);
           }
           const std::scoped_lock lock(mutex);
           if (actual.empty()) break;

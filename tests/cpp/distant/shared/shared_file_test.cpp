@@ -205,7 +205,7 @@ TEST_P(SharedFileTest, FilesAreReopenedByAnyNumberOfRanks) {
     });
 }
 
-/// The error of a direct access comes from the system; that of a message comes from the server.
+/// With one rank, the removed component 0 is the only one, so that no component is left.
 TEST_P(SharedFileTest, ALostComponentFailsTheOpening) {
   SharedFileOptions options = striped(100);
   options.persistent = true;

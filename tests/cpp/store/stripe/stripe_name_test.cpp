@@ -87,9 +87,9 @@ TEST_F(Names, TheSettingListsDisks) {
   EXPECT_TRUE(plait::disks().empty());
   EXPECT_EQ(plait::stripe_count(path("a")), 2);
   EXPECT_EQ(plait::stripe_count(named("a")), 2);
-  const Description find_error = stripe::read_description(path("a"), "a");
-  EXPECT_EQ(find_error.unit, 65536);
-  EXPECT_EQ(fs::path(find_error.components[0]).parent_path(), disk(3));
+  const Description description = stripe::read_description(path("a"), "a");
+  EXPECT_EQ(description.unit, 65536);
+  EXPECT_EQ(fs::path(description.components[0]).parent_path(), disk(3));
   const Error error = failure([&] { make_new(named("b"), 100); });
   EXPECT_EQ(error.kind(), ErrorKind::kArgument);
   EXPECT_SAYS(error, "PLAIT_DISKS");

@@ -45,10 +45,10 @@ TEST(Hdf5Codecs, ShuffleGroupsBytesByTheirPositionInElements) {
   EXPECT_EQ(Bytes(packed.begin(), packed.end()), to_bytes("aA1bB2cC3xy"));
   for (const std::size_t element : {1, 2, 3, 4, 5, 8, 16})
     for (const std::size_t count : {0, 1, 7, 64, 1001}) {
-      const Chain one({hdf5::shuffle(element)});
+      const Chain shuffled({hdf5::shuffle(element)});
       const Bytes elements = random_bytes(count, 1);
-      const auto encoded = one.encode(elements);
-      EXPECT_EQ(decoded(one, Bytes(encoded.begin(), encoded.end()), count), elements);
+      const auto encoded = shuffled.encode(elements);
+      EXPECT_EQ(decoded(shuffled, Bytes(encoded.begin(), encoded.end()), count), elements);
     }
 }
 
