@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from wheels.mpis import MissingError, find_wrapper  # noqa: E402
 
 BUILD_SECONDS = 1000
-# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
+# Open MPI needs these settings to start more ranks than cores, and to start as the superuser.
 WELCOME = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

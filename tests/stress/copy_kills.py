@@ -186,7 +186,7 @@ class Kills:
         try:
             whole = all(np.array_equal(self.read(case, name), self.expected[name]) for name in case.arrays)
         except plait.Error as error:
-            # Of several arrays in a folder each appears when it is whole; the first one may be there alone.
+            # Each of several arrays in a folder appears when it is whole, so the first one may exist alone.
             if case.target == "t.zarr" and len(case.arrays) > 1 and not old:
                 names = {one.name.strip("/") for one in plait.arrays_in(path)}
                 if all(
@@ -234,7 +234,7 @@ class Kills:
     def round(self, case: Case, ranks: int, resume: bool) -> None:
         """Kill a copy; and resume it until it ends."""
         self.clear()
-        # Of several arrays in one folder each replaces its own.
+        # Each of several arrays in one folder replaces its predecessor separately.
         old = self.chance.random() < 0.5 and not (len(case.arrays) > 1 and case.target.endswith("zarr"))
         if old:
             self.make_old(case)

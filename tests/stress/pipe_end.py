@@ -73,7 +73,7 @@ class End:
                 )
             if struck and self.fault.kind != "raise":
                 return
-            # What failed, or was left, leaves nothing behind that the next pipe would notice.
+            # Failed and abandoned pipes leave nothing behind that affects the next pipe.
             if self.comm is not None:
                 self.comm.Barrier()
 

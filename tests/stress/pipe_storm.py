@@ -76,7 +76,7 @@ def chosen(seed: int, hosts: int, kind: str) -> Run:
     steps = draw_round(seed, number, programs, Fault()).steps
     struck = Fault(fault, victim, draw.randrange(programs[victim].processes), number, draw.randrange(steps))
     delay = draw.choice(["", "", "100us", "2ms"]) if count > 1 else ""
-    # Whether one of another host has been killed only the launcher can know.
+    # Only the launcher knows whether a process of another host was killed.
     outlive = draw.random() < 0.6 and programs[victim].hosts == 1
     return Run(seed, programs, rounds, struck, count, together, outlive, delay)
 

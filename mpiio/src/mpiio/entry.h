@@ -1,5 +1,6 @@
 /**
- * What the preloaded library (libplait_mpiio) calls in the library that carries accesses out (libplait_mpiio_access).
+ * The functions that the preloaded library (libplait_mpiio) calls in the library that carries out accesses
+ * (libplait_mpiio_access).
  */
 #ifndef PLAIT_MPIIO_ENTRY_H
 #define PLAIT_MPIIO_ENTRY_H

@@ -9,7 +9,7 @@
 
 namespace plait::pipe {
 
-/// What a writer does if the queue is full.
+/// The action of a writer whose queue is full.
 enum class FullQueuePolicy : std::uint8_t {
   kWait,       ///< waits; every reader gets every step
   kDropOldest  ///< drops the oldest step that no reader is reading

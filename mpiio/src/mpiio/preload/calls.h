@@ -1,5 +1,5 @@
 /**
- * What the functions that stand in for those of the MPI have in common.
+ * Macros and types shared by the functions that replace those of the MPI.
  */
 #ifndef PLAIT_MPIIO_PRELOAD_CALLS_H
 #define PLAIT_MPIIO_PRELOAD_CALLS_H

@@ -221,8 +221,8 @@ static int derive_from_world(struct plait_mpiio_ranks* ranks) {
   return 1;
 }
 
-/// Finds the opens that communicators with the ranks of MPI_COMM_WORLD share. The first open finds out whether all ranks
-/// share; if not, this communicator gets an attribute of its own, as later ones do.
+/// Finds the opens that communicators with the ranks of MPI_COMM_WORLD share. The first open finds out whether all
+/// ranks share; if not, this communicator gets an attribute of its own, as later ones do.
 static struct opens* find_world(MPI_Comm comm, int color) {
   FIND(find_size, MPI_Comm_size);
   if (world != NULL && world->number < kTags) return world;

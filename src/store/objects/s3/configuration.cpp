@@ -24,8 +24,8 @@ std::string profile_name(const web::WebUrl& url) {
   return first_stated(option(url, "profile"), environment("AWS_PROFILE"), environment("AWS_DEFAULT_PROFILE"));
 }
 
-/// Returns the profile that the URL or the environment names, else `default`, which may have no settings; nullopt if the
-/// files have no profile of that name.
+/// Returns the profile that the URL or the environment names, else `default`, which may have no settings; nullopt if
+/// the files have no profile of that name.
 std::optional<Profile> find_profile(const web::WebUrl& url) {
   const std::string stated = profile_name(url);
   const std::string name = stated.empty() ? "default" : stated;

@@ -33,8 +33,8 @@ std::vector<StoredPart> stored_parts(Bucket& bucket, const std::string& key, con
 /// Aborts an upload; ignores one that no longer exists.  errors  kSystem.
 void abort_upload(Bucket& bucket, const std::string& key, const std::string& id);
 
-/// Makes the list of the uploads of the object with a key and of the objects below it. An empty key stands for the whole
-/// bucket.
+/// Makes the list of the uploads of the object with a key and of the objects below it. An empty key stands for the
+/// whole bucket.
 std::unique_ptr<UnfinishedUploads> make_unfinished_uploads(std::shared_ptr<Bucket> bucket, std::string key);
 
 }  // namespace plait::store::s3

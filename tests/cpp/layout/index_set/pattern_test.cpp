@@ -100,7 +100,7 @@ TEST(IndexSetPattern, HasTheSimplestForm) {
   EXPECT_EQ(list.stride, 10);
   // The shortest repeating prefix does not continue up to the last run; a longer prefix does.
   EXPECT_EQ(IndexSet::of_runs({{0, 3}, {10, 1}, {20, 3}, {30, 3}}).pattern_runs(), 3);
-  // Of a long list without repetition, only the runs in the range are stored.
+  // A long list that does not repeat stores only the runs in the range.
   Runs runs;
   for (std::int64_t i = 0; i < 1000; ++i) runs.push_back({i * i, 1 + i % 2});
   EXPECT_LE(IndexSet::periodic(0, 1'000'000, runs, 500, 1000).pattern_runs(), 10);

@@ -151,7 +151,7 @@ TEST(Trace1992, UnknownLengthIsRejected) {
   EXPECT_NE(catch_error("80 4 0 0 0 0 1 1 0\n").find("leaves out its length"), std::string::npos);
 }
 
-// Of 33 files the least recently used one is dropped.
+// With 33 files, the least recently used one is dropped.
 TEST(Trace1992, ThirtyTwoFilesAreTracked) {
   std::string text;
   for (int file = 1; file <= 33; ++file) {
