@@ -258,7 +258,7 @@ class Handler(BaseHTTPRequestHandler):
         with STORE.lock:
             answer: Any = None
             if path == "/-/uploads":
-                answer = list(STORE.uploads)
+                answer = [sorted(parts) for _, _, parts, _ in STORE.uploads.values()]
             elif path == "/-/faults":
                 STORE.faults = {**FAULTS, **json.loads(body)}
             else:

@@ -43,6 +43,7 @@ def clean(*arguments):
 
 
 def uploads(server):
+    """Return the numbers of the stored parts of each unfinished upload."""
     return json.loads(server.ask("GET", "/-/uploads"))
 
 
@@ -66,20 +67,16 @@ def read(server, name):
 
 
 def copy_killed(server, source, target, *options, kill=signal.SIGKILL, after=2):
-    """Kill a copy when the server has some parts of its upload. Returns the exit status and its messages."""
+    """Kill a copy when the server has stored some parts of its upload. Returns the exit status and its messages."""
     before = uploads(server)
     server.faults(delay=0.15)
     command = [sys.executable, "-m", "plait.cli", "copy", source, target, *options]
     program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    sent = []
     end = time.monotonic() + 60
-    server.log()
-    while len(sent) < after:
+    while sum(map(len, uploads(server)[len(before) :])) < after:
         assert program.poll() is None, program.stderr.read()
         assert time.monotonic() < end
-        sent += sent_parts(server)
         time.sleep(0.01)
-    time.sleep(0.2)  # the log has a request before its part is stored
     if kill == signal.SIGTERM:
         server.faults(delay=1.5)  # the program does not end by itself soon enough
     program.send_signal(kill)
