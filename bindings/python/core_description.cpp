@@ -139,16 +139,16 @@ void bind_array(nb::module_& module) {
       .def(
           "__init__",
           [](Content* self, const Extents& shape, const std::string& order, std::int64_t element_bytes,
-             const std::optional<Extents>& chunks, bool packed) {
+             const std::optional<Extents>& chunks, bool whole_chunks) {
             new (self) Content(ArrayType{shape, "", element_bytes, parse_order(order)}, 0);
             self->chunk = chunks;
-            self->packed = packed;
+            self->whole_chunks = whole_chunks;
           },
           "shape"_a = Extents(), "order"_a = "C", "element_bytes"_a = 0, "chunks"_a.none() = nb::none(),
-          "packed"_a = false)
+          "whole_chunks"_a = false)
       .def(nb::init<const Content&>(), "other"_a)
       .def_ro("offset", &Content::data_offset)
-      .def_rw("packed", &Content::packed)
+      .def_rw("whole_chunks", &Content::whole_chunks)
       .def_prop_rw(
           "fill", [](const Content& self) { return nb::bytes(self.fill.data(), self.fill.size()); },
           [](Content& self, const nb::bytes& fill) { self.fill = to_byte_vector(fill); });

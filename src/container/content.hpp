@@ -19,7 +19,7 @@ struct Content : ArrayDescription {
   std::int64_t data_offset = 0;
   /// True if reading or writing a part of a chunk costs as much as the whole chunk, because it is compressed or stored
   /// as a whole.
-  bool packed = false;
+  bool whole_chunks = false;
   /// The value of elements that are not written, encoded as one element; empty if it is zero or the format states none.
   std::vector<std::byte> fill{};
 

@@ -41,7 +41,7 @@ namespace container {
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Content>& content) {
-  codec(static_cast<base::Record<Codec, ArrayDescription>&>(content), content.data_offset, content.packed,
+  codec(static_cast<base::Record<Codec, ArrayDescription>&>(content), content.data_offset, content.whole_chunks,
         content.fill);
 }
 

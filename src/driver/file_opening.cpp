@@ -150,7 +150,7 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
         name,
         ": several arrays were given, but a file of this name holds one; give a name that ends with "
         ".npz or .safetensors");
-  if (!format.traits().keeps_chunks &&
+  if (!format.traits().has_chunks &&
       (container::describes_storage(options) || std::ranges::any_of(options.arrays, container::describes_storage)))
     base::throw_argument_error(
         name,
@@ -212,7 +212,8 @@ store::NewFileOptions FileOpening::make() {
   new_file_ = new_file(name(), contents_, new_file_options());
   const container::NewContent& content = new_file_->content();
   content_ = static_cast<const container::Content&>(content);
-  if ((options_.keeps_unfinished || options_.continues) && !driver::find_driver(name()).locate(name()).keeps_unfinished)
+  if ((options_.keeps_unfinished || options_.continues) &&
+      !driver::find_driver(name()).locate(name()).supports_unfinished)
     base::throw_argument_error(
         name(),
         ": an unfinished file of this kind cannot stay under a temporary name; leave that option "
@@ -228,13 +229,13 @@ store::NewFileOptions FileOpening::make() {
 
 void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
   try {
-    look(store);
+    open_dataset(store);
   } catch (const Error& error) {
     explain(error, *store);
   }
 }
 
-void FileOpening::look(const std::shared_ptr<store::Store>& store) {
+void FileOpening::open_dataset(const std::shared_ptr<store::Store>& store) {
   std::optional<container::FileHeader> header;
   format_ = &detect_format(*store, header);
   if (contents_ == Contents::kByName) container::check_content(name(), *format_);
@@ -335,7 +336,7 @@ void FileOpening::adopt(const std::string& encoded, const core::Source& source) 
     dataset_ = new_file_->dataset(source.store());
   const container::Content& content = dataset_->content();
   file_.set_array({content.type, content.data_offset, content.chunk_shape(), content.shard_shape(), access_,
-                   options_.several, access_.memory_bytes, content.packed},
+                   options_.several, access_.memory_bytes, content.whole_chunks},
                   *format_, std::move(dataset_));
   if (adds_array()) file_.storage().mark_added();
   if (new_file_ && !options_.arrays.empty()) file_.set_members(new_file_->content().members);

@@ -55,7 +55,7 @@ class FileOpening : public driver::Opening {
   /// Opens the array that rank 0 has found or described, on another rank.
   std::unique_ptr<container::Dataset> attach(std::shared_ptr<store::Store> store, std::string_view encoded);
   /// errors  As OpenedFile::dataset(), with a description of the bytes if they are not an array.
-  void look(const std::shared_ptr<store::Store>& store);
+  void open_dataset(const std::shared_ptr<store::Store>& store);
   /// Returns true if the array is added to an existing file.
   bool adds_array() const { return mode() == Mode::kAppend && options_.shape.has_value(); }
   /// errors  kArgument: the array cannot grow.  kSystem: another program appends to it.

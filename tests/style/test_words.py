@@ -44,8 +44,8 @@ HAS_ENGINES = {
 
 FORMS = "deal(?:s|t|er|ers|ing)?"
 DEAL = re.compile(rf"(?<![A-Za-z]){FORMS}(?![a-z])|(?<![A-Z])D{FORMS[1:]}(?![a-z])")
-#: Ordinary English, and a public parameter of plait.notations.chunks.
-DEAL_STAYS = re.compile(r"great deal|deals? with|dealing with|\bdeal\b")
+#: Ordinary English.
+DEAL_STAYS = re.compile(r"great deal|deals? with|dealing with")
 
 PLACE = re.compile(
     r"(?<![A-Za-z])(?:places?(?![A-Za-z])|Places?(?![a-z]))|(?<=[a-z])Places?(?![a-z])|(?<![A-Za-z])PLACES?(?![A-Za-z])"

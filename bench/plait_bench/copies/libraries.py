@@ -25,8 +25,8 @@ def _windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
     from plait._core import Content
 
     target = row.target
-    packed = target.codec != "none" or target.shards is not None
-    storage = make_storage(target.order, target.shards or target.chunks, packed)
+    whole_chunks = target.codec != "none" or target.shards is not None
+    storage = make_storage(target.order, target.shards or target.chunks, whole_chunks)
     for window in boxes(Content(row.shape, element_bytes=ITEMSIZE), row.source.storage, storage, memory).windows():
         yield window.region
 

@@ -24,9 +24,9 @@ def whole(value: Any, name: str) -> int:
         number = operator.index(value)
     except TypeError:
         raise ArgumentError(f"{name}={shown(value)} is not a whole number; give one") from None
-    most = 2**31 if name in ("rank", "component") else 2**63
-    if not -most <= number < most:
-        raise ArgumentError(f"{name}={number} is out of range; give a number below {most}")
+    bound = 2**31 if name in ("rank", "component") else 2**63
+    if not -bound <= number < bound:
+        raise ArgumentError(f"{name}={number} is out of range; give a number below {bound}")
     return number
 
 

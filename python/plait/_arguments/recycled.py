@@ -29,24 +29,24 @@ def new_array(shape: Sequence[int], dtype: np.dtype[Any], order: str = "C") -> A
     return np.empty(tuple(shape), dtype, "F" if order == "F" else "C")
 
 
-def set_recycled_memory(most: int | str) -> int:
+def set_recycled_memory(limit: int | str) -> int:
     """Set how many bytes of dropped results this process caches for its next ones, and return the former limit.
 
-    most  bytes, or a text such as ``"256M"``; 0 caches none
+    limit  bytes, or a text such as ``"256M"``; 0 caches none
 
     A new array that Plait returns, of 2 MiB or more, uses memory that is cached for the next such array as soon as no
     reference to it exists: the system would clear fresh memory first, which takes as long as a copy. Cached memory
-    above ``most`` is released now. The system may reclaim cached memory whenever memory is short, but not its
+    above ``limit`` is released now. The system may reclaim cached memory whenever memory is short, but not its
     addresses: if these are limited (``RLIMIT_AS``, ``RLIMIT_DATA``), nothing is cached. The default is
     ``PLAIT_RECYCLED_MEMORY``, or a quarter of the machine's memory divided by its cores. Not collective; any thread.
     """
-    given = parse_bytes(most, "most")
+    given = parse_bytes(limit, "limit")
     if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
-        raise ArgumentError(f"most={shown(given)} is not a number of bytes; use one such as 268435456, or 0 for none")
+        raise ArgumentError(f"limit={shown(given)} is not a number of bytes; use one such as 268435456, or 0 for none")
     number = operator.index(given)
     if not 0 <= number <= _MAX_BYTES:
         raise ArgumentError(
-            f"most={number} bytes are too {'few' if number < 0 else 'many'}; use a number such as 268435456, or 0 for "
+            f"limit={number} bytes are too {'few' if number < 0 else 'many'}; use a number such as 268435456, or 0 for "
             "none"
         )
     return _core.set_max_recycled(number)

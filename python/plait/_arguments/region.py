@@ -84,7 +84,7 @@ def wrapped(index: int, size: int, what: str, dimension: int) -> int:
     if not -size <= index < size:
         inside = f"use {-size} to {size - 1}" if size > 0 else "use an empty slice"
         raise ArgumentIndexError(
-            f"{what}, dimension {dimension}: index {index} lies outside its {size} indices; {inside}"
+            f"{what}, dimension {dimension}: index {index} is out of bounds for a dimension of size {size}; {inside}"
         )
     return index % size
 

@@ -42,13 +42,13 @@ class TargetAttributes:
                 why = dict.fromkeys(group.attributes, "the target is an array and no group")
                 self._remember(f"group /{group.name}", why)
                 continue
-            if group.name and not resolved.keeps_chunks:
+            if group.name and not resolved.has_chunks:
                 self._remember(f"group /{group.name}", dict.fromkeys(group.attributes, "the target has no groups"))
                 continue
             attributes = self._storable(target, group.attributes.stored, f"group /{group.name}", of_group=True)
-            if attributes or any(name.startswith(f"{group.name}/") for name in arrays) or resolved.keeps_chunks:
+            if attributes or any(name.startswith(f"{group.name}/") for name in arrays) or resolved.has_chunks:
                 results.append(GroupAttributes(group.name.strip("/"), attributes))
-        return results if resolved.keeps_chunks or any(group.attributes for group in results) else []
+        return results if resolved.has_chunks or any(group.attributes for group in results) else []
 
     def compare(self, array: UnreadableArray, copied: Content) -> None:
         """Record the attributes of an array that the library of its format has not copied."""

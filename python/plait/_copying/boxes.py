@@ -60,9 +60,9 @@ class Storage:
         return self.content.shards or None
 
     @cached_property
-    def packed(self) -> bool:
+    def whole_chunks(self) -> bool:
         """True if a part of a chunk costs as much as the whole chunk."""
-        return self.content.packed
+        return self.content.whole_chunks
 
     @cached_property
     def order(self) -> str:
@@ -75,9 +75,9 @@ class Storage:
         return list(reversed(slow if self.axes is None else self.axes))
 
 
-def make_storage(order: str, chunks: tuple[int, ...] | None = None, packed: bool = False) -> Storage:
+def make_storage(order: str, chunks: tuple[int, ...] | None = None, whole_chunks: bool = False) -> Storage:
     """Return a storage with the given properties, for comparisons in which the other properties do not matter."""
-    return Storage(Content(order=order, chunks=chunks, packed=packed))
+    return Storage(Content(order=order, chunks=chunks, whole_chunks=whole_chunks))
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _seconds(stored: Storage, writes: bool, array: Content, tried: list[list[int
         row = np.array([_touched(shape[d], stored.chunks[d], candidate) for candidate in sizes], np.float64)
         touched.append(row.reshape(grids[d].shape))
     chunks = _product(touched)
-    if not stored.packed:
+    if not stored.whole_chunks:
         inside = [np.minimum(grid, unit) for grid, unit in zip(grids, stored.chunks, strict=True)]
         runs = math.prod(shape) / _run(fastest, list(stored.chunks), inside)
         return _CHUNKED + runs * _REQUEST + chunks * _OPENING + total / _MOVED

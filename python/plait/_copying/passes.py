@@ -65,7 +65,7 @@ def buffers(itemsize: int, ends: tuple[Storage, Storage], processes: int, limit:
     limit  bytes of memory for the copy
     cores  maximum number of threads of a process: 1 if several processes copy
     """
-    sizes = [math.prod(end.chunks) * itemsize if end.packed and end.chunks else 0 for end in ends]
+    sizes = [math.prod(end.chunks) * itemsize if end.whole_chunks and end.chunks else 0 for end in ends]
     chunks = (3 * sizes[0] + 2 * sizes[1]) * processes
     if chunks <= _IGNORED:
         return Buffers(0, 0, 0)
@@ -91,7 +91,7 @@ def passes(array: Content, source: Storage, target: Storage, memory: int, twice:
     errors  ArgumentError: the memory cannot hold one element
     """
     once = boxes(array, source, target, memory)
-    if not twice or not (source.packed or target.packed):
+    if not twice or not (source.whole_chunks or target.whole_chunks):
         return Plan((once,), None)
     # Choose the windows that suit each end alone: any part of the uncompressed intermediate array costs the same.
     loose = Storage(Content(order=source.order), source.axes)

@@ -42,5 +42,5 @@ class DryRunFactory(TargetFactory):
     def stored(self, file: Any, array: StepArray) -> Storage:
         """Return how a target would store an array."""
         content = file.content or self.new_content(file.url, self.options(file.url, array, ()))
-        content.packed = self.storage.packs(array)
+        content.whole_chunks = self.storage.compresses(array)
         return Storage(content)

@@ -138,6 +138,6 @@ def _end(array: Content, stored: Storage, window: tuple[int, ...], writes: bool)
     unit_count = math.prod(-(-size // extent) for size, extent in zip(shape, unit, strict=True))
     touch_count = touches(shape, unit, window)
     byte_count = total
-    if stored.packed:
+    if stored.whole_chunks:
         byte_count = touches(shape, stored.chunks, window) * math.prod(stored.chunks) * itemsize
     return EndPlan("chunks" if unit is stored.chunks else "shards", unit, unit_count, touch_count, byte_count)

@@ -81,7 +81,7 @@ class Scratch:
                 with suppress(Error):
                     file._core.abandon("the copy was interrupted")
                 raise
-            entry.journal.forget(scratch_key(entry.key))
+            entry.journal.discard(scratch_key(entry.key))
             return
         file = make("remove")
         try:

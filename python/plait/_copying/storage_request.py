@@ -92,7 +92,7 @@ class StorageRequest:
                 "() for none"
             ) from None
 
-    def packs(self, array: StepArray) -> bool:
+    def compresses(self, array: StepArray) -> bool:
         """Return True if the chunks of an array are to be compressed."""
         return self._values["codec"].find(array.name)[1] not in (None, "none")
 
@@ -133,13 +133,13 @@ class StorageRequest:
                 f"{os.fsdecode(target)} has its arrays in order {order}, but target_order={self.order} was given; "
                 "leave it out, or give another kind of target"
             )
-        described = ArrayDescription(array.content) if resolved.keeps_chunks else ArrayDescription()
+        described = ArrayDescription(array.content) if resolved.has_chunks else ArrayDescription()
         source_type = array.content.type
         described.name, described.type = (
             array.name,
             ArrayType(source_type.shape, source_type.dtype, source_type.element_bytes, order),
         )
-        if not resolved.keeps_chunks:
+        if not resolved.has_chunks:
             if self.chunked:
                 raise ArgumentError(
                     f"chunks, shards or a codec were given, but {os.fsdecode(target)} keeps its arrays in one piece; "
@@ -163,7 +163,7 @@ class StorageRequest:
         """
         resolved = locate_new(target)
         name = os.fsdecode(target)
-        if self._dimensions is not None and (resolved.adds_arrays or not resolved.keeps_chunks):
+        if self._dimensions is not None and (resolved.adds_arrays or not resolved.has_chunks):
             why = (
                 "has arrays that can be extended along every dimension"
                 if resolved.adds_arrays
@@ -203,7 +203,7 @@ class StorageRequest:
                 chunks = choose_coordinate(array, unlimited)
         codec = self._values["codec"].find(array.name)[1]
         set_properties(described, {"chunks": chunks, "shards": shards, "codec": _to_codec(codec, resolved)})
-        if not described.unlimited and not resolved.adds_arrays and chunks is None and not self.packs(array):
+        if not described.unlimited and not resolved.adds_arrays and chunks is None and not self.compresses(array):
             described.chunks = ()  # in one piece, as in the source
 
 

@@ -92,7 +92,7 @@ class TargetFactory:
             return open_as(to_path_text(name), "w", self.comm, options)
 
         if self.journal is None:  # an object needs none: its server lists the parts that it has
-            return make("continue" if self.resumes and locate_new(name).keeps_unfinished else "remove")
+            return make("continue" if self.resumes and locate_new(name).supports_unfinished else "remove")
         return self.journal.open(list(keys), name, make)
 
     def stored(self, file: File, array: StepArray) -> Storage:
@@ -100,7 +100,7 @@ class TargetFactory:
         if array.name in file._types:  # the file has several arrays
             file._select(array.name, fail=fail_here)
         described = self.storage.describe(file.url, array)
-        content = Content(array.shape, described.order, 0, file._core.chunk, self.storage.packs(array))
+        content = Content(array.shape, described.order, 0, file._core.chunk, self.storage.compresses(array))
         content.shards = described.shards
         return Storage(content)
 

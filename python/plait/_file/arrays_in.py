@@ -44,7 +44,7 @@ class ArrayInfo:
     """A description of how it is stored, such as ``deflated``."""
     chunks: tuple[int, ...] | None
     """The shape of its chunks; None if it is stored in one piece."""
-    packed: bool
+    whole_chunks: bool
     """True if a part of a chunk costs as much as the whole chunk, because a chunk is compressed as a whole."""
     dimension_names: tuple[str, ...]
     """The names of the dimensions, with empty texts for dimensions without names; or an empty tuple."""

@@ -27,15 +27,15 @@ def refusal(notation: str, layout: Layout, reason: str) -> ArgumentError:
     return ArgumentError(f"{notation} cannot say {shown(layout)}: {reason}")
 
 
-def integers(values: Any, what: str, least: int = 0) -> tuple[int, ...]:
-    """Return a sequence as a tuple of Python's integers.  errors  ArgumentError: one is less than `least`"""
+def integers(values: Any, what: str, minimum: int = 0) -> tuple[int, ...]:
+    """Return a sequence as a tuple of Python's integers.  errors  ArgumentError: one is less than `minimum`"""
     try:
         result = tuple(value.__index__() for value in values)
     except (TypeError, AttributeError):
         raise ArgumentError(f"{what} is {values!r}; expected a sequence of integers") from None
     for value in result:
-        if value < least:
-            raise ArgumentError(f"{what} holds {value}; expected integers of {least} or more")
+        if value < minimum:
+            raise ArgumentError(f"{what} holds {value}; expected integers of {minimum} or more")
     return result
 
 

@@ -103,7 +103,7 @@ def _in_a_row(size: int, sets: Sequence[Indices], where: str) -> bool:
             raise ArgumentError(f"{where}: index {int(indices[0])} has more than one owner")
         next_index = int(indices[-1]) + 1
     if next_index != size:
-        fault = "belongs to no rank" if next_index < size else f"lies outside its {size} indices"
+        fault = "belongs to no rank" if next_index < size else f"is out of bounds for a dimension of size {size}"
         raise ArgumentError(f"{where}: index {min(next_index, size)} {fault}")
     return False
 

@@ -20,16 +20,21 @@ _NAME = "a regular chunk grid"
 
 @entry
 def from_chunks(
-    array: Any, chunks: Sequence[int] | None = None, *, grid: Sequence[int], deal: str = "cyclic", order: str = "C"
+    array: Any,
+    chunks: Sequence[int] | None = None,
+    *,
+    grid: Sequence[int],
+    distribution: str = "cyclic",
+    order: str = "C",
 ) -> Layout:
     """Return a layout of whole chunks: no two ranks share a chunk, so that all may write at the same time.
 
-    array   a zarr.Array (if it is sharded, its shards are the chunks, because a shard is written as a whole), an
-            h5py.Dataset, or the shape of an array
-    chunks  the chunk shape, if `array` is a shape
-    grid    ranks along each dimension
-    deal    "cyclic" gives chunks to the ranks in turn; "block" gives each rank consecutive chunks, in each dimension
-            ceil(chunks / ranks)
+    array         a zarr.Array (if it is sharded, its shards are the chunks, because a shard is written as a whole), an
+                  h5py.Dataset, or the shape of an array
+    chunks        the chunk shape, if `array` is a shape
+    grid          ranks along each dimension
+    distribution  "cyclic" gives chunks to the ranks in turn; "block" gives each rank consecutive chunks, in each
+                  dimension ceil(chunks / ranks)
 
     Raises ArgumentError for an array without chunks.
     """
@@ -43,27 +48,29 @@ def from_chunks(
     shape = integers(array, "the shape")
     if chunks is None:
         raise ArgumentError("chunks is missing; give the chunk shape, or an array that has one")
-    sizes = integers(chunks, "chunks", least=1)
-    extents = integers(grid, "grid", least=1)
+    sizes = integers(chunks, "chunks", minimum=1)
+    extents = integers(grid, "grid", minimum=1)
     same_length("chunks", sizes, len(shape))
     same_length("grid", extents, len(shape))
-    if deal not in ("cyclic", "block"):
-        raise ArgumentError(f'deal is "{deal}"; expected "cyclic" or "block"')
+    if distribution not in ("cyclic", "block"):
+        raise ArgumentError(f'distribution is "{distribution}"; expected "cyclic" or "block"')
     dist = []
     for size, chunk, extent in zip(shape, sizes, extents, strict=True):
         count = -(-size // chunk)
         each = max(-(-count // extent), 1)
-        dist.append("*" if extent == 1 else f"cyclic({chunk})" if deal == "cyclic" else f"block({chunk * each})")
+        dist.append(
+            "*" if extent == 1 else f"cyclic({chunk})" if distribution == "cyclic" else f"block({chunk * each})"
+        )
     table = np.arange(math.prod(extents), dtype=np.int64).reshape(*extents, 1)
     return make(shape, dist, table, order=order)
 
 
 @entry
-def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
+def to_chunks(layout: Layout, *, max_elements: int | None = None) -> tuple[int, ...]:
     """Return the largest chunk shape for which every chunk has one owner.
 
-    In each dimension it is the greatest common divisor of all indices at which the owner changes.  `most` is an upper
-    limit of the elements of a chunk: dimensions are then divided, the slowest ones (in C order) first.  Chunks with one
+    In each dimension it is the greatest common divisor of all indices at which the owner changes.  No chunk has
+    more than `max_elements` elements: dimensions are then divided, the slowest ones (in C order) first.  Chunks with one
     element in a dimension are slow, because a chunk is read and written as a whole; a cyclic layout permits no others.
 
     Raises ArgumentError for an array without dimensions.  Cost: linear in the blocks of the layout; for dimensions with
@@ -72,13 +79,13 @@ def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
     if not layout.ndim:
         raise refusal(_NAME, layout, "it has no dimensions, so it has no chunks")
     sizes = [max(dimension.step, 1) for dimension in make_table(layout).dimensions]
-    if most is None:
+    if max_elements is None:
         return tuple(sizes)
-    if most < 1:
-        raise ArgumentError(f"most is {most}; expected 1 element or more")
+    if max_elements < 1:
+        raise ArgumentError(f"max_elements is {max_elements}; expected 1 element or more")
     for d in range(len(sizes)):
         others = math.prod(sizes[:d] + sizes[d + 1 :])
-        sizes[d] = _largest_divisor(sizes[d], max(most // others, 1))
+        sizes[d] = _largest_divisor(sizes[d], max(max_elements // others, 1))
     return tuple(sizes)
 
 

@@ -81,6 +81,6 @@ def _sizes(chunks: Any, d: int, size: int | None) -> tuple[int, ...]:
         raise ArgumentError(f"{what} are {chunks!r}; give the size of each chunk, or the shape of the array too")
     if chunks is None or chunks == -1:
         return (size,)
-    (chunk,) = integers((chunks,), what, least=1)
+    (chunk,) = integers((chunks,), what, minimum=1)
     whole, rest = divmod(size, chunk)
     return (chunk,) * whole + ((rest,) if rest or not whole else ())

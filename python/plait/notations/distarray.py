@@ -237,7 +237,9 @@ def _unstructured(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequen
             )
         if len(indices) and (indices[0] < 0 or indices[-1] >= size):
             outside = indices[0] if indices[0] < 0 else indices[-1]
-            raise ArgumentError(f"dimension {d}, rank {rank}: index {outside} lies outside its {size} indices")
+            raise ArgumentError(
+                f"dimension {d}, rank {rank}: index {outside} is out of bounds for a dimension of size {size}"
+            )
         sets.append(indices)
     return spell(size, sets, d), 0
 

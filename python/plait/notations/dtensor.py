@@ -71,7 +71,7 @@ def from_placements(
     if hasattr(mesh, "mesh"):
         ranks = np.array(mesh.mesh.tolist(), dtype=np.int64) if ranks is None else ranks
         mesh = tuple(mesh.mesh.shape)
-    extents = integers(mesh, "the mesh", least=1)
+    extents = integers(mesh, "the mesh", minimum=1)
     table = rank_table(ranks, extents, "ranks")
     same_length("placements", placements, len(extents), "mesh dimensions")
     by_mesh_axis = [_placement(placement, axis, len(sizes)) for axis, placement in enumerate(placements)]

@@ -148,7 +148,7 @@ def to_sharding(layout: Layout, mesh: Any = None) -> Any:
 def _mesh(mesh: Any) -> tuple[tuple[str, ...], tuple[int, ...], Any]:
     """Return names and sizes of the axes, and the device ids, or None if the mesh has no devices."""
     if isinstance(mesh, Mapping):
-        return tuple(mesh), integers(mesh.values(), "the mesh", least=1), None
+        return tuple(mesh), integers(mesh.values(), "the mesh", minimum=1), None
     if not hasattr(mesh, "axis_names"):
         raise ArgumentError(f"the mesh is {mesh!r}; expected a Mesh, or a mapping of axis names to sizes")
     names = tuple(mesh.axis_names)

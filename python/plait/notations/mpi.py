@@ -72,7 +72,7 @@ def from_darray(
     if gsizes is None or distribs is None or psizes is None:
         raise ArgumentError("a darray needs size, rank, gsizes, distribs, dargs, psizes and order, or one datatype")
     shape = integers(gsizes, "gsizes")
-    extents = integers(psizes, "psizes", least=1)
+    extents = integers(psizes, "psizes", minimum=1)
     block_sizes = [None] * len(shape) if dargs is None else list(dargs)
     for what, values in (("distribs", distribs), ("dargs", block_sizes), ("psizes", extents)):
         same_length(what, values, len(shape))
@@ -284,7 +284,7 @@ def _argument(value: Any, d: int) -> int | None:
     """Return a block size; None for the default, MPI_DISTRIBUTE_DFLT_DARG, which is negative in every MPI library."""
     if value is None:
         return None
-    (result,) = integers((value,), f"dargs of dimension {d}", least=-(1 << 31))
+    (result,) = integers((value,), f"dargs of dimension {d}", minimum=-(1 << 31))
     if result >= 0:
         return result
     from mpi4py import MPI

@@ -53,13 +53,13 @@ def from_pencil(
     """
     if hasattr(pencil, "subcomm"):
         pencil, axis, dims, axes = _read(pencil, comm)
-    shape = integers(pencil, "the shape", least=1)
+    shape = integers(pencil, "the shape", minimum=1)
     ndim = len(shape)
     if ndim < 2:
         raise ArgumentError(f"a pencil has 2 dimensions or more, not {ndim}")
     if dims is None:
         raise ArgumentError("dims is missing; give the ranks of each grid dimension")
-    extents = integers(dims, "dims", least=1)
+    extents = integers(dims, "dims", minimum=1)
     aligned = -1 if axis is None else axis
     if not -ndim <= aligned < ndim:
         raise ArgumentError(f"axis is {aligned}; expected one of the {ndim} dimensions")

@@ -44,15 +44,15 @@ def from_descriptor(
 
     Raises ArgumentError for a descriptor that is not of a dense matrix, or that DESCINIT would reject.
     """
-    entries = integers(desc, "the descriptor", least=-1)
+    entries = integers(desc, "the descriptor", minimum=-1)
     same_length("the descriptor", entries, len(ENTRIES), "entries of a dense matrix")
     kind, _, rows, columns, *_, leading = entries
     if kind != _DENSE:
         raise ArgumentError(f"DTYPE_ is {kind}; only dense matrices (DTYPE_ = {_DENSE}) are known")
-    extents = integers(grid, "the grid", least=1)
+    extents = integers(grid, "the grid", minimum=1)
     same_length("the grid", extents, 2)
     blocks, source = entries[4:6], entries[6:8]
-    for name, value, least, end in (
+    for name, value, minimum, end in (
         ("M_", rows, 0, None),
         ("N_", columns, 0, None),
         ("MB_", blocks[0], 1, None),
@@ -61,9 +61,9 @@ def from_descriptor(
         ("CSRC_", source[1], 0, extents[1]),
         ("LLD_", leading, 1, None),
     ):
-        if value < least or (end is not None and value >= end):
+        if value < minimum or (end is not None and value >= end):
             upper = "" if end is None else f" and less than {end}"
-            raise ArgumentError(f"{name} is {value}; expected {least} or more{upper}")
+            raise ArgumentError(f"{name} is {value}; expected {minimum} or more{upper}")
     begin = integers(start, "start")
     same_length("start", begin, 2)
     size = (rows - begin[0], columns - begin[1]) if shape is None else integers(shape, "shape")

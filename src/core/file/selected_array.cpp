@@ -72,7 +72,7 @@ const container::Content& ArraySelection::select_member(const std::string& name,
   array_.type = content.type;
   array_.data_offset = content.data_offset;
   array_.chunk = content.chunk_shape();
-  array_.packed = content.packed;
+  array_.whole_chunks = content.whole_chunks;
   set_storage_unit(array_, store);
   variable_ = content.name;
   return content;

@@ -23,7 +23,7 @@ struct SelectedArray {
   plan::AccessOptions options;
   bool several = false;             ///< raw arrays one after another, of which `type` and `data_offset` name one
   std::int64_t opening_memory = 0;  ///< the default of File::select()
-  bool packed = false;              ///< a part of a chunk costs as much as all of it
+  bool whole_chunks = false;        ///< a part of a chunk costs as much as all of it
 
   /// Returns the section that an access to a region touches.  errors  kArgument: the region does not fit the array.
   plan::Section section(const Region& region) const { return {type.shape, type.order, region, chunk, shard}; }

@@ -95,7 +95,7 @@ Workers choose_workers(const AccessRequest& request, const core::SelectedArray& 
   const bool small = memory != 0 && memory < kMinShared;
   std::int64_t number = small ? 1 : core::useful_threads(layout.elements(), array.type.element_bytes);
   // Each thread works on whole compressed chunks, and its windows need the capacity of one.
-  if (array.packed) {
+  if (array.whole_chunks) {
     std::int64_t chunk = array.type.element_bytes;
     for (const std::int64_t extent : array.chunk) chunk *= extent;
     const std::int64_t capacity = (memory == 0 ? plan::kDefaultMemory : memory) / plan::kSlots;
@@ -187,7 +187,7 @@ std::string StoreAccess::describe() const {
 void StoreAccess::plan() {
   if (request_.writes()) file_.context().check_writable();
   core::AccessPlans& plans = file_.plans();
-  if (!comm().alone()) plans.forget_after(core::get_transport(comm()).failures());
+  if (!comm().alone()) plans.discard_after(core::get_transport(comm()).failures());
   // A process that is the only rank compares its call with no other.
   planned_ =
       &plans.plan(array_, request_, workers_, [this] { return comm().size() == 1 ? std::string() : describe(); });
@@ -222,7 +222,7 @@ void StoreAccess::run_workers() {
     else
       file_.context().with_transport(work);
   } catch (...) {
-    if (writing_) store().forget();
+    if (writing_) store().discard_buffered();
     throw;
   }
 }

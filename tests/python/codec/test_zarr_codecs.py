@@ -124,7 +124,7 @@ def test_shards(location, inner, packed, index):
     check(path, array)
     (info,) = plait.arrays_in(path)
     assert info.chunks == inner
-    assert info.packed == (packed is not None)
+    assert info.whole_chunks == (packed is not None)
     assert "in shards of 4x6x10" in info.storage
 
 

@@ -64,7 +64,7 @@ def test_chunks_and_names_of_the_source_are_preserved(location):
     write_array(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
     plait.copy(location / "a.zarr", location / "b.zarr", codec="zstd")
     (info,) = plait.arrays_in(location / "b.zarr")
-    assert (info.chunks, info.dimension_names, info.packed) == ((7, 8, 3), ("t", "y", "x"), True)
+    assert (info.chunks, info.dimension_names, info.whole_chunks) == ((7, 8, 3), ("t", "y", "x"), True)
 
 
 def test_chunks_by_dimension_names(location):

@@ -63,7 +63,7 @@ def test_chunks_of_zarr(tmp_path):
     layout = chunks.from_chunks(plain, grid=(2, 2))
     assert layout == plait.Layout.parse("20x9 (cyclic(4), cyclic(5)) onto (2, 2)")
     sharded = zarr.create_array(str(tmp_path / "s.zarr"), shape=(20, 9), chunks=(2, 3), shards=(4, 9), dtype="i4")
-    layout = chunks.from_chunks(sharded, grid=(3, 1), deal="block")
+    layout = chunks.from_chunks(sharded, grid=(3, 1), distribution="block")
     assert layout == plait.Layout.parse("20x9 (block(8), *) onto (3)")
     # Ranks that write their own parts of whole chunks one after the other do not overwrite each other's parts.
     whole = np.arange(180, dtype="i4").reshape(20, 9)
@@ -97,8 +97,8 @@ def test_no_two_ranks_share_a_chunk(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3)))
     sizes = tuple(data.draw(st.integers(1, 5)) for _ in shape)
     grid = tuple(data.draw(st.integers(1, 3)) for _ in shape)
-    deal = data.draw(st.sampled_from(["cyclic", "block"]))
-    layout = chunks.from_chunks(shape, sizes, grid=grid, deal=deal)
+    distribution = data.draw(st.sampled_from(["cyclic", "block"]))
+    layout = chunks.from_chunks(shape, sizes, grid=grid, distribution=distribution)
     owner = {}
     for rank in range(layout.size):
         for index in np.ndindex(*layout.local_shape(rank)):
@@ -106,9 +106,9 @@ def test_no_two_ranks_share_a_chunk(data):
             chunk = tuple(e // size for e, size in zip(element, sizes, strict=True))
             assert owner.setdefault(chunk, rank) == rank
     assert len(owner) == np.prod([-(-n // size) for n, size in zip(shape, sizes, strict=True)])
-    sizes_ = chunks.to_chunks(layout)
-    for n, size, extent, least in zip(shape, sizes, grid, sizes_, strict=True):
-        assert least % size == 0 or extent == 1 or least == max(n, 1)
+    largest_chunk = chunks.to_chunks(layout)
+    for n, size, extent, largest in zip(shape, sizes, grid, largest_chunk, strict=True):
+        assert largest % size == 0 or extent == 1 or largest == max(n, 1)
 
 
 def test_chunks_that_match_a_layout():
@@ -121,13 +121,13 @@ def test_chunks_that_match_a_layout():
     assert suits("10 (balanced) onto (4)") == (1,)
     assert suits("0x7 (block, *) onto (2)") == (1, 7)
     assert suits("1000000000000x8 (block, *) onto (4)") == (250000000000, 8)
-    assert suits("1000000000000x8 (block, *) onto (4)", most=1000) == (125, 8)
-    assert suits("64x64 (block, block) onto (2, 2)", most=64) == (2, 32)
-    assert suits("64x64 (block, block) onto (2, 2)", most=7) == (1, 4)
+    assert suits("1000000000000x8 (block, *) onto (4)", max_elements=1000) == (125, 8)
+    assert suits("64x64 (block, block) onto (2, 2)", max_elements=64) == (2, 32)
+    assert suits("64x64 (block, block) onto (2, 2)", max_elements=7) == (1, 4)
     with pytest.raises(plait.ArgumentError, match="no dimensions"):
         suits("scalar ()")
-    with pytest.raises(plait.ArgumentError, match="most is 0"):
-        suits("64 (block) onto (2)", most=0)
+    with pytest.raises(plait.ArgumentError, match="max_elements is 0"):
+        suits("64 (block) onto (2)", max_elements=0)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_chunks_that_match_a_layout():
         (((8,), (0,)), {"grid": (2,)}, "integers of 1 or more"),
         (((8,), (2, 2)), {"grid": (2,)}, "chunks has length 2"),
         (((8,), (2,)), {"grid": (2, 2)}, "grid has length 2"),
-        (((8,), (2,)), {"grid": (2,), "deal": "random"}, 'deal is "random"'),
+        (((8,), (2,)), {"grid": (2,), "distribution": "random"}, 'distribution is "random"'),
         (((8,),), {"grid": (2,)}, "chunks is missing"),
     ],
 )

@@ -46,7 +46,7 @@ class NewArrays:
         """Check that an array can be added to the target.  errors  ArgumentError"""
         resolved = locate(self._target)
         is_named = isinstance(self._axis, str) and BETWEEN not in self._target
-        if is_named and (resolved.adds_arrays or (resolved.names_arrays and resolved.keeps_chunks)):
+        if is_named and (resolved.adds_arrays or (resolved.names_arrays and resolved.has_chunks)):
             for size, dimension in zip(array.shape, array.content.dimension_names, strict=False):
                 lengths = self._lengths(name, dimension) if dimension != self._axis else set()
                 if lengths and size not in lengths:

@@ -75,7 +75,7 @@ class PartsFolder:
         if not resolved.adds_arrays or not resolved.path or BETWEEN in name or TargetName(name).has_variable:
             reason = (
                 "the index of the chunks of a new HDF5 file is written by one program"
-                if resolved.keeps_chunks and not resolved.adds_arrays
+                if resolved.has_chunks and not resolved.adds_arrays
                 else "this is none"
             )
             raise ArgumentError(

@@ -100,7 +100,7 @@ def restrict(array: StepArray, box: Box, chunks: tuple[int, ...] | None = None) 
     content = array.content_with(type=array_type(shape, array.dtype, array.order), unlimited=[])
     if chunks is None:
         return replace(array, content=content)
-    content.chunks, content.packed = chunks, False
+    content.chunks, content.whole_chunks = chunks, False
     return replace(array, content=content, axes=None, extra_bytes=0)
 
 
@@ -161,6 +161,6 @@ def storage_units(array: StepArray, stored: Storage) -> tuple[int, ...]:
 
 def read_units(array: StepArray) -> tuple[int, ...] | None:
     """Return the shape of the chunks that are read as a whole; None if any part can be read."""
-    if not array.packed or array.chunks is None or math.prod(array.shape) == 0:
+    if not array.whole_chunks or array.chunks is None or math.prod(array.shape) == 0:
         return None
     return array.chunks

@@ -279,7 +279,7 @@ class Journal:
                 if self._first:
                     self._write({"key": key, "finished": True})
 
-    def forget(self, key: str) -> None:
+    def discard(self, key: str) -> None:
         """Discard the intermediate array of two passes."""
         file, _ = self._opened.pop(key)
         self._records.pop(key, None)

@@ -148,7 +148,7 @@ def clear(path: Path) -> None:
             os.unlink(path)
 
 
-def settle(path: Path) -> None:
+def make_work_durable(path: Path) -> None:
     """Make the recorded work of a copy that has ended on this host durable, and record that it is durable."""
     with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8", errors="replace") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -15,7 +15,7 @@ from ..._file.arrays_in import BETWEEN, arrays_in
 from ..._file.location import local_path, locate, locate_new
 from ..names import array_part
 from .journal import Journal
-from .journal_lines import clear, settle
+from .journal_lines import clear, make_work_durable
 
 if TYPE_CHECKING:
     from ..job import Job
@@ -38,7 +38,7 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
             return None
         resumes = (
             job.resume
-            and locate_new(job.name.expand(0, "data") if "{" in job.name.text else job.name.text).keeps_unfinished
+            and locate_new(job.name.expand(0, "data") if "{" in job.name.text else job.name.text).supports_unfinished
         )
         if resumes and comm.rank == 0:
             described = _described(job)
@@ -47,11 +47,11 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
     return Journal(comm, fail, path, described) if resumes else None
 
 
-def settle_stopped(target: str) -> None:
+def make_stopped_copy_durable(target: str) -> None:
     """Make the recorded work of a copy that was stopped on this host durable."""
     path = _journal_path(target)
     if path is not None and path.exists():
-        settle(path)
+        make_work_durable(path)
 
 
 def _journal_path(target: str) -> Path | None:

@@ -91,9 +91,9 @@ def main() -> None:
     for target in job["targets"]:
         remove_leftovers(target)
         if job["resumed"]:
-            from plait._copying.resume.resuming import settle_stopped
+            from plait._copying.resume.resuming import make_stopped_copy_durable
 
-            settle_stopped(target)
+            make_stopped_copy_durable(target)
     for values in job["additions"]:
         additions = Additions(**values)
         additions.remove()

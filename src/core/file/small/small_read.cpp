@@ -203,7 +203,7 @@ bool read_small(File& file, const Region& region, std::span<std::byte> data) {
     if (!impl.storage().is_open() || store == nullptr || !is_free(array)) return;
     try {
       const collective::ElapsedTime since_start;
-      BoxReader reader(*store, array.type.element_bytes, array.packed ? kMaxChunkGap : kMaxFileGap);
+      BoxReader reader(*store, array.type.element_bytes, array.whole_chunks ? kMaxChunkGap : kMaxFileGap);
       if (!add_region(reader, array, region, data)) return;
       reader.finish();
       const double seconds = 1e-9 * static_cast<double>(since_start.nanoseconds());
