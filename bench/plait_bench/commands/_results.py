@@ -78,7 +78,7 @@ def work_options(noun: str, *, rounds: int, cut: float) -> Callable[[Command], C
                 type=click.IntRange(min=1),
                 default=rounds,
                 show_default=True,
-                help=f"Measurements of each {noun}.",
+                help=f"Number of measurements of each {noun}.",
             ),
             click.option(
                 "--cut",

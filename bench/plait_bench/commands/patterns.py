@@ -72,7 +72,7 @@ def _mode(text: str) -> int:
 @click.option("--burst", "way", flag_value="burst", help="Measure burst requests only.")
 @click.option("--read", "operation", flag_value="read", help="Measure reading only.")
 @click.option("--write", "operation", flag_value="write", help="Measure writing only.")
-@click.option("--rounds", type=click.IntRange(min=1), help="Measurements of each cell.  [default: 5]")
+@click.option("--rounds", type=click.IntRange(min=1), help="Number of measurements of each cell.  [default: 5]")
 @click.option("--quick", is_flag=True, help="Measure less, on smaller files: seconds rather than minutes.")
 @result_options()
 @click.option(

@@ -19,7 +19,8 @@ Examples:
 @square_options("16,100,300,1000,3000")
 @click.option("--rounds", type=click.IntRange(min=1), default=25, show_default=True, help="Samples of each access.")
 @click.option(
-    "--cut",
+    "--sampling-time",
+    "sampling_seconds",
     type=click.FloatRange(min=0.1),
     default=10.0,
     show_default=True,
@@ -31,7 +32,7 @@ Examples:
     "--dir", "directory", type=click.Path(file_okay=False), help="Folder for the files.  [default: a temporary one]"
 )
 def small_command(
-    ranks: tuple[int, ...], edges: tuple[int, ...], rounds: int, cut: float, json_: str | None, directory: str | None
+    ranks: tuple[int, ...], edges: tuple[int, ...], rounds: int, sampling_seconds: float, json_: str | None, directory: str | None
 ) -> None:
     """Compare the times of accesses to small arrays with those of MPI-IO, NumPy, h5py and zarr-python.
 
@@ -40,7 +41,7 @@ def small_command(
     from plait_bench.small.driver import SmallSettings, run_small
     from plait_bench.small.table import small_table
 
-    settings = SmallSettings(ranks, edges, rounds, cut, directory)
+    settings = SmallSettings(ranks, edges, rounds, sampling_seconds, directory)
     results = run_with_bar(lambda progress: run_small(settings, progress))
     deliver_table(results, small_table, json_)
     if results.wrong():

@@ -25,7 +25,7 @@ class SmallSettings:
     edges: tuple[int, ...] = (16, 100, 300, 1000, 3000)
     """Rows and columns of the squares of doubles."""
     rounds: int = 25
-    cut: float = 10.0
+    sampling_seconds: float = 10.0
     directory: str | None = None
 
 
@@ -90,8 +90,8 @@ def _run_ranks(
 ) -> None:
     """Measure the cases of one number of ranks."""
     path = Path(folder) / "job.json"
-    patience = PATIENCE + 4 * settings.cut
-    SmallJob(cases, folder, settings.rounds, settings.cut, patience * (len(cases) + 1)).save(path)
+    patience = PATIENCE + 4 * settings.sampling_seconds
+    SmallJob(cases, folder, settings.rounds, settings.sampling_seconds, patience * (len(cases) + 1)).save(path)
     measured = 0
     with RankProgram(cases[0].ranks, _MODULE, [str(path)]) as program:
         for event in program.events(patience):

@@ -71,7 +71,7 @@ class SmallJob(SavedJob):
     cases: list[SmallCase]
     folder: str
     rounds: int
-    cut: float
+    sampling_seconds: float
     """Seconds after which a case is given no more rounds."""
     limit: float
 

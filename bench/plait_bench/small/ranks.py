@@ -47,7 +47,7 @@ class _Ranks(Ranks):
             for _ in range(self._job.rounds):
                 for name, way in ways.items():
                     samples[name].append(self._sample(case, way))
-                if not self._all(time.monotonic() - begin < self._job.cut):
+                if not self._all(time.monotonic() - begin < self._job.sampling_seconds):
                     break
         self._report("case", number=number, samples=samples, wrong=[name for name in ways if not correct[name]])
 

@@ -20,7 +20,8 @@ Examples:
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Runs with Plait and without.")
 @click.option("--samples", type=click.IntRange(min=1), default=200, show_default=True, help="Samples of each access.")
 @click.option(
-    "--cut",
+    "--sampling-time",
+    "sampling_seconds",
     type=click.FloatRange(min=0.1),
     default=1.0,
     show_default=True,
@@ -39,7 +40,7 @@ def mpiio_command(
     edges: tuple[int, ...],
     rounds: int,
     samples: int,
-    cut: float,
+    sampling_seconds: float,
     json_: str | None,
     directory: str | None,
 ) -> None:
@@ -50,7 +51,7 @@ def mpiio_command(
     from plait_bench.unchanged.driver import UnchangedSettings, run_unchanged
     from plait_bench.unchanged.table import unchanged_table
 
-    settings = UnchangedSettings(ranks, edges, rounds=rounds, samples=samples, cut=cut, directory=directory)
+    settings = UnchangedSettings(ranks, edges, rounds=rounds, samples=samples, sampling_seconds=sampling_seconds, directory=directory)
     results = run_with_bar(lambda progress: run_unchanged(settings, progress))
     deliver_table(results, unchanged_table, json_)
     if results.wrong():

@@ -30,7 +30,7 @@ class UnchangedSettings:
     rounds: int = 3
     """Number of runs with Plait, and of runs without."""
     samples: int = 200
-    cut: float = 1.0
+    sampling_seconds: float = 1.0
     directory: str | None = None
 
 
@@ -96,8 +96,8 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
         for ranks in settings.ranks:
             cases = [UnchangedResult(case) for case in make_cases(ranks, settings.edges, settings.views)]
             results.cases += cases
-            limit = PATIENCE + 4 * settings.cut * len(cases)
-            job = UnchangedJob([result.case for result in cases], folder, settings.samples, settings.cut, limit)
+            limit = PATIENCE + 4 * settings.sampling_seconds * len(cases)
+            job = UnchangedJob([result.case for result in cases], folder, settings.samples, settings.sampling_seconds, limit)
             for number in range(settings.rounds):
                 ways = list(variables) if number % 2 == 0 else list(reversed(variables))
                 for way in ways:

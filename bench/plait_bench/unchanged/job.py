@@ -44,7 +44,7 @@ class UnchangedJob(SavedJob):
     cases: list[UnchangedCase]
     folder: str
     samples: int
-    cut: float
+    sampling_seconds: float
     """Seconds after which a case gets no more samples in a run."""
     limit: float
 

@@ -106,7 +106,7 @@ class _Ranks(Ranks):
             span = self._span(access)
             if number >= _WARM:
                 samples.append(span)
-            if samples and not self._all(time.monotonic() - begin < self._job.cut):
+            if samples and not self._all(time.monotonic() - begin < self._job.sampling_seconds):
                 break
         return samples
 

@@ -30,7 +30,7 @@ _BUSY = 0.5
 @click.command("calibrate", epilog=_EXAMPLES)
 @click.option("--ranks", type=click.IntRange(min=1), help="Ranks that measure.  [default: the cores, 2 to 8]")
 @click.option(
-    "--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Measurements of each access."
+    "--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Number of measurements of each access."
 )
 @click.option(
     "--edge",
