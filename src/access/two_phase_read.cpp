@@ -12,18 +12,18 @@ class Reader : public WindowMove {
   explicit Reader(const Access& access) : WindowMove(access) {}
 
  private:
-  bool moves_first() const override { return true; }
-  bool can_move(const transport::Slot& slot, std::int64_t window_number) const override {
+  bool transfers_first() const override { return true; }
+  bool can_transfer(const transport::Slot& slot, std::int64_t window_number) const override {
     // All workers have copied their elements out of window window_number - kSlots, which used the slot before.
-    return transport::reached(slot.taken, all_visits(window_number) - all_visits(0));
+    return transport::reached(slot.taken, all_copies(window_number) - all_copies(0));
   }
-  bool can_visit(const transport::Slot& slot, std::int64_t window_number) const override {
+  bool can_copy(const transport::Slot& slot, std::int64_t window_number) const override {
     return transport::reached(slot.filled, uses(window_number));
   }
-  std::atomic<std::uint32_t>& moves(transport::Slot& slot) const override { return slot.filled; }
-  std::atomic<std::uint32_t>& visits(transport::Slot& slot) const override { return slot.taken; }
+  std::atomic<std::uint32_t>& transfers(transport::Slot& slot) const override { return slot.filled; }
+  std::atomic<std::uint32_t>& copies(transport::Slot& slot) const override { return slot.taken; }
 
-  void move(Range range, std::byte* window) override {
+  void transfer(Range range, std::byte* window) override {
     if (failed() || !wanted(range)) return;
     const auto read = [&] {
       io_.start_read(range, window);
@@ -38,7 +38,7 @@ class Reader : public WindowMove {
     });
   }
 
-  void visit(Range range, std::byte* window) override {
+  void copy_elements(Range range, std::byte* window) override {
     if (failed()) return;
     keep_error(access_.times.copy, [&] {
       for (std::size_t i = 0; i < copiers_.size(); ++i) copiers_[i].window_to_array(range, window, access_.arrays[i]);

@@ -11,22 +11,22 @@ class Writer : public WindowMove {
   explicit Writer(const Access& access) : WindowMove(access) {}
 
  private:
-  bool moves_first() const override { return false; }
-  bool can_move(const transport::Slot& slot, std::int64_t window_number) const override {
-    return transport::reached(slot.filled, all_visits(window_number));
+  bool transfers_first() const override { return false; }
+  bool can_transfer(const transport::Slot& slot, std::int64_t window_number) const override {
+    return transport::reached(slot.filled, all_copies(window_number));
   }
-  bool can_visit(const transport::Slot& slot, std::int64_t window_number) const override {
+  bool can_copy(const transport::Slot& slot, std::int64_t window_number) const override {
     // Window window_number - kSlots, which used the slot before, has been flushed.
     return transport::reached(slot.taken, uses(window_number) - 1);
   }
-  std::atomic<std::uint32_t>& moves(transport::Slot& slot) const override { return slot.taken; }
-  std::atomic<std::uint32_t>& visits(transport::Slot& slot) const override { return slot.filled; }
+  std::atomic<std::uint32_t>& transfers(transport::Slot& slot) const override { return slot.taken; }
+  std::atomic<std::uint32_t>& copies(transport::Slot& slot) const override { return slot.filled; }
 
-  void move(Range range, std::byte* window) override {
+  void transfer(Range range, std::byte* window) override {
     if (!failed()) keep_error(access_.times.io, [&] { io_.write(range, window); });
   }
 
-  void visit(Range range, std::byte* window) override {
+  void copy_elements(Range range, std::byte* window) override {
     // A worker copies even after an error: other workers flush these windows, which must contain its elements.
     keep_error(access_.times.copy, [&] {
       for (std::size_t i = 0; i < copiers_.size(); ++i) copiers_[i].array_to_window(range, access_.arrays[i], window);

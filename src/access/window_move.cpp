@@ -4,20 +4,20 @@
 // are copied out (reading), or hold all elements before it is flushed (writing). Each reader has kSlots windows at a
 // time. With more ranks than cores, a fixed order of tasks would make every rank wait for the scheduler.
 //
-// Idea: no worker has a fixed task. A *move* fills or flushes a window; a *visit* is one worker's copy of its elements
-// of a window. Each slot has three counters that only grow: `claimed`, and one each for finished moves and visits. A
-// worker repeats: send or receive messages, else visit a window that is ready, else claim and move a window, else sleep
-// until a counter that it waits for changes. uses(window_number) is the value of a counter of moves when window
+// Idea: no worker has a fixed task. A *transfer* fills or flushes a window; a *copy* moves one worker's elements of a
+// window. Each slot has three counters that only grow: `claimed`, and one each for finished transfers and copies. A
+// worker repeats: send or receive messages, else copy from or to a window that is ready, else claim and transfer one, else sleep
+// until a counter that it waits for changes. uses(window_number) is the value of a counter of transfers when window
 // `window_number` is complete, so counters are never reset.
 //
 // Example: reading with 2 workers, kSlots = 2. Worker 0 claims window 0 of its share (claimed 0 -> 1), fills it and
-// raises moves to 1. Both workers copy their elements: visits becomes 1, then 2 = all_visits(0). Window 2 uses the same
-// slot. It may be filled now, because visits has reached all_visits(0). When it is filled, moves becomes 2, and after
-// both copies visits is 4 = all_visits(2).
+// raises transfers to 1. Both workers copy their elements: copies becomes 1, then 2 = all_copies(0). Window 2 uses the same
+// slot. It may be filled now, because copies has reached all_copies(0). When it is filled, transfers becomes 2, and after
+// both copies copies is 4 = all_copies(2).
 //
 // Memory order: a worker adds to a counter with release semantics after its copies, and reads counters with acquire
-// semantics before it moves or visits. All changes of a counter are read-modify-write operations, so a worker that sees
-// visits = 2 sees the copies of both workers. The claim decides between workers by compare-and-swap alone.
+// semantics before it transfers or copies. All changes of a counter are read-modify-write operations, so a worker that sees
+// copies = 2 sees the copies of both workers. The claim decides between workers by compare-and-swap alone.
 
 #include "access/window_move.hpp"
 
@@ -53,7 +53,7 @@ std::int64_t WindowMove::peer_reader(int peer) const {
 int WindowMove::served_peers() const {
   if (plan_.each_node()) return transport_.node_size();
   if (peer_reader(me()) == plan_.readers()) return 0;
-  return plan_.shares().moves_alone() ? 1 : transport_.node_size();
+  return plan_.shares().reader_transfers_alone() ? 1 : transport_.node_size();
 }
 
 bool WindowMove::wanted(Range range) const {
@@ -73,7 +73,7 @@ void WindowMove::run() {
     return error_.rethrow();
   }
   work_until([&] {
-    return all([](const Progress& peer) { return peer.visited == peer.window_count; }) && nothing_left_to_move() &&
+    return all([](const Progress& peer) { return peer.copied == peer.window_count; }) && all_windows_claimed() &&
            remote_.done();
   });
   error_.rethrow();
@@ -97,17 +97,17 @@ void WindowMove::work_alone() {
       const Range range = peer_window(peer(i), peer_progress.claimed);
       if (!claim(peer(i))) continue;
       if (std::byte* const in_array = find_in_arrays(plan_, copiers_, access_.arrays, range)) {
-        move(range, in_array);
+        transfer(range, in_array);
         continue;
       }
-      if (moves_first()) move(range, window(me(), 0));
-      visit(range, window(me(), 0));
-      if (!moves_first()) move(range, window(me(), 0));
+      if (transfers_first()) transfer(range, window(me(), 0));
+      copy_elements(range, window(me(), 0));
+      if (!transfers_first()) transfer(range, window(me(), 0));
     }
   }
 }
 
-bool WindowMove::nothing_left_to_move() {
+bool WindowMove::all_windows_claimed() {
   for (int i = 0; i < served_; ++i)
     if (progress(peer(i)).claimed < progress(peer(i)).window_count) return false;
   return true;
@@ -116,9 +116,9 @@ bool WindowMove::nothing_left_to_move() {
 void WindowMove::work_until(base::FunctionRef<bool()> done) {
   while (!done()) {
     // Messages come first, so that links are busy while this worker copies or waits for its disk.
-    if (exchange_some() || visit_one() || move_one()) continue;
-    const double copied = access_.times.copy;
-    const auto can_continue = [&] { return something_to_do() || exchange_some() || done(); };
+    if (exchange_some() || copy_next() || transfer_next()) continue;
+    const double copy_seconds = access_.times.copy;
+    const auto can_continue = [&] { return has_work() || exchange_some() || done(); };
     {
       const collective::Stopwatch watch(access_.times.wait);
       if (remote_.under_way())
@@ -126,7 +126,7 @@ void WindowMove::work_until(base::FunctionRef<bool()> done) {
       else
         transport::wait_until(can_continue, awaited(), transport_.gates().liveness());
     }
-    access_.times.wait -= access_.times.copy - copied;
+    access_.times.wait -= access_.times.copy - copy_seconds;
   }
 }
 
@@ -134,40 +134,40 @@ void WindowMove::work_until(base::FunctionRef<bool()> done) {
 /// is now complete.
 bool WindowMove::exchange_some() {
   if (!apart()) return false;
-  const bool moved = exchange([this](std::int64_t window_number) -> std::byte* {
-    return can_visit(slot(me(), window_number), window_number) ? window(me(), window_number) : nullptr;
+  const bool progressed = exchange([this](std::int64_t window_number) -> std::byte* {
+    return can_copy(slot(me(), window_number), window_number) ? window(me(), window_number) : nullptr;
   });
-  return count_own() || moved;
+  return count_own() || progressed;
 }
 
-/// Counts the visits of this worker's own windows. A visit counts only when the window's messages are done as well:
-/// until then no worker may move the window.
+/// Counts the copies of this worker's own windows. A copy counts only when the window's messages are done as well:
+/// until then no worker may transfer the window.
 bool WindowMove::count_own() {
   const std::int64_t before = counted_;
-  for (; counted_ < std::min(progress(me()).visited, remote_.windows_done()); ++counted_) count_visit(me(), counted_);
+  for (; counted_ < std::min(progress(me()).copied, remote_.windows_done()); ++counted_) count_copy(me(), counted_);
   return counted_ > before;
 }
 
-bool WindowMove::something_to_do() {
+bool WindowMove::has_work() {
   for (int i = 0; i < transport_.node_size(); ++i)
-    if (visitable(peer(i)) || (movable(peer(i)) && i < served_)) return true;
+    if (copy_ready(peer(i)) || (transfer_ready(peer(i)) && i < served_)) return true;
   return false;
 }
 
-bool WindowMove::visitable(int peer) {
+bool WindowMove::copy_ready(int peer) {
   const Progress& peer_progress = progress(peer);
-  return peer_progress.visited < peer_progress.window_count &&
-         can_visit(slot(peer, peer_progress.visited), peer_progress.visited);
+  return peer_progress.copied < peer_progress.window_count &&
+         can_copy(slot(peer, peer_progress.copied), peer_progress.copied);
 }
 
-/// True if the next unclaimed window of a peer may be moved. Skips windows that other workers have claimed meanwhile.
-bool WindowMove::movable(int peer) {
+/// True if the next unclaimed window of a peer may be progressed. Skips windows that other workers have claimed meanwhile.
+bool WindowMove::transfer_ready(int peer) {
   Progress& peer_progress = progress(peer);
   while (peer_progress.claimed < peer_progress.window_count &&
          transport::reached(slot(peer, peer_progress.claimed).claimed, uses(peer_progress.claimed)))
     ++peer_progress.claimed;
   return peer_progress.claimed < peer_progress.window_count &&
-         can_move(slot(peer, peer_progress.claimed), peer_progress.claimed);
+         can_transfer(slot(peer, peer_progress.claimed), peer_progress.claimed);
 }
 
 /// Claims the next window of a peer. Returns false if another worker has claimed it.
@@ -178,29 +178,29 @@ bool WindowMove::claim(int peer) {
       .claimed.compare_exchange_strong(before, uses(window_number), std::memory_order_acq_rel);
 }
 
-bool WindowMove::visit_one() {
+bool WindowMove::copy_next() {
   for (int i = 0; i < transport_.node_size(); ++i) {
     const int owner = peer(i);
-    if (!visitable(owner)) continue;
-    const std::int64_t window_number = progress(owner).visited++;
-    visit(peer_window(owner, window_number), window(owner, window_number));
+    if (!copy_ready(owner)) continue;
+    const std::int64_t window_number = progress(owner).copied++;
+    copy_elements(peer_window(owner, window_number), window(owner, window_number));
     if (owner == me() && apart())
       count_own();
     else
-      count_visit(owner, window_number);
+      count_copy(owner, window_number);
     return true;
   }
   return false;
 }
 
-bool WindowMove::move_one() {
+bool WindowMove::transfer_next() {
   for (int i = 0; i < served_; ++i) {
     const int owner = peer(i);
-    if (!movable(owner)) continue;
+    if (!transfer_ready(owner)) continue;
     const std::int64_t window_number = progress(owner).claimed;
     if (!claim(owner)) continue;
-    move(peer_window(owner, window_number), window(owner, window_number));
-    transport::Gates::raise(moves(slot(owner, window_number)));
+    transfer(peer_window(owner, window_number), window(owner, window_number));
+    transport::Gates::raise(transfers(slot(owner, window_number)));
     return true;
   }
   return false;
@@ -211,22 +211,22 @@ bool WindowMove::move_one() {
 std::atomic<std::uint32_t>& WindowMove::awaited() {
   for (int i = 0; i < transport_.node_size(); ++i) {
     const Progress& peer_progress = progress(peer(i));
-    if (peer_progress.visited < peer_progress.window_count) return moves(slot(peer(i), peer_progress.visited));
+    if (peer_progress.copied < peer_progress.window_count) return transfers(slot(peer(i), peer_progress.copied));
   }
   for (int i = 0; i < transport_.node_size(); ++i) {
     const Progress& peer_progress = progress(peer(i));
-    if (peer_progress.claimed < peer_progress.window_count) return visits(slot(peer(i), peer_progress.claimed));
+    if (peer_progress.claimed < peer_progress.window_count) return copies(slot(peer(i), peer_progress.claimed));
   }
-  return moves(slot(me(), 0));
+  return transfers(slot(me(), 0));
 }
 
-/// Adds a visit. The last visitor wakes the workers that can now move the window: they sleep on `visits`, or on `moves`
-/// if they have another window to visit first.
-void WindowMove::count_visit(int peer, std::int64_t window_number) {
-  std::atomic<std::uint32_t>& counter = visits(slot(peer, window_number));
-  if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 != all_visits(window_number)) return;
+/// Counts a copy. The worker that makes the last copy wakes the workers that can now transfer the window: they sleep on
+/// `copies`, or on `transfers` if they have to copy another window first.
+void WindowMove::count_copy(int peer, std::int64_t window_number) {
+  std::atomic<std::uint32_t>& counter = copies(slot(peer, window_number));
+  if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 != all_copies(window_number)) return;
   transport::wake_all(counter);
-  transport::wake_all(moves(slot(peer, window_number)));
+  transport::wake_all(transfers(slot(peer, window_number)));
 }
 
 }  // namespace plait::access

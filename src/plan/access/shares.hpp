@@ -51,7 +51,7 @@ class Shares {
   bool cuts_chunks() const { return in_chunks_ && window_chunks_ == 0; }
   /// True if only the reader of a share may transfer its windows, because no other one may access the same chunks or
   /// shards.
-  bool moves_alone() const { return cuts_chunks() || whole_shards_; }
+  bool reader_transfers_alone() const { return cuts_chunks() || whole_shards_; }
 
  private:
   void divide_chunks(const Chunks& chunks, std::int64_t readers);

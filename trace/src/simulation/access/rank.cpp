@@ -6,7 +6,7 @@
 // sleep until a counter changes. src/access/window_move.cpp explains the counters with an example.
 //
 // Example: reading on one node with 2 ranks and kSlots = 2. Window 2 uses the slot of window 0. It may be filled when
-// `taken` of this slot is all_visits(2) - all_visits(0) = 4 - 2 = 2, which means that both ranks have copied window
+// `taken` of this slot is all_copies(2) - all_copies(0) = 4 - 2 = 2, which means that both ranks have copied window
 // 0.
 
 #include "simulation/access/rank.hpp"
@@ -34,7 +34,7 @@ Rank::Rank(Context& context, Node& node, std::int64_t number)
               : context.plan.shares().cuts_chunks()                                     ? 1
                                                                                         : node.windows.size()),
       holdings_(context.plan.owners().holdings(number)),
-      visited_(node.windows.size(), 0) {}
+      copied_(node.windows.size(), 0) {}
 
 void Rank::add(Phase phase, Time from) {
   const Time now = context_.resumer.now();
@@ -100,38 +100,38 @@ Task Rank::two_phase() {
     for (std::int64_t window_number = 0; window_number < context_.window_count; ++window_number) {
       co_await work_until(window_number);
       co_await exchange(window_number);
-      if (window_number < node_.windows[me_].window_count) count_visit(me_, window_number);
+      if (window_number < node_.windows[me_].window_count) count_copy(me_, window_number);
     }
   }
   co_await work_until(kAll);
 }
 
-std::int64_t& Rank::visits(Windows& windows, std::int64_t window_number) const {
+std::int64_t& Rank::copies(Windows& windows, std::int64_t window_number) const {
   return (context_.write ? windows.filled : windows.taken)[static_cast<std::size_t>(window_number % plan::kSlots)];
 }
 
-std::int64_t& Rank::moves(Windows& windows, std::int64_t window_number) const {
+std::int64_t& Rank::transfers(Windows& windows, std::int64_t window_number) const {
   return (context_.write ? windows.taken : windows.filled)[static_cast<std::size_t>(window_number % plan::kSlots)];
 }
 
-bool Rank::visitable(std::size_t peer) const {
+bool Rank::copy_ready(std::size_t peer) const {
   Windows& windows = node_.windows[peer];
-  const std::int64_t window_number = visited_[peer];
+  const std::int64_t window_number = copied_[peer];
   return window_number < windows.window_count &&
-         moves(windows, window_number) >= (context_.write ? uses(window_number) - 1 : uses(window_number));
+         transfers(windows, window_number) >= (context_.write ? uses(window_number) - 1 : uses(window_number));
 }
 
-bool Rank::movable(std::size_t peer) const {
+bool Rank::transfer_ready(std::size_t peer) const {
   Windows& windows = node_.windows[peer];
   const std::int64_t window_number = windows.claimed;
   return window_number < windows.window_count &&
-         visits(windows, window_number) >=
-             (context_.write ? all_visits(window_number) : all_visits(window_number) - all_visits(0));
+         copies(windows, window_number) >=
+             (context_.write ? all_copies(window_number) : all_copies(window_number) - all_copies(0));
 }
 
-bool Rank::something_to_do() const {
+bool Rank::has_work() const {
   for (std::size_t i = 0; i < node_.windows.size(); ++i)
-    if (visitable(peer(i)) || (i < served_ && movable(peer(i)))) return true;
+    if (copy_ready(peer(i)) || (i < served_ && transfer_ready(peer(i)))) return true;
   return false;
 }
 
@@ -139,7 +139,7 @@ bool Rank::something_to_do() const {
 bool Rank::reached(std::int64_t window_number) const {
   for (std::size_t i = 0; i < node_.windows.size(); ++i) {
     const Windows& windows = node_.windows[i];
-    if (visited_[i] != windows.window_count && (window_number == kAll || visited_[i] <= window_number)) return false;
+    if (copied_[i] != windows.window_count && (window_number == kAll || copied_[i] <= window_number)) return false;
   }
   if (window_number != kAll) return true;
   for (std::size_t i = 0; i < served_; ++i)
@@ -147,7 +147,7 @@ bool Rank::reached(std::int64_t window_number) const {
   return true;
 }
 
-bool Rank::would_go_on() const { return something_to_do() || reached(until_); }
+bool Rank::would_go_on() const { return has_work() || reached(until_); }
 
 void Rank::wake() {
   // A sleeping rank continues after the time that a wake-up takes.
@@ -163,8 +163,8 @@ void Rank::notify_node() {
   });
 }
 
-void Rank::count_visit(std::size_t peer, std::int64_t window_number) {
-  if (++visits(node_.windows[peer], window_number) == all_visits(window_number)) notify_node();
+void Rank::count_copy(std::size_t peer, std::int64_t window_number) {
+  if (++copies(node_.windows[peer], window_number) == all_copies(window_number)) notify_node();
 }
 
 Task Rank::work_until(std::int64_t window_number) {
@@ -172,20 +172,20 @@ Task Rank::work_until(std::int64_t window_number) {
     bool worked = false;
     for (std::size_t i = 0; i < node_.windows.size() && !worked; ++i) {
       const std::size_t peer_index = peer(i);
-      if (!visitable(peer_index)) continue;
-      const std::int64_t visiting = visited_[peer_index]++;
-      const std::int64_t elements =
-          context_.plan.owners().elements(holdings_, context_.plan.window(node_.windows[peer_index].reader, visiting));
+      if (!copy_ready(peer_index)) continue;
+      const std::int64_t window_to_copy = copied_[peer_index]++;
+      const plan::PositionRange range = context_.plan.window(node_.windows[peer_index].reader, window_to_copy);
+      const std::int64_t elements = context_.plan.owners().elements(holdings_, range);
       if (elements > 0) co_await spend(Phase::kCopy, copying(elements));
-      if (peer_index != me_ || !apart()) count_visit(peer_index, visiting);
+      if (peer_index != me_ || !apart()) count_copy(peer_index, window_to_copy);
       worked = true;
     }
     for (std::size_t i = 0; i < served_ && !worked; ++i) {
       Windows& windows = node_.windows[peer(i)];
-      if (!movable(peer(i))) continue;
-      const std::int64_t moving = windows.claimed++;
-      co_await move(context_.plan.window(windows.reader, moving));
-      ++moves(windows, moving);
+      if (!transfer_ready(peer(i))) continue;
+      const std::int64_t window_to_transfer = windows.claimed++;
+      co_await transfer(context_.plan.window(windows.reader, window_to_transfer));
+      ++transfers(windows, window_to_transfer);
       notify_node();
       worked = true;
     }
@@ -208,7 +208,7 @@ bool Rank::owns_elements_in(Range range) const {
   return false;
 }
 
-Task Rank::move(Range range) {
+Task Rank::transfer(Range range) {
   if (context_.plan.each_node() && !owns_elements_in(range)) co_return;
   const FileRequests requests = make_window_requests(context_.plan, range, context_.write, context_.data_offset);
   const double rate = context_.settings.costs.window_bytes_per_second;

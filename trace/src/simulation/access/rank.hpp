@@ -62,7 +62,7 @@ class Rank {
   Task work_until(std::int64_t window_number);
   Task exchange(std::int64_t window_number);
   Task exchange_at_once(std::int64_t window_number);
-  Task move(Range range);
+  Task transfer(Range range);
   Task read_file(std::int64_t offset, std::int64_t bytes, double rate);
   Task write_file(std::int64_t offset, std::int64_t bytes, double rate);
 
@@ -71,17 +71,17 @@ class Rank {
   bool apart() const { return context_.network.nodes() > 1 && !context_.plan.each_node(); }
   bool owns_elements_in(Range range) const;
   bool reached(std::int64_t window_number) const;
-  bool visitable(std::size_t peer) const;
-  bool movable(std::size_t peer) const;
-  bool something_to_do() const;
+  bool copy_ready(std::size_t peer) const;
+  bool transfer_ready(std::size_t peer) const;
+  bool has_work() const;
   std::size_t peer(std::size_t i) const { return (me_ + i) % node_.windows.size(); }
-  std::int64_t all_visits(std::int64_t window_number) const {
+  std::int64_t all_copies(std::int64_t window_number) const {
     return static_cast<std::int64_t>(node_.windows.size()) * uses(window_number);
   }
   static std::int64_t uses(std::int64_t window_number) { return window_number / plan::kSlots + 1; }
-  std::int64_t& visits(Windows& windows, std::int64_t window_number) const;
-  std::int64_t& moves(Windows& windows, std::int64_t window_number) const;
-  void count_visit(std::size_t peer, std::int64_t window_number);
+  std::int64_t& copies(Windows& windows, std::int64_t window_number) const;
+  std::int64_t& transfers(Windows& windows, std::int64_t window_number) const;
+  void count_copy(std::size_t peer, std::int64_t window_number);
   void notify_node();
   std::vector<Peer> owners(std::int64_t window_number, bool reversed) const;
   std::vector<Peer> readers(std::int64_t window_number, bool reversed) const;
@@ -94,7 +94,7 @@ class Rank {
   std::size_t me_;
   std::size_t served_;
   std::vector<plan::RankElements> holdings_;
-  std::vector<std::int64_t> visited_;  // number of windows copied, for each rank on the node
+  std::vector<std::int64_t> copied_;  // number of windows copied, for each rank on the node
   std::int64_t until_ = kAll;
   std::coroutine_handle<> suspended_{};
 };
