@@ -68,7 +68,7 @@ plait_status record(const Handle* handle) noexcept {
   }
 }
 
-void forget(const Handle* handle) noexcept {
+void detach_error(const Handle* handle) noexcept {
   if (latest().on == handle) latest().on = nullptr;
 }
 

@@ -31,7 +31,7 @@ struct Handle {
 /// Records the current exception as the last error of this thread and, if there is one, of the handle.
 plait_status record(const Handle* handle) noexcept;
 /// Detaches the last error of this thread from a handle that is about to be freed.
-void forget(const Handle* handle) noexcept;
+void detach_error(const Handle* handle) noexcept;
 
 /// Runs the body of a function, and converts its exception into a status.
 template <typename Body>
@@ -85,7 +85,7 @@ inline std::string to_text(const char* text, const char* name) { return &given(t
 template <typename Type>
 plait_status release(Type** handle) noexcept {
   if (handle == nullptr || *handle == nullptr) return PLAIT_OK;
-  forget(*handle);
+  detach_error(*handle);
   delete std::exchange(*handle, nullptr);
   return PLAIT_OK;
 }

@@ -24,13 +24,13 @@ namespace plait::python {
 namespace {
 
 /// Returns the locks that this thread holds, one for each nested use of the library, or None for a use without a lock.
-std::vector<nb::object>& held() {
-  static thread_local std::vector<nb::object> held;
-  return held;
+std::vector<nb::object>& held_locks() {
+  static thread_local std::vector<nb::object> locks;
+  return locks;
 }
 
 /// The arrays of a file that get their new shapes when the last one is closed.
-struct HeldGrowth {
+struct DeferredGrowth {
   std::shared_ptr<container::hdf5::GrowthGroup> group;
 };
 
@@ -39,14 +39,14 @@ nb::object call(const char* name) { return nb::module_::import_("plait._base.lib
 }  // namespace
 
 void bind_hdf5(nb::module_& module) {
-  nb::class_<HeldGrowth>(module, "GrowthGroup")
+  nb::class_<DeferredGrowth>(module, "GrowthGroup")
       .def(
           "__init__",
-          [](HeldGrowth* self, const std::string& path, std::int64_t arrays) {
-            new (self) HeldGrowth{container::hdf5::GrowthGroup::make(path, arrays)};
+          [](DeferredGrowth* self, const std::string& path, std::int64_t arrays) {
+            new (self) DeferredGrowth{container::hdf5::GrowthGroup::make(path, arrays)};
           },
           "path"_a, "arrays"_a)
-      .def("end", [](HeldGrowth& held) { held.group.reset(); });
+      .def("end", [](DeferredGrowth& growth) { growth.group.reset(); });
   container::hdf5::set_surroundings({
       .library =
           [] {
@@ -61,13 +61,13 @@ void bind_hdf5(nb::module_& module) {
       .enter =
           [] {
             const nb::gil_scoped_acquire locked;
-            held().push_back(call("acquired"));
+            held_locks().push_back(call("acquired"));
           },
       .leave =
           [] {
             const nb::gil_scoped_acquire locked;
-            const nb::object lock = held().back();
-            held().pop_back();
+            const nb::object lock = held_locks().back();
+            held_locks().pop_back();
             if (!lock.is_none()) lock.attr("release")();
           },
   });

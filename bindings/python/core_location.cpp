@@ -197,14 +197,14 @@ void bind_location(nb::module_& module) {
       .def_ro("only_in", &ResolvedName::only_in)
       .def_ro("format", &ResolvedName::format)
       .def_ro("names_arrays", &ResolvedName::names_arrays)
-      .def_ro("keeps_chunks", &ResolvedName::keeps_chunks)
+      .def_ro("has_chunks", &ResolvedName::has_chunks)
       .def_ro("adds_arrays", &ResolvedName::adds_arrays)
       .def_prop_ro("only_order",
                    [](const ResolvedName& self) -> std::optional<std::string> {
                      if (!self.only_order) return std::nullopt;
                      return *self.only_order == Order::kC ? "C" : "F";
                    })
-      .def_ro("keeps_unfinished", &ResolvedName::keeps_unfinished)
+      .def_ro("supports_unfinished", &ResolvedName::supports_unfinished)
       .def_ro("copies_objects", &ResolvedName::copies_objects)
       .def_ro("states_type", &ResolvedName::states_type);
   bind_member(module);

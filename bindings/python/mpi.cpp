@@ -31,7 +31,7 @@ NB_MODULE(_mpi, module) {
         int ended = 0;
         if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
         plait::transport::shared_memory::set_leaving(why);
-        plait::core::forget_comms();
+        plait::core::release_comms();
       },
       "why"_a);
   module.def("library_version", [] {

@@ -99,10 +99,10 @@ struct FormatTraits {
   /// True if files hold arrays under names: `FILE::NAME`.
   bool names_arrays = false;
   /// True if new files store their arrays in chunks, according to FileOptions.
-  bool keeps_chunks = false;
+  bool has_chunks = false;
   /// True if a program can continue a new file that another one has left incomplete, because no part of it is in memory
   /// only.
-  bool keeps_unfinished = true;
+  bool supports_unfinished = true;
   /// True if new files can have texts of any length.
   bool has_texts = false;
   /// True if new files take arrays that the format's library copies from other files (FileOptions::library_copies).

@@ -14,7 +14,7 @@ struct Run {
 };
 
 /// Concatenates runs in a target. Whole lines of 64 bytes are assembled in a register and written by non-temporal
-/// stores, which need settle() afterwards (see strided_copy.hpp). Only the first and the last line may be stored in
+/// stores, which need fence() afterwards (see strided_copy.hpp). Only the first and the last line may be stored in
 /// parts.
 /// pre      The target overlaps no run.
 /// touches  Reads and writes the bytes of the runs only.

@@ -26,13 +26,13 @@ void strided_copy(std::byte* target, const std::byte* source, std::int64_t eleme
                   Destination landing) {
   const Nest nest = normalise(target, source, element_bytes, loops);
   if (nest.run_bytes == 0) return;
-  const bool streamed = landing == Destination::kMemory || landing == Destination::kUnsettled ||
+  const bool streamed = landing == Destination::kMemory || landing == Destination::kMemoryUnfenced ||
                         (landing == Destination::kAutomatic && is_large(nest));
   current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth, streamed);
-  if (streamed && landing != Destination::kUnsettled) settle();
+  if (streamed && landing != Destination::kMemoryUnfenced) fence();
 }
 
-void settle() {
+void fence() {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif

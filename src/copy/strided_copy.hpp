@@ -18,10 +18,10 @@ struct Loop {
 /// Non-temporal stores make dense copies up to 1.6 times as fast, because no line is read before it is written; but
 /// reading the target soon afterwards is slower. This is a hint: transposes always use the caches.
 enum class Destination : std::uint8_t {
-  kAutomatic,  ///< kMemory for copies of at least 16 MiB
-  kCaches,     ///< for a target that is small or read soon, such as a window or a message
-  kMemory,     ///< for a part of a target that is larger than the caches
-  kUnsettled,  ///< kMemory for one of many small parts: other threads must not read them before settle()
+  kAutomatic,       ///< kMemory for copies of at least 16 MiB
+  kCaches,          ///< for a target that is small or read soon, such as a window or a message
+  kMemory,          ///< for a part of a target that is larger than the caches
+  kMemoryUnfenced,  ///< kMemory for one of many small parts: other threads must not read them before fence()
 };
 
 /// Copies elements of `element_bytes` bytes over a nest of loops in any order.
@@ -35,9 +35,9 @@ enum class Destination : std::uint8_t {
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
                   Destination landing = Destination::kAutomatic);
 
-/// Fence: makes all kUnsettled copies of this thread visible before its later stores.
+/// Fence: makes all kMemoryUnfenced copies of this thread visible before its later stores.
 /// cost  Waits for the stores in progress. A call after each KiB would halve the speed of a copy.
-void settle();
+void fence();
 
 /// Returns the instruction set of the kernels in this process: "avx512", "avx2", "neon" or "baseline".
 const char* instruction_set();

@@ -6,7 +6,8 @@ namespace plait::copy {
 
 bool zip(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes, std::int64_t count,
          Destination landing) {
-  return current_instruction_set().zip(target, sources, ways, element_bytes, count, landing == Destination::kUnsettled);
+  return current_instruction_set().zip(target, sources, ways, element_bytes, count,
+                                       landing == Destination::kMemoryUnfenced);
 }
 
 bool zips_lines(int ways, std::int64_t element_bytes, std::int64_t count) {

@@ -10,9 +10,9 @@ namespace plait::copy {
 
 /// Writes `count` elements of each source into the target, alternating between the sources; neither side has gaps.
 /// Returns false and does nothing if there is no kernel for elements of this size. Kernels exist for 4, 8 and 16 bytes,
-/// for two sources also for 1 and 2 bytes, and with kUnsettled for whole lines of 64 bytes.
-/// landing  kCaches, or kUnsettled if zips_lines() is true.
-/// pre      The target overlaps no source. For kUnsettled it begins at a multiple of 64.
+/// for two sources also for 1 and 2 bytes, and with kMemoryUnfenced for whole lines of 64 bytes.
+/// landing  kCaches, or kMemoryUnfenced if zips_lines() is true.
+/// pre      The target overlaps no source. For kMemoryUnfenced it begins at a multiple of 64.
 /// threads  Any; no shared state.
 bool zip(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes, std::int64_t count,
          Destination landing = Destination::kCaches);

@@ -94,7 +94,7 @@ std::vector<container::Member> arrays_in(const std::string& url_or_path, Sizes s
 
 void remove_unfinished(const std::string& name) {
   const ResolvedName found = locate_new(name);
-  if (!found.keeps_unfinished || found.path.empty()) return;
+  if (!found.supports_unfinished || found.path.empty()) return;
   // The unfinished folder of an array in a hierarchy is next to the hierarchy.
   const std::string target =
       found.adds_arrays

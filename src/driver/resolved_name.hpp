@@ -32,9 +32,9 @@ struct ResolvedName {
   std::string format{};               ///< name of the format that the name states, such as `hdf5`; empty if none
   bool names_arrays = false;          ///< true if the store holds arrays under names, as `FILE::NAME`
   std::optional<Order> only_order{};  ///< the order of all its arrays, if the format has only one
-  bool keeps_chunks = false;          ///< true if new arrays in it are stored in chunks
+  bool has_chunks = false;            ///< true if new arrays in it are stored in chunks
   bool adds_arrays = false;           ///< true if new arrays are added to the existing ones
-  bool keeps_unfinished = false;      ///< true if FileOptions::keeps_unfinished is supported
+  bool supports_unfinished = false;   ///< true if FileOptions::keeps_unfinished is supported
   bool copies_objects = false;        ///< true if FileOptions::library_copies is supported
   bool states_type = true;            ///< true if the store states shape and type of its array
 };

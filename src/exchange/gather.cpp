@@ -90,7 +90,7 @@ void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalA
     }
   }
   // Streamed stores must be visible before the agreement that follows publishes the targets.
-  copy::settle();
+  copy::fence();
 }
 
 }  // namespace plait::exchange

@@ -268,7 +268,7 @@ void Pull::pull_rows(std::span<const copy::LocalArray> sources, const copy::Loca
       rows.run(row, band.sources(row), target, stage.data(), prefetch);
     }
   }
-  copy::settle();
+  copy::fence();
 }
 
 }  // namespace plait::exchange

@@ -296,7 +296,7 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
     // In the stage each byte has the same position within a line as in the target.
     std::byte* const position = stage + reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine);
     move(part, bases, position, prefetch);
-    copy::strided_copy(to, position, part.bytes, {}, copy::Destination::kUnsettled);
+    copy::strided_copy(to, position, part.bytes, {}, copy::Destination::kMemoryUnfenced);
   }
 }
 
@@ -342,7 +342,7 @@ void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases,
       prefetch.tick();
       const std::int64_t count = std::min(repeats, run.count - k);
       copy::zip(to + run.b + k * run.b_stride, sources.data(), run.ways, run.bytes, count,
-                copy::Destination::kUnsettled);
+                copy::Destination::kMemoryUnfenced);
       for (std::int32_t way = 0; way < run.ways; ++way) sources[static_cast<std::size_t>(way)] += count * run.bytes;
     }
   }

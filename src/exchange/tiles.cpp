@@ -168,7 +168,8 @@ void Tiles::run_tile(const Extents& tile, std::span<const copy::LocalArray> sour
     }
   }
   std::byte* const to = staged ? stage : position;
-  const copy::Destination landing = streamed_ && !staged ? copy::Destination::kUnsettled : copy::Destination::kCaches;
+  const copy::Destination landing =
+      streamed_ && !staged ? copy::Destination::kMemoryUnfenced : copy::Destination::kCaches;
   for (const Piece& piece : pieces) {
     const copy::LocalArray& from = sources[shares_[piece.share].source];
     for_each_nest(piece.families, from.strides, strides,
@@ -179,7 +180,7 @@ void Tiles::run_tile(const Extents& tile, std::span<const copy::LocalArray> sour
   if (!staged) return;
   std::array<copy::Loop, kMaxDimensions> loops;
   for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(tile[d]), strides[d], target.strides[d]};
-  copy::strided_copy(position, stage, element_bytes_, {loops.data(), dimensions}, copy::Destination::kUnsettled);
+  copy::strided_copy(position, stage, element_bytes_, {loops.data(), dimensions}, copy::Destination::kMemoryUnfenced);
 }
 
 void Tiles::run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target, std::byte* stage,

@@ -156,7 +156,7 @@ Extents element_coordinates(const Layout& layout, std::span<const std::int64_t> 
   Extents result(index.size());
   for (std::size_t d = 0; d < index.size(); ++d) {
     if (index[d] < 0 || index[d] >= layout.shape()[d])
-      base::throw_argument_error("the index ", base::tuple_text(index), " lies outside the array ",
+      base::throw_argument_error("the index ", base::tuple_text(index), " is outside the array ",
                                  shape_to_string(layout.shape()));
     result[d] = layout.owner(static_cast<int>(d), index[d]);
   }
@@ -193,7 +193,7 @@ Extents Layout::to_global(std::span<const std::int64_t> local, std::int64_t rank
   bool inside = local.size() == sets.size();
   for (std::size_t d = 0; inside && d < sets.size(); ++d) inside = local[d] >= 0 && local[d] < sets[d].size();
   if (!inside)
-    base::throw_argument_error("the local index ", base::tuple_text(local), " lies outside the local array ",
+    base::throw_argument_error("the local index ", base::tuple_text(local), " is outside the local array ",
                                shape_to_string(local_shape(rank)), " of rank ", rank);
   Extents index(sets.size());
   for (std::size_t d = 0; d < sets.size(); ++d) index[d] = sets[d].at(local[d]);

@@ -269,7 +269,7 @@ Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfL
     if (alignment.kind == Alignment::Kind::kConstant) {
       if (alignment.offset < 0 || alignment.offset >= extent)
         base::throw_argument_error("alignment, template dimension ", t, ": the index ", alignment.offset,
-                                   " lies outside the template's 0 to ", extent - 1);
+                                   " is outside the template's indices 0 to ", extent - 1);
       coordinate = owner_map->owner(alignment.offset);
     }
     // The positions on the axes of a dimension are the digits of its coordinate; the last axis is the least significant

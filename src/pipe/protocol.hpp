@@ -6,7 +6,7 @@
 /// Example: a reader attaches and reads two steps from process 3 of a writer on another host.
 ///
 ///     control connection          kAttach -> kWelcome, kNext -> kStep
-///     to find process 3           kWhere -> kThere, on a connection to process 0
+///     to find process 3           kFindEndpoints -> kEndpoints, on a connection to process 0
 ///     data connection             kGet -> kData, kData, ...
 ///     control connection          kDone, kNext -> kStep, ..., kDone, kNext -> kEnd
 #pragma once
@@ -24,7 +24,7 @@ enum class Frame : std::uint32_t {
   kAbort,       ///< the reader has failed, with the reason
   kStatus,      ///< requests a description of writer and readers
   // To the first process of a group, which has the endpoints of the group.
-  kWhere,  ///< requests endpoints: kLeaders or kOwnGroup
+  kFindEndpoints,  ///< requests endpoints: kLeaders or kOwnGroup
   // To any process of the writer.
   kMap,   ///< requests the memory of a slot
   kGet,   ///< requests elements of a step
@@ -36,8 +36,8 @@ enum class Frame : std::uint32_t {
   kEnd,
   kAborted,  ///< the writer has failed, with the reason
   kStatusText,
-  kThere,  ///< the requested endpoints
-  kSlot,   ///< a slot, with the descriptor of its memory
+  kEndpoints,  ///< the requested endpoints
+  kSlot,       ///< a slot, with the descriptor of its memory
   kData,
 };
 
@@ -51,7 +51,7 @@ inline constexpr std::size_t kAskedAhead = 32;
 /// Maximum bytes of a request.  Requests longer than a frame are sent in parts.
 inline constexpr std::uint64_t kMaxRequest = std::uint64_t{64} << 20;
 
-/// The argument of kWhere: the first process of each group (asked of process 0), or all processes of one group (asked
+/// The argument of kFindEndpoints: the first process of each group (asked of process 0), or all processes of one group (asked
 /// of its first process).
 inline constexpr std::int64_t kLeaders = 0;
 inline constexpr std::int64_t kOwnGroup = 1;

@@ -62,7 +62,7 @@ class Store {
   /// errors  kSystem.
   virtual void flush() {}
   /// Called instead if such an access has failed, when none of its writes is in flight: discards buffered data.
-  virtual void forget() noexcept {}
+  virtual void discard_buffered() noexcept {}
   /// Sets how many bytes of decompressed chunks are cached for reads of parts of them, in stores that have such chunks.
   virtual void resize_cache(std::int64_t /*bytes*/) {}
   /// Returns the identity of the ordinary file with these bytes at the same offsets, under name(); empty if there is

@@ -97,7 +97,7 @@ contains
     call plait_dio_close(mine)
     call together
     call plait_dio_find(theirs, make_name(next), comm, stat, text)
-    call expect(stat == 1 .and. index(text, 'nobody offers') > 0, 'gone')
+    call expect(stat == 1 .and. index(text, 'no rank has offered') > 0, 'gone')
     call plait_dio_close(none)
   end subroutine
 

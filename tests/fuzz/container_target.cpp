@@ -178,9 +178,9 @@ void run_hdf5_chunk(std::string_view bytes) {
 void run_hdf5_told(std::string_view bytes) {
   using namespace container::hdf5;
   (void)catch_error([&] {
-    const HdfDataset found = unpacked(bytes);
-    const std::string again = packed(found);
-    demand_of_file(packed(unpacked(again)) == again, "a dataset that is told changes");
+    const HdfDataset found = decode_dataset(bytes);
+    const std::string again = encode_dataset(found);
+    demand_of_file(encode_dataset(decode_dataset(again)) == again, "a dataset that is told changes");
   });
 }
 
@@ -193,7 +193,7 @@ std::vector<std::string> right_descriptions() {
   dataset.chunk = {7, 9};
   dataset.filters = {{2, {4}, "shuffle"}, {1, {6}, "deflate"}};
   dataset.chunks = {{0, 4096, 100, 0}, {1, 4196, 252, 3}, {5, 2048, 90, 0}};
-  return {packed(dataset)};
+  return {encode_dataset(dataset)};
 }
 
 /// The first byte states the number of chunks in the shard and the codec of its index; a whole shard follows.

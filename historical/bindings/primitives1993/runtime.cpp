@@ -121,7 +121,7 @@ void report_later(const std::string& text) {
   unreported_text() = text;
 }
 
-void forget() { unreported_text().clear(); }
+void discard_unreported() { unreported_text().clear(); }
 
 void report_now() noexcept {
   if (unreported_text().empty() || !is_owner()) return;

@@ -83,9 +83,9 @@ void together(Check&& check) {
 void print(const Runtime& state, const std::string& text);
 
 /// Stores an error that the program has not queried. Rank 0 prints it on the standard error with the next call of a
-/// primitive, or at the end, unless forget() discards it first.
+/// primitive, or at the end, unless discard_unreported() discards it first.
 void report_later(const std::string& text);
-void forget();
+void discard_unreported();
 void report_now() noexcept;
 
 }  // namespace plait::primitives

@@ -139,7 +139,7 @@ void OpenChunks::flush() {
   while (!open_.empty()) close(open_.begin(), lock);
 }
 
-void OpenChunks::forget() noexcept {
+void OpenChunks::discard() noexcept {
   const std::scoped_lock lock(mutex_);
   open_.clear();
   open_bytes_ = 0;

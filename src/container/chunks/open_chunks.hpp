@@ -31,7 +31,7 @@ class WholeChunks {
 /// A buffer of incomplete chunks. The first write to a part of a chunk reads the whole chunk. The chunk is put when all
 /// of it has been written, when the buffers are full, or by flush(). Buffers need at most 16 MiB, or the size of two
 /// chunks if that is more, in addition to the chunks that other threads are writing at that moment.
-/// threads  Any number at once, on different chunks, except flush() and forget().
+/// threads  Any number at once, on different chunks, except flush() and discard().
 class OpenChunks {
  public:
   explicit OpenChunks(WholeChunks& chunks) : chunks_(chunks) {}
@@ -44,7 +44,7 @@ class OpenChunks {
   /// Puts all buffered chunks.
   void flush();
   /// Discards all buffered chunks without writing them.
-  void forget() noexcept;
+  void discard() noexcept;
 
  private:
   struct OpenChunk {

@@ -20,9 +20,9 @@ constexpr std::string_view kSuffix = ".gz";
 constexpr std::string_view kSignature = "\x1f\x8b\x08";
 
 /// Rejects names such as `a.npy.gz`, whose header would be mistaken for elements.
-void check_packed_name(const std::string& name) {
-  const std::string_view packed = std::string_view(name).substr(0, name.size() - kSuffix.size());
-  const std::string_view format = foreign_by_name(packed);
+void check_gzip_name(const std::string& name) {
+  const std::string_view compressed = std::string_view(name).substr(0, name.size() - kSuffix.size());
+  const std::string_view format = foreign_by_name(compressed);
   if (format.empty()) return;
   base::throw_argument_error(name, ": the name is that of a gzipped ", format,
                              " file, but only raw elements are read from gzipped files; unpack it "
@@ -51,7 +51,7 @@ class GzipFile : public OpenedFile, public FileChanges {
   FileChanges* changes() override { return this; }
   void check() const override { throw_read_only(name_); }
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
-    check_packed_name(store_->name());
+    check_gzip_name(store_->name());
     check_signature(*store_, format());
     Index index = make_index(*store_);
     auto store = std::make_shared<GzipStore>(store_, std::move(index));

@@ -45,8 +45,8 @@ GzipStore::GzipStore(std::shared_ptr<store::Store> file, Index index)
 
 std::string GzipStore::description() const {
   const std::string below = file_->description();
-  return base::text(to_string(index_.framing), ", ", base::bytes_text(index_.unpacked), " in ",
-                    base::bytes_text(index_.packed), ", ", index_.points.size(),
+  return base::text(to_string(index_.framing), ", ", base::bytes_text(index_.content_bytes), " in ",
+                    base::bytes_text(index_.compressed_bytes), ", ", index_.points.size(),
                     index_.points.size() == 1 ? " restart point" : " restart points", below.empty() ? "" : "; ", below);
 }
 
@@ -65,13 +65,13 @@ std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
     auto best = idle_.end();
     for (auto it = idle_.begin(); it != idle_.end(); ++it)
       if ((*it)->position() <= offset && (best == idle_.end() || (*it)->position() > (*best)->position())) best = it;
-    if (best != idle_.end() && (*best)->position() >= point.unpacked) {
+    if (best != idle_.end() && (*best)->position() >= point.content_offset) {
       std::unique_ptr<Inflater> inflater = std::move(*best);
       idle_.erase(best);
       return inflater;
     }
   }
-  return std::make_unique<Inflater>(*file_, index_.packed, point, index_.framing);
+  return std::make_unique<Inflater>(*file_, index_.compressed_bytes, point, index_.framing);
 }
 
 void GzipStore::recycle(std::unique_ptr<Inflater> inflater) {

@@ -23,7 +23,7 @@ class GzipStore : public store::Store {
   const store::Store& file() const { return *file_; }
   const std::string& name() const override { return file_->name(); }
   std::string description() const override;
-  std::int64_t size() override { return index_.unpacked; }
+  std::int64_t size() override { return index_.content_bytes; }
   bool grows() const override { return false; }
   /// Begins to read segments; complete() inflates them.
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;

@@ -54,11 +54,11 @@ std::string deflated(const std::string& text) {
   return result;
 }
 
-std::string inflated(std::string_view packed, std::size_t bytes) {
+std::string inflated(std::string_view compressed, std::size_t bytes) {
   std::string result(bytes, '\0');
   uLongf length = bytes;
   const int status = uncompress(reinterpret_cast<Bytef*>(result.data()), &length,
-                                reinterpret_cast<const Bytef*>(packed.data()), packed.size());
+                                reinterpret_cast<const Bytef*>(compressed.data()), compressed.size());
   if (status == Z_MEM_ERROR) throw std::bad_alloc();
   if (status != Z_OK || length != bytes)
     base::throw_system_error(EIO, "another rank sent a damaged index of the gzipped file");
@@ -70,7 +70,7 @@ std::string inflated(std::string_view packed, std::size_t bytes) {
 std::string_view to_string(Framing framing) { return framing == Framing::kGzip ? "gzip" : "deflate"; }
 
 const RestartPoint& Index::before(std::int64_t offset) const {
-  const auto after = std::ranges::upper_bound(points, offset, {}, &RestartPoint::unpacked);
+  const auto after = std::ranges::upper_bound(points, offset, {}, &RestartPoint::content_offset);
   return after == points.begin() ? *after : *(after - 1);
 }
 
@@ -83,29 +83,29 @@ Index Index::parse(std::string_view text) {
   base::Decoder decoder(text, base::kAnotherRank);
   std::size_t bytes = 0;
   decoder(bytes);
-  const std::string_view packed = text.substr(sizeof bytes);
-  if (bytes / kMaxInflation > packed.size()) decoder.fail("it states more than deflate can hold");
-  auto index = base::decode<Index>(inflated(packed, bytes), base::kAnotherRank);
+  const std::string_view compressed = text.substr(sizeof bytes);
+  if (bytes / kMaxInflation > compressed.size()) decoder.fail("it states more than deflate can hold");
+  auto index = base::decode<Index>(inflated(compressed, bytes), base::kAnotherRank);
   if (index.points.empty()) decoder.fail("an index has no restart point");
   return index;
 }
 
 namespace {
 
-/// Makes the index, and calls `unpacked` with each piece of the content and the position after it.
-template <typename Unpacked>
-Index indexed(store::Store& file, Framing framing, const Unpacked& unpacked) {
+/// Makes the index, and calls `on_content` with each piece of the content and the position after it.
+template <typename OnContent>
+Index indexed(store::Store& file, Framing framing, const OnContent& on_content) {
   Index index;
-  index.packed = file.size();
+  index.compressed_bytes = file.size();
   index.framing = framing;
   index.points.emplace_back().inside = framing == Framing::kNone;
-  Inflater inflater(file, index.packed, index.points.front(), framing);
+  Inflater inflater(file, index.compressed_bytes, index.points.front(), framing);
   std::vector<std::byte> content(std::size_t{64} << 10);
   std::int64_t spacing = kMinSpacing;
   while (!inflater.ended()) {
     const std::int64_t length = inflater.read(content.data(), static_cast<std::int64_t>(content.size()), true);
-    unpacked(std::span(content).first(static_cast<std::size_t>(length)), inflater.position());
-    if (inflater.position() - index.points.back().unpacked < spacing || !inflater.can_restart()) continue;
+    on_content(std::span(content).first(static_cast<std::size_t>(length)), inflater.position());
+    if (inflater.position() - index.points.back().content_offset < spacing || !inflater.can_restart()) continue;
     if (index.points.size() == kMaxPoints) {
       thin_out(index.points);
       spacing *= 2;
@@ -113,7 +113,7 @@ Index indexed(store::Store& file, Framing framing, const Unpacked& unpacked) {
     }
     index.points.push_back(inflater.restart_point());
   }
-  index.unpacked = inflater.position();
+  index.content_bytes = inflater.position();
   return index;
 }
 
@@ -129,11 +129,12 @@ Index make_index(store::Store& file, const StreamEnd& expected) {
     base::throw_system_error(EIO, file.name(), ": its content ", why..., "; copy or download the file again");
   };
   Index index = indexed(file, Framing::kNone, [&](std::span<const std::byte> piece, std::int64_t position) {
-    if (position > expected.unpacked) wrong("has more than the ", expected.unpacked, " bytes that the file says");
+    if (position > expected.content_bytes)
+      wrong("has more than the ", expected.content_bytes, " bytes that the file says");
     sum = crc32(sum, reinterpret_cast<const Bytef*>(piece.data()), static_cast<uInt>(piece.size()));
   });
-  if (index.unpacked != expected.unpacked)
-    wrong("has ", index.unpacked, " bytes, but the file says ", expected.unpacked);
+  if (index.content_bytes != expected.content_bytes)
+    wrong("has ", index.content_bytes, " bytes, but the file says ", expected.content_bytes);
   if (sum != expected.check_sum) wrong("has another check sum than the file says");
   return index;
 }

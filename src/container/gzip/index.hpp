@@ -13,16 +13,16 @@ namespace plait::container::gzip {
 
 /// The state of an inflater between two blocks of a member, or before a member.
 struct RestartPoint {
-  std::int64_t packed = 0;    ///< bytes of the file before it; the last of these may be used in part
-  std::int64_t unpacked = 0;  ///< bytes of the content before it
-  int bits = 0;               ///< number of bits of the byte at `packed` - 1 that belong to the next block
-  bool inside = false;        ///< true if it is within a member; otherwise a header follows
-  std::string window;  ///< the last 32 KiB, or less, of this member's content, to which the next blocks may refer
+  std::int64_t compressed_offset = 0;  ///< bytes of the file before it; the last of these may be used in part
+  std::int64_t content_offset = 0;     ///< bytes of the content before it
+  int bits = 0;         ///< number of bits of the byte at `compressed_offset` - 1 that belong to the next block
+  bool inside = false;  ///< true if it is within a member; otherwise a header follows
+  std::string window;   ///< the last 32 KiB, or less, of this member's content, to which the next blocks may refer
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, RestartPoint>& point) {
-  codec(point.packed, point.unpacked, point.bits, point.inside, point.window);
+  codec(point.compressed_offset, point.content_offset, point.bits, point.inside, point.window);
 }
 
 /// The framing of the deflated blocks.
@@ -35,8 +35,8 @@ constexpr Framing last_value(Framing /*any*/) { return Framing::kNone; }
 std::string_view to_string(Framing framing);
 
 struct Index {
-  std::int64_t packed = 0;    ///< size of the file
-  std::int64_t unpacked = 0;  ///< size of the content
+  std::int64_t compressed_bytes = 0;  ///< size of the file
+  std::int64_t content_bytes = 0;     ///< size of the content
   Framing framing = Framing::kGzip;
   /// The restart points, sorted by offset. The first one is the beginning of the file. There are at most kMaxPoints,
   /// regardless of the size of the file.
@@ -53,7 +53,7 @@ struct Index {
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Index>& index) {
-  codec(index.packed, index.unpacked, index.framing, index.points);
+  codec(index.compressed_bytes, index.content_bytes, index.framing, index.points);
 }
 
 /// Maximum number of points; their windows then need 4 MiB.
@@ -68,7 +68,7 @@ Index make_index(store::Store& file);
 
 /// The known properties of one stream without frames.
 struct StreamEnd {
-  std::int64_t unpacked = 0;
+  std::int64_t content_bytes = 0;
   std::uint32_t check_sum = 0;  ///< CRC-32, as in zip and gzip
 };
 /// Makes the index of a stream without frames that fills `file`. It never inflates more than the expected length.

@@ -2,8 +2,8 @@
 //
 // A block may begin at any bit of a byte. The restart point therefore has the number of bits of the byte before it that
 // belong to the next block; inflatePrime() passes them to zlib, and inflateSetDictionary() passes the window.
-// Example: a block ends 3 bits before the end of byte 1,000 of the file. The point has packed = 1,001 and bits = 3:
-// byte 1,000 is read again, and its upper 3 bits (byte >> 5) are passed to zlib before byte 1,001.
+// Example: a block ends 3 bits before the end of byte 1,000 of the file. The point has compressed_offset = 1,001 and
+// bits = 3: byte 1,000 is read again, and its upper 3 bits (byte >> 5) are passed to zlib before byte 1,001.
 //
 // zlib then gets bare blocks without the member's header. It cannot verify the checksum of this member, and
 // end_member() skips the 8 bytes of checksum and length. The following members are read with their headers again.
@@ -39,18 +39,18 @@ const Bytef* to_bytef(const std::string& window) { return reinterpret_cast<const
 
 }  // namespace
 
-Inflater::Inflater(store::Store& file, std::int64_t packed, const RestartPoint& from, Framing framing)
+Inflater::Inflater(store::Store& file, std::int64_t compressed_bytes, const RestartPoint& from, Framing framing)
     : file_(file),
-      packed_(packed),
+      compressed_bytes_(compressed_bytes),
       framing_(framing),
-      loaded_(from.packed),
-      unpacked_(from.unpacked),
+      loaded_(from.compressed_offset),
+      content_offset_(from.content_offset),
       checked_(!from.inside),
       at_header_(!from.inside),
       input_(static_cast<std::size_t>(kInputBytes)) {
   int begun = 0;
   if (from.bits > 0) {
-    file_.read({{from.packed - 1, input_.data(), 1}});
+    file_.read({{from.compressed_offset - 1, input_.data(), 1}});
     begun = std::to_integer<int>(input_[0]) >> (8 - from.bits);
   }
   expect_ok(inflateInit2(&zlib_, checked_ ? kWholeMembers : kBareBlocks));
@@ -67,7 +67,7 @@ Inflater::~Inflater() { inflateEnd(&zlib_); }
 
 bool Inflater::load() {
   if (zlib_.avail_in > 0) return true;
-  const std::int64_t bytes = std::min(kInputBytes, packed_ - loaded_);
+  const std::int64_t bytes = std::min(kInputBytes, compressed_bytes_ - loaded_);
   if (bytes <= 0) return false;
   file_.read({{loaded_, input_.data(), bytes}});
   loaded_ += bytes;
@@ -78,20 +78,21 @@ bool Inflater::load() {
 
 void Inflater::expect_more() {
   if (load()) return;
-  base::throw_system_error(0, file_.name(), " ends at byte ", packed_, " in the middle of ", to_string(framing_),
-                           " data, after ", unpacked_, " bytes of content; it is truncated; copy or download it again");
+  base::throw_system_error(0, file_.name(), " ends at byte ", compressed_bytes_, " in the middle of ",
+                           to_string(framing_), " data, after ", content_offset_,
+                           " bytes of content; it is truncated; copy or download it again");
 }
 
 void Inflater::damaged(const char* what) const {
   const char* why = what != nullptr ? what : zlib_.msg != nullptr ? zlib_.msg : "this is not gzip data";
   base::throw_system_error(0, file_.name(), ": the ", to_string(framing_), " data is damaged at byte ",
-                           packed_position(), ", after ", unpacked_, " bytes of content (", why,
+                           compressed_position(), ", after ", content_offset_, " bytes of content (", why,
                            "); copy or download the file again");
 }
 
 void Inflater::end_member() {
   if (framing_ == Framing::kNone) {
-    if (packed_position() != packed_) damaged("it ends there, in front of where the file says");
+    if (compressed_position() != compressed_bytes_) damaged("it ends there, in front of where the file says");
     ended_ = true;
     return;
   }
@@ -129,7 +130,7 @@ std::int64_t Inflater::read(std::byte* data, std::int64_t bytes, bool stop_at_bl
     const int result = inflate(&zlib_, stop_at_blocks ? Z_BLOCK : Z_NO_FLUSH);
     const std::int64_t inflated = max_bytes - zlib_.avail_out;
     done += inflated;
-    unpacked_ += inflated;
+    content_offset_ += inflated;
     if (result == Z_STREAM_END) {
       end_member();
     } else if (result == Z_MEM_ERROR) {
@@ -150,8 +151,8 @@ void Inflater::read_whole(std::byte* data, std::int64_t bytes) {
 
 void Inflater::skip_to(std::int64_t position) {
   if (skipped_.empty()) skipped_.resize(static_cast<std::size_t>(kInputBytes));
-  while (unpacked_ < position) {
-    read_whole(skipped_.data(), std::min(kInputBytes, position - unpacked_));
+  while (content_offset_ < position) {
+    read_whole(skipped_.data(), std::min(kInputBytes, position - content_offset_));
   }
 }
 
@@ -161,7 +162,7 @@ bool Inflater::can_restart() const {
 }
 
 RestartPoint Inflater::restart_point() {
-  RestartPoint point{packed_position(), unpacked_, 0, !at_header_, {}};
+  RestartPoint point{compressed_position(), content_offset_, 0, !at_header_, {}};
   if (at_header_) return point;
   point.bits = zlib_.data_type & 7;
   std::array<Bytef, kWindowBytes> window;

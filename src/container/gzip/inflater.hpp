@@ -17,14 +17,15 @@ namespace plait::container::gzip {
 /// threads  One thread at a time.
 class Inflater {
  public:
-  /// packed: the size of the file.
-  Inflater(store::Store& file, std::int64_t packed, const RestartPoint& from, Framing framing = Framing::kGzip);
+  /// compressed_bytes: the size of the file.
+  Inflater(store::Store& file, std::int64_t compressed_bytes, const RestartPoint& from,
+           Framing framing = Framing::kGzip);
   ~Inflater();
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
   /// Returns the offset in the content of the next byte.
-  std::int64_t position() const { return unpacked_; }
+  std::int64_t position() const { return content_offset_; }
   /// Returns true at the end of the content.
   bool ended() const { return ended_; }
   /// Inflates up to `bytes` bytes to `data`. Stops before if the content ends or, if `stop_at_blocks` is true, where
@@ -40,7 +41,7 @@ class Inflater {
   RestartPoint restart_point();
 
  private:
-  std::int64_t packed_position() const { return loaded_ - zlib_.avail_in; }
+  std::int64_t compressed_position() const { return loaded_ - zlib_.avail_in; }
   /// Reads the next bytes of the file if the input is empty. Returns false at the end of the file.
   bool load();
   /// Reads the next bytes of the file if the input is empty.  errors  kSystem: the file is at its end.
@@ -50,12 +51,12 @@ class Inflater {
   [[noreturn]] void damaged(const char* what) const;
 
   store::Store& file_;
-  std::int64_t packed_;
+  std::int64_t compressed_bytes_;
   Framing framing_;
-  std::int64_t loaded_;     // offset of the next bytes to read from the file
-  std::int64_t unpacked_;   // offset in the content
-  bool checked_ = true;     // true if zlib itself reads the header and checksum of this member
-  bool at_header_ = false;  // true at the header of a member
+  std::int64_t loaded_;          // offset of the next bytes to read from the file
+  std::int64_t content_offset_;  // offset in the content
+  bool checked_ = true;          // true if zlib itself reads the header and checksum of this member
+  bool at_header_ = false;       // true at the header of a member
   bool ended_ = false;
   std::vector<std::byte> input_;
   std::vector<std::byte> skipped_;

@@ -220,8 +220,8 @@ void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset) {
   chunk_fields(codec, dataset.chunks);
 }
 
-std::string packed(const HdfDataset& dataset) { return base::encode(dataset); }
+std::string encode_dataset(const HdfDataset& dataset) { return base::encode(dataset); }
 
-HdfDataset unpacked(std::string_view bytes) { return base::decode<HdfDataset>(bytes, base::kAnotherRank); }
+HdfDataset decode_dataset(std::string_view bytes) { return base::decode<HdfDataset>(bytes, base::kAnotherRank); }
 
 }  // namespace plait::container::hdf5

@@ -90,11 +90,11 @@ struct HdfDataset {
   std::string library_reason;
   bool is_null = false;  ///< true if the dataspace is null: the dataset has no shape and no elements
   /// The reason why only the HDF5 library copies the dataset, into another HDF5 file, as in `its elements are
-  /// references to other objects`; empty if Plait copies it, or nothing can. packed() does not encode it.
+  /// references to other objects`; empty if Plait copies it, or nothing can. encode_dataset() does not encode it.
   std::string copy_reason;
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< the fill value: one element of the file, which may be an array
-  bool has_own_fill = false;    ///< true if the file states a fill value; not encoded by packed()
+  bool has_own_fill = false;    ///< true if the file states a fill value; not encoded by encode_dataset()
   /// The extents in the file if records are missing: an unlimited dimension of netCDF is as long as the longest
   /// variable that has it. Set only for chunked datasets.
   Extents stored_shape;
@@ -108,17 +108,17 @@ struct HdfDataset {
   std::vector<Filter> filters;
   bool edges_packed = true;   ///< true if the filters also apply to chunks that are partly outside the array
   std::vector<Chunk> chunks;  ///< all chunks in the file, by ascending number
-  /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. packed()
+  /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. encode_dataset()
   /// does not encode it.
   std::vector<std::string> dimension_names;
-  std::vector<std::int64_t> unlimited;  ///< numbers of the dimensions that may grow; not encoded by packed()
+  std::vector<std::int64_t> unlimited;  ///< numbers of the dimensions that may grow; not encoded by encode_dataset()
   Extents max_shape;                    ///< the largest shape; INT64_MAX for unlimited dimensions
-  ArrayAttributes attributes;           ///< the attributes; not encoded by packed()
+  ArrayAttributes attributes;           ///< the attributes; not encoded by encode_dataset()
   std::string path;                     ///< the path in the file
-  std::int64_t header = 0;              ///< offset of the object header in the file; not encoded by packed()
-  base::Rejection relocation;           ///< the reason why chunks cannot be moved; not encoded by packed()
-  std::int64_t tree_children = 64;      ///< maximum children of a node of the chunk index; not encoded by packed()
-  std::optional<Changes> changes;       ///< the appended changes, if the dataset is being changed
+  std::int64_t header = 0;              ///< offset of the object header in the file; not encoded by encode_dataset()
+  base::Rejection relocation;           ///< the reason why chunks cannot be moved; not encoded by encode_dataset()
+  std::int64_t tree_children = 64;  ///< maximum children of a node of the chunk index; not encoded by encode_dataset()
+  std::optional<Changes> changes;   ///< the appended changes, if the dataset is being changed
 
   /// Returns true if a write may store elements at new offsets: if chunks are compressed or not all allocated, or if
   /// elements refer to texts, which are stored anew with each write.
@@ -155,9 +155,9 @@ void add_library_reason(HdfDataset& dataset, const std::string& reason);
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset);
 /// Encodes the members of a dataset that other ranks need. A chunk takes about 5 bytes.
-std::string packed(const HdfDataset& dataset);
+std::string encode_dataset(const HdfDataset& dataset);
 /// Decodes a dataset.
-/// errors  kSystem, EIO: packed() has not written the bytes.
-HdfDataset unpacked(std::string_view bytes);
+/// errors  kSystem, EIO: encode_dataset() has not written the bytes.
+HdfDataset decode_dataset(std::string_view bytes);
 
 }  // namespace plait::container::hdf5

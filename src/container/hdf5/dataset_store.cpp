@@ -196,23 +196,23 @@ codec::Chain DatasetStore::chain(const Chunk& chunk) const {
   return make_chain(dataset_.filters, chunk.left_out);
 }
 
-void DatasetStore::check_packed(const Chunk& chunk) const {
+void DatasetStore::check_encoded_bytes(const Chunk& chunk) const {
   // No codec enlarges data by more than this. A larger size means a damaged index; do not allocate memory for it.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
     codec::damaged(describe(chunk, *this), "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
 }
 
-void DatasetStore::decode(const Chunk& chunk, std::span<const std::byte> packed, std::span<std::byte> into) const {
-  chain(chunk).decode(packed, into, describe(chunk, *this));
+void DatasetStore::decode(const Chunk& chunk, std::span<const std::byte> encoded, std::span<std::byte> into) const {
+  chain(chunk).decode(encoded, into, describe(chunk, *this));
   dataset_.pad_with_null(into);
 }
 
-void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
-  check_packed(chunk);
+void DatasetStore::decode_chunk(const Chunk& chunk, std::span<std::byte> into) const {
+  check_encoded_bytes(chunk);
   static thread_local codec::Buffer buffer;
-  const std::span<std::byte> packed = buffer.acquire(static_cast<std::size_t>(chunk.bytes));
-  file_->read({{chunk.offset, packed.data(), chunk.bytes}});
-  decode(chunk, packed, into);
+  const std::span<std::byte> encoded = buffer.acquire(static_cast<std::size_t>(chunk.bytes));
+  file_->read({{chunk.offset, encoded.data(), chunk.bytes}});
+  decode(chunk, encoded, into);
 }
 
 std::shared_ptr<const DecodedChunk> DatasetStore::find_decoded(const Chunk& chunk) {
@@ -228,7 +228,7 @@ void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,
   const std::int64_t offset = chunk ? chunk->offset : -1;
   const auto decode_into = [&](std::span<std::byte> into) {
     if (chunk)
-      unpack(*chunk, into);
+      decode_chunk(*chunk, into);
     else
       fill({0, into.data(), static_cast<std::int64_t>(into.size())});
     if (has_missing) dataset_.fill_missing(number, into);

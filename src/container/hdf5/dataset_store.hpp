@@ -63,12 +63,12 @@ class DatasetStore : public store::Store {
   /// Returns a chunk if it is allocated in the file.
   virtual std::optional<Chunk> find(std::int64_t number) const;
   /// Reads and decodes a chunk.
-  virtual void unpack(const Chunk& chunk, std::span<std::byte> into) const;
+  virtual void decode_chunk(const Chunk& chunk, std::span<std::byte> into) const;
   /// Checks the number of bytes that a chunk has in the file.
   /// errors  kSystem: it is larger than the elements can need.
-  void check_packed(const Chunk& chunk) const;
+  void check_encoded_bytes(const Chunk& chunk) const;
   /// Decodes a chunk whose bytes have been read.
-  void decode(const Chunk& chunk, std::span<const std::byte> packed, std::span<std::byte> into) const;
+  void decode(const Chunk& chunk, std::span<const std::byte> encoded, std::span<std::byte> into) const;
   /// Returns a chunk that is in the cache; nullptr if it is not.
   std::shared_ptr<const DecodedChunk> find_decoded(const Chunk& chunk);
   void cache_decoded(std::shared_ptr<const DecodedChunk> chunk) { cache_.insert(std::move(chunk)); }

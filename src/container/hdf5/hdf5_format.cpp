@@ -26,8 +26,8 @@ class Hdf5 : public Format {
                 .suffix = suffix,
                 .kind = std::string(kind),
                 .names_arrays = true,
-                .keeps_chunks = true,
-                .keeps_unfinished = false,  // the index of chunks is in memory until the file is closed
+                .has_chunks = true,
+                .supports_unfinished = false,  // the index of chunks is in memory until the file is closed
                 .has_texts = true,
                 .copies_objects = !suffix.starts_with(".nc"),
                 .only_order = Order::kC}) {}
@@ -40,7 +40,7 @@ class Hdf5 : public Format {
   }
   std::unique_ptr<container::Dataset> attach(Content content, std::shared_ptr<store::Store> store,
                                              const std::string& name, std::string_view encoded) const override {
-    return opened(std::move(content), std::move(store), unpacked(encoded), name);
+    return opened(std::move(content), std::move(store), decode_dataset(encoded), name);
   }
   std::unique_ptr<container::NewFile> create(const std::string& name, const FileOptions& options) const override {
     return create_file(name, options);

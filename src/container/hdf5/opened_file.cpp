@@ -26,7 +26,7 @@ Member make_member(NamedDataset& named) {
   member.storage = dataset.describe_storage();
   member.data_offset = dataset.storage == Storage::kWhole ? dataset.offset : 0;
   if (!dataset.chunk.empty()) member.chunk = std::move(dataset.chunk);
-  member.packed = dataset.storage == Storage::kChunks && dataset.decodes_chunks();
+  member.whole_chunks = dataset.storage == Storage::kChunks && dataset.decodes_chunks();
   member.dimension_names = std::move(dataset.dimension_names);
   member.fill = dataset.element_fill();
   member.unlimited = std::move(dataset.unlimited);
@@ -68,7 +68,7 @@ OpenedDataset::OpenedDataset(Content content, const std::shared_ptr<ChangedDatas
         [store](std::span<const std::byte> collection) { return store->append_heap(collection); }));
 }
 
-std::string OpenedDataset::encoded() const { return packed(dataset_->dataset()); }
+std::string OpenedDataset::encoded() const { return encode_dataset(dataset_->dataset()); }
 
 void OpenedDataset::prepare_changes() {
   dataset_->check_writable();
@@ -169,7 +169,7 @@ std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*
   HdfDataset found = file.dataset(array ? std::string(*array) : chosen(make_members(file.datasets("")), name_).name);
   Content content(found.type, 0);
   if (!found.chunk.empty()) content.chunk = found.chunk;
-  content.packed = found.decodes_chunks();
+  content.whole_chunks = found.decodes_chunks();
   content.fill = found.element_fill();
   content.attributes = found.attributes;
   return opened(std::move(content), store_, std::move(found), name_);

@@ -59,9 +59,9 @@ Rejection entry_rejection(const Entry& entry) {
     return Rejection::because(
         "it is packed by the method ", entry.method,
         " of zip files, and Plait unpacks deflated ones only; write it by numpy.savez or numpy.savez_compressed");
-  if (entry.method == kStored && entry.packed != entry.unpacked)
-    return Rejection::because("it is stored, but the directory says that ", entry.packed, " bytes hold ",
-                              entry.unpacked, "; copy or download the file again");
+  if (entry.method == kStored && entry.compressed_bytes != entry.content_bytes)
+    return Rejection::because("it is stored, but the directory says that ", entry.compressed_bytes, " bytes hold ",
+                              entry.content_bytes, "; copy or download the file again");
   return {};
 }
 
@@ -75,7 +75,7 @@ std::vector<Member> list_members(const std::vector<Entry>& entries, const std::s
     Member& member = members.emplace_back();
     const std::string_view name = std::string_view(entry.name).substr(0, entry.name.size() - kNpy.size());
     member.name = npy::is_utf8(name) ? std::string(name) : npy::latin1_to_utf8(name);
-    member.stored = entry.packed;
+    member.stored = entry.compressed_bytes;
     member.storage = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
     member.rejection = entry_rejection(entry);
     npy_entries.push_back(&entry);
@@ -91,7 +91,8 @@ std::vector<Member> list_members(const std::vector<Entry>& entries, const std::s
 std::shared_ptr<PartStore> make_part(std::shared_ptr<store::Store> store, const Entry& entry, const std::string& file,
                                      const std::string& name) {
   const std::int64_t begin = data_begin(*store, entry, file);
-  return std::make_shared<PartStore>(std::move(store), Rows{begin, entry.packed, entry.packed, 1}, name);
+  return std::make_shared<PartStore>(std::move(store), Rows{begin, entry.compressed_bytes, entry.compressed_bytes, 1},
+                                     name);
 }
 
 /// Lists all arrays of an archive.
@@ -109,18 +110,18 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
     const std::shared_ptr<PartStore> part = make_part(whole, entry, file, name);
     try {
       std::vector<std::byte> head(
-          static_cast<std::size_t>(std::min<std::int64_t>(entry.unpacked, npy::kPreambleBytes)));
+          static_cast<std::size_t>(std::min<std::int64_t>(entry.content_bytes, npy::kPreambleBytes)));
       const auto read = [&] {
         const auto bytes = static_cast<std::int64_t>(head.size());
         if (entry.method == kStored) return part->read({{0, head.data(), bytes}});
         gzip::RestartPoint start;
         start.inside = true;
-        gzip::Inflater(*part, entry.packed, start, gzip::Framing::kNone).read_whole(head.data(), bytes);
+        gzip::Inflater(*part, entry.compressed_bytes, start, gzip::Framing::kNone).read_whole(head.data(), bytes);
       };
       read();
       const std::int64_t length = npy::header_bytes(head, name);
-      if (length > entry.unpacked)
-        base::throw_system_error(0, name, ": its header has ", length, " bytes, but it has ", entry.unpacked,
+      if (length > entry.content_bytes)
+        base::throw_system_error(0, name, ": its header has ", length, " bytes, but it has ", entry.content_bytes,
                                  " in all; copy or download the file again");
       head.resize(static_cast<std::size_t>(length));
       read();
@@ -194,7 +195,7 @@ class NpzFile : public OpenedFile, public FileChanges {
     const Entry& entry = *found[static_cast<std::size_t>(&chosen(members, name_) - members.data())];
     std::shared_ptr<PartStore> part = make_part(store_, entry, file_, name_);
     if (entry.method == kStored) return opened(std::move(part));
-    gzip::Index index = gzip::make_index(*part, {entry.unpacked, entry.check_sum});
+    gzip::Index index = gzip::make_index(*part, {entry.content_bytes, entry.check_sum});
     return opened(std::move(part), std::move(index));
   }
 
@@ -208,7 +209,7 @@ Entry make_entry(const Member& member, std::int64_t header, std::int64_t bytes) 
   Entry entry;
   entry.name = text(member.name, kNpy);
   entry.method = kStored;
-  entry.packed = entry.unpacked = bytes;
+  entry.compressed_bytes = entry.content_bytes = bytes;
   entry.header = header;
   return entry;
 }
@@ -231,7 +232,7 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
     const ArrayType& type = member.type;
     Entry& entry = entries.emplace_back(make_entry(member, end, member.stored));
     const std::int64_t begin = array_begin(entry);
-    end = begin + entry.packed;
+    end = begin + entry.compressed_bytes;
     const std::vector<std::byte> head = npy::make_header(type.dtype, type.order, type.shape);
     uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(head.data()), head.size());
     for (std::int64_t at = member.data_offset; at < end;) {
@@ -313,11 +314,11 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
     if (!bytes) base::throw_argument_error(file, "::", member.name, " has more than 2^63 - 1 bytes");
     const Entry& entry =
         entries.emplace_back(make_entry(member, end, base::checked_add(head, *bytes, "bytes of the file")));
-    member.stored = entry.packed;
+    member.stored = entry.compressed_bytes;
     member.storage = "stored";
     member.element = type.dtype;
     member.data_offset = array_begin(entry) + head;
-    end = base::checked_add(array_begin(entry), entry.packed, "bytes of the file");
+    end = base::checked_add(array_begin(entry), entry.compressed_bytes, "bytes of the file");
   }
   static_cast<Content&>(content) = content.members.front();
   content.file_bytes =

@@ -14,7 +14,7 @@ namespace plait::container::zarr {
 struct ChunkBuffers {
   codec::Buffer plain;
   codec::Buffer transposed;
-  std::vector<std::unique_ptr<codec::Buffer>> packed;  ///< buffers that no read uses
+  std::vector<std::unique_ptr<codec::Buffer>> encoded;  ///< buffers that no read uses
 
   static ChunkBuffers& of_thread() {
     thread_local ChunkBuffers buffers;
@@ -23,15 +23,15 @@ struct ChunkBuffers {
 };
 
 /// A buffer for compressed bytes, which returns to the set of its thread.
-class PackedBuffer {
+class EncodedBuffer {
  public:
-  PackedBuffer() = default;
-  ~PackedBuffer() { release(); }
-  PackedBuffer(const PackedBuffer&) = delete;
-  PackedBuffer& operator=(const PackedBuffer&) = delete;
+  EncodedBuffer() = default;
+  ~EncodedBuffer() { release(); }
+  EncodedBuffer(const EncodedBuffer&) = delete;
+  EncodedBuffer& operator=(const EncodedBuffer&) = delete;
 
   std::span<std::byte> acquire(std::size_t bytes) {
-    std::vector<std::unique_ptr<codec::Buffer>>& unused = ChunkBuffers::of_thread().packed;
+    std::vector<std::unique_ptr<codec::Buffer>>& unused = ChunkBuffers::of_thread().encoded;
     if (!buffer_ && !unused.empty()) {
       buffer_ = std::move(unused.back());
       unused.pop_back();
@@ -44,7 +44,7 @@ class PackedBuffer {
   void release() noexcept {
     if (!buffer_) return;
     try {
-      ChunkBuffers::of_thread().packed.push_back(std::move(buffer_));
+      ChunkBuffers::of_thread().encoded.push_back(std::move(buffer_));
     } catch (...) {  // no memory for the list: the buffer is freed
     }
     buffer_ = nullptr;

@@ -26,7 +26,7 @@ void ChunkStore::read_segments(std::span<const store::ReadSegment> segments) {
                      chunks.back().pieces.push_back({within, segment.data + done, bytes});
                    });
   }
-  metadata_.plain() ? read_plain(chunks) : read_packed(chunks);
+  metadata_.plain() ? read_plain(chunks) : read_encoded(chunks);
 }
 
 void ChunkStore::fill_pieces(const PiecesOfChunk& chunk) const {
@@ -47,7 +47,7 @@ void ChunkStore::read_plain(std::span<const PiecesOfChunk> chunks) {
   });
 }
 
-void ChunkStore::read_packed(std::span<const PiecesOfChunk> chunks) {
+void ChunkStore::read_encoded(std::span<const PiecesOfChunk> chunks) {
   std::vector<ChunkRequest> requests(chunks.size());
   std::vector<std::shared_ptr<const DecodedChunk>> cached(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -56,27 +56,27 @@ void ChunkStore::read_packed(std::span<const PiecesOfChunk> chunks) {
     if (requests[i].identity) cached[i] = cache_.find(chunks[i].number);
     if (cached[i]) requests[i].unless = &cached[i]->identity;
   }
-  std::vector<PackedBuffer> buffers(chunks.size());
+  std::vector<EncodedBuffer> buffers(chunks.size());
   const auto index = [&](const ChunkRequest& request) { return static_cast<std::size_t>(&request - &requests[0]); };
   const auto memory = [&](ChunkRequest& request, std::int64_t bytes) {
-    check_packed(request.number, bytes);
+    check_encoded_bytes(request.number, bytes);
     return buffers[index(request)].acquire(static_cast<std::size_t>(bytes));
   };
   chunks_.read_all(requests, memory, [&](ChunkRequest& request) {
     const PiecesOfChunk& chunk = chunks[index(request)];
-    PackedBuffer& packed = buffers[index(request)];
+    EncodedBuffer& encoded = buffers[index(request)];
     const store::ReadSegment& first = chunk.pieces[0];
     if (request.result.status == ChunkStatus::kMissing)
       fill_pieces(chunk);
     else if (chunk.whole(metadata_.chunk_bytes))
-      unpack(chunk.number, packed.bytes(), {first.data, static_cast<std::size_t>(first.bytes)});
+      decode_chunk(chunk.number, encoded.bytes(), {first.data, static_cast<std::size_t>(first.bytes)});
     else
-      copy_pieces(chunk, request.result, packed.bytes(), std::move(cached[index(request)]));
-    packed.release();
+      copy_pieces(chunk, request.result, encoded.bytes(), std::move(cached[index(request)]));
+    encoded.release();
   });
 }
 
-void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
+void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> encoded,
                              std::shared_ptr<const DecodedChunk> cached) {
   if (found.status == ChunkStatus::kRead) {
     const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
@@ -84,7 +84,7 @@ void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& foun
     made->number = chunk.number;
     made->identity = found.identity;
     made->bytes = std::make_unique_for_overwrite<std::byte[]>(size);
-    unpack(chunk.number, packed, {made->bytes.get(), size});
+    decode_chunk(chunk.number, encoded, {made->bytes.get(), size});
     cached = std::move(made);
     // A chunk that is written in place may change again within the resolution of its times, so it is not cached.
     if (!chunks_.fresh() && cached->identity != store::ObjectIdentity{}) cache_.insert(cached);

@@ -106,7 +106,7 @@ void ChunkStore::flush() {
   cache_.clear();
 }
 
-void ChunkStore::forget() noexcept {
+void ChunkStore::discard_buffered() noexcept {
   writer_.discard();
   chunks_.discard();
 }
@@ -135,35 +135,36 @@ std::int64_t ChunkStore::inside(std::int64_t number) const {
   return bytes;
 }
 
-void ChunkStore::check_packed(std::int64_t number, std::int64_t bytes) const {
+void ChunkStore::check_encoded_bytes(std::int64_t number, std::int64_t bytes) const {
   // No codec enlarges data by more than this. A larger size is an error, and must not be allocated.
   const auto plain = static_cast<std::size_t>(metadata_.chunk_bytes);
-  const auto most = static_cast<std::int64_t>(metadata_.packing.max_encoded(plain));
-  if (bytes > most + most / 8 + 4096)
+  const auto max_encoded = static_cast<std::int64_t>(metadata_.packing.max_encoded(plain));
+  if (bytes > max_encoded + max_encoded / 8 + 4096)
     base::throw_system_error(EIO, "cannot read ", chunks_.describe(number), ": it has ", bytes,
                              " bytes, more than what it holds, ", metadata_.chunk_bytes, "; copy or download it again");
 }
 
-void ChunkStore::unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const {
+void ChunkStore::decode_chunk(std::int64_t number, std::span<const std::byte> encoded,
+                              std::span<std::byte> chunk) const {
   const std::string what = chunks_.describe(number);
-  if (metadata_.transposed.empty()) return metadata_.packing.decode(packed, chunk, what);
+  if (metadata_.transposed.empty()) return metadata_.packing.decode(encoded, chunk, what);
   const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.acquire(chunk.size());
-  metadata_.packing.decode(packed, stored, what);
+  metadata_.packing.decode(encoded, stored, what);
   transpose(metadata_, TransposeDirection::kArray, stored, chunk);
 }
 
 store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t covered, std::span<std::byte> chunk) {
-  PackedBuffer packed;
+  EncodedBuffer encoded;
   ChunkResult found;
   // Another program may have extended an existing array, so that the rest of the chunk has elements.
   const bool needed = covered < (chunks_.fresh() ? inside(number) : std::ssize(chunk));
   const auto memory = [&](std::int64_t bytes) {
-    check_packed(number, bytes);
-    return packed.acquire(static_cast<std::size_t>(bytes));
+    check_encoded_bytes(number, bytes);
+    return encoded.acquire(static_cast<std::size_t>(bytes));
   };
   if (needed) found = chunks_.read(number, memory, {.identity = !chunks_.fresh()});
   if (found.status == ChunkStatus::kRead)
-    unpack(number, packed.bytes(), chunk);
+    decode_chunk(number, encoded.bytes(), chunk);
   else if (covered < std::ssize(chunk))
     fill(0, chunk);
   if (!needed || chunks_.fresh()) return std::nullopt;

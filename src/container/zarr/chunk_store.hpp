@@ -50,7 +50,7 @@ class ChunkStore : public store::Store {
   /// read, compressed and written once.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void flush() override;
-  void forget() noexcept override;
+  void discard_buffered() noexcept override;
   void sync() override { objects().sync(); }
   void resize_cache(std::int64_t bytes) override { cache_.resize(bytes); }
 
@@ -85,15 +85,15 @@ class ChunkStore : public store::Store {
     bool whole(std::int64_t chunk_bytes) const { return pieces.size() == 1 && pieces[0].bytes == chunk_bytes; }
   };
   void read_plain(std::span<const PiecesOfChunk> chunks);
-  void read_packed(std::span<const PiecesOfChunk> chunks);
+  void read_encoded(std::span<const PiecesOfChunk> chunks);
   /// Decompresses a chunk of which a part is read, or uses the cached one if it is still the same, and copies the
   /// pieces.
-  void copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
+  void copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> encoded,
                    std::shared_ptr<const DecodedChunk> cached);
   void fill_pieces(const PiecesOfChunk& chunk) const;
   /// Checks the compressed size of a chunk.  errors  kSystem: it is larger than the elements can need.
-  void check_packed(std::int64_t number, std::int64_t bytes) const;
-  void unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const;
+  void check_encoded_bytes(std::int64_t number, std::int64_t bytes) const;
+  void decode_chunk(std::int64_t number, std::span<const std::byte> encoded, std::span<std::byte> chunk) const;
   Metadata metadata_;
   std::shared_ptr<store::ObjectStore> objects_;
   ChunkObjects chunks_;

@@ -45,7 +45,7 @@ std::string Document::string(const json& of, const char* name) const {
   return found.get<std::string>();
 }
 
-Extents Document::extents(const json& of, const char* name, std::int64_t least) const {
+Extents Document::extents(const json& of, const char* name, std::int64_t minimum) const {
   const json& found = member(of, name);
   if (!found.is_array()) damaged("\"", name, "\" is ", shown(found), " instead of a list");
   if (found.size() > kMaxDimensions)
@@ -53,8 +53,8 @@ Extents Document::extents(const json& of, const char* name, std::int64_t least) 
   Extents result;
   for (const json& one : found) {
     const bool fits = one.is_number_integer() && (!one.is_number_unsigned() || one.get<std::uint64_t>() <= INT64_MAX);
-    if (!fits || one.get<std::int64_t>() < least)
-      damaged("\"", name, "\" has ", shown(one), ", which is no number from ", least, " to 2^63 - 1");
+    if (!fits || one.get<std::int64_t>() < minimum)
+      damaged("\"", name, "\" has ", shown(one), ", which is no number from ", minimum, " to 2^63 - 1");
     result.push_back(one.get<std::int64_t>());
   }
   return result;

@@ -38,7 +38,7 @@ class Document {
   /// The following functions call damaged() if the member is missing or has another type.
   const nlohmann::json& member(const nlohmann::json& of, const char* name) const;
   std::string string(const nlohmann::json& of, const char* name) const;
-  Extents extents(const nlohmann::json& of, const char* name, std::int64_t least) const;
+  Extents extents(const nlohmann::json& of, const char* name, std::int64_t minimum) const;
 
  private:
   nlohmann::json json_;

@@ -232,7 +232,7 @@ NewContent new_array(const std::string& path, const FileOptions& options, Versio
   read.check_codecs(path);
   made.type.dtype = read.type.dtype;
   made.type.order = read.type.order;
-  made.packed = !read.plain() || store::is_url(path);
+  made.whole_chunks = !read.plain() || store::is_url(path);
   const auto* bytes = reinterpret_cast<const std::byte*>(content.data());
   made.head.assign(bytes, bytes + content.size());
   made.file_bytes = static_cast<std::int64_t>(content.size());

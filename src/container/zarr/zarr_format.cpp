@@ -149,7 +149,7 @@ class ZarrFile : public OpenedFile {
     store::ObjectStore& objects = chunks->objects();
     const std::string object = file.substr(file.rfind('/') + 1);
     Content found = found_in(chunks->metadata());
-    if (store::is_url(objects.name())) found.packed = true;  // a changed part is put with the rest of its chunk
+    if (store::is_url(objects.name())) found.whole_chunks = true;  // a changed part is put with the rest of its chunk
     const bool has_lengths = !describe_attributes(found, {content, objects, object}).empty();
     auto made = std::make_unique<ZarrDataset>(std::move(found), chunks);
     if (has_lengths)
@@ -202,7 +202,7 @@ class Zarr : public Format, public FolderFormat {
                 .suffix = ".zarr",
                 .kind = "a Zarr folder",
                 .names_arrays = true,
-                .keeps_chunks = true,
+                .has_chunks = true,
                 .has_texts = true}),
         version_(version) {}
   bool begins(std::span<const std::byte> /*header*/) const override { return false; }

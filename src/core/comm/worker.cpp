@@ -164,7 +164,7 @@ std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool is_n
     // The thread is created first: if that fails, no task may remain in the queue.
     if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
     tasks_.push_back({std::move(body), request, numbers_, is_notice});
-    if (!is_notice) ++unsettled_;
+    if (!is_notice) ++unfinished_;
   }
   changed_.notify_all();
   return request;
@@ -174,11 +174,11 @@ std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) { retur
 
 void Worker::post(std::function<void()> task) { add(std::move(task), true); }
 
-bool Worker::settle() {
+bool Worker::wait_for_tasks() {
   const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
   return base::wait_or_interrupt(
-      changed_, lock, [this] { return unsettled_ == 0; }, [this] { interruption_->interrupt_up_to(numbers_); });
+      changed_, lock, [this] { return unfinished_ == 0; }, [this] { interruption_->interrupt_up_to(numbers_); });
 }
 
 void Worker::finish() {
@@ -310,7 +310,7 @@ void Worker::loop() {
     auto failure = carry_out(task);
     lock.lock();
     busy_ = false;
-    if (!task.is_notice) --unsettled_;
+    if (!task.is_notice) --unfinished_;
     changed_.notify_all();
     task.request->finish(std::move(failure));
   }

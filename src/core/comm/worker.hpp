@@ -100,7 +100,7 @@ class Worker {
   void post(std::function<void()> task);
   /// Waits until all tasks except those of post() have ended.  Returns true if the wait was interrupted, which makes
   /// tasks fail that wait for other ranks.
-  bool settle();
+  bool wait_for_tasks();
   /// Waits until all tasks have ended, except for a task that this thread runs.  If the process may end alone, it waits
   /// at most half a minute for a task on another caller's thread.
   void finish();
@@ -137,7 +137,7 @@ class Worker {
   std::condition_variable changed_;
   std::uint64_t numbers_ = 0;  // number of the last task
   std::deque<Task> tasks_;
-  int unsettled_ = 0;       // started tasks other than those of post()
+  int unfinished_ = 0;      // started tasks other than those of post()
   bool busy_ = false;       // true while a task is running, on any thread
   std::thread::id runner_;  // the thread of that task
   bool ending_ = false;

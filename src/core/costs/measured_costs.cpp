@@ -199,9 +199,9 @@ CostModel parse_costs(const std::string& content, const std::string& path, const
   model.source = path;
   for (const plan::CostTerm& term : plan::kCostTerms) {
     const double value = values.number(term.name);
-    if (!(value >= term.least && value <= term.most))
+    if (!(value >= term.minimum && value <= term.maximum))
       base::throw_argument_error(path, ", line ", values.line_number(term.name), ": ", term.name, " is ", value,
-                                 ", and a number from ", term.least, " to ", term.most, " was expected");
+                                 ", and a number from ", term.minimum, " to ", term.maximum, " was expected");
     model.*term.value = value;
   }
   if (!measured_here) return model;

@@ -168,7 +168,7 @@ const PlannedAccess* AccessPlans::cached(const SelectedArray& array, const Acces
   return found == plans_.end() ? nullptr : found->get();
 }
 
-void AccessPlans::forget_after(std::int64_t failures) {
+void AccessPlans::discard_after(std::int64_t failures) {
   if (failures != failures_) plans_.clear();
   failures_ = failures;
 }

@@ -95,7 +95,7 @@ class AccessPlans {
   const PlannedAccess* cached(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
   /// Discards all plans after new failures of collectives: the ranks have not made the same calls, so their caches may
   /// differ.
-  void forget_after(std::int64_t failures);
+  void discard_after(std::int64_t failures);
   /// True if no collective has failed since. `failures`: the present number of failures.
   bool is_valid_after(std::int64_t failures) const { return failures == failures_; }
 

@@ -35,8 +35,8 @@ File::~File() {
   if (impl_->context().owner().here()) {
     // Accesses that were started on the File's own arrays end before these are destroyed.
     const base::UninterruptedScope uninterrupted;
-    collective::caught([this] { impl_->streams().settle(); });
-    collective::caught([this] { impl_->context().worker().settle(); });
+    collective::caught([this] { impl_->streams().wait_for_requests(); });
+    collective::caught([this] { impl_->context().worker().wait_for_tasks(); });
     impl_->streams().detach();
   }
   base::let_go(impl_, impl_->context().owner());
@@ -161,9 +161,9 @@ void File::remove_attribute(const std::string& name) {
 void File::close() {
   impl_->context().owner().check(impl_->context().path());
   // An interruption is thrown at the end: other ranks wait in the collective part, and must get an error from it.
-  const std::exception_ptr streams = collective::caught([this] { impl_->streams().settle(); });
+  const std::exception_ptr streams = collective::caught([this] { impl_->streams().wait_for_requests(); });
   const base::RecordedCall call;
-  const bool interrupted = impl_->context().worker().settle();
+  const bool interrupted = impl_->context().worker().wait_for_tasks();
   const std::exception_ptr failure = collective::caught([&] {
     if (!impl_->storage().is_open()) return impl_->close();  // closed before: no event, and no other rank waits
     impl_->context().worker().run([&] {
@@ -194,8 +194,8 @@ std::string File::unfinished_path() const {
 void File::abandon(const std::string& why) {
   if (!impl_->context().owner().here()) return;
   // Both waits continue to their end, because abandon() releases the memory that the accesses use.
-  const std::exception_ptr streams = collective::caught([this] { impl_->streams().settle(); });
-  const bool interrupted = impl_->context().worker().settle();
+  const std::exception_ptr streams = collective::caught([this] { impl_->streams().wait_for_requests(); });
+  const bool interrupted = impl_->context().worker().wait_for_tasks();
   impl_->abandon(why);
   if (!impl_->storage().is_open()) impl_->streams().release();
   if (streams) std::rethrow_exception(streams);

@@ -2,7 +2,7 @@
 //
 // A Comm is cached as an attribute of its MPI communicator, so that a second make_comm() costs no collective. MPI calls
 // on_free() when the program frees the communicator. When the process ends, Comms must be destroyed while MPI still
-// works, so forget_comms() runs in MPI_Finalize (EndingStage::kThreads). It empties the holders, which MPI deletes
+// works, so release_comms() runs in MPI_Finalize (EndingStage::kThreads). It empties the holders, which MPI deletes
 // later.
 
 #include "core/mpi/mpi_comms.hpp"
@@ -59,7 +59,7 @@ int key_of_holders() {
   int& key = holders().key;
   if (key == MPI_KEYVAL_INVALID) {
     check(call(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, on_free, &key, nullptr), "MPI_Comm_create_keyval");
-    transport::at_ending(transport::EndingStage::kThreads, core::forget_comms);
+    transport::at_ending(transport::EndingStage::kThreads, core::release_comms);
   }
   return key;
 }
@@ -84,7 +84,7 @@ Comm make_comm(MPI_Comm communicator) {
   return made;
 }
 
-void core::forget_comms() noexcept {
+void core::release_comms() noexcept {
   while (true) {
     Comm forgotten;  // destroyed after the lock is released, because its destructor waits for started calls
     const std::scoped_lock lock(holders().mutex);

@@ -12,12 +12,12 @@ void OpenStreams::add(const std::shared_ptr<Stream::Impl>& stream) {
   streams_.push_back(stream);
 }
 
-void OpenStreams::settle() {
+void OpenStreams::wait_for_requests() {
   // Every stream is waited for, even if the wait for one is interrupted: the caller may release the store next.
   std::exception_ptr first;
   for (const auto& known : streams_)
     if (const auto stream = known.lock()) {
-      const std::exception_ptr error = collective::caught([&] { stream->settle(); });
+      const std::exception_ptr error = collective::caught([&] { stream->wait_for_requests(); });
       if (!first) first = error;
     }
   if (first) std::rethrow_exception(first);

@@ -16,7 +16,7 @@ class OpenStreams {
   std::int64_t next_number() { return ++opened_; }
   void add(const std::shared_ptr<Stream::Impl>& stream);
   /// Waits for all requests of the streams.
-  void settle();
+  void wait_for_requests();
   /// Makes the streams release the store, because the File is closed.
   void release();
   /// Detaches the streams from the File, which is destroyed: no call on them can reach it any more.

@@ -156,7 +156,7 @@ StreamRequest Stream::start_write(const std::byte* data, std::int64_t elements) 
 std::int64_t Stream::tell() const { return impl_->here().tell(); }
 void Stream::seek(std::int64_t element) { impl_->here().seek(element); }
 void Stream::close() {
-  impl_->here().settle();
+  impl_->here().wait_for_requests();
   impl_->close();
 }
 void Stream::fail(const std::string& message, int system_code) {

@@ -45,11 +45,11 @@ std::string CollectiveStream::describe(const Call& call) const {
 }
 
 collective::Collective CollectiveStream::begin(transport::Transport& transport, const Call& call,
-                                               const std::function<void()>& look) const {
+                                               const std::function<void()>& check_call) const {
   std::string description;
   const std::exception_ptr own_error = caught([&] {
     description = describe(call);
-    look();
+    check_call();
   });
   return {transport, description, own_error};
 }
@@ -181,7 +181,7 @@ StreamRequest CollectiveStream::start(const Call& call) {
 std::int64_t CollectiveStream::tell() {
   check_not_closed();
   file().storage().check_open_here();
-  settle();
+  wait_for_requests();
   return position_;
 }
 
@@ -205,7 +205,7 @@ void CollectiveStream::fail(const std::string& message, int system_code) {
   __builtin_unreachable();
 }
 
-void CollectiveStream::settle() {
+void CollectiveStream::wait_for_requests() {
   if (const auto last = std::exchange(last_, nullptr)) last->wait_done();
 }
 

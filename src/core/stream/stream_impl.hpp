@@ -39,7 +39,7 @@ class Stream::Impl {
   virtual void seek(std::int64_t element) = 0;
   [[noreturn]] virtual void fail(const std::string& message, int system_code) = 0;
   /// Waits for all started requests.
-  virtual void settle() = 0;
+  virtual void wait_for_requests() = 0;
 
   void close() {
     closed_ = true;
@@ -105,7 +105,7 @@ class IndependentStream : public Stream::Impl {
   std::int64_t tell() override;
   void seek(std::int64_t element) override;
   [[noreturn]] void fail(const std::string& message, int system_code) override;
-  void settle() override;
+  void wait_for_requests() override;
 
  private:
   void check_usable() const;
@@ -129,7 +129,7 @@ class CollectiveStream : public Stream::Impl {
   std::int64_t tell() override;
   void seek(std::int64_t element) override;
   [[noreturn]] void fail(const std::string& message, int system_code) override;
-  void settle() override;
+  void wait_for_requests() override;
 
  private:
   /// Runs the phases of one request, on the thread of the Comm.
@@ -141,9 +141,9 @@ class CollectiveStream : public Stream::Impl {
   /// Describes the call with all values that must be equal on all ranks.
   std::string describe(const Call& call) const;
   std::int64_t left() const { return end_ - position_; }
-  /// Contributes this rank's call, and the error that `look` throws, to the first agreement of a request.
+  /// Contributes this rank's call, and the error that `check_call` throws, to the first agreement of a request.
   collective::Collective begin(transport::Transport& transport, const Call& call,
-                               const std::function<void()>& look) const;
+                               const std::function<void()>& check_call) const;
   /// Runs `body` with the transport and reports its errors to the File.  `body` sets `begun` after all ranks have
   /// agreed on a write, when the store may have changed.
   void together(const std::function<void(transport::Transport&, bool& begun)>& body);

@@ -94,7 +94,7 @@ void IndependentStream::seek(std::int64_t element) {
 
 void IndependentStream::fail(const std::string& message, int system_code) { throw call_error(message, system_code); }
 
-void IndependentStream::settle() {
+void IndependentStream::wait_for_requests() {
   worker_.run([] {});
 }
 

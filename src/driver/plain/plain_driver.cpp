@@ -177,10 +177,10 @@ ResolvedName describe(const std::string& name, const container::Format& holds) {
   found.file = by_name ? stated + path : name;
   found.name = by_name && !parts.array ? found.file : name;
   found.states_type = traits.states_type;
-  found.keeps_chunks = by_name && traits.keeps_chunks;
+  found.has_chunks = by_name && traits.has_chunks;
   found.adds_arrays = by_name && holds.folder() != nullptr;
   found.names_arrays = by_name && traits.names_arrays;
-  found.keeps_unfinished = !by_name || traits.keeps_unfinished;
+  found.supports_unfinished = !by_name || traits.supports_unfinished;
   found.copies_objects = by_name && traits.copies_objects;
   found.only_order = by_name ? traits.only_order : std::nullopt;
   return found;

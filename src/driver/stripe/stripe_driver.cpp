@@ -140,7 +140,7 @@ class StripeDriver : public FileDriver {
     found.name = url;
     found.path = real_path(name.path);
     found.states_type = false;
-    found.keeps_unfinished = true;
+    found.supports_unfinished = true;
     if (const auto description = readable_description(name.path)) {
       found.unit = description->unit;
       for (const std::string& component : description->components)

@@ -119,9 +119,9 @@ std::vector<std::string> Partners::ask_for(const std::string& endpoints, std::in
                                            std::int64_t what) const {
   const std::unique_ptr<Link> link = connect(Endpoints::parse(endpoints), process);
   const std::string request = base::encode(what);
-  send(*link, Frame::kWhere, std::as_bytes(std::span(request)));
+  send(*link, Frame::kFindEndpoints, std::as_bytes(std::span(request)));
   std::string body;
-  if (receive_frame(*link, body, Clock::now() + kConnectTimeout).kind != static_cast<std::uint32_t>(Frame::kThere))
+  if (receive_frame(*link, body, Clock::now() + kConnectTimeout).kind != static_cast<std::uint32_t>(Frame::kEndpoints))
     fail_frame();
   return base::decode<std::vector<std::string>>(body, kOtherEnd);
 }

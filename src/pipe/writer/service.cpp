@@ -27,10 +27,10 @@ void WriterService::set_directory(std::vector<std::string> group, std::vector<st
 
 void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte> body) {
   switch (static_cast<Frame>(head.kind)) {
-    case Frame::kWhere: {
+    case Frame::kFindEndpoints: {
       const bool leaders = base::decode<std::int64_t>(body, kOtherEnd) == kLeaders;
       const std::string endpoints = base::encode(leaders ? groups_ : group_);
-      return send(*peer, Frame::kThere, head.tag, std::as_bytes(std::span(endpoints)));
+      return send(*peer, Frame::kEndpoints, head.tag, std::as_bytes(std::span(endpoints)));
     }
     case Frame::kMap: {
       const int descriptor = steps_->descriptor(base::decode<int>(body, kOtherEnd));

@@ -45,8 +45,8 @@ inline double runs_seconds(const CostModel& costs, std::int64_t runs, double byt
 struct CostTerm {
   const char* name;
   double CostModel::* value;
-  double least;
-  double most;
+  double minimum;
+  double maximum;
 };
 
 inline constexpr double kMinSeconds = 1e-13;

@@ -128,35 +128,36 @@ void Archive::check(const Entry& entry) const {
         what, ": the zip file has it ",
         entry.encrypted() ? std::string("encrypted") : text("compressed by method ", entry.method),
         "; expected a stored or deflated entry; unpack it, and open the folder");
-  if (entry.method == kStored && entry.packed != entry.unpacked)
-    base::throw_system_error(EIO, "cannot read ", what, ": it is stored in ", entry.packed, " bytes, but should have ",
-                             entry.unpacked, "; copy or download the file again");
-  if (entry.method == kDeflated && (entry.unpacked > kMaxInflated || entry.unpacked / kMaxRatio > entry.packed))
-    base::throw_system_error(EIO, "cannot read ", what, ": the directory says that ", entry.packed, " deflated bytes ",
-                             "are ", entry.unpacked, "; expected at most ", kMaxInflated, " and ", kMaxRatio,
-                             " times as many; copy or download the file again");
+  if (entry.method == kStored && entry.compressed_bytes != entry.content_bytes)
+    base::throw_system_error(EIO, "cannot read ", what, ": it is stored in ", entry.compressed_bytes,
+                             " bytes, but should have ", entry.content_bytes, "; copy or download the file again");
+  if (entry.method == kDeflated &&
+      (entry.content_bytes > kMaxInflated || entry.content_bytes / kMaxRatio > entry.compressed_bytes))
+    base::throw_system_error(EIO, "cannot read ", what, ": the directory says that ", entry.compressed_bytes,
+                             " deflated bytes ", "are ", entry.content_bytes, "; expected at most ", kMaxInflated,
+                             " and ", kMaxRatio, " times as many; copy or download the file again");
 }
 
 /// Returns the offset of the bytes of an entry, assuming that its local header is as long as the one that was read
 /// last.
 std::int64_t Archive::guess_begin(const Entry& entry) const {
   const std::int64_t shortest = entry.header + kLocalHeaderBytes + std::ssize(entry.name);
-  return std::min(shortest + extra_.load(std::memory_order_relaxed), entry.limit - entry.packed);
+  return std::min(shortest + extra_.load(std::memory_order_relaxed), entry.limit - entry.compressed_bytes);
 }
 
-void Archive::read_packed(std::span<PackedRead> reads) {
+void Archive::read_compressed(std::span<CompressedRead> reads) {
   struct Guess {
-    PackedRead* read;
+    CompressedRead* read;
     std::int64_t begin;
     std::array<std::byte, kLocalHeaderBytes> header;
   };
   std::vector<Guess> guesses;
   guesses.reserve(reads.size());  // segments refer to the headers
   std::vector<ReadSegment> segments;
-  const auto add = [&](const PackedRead& read, std::int64_t begin) {
+  const auto add = [&](const CompressedRead& read, std::int64_t begin) {
     for (const ReadSegment& range : read.ranges) segments.push_back({begin + range.offset, range.data, range.bytes});
   };
-  for (PackedRead& read : reads) {
+  for (CompressedRead& read : reads) {
     const std::int64_t known = begin(*read.entry).load(std::memory_order_relaxed);
     if (known == 0) {
       Guess& guess = guesses.emplace_back(Guess{&read, guess_begin(*read.entry), {}});
@@ -181,24 +182,24 @@ void Archive::read_packed(std::span<PackedRead> reads) {
 void Archive::read(const Entry& entry, std::vector<ReadSegment> ranges) {
   check(entry);
   if (entry.method == kStored) {
-    PackedRead read{&entry, std::move(ranges)};
-    return read_packed({&read, 1});
+    CompressedRead read{&entry, std::move(ranges)};
+    return read_compressed({&read, 1});
   }
-  std::vector<std::byte> packed(static_cast<std::size_t>(entry.packed));
-  PackedRead read{&entry, {{0, packed.data(), entry.packed}}};
-  read_packed({&read, 1});
-  if (ranges.size() == 1 && ranges[0].offset == 0 && ranges[0].bytes == entry.unpacked)
-    return inflate(entry, packed, {ranges[0].data, static_cast<std::size_t>(entry.unpacked)});
-  std::vector<std::byte> content(static_cast<std::size_t>(std::min(entry.unpacked, kMaxInflated)));
-  inflate(entry, packed, content);
+  std::vector<std::byte> compressed(static_cast<std::size_t>(entry.compressed_bytes));
+  CompressedRead read{&entry, {{0, compressed.data(), entry.compressed_bytes}}};
+  read_compressed({&read, 1});
+  if (ranges.size() == 1 && ranges[0].offset == 0 && ranges[0].bytes == entry.content_bytes)
+    return inflate(entry, compressed, {ranges[0].data, static_cast<std::size_t>(entry.content_bytes)});
+  std::vector<std::byte> content(static_cast<std::size_t>(std::min(entry.content_bytes, kMaxInflated)));
+  inflate(entry, compressed, content);
   for (const ReadSegment& range : ranges)
     std::memcpy(range.data, content.data() + range.offset, static_cast<std::size_t>(range.bytes));
 }
 
-void Archive::inflate(const Entry& entry, std::span<const std::byte> packed, std::span<std::byte> content) const {
+void Archive::inflate(const Entry& entry, std::span<const std::byte> compressed, std::span<std::byte> content) const {
   const std::string what = text(name(), '/', entry.name);
-  if (codec::inflate_raw(packed, content, what) != content.size())
-    base::throw_system_error(EIO, "cannot read ", what, ": it has less than the ", entry.unpacked,
+  if (codec::inflate_raw(compressed, content, what) != content.size())
+    base::throw_system_error(EIO, "cannot read ", what, ": it has less than the ", entry.content_bytes,
                              " bytes that the directory states; copy or download the file again");
   check_sum(entry, content);
 }

@@ -21,7 +21,7 @@
 namespace plait::store::zip {
 
 /// A read of bytes of an entry as they are stored in the file, possibly deflated.
-struct PackedRead {
+struct CompressedRead {
   const Entry* entry = nullptr;
   std::vector<ReadSegment> ranges{};
 };
@@ -53,9 +53,9 @@ class Archive {
   void read(const Entry& entry, std::vector<ReadSegment> ranges);
   /// Reads bytes of several entries by one batch.
   /// errors  kSystem: a local header is damaged.
-  void read_packed(std::span<PackedRead> reads);
+  void read_compressed(std::span<CompressedRead> reads);
   /// Decompresses the bytes of a deflated entry, and verifies their checksum.  errors  kSystem: they are damaged.
-  void inflate(const Entry& entry, std::span<const std::byte> packed, std::span<std::byte> content) const;
+  void inflate(const Entry& entry, std::span<const std::byte> compressed, std::span<std::byte> content) const;
   /// Compares the check sum of a whole content with that in the directory.  errors  kSystem: they differ.
   void check_sum(const Entry& entry, std::span<const std::byte> content) const;
 

@@ -139,7 +139,7 @@ void widen(Entry& entry, std::span<const std::byte> extra, bool (&wide)[3]) {
     if (length > fields.left()) return;
     Fields inside(fields.bytes(length));
     if (id != kExtra64) continue;
-    std::int64_t* const numbers[] = {&entry.unpacked, &entry.packed, &entry.header};
+    std::int64_t* const numbers[] = {&entry.content_bytes, &entry.compressed_bytes, &entry.header};
     for (std::size_t i = 0; i < 3; ++i) {
       if (!wide[i] || inside.left() < 8) continue;
       *numbers[i] = static_cast<std::int64_t>(inside.take<std::uint64_t>());  // check_apart() rejects negative numbers
@@ -175,9 +175,9 @@ void check_apart(std::vector<Entry>& entries, const Extent& where, const std::st
     Entry& entry = *order[i];
     entry.limit = end;
     const std::int64_t header_bytes = kLocalBytes + static_cast<std::int64_t>(entry.name.size());
-    if (entry.header < 0 || entry.packed < 0 || entry.unpacked < 0 || entry.header > end ||
-        header_bytes > end - entry.header || entry.packed > end - entry.header - header_bytes)
-      damaged(file, where.begin, "the directory says that \"", entry.name, "\" has ", entry.packed,
+    if (entry.header < 0 || entry.compressed_bytes < 0 || entry.content_bytes < 0 || entry.header > end ||
+        header_bytes > end - entry.header || entry.compressed_bytes > end - entry.header - header_bytes)
+      damaged(file, where.begin, "the directory says that \"", entry.name, "\" has ", entry.compressed_bytes,
               " bytes after byte ", entry.header, ", more than there are before byte ", end);
   }
 }
@@ -200,8 +200,8 @@ std::vector<Entry> read_directory(store::Store& store, const std::string& file, 
     entry.method = fields.take<std::uint16_t>();
     fields.skip(4);
     entry.check_sum = fields.take<std::uint32_t>();
-    entry.packed = fields.take<std::uint32_t>();
-    entry.unpacked = fields.take<std::uint32_t>();
+    entry.compressed_bytes = fields.take<std::uint32_t>();
+    entry.content_bytes = fields.take<std::uint32_t>();
     const auto name = fields.take<std::uint16_t>();
     const auto extra = fields.take<std::uint16_t>();
     const auto comment = fields.take<std::uint16_t>();
@@ -211,7 +211,7 @@ std::vector<Entry> read_directory(store::Store& store, const std::string& file, 
       damaged(file, at, "an entry of the directory ends behind it");
     const auto letters = fields.bytes(name);
     entry.name.assign(reinterpret_cast<const char*>(letters.data()), letters.size());
-    bool wide[3] = {entry.unpacked == kSee64, entry.packed == kSee64, entry.header == kSee64};
+    bool wide[3] = {entry.content_bytes == kSee64, entry.compressed_bytes == kSee64, entry.header == kSee64};
     widen(entry, fields.bytes(extra), wide);
     fields.skip(comment);
     entries.push_back(std::move(entry));
@@ -234,8 +234,8 @@ std::int64_t data_begin(std::span<const std::byte> header, const Entry& entry, c
   const std::int64_t extra = fields.take<std::uint16_t>();
   const std::int64_t begin = entry.header + kLocalBytes + name + extra;
   // Check again: check_apart() assumed a local header with the name in the directory and no extra fields.
-  if (entry.packed > entry.limit - begin)
-    damaged(file, begin, "\"", entry.name, "\" should have ", entry.packed,
+  if (entry.compressed_bytes > entry.limit - begin)
+    damaged(file, begin, "\"", entry.name, "\" should have ", entry.compressed_bytes,
             " bytes, but the next entry begins at byte ", entry.limit);
   return begin;
 }
@@ -252,13 +252,15 @@ std::uint16_t entry_flags(const Entry& entry) {
 /// Writes the fields that local headers and the directory share.
 void put_common(Writer& out, const Entry& entry) {
   out.put(kVersion).put(entry_flags(entry)).put(entry.method).put(kDate).put(entry.check_sum);
-  out.put(narrow(entry.packed)).put(narrow(entry.unpacked)).put(static_cast<std::uint16_t>(entry.name.size()));
+  out.put(narrow(entry.compressed_bytes))
+      .put(narrow(entry.content_bytes))
+      .put(static_cast<std::uint16_t>(entry.name.size()));
 }
 
 }  // namespace
 
 std::int64_t local_header_bytes(const Entry& entry) {
-  return kLocalBytes + static_cast<std::int64_t>(entry.name.size()) + (is_wide(entry.unpacked) ? 20 : 0);
+  return kLocalBytes + static_cast<std::int64_t>(entry.name.size()) + (is_wide(entry.content_bytes) ? 20 : 0);
 }
 
 std::vector<std::byte> local_header(const Entry& entry, std::int64_t begin) {
@@ -266,9 +268,12 @@ std::vector<std::byte> local_header(const Entry& entry, std::int64_t begin) {
   Writer out;
   out.put(kLocalSignature);
   put_common(out, entry);
-  out.put(static_cast<std::uint16_t>(blanks + (is_wide(entry.unpacked) ? 20 : 0))).put(entry.name);
-  if (is_wide(entry.unpacked))
-    out.put(kExtra64).put(std::uint16_t{16}).put(std::uint64_t(entry.unpacked)).put(std::uint64_t(entry.packed));
+  out.put(static_cast<std::uint16_t>(blanks + (is_wide(entry.content_bytes) ? 20 : 0))).put(entry.name);
+  if (is_wide(entry.content_bytes))
+    out.put(kExtra64)
+        .put(std::uint16_t{16})
+        .put(std::uint64_t(entry.content_bytes))
+        .put(std::uint64_t(entry.compressed_bytes));
   if (blanks > 0) {
     out.put(kExtraAlignment).put(static_cast<std::uint16_t>(blanks - 4)).put(std::uint16_t{64});
     out.put(std::string(static_cast<std::size_t>(blanks - 6), '\0'));
@@ -280,7 +285,8 @@ std::vector<std::byte> directory(const std::vector<Entry>& entries, std::int64_t
   Writer out;
   for (const Entry& entry : entries) {
     Writer extra;
-    if (is_wide(entry.unpacked)) extra.put(std::uint64_t(entry.unpacked)).put(std::uint64_t(entry.packed));
+    if (is_wide(entry.content_bytes))
+      extra.put(std::uint64_t(entry.content_bytes)).put(std::uint64_t(entry.compressed_bytes));
     if (is_wide(entry.header)) extra.put(std::uint64_t(entry.header));
     const std::vector<std::byte> numbers = extra.take();
     out.put(kEntrySignature).put(kVersion);

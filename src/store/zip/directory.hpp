@@ -18,19 +18,19 @@ struct Entry {
   std::string name;
   std::uint16_t method = 0;  ///< method of compression
   std::uint16_t flags = 0;
-  std::uint32_t check_sum = 0;  ///< CRC-32 of the content
-  std::int64_t packed = 0;      ///< size in the archive
-  std::int64_t unpacked = 0;    ///< size of the content
-  std::int64_t header = 0;      ///< offset of its local header
-  std::int64_t limit = 0;       ///< offset of the next local header, or of the directory, in an archive that is read
+  std::uint32_t check_sum = 0;        ///< CRC-32 of the content
+  std::int64_t compressed_bytes = 0;  ///< size in the archive
+  std::int64_t content_bytes = 0;     ///< size of the content
+  std::int64_t header = 0;            ///< offset of its local header
+  std::int64_t limit = 0;  ///< offset of the next local header, or of the directory, in an archive that is read
 
   bool encrypted() const { return (flags & 1U) != 0; }
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Entry>& entry) {
-  codec(entry.name, entry.method, entry.flags, entry.check_sum, entry.packed, entry.unpacked, entry.header,
-        entry.limit);
+  codec(entry.name, entry.method, entry.flags, entry.check_sum, entry.compressed_bytes, entry.content_bytes,
+        entry.header, entry.limit);
 }
 
 inline constexpr std::uint16_t kStored = 0;

@@ -1,7 +1,7 @@
 // Reading entries of zip files as objects.
 //
 // Chunks of one array are usually next to each other in the file. If the zip file is in an object store, a batch of
-// reads therefore becomes one batch of ranges of the zip file (Archive::read_packed), in which neighbours share
+// reads therefore becomes one batch of ranges of the zip file (Archive::read_compressed), in which neighbours share
 // requests (web/pieces.hpp).
 // Example: 1,000 chunks of 10 KB need three concurrent requests of up to 4 MiB.
 
@@ -66,9 +66,9 @@ class ZipObjects : public ObjectStore {
       std::vector<Batched> batch;
       for (std::int64_t bytes = 0; next < requests.size() && bytes < kMaxBatch; ++next)
         bytes += add_to_batch(requests[next], batch, memory, done);
-      std::vector<PackedRead> reads;
+      std::vector<CompressedRead> reads;
       for (Batched& batched : batch) reads.push_back(std::move(batched.read));
-      archive_->read_packed(reads);
+      archive_->read_compressed(reads);
       for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], *reads[i].entry, done);
     }
   }
@@ -87,7 +87,7 @@ class ZipObjects : public ObjectStore {
       const std::string name = at->name.substr(begin.size());
       const std::size_t slash = depth == ListDepth::kChildren ? name.find('/') : std::string::npos;
       if (slash == std::string::npos) {
-        if (!name.empty() && !name.ends_with('/')) visit({name, at->unpacked});
+        if (!name.empty() && !name.ends_with('/')) visit({name, at->content_bytes});
         ++at;
         continue;
       }
@@ -118,7 +118,7 @@ class ZipObjects : public ObjectStore {
   const Entry* examine(const std::string& object, const GetOptions& options, GetResult& result) const {
     const Entry* const entry = archive_->find(prefix_ + object);
     if (entry == nullptr) return nullptr;
-    result.bytes = entry->unpacked;
+    result.bytes = entry->content_bytes;
     result.identity = archive_->identity(*entry);
     return meets(options, result) ? entry : nullptr;
   }
@@ -126,17 +126,17 @@ class ZipObjects : public ObjectStore {
   /// A read of a batch, with the bytes of a deflated entry.
   struct Batched {
     GetRequest* request = nullptr;
-    PackedRead read{};
-    std::vector<std::byte> packed{};
+    CompressedRead read{};
+    std::vector<std::byte> compressed{};
     std::span<std::byte> content{};  // the caller's memory for a whole entry
   };
 
   /// Checks an entry that is read as a whole, before memory is allocated for it.
   void check_whole(const Entry& entry, const GetOptions& options) const {
     archive_->check(entry);
-    if (entry.unpacked > options.max_bytes)
-      base::throw_system_error(EFBIG, "cannot read ", archive_->name(), '/', entry.name, ": it has ", entry.unpacked,
-                               " bytes, but such an object has at most ", options.max_bytes,
+    if (entry.content_bytes > options.max_bytes)
+      base::throw_system_error(EFBIG, "cannot read ", archive_->name(), '/', entry.name, ": it has ",
+                               entry.content_bytes, " bytes, but such an object has at most ", options.max_bytes,
                                "; copy or download the file again");
   }
 
@@ -156,31 +156,31 @@ class ZipObjects : public ObjectStore {
     }
     request.whole ? check_whole(*entry, request.options) : archive_->check(*entry);
     Batched& added = batch.emplace_back(Batched{&request, {entry, {}}});
-    if (request.whole) added.content = memory(request, entry->unpacked);
+    if (request.whole) added.content = memory(request, entry->content_bytes);
     if (entry->method == kStored) {
       added.read.ranges = request.ranges;
-      if (request.whole) added.read.ranges = {{0, added.content.data(), entry->unpacked}};
-      return request.whole ? entry->unpacked : 0;
+      if (request.whole) added.read.ranges = {{0, added.content.data(), entry->content_bytes}};
+      return request.whole ? entry->content_bytes : 0;
     }
-    added.packed.resize(static_cast<std::size_t>(entry->packed));
-    added.read.ranges = {{0, added.packed.data(), entry->packed}};
-    return entry->packed;
+    added.compressed.resize(static_cast<std::size_t>(entry->compressed_bytes));
+    added.read.ranges = {{0, added.compressed.data(), entry->compressed_bytes}};
+    return entry->compressed_bytes;
   }
 
   void finish(Batched& batched, const Entry& entry, GetCallback done) const {
     GetRequest& request = *batched.request;
     if (request.whole) {
       if (entry.method == kDeflated)
-        archive_->inflate(entry, batched.packed, batched.content);
+        archive_->inflate(entry, batched.compressed, batched.content);
       else
         archive_->check_sum(entry, batched.content);
     } else if (entry.method == kDeflated) {
-      std::vector<std::byte> content(static_cast<std::size_t>(entry.unpacked));
-      archive_->inflate(entry, batched.packed, content);
+      std::vector<std::byte> content(static_cast<std::size_t>(entry.content_bytes));
+      archive_->inflate(entry, batched.compressed, content);
       for (const ReadSegment& range : request.ranges)
         std::memcpy(range.data, content.data() + range.offset, static_cast<std::size_t>(range.bytes));
     }
-    batched.packed = {};
+    batched.compressed = {};
     request.result.status = GetStatus::kRead;
     done(request);
   }

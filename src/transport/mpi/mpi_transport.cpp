@@ -54,7 +54,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
                      FirstOfNodes{apart ? topology.leaders : std::vector<int>(), topology.leader_index});
     if (apart) {
       mailbox_ = std::make_unique<Mailbox>();
-      liveness_->watch_nodes([this] { notices_->look(); }, losses_.get());
+      liveness_->watch_nodes([this] { notices_->poll(); }, losses_.get());
       if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
     }
     exit_registration_.emplace(*this);
@@ -73,7 +73,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     shared_memory::record_departure(group_->departure(), rank_, progress_.calls());
     int ended = 0;
     // Notify other nodes only if the program ends: a communicator is usually freed by all its processes.
-    if (shared_memory::is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
+    if (shared_memory::is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->poll();
   }
 
   int rank() const override { return rank_; }

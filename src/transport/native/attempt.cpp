@@ -47,7 +47,7 @@ int connect_to(int socket, const sockaddr* name, socklen_t length, Clock::time_p
 
 Attempt failed_attempt(int code) {
   switch (code) {
-    case ECONNREFUSED: return {{}, code, "nobody listens there"};
+    case ECONNREFUSED: return {{}, code, "no process listens there"};
     case ETIMEDOUT: return {{}, code, "no answer in time"};
     default: return {{}, code, std::strerror(code)};
   }

@@ -49,9 +49,9 @@ class Watch {
 class EventLoop {
  public:
   virtual ~EventLoop() = default;
-  /// Registers the handler of a socket until forget() is called.  Both are called on the server's thread.
+  /// Registers the handler of a socket until unregister() is called.  Both are called on the server's thread.
   virtual Watch handle(std::shared_ptr<EventHandler> handler) = 0;
-  virtual void forget(const Watch& watch) = 0;
+  virtual void unregister(const Watch& watch) = 0;
   /// Arranges that on_timer() of the ConnectionTaker is called at `time` or earlier.  Called on the server's thread.
   virtual void set_timer(Clock::time_point time) = 0;
   /// Calls a function on the server's thread.  Returns false if the thread has ended.  threads  Any.

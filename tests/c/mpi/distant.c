@@ -93,7 +93,7 @@ void mpi_distant_names(void) {
   CHECK_OK(plait_dio_close(&mine));
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK_OK(plait_dio_close(&theirs));
-  CHECK_FAILS(plait_dio_find(name, everyone, &theirs), PLAIT_ERROR_ARGUMENT, "nobody offers");
+  CHECK_FAILS(plait_dio_find(name, everyone, &theirs), PLAIT_ERROR_ARGUMENT, "no rank has offered");
   CHECK(theirs == NULL);
   CHECK_OK(plait_dio_close(&none));
 }

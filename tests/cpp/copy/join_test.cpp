@@ -56,7 +56,7 @@ void expect_joined(const std::vector<std::int64_t>& lengths, std::size_t start, 
   std::vector<std::byte> expected = target_lines.content();
   std::copy(joined.begin(), joined.end(), expected.begin() + static_cast<std::ptrdiff_t>(start));
   plait::copy::join(target_lines.data() + start, runs);
-  plait::copy::settle();
+  plait::copy::fence();
   EXPECT_EQ(target_lines.content(), expected) << lengths.size() << " runs from position " << start;
 }
 
@@ -120,7 +120,7 @@ TEST(Join, AccessesNoOtherPage) {
         for (const plait::copy::Run& run : runs) joined.insert(joined.end(), run.from, run.from + run.bytes);
         for (std::byte* const target : {to.begin(), to.end() - joined.size()}) {
           plait::copy::join(target, runs);
-          plait::copy::settle();
+          plait::copy::fence();
           ASSERT_EQ(std::memcmp(target, joined.data(), joined.size()), 0) << one << " and " << other << " bytes";
         }
       }

@@ -73,8 +73,8 @@ TEST(Zip, StoresWholeCacheLinesIfPossible) {
             for (const auto& source : sources)
               to = std::copy(source.begin() + i * element, source.begin() + (i + 1) * element, to);
           ASSERT_TRUE(plait::copy::zip(memory.data() + start, addresses.data(), ways, element, count,
-                                       plait::copy::Destination::kUnsettled));
-          plait::copy::settle();
+                                       plait::copy::Destination::kMemoryUnfenced));
+          plait::copy::fence();
           ASSERT_EQ(memory, expected) << set.name << ", " << ways << " sources of " << element;
         }
   }

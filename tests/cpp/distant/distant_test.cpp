@@ -217,7 +217,7 @@ TEST_P(DistantFileTest, FilesAreFoundByName) {
     EXPECT_EQ(offered.home(), comm.rank());
     offered.write(0, name.data(), static_cast<std::int64_t>(name.size()), comm.rank());
     expect_error([&] { DistantFile::offer(name, own(comm.rank()), comm); }, "already");
-    expect_error([&] { DistantFile::find("nobody's", comm); }, "nobody offers");
+    expect_error([&] { DistantFile::find("nobody's", comm); }, "no rank has offered");
     // Closing a handle that was found does not withdraw the offer.
     DistantFile::find(name, comm).close();
     barrier(comm);
@@ -232,7 +232,7 @@ TEST_P(DistantFileTest, FilesAreFoundByName) {
     barrier(comm);
     offered.close();
     barrier(comm);
-    expect_error([&] { DistantFile::find(other_name, comm); }, "nobody offers");
+    expect_error([&] { DistantFile::find(other_name, comm); }, "no rank has offered");
     if (comm.size() > 1)
       expect_error([&] { found_file.read(0, text.data(), 1, other); }, "has no file under this handle");
     found_file.close();

@@ -158,13 +158,13 @@ TEST(Layout, ErrorsStateWhatIsWrong) {
   const Layout layout({6, 4}, {block, Distribution::cyclic()}, {2, 2});
   expect_rejected([&] { (void)layout.coordinates(4); }, "rank 4 is not in the layout");
   expect_rejected([&] { (void)layout.local_shape(-1); }, "rank -1 is not in the layout");
-  expect_rejected([&] { (void)layout.owner(Extents{6, 0}); }, "the index (6, 0) lies outside the array 6x4");
-  expect_rejected([&] { (void)layout.owner(Extents{0, -1}); }, "(0, -1) lies outside");
+  expect_rejected([&] { (void)layout.owner(Extents{6, 0}); }, "the index (6, 0) is outside the array 6x4");
+  expect_rejected([&] { (void)layout.owner(Extents{0, -1}); }, "(0, -1) is outside");
   expect_rejected([&] { (void)layout.owner(Extents{0}); }, "has length 1, but the array has 2 dimensions");
   expect_rejected([&] { (void)layout.to_local(Extents{0, 1}, 0); },
                   "rank 0 does not own the element (0, 1); rank 1 does");
   expect_rejected([&] { (void)layout.to_global(Extents{3, 0}, 0); },
-                  "the local index (3, 0) lies outside the local array 3x2 of rank 0");
+                  "the local index (3, 0) is outside the local array 3x2 of rank 0");
   expect_rejected([&] { (void)layout.to_global(Extents{-1, 0}, 0); }, "(-1, 0)");
   expect_rejected([&] { (void)layout.to_global(Extents{0}, 0); }, "(0)");
 }

@@ -128,7 +128,7 @@ def test_files_are_found_by_name(apart, shared):
             apart.Barrier()
             offered.close()
             apart.Barrier()
-        with pytest.raises(plait.ArgumentError, match="nobody offers"):
+        with pytest.raises(plait.ArgumentError, match="no rank has offered"):
             distant.find(f"of rank {other}", comm=apart)
         apart.Barrier()
 

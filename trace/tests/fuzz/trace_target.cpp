@@ -41,14 +41,14 @@ ReadResult read_all(const Format& format, std::string_view text, std::size_t buf
                     const ReadOptions& options = {}) {
   ReadResult found;
   // Each event needs some bits of a trace; a reader that yields more events than this invents them.
-  const std::size_t most = 64 * (text.size() + 16);
+  const std::size_t max_events = 64 * (text.size() + 16);
   try {
     const std::unique_ptr<Reader> reader = format.open(std::make_unique<Source>("input", make_bytes(text)), options);
     std::vector<Event> buffer(buffer_size);
     while (const std::size_t count = reader->read(buffer)) {
       demand(count <= buffer.size(), "a reader filled more than the room that it was given");
       found.events.insert(found.events.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
-      demand(found.events.size() <= most, "more events than the bytes can hold");
+      demand(found.events.size() <= max_events, "more events than the bytes can hold");
     }
     demand(reader->read(buffer) == 0, "a reader went on behind its end");
     found.description = reader->description();

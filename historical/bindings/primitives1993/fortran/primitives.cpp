@@ -163,13 +163,13 @@ void pwrite_(void* array_name, const Integer* size1, const Integer* size2, const
 
 /// Returns the status of the last primitive: 0 for success.
 Integer plait_status_(void) {
-  primitives::forget();
+  primitives::discard_unreported();
   return last_status;
 }
 
 /// Returns the text of the last error, truncated or filled with blanks.
 void plait_message_(char* text, Length length) {
-  primitives::forget();
+  primitives::discard_unreported();
   std::fill_n(text, length, ' ');
   std::copy_n(last_text.begin(), std::min(length, last_text.size()), text);
 }

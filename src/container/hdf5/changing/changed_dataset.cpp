@@ -78,7 +78,7 @@ void ChangedDataset::take_file(std::shared_ptr<ChangedFile> locked) {
   const HdfDataset& opened = dataset();
   // Another program may have changed the dataset between its description and the lock.
   if (const HdfDataset current = HdfFile(file(), file().name()).dataset(opened.path);
-      current.header != opened.header || packed(current) != packed(opened))
+      current.header != opened.header || encode_dataset(current) != encode_dataset(opened))
     base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
   changed_file_ = std::move(locked);
 }
@@ -148,7 +148,7 @@ std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSe
 
 void ChangedDataset::write_chunk(std::int64_t number, std::span<const WriteSegment> parts) {
   if (is_growing() && dataset().filters.empty()) {
-    log_->look();
+    log_->read_new_headers();
     if (const std::optional<Chunk> chunk = find(number)) {
       std::vector<WriteSegment> pieces;
       for (const WriteSegment& part : parts) pieces.push_back({chunk->offset + part.offset, part.data, part.bytes});
@@ -169,9 +169,9 @@ void ChangedDataset::fill_chunk(std::int64_t /*number*/, std::span<std::byte> ch
 }
 
 void ChangedDataset::read_old(std::int64_t number, std::span<std::byte> chunk) {
-  log_->look();
+  log_->read_new_headers();
   const std::optional<Chunk> old = find(number);
-  old ? unpack(*old, chunk) : fill_chunk(number, chunk);
+  old ? decode_chunk(*old, chunk) : fill_chunk(number, chunk);
 }
 
 void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) {
@@ -205,8 +205,8 @@ void ChangedDataset::flush() {
   open_.flush();
 }
 
-void ChangedDataset::forget() noexcept {
-  open_.forget();
+void ChangedDataset::discard_buffered() noexcept {
+  open_.discard();
   if (log_) log_->mend();
 }
 

@@ -79,7 +79,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void flush() override;
-  void forget() noexcept override;
+  void discard_buffered() noexcept override;
   /// Writes parts of one chunk; offsets are relative to the chunk.
   void write_chunk(std::int64_t number, std::span<const store::WriteSegment> parts);
 

@@ -56,20 +56,20 @@ class Shuffle : public codec::Codec {
     std::ranges::copy(plain.subspan(count * bytes_), output.data() + count * bytes_);
     return plain.size();
   }
-  std::size_t decode(Bytes packed, Output output, const std::string& what) const override {
-    if (packed.size() > output.size())
-      damaged(what, "it has ", packed.size(), " bytes, more than the ", output.size(), " that a chunk has");
-    const std::size_t count = packed.size() / bytes_;
+  std::size_t decode(Bytes encoded, Output output, const std::string& what) const override {
+    if (encoded.size() > output.size())
+      damaged(what, "it has ", encoded.size(), " bytes, more than the ", output.size(), " that a chunk has");
+    const std::size_t count = encoded.size() / bytes_;
     switch (bytes_) {
-      case 2: gather_elements<2>(packed.data(), output.data(), count); break;
-      case 4: gather_elements<4>(packed.data(), output.data(), count); break;
-      case 8: gather_elements<8>(packed.data(), output.data(), count); break;
+      case 2: gather_elements<2>(encoded.data(), output.data(), count); break;
+      case 4: gather_elements<4>(encoded.data(), output.data(), count); break;
+      case 8: gather_elements<8>(encoded.data(), output.data(), count); break;
       default:
         for (std::size_t b = 0; b < bytes_; ++b)
-          for (std::size_t i = 0; i < count; ++i) output[i * bytes_ + b] = packed[b * count + i];
+          for (std::size_t i = 0; i < count; ++i) output[i * bytes_ + b] = encoded[b * count + i];
     }
-    std::ranges::copy(packed.subspan(count * bytes_), output.data() + count * bytes_);
-    return packed.size();
+    std::ranges::copy(encoded.subspan(count * bytes_), output.data() + count * bytes_);
+    return encoded.size();
   }
 
  private:
@@ -89,13 +89,14 @@ class Fletcher32 : public codec::Codec {
     for (std::size_t i = 0; i < kSumBytes; ++i) output[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i));
     return plain.size() + kSumBytes;
   }
-  std::size_t decode(Bytes packed, Output output, const std::string& what) const override {
-    if (packed.size() < kSumBytes || packed.size() - kSumBytes > output.size())
-      damaged(what, "it has ", packed.size(), " bytes, but a chunk and its check sum have ", output.size() + kSumBytes);
-    const Bytes plain = packed.first(packed.size() - kSumBytes);
+  std::size_t decode(Bytes encoded, Output output, const std::string& what) const override {
+    if (encoded.size() < kSumBytes || encoded.size() - kSumBytes > output.size())
+      damaged(what, "it has ", encoded.size(), " bytes, but a chunk and its check sum have ",
+              output.size() + kSumBytes);
+    const Bytes plain = encoded.first(encoded.size() - kSumBytes);
     std::uint32_t stored = 0;
     for (std::size_t i = 0; i < kSumBytes; ++i)
-      stored |= std::to_integer<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
+      stored |= std::to_integer<std::uint32_t>(encoded[plain.size() + i]) << (8 * i);
     if (const std::uint32_t sum = compute_fletcher32(plain); sum != stored)
       damaged(what, "its check sum (fletcher32) is ", sum, ", but ", stored, " was stored with it");
     std::ranges::copy(plain, output.begin());
@@ -114,20 +115,20 @@ class Lzf : public codec::Codec {
   /// other control byte begins a repetition: its top 3 bits are the length minus 2 (if they are 7, the next byte is
   /// added to the length), and its low 5 bits and the following byte are the distance minus 1.
   /// Example: 02 'a' 'b' 'c' 20 02 is 3 literals, then 1 + 2 = 3 bytes from distance 2 + 1 = 3: "abcabc".
-  std::size_t decode(Bytes packed, Output output, const std::string& what) const override {
+  std::size_t decode(Bytes encoded, Output output, const std::string& what) const override {
     std::size_t in = 0;
     std::size_t out = 0;
     const auto next = [&] {
-      if (in >= packed.size()) damaged(what, "it ends within a repetition, at byte ", in);
-      return std::to_integer<std::size_t>(packed[in++]);
+      if (in >= encoded.size()) damaged(what, "it ends within a repetition, at byte ", in);
+      return std::to_integer<std::size_t>(encoded[in++]);
     };
-    while (in < packed.size()) {
+    while (in < encoded.size()) {
       const std::size_t control = next();
       if (control < 32) {
         const std::size_t count = control + 1;
-        if (count > packed.size() - in || count > output.size() - out)
+        if (count > encoded.size() - in || count > output.size() - out)
           damaged(what, "byte ", in - 1, " announces ", count, " bytes, more than there are or than a chunk has");
-        std::memcpy(output.data() + out, packed.data() + in, count);
+        std::memcpy(output.data() + out, encoded.data() + in, count);
         in += count;
         out += count;
         continue;

@@ -50,13 +50,13 @@ class Lz4 : public codec::Codec {
   }
   /// Decodes big-endian numbers and blocks: the total size (8 bytes), the size of a block (4), then for each block its
   /// compressed size (4) and that many bytes. A block whose two sizes are equal is not compressed.
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
+  std::size_t decode(std::span<const std::byte> encoded, std::span<std::byte> output,
                      const std::string& what) const override {
     std::size_t in = 0;
     const auto number = [&](std::size_t bytes) {
-      if (bytes > packed.size() - in) codec::damaged(what, "it ends at byte ", packed.size(), " within a number");
+      if (bytes > encoded.size() - in) codec::damaged(what, "it ends at byte ", encoded.size(), " within a number");
       std::uint64_t value = 0;
-      for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(packed[in++]);
+      for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(encoded[in++]);
       return value;
     };
     const std::uint64_t all = number(8);
@@ -66,9 +66,9 @@ class Lz4 : public codec::Codec {
     for (std::size_t out = 0; out < all;) {
       const std::size_t bytes = std::min<std::size_t>(block, all - out);
       const std::uint64_t length = number(4);
-      if (length > packed.size() - in)
+      if (length > encoded.size() - in)
         codec::damaged(what, "a block at byte ", in, " has ", length, " bytes, more than there are");
-      const std::span<const std::byte> from = packed.subspan(in, length);
+      const std::span<const std::byte> from = encoded.subspan(in, length);
       if (length == bytes) {
         std::ranges::copy(from, output.begin() + static_cast<std::ptrdiff_t>(out));
       } else if (decompress()(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(output.data() + out),

@@ -58,18 +58,18 @@ class Szip : public codec::Codec {
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
     base::throw_argument_error("szip is only unpacked; choose another filter");
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
+  std::size_t decode(std::span<const std::byte> encoded, std::span<std::byte> output,
                      const std::string& what) const override {
     constexpr std::size_t kNumberBytes = 4;
-    if (packed.size() < kNumberBytes)
-      codec::damaged(what, "it has ", packed.size(), " bytes, too few for the number that szip begins with");
+    if (encoded.size() < kNumberBytes)
+      codec::damaged(what, "it has ", encoded.size(), " bytes, too few for the number that szip begins with");
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < kNumberBytes; ++i) bytes |= std::to_integer<std::size_t>(packed[i]) << (8 * i);
+    for (std::size_t i = 0; i < kNumberBytes; ++i) bytes |= std::to_integer<std::size_t>(encoded[i]) << (8 * i);
     if (bytes > output.size()) codec::damaged(what, "it announces ", bytes, " bytes, but a chunk has ", output.size());
     SzipParameters parameters = checked(what);
     std::size_t decoded_bytes = bytes;
-    const int status = szip_decompress()(output.data(), &decoded_bytes, packed.data() + kNumberBytes,
-                                         packed.size() - kNumberBytes, &parameters);
+    const int status = szip_decompress()(output.data(), &decoded_bytes, encoded.data() + kNumberBytes,
+                                         encoded.size() - kNumberBytes, &parameters);
     if (status != 0 || decoded_bytes != bytes) codec::damaged(what, "it is no szip data of ", bytes, " bytes");
     return bytes;
   }

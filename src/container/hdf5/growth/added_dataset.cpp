@@ -99,7 +99,7 @@ std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Sto
                                "out the fill value");
   Content content(member.type, 0);
   if (member.in_chunks()) content.chunk = member.chunk;
-  content.packed = dataset.decodes_chunks();
+  content.whole_chunks = dataset.decodes_chunks();
   content.fill = member.fill;
   content.attributes = member.attributes;
   auto added = std::make_shared<ChangedDataset>(file, std::move(dataset), name);

@@ -195,7 +195,7 @@ std::shared_ptr<ChangedDataset> ChangedDataset::with_shape(const Extents& shape)
 }
 
 void ChangedDataset::clear_outside(const Extents& shape) {
-  log_->look();
+  log_->read_new_headers();
   const Extents grid = dataset().grid();
   std::vector<std::int64_t> numbers;
   for (const Chunk& chunk : dataset().chunks) numbers.push_back(chunk.number);

@@ -48,7 +48,7 @@ LibraryStore::LibraryStore(std::shared_ptr<store::Store> file, const HdfDataset&
 
 std::optional<Chunk> LibraryStore::find(std::int64_t number) const { return Chunk{number, number, chunk_bytes(), 0}; }
 
-void LibraryStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
+void LibraryStore::decode_chunk(const Chunk& chunk, std::span<std::byte> into) const {
   LibraryBox box;
   box.count = box.extents = dataset().chunk;
   box.first.resize(box.count.size());

@@ -20,7 +20,7 @@ class LibraryStore : public DatasetStore {
 
  protected:
   std::optional<Chunk> find(std::int64_t number) const override;
-  void unpack(const Chunk& chunk, std::span<std::byte> into) const override;
+  void decode_chunk(const Chunk& chunk, std::span<std::byte> into) const override;
   void read_whole(std::int64_t offset, std::span<std::byte> into) const override;
 
  private:

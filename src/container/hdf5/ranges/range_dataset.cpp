@@ -58,7 +58,7 @@ void RangeDataset::read_batch(const std::vector<ReadSegment>& segments) {
     std::int64_t bytes = 0;
     std::size_t end = begin;
     for (; end < chunks.size(); ++end) {
-      check_packed(chunks[end].chunk);
+      check_encoded_bytes(chunks[end].chunk);
       if (end > begin && bytes + chunks[end].chunk.bytes > kMaxPacked) break;
       bytes += chunks[end].chunk.bytes;
     }
@@ -71,24 +71,24 @@ void RangeDataset::read_chunks(std::span<const PiecesOfChunk> chunks) {
   std::size_t bytes = 0;
   for (const PiecesOfChunk& chunk : chunks) bytes += static_cast<std::size_t>(chunk.chunk.bytes);
   static thread_local codec::Buffer buffer;
-  const std::span<std::byte> packed = buffer.acquire(bytes);
+  const std::span<std::byte> encoded = buffer.acquire(bytes);
   std::vector<ReadSegment> requests;
   std::size_t at = 0;
   for (const PiecesOfChunk& chunk : chunks) {
-    requests.push_back({chunk.chunk.offset, packed.data() + at, chunk.chunk.bytes});
+    requests.push_back({chunk.chunk.offset, encoded.data() + at, chunk.chunk.bytes});
     at += static_cast<std::size_t>(chunk.chunk.bytes);
   }
   file().read(std::move(requests));
   at = 0;
   for (const PiecesOfChunk& chunk : chunks) {
-    copy_pieces(chunk, packed.subspan(at, static_cast<std::size_t>(chunk.chunk.bytes)));
+    copy_pieces(chunk, encoded.subspan(at, static_cast<std::size_t>(chunk.chunk.bytes)));
     at += static_cast<std::size_t>(chunk.chunk.bytes);
   }
 }
 
-void RangeDataset::copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> packed) {
+void RangeDataset::copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> encoded) {
   const auto decode_into = [&](std::span<std::byte> into) {
-    decode(chunk.chunk, packed, into);
+    decode(chunk.chunk, encoded, into);
     if (dataset().has_missing(chunk.chunk.number)) dataset().fill_missing(chunk.chunk.number, into);
   };
   if (chunk.pieces.size() == 1 && chunk.pieces[0].bytes == chunk_bytes())

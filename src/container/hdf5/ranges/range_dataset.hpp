@@ -35,7 +35,7 @@ class RangeDataset : public DatasetStore {
   std::vector<PiecesOfChunk> find_pieces(const std::vector<store::ReadSegment>& segments);
   /// Reads and decodes chunks whose bytes fit into memory.
   void read_chunks(std::span<const PiecesOfChunk> chunks);
-  void copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> packed);
+  void copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> encoded);
 };
 
 }  // namespace plait::container::hdf5

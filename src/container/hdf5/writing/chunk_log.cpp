@@ -11,9 +11,9 @@
 // Example: the log begins at 4,096. Rank 0 appends chunk 7 with 100 bytes, rank 1 at the same time chunk 3 with 50.
 //    counter    0 -> 132   rank 0: header at 4,096, chunk 7 at 4,128..4,227
 //    counter  132 -> 214   rank 1: header at 4,228, chunk 3 at 4,260..4,309
-// The log ends at 4,096 + 214 = 4,310. A rank that calls look() before rank 0 has written its header finds no mark at
-// 4,096 and stops there. If the write of rank 0 fails, mend() writes a header with the number -2, by which other ranks
-// skip the 132 bytes.
+// The log ends at 4,096 + 214 = 4,310. A rank that calls read_new_headers() before rank 0 has written its header finds
+// no mark at 4,096 and stops there. If the write of rank 0 fails, mend() writes a header with the number -2, by which
+// other ranks skip the 132 bytes.
 
 #include "container/hdf5/writing/chunk_log.hpp"
 
@@ -45,12 +45,12 @@ void ChunkLog::write_header(std::int64_t at, std::int64_t number, std::int64_t b
   file_->write({{at, header.data(), kHeaderBytes}});
 }
 
-std::int64_t ChunkLog::write_entry(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out) {
-  const auto bytes = static_cast<std::int64_t>(packed.size());
+std::int64_t ChunkLog::write_entry(std::int64_t number, std::span<const std::byte> encoded, std::uint32_t left_out) {
+  const auto bytes = static_cast<std::int64_t>(encoded.size());
   const std::int64_t at = begin_ + counter_->fetch_add(kHeaderBytes + bytes);
   try {
     // The header comes last: a rank that finds it can read the whole chunk.
-    file_->write({{at + kHeaderBytes, packed.data(), bytes}});
+    file_->write({{at + kHeaderBytes, encoded.data(), bytes}});
     write_header(at, number, bytes, left_out);
   } catch (const Error&) {
     {
@@ -65,10 +65,10 @@ std::int64_t ChunkLog::write_entry(std::int64_t number, std::span<const std::byt
   return at + kHeaderBytes;
 }
 
-void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out) {
-  const std::int64_t at = write_entry(number, packed, left_out);
+void ChunkLog::append(std::int64_t number, std::span<const std::byte> encoded, std::uint32_t left_out) {
+  const std::int64_t at = write_entry(number, encoded, left_out);
   const std::scoped_lock lock(mutex_);
-  record({number, at, static_cast<std::int64_t>(packed.size()), left_out});
+  record({number, at, static_cast<std::int64_t>(encoded.size()), left_out});
 }
 
 std::int64_t ChunkLog::append_heap(std::span<const std::byte> bytes) { return write_entry(kNoChunk, bytes, 0); }
@@ -88,39 +88,39 @@ void ChunkLog::record(const Chunk& chunk) {
   if (!is_new && known->second.offset < chunk.offset) known->second = chunk;
 }
 
-void ChunkLog::look() {
+void ChunkLog::read_new_headers() {
   const std::scoped_lock lock(mutex_);
-  look_locked();
+  read_new_headers_locked();
 }
 
-void ChunkLog::look_locked() {
+void ChunkLog::read_new_headers_locked() {
   if (alone_) return;
   const std::int64_t log_end = end();
   std::array<std::byte, kHeaderBytes> header{};
-  while (looked_ + kHeaderBytes <= log_end) {
+  while (next_header_ + kHeaderBytes <= log_end) {
     // Allocated space may not have been written yet, so that it may be after the end of the file: stop there.
-    if (file_->size() < looked_ + kHeaderBytes) return;
-    file_->read({{looked_, header.data(), kHeaderBytes}});
+    if (file_->size() < next_header_ + kHeaderBytes) return;
+    file_->read({{next_header_, header.data(), kHeaderBytes}});
     if (number_in(header, 0, 8) != mark_) return;
     const auto number = static_cast<std::int64_t>(number_in(header, 8, 8));
     const auto bytes = static_cast<std::int64_t>(number_in(header, 16, 8));
-    if (bytes < 0 || bytes > log_end - looked_ - kHeaderBytes) return;  // the header is only partly written
+    if (bytes < 0 || bytes > log_end - next_header_ - kHeaderBytes) return;  // the header is only partly written
     if (number >= 0)
-      record({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24, 8))});
-    looked_ += kHeaderBytes + bytes;
-    if (number != kNotWritten) written_end_ = std::max(written_end_, looked_);
+      record({number, next_header_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24, 8))});
+    next_header_ += kHeaderBytes + bytes;
+    if (number != kNotWritten) written_end_ = std::max(written_end_, next_header_);
   }
 }
 
 bool ChunkLog::complete() {
   const std::scoped_lock lock(mutex_);
-  look_locked();
-  return alone_ || looked_ == end();
+  read_new_headers_locked();
+  return alone_ || next_header_ == end();
 }
 
 void ChunkLog::renumber(base::FunctionRef<std::int64_t(std::int64_t)> number) {
   const std::scoped_lock lock(mutex_);
-  look_locked();
+  read_new_headers_locked();
   std::unordered_map<std::int64_t, Chunk> renumbered;
   for (auto& [former, chunk] : last_) {
     chunk.number = number(former);
@@ -142,7 +142,7 @@ std::optional<Chunk> ChunkLog::last(std::int64_t number) const {
 
 std::vector<Chunk> ChunkLog::all() {
   if (!complete())
-    base::throw_system_error(EIO, "cannot finish ", file_->name(), ": what should be a chunk at offset ", looked_,
+    base::throw_system_error(EIO, "cannot finish ", file_->name(), ": what should be a chunk at offset ", next_header_,
                              " has not been written; write it again");
   std::vector<Chunk> chunks;
   for (const auto& [number, chunk] : last_) chunks.push_back(chunk);

@@ -26,7 +26,7 @@ class ChunkLog {
   /// begin: offset of the first header in the file. mark: the first 8 bytes of each header, a value that stale bytes in
   /// the file do not have.
   ChunkLog(std::shared_ptr<store::Store> file, std::int64_t begin, std::uint64_t mark)
-      : file_(std::move(file)), begin_(begin), mark_(mark), looked_(begin) {}
+      : file_(std::move(file)), begin_(begin), mark_(mark), next_header_(begin) {}
   /// Sets the counter, before the first call of another function. alone: true if no other process appends.
   void share(std::unique_ptr<transport::Counter> counter, bool alone) {
     counter_ = std::move(counter);
@@ -34,20 +34,20 @@ class ChunkLog {
   }
 
   /// Appends a chunk. left_out: the filter mask, see Chunk.  errors  kSystem: the chunk is not in the log.
-  void append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out = 0);
+  void append(std::int64_t number, std::span<const std::byte> encoded, std::uint32_t left_out = 0);
   /// Appends bytes that are not a chunk, and returns their offset in the file.  errors  kSystem.
   std::int64_t append_heap(std::span<const std::byte> bytes);
   /// Writes headers for the space of chunks that could not be appended, for example because the disk was full, so that
   /// other ranks can skip that space. If that fails as well, a later call tries again.
   void mend() noexcept;
   /// Reads the headers that other ranks have written so far.
-  void look();
-  /// Returns the last chunk of that number that this rank has appended or look() has found.
+  void read_new_headers();
+  /// Returns the last chunk of that number that this rank has appended or read_new_headers() has found.
   std::optional<Chunk> last(std::int64_t number) const;
   /// Returns the last chunk of each number, by ascending number.  errors  kSystem: another rank has not completed a
   /// chunk.
   std::vector<Chunk> all();
-  /// Returns true if all allocated chunks are complete and known. Reads new headers like look().
+  /// Returns true if all allocated chunks are complete and known. Reads new headers like read_new_headers().
   bool complete();
   /// Renumbers all known chunks; those whose number becomes negative are discarded. Every rank calls it, with the same
   /// function, while no rank appends.
@@ -59,8 +59,8 @@ class ChunkLog {
   static constexpr std::int64_t kHeaderBytes = 32;
   /// Returns the offset after all chunks.
   std::int64_t end() const { return begin_ + counter_->load(); }
-  /// Returns the offset after the last entry that this rank has written or look() has found; 0 if there is none. Space
-  /// after it belongs to entries that could not be written.
+  /// Returns the offset after the last entry that this rank has written or read_new_headers() has found; 0 if there is
+  /// none. Space after it belongs to entries that could not be written.
   std::int64_t written_end() const {
     const std::scoped_lock lock(mutex_);
     return written_end_;
@@ -68,11 +68,11 @@ class ChunkLog {
 
  private:
   /// Writes the bytes of an entry and its header. Returns the offset of the bytes.
-  std::int64_t write_entry(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out);
+  std::int64_t write_entry(std::int64_t number, std::span<const std::byte> encoded, std::uint32_t left_out);
   void write_header(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out);
   /// Records a chunk. The caller holds the mutex.
   void record(const Chunk& chunk);
-  void look_locked();
+  void read_new_headers_locked();
 
   std::shared_ptr<store::Store> file_;
   const std::int64_t begin_;
@@ -80,7 +80,7 @@ class ChunkLog {
   std::unique_ptr<transport::Counter> counter_;
   bool alone_ = true;
   mutable std::mutex mutex_;
-  std::int64_t looked_;  // offset of the next header that look() reads
+  std::int64_t next_header_;  // offset of the next header that read_new_headers() reads
   std::int64_t written_end_ = 0;
   std::unordered_map<std::int64_t, Chunk> last_;  // the last copy of each chunk, by number
   std::vector<Chunk> unmarked_;                   // allocations of this rank that have no header yet

@@ -158,13 +158,13 @@ void NewChunks::put(std::int64_t number, std::span<const std::byte> chunk) {
 }
 
 void NewChunks::read_old(std::int64_t number, std::span<std::byte> chunk) {
-  log_.look();
+  log_.read_new_headers();
   const std::optional<Chunk> old = log_.last(number);
   if (!old) return fill_chunk(number, chunk);
   const Part& part = find_part(number);
-  std::vector<std::byte> packed(static_cast<std::size_t>(old->bytes));
-  file_->read({{old->offset, packed.data(), old->bytes}});
-  part.codecs.decode(packed, chunk, text(describe_chunk(part.dataset, number - part.first), " of ", name()));
+  std::vector<std::byte> encoded(static_cast<std::size_t>(old->bytes));
+  file_->read({{old->offset, encoded.data(), old->bytes}});
+  part.codecs.decode(encoded, chunk, text(describe_chunk(part.dataset, number - part.first), " of ", name()));
 }
 
 void NewChunks::write_missing_texts() {

@@ -47,7 +47,7 @@ class NewChunks : public store::Store, private WholeChunks {
   /// the latest.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void flush() override { open_.flush(); }
-  void forget() noexcept override { open_.forget(); }
+  void discard_buffered() noexcept override { open_.discard(); }
   void sync() override { file_->sync(); }
 
   /// Returns the store of the whole file.

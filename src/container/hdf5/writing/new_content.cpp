@@ -192,7 +192,7 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
     return;
   }
   array.chunk = new_chunk(shown, array.chunk, type, {});
-  array.packed = comes_later(array);
+  array.whole_chunks = comes_later(array);
 }
 
 /// Returns true for an array of one element with a fill value. It has no chunks, so its element is written with the

@@ -104,7 +104,7 @@ class ChunkObjects {
   /// same size.
   /// from: the identity from read(), if the chunk contains elements that read() has returned.
   /// errors  kSystem.
-  void put(std::int64_t number, std::span<const std::byte> packed, const store::Condition& from);
+  void put(std::int64_t number, std::span<const std::byte> encoded, const store::Condition& from);
   /// Writes parts of a chunk without a new content of its object, which is created if it does not exist. Offsets are
   /// relative to the chunk.  errors  kSystem: a write fails, or the chunk has another size.
   void change(std::int64_t number, std::vector<store::WriteSegment> parts);
@@ -156,7 +156,7 @@ class ChunkObjects {
   ChunkResult read_in_place(const ChunkLocation& location, PartMemory part);
   /// Reads the index again if another process may have changed it. The caller holds the shard's lock.
   void refresh(OpenShard& shard, const std::string& object) const;
-  void put_in_shard(const ChunkLocation& location, std::span<const std::byte> packed, const store::Condition& from);
+  void put_in_shard(const ChunkLocation& location, std::span<const std::byte> encoded, const store::Condition& from);
   /// Appends the chunks of the former shard that were not put. The caller holds the shard's lock. Returns the condition
   /// that the shard is still the former one; nothing if another program has replaced it meanwhile.
   store::Condition retain_others(OpenShard& shard, const std::string& object) const;

@@ -48,7 +48,7 @@ void ChunkWriter::write(std::int64_t number, const std::vector<WriteSegment>& pa
 void ChunkWriter::flush() { open_.flush(); }
 
 void ChunkWriter::discard() noexcept {
-  open_.forget();
+  open_.discard();
   const std::scoped_lock lock(mutex_);
   former_.clear();
 }

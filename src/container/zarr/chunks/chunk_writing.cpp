@@ -98,12 +98,12 @@ void ChunkObjects::discard() noexcept {
   objects_->end_writes();
 }
 
-void ChunkObjects::put(std::int64_t number, std::span<const std::byte> packed, const Condition& from) {
-  if (metadata_.shards) return put_in_shard(names_.location(number), packed, from);
-  if (fresh_) return objects_->put(names_.object(number), packed);
+void ChunkObjects::put(std::int64_t number, std::span<const std::byte> encoded, const Condition& from) {
+  if (metadata_.shards) return put_in_shard(names_.location(number), encoded, from);
+  if (fresh_) return objects_->put(names_.object(number), encoded);
   std::unique_ptr<NewObject> content = objects_->create(names_.object(number));
-  const auto bytes = static_cast<std::int64_t>(packed.size());
-  content->write({{0, packed.data(), bytes}}, Part::kLast);
+  const auto bytes = static_cast<std::int64_t>(encoded.size());
+  content->write({{0, encoded.data(), bytes}}, Part::kLast);
   add_new(number, {std::move(content), from}, bytes);
 }
 

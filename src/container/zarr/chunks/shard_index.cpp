@@ -25,10 +25,10 @@ std::uint64_t number_at(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::byte> packed, std::int64_t file_bytes,
+std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::byte> encoded, std::int64_t file_bytes,
                                     const std::string& file) {
   std::vector<std::byte> plain(2 * kNumber * static_cast<std::size_t>(shards.count));
-  shards.index.decode(packed, plain, base::text("the index of the shard ", file));
+  shards.index.decode(encoded, plain, base::text("the index of the shard ", file));
   std::vector<ShardEntry> entries(static_cast<std::size_t>(shards.count));
   const auto all = static_cast<std::uint64_t>(file_bytes);
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -49,18 +49,18 @@ std::vector<std::byte> index_bytes(const Shards& shards, std::span<const ShardEn
   for (const ShardEntry& entry : entries)
     for (const std::uint64_t number : {entry.offset, entry.bytes})
       for (std::size_t i = 0; i < kNumber; ++i) plain.push_back(static_cast<std::byte>(number >> (8 * i) & 0xff));
-  const std::span<const std::byte> packed = shards.index.encode(plain);
-  return {packed.begin(), packed.end()};
+  const std::span<const std::byte> encoded = shards.index.encode(plain);
+  return {encoded.begin(), encoded.end()};
 }
 
 std::optional<ShardIndex> read_index(const Shards& shards, store::ObjectStore& objects, const std::string& object) {
-  std::vector<std::byte> packed(static_cast<std::size_t>(shards.index_bytes));
+  std::vector<std::byte> encoded(static_cast<std::size_t>(shards.index_bytes));
   const std::int64_t begin = shards.index_at_end ? -shards.index_bytes : 0;
-  store::GetResult got = objects.get(object, {{begin, packed.data(), shards.index_bytes}}, {.identity = true});
+  store::GetResult got = objects.get(object, {{begin, encoded.data(), shards.index_bytes}}, {.identity = true});
   if (got.status == store::GetStatus::kMissing) return std::nullopt;
   const std::string name = objects.object_location(object);
   if (!got.found()) damaged(name, "it has ", got.bytes, " bytes, less than its index, which has ", shards.index_bytes);
-  return ShardIndex{parse_index(shards, packed, got.bytes, name), got.bytes, std::move(got.identity)};
+  return ShardIndex{parse_index(shards, encoded, got.bytes, name), got.bytes, std::move(got.identity)};
 }
 
 }  // namespace plait::container::zarr

@@ -21,9 +21,9 @@ struct ShardEntry {
   bool there() const { return offset != kNone; }
 };
 
-/// Decodes the index of an object of `file_bytes`; `packed` are the last or first index_bytes of the object.
+/// Decodes the index of an object of `file_bytes`; `encoded` are the last or first index_bytes of the object.
 /// errors  kSystem: the index is damaged, or a chunk is outside the object.
-std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::byte> packed, std::int64_t file_bytes,
+std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::byte> encoded, std::int64_t file_bytes,
                                     const std::string& file);
 
 /// Encodes an index.

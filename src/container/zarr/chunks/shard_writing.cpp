@@ -68,7 +68,7 @@ class OldShard {
 
 }  // namespace
 
-void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const std::byte> packed,
+void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const std::byte> encoded,
                                 const Condition& from) {
   const std::string object = names_.object(location);
   const std::shared_ptr<OpenShard> shard = open_shard(location.object);
@@ -81,19 +81,19 @@ void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const s
     shard->end = metadata_.shards->index_at_end ? 0 : metadata_.shards->index_bytes;
     shard->content = objects_->create(object);
   }
-  const auto bytes = static_cast<std::int64_t>(packed.size());
+  const auto bytes = static_cast<std::int64_t>(encoded.size());
   ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.inside)];
   // If the chunk has been put before, its elements were read from the new content, not from the former shard.
   if (!fresh_ && !entry.there() && !shard->from) shard->from = from;
-  const bool anew = !entry.there() || entry.bytes != packed.size();
+  const bool anew = !entry.there() || entry.bytes != encoded.size();
   const std::int64_t offset = anew ? shard->end : static_cast<std::int64_t>(entry.offset);
   shard->dirty = true;
   if (shard->content)
-    shard->content->write({{offset, packed.data(), bytes}}, Part::kMore);
+    shard->content->write({{offset, encoded.data(), bytes}}, Part::kMore);
   else
-    objects_->write(object, {{offset, packed.data(), bytes}});
+    objects_->write(object, {{offset, encoded.data(), bytes}});
   if (!anew) return;
-  entry = {static_cast<std::uint64_t>(offset), packed.size()};
+  entry = {static_cast<std::uint64_t>(offset), encoded.size()};
   shard->end += bytes;
 }
 

@@ -205,7 +205,7 @@ void clear_outside(ChunkStore& chunks) {
   try {
     clear_chunks_outside(chunks);
   } catch (...) {
-    chunks.forget();  // otherwise the next write would put them
+    chunks.discard_buffered();  // otherwise the next write would put them
     throw;
   }
 }

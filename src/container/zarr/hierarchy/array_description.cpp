@@ -11,7 +11,7 @@ Content found_in(const Metadata& metadata) {
   found.chunk = metadata.chunk;
   if (metadata.shards) found.shard = metadata.shards->shape;
   found.dimension_names = metadata.dimension_names;
-  found.packed = !metadata.plain();
+  found.whole_chunks = !metadata.plain();
   found.fill = metadata.fill;
   return found;
 }

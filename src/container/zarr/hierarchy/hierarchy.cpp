@@ -124,7 +124,7 @@ void collect(MetadataObjects& objects, const std::string& object, const std::str
     if (i % kReadAhead == 0) objects.read_ahead(prefix, rest.first(std::min(rest.size(), kReadAhead)), second);
     const std::string child = text(prefix, below[i], '/');
     collect(objects, metadata_object(objects, child), name.empty() ? below[i] : text(name, '/', below[i]), found);
-    objects.forget(child);
+    objects.evict(child);
   }
 }
 

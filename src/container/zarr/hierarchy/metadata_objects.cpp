@@ -108,7 +108,7 @@ void MetadataObjects::adopt_consolidated(const std::string& object, std::string_
   consolidated_ = prefix;
 }
 
-void MetadataObjects::forget(const std::string& prefix) {
+void MetadataObjects::evict(const std::string& prefix) {
   if (is_consolidated(prefix)) return;
   texts_.erase(text(prefix, kThirdVersion));
   for (const std::string_view name : kSecondVersion) texts_.erase(text(prefix, name));

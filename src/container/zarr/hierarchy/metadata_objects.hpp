@@ -29,7 +29,7 @@ class MetadataObjects : public store::ObjectStore {
   /// object, content: the metadata object of the group, and its text.
   void adopt_consolidated(const std::string& object, std::string_view content);
   /// Removes the metadata of a member from memory, unless they are consolidated.  prefix: that of the member.
-  void forget(const std::string& prefix);
+  void evict(const std::string& prefix);
 
   store::GetResult get(const std::string& object, std::vector<store::ReadSegment> ranges,
                        const store::GetOptions& options) override;

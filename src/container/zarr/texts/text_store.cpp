@@ -85,10 +85,10 @@ std::unique_ptr<store::Pending> TextStore::submit_write(std::vector<store::Write
 
 std::shared_ptr<const TextStore::TextChunk> TextStore::read_chunk(std::int64_t number) {
   std::shared_ptr<const TextChunk> cached = decoded_.find(number);
-  std::vector<std::byte> packed;
+  std::vector<std::byte> encoded;
   const auto memory = [&](std::int64_t bytes) {
-    packed.resize(static_cast<std::size_t>(bytes));
-    return std::span(packed);
+    encoded.resize(static_cast<std::size_t>(bytes));
+    return std::span(encoded);
   };
   ChunkResult result =
       chunks().read(number, memory, {.identity = !chunks().fresh(), .unless = cached ? &cached->identity : nullptr});
@@ -98,7 +98,7 @@ std::shared_ptr<const TextStore::TextChunk> TextStore::read_chunk(std::int64_t n
   made->identity = std::move(result.identity);
   if (result.status != ChunkStatus::kRead) return made;
   const std::string what = chunks().describe(number);
-  made->bytes = metadata().packing.decode(packed, static_cast<std::size_t>(kMaxCompressed), what);
+  made->bytes = metadata().packing.decode(encoded, static_cast<std::size_t>(kMaxCompressed), what);
   made->texts = decode_texts(made->bytes, chunk_texts(), what);
   // A chunk that is written in place may change again within the resolution of its times, so it is not cached.
   if (!chunks().fresh() && made->identity != store::ObjectIdentity{}) decoded_.insert(made, made->memory_bytes());

@@ -3,7 +3,7 @@
 // Problem: the processes of a node see each other's departures in shared memory. Processes of other nodes wait in MPI
 // for messages that will never come, and MPI offers no way to detect that.
 //
-// Idea: the first process of each node exchanges notices: look() receives notices of other nodes and records them on
+// Idea: the first process of each node exchanges notices: poll() receives notices of other nodes and records them on
 // the board of its node, and sends the departure with the fewest calls on the board to the other nodes. It runs in
 // every wait that takes longer than 250 ms. Only a departure with fewer calls than the last one that was sent is sent
 // again.
@@ -98,7 +98,7 @@ void Notices::send(Wire& wire) {
     if ((leaders_.index ^ bit) < count) notify(leaders_.index ^ bit);
 }
 
-void Notices::look() {
+void Notices::poll() {
   if (leaders_.ranks.empty()) return;
   receive_notices();
   forward_fewest();

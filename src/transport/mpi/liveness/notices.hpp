@@ -27,11 +27,11 @@ struct FirstOfNodes {
 
 /// The notices of one communicator.  The first process of each node represents it: it sends departures on its node's
 /// board to the other nodes, and records on the board what they send.  It does so only while it waits.
-/// threads  One thread at a time waits; another one may call look(), or abandon operations that it has started.
+/// threads  One thread at a time waits; another one may call poll(), or abandon operations that it has started.
 class Notices {
  public:
   /// `leaders` is empty if this process is not the first of its node.  `cookie` is the same on all processes, and
-  /// differs between communicators.  `board` has the departures of the node, by its members.  `liveness` calls look(),
+  /// differs between communicators.  `board` has the departures of the node, by its members.  `liveness` calls poll(),
   /// and throws.
   Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory::Departure> board, Liveness& liveness,
           FirstOfNodes leaders);
@@ -41,7 +41,7 @@ class Notices {
 
   /// Receives notices, and sends the departure with the fewest calls whenever it has changed. Never waits, and
   /// allocates no memory.
-  void look();
+  void poll();
   /// Waits for operations in which all processes take part.
   /// errors  kSystem: a process has left or been lost, so that they do not end.  MPI may then still access their
   ///          memory.

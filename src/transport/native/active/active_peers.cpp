@@ -35,7 +35,7 @@ CallFailure failure_unreachable(int rank, const Endpoints& to, const std::string
 /// Returns the event of a finished attempt.  is_local: its addresses are on this host.
 PeerEvent to_event(const ConnectionAttempt& attempt, bool is_local) {
   switch (attempt.state()) {
-    case ConnectionAttempt::State::kThere: return PeerEvent::kReached;
+    case ConnectionAttempt::State::kConnected: return PeerEvent::kReached;
     case ConnectionAttempt::State::kRefused: return is_local ? PeerEvent::kRefusedHere : PeerEvent::kRefused;
     case ConnectionAttempt::State::kUnanswered: return PeerEvent::kUnanswered;
     default: return PeerEvent::kUnable;

@@ -30,7 +30,7 @@ void Callee::open(base::Descriptor socket, bool near) {
   try {
     connection_ = std::make_unique<Connection>(std::move(socket), near, watch);
   } catch (...) {
-    common_.loop.forget(watch);
+    common_.loop.unregister(watch);
     throw;
   }
 }
@@ -168,7 +168,7 @@ void Callee::end() noexcept {
     if (std::exchange(ended_, true)) return;
     done.swap(done_);
   }
-  common_.loop.forget(connection_->watch());
+  common_.loop.unregister(connection_->watch());
   connection_->close();
   if (done) done(false);
 }

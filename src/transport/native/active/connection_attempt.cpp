@@ -2,7 +2,7 @@
 //
 // advance() is called by events of the socket and by timers. In each round it tries the addresses in order: begin() a
 // connection, check_connected(), then the handshake (greet, receive). It ends with
-//    kThere       the handshake is done
+//    kConnected   the handshake is done
 //    kRefused     all addresses were tried in a round, one of them refused the connection, and none was busy
 //    kUnanswered  no address has answered for kLostAfter
 //    kUnable      there is no address, or no socket could be created
@@ -60,7 +60,7 @@ void ConnectionAttempt::advance(Clock::time_point now) {
       begin_round(now);
     }
     const Progress progress = socket_.number() < 0 ? begin(now) : handshake_ ? receive(now) : check_connected(now);
-    if (progress == Progress::kThere) return finish(State::kThere);
+    if (progress == Progress::kConnected) return finish(State::kConnected);
     if (progress == Progress::kWait) return loop_.set_timer(next());
   }
 }
@@ -86,7 +86,7 @@ Clock::time_point ConnectionAttempt::next() const {
 void ConnectionAttempt::finish(State state) {
   if (watch_) {
     watch_->end(socket_.number());
-    loop_.forget(*std::exchange(watch_, std::nullopt));
+    loop_.unregister(*std::exchange(watch_, std::nullopt));
   }
   state_ = state;
   changed_(*this);
@@ -94,7 +94,7 @@ void ConnectionAttempt::finish(State state) {
 
 void ConnectionAttempt::end() {
   if (state_ != State::kTrying) return;
-  if (watch_) loop_.forget(*std::exchange(watch_, std::nullopt));
+  if (watch_) loop_.unregister(*std::exchange(watch_, std::nullopt));
   socket_.close();
   state_ = State::kUnable;
 }
@@ -131,7 +131,7 @@ ConnectionAttempt::Progress ConnectionAttempt::check_connected(Clock::time_point
   int code = 0;
   socklen_t size = sizeof code;
   ::getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &code, &size);
-  if (code != 0) return failed(code, code == ECONNREFUSED ? "nobody listens there" : std::strerror(code));
+  if (code != 0) return failed(code, code == ECONNREFUSED ? "no process listens there" : std::strerror(code));
   return greet();
 }
 
@@ -167,7 +167,7 @@ ConnectionAttempt::Progress ConnectionAttempt::receive(Clock::time_point now) {
     if (status == ClientHandshake::Status::kMore) continue;
     // Another program has answered, for example at a private address that several hosts use: count it as a refusal.
     if (status == ClientHandshake::Status::kFailed) return failed(ECONNREFUSED, handshake_->why());
-    if (status == ClientHandshake::Status::kAccepted) return Progress::kThere;
+    if (status == ClientHandshake::Status::kAccepted) return Progress::kConnected;
     const auto proof = handshake_->proof();
     if (::send(socket_.number(), proof.data(), proof.size(), MSG_DONTWAIT | MSG_NOSIGNAL) == std::ssize(proof))
       continue;
@@ -179,7 +179,7 @@ ConnectionAttempt::Progress ConnectionAttempt::failed(int code, const std::strin
   refused_ = refused_ || code == ECONNREFUSED;
   is_busy_ = is_busy_ || code == EAGAIN;
   results_[address_index_] = why;
-  if (watch_) loop_.forget(*std::exchange(watch_, std::nullopt));
+  if (watch_) loop_.unregister(*std::exchange(watch_, std::nullopt));
   handshake_.reset();
   socket_.close();
   ++address_index_;

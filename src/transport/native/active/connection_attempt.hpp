@@ -32,7 +32,7 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
 
   enum class State : std::uint8_t {
     kTrying,
-    kThere,       ///< connected; socket() returns the connection
+    kConnected,   ///< connected; socket() returns the connection
     kRefused,     ///< the host answers, but no process with this key listens
     kUnanswered,  ///< no address answers
     kUnable,      ///< this process could create no socket, or knows no address
@@ -57,7 +57,7 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
   std::string story() const;
 
  private:
-  enum class Progress : std::uint8_t { kWait, kThere, kNext };
+  enum class Progress : std::uint8_t { kWait, kConnected, kNext };
   void advance(Clock::time_point now);
   void finish(State state);
   void begin_round(Clock::time_point now);

@@ -46,7 +46,7 @@ class ServerLoop : public EventLoop {
   void run();
 
   Watch handle(std::shared_ptr<EventHandler> handler) override;
-  void forget(const Watch& watch) override { handlers_.erase(watch.id()); }
+  void unregister(const Watch& watch) override { handlers_.erase(watch.id()); }
   void set_timer(Clock::time_point time) override { taker_timer_ = std::min(taker_timer_, time); }
   bool post(std::function<void()> body) override { return mailbox_->post(std::move(body)); }
 

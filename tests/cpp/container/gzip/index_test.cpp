@@ -17,8 +17,8 @@ using plait::container::gzip::Index;
 
 Index index_with(std::size_t points) {
   Index index;
-  index.packed = 1 << 20;
-  index.unpacked = 5LL << 32;
+  index.compressed_bytes = 1 << 20;
+  index.content_bytes = 5LL << 32;
   index.framing = Framing::kNone;
   for (std::size_t i = 0; i < points; ++i)
     index.points.push_back({static_cast<std::int64_t>(i) * 1000, static_cast<std::int64_t>(i) << 30,

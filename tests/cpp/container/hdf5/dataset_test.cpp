@@ -37,7 +37,7 @@ HdfDataset dataset_with(std::int64_t chunks) {
 TEST(HdfDataset, IsDecodedUnchanged) {
   for (const std::int64_t chunks : {0, 1, 2, 1000}) {
     const HdfDataset original = dataset_with(chunks);
-    const HdfDataset actual = unpacked(packed(original));
+    const HdfDataset actual = decode_dataset(encode_dataset(original));
     EXPECT_EQ(actual.type.shape, original.type.shape);
     EXPECT_EQ(actual.type.dtype, original.type.dtype);
     EXPECT_EQ(actual.fill, original.fill);
@@ -55,12 +55,12 @@ TEST(HdfDataset, IsDecodedUnchanged) {
   }
 }
 
-TEST(HdfDataset, NeedsFewBytesForAChunk) { EXPECT_LT(packed(dataset_with(100'000)).size(), 450'000U); }
+TEST(HdfDataset, NeedsFewBytesForAChunk) { EXPECT_LT(encode_dataset(dataset_with(100'000)).size(), 450'000U); }
 
 TEST(HdfDataset, TruncatedIsAnError) {
-  const std::string whole = packed(dataset_with(40));
+  const std::string whole = encode_dataset(dataset_with(40));
   for (std::size_t length = 0; length < whole.size(); ++length)
-    EXPECT_THROW(unpacked(std::string_view(whole).substr(0, length)), plait::Error) << length;
+    EXPECT_THROW(decode_dataset(std::string_view(whole).substr(0, length)), plait::Error) << length;
 }
 
 }  // namespace

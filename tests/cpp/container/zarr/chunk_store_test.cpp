@@ -163,7 +163,7 @@ TEST_P(ChunksInObjects, FailedAccessesChangeNothing) {
   const auto store = open_array(false);
   write(*store, 0, 2);
   write(*store, 3, 2);
-  store->forget();
+  store->discard_buffered();
   EXPECT_EQ(read(*store, 0, 1)[0], 1);
   store->flush();
   EXPECT_EQ(first_elements(), (std::vector<int>{1, 7, 7, 7, 7, 7}));
@@ -195,7 +195,7 @@ TEST_P(ChunksInObjects, TheSecondOfTwoProgramsCannotOverwriteParts) {
     EXPECT_EQ(error, "no error");
   } else {
     EXPECT_NE(error.find("c/0/0: another program has changed it while a part"), std::string::npos) << error;
-    second->forget();
+    second->discard_buffered();
   }
   EXPECT_EQ(read(*open_array(false), 0, 3), (std::vector<int>{2, in_place ? 3 : 1, 1}));
   write_part(*second, 4, {4});

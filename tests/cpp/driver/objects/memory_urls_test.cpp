@@ -118,8 +118,8 @@ TEST(MemoryUrls, AreLocatedWithoutAPath) {
   EXPECT_EQ(array.path, "");
   EXPECT_EQ(array.id, "memory://bucket/a.zarr/group/x");
   EXPECT_EQ(array.kind, "Zarr in memory://");
-  EXPECT_TRUE(array.names_arrays && array.adds_arrays && array.keeps_chunks);
-  EXPECT_FALSE(array.keeps_unfinished);
+  EXPECT_TRUE(array.names_arrays && array.adds_arrays && array.has_chunks);
+  EXPECT_FALSE(array.supports_unfinished);
   EXPECT_EQ(plait::driver::locate("zarr:memory://bucket/a/").id, "memory://bucket/a");
 }
 

@@ -34,7 +34,7 @@ class ZipFile : public plait_test::FolderTest {
     Entry entry;
     entry.name = "a";
     entry.check_sum = kSum;
-    entry.packed = entry.unpacked = 3;
+    entry.compressed_bytes = entry.content_bytes = 3;
     const std::int64_t begin = local_header_bytes(entry);
     bytes_ = local_header(entry, begin);
     for (const char c : std::string("abc")) bytes_.push_back(static_cast<std::byte>(c));

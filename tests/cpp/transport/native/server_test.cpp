@@ -127,7 +127,7 @@ TEST(NativeServer, ErrorsNameEachAddressThatWasTried) {
   const std::string error = catch_error([&] { Link::connect(gone, key, soon()); });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNREFUSED))) << error;
   for (const std::string& address : gone.addresses)
-    EXPECT_NE(error.find(address + ": nobody listens there"), std::string::npos) << error;
+    EXPECT_NE(error.find(address + ": no process listens there"), std::string::npos) << error;
   EXPECT_NE(error.find("process on " + gone.name), std::string::npos) << error;
   gone.addresses.clear();
   EXPECT_NE(catch_error([&] { Link::connect(gone, key, soon()); }).find("it has no address"), std::string::npos);

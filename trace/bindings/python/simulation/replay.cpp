@@ -75,7 +75,7 @@ nb::dict latency_to_dict(const LatencyHistogram& histogram) {
   result["p50"] = seconds(histogram.percentile(0.5));
   result["p90"] = seconds(histogram.percentile(0.9));
   result["p99"] = seconds(histogram.percentile(0.99));
-  result["most"] = seconds(histogram.most());
+  result["most"] = seconds(histogram.maximum());
   return result;
 }
 

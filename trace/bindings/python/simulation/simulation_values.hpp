@@ -57,7 +57,7 @@ inline nanobind::dict device_use(const simulation::DeviceUse& use, double elapse
   result["write_bytes"] = use.write_bytes;
   result["busy"] = seconds(use.busy);
   result["queue_mean"] = elapsed > 0 ? use.inside * 1e-9 / elapsed : 0.0;
-  result["max_queue"] = use.most;
+  result["max_queue"] = use.max_inside;
   result["hit_requests"] = use.hits;
   result["hit_bytes"] = use.hit_bytes;
   result["stalled"] = seconds(use.stalled);

@@ -56,7 +56,7 @@ std::string_view Parameters::text(std::string_view name) const {
   return parameter != given_.end() ? parameter->value : std::ranges::find(defaults_, name, &Parameter::name)->value;
 }
 
-Slot Parameters::blocks(std::string_view name, const CacheShape& shape, std::uint32_t most) const {
+Slot Parameters::blocks(std::string_view name, const CacheShape& shape, std::uint32_t max_caches) const {
   const std::string_view value = text(name);
   const std::string what = base::text(name, '=', value, " of the replacement policy ", policy_);
   double amount = 0;
@@ -80,9 +80,10 @@ Slot Parameters::blocks(std::string_view name, const CacheShape& shape, std::uin
     blocks = amount * bytes / static_cast<double>(shape.block);
   }
   if (amount == 0) base::throw_argument_error(what, " is nothing; give more than 0");
-  if (blocks > static_cast<double>(shape.slots) * most)
-    base::throw_argument_error(what, " is more than ", most == 1 ? std::string() : base::text(most, " times "),
-                               "the cache of ", shape.slots, " blocks; give less");
+  if (blocks > static_cast<double>(shape.slots) * max_caches)
+    base::throw_argument_error(what, " is more than ",
+                               max_caches == 1 ? std::string() : base::text(max_caches, " times "), "the cache of ",
+                               shape.slots, " blocks; give less");
   return std::max<Slot>(1, static_cast<Slot>(blocks));
 }
 

@@ -37,8 +37,8 @@ class Parameters {
   /// Returns the value of a parameter, from the user or its default.
   std::string_view text(std::string_view name) const;
   /// Returns an amount such as `25%` or `4MiB` in blocks of the cache: rounded down, at least one.
-  /// errors  kArgument: not an amount, no unit, zero, or more than `most` times the cache.
-  Slot blocks(std::string_view name, const CacheShape& shape, std::uint32_t most = 1) const;
+  /// errors  kArgument: not an amount, no unit, zero, or more than `max_caches` times the cache.
+  Slot blocks(std::string_view name, const CacheShape& shape, std::uint32_t max_caches = 1) const;
 
  private:
   struct Parameter {

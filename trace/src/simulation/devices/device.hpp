@@ -36,11 +36,11 @@ struct DeviceUse {
   Time busy = 0;  ///< time with at least one request in it
   /// Integral of the requests in it over time in ns; divided by the elapsed time, their mean number.
   double inside = 0;
-  std::int64_t most = 0;       ///< maximum number of requests in it at once
-  std::int64_t hits = 0;       ///< number of requests that a tier served entirely
-  std::int64_t hit_bytes = 0;  ///< number of bytes read from a tier
-  Time stalled = 0;            ///< time of an SSD in garbage collection
-  std::int64_t flushes = 0;    ///< flushes of all devices together, reported with the first
+  std::int64_t max_inside = 0;  ///< maximum number of requests in it at once
+  std::int64_t hits = 0;        ///< number of requests that a tier served entirely
+  std::int64_t hit_bytes = 0;   ///< number of bytes read from a tier
+  Time stalled = 0;             ///< time of an SSD in garbage collection
+  std::int64_t flushes = 0;     ///< flushes of all devices together, reported with the first
 };
 
 /// A device of the simulation.
@@ -73,7 +73,7 @@ class DeviceMeter {
     pass(now);
     ++(request.write ? use_.writes : use_.reads);
     (request.write ? use_.write_bytes : use_.read_bytes) += request.length;
-    use_.most = std::max(use_.most, ++inside_);
+    use_.max_inside = std::max(use_.max_inside, ++inside_);
   }
   void end(Time now) {
     pass(now);

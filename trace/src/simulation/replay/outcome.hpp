@@ -24,7 +24,7 @@ class LatencyHistogram {
   }
   std::int64_t count() const noexcept { return count_; }
   double mean() const noexcept { return count_ > 0 ? sum_ / static_cast<double>(count_) : 0; }
-  Time most() const noexcept { return max_; }
+  Time maximum() const noexcept { return max_; }
   /// Upper end of the class in which the fraction `share` of all times, 0 to 1, is reached.
   Time percentile(double share) const {
     const double rank = share * static_cast<double>(count_);

@@ -58,9 +58,9 @@ void LineReader::end() {
   }
 }
 
-std::string printable(std::string_view text, std::size_t most) {
+std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string whole;
-  append_escaped(whole, text.substr(0, most));
+  append_escaped(whole, text.substr(0, max_bytes));
   return whole;
 }
 

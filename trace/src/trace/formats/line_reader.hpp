@@ -59,6 +59,6 @@ class LineReader : public Reader {
 };
 
 /// Returns the begin of a text without control characters.
-std::string printable(std::string_view text, std::size_t most = 100);
+std::string printable(std::string_view text, std::size_t max_bytes = 100);
 
 }  // namespace plait::trace

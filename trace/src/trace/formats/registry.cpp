@@ -46,8 +46,9 @@ const Format& recognise(Source& source, char separator) {
   if (separator != 0 && csv::looks_like(head, separator)) return find_format("csv");
   for (const Format& format : formats())
     if (format.recognise != nullptr && is_read(format) && format.recognise(head)) return format;
-  base::throw_argument_error("cannot tell the format of the trace ", source.name(),
-                             head.empty() ? ", which is empty" : "", "; name one of: ", readable_formats());
+  base::throw_argument_error("cannot recognise the format of the trace ", source.name(),
+                             head.empty() ? ", which is empty" : "",
+                             "; state one of these formats: ", readable_formats());
 }
 
 }  // namespace

@@ -32,17 +32,17 @@ Bytes random_bytes(std::size_t count, unsigned seed) {
   return bytes;
 }
 
-Bytes decoded(const Chain& chain, const Bytes& packed, std::size_t bytes) {
+Bytes decoded(const Chain& chain, const Bytes& chunk, std::size_t bytes) {
   Bytes out(bytes);
-  chain.decode(packed, out, "a chunk");
+  chain.decode(chunk, out, "a chunk");
   return out;
 }
 
 TEST(Hdf5Codecs, ShuffleGroupsBytesByTheirPositionInElements) {
   const Chain chain({hdf5::shuffle(3)});
   const Bytes plain = to_bytes("abcABC123xy");
-  const auto packed = chain.encode(plain);
-  EXPECT_EQ(Bytes(packed.begin(), packed.end()), to_bytes("aA1bB2cC3xy"));
+  const auto chunk = chain.encode(plain);
+  EXPECT_EQ(Bytes(chunk.begin(), chunk.end()), to_bytes("aA1bB2cC3xy"));
   for (const std::size_t element : {1, 2, 3, 4, 5, 8, 16})
     for (const std::size_t count : {0, 1, 7, 64, 1001}) {
       const Chain shuffled({hdf5::shuffle(element)});
@@ -76,30 +76,29 @@ TEST(Hdf5Codecs, AWrongSumIsAnError) {
   const Chain chain({hdf5::fletcher32()});
   const Bytes plain = random_bytes(100, 3);
   const auto encoded = chain.encode(plain);
-  Bytes packed(encoded.begin(), encoded.end());
-  ASSERT_EQ(packed.size(), 104U);
-  EXPECT_EQ(decoded(chain, packed, 100), plain);
-  for (std::size_t at = 0; at < packed.size(); ++at) {
-    Bytes changed = packed;
+  Bytes chunk(encoded.begin(), encoded.end());
+  ASSERT_EQ(chunk.size(), 104U);
+  EXPECT_EQ(decoded(chain, chunk, 100), plain);
+  for (std::size_t at = 0; at < chunk.size(); ++at) {
+    Bytes changed = chunk;
     changed[at] ^= std::byte{4};
     EXPECT_THROW(decoded(chain, changed, 100), Error) << at;
   }
-  packed.resize(3);
-  EXPECT_THROW(decoded(chain, packed, 100), Error);
+  chunk.resize(3);
+  EXPECT_THROW(decoded(chain, chunk, 100), Error);
 }
 
 TEST(Hdf5Codecs, LzfCopiesEarlierBytes) {
   const Chain chain({hdf5::lzf()});
   // "abc", then 3 + 2 bytes from a distance of 3, then 9 + 1 bytes from a distance of 1.
-  const Bytes packed =
+  const Bytes chunk =
       to_bytes(std::string_view("\x02"
                                 "abc\x60\x02\xe0\x01\x00",
                                 9));
-  EXPECT_EQ(decoded(chain, packed, 18), to_bytes("abcabcabbbbbbbbbbb"));
-  for (const std::size_t bytes : {17, 19}) EXPECT_THROW(decoded(chain, packed, bytes), Error);
-  for (std::size_t length = 1; length < packed.size(); ++length)
-    EXPECT_THROW(decoded(chain, Bytes(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(length)), 18),
-                 Error);
+  EXPECT_EQ(decoded(chain, chunk, 18), to_bytes("abcabcabbbbbbbbbbb"));
+  for (const std::size_t bytes : {17, 19}) EXPECT_THROW(decoded(chain, chunk, bytes), Error);
+  for (std::size_t length = 1; length < chunk.size(); ++length)
+    EXPECT_THROW(decoded(chain, Bytes(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(length)), 18), Error);
   EXPECT_THROW(decoded(chain,
                        to_bytes(std::string_view("\x00"
                                                  "a\x60\x05",

@@ -30,7 +30,7 @@ class ManualLoop : public EventLoop {
     handlers_[++last_] = std::move(handler);
     return {set_.number(), last_};
   }
-  void forget(const Watch& watch) override { handlers_.erase(watch.id()); }
+  void unregister(const Watch& watch) override { handlers_.erase(watch.id()); }
   void set_timer(Clock::time_point time) override { next = time; }
   bool post(std::function<void()>) override { return false; }
 
@@ -112,7 +112,7 @@ TEST_F(NativeConnectionAttempt, ConnectsToAServerWithTheSameKey) {
     const auto addresses = served.only(carrier).addresses;
     ASSERT_FALSE(addresses.empty());
     const auto attempt = begin(addresses, served.key);
-    ASSERT_EQ(outcome(*attempt), State::kThere) << attempt->story();
+    ASSERT_EQ(outcome(*attempt), State::kConnected) << attempt->story();
     EXPECT_EQ(attempt->near(), carrier == "local:");
     EXPECT_GE(attempt->socket().number(), 0);
     EXPECT_TRUE(served.peer());
@@ -144,7 +144,7 @@ TEST_F(NativeConnectionAttempt, SkipsAddressesOfOtherServers) {
   TestServer served;
   const auto attempt = begin(
       {gone.text, other.only("tcp:127.").addresses.front(), served.only("tcp:127.").addresses.front()}, served.key);
-  EXPECT_EQ(outcome(*attempt), State::kThere) << attempt->story();
+  EXPECT_EQ(outcome(*attempt), State::kConnected) << attempt->story();
 }
 
 /// The full backlog of the listener stands for a host that does not answer: the kernel drops connection requests.

@@ -148,9 +148,9 @@ class CsvReader : public LineReader {
     any_ = true;
   }
 
-  std::uint64_t natural(std::string_view cell, std::uint64_t most, std::string_view column) const {
-    const auto value = to_natural(cell, most);
-    if (!value) fail("the column ", column, " holds '", printable(cell), "'; expected a number of at most ", most);
+  std::uint64_t natural(std::string_view cell, std::uint64_t maximum, std::string_view column) const {
+    const auto value = to_natural(cell, maximum);
+    if (!value) fail("the column ", column, " holds '", printable(cell), "'; expected a number of at most ", maximum);
     return *value;
   }
   std::uint32_t natural32(std::string_view cell, std::string_view column) const {

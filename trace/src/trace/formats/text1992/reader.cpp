@@ -62,13 +62,13 @@ class Reader1992 : public LineReader {
     return true;
   }
 
-  /// Reads a number of a record, which is at most `most`.
-  std::uint64_t number(Numbers& numbers, std::string_view field, std::uint64_t most) const {
+  /// Reads a number of a record, which is at most `maximum`.
+  std::uint64_t number(Numbers& numbers, std::string_view field, std::uint64_t maximum) const {
     std::uint64_t value = 0;
     const NumberStatus status = numbers.next(value);
-    if (status == NumberStatus::kNumber && value <= most) return value;
+    if (status == NumberStatus::kNumber && value <= maximum) return value;
     if (status == NumberStatus::kNumber || status == NumberStatus::kTooLarge)
-      fail("the field ", field, " is larger than ", most, ", the largest that there can be");
+      fail("the field ", field, " is larger than ", maximum, ", the largest that there can be");
     if (status == NumberStatus::kEnd)
       fail("the record ends before its field ", field, "; its compression flags say that it is there");
     fail("expected the field ", field, ", a number of base ", dialect_.base, ", at '", numbers.rest().substr(0, 20),

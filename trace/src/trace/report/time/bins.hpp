@@ -12,10 +12,10 @@
 
 namespace plait::trace::report {
 
-/// One axis with at most `most` cells of equal width, a power of two times the unit.
+/// One axis with at most `max_cells` cells of equal width, a power of two times the unit.
 class Axis {
  public:
-  explicit Axis(std::size_t most) : max_(most) {}
+  explicit Axis(std::size_t max_cells) : max_(max_cells) {}
   /// Returns how many times the cells must be merged in pairs until `value` >= 0 is on the axis.
   int needed(std::int64_t value) const {
     int times = 0;
@@ -26,7 +26,7 @@ class Axis {
   std::size_t cell(std::int64_t value) const { return static_cast<std::size_t>(value >> shift_); }
   std::int64_t width() const { return std::int64_t{1} << shift_; }
   std::int64_t begin(std::size_t cell) const { return static_cast<std::int64_t>(cell) << shift_; }
-  std::size_t most() const { return max_; }
+  std::size_t max_cells() const { return max_; }
 
  private:
   std::size_t max_;
@@ -37,7 +37,7 @@ class Axis {
 template <typename Value>
 class Bins {
  public:
-  Bins(std::size_t most, std::size_t series) : axis_(most), sums_(series, std::vector<Value>(most)) {}
+  Bins(std::size_t max_cells, std::size_t series) : axis_(max_cells), sums_(series, std::vector<Value>(max_cells)) {}
 
   /// Widens the axis to include `at` >= 0, and returns its bin.
   std::size_t reach(std::int64_t at) {
@@ -106,7 +106,7 @@ class Grid {
     }
     return rows_.cell(at);
   }
-  std::int64_t& cell(std::size_t row, std::size_t column) { return sums_[row * columns_.most() + column]; }
+  std::int64_t& cell(std::size_t row, std::size_t column) { return sums_[row * columns_.max_cells() + column]; }
   const Axis& columns() const { return columns_; }
   const Axis& rows() const { return rows_; }
   std::size_t used_columns() const { return last_column_ < 0 ? 0 : columns_.cell(last_column_) + 1; }
@@ -115,25 +115,27 @@ class Grid {
   std::vector<std::int64_t> used(std::size_t rows, std::size_t columns) const {
     std::vector<std::int64_t> result;
     for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t column = 0; column < columns; ++column) result.push_back(sums_[row * columns_.most() + column]);
+      for (std::size_t column = 0; column < columns; ++column)
+        result.push_back(sums_[row * columns_.max_cells() + column]);
     return result;
   }
 
  private:
   void widen_columns() {
-    const std::size_t most = columns_.most();
-    for (std::size_t row = 0; row < rows_.most(); ++row) {
-      std::int64_t* sums = &sums_[row * most];
-      for (std::size_t column = 0; column < most; ++column)
-        sums[column] = column < most / 2 ? together(sums[2 * column], sums[2 * column + 1]) : 0;
+    const std::size_t max_cells = columns_.max_cells();
+    for (std::size_t row = 0; row < rows_.max_cells(); ++row) {
+      std::int64_t* sums = &sums_[row * max_cells];
+      for (std::size_t column = 0; column < max_cells; ++column)
+        sums[column] = column < max_cells / 2 ? together(sums[2 * column], sums[2 * column + 1]) : 0;
     }
     columns_.widen();
   }
   void widen_rows() {
-    const std::size_t most = columns_.most();
-    for (std::size_t row = 0; row < rows_.most(); ++row)
-      for (std::size_t column = 0; column < most; ++column)
-        cell(row, column) = row < rows_.most() / 2 ? together(cell(2 * row, column), cell(2 * row + 1, column)) : 0;
+    const std::size_t max_cells = columns_.max_cells();
+    for (std::size_t row = 0; row < rows_.max_cells(); ++row)
+      for (std::size_t column = 0; column < max_cells; ++column)
+        cell(row, column) =
+            row < rows_.max_cells() / 2 ? together(cell(2 * row, column), cell(2 * row + 1, column)) : 0;
     rows_.widen();
   }
 

@@ -106,7 +106,7 @@ TEST(Devices, TheDiskOf1992HasNoQueueAndTakesTimeByDistance) {
   EXPECT_EQ(load.took(1), 11 * kMs);
   EXPECT_EQ(load.took(2), 18 * kMs);
   EXPECT_EQ(load.took(3), 22 * kMs);
-  EXPECT_EQ(uses[0].most, 4);
+  EXPECT_EQ(uses[0].max_inside, 4);
   EXPECT_EQ(uses[0].reads, 2);
   EXPECT_EQ(uses[0].write_bytes, 2'000'000);
 }

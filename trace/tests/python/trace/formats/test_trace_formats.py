@@ -99,7 +99,10 @@ def test_errors_for_unrecognized_sources_list_all_formats(tmp_path: Path) -> Non
     (tmp_path / "junk").write_bytes(bytes(range(256)))
     read = ", ".join(formats.read_names())
     for call in (trace.open, trace.report):
-        with pytest.raises(ArgumentError, match=f"cannot tell the format of the trace .*/junk; name one of: {read}$"):
+        with pytest.raises(
+            ArgumentError,
+            match=f"cannot recognise the format of the trace .*/junk; state one of these formats: {read}$",
+        ):
             call(tmp_path / "junk")
 
 

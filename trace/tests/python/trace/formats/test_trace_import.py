@@ -283,7 +283,7 @@ def test_invalid_sources_are_errors(tmp_path: Path) -> None:
     with pytest.raises(plait.StoreError, match="absent"):
         trace.import_trace(tmp_path / "absent", target)
     (tmp_path / "junk").write_bytes(bytes(range(256)) * 50)
-    with pytest.raises(plait.ArgumentError, match="cannot tell the format"):
+    with pytest.raises(plait.ArgumentError, match="cannot recognise the format"):
         trace.import_trace(tmp_path / "junk", target)
     with pytest.raises(plait.ArgumentError, match="not a format to import"):
         trace.import_trace(tmp_path / "junk", target, "tape")
