@@ -283,7 +283,7 @@ class Handler(BaseHTTPRequestHandler):
                 if STORE.faults["change_after"] == 0 and key in STORE.objects:
                     content, _, meta, changed_at = STORE.objects[key]
                     STORE.version += 1
-                    changed = bytes(255 - one for one in content) + b"x" * STORE.faults["grow"]
+                    changed = bytes(255 - byte for byte in content) + b"x" * STORE.faults["grow"]
                     if not STORE.faults["grow"]:
                         changed_at = time.time() + 10
                     STORE.objects[key] = (changed, f"v{STORE.version}", meta, changed_at)
@@ -350,7 +350,11 @@ class Handler(BaseHTTPRequestHandler):
         prefix, delimiter = parameters.get("prefix", ""), parameters.get("delimiter", "")
         after = parameters.get("continuation-token", "")
         with STORE.lock:
-            sizes = {key[len(begin) :]: len(one[0]) for key, one in STORE.objects.items() if key.startswith(begin)}
+            sizes = {
+                key[len(begin) :]: len(stored_object[0])
+                for key, stored_object in STORE.objects.items()
+                if key.startswith(begin)
+            }
         entries: dict[str, int | None] = {}
         for key in sorted(sizes):
             if not key.startswith(prefix):

@@ -81,8 +81,8 @@ def target_path(target: str) -> str:
 def descendants(process: int) -> list[int]:
     """Return a process and all that it has started."""
     found = [process]
-    for one in found:
-        for thread in Path(f"/proc/{one}/task").glob("*/children"):
+    for process_id in found:
+        for thread in Path(f"/proc/{process_id}/task").glob("*/children"):
             try:
                 found += [int(number) for number in thread.read_text().split()]
             except OSError:
@@ -99,9 +99,9 @@ def end_all_started() -> None:
     A launcher that is killed while it starts a rank leaves one that nobody has seen: main() makes it a child of ours.
     """
     while started := descendants(os.getpid())[1:]:
-        for one in started:
+        for process_id in started:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
+                os.kill(process_id, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -155,7 +155,7 @@ class Kills:
                 start, moving = self.took[case.name, ranks]
                 wait = kill_at * moving if kill_at >= 0 else (1 + kill_at) * start
             try:
-                told, errors = process.communicate(timeout=wait)
+                output, errors = process.communicate(timeout=wait)
             except subprocess.TimeoutExpired:
                 end_all_started()
                 process.communicate()
@@ -163,7 +163,7 @@ class Kills:
                 return False
         if process.returncode != 0:
             raise AssertionError(f"{self.command(case, ranks, resume)} failed: {errors.decode()}")
-        if json.loads(told)["resumed"]:
+        if json.loads(output)["resumed"]:
             self.resumed += 1
         self.took.setdefault((case.name, ranks), (seen - begin, time.monotonic() - seen))
         return True
@@ -188,7 +188,7 @@ class Kills:
         except plait.Error as error:
             # Each of several arrays in a folder appears when it is whole, so the first one may exist alone.
             if case.target == "t.zarr" and len(case.arrays) > 1 and not old:
-                names = {one.name.strip("/") for one in plait.arrays_in(path)}
+                names = {array.name.strip("/") for array in plait.arrays_in(path)}
                 if all(
                     np.array_equal(plait.open(f"{path}::/{name}").read(), self.expected[f"::/{name}"]) for name in names
                 ):
@@ -204,8 +204,8 @@ class Kills:
 
     def read(self, case: Case, name: str) -> np.ndarray:
         target = case.target.partition("::")[0] + name if name else case.target
-        told = {} if not target.endswith("bin") and "stripe" not in target else {"shape": SHAPE, "dtype": ">i4"}
-        with plait.open(str(self.folder / target) if "stripe" not in target else self.striped(), **told) as file:
+        description = {} if not target.endswith("bin") and "stripe" not in target else {"shape": SHAPE, "dtype": ">i4"}
+        with plait.open(str(self.folder / target) if "stripe" not in target else self.striped(), **description) as file:
             return np.asarray(file.read())
 
     def striped(self) -> str:
@@ -223,8 +223,10 @@ class Kills:
         """Put an older target of the same kind there, all zeros."""
         os.chdir(self.folder)
         if len(case.arrays) > 1 and not case.target.endswith("zarr"):
-            held = {name.strip(":/"): (self.expected[name].shape, self.expected[name].dtype) for name in case.arrays}
-            with plait.open(case.target, "w", arrays=held):
+            descriptions = {
+                name.strip(":/"): (self.expected[name].shape, self.expected[name].dtype) for name in case.arrays
+            }
+            with plait.open(case.target, "w", arrays=descriptions):
                 return
         for name in case.arrays:
             target = case.target.partition("::")[0] + name if name else case.target
@@ -267,14 +269,14 @@ class Kills:
         assert not left, f"{case.name}: {left} is left"
 
 
-def same(one: Path, other: Path) -> bool:
+def same(first: Path, second: Path) -> bool:
     """Whether two files, or all files of two folders, have the same bytes."""
-    if one.is_file():
-        return filecmp.cmp(one, other, shallow=False)
-    names = {path.relative_to(one) for path in one.rglob("*")}
-    if names != {path.relative_to(other) for path in other.rglob("*")}:
+    if first.is_file():
+        return filecmp.cmp(first, second, shallow=False)
+    names = {path.relative_to(first) for path in first.rglob("*")}
+    if names != {path.relative_to(second) for path in second.rglob("*")}:
         return False
-    return all(filecmp.cmp(one / name, other / name, shallow=False) for name in names if (one / name).is_file())
+    return all(filecmp.cmp(first / name, second / name, shallow=False) for name in names if (first / name).is_file())
 
 
 def main() -> None:
@@ -286,7 +288,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    ranks = [int(one) for one in arguments.ranks.split(",")]
+    ranks = [int(count) for count in arguments.ranks.split(",")]
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         kills = Kills(Path(name).resolve(), arguments.seed, ranks)
         rounds = [(case, ranks[0], resume) for case in CASES for resume in (False, True, True)]

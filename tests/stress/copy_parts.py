@@ -136,7 +136,7 @@ def main():
                 check(f"{way}.zarr", chunks)
                 shutil.rmtree(f"{way}.zarr")
     for way, times in seconds.items():
-        print(f"{way}: median {statistics.median(times):.2f} s of {', '.join(f'{one:.2f}' for one in times)}")
+        print(f"{way}: median {statistics.median(times):.2f} s of {', '.join(f'{seconds:.2f}' for seconds in times)}")
     os.chdir("/")
     shutil.rmtree(args.folder)
 

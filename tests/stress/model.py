@@ -34,9 +34,9 @@ class Model:
         self.end = end
 
 
-def overlap(one: Operation, offset: int, count: int) -> slice:
+def overlap(operation: Operation, offset: int, count: int) -> slice:
     """The offsets of a range that an operation covers."""
-    low, high = max(one.offset, offset), min(one.end, offset + count)
+    low, high = max(operation.offset, offset), min(operation.end, offset + count)
     return slice(low - offset, max(low, high) - offset)
 
 
@@ -45,25 +45,25 @@ def wrong_bytes(
     offset: int,
     old: np.ndarray,
     writes: Iterable[Operation],
-    settled: list[Operation],
+    finished: list[Operation],
     could: Callable[[Operation], bool] = lambda _: True,
 ) -> np.ndarray:
     """The offsets whose byte no allowed order of the writes explains.
 
-    A byte may be the old one, unless a write covers it that is in `settled`: done before the read began.  It may be
-    that of any write that `could` be seen, unless a settled one of the same rank, begun after it had been waited for,
-    covers it.
+    A byte may be the old one, unless a write covers it that is in `finished`: complete before the read began.  It may
+    be that of any write that `could` be seen, unless a finished one of the same rank, begun after it had been waited
+    for, covers it.
     """
     right = found == old
-    for one in settled:
-        right[overlap(one, offset, found.size)] = False
-    for one in writes:
-        seen = overlap(one, offset, found.size)
-        if seen.start >= seen.stop or not could(one):
+    for operation in finished:
+        right[overlap(operation, offset, found.size)] = False
+    for operation in writes:
+        seen = overlap(operation, offset, found.size)
+        if seen.start >= seen.stop or not could(operation):
             continue
-        same = found[seen] == expected_bytes(one.tag, offset + seen.start, seen.stop - seen.start)
-        for later in settled:
-            if later.rank == one.rank and one.waited < later.begun:
+        same = found[seen] == expected_bytes(operation.tag, offset + seen.start, seen.stop - seen.start)
+        for later in finished:
+            if later.rank == operation.rank and operation.wait_event < later.begin_event:
                 same[overlap(later, offset + seen.start, same.size)] = False
         right[seen] |= same
     return np.flatnonzero(~right)

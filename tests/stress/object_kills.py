@@ -96,7 +96,7 @@ class Kills:
 
     def requests(self) -> list[dict[str, str]]:
         """Return the requests since the last call, except those of this program."""
-        return [one for one in self.server.log() if one["method"] in ("PUT", "POST")]
+        return [request for request in self.server.log() if request["method"] in ("PUT", "POST")]
 
     def run(self, case: Case, resume: bool, kill_at: float | None = None) -> bool:
         """Return whether a copy has come to its end.

@@ -45,7 +45,7 @@ class End:
             self.comm = MPI.COMM_WORLD.Split(self.number)
             assert self.comm.size == self.mine.ranks
             self.rank = self.comm.rank
-        self.struck = False
+        self.is_fault_injected = False
         self.shot: threading.Timer | None = None
         self.checked = self.steps = 0
         self.errors: list[dict[str, Any]] = []
@@ -54,11 +54,11 @@ class End:
         for number in range(rounds):
             now = draw_round(self.seed, number, self.programs, self.fault)
             self.random = np.random.default_rng([self.seed, number, self.number])  # the same on all ranks
-            struck = self.fault.kind in FATAL and self.fault.number == number
+            has_fault = self.fault.kind in FATAL and self.fault.number == number
             try:
                 self.write(now) if self.number == 0 else self.read(now)
             except (plait.Error, ZeroDivisionError) as error:
-                if not struck:
+                if not has_fault:
                     raise
                 since = self.folder / "struck"
                 after = time.time() - float(since.read_text()) if since.exists() else -1.0
@@ -71,13 +71,13 @@ class End:
                         "text": str(error),
                     }
                 )
-            if struck and self.fault.kind != "raise":
+            if has_fault and self.fault.kind != "raise":
                 return
             # Failed and abandoned pipes leave nothing behind that affects the next pipe.
             if self.comm is not None:
                 self.comm.Barrier()
 
-    def strike(self, now: Round, step: int, before: bool) -> None:
+    def inject_fault(self, now: Round, step: int, before: bool) -> None:
         """The fault, where this process has it now: before the first access of the step, or after it."""
         fault = self.fault
         if self.shot is not None:
@@ -86,9 +86,9 @@ class End:
         if before != (fault.kind == "shoot"):
             return
         here = (fault.program, fault.rank, fault.number) == (self.number, self.rank, now.number)
-        if not here or self.struck or step < fault.step or fault.kind == "none":
+        if not here or self.is_fault_injected or step < fault.step or fault.kind == "none":
             return
-        self.struck = True
+        self.is_fault_injected = True
         if fault.kind == "shoot":
             self.shot = threading.Timer(float(np.random.default_rng().exponential(0.003)), self.kill)
             self.shot.start()
@@ -119,9 +119,9 @@ class End:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def sleep(self, now: Round) -> None:
-        most = now.habits[self.number].sleeps
-        if most:
-            time.sleep(float(self.random.uniform(0, most)))
+        max_seconds = now.habits[self.number].sleeps
+        if max_seconds:
+            time.sleep(float(self.random.uniform(0, max_seconds)))
 
     def parts(self, variable: Variable, step: int, value: np.ndarray) -> Any:
         """What this process holds of an array."""
@@ -139,18 +139,18 @@ class End:
                 file.define(variable.name, variable.shape, variable.dtype)
             for step in range(now.steps):
                 self.sleep(now)
-                begun = file.begin_step({"number": step, "time": 0.5 * step, "name": f"step {step}"})
-                assert begun is not None
-                assert begun.number == step, f"step {begun.number} instead of {step}"
+                new_step = file.begin_step({"number": step, "time": 0.5 * step, "name": f"step {step}"})
+                assert new_step is not None
+                assert new_step.number == step, f"step {new_step.number} instead of {step}"
                 for index, variable in enumerate(now.variables):
                     value = variable.value(now.tag(step, index))
                     layout = variable.layout(0, step).layout()
                     parts = self.parts(variable, step, value)
                     if index == 0:
-                        self.strike(now, step, before=True)
+                        self.inject_fault(now, step, before=True)
                     file.write(parts, layout, variable=variable.name)
                     if index == 0:
-                        self.strike(now, step, before=False)
+                        self.inject_fault(now, step, before=False)
                 file.end_step()
                 self.steps += 1
 
@@ -189,10 +189,10 @@ class End:
             layout = variable.layout(self.number, step).layout()
             region = variable.regions[self.number]
             if index == 0:
-                self.strike(now, step, before=True)
+                self.inject_fault(now, step, before=True)
             found = file.read(layout, region=region, variable=variable.name)
             if index == 0:
-                self.strike(now, step, before=False)
+                self.inject_fault(now, step, before=False)
             value = variable.value(now.tag(step, index))
             expected = self.parts(variable, step, value if region is None else value[region])
             assert file.shape == variable.shape, f"{file.shape} instead of {variable.shape}"
@@ -222,9 +222,9 @@ def same(found: np.ndarray, right: np.ndarray, what: str) -> None:
     assert found.dtype == right.dtype, f"{what}: {found.dtype} instead of {right.dtype}"
     assert found.shape == right.shape, f"{what}: {found.shape} instead of {right.shape}"
     if found.tobytes() != right.tobytes():
-        one, other = (np.frombuffer(array.tobytes(), "u1") for array in (found, right))
-        wrong = np.flatnonzero(one != other)
-        raise AssertionError(f"{what}: {wrong.size} of {one.size} bytes are wrong, the first at {wrong[0]}")
+        found_bytes, right_bytes = (np.frombuffer(array.tobytes(), "u1") for array in (found, right))
+        wrong = np.flatnonzero(found_bytes != right_bytes)
+        raise AssertionError(f"{what}: {wrong.size} of {found_bytes.size} bytes are wrong, the first at {wrong[0]}")
 
 
 def wait_for(path: Path, seconds: float = 30) -> None:

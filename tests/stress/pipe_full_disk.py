@@ -1,4 +1,4 @@
-"""A random stress of `plait copy pipe:NAME FILES` onto a disk that becomes full: who is told, and what is left there.
+"""A random stress of `plait copy pipe:NAME FILES` onto a disk that becomes full: errors, and the files that remain.
 
 usage: python tests/stress/pipe_full_disk.py [--runs N] [--seed S]      the seed makes the same runs again
 """
@@ -43,14 +43,14 @@ def value(step: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return np.frombuffer(expected_bytes(step, 0, count).tobytes(), dtype).reshape(shape)
 
 
-def write(url: str, model, steps: int, dtype: str, told: list[str]) -> None:
+def write(url: str, model, steps: int, dtype: str, errors: list[str]) -> None:
     try:
         with plait.open(url, "w", shape=model.shape, dtype=dtype) as file:
             for step in range(steps):
                 parts = model.locals(value(step, model.shape, dtype))
                 file.write(parts[0] if len(parts) == 1 else parts, model.layout())
     except plait.Error as error:
-        told.append(str(error))
+        errors.append(str(error))
 
 
 def read(url: str, seen: list[int], dtype: str, wrong: list[str]) -> None:
@@ -62,7 +62,7 @@ def read(url: str, seen: list[int], dtype: str, wrong: list[str]) -> None:
                     wrong.append(f"step {step.number} is wrong")
                 seen.append(step.number)
     except plait.Error as error:
-        wrong.append(f"the other reader was told: {error}")
+        wrong.append(f"the other reader failed: {error}")
 
 
 def once(seed: int) -> list[str]:
@@ -79,13 +79,13 @@ def once(seed: int) -> list[str]:
     wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix="plait-full-") as folder:
         meet, disk, kept = (Path(folder) / name for name in ("meet", "disk", "disk-kept"))
-        for one in (meet, disk, kept):
-            one.mkdir(mode=0o700)
+        for subfolder in (meet, disk, kept):
+            subfolder.mkdir(mode=0o700)
         os.environ["PLAIT_MEET"] = str(meet)
         url = f"pipe:full?queue={draw.choice([2, 3])}&readers={1 + drop}&timeout=30" + ("&drop=oldest" if drop else "")
-        told: list[str] = []
+        errors: list[str] = []
         seen: list[int] = []
-        threads = [threading.Thread(target=write, args=(url, model, steps, dtype, told))]
+        threads = [threading.Thread(target=write, args=(url, model, steps, dtype, errors))]
         if drop:
             threads.append(threading.Thread(target=read, args=("pipe:full", seen, dtype, wrong)))
         for thread in threads:
@@ -110,12 +110,12 @@ def once(seed: int) -> list[str]:
         if (
             full
             and not drop
-            and not (len(told) == 1 and "No space left on device" in told[0] and "has failed" in told[0])
+            and not (len(errors) == 1 and "No space left on device" in errors[0] and "has failed" in errors[0])
         ):
-            # A writer that has written all does not wait for what it is told no more.
-            wrong.append(f"the writer was told {told}")
-        if (not full and told) or (drop and told):
-            wrong.append(f"the writer was told {told}")
+            # A writer that has written all does not wait for further errors.
+            wrong.append(f"the writer has the errors {errors}")
+        if (not full and errors) or (drop and errors):
+            wrong.append(f"the writer has the errors {errors}")
         for path in kept.iterdir():
             found = re.fullmatch(r"out-(\d+)\.npy", path.name)
             if not found:

@@ -120,7 +120,7 @@ class Round:
 
     def early(self) -> int:
         """How many readers the writer waits for."""
-        return sum(not one.late for one in self.habits[1:])
+        return sum(not habit.late for habit in self.habits[1:])
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> l
     """Two layouts on at most so many ranks; the same one twice as a rule."""
     if ranks > 1 and max(shape) <= 10_000 and random.random() < 0.15:
         count = int(random.choice([n for n in range(2, ranks + 1) if ranks % n == 0]))
-        one = random_model(random, shape, ranks // count)
-        return [Copies(LayoutModel(one.shape, one.dist, one.grid, "C", one.order), count)] * 2
+        model = random_model(random, shape, ranks // count)
+        return [Copies(LayoutModel(model.shape, model.dist, model.grid, "C", model.order), count)] * 2
     made: list[RankLayouts] = [
         random_model(random, shape, ranks if random.random() < 0.8 else int(random.integers(1, ranks + 1)))
     ]
@@ -187,8 +187,8 @@ def draw_round(seed: int, number: int, programs: list[Program], fault: Fault) ->
     if fault.number == number and fault.kind in FATAL:
         # All are there when it strikes, and it does.
         made.hold = -1
-        for one in made.habits:
-            one.late, one.leaves, one.skips = False, -1, 0.0
+        for habit in made.habits:
+            habit.late, habit.leaves, habit.skips = False, -1, 0.0
     return made
 
 
@@ -198,13 +198,13 @@ def any_round(seed: int, number: int, programs: list[Program]) -> Round:
     names = ["data", "pressure", "u"][: int(random.choice([1, 1, 2, 3]))]
     variables = []
     for name in names:
-        one = Variable(name, draw_shape(random), str(random.choice(DTYPES)))
+        variable = Variable(name, draw_shape(random), str(random.choice(DTYPES)))
         for index, program in enumerate(programs):
-            region = draw_region(random, one.shape) if index > 0 and random.random() < 0.3 else None
-            shape = one.shape if region is None else np.broadcast_to(0, one.shape)[region].shape
-            one.regions.append(region)
-            one.layouts.append(models(random, shape, program.ranks))
-        variables.append(one)
+            region = draw_region(random, variable.shape) if index > 0 and random.random() < 0.3 else None
+            shape = variable.shape if region is None else np.broadcast_to(0, variable.shape)[region].shape
+            variable.regions.append(region)
+            variable.layouts.append(models(random, shape, program.ranks))
+        variables.append(variable)
     steps = int(random.integers(1, 9))
     habits = [Habits(sleeps=float(random.choice([0, 0, 0.02])))]
     for index in range(1, len(programs)):
@@ -213,5 +213,5 @@ def any_round(seed: int, number: int, programs: list[Program]) -> Round:
         leaves = int(random.integers(0, steps + 1)) if index > 1 and random.random() < 0.3 else -1
         sleeps = float(random.choice([0, 0, 0.01, 0.1]))
         habits.append(Habits(late, leaves, float(random.choice([0, 0.3])), sleeps))
-    hold = int(random.integers(steps)) if any(one.late for one in habits) else -1
+    hold = int(random.integers(steps)) if any(habit.late for habit in habits) else -1
     return Round(number, steps, int(random.integers(2 if drop else 1, 4)), drop, hold, variables, habits)

@@ -67,60 +67,62 @@ def chosen(seed: int, hosts: int, kind: str) -> Run:
             host = 0 if number == 0 else draw.randrange(1, count)
         spread = 1 if alone or fault == "cut" else draw.randint(1, min(count, ranks))
         programs.append(Program(ranks, alone, host, spread))
-    together = count == 1 and fault not in KILLS and draw.random() < 0.2 and not any(one.alone for one in programs)
+    together = (
+        count == 1 and fault not in KILLS and draw.random() < 0.2 and not any(program.alone for program in programs)
+    )
     victim = draw.randrange(len(programs))
     if fault == "cut":
         victim = draw.choice([0, draw.randrange(len(programs))])
     rounds = draw.choice([2, 4, 6])
     number = draw.randrange(rounds)
     steps = draw_round(seed, number, programs, Fault()).steps
-    struck = Fault(fault, victim, draw.randrange(programs[victim].processes), number, draw.randrange(steps))
+    planned_fault = Fault(fault, victim, draw.randrange(programs[victim].processes), number, draw.randrange(steps))
     delay = draw.choice(["", "", "100us", "2ms"]) if count > 1 else ""
     # Only the launcher knows whether a process of another host was killed.
     outlive = draw.random() < 0.6 and programs[victim].hosts == 1
-    return Run(seed, programs, rounds, struck, count, together, outlive, delay)
+    return Run(seed, programs, rounds, planned_fault, count, together, outlive, delay)
 
 
 def make_command(run: Run, number: int, folder: Path) -> list[str]:
     words = [sys.executable, HERE / "pipe_end.py", "--seed", run.seed, "--program", number, "--rounds", run.rounds]
-    words += ["--programs", *(one.text() for one in run.programs)]
+    words += ["--programs", *(program.text() for program in run.programs)]
     words += ["--fault", run.fault.text(), "--folder", folder, "--more", run.more]
     return [str(word) for word in words]
 
 
 def launched(run: Run, number: int, folder: Path) -> list[str]:
     """The whole command of one program, on its hosts."""
-    one, command = run.programs[number], make_command(run, number, folder)
-    if one.alone and run.hosts == 1:
+    program, command = run.programs[number], make_command(run, number, folder)
+    if program.alone and run.hosts == 1:
         return command
-    names = [f"host{(one.host + i) % run.hosts}" for i in range(one.hosts)]
-    if one.alone:
+    names = [f"host{(program.host + i) % run.hosts}" for i in range(program.hosts)]
+    if program.alone:
         return ["on-host", names[0], f"PLAIT_MEET={folder / 'meet'} exec {shlex.join(command)}"]
     launcher = [find_launcher()]
     if run.hosts > 1:
         agent = shutil.which("on-host")
         assert agent is not None
-        each = -(-one.ranks // one.hosts)
+        each = -(-program.ranks // program.hosts)
         launcher += ["-launcher", "ssh", "-launcher-exec", agent, "-localhost", HEAD_ADDRESS]
         launcher += ["-hosts", ",".join(f"{name}:{each}" for name in names)]
     outlive = OUTLIVE if run.fault.kind in KILLS and run.outlive and number == run.fault.program else []
-    return [*launcher, "-n", str(one.ranks), *outlive, *command]
+    return [*launcher, "-n", str(program.ranks), *outlive, *command]
 
 
 def commands(run: Run, folder: Path) -> list[list[str]]:
     if not run.together:
         return [launched(run, number, folder) for number in range(len(run.programs))]
     words = [find_launcher()]
-    for number, one in enumerate(run.programs):
-        words += [*([":"] if number else []), "-n", str(one.ranks), *make_command(run, number, folder)]
+    for number, program in enumerate(run.programs):
+        words += [*([":"] if number else []), "-n", str(program.ranks), *make_command(run, number, folder)]
     return [words]
 
 
 def expected(run: Run) -> set[str]:
     """The processes that end well, or with the error of the fault."""
     names = set()
-    for number, one in enumerate(run.programs):
-        for rank in range(one.processes):
+    for number, program in enumerate(run.programs):
+        for rank in range(program.processes):
             victim = number == run.fault.program and (
                 rank == run.fault.rank or not run.outlive  # their launcher ends them with it
             )
@@ -132,10 +134,10 @@ def expected(run: Run) -> set[str]:
 def wrong(run: Run, said: dict[str, Any]) -> list[str]:
     """What the errors of the processes should have been, and are not."""
     if run.fault.kind not in FATAL:
-        return [f"{name}: {told['errors']}" for name, told in said.items() if told["errors"]]
+        return [f"{name}: {report['errors']}" for name, report in said.items() if report["errors"]]
     now = draw_round(run.seed, run.fault.number, run.programs, run.fault)
     found = []
-    for name, told in said.items():
+    for name, report in said.items():
         program, rank = map(int, name.removeprefix("done-").split("-"))
         victim = program == run.fault.program
         if run.fault.program == 0 or victim:
@@ -144,30 +146,30 @@ def wrong(run: Run, said: dict[str, Any]) -> list[str]:
             must, may = program == 0 and not now.drop, not now.drop
         if run.fault.kind == "cut":  # the link of the victim's host, on which there may be others
             must, may = (not now.drop if program == 0 else victim or run.fault.program == 0), True
-        if len(told["errors"]) != 1:
-            if must or told["errors"]:
-                found.append(f"{name}: one error was expected: {told['errors']}")
+        if len(report["errors"]) != 1:
+            if must or report["errors"]:
+                found.append(f"{name}: one error was expected: {report['errors']}")
             continue
-        error = told["errors"][0]
+        error = report["errors"][0]
         raised = run.fault.kind == "raise" and victim and rank == run.fault.rank
         if not may:
             found.append(f"{name}: no error was expected: {error}")
         elif raised != (error["kind"] == "ZeroDivisionError"):
             found.append(f"{name}: not that error: {error}")
         elif not 0 <= error["after"] < LIMITS[run.fault.kind]:
-            found.append(f"{name}: told after {error['after']:.1f} s: {error}")
+            found.append(f"{name}: error after {error['after']:.1f} s: {error}")
         elif not raised and not error["text"].strip():
             found.append(f"{name}: an error without words")
     found += [
-        f"the ranks of program {number} were told different things: {texts}"
+        f"the ranks of program {number} have different errors: {texts}"
         for number in range(len(run.programs))
         if number != run.fault.program
         and len(
             texts := {
-                one["text"]
-                for name, told in said.items()
+                error["text"]
+                for name, report in said.items()
                 if name.startswith(f"done-{number}-")
-                for one in told["errors"]
+                for error in report["errors"]
             }
         )
         > 1
@@ -226,20 +228,20 @@ def carry_out(run: Run, seconds: float) -> tuple[bool, str, dict[str, Any]]:
 def once(arguments: argparse.Namespace, seed: int) -> bool:
     """One run, on this machine or on hosts made for it."""
     run = chosen(seed, arguments.hosts, arguments.fault)
-    told = f"--seed {seed} --hosts {run.hosts}" + (f" --fault {arguments.fault}" if arguments.fault else "")
+    options = f"--seed {seed} --hosts {run.hosts}" + (f" --fault {arguments.fault}" if arguments.fault else "")
     os.environ.pop("PLAIT_MPIEXEC", None)  # of the hosts: this program says itself which of them are meant
     if run.hosts > 1 and not arguments.here:
         how = ["--delay", run.delay] if run.delay else []
         words = [sys.executable, HOSTS, "exec", "--hosts", run.hosts, *how, "--", sys.executable, __file__, "--here"]
-        done = subprocess.run([str(word) for word in [*words, *told.split()]], check=False)
+        done = subprocess.run([str(word) for word in [*words, *options.split()]], check=False)
         return done.returncode == 0
     begin = time.monotonic()
     good, words, said = carry_out(run, arguments.patience)
-    checked = sum(one["checked"] for one in said.values())
-    after = max([error["after"] for one in said.values() for error in one["errors"]], default=0.0)
-    programs = " ".join(one.text() for one in run.programs)
+    checked = sum(report["checked"] for report in said.values())
+    after = max([error["after"] for report in said.values() for error in report["errors"]], default=0.0)
+    programs = " ".join(program.text() for program in run.programs)
     print(
-        f"{'good' if good else 'FAILED'}: {told}  # {programs}{' together' if run.together else ''} "
+        f"{'good' if good else 'FAILED'}: {options}  # {programs}{' together' if run.together else ''} "
         f"{run.fault.text()}{' outlived' if run.outlive and run.fault.kind == 'kill' else ''} {run.delay}: "
         f"{run.rounds} pipes, {checked} bytes, errors after {after:.2f} s, {time.monotonic() - begin:.1f} s",
         flush=True,

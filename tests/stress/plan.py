@@ -29,8 +29,8 @@ class Operation:
     file: int
     offset: int = 0
     count: int = 0
-    begun: int = 0
-    waited: int = 0
+    begin_event: int = 0
+    wait_event: int = 0
     failed: bool = False
     known_end: int = 0  # where the file ended at least, as the rank knew when it began
 
@@ -50,7 +50,7 @@ class Plan:
     events: list[Operation] = field(default_factory=list)  # an operation comes twice
 
     def writes(self) -> list[Operation]:
-        return [one for one in self.operations if one.kind == "write"]
+        return [operation for operation in self.operations if operation.kind == "write"]
 
 
 def expected_bytes(tag: int, offset: int, count: int) -> np.ndarray:
@@ -77,32 +77,32 @@ def plan(seed: int, phase: int, rank: int, shape: Shape, ends: list[int]) -> Pla
     under_way: list[Operation] = []
     while waiting or under_way:
         if waiting and (not under_way or (len(under_way) < shape.depth and random.random() < 0.6)):
-            one = waiting.pop()
-            one.begun = len(made.events)
-            under_way.append(one)
+            operation = waiting.pop()
+            operation.begin_event = len(made.events)
+            under_way.append(operation)
         else:
-            one = under_way.pop(int(random.integers(len(under_way))))
-            one.waited = len(made.events)
-        made.events.append(one)
+            operation = under_way.pop(int(random.integers(len(under_way))))
+            operation.wait_event = len(made.events)
+        made.events.append(operation)
     return made
 
 
-def put(random: np.random.Generator, one: Operation, shape: Shape, end: int) -> None:
+def put(random: np.random.Generator, operation: Operation, shape: Shape, end: int) -> None:
     """Chooses the bytes of a read or write: of any size, in a window as a rule."""
     begin, room = shape.windows[int(random.integers(len(shape.windows)))]
-    most = min(room, shape.largest)
-    size = random.uniform(0, most) if shape.even else np.exp(random.uniform(0, np.log(most + 1)))
-    one.count = min(most, int(size))
+    max_count = min(room, shape.largest)
+    size = random.uniform(0, max_count) if shape.even else np.exp(random.uniform(0, np.log(max_count + 1)))
+    operation.count = min(max_count, int(size))
     if random.random() < 0.03:
-        one.count = 0
-    one.offset = begin + int(random.integers(room - one.count + 1))
-    if one.kind == "write":
+        operation.count = 0
+    operation.offset = begin + int(random.integers(room - operation.count + 1))
+    if operation.kind == "write":
         return
     where = random.random()
     if where < 0.1:  # anywhere, between the windows as a rule
-        one.offset = int(random.integers(max(1, end)))
+        operation.offset = int(random.integers(max(1, end)))
     elif where < 0.15:  # about the end
-        one.offset = max(0, end - int(random.integers(one.count + 1)))
-    if where < 0.85 and one.end > end:
-        one.offset = max(0, end - one.count)
-        one.count = min(one.count, end)
+        operation.offset = max(0, end - int(random.integers(operation.count + 1)))
+    if where < 0.85 and operation.end > end:
+        operation.offset = max(0, end - operation.count)
+        operation.count = min(operation.count, end)

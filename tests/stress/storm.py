@@ -102,12 +102,12 @@ class Storm:
         for lost in self.lost:
             plans[lost] = Plan()
         self.writes: list[list[Operation]] = [[] for _ in self.models]
-        for one in (one for every in plans for one in every.writes()):
-            self.writes[one.file].append(one)
+        for operation in (operation for rank_plan in plans for operation in rank_plan.writes()):
+            self.writes[operation.file].append(operation)
         # Where a shared file ends cannot be found out any more once a rank is lost.
         self.last = [max(pair) for pair in zip(ends, self.last, strict=True)] if self.lost else list(ends)
-        for one in (one for some in self.writes for one in some if one.count):
-            self.last[one.file] = max(self.last[one.file], one.end)
+        for operation in (operation for writes in self.writes for operation in writes if operation.count):
+            self.last[operation.file] = max(self.last[operation.file], operation.end)
         self.own_end = list(ends)
         self.now_lost = self.fault.lost_to(self.rank) if phase == self.fault.phase else set()
         if phase == self.fault.phase and self.fault.first:
@@ -119,7 +119,7 @@ class Storm:
         if self.now_lost:
             self.group = self.survivors
             time.sleep(SETTLES_SECONDS)  # what the lost ones sent may still come
-        self.settle(plans)
+        self.agree_on_result(plans)
 
     def operate(self, phase: int, mine: Plan) -> None:
         """Does this rank's operations, and checks what reads find."""
@@ -127,7 +127,7 @@ class Storm:
         if phase == self.fault.phase:
             strikes = 0 if self.fault.first else len(mine.events) // 2
         requests: dict[int, Any] = {}
-        for now, one in enumerate(mine.events):
+        for now, operation in enumerate(mine.events):
             if now == strikes and self.rank == self.fault.victim:
                 self.fault.strike()
             if now == strikes and self.fault.first:
@@ -136,103 +136,115 @@ class Storm:
             error = None
             found = None
             try:
-                if one.kind in ("size", "sync"):
-                    found = getattr(self.target, one.kind)(one.file) if now == one.begun else None
-                elif now == one.begun:
-                    requests[one.tag] = self.begin(one)
+                if operation.kind in ("size", "sync"):
+                    found = (
+                        getattr(self.target, operation.kind)(operation.file) if now == operation.begin_event else None
+                    )
+                elif now == operation.begin_event:
+                    requests[operation.tag] = self.begin(operation)
                 else:
-                    found = requests.pop(one.tag).wait()
+                    found = requests.pop(operation.tag).wait()
             except plait.StoreError as caught:
                 error = caught
             self.slowest = max(self.slowest, time.monotonic() - begin)
             if error is not None:
-                self.check_failure(one, error)
-            elif one.kind == "size" and now == one.begun:
-                assert self.own_end[one.file] <= found <= self.last[one.file], self.say(f"{one}: {found}")
-            elif one.kind == "read" and now == one.waited:
-                self.check_read(one, found, mine)
-            elif one.kind == "write" and now == one.waited and one.count:
-                self.own_end[one.file] = max(self.own_end[one.file], one.end)
+                self.check_failure(operation, error)
+            elif operation.kind == "size" and now == operation.begin_event:
+                assert self.own_end[operation.file] <= found <= self.last[operation.file], self.say(
+                    f"{operation}: {found}"
+                )
+            elif operation.kind == "read" and now == operation.wait_event:
+                self.check_read(operation, found, mine)
+            elif operation.kind == "write" and now == operation.wait_event and operation.count:
+                self.own_end[operation.file] = max(self.own_end[operation.file], operation.end)
 
-    def begin(self, one: Operation) -> Any:
-        if one.kind == "write":
-            return self.target.iwrite(one.offset, expected_bytes(one.tag, one.offset, one.count), one.file)
-        one.known_end = self.own_end[one.file]
-        return self.target.iread(one.offset, one.count, one.file)
+    def begin(self, operation: Operation) -> Any:
+        if operation.kind == "write":
+            return self.target.iwrite(
+                operation.offset, expected_bytes(operation.tag, operation.offset, operation.count), operation.file
+            )
+        operation.known_end = self.own_end[operation.file]
+        return self.target.iread(operation.offset, operation.count, operation.file)
 
-    def touched(self, one: Operation) -> set[int]:
+    def touched(self, operation: Operation) -> set[int]:
         """The ranks that an operation needs."""
-        if one.kind in ("read", "write"):
-            return self.target.servers(one.offset, one.count, one.file)
-        return set(range(self.comm.size)) if self.target.files == 1 else {one.file}
+        if operation.kind in ("read", "write"):
+            return self.target.servers(operation.offset, operation.count, operation.file)
+        return set(range(self.comm.size)) if self.target.files == 1 else {operation.file}
 
-    def check_failure(self, one: Operation, error: plait.StoreError) -> None:
-        one.failed = True
+    def check_failure(self, operation: Operation, error: plait.StoreError) -> None:
+        operation.failed = True
         gone = self.lost | self.now_lost
         words = str(error)
-        if self.full and one.kind == "write":
-            assert "No space left" in words, self.say(f"{one}: {error}")
+        if self.full and operation.kind == "write":
+            assert "No space left" in words, self.say(f"{operation}: {error}")
             self.failures += 1
         elif gone and any(f"rank {rank} has ended or left" in words for rank in gone):
             # Where a shared file ends is known by all ranks together.
-            asks_all = one.kind == "read" and self.target.files == 1 and one.end > one.known_end
-            assert asks_all or self.touched(one) & gone, self.say(f"{one}: {error}")
+            asks_all = operation.kind == "read" and self.target.files == 1 and operation.end > operation.known_end
+            assert asks_all or self.touched(operation) & gone, self.say(f"{operation}: {error}")
             self.failures += 1
         else:
-            assert one.kind == "read", self.say(f"{one}: {error}")
-            assert one.end > one.known_end, self.say(f"{one} is within the file: {error}")
-            assert "ends at" in words, self.say(f"{one}: {error}")
+            assert operation.kind == "read", self.say(f"{operation}: {error}")
+            assert operation.end > operation.known_end, self.say(f"{operation} is within the file: {error}")
+            assert "ends at" in words, self.say(f"{operation}: {error}")
 
-    def check_read(self, one: Operation, found: np.ndarray, mine: Plan) -> None:
-        gone = self.touched(one) & self.lost
-        if one.count and gone:
+    def check_read(self, operation: Operation, found: np.ndarray, mine: Plan) -> None:
+        gone = self.touched(operation) & self.lost
+        if operation.count and gone:
             # On the same host its file can be read without it.
             assert all(self.fault.hosts[rank] == self.fault.hosts[self.rank] for rank in gone), self.say(
-                f"{one} succeeded"
+                f"{operation} succeeded"
             )
             return
-        assert one.count == 0 or one.end <= self.last[one.file], self.say(f"{one} passes the end and succeeded")
-        model, writes = self.models[one.file], self.writes[one.file]
-        if self.lost and self.target.files == 1 and one.end > model.end:
+        assert operation.count == 0 or operation.end <= self.last[operation.file], self.say(
+            f"{operation} passes the end and succeeded"
+        )
+        model, writes = self.models[operation.file], self.writes[operation.file]
+        if self.lost and self.target.files == 1 and operation.end > model.end:
             return  # nobody can say what is there
-        before = [w for w in mine.writes() if w.file == one.file and w.waited < one.begun and not w.failed]
+        before = [
+            w
+            for w in mine.writes()
+            if w.file == operation.file and w.wait_event < operation.begin_event and not w.failed
+        ]
         self.check_bytes(
-            str(one),
+            str(operation),
             wrong_bytes(
                 found,
-                one.offset,
-                model.read(one.offset, one.count),
+                operation.offset,
+                model.read(operation.offset, operation.count),
                 writes,
                 before,
-                lambda write: write.rank != self.rank or write.begun < one.waited,
+                lambda write: write.rank != self.rank or write.begin_event < operation.wait_event,
             ),
-            one.offset,
+            operation.offset,
         )
-        self.checked += one.count
+        self.checked += operation.count
 
     def check_bytes(self, what: str, wrong: np.ndarray, offset: int) -> None:
         if wrong.size:
             where = f"{wrong.size} wrong bytes, at {offset + int(wrong[0])} to {offset + int(wrong[-1])}"
             raise AssertionError(self.say(f"{what}: {where}"))
 
-    def settle(self, plans: list[Plan]) -> None:
+    def agree_on_result(self, plans: list[Plan]) -> None:
         """All ranks find out together what the phase left, and go on from that."""
         gone = self.lost | self.now_lost
-        failed = {one.tag for one in plans[self.rank].operations if one.failed}
+        failed = {operation.tag for operation in plans[self.rank].operations if operation.failed}
         failed = set().union(*self.group.allgather(failed))
-        for one in (one for some in self.writes for one in some):
-            one.failed = one.tag in failed or one.rank in self.now_lost
+        for write in (write for writes in self.writes for write in writes):
+            write.failed = write.tag in failed or write.rank in self.now_lost
         for file, model in enumerate(self.models):
             if self.target.files > 1 and file in gone:
                 continue
             writes = self.writes[file]
-            done = [one for one in writes if not one.failed]
+            done = [operation for operation in writes if not operation.failed]
             if self.target.files > 1 or not gone:
-                least = max([model.end, *(one.end for one in done if one.count)])
+                model_end = max([model.end, *(operation.end for operation in done if operation.count)])
                 sizes = self.group.allgather(self.target.size(file))
                 assert len(set(sizes)) == 1, self.say(f"file {file} has several sizes: {sizes}")
-                assert least <= sizes[0] <= self.last[file], self.say(
-                    f"size {sizes[0]}, not {least} to {self.last[file]}"
+                assert model_end <= sizes[0] <= self.last[file], self.say(
+                    f"size {sizes[0]}, not {model_end} to {self.last[file]}"
                 )
                 model.end = sizes[0]
             self.verify(file, writes, done, gone)
@@ -241,7 +253,7 @@ class Storm:
     def verify(self, file: int, writes: list[Operation], done: list[Operation], gone: set[int]) -> None:
         """Reads what has been written: every rank finds the same, and what may be there."""
         model = self.models[file]
-        ranges = joined((one.offset, min(one.end, model.end)) for one in writes)
+        ranges = joined((operation.offset, min(operation.end, model.end)) for operation in writes)
         if gone:
             ranges = [piece for begin, end in ranges for piece in self.target.pieces(begin, end, file)]
             ranges = [(a, b) for a, b in ranges if not self.target.servers(a, b - a, file) & gone]
@@ -312,7 +324,7 @@ def main() -> None:
     storms = [run(arguments, kind, comm) for kind in arguments.kind]
     checked, failures = sum(storm.checked for storm in storms), sum(storm.failures for storm in storms)
     slowest = max(storm.slowest for storm in storms)
-    said = f"{checked} bytes checked, {failures} failures told, slowest call {slowest:.2f} s"
+    said = f"{checked} bytes checked, {failures} failures reported, slowest call {slowest:.2f} s"
     if arguments.report:
         Path(arguments.report, f"done-{comm.rank}").write_text(said)
     if storms[-1].lost:

@@ -56,12 +56,13 @@ def _table(results: ColumbusResults) -> Table:
 
 def _notes(results: ColumbusResults) -> Text:
     ways = {title: results.ways[name] for name, title in _TITLES.items()}
-    shared, one = results.ways[SHARED], results.ways[ONE]
-    tasks = shared.updates + one.updates
+    shared, ordinary_file = results.ways[SHARED], results.ways[ONE]
+    tasks = shared.updates + ordinary_file.updates
     lines = [
         *(_describe(title, way) for title, way in ways.items()),
-        f"Shared Files read {factor(shared.rate('read') / one.rate('read'))} and write "
-        f"{factor(shared.rate('write') / one.rate('write'))} as fast as one file; in 1998 it was 3.85x for reading.",
+        f"Shared Files read {factor(shared.rate('read') / ordinary_file.rate('read'))} and write "
+        f"{factor(shared.rate('write') / ordinary_file.rate('write'))} as fast as one file; in 1998 it was 3.85x "
+        "for reading.",
         "I/O time: summed over the ranks, without the time of computing and compressing.",
         "Writing includes the write-back of pages that must leave memory.",
         f"Each record was checked against its {counted(results.settings['rounds'] + 1, 'update')}; none of {tasks:,} "

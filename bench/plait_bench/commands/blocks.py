@@ -23,7 +23,9 @@ Examples:
 @click.option(
     "--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes."
 )  # fmt: skip
-@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Number of measurements of each access.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Number of measurements of each access."
+)
 @click.option(
     "--dir",
     "folder",

@@ -49,7 +49,9 @@ def _row(text: str) -> str:
 @click.command("copy", epilog=_EXAMPLES)
 @click.option("--size", type=Bytes(), default="256M", show_default=True, help="Approximate size of an array.")
 @click.option("--memory", type=Bytes(), default="64M", show_default=True, help="Memory that each copy may use.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of measurements of each copy.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of measurements of each copy."
+)
 @click.option(
     "--rows",
     type=Several("row", _row, _ROWS),

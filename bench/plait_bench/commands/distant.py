@@ -34,7 +34,13 @@ Examples:
     show_default=True,
     help="Number of requests in flight at a time; may be repeated.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of measurements of each rate, and of the other costs.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Number of measurements of each rate, and of the other costs.",
+)
 @click.option(
     "--disk",
     "disks",

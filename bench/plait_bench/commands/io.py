@@ -37,7 +37,9 @@ Examples:
     "--bytes", "bytes_", type=click.IntRange(min=1), help="Measure an array of bytes of this many rows and columns."
 )
 @click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Number of measurements of each access.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Number of measurements of each access."
+)
 @click.option(
     "--cut",
     type=click.FloatRange(min=0.1),

@@ -33,7 +33,9 @@ Examples:
     metavar="LIST",
     help="Sizes of the arrays in MiB.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of measurements of each case.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of measurements of each case."
+)
 @click.option(
     "--dir",
     "directory",

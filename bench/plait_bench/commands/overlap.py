@@ -23,7 +23,13 @@ Examples:
     "--megabytes", type=click.IntRange(min=1), default=256, show_default=True, help="Size of the file in MiB."
 )
 @click.option("--ranks", type=click.IntRange(min=1), help="Number of MPI processes; default half the cores.")
-@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Number of measurements of each access: alone, of the computation alone, and of both at once.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=7,
+    show_default=True,
+    help="Number of measurements of each access: alone, of the computation alone, and of both at once.",
+)
 @click.option(
     "--dir",
     "folder",

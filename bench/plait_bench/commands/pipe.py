@@ -32,7 +32,13 @@ def _parse_sides(text: str) -> tuple[int, int]:
 @click.option("--sides", type=Several("ranks of a writer and a reader such as 4:1", _parse_sides),
               default=",".join(f"{w}:{r}" for w, r in SIDES), show_default=True, metavar="W:R,...",
               help="Ranks of the writer and of the reader.")  # fmt: skip
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Number of measurements of each way to pass a step.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Number of measurements of each way to pass a step.",
+)
 @click.option("--steps", type=click.IntRange(min=1), default=8, show_default=True, help="Steps of one measurement.")
 @click.option("--files/--no-files", default=True, help="Measure the same transfers through a file as well.")
 @click.option("--small", type=click.IntRange(min=0), default=1000, show_default=True,

@@ -23,7 +23,13 @@ Examples:
     "--size", type=click.IntRange(min=1), default=6000, show_default=True, help="Rows and columns of doubles."
 )
 @click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
-@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Number of measurements of each way to redistribute.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=7,
+    show_default=True,
+    help="Number of measurements of each way to redistribute.",
+)
 @click.option(
     "--cut",
     type=click.FloatRange(min=0.1),

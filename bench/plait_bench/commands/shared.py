@@ -42,7 +42,13 @@ Examples:
     show_default=True,
     help="Number of requests of each rank in flight at a time.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of measurements of each file, for each number of hosts.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Number of measurements of each file, for each number of hosts.",
+)
 @click.option(
     "--dir",
     "folder",

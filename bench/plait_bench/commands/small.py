@@ -32,7 +32,12 @@ Examples:
     "--dir", "directory", type=click.Path(file_okay=False), help="Folder for the files.  [default: a temporary one]"
 )
 def small_command(
-    ranks: tuple[int, ...], edges: tuple[int, ...], rounds: int, sampling_seconds: float, json_: str | None, directory: str | None
+    ranks: tuple[int, ...],
+    edges: tuple[int, ...],
+    rounds: int,
+    sampling_seconds: float,
+    json_: str | None,
+    directory: str | None,
 ) -> None:
     """Compare the times of accesses to small arrays with those of MPI-IO, NumPy, h5py and zarr-python.
 

@@ -37,7 +37,13 @@ Examples:
     metavar="LIST",
     help="Numbers of MPI processes.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=8, show_default=True, help="Number of measurements of each strategy.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="Number of measurements of each strategy.",
+)
 @click.option("--quick", is_flag=True, help="Measure small arrays only.")
 @click.option("--no-cold", is_flag=True, help="Leave out reading from the disk.")
 @click.option("--programs", is_flag=True, help="Measure whole programs of 1 to 50 accesses instead.")

@@ -51,7 +51,13 @@ Examples:
     help="Number of ranks that hold the rows, all of them in one process.",
 )
 @click.option("--unit", type=Bytes(), default="64K", show_default=True, help="Bytes of a stripe.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Number of measurements of each number of disks.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Number of measurements of each number of disks.",
+)
 @click.option(
     "--dir",
     "folder",

@@ -16,7 +16,13 @@ Examples:
 
 
 @click.command("trace", epilog=_EXAMPLES)
-@click.option("--rounds", type=click.IntRange(min=1), default=101, show_default=True, help="Number of measurements of each kind of call.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=101,
+    show_default=True,
+    help="Number of measurements of each kind of call.",
+)
 @click.option(
     "--calls", type=click.IntRange(min=1), default=1000, show_default=True, help="Calls of each kind in each round."
 )

@@ -80,7 +80,12 @@ class CopyResults:
 
     def wrong(self) -> list[str]:
         """Return the copies with wrong elements."""
-        return [f"{one.row.title}, {name}" for one in self.rows for name, tool in one.tools.items() if tool.wrong]
+        return [
+            f"{row_result.row.title}, {name}"
+            for row_result in self.rows
+            for name, tool in row_result.tools.items()
+            if tool.wrong
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""

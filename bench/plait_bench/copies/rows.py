@@ -131,12 +131,12 @@ def make_source(row: Row, path: Path, progress: Callable[[], None] = lambda: Non
 def same(row: Row, source: Path, target: Path) -> bool:
     """Return True if a copy has all elements of its source."""
     block = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
-    with plait.open(source, memory="256M") as one, plait.open(target, memory="256M") as other:
-        if one.shape != other.shape or one.dtype != other.dtype:
+    with plait.open(source, memory="256M") as source_file, plait.open(target, memory="256M") as target_file:
+        if source_file.shape != target_file.shape or source_file.dtype != target_file.dtype:
             return False
         for begin in range(0, row.shape[0], max(block, -(-row.shape[0] // 8))):
             region = np.s_[begin : min(begin + max(block, -(-row.shape[0] // 8)), row.shape[0])]
-            if not np.array_equal(one.read(region=region), other.read(region=region)):
+            if not np.array_equal(source_file.read(region=region), target_file.read(region=region)):
                 return False
     return True
 

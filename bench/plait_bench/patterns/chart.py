@@ -61,11 +61,11 @@ def _figures(results: PatternsResults) -> Iterator[_Figure]:
         for mode in settings["modes"]
         if mode > 0
     ]
-    one = Cell("GSA", 0, 1, disks, size, BURST, "read")
+    one_rank = Cell("GSA", 0, 1, disks, size, BURST, "read")
     many = Cell("GSA", 0, most, disks, size, page, "read")
-    yield _Figure(3, f"One rank, paged read, {counted(disks, 'disk')}", "buffer", one, sizes)
-    yield _Figure(4, "One rank, burst read", "disks", one, sizes)
-    yield _Figure(5, "One rank, burst write", "disks", replace(one, kind="write"), sizes)
+    yield _Figure(3, f"One rank, paged read, {counted(disks, 'disk')}", "buffer", one_rank, sizes)
+    yield _Figure(4, "One rank, burst read", "disks", one_rank, sizes)
+    yield _Figure(5, "One rank, burst write", "disks", replace(one_rank, kind="write"), sizes)
     yield _Figure(6, f"Mode 0 (GSA), read, {file}", "ranks", many, numbers)
     yield _Figure(7, f"Read, {counted(most, 'rank')}, {file}", "disks", many, modes)
     yield _Figure(8, f"Read, {counted(disks, 'disk')}, {file}", "ranks", many, modes)

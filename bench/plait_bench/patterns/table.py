@@ -66,9 +66,9 @@ def _tables(results: PatternsResults) -> Iterator[Table]:
     patterns: Changes = [
         (f"{name}, {mode}", {"pattern": name, "mode": mode}) for name in PATTERNS for mode in settings["modes"]
     ]
-    one, many = (Cell("GSA", 0, count, disks, size, BURST, "read") for count in (1, most))
-    yield _grid(results, f"One rank, paged, {counted(disks, 'disk')}", "File, buffer", _Cells(one, sizes, buffers))
-    yield _grid(results, "One rank, burst", "File", _Cells(one, sizes, numbers))
+    one_rank, many = (Cell("GSA", 0, count, disks, size, BURST, "read") for count in (1, most))
+    yield _grid(results, f"One rank, paged, {counted(disks, 'disk')}", "File, buffer", _Cells(one_rank, sizes, buffers))
+    yield _grid(results, "One rank, burst", "File", _Cells(one_rank, sizes, numbers))
     paged = replace(many, buffer=settings["page"])
     yield _grid(results, f"Modes, paged {page}, {file}", "Mode, pattern, disks", _Cells(paged, modes, ranks))
     yield _grid(results, f"Modes, burst, {file}", "Mode, pattern, disks", _Cells(many, modes, ranks))

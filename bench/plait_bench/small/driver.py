@@ -57,14 +57,18 @@ class SmallResults:
 
     def wrong(self) -> list[str]:
         """Return the accesses that brought wrong data."""
-        return [f"{way}, {one.case.access} of {one.case.layout}" for one in self.cases for way in one.wrong]
+        return [f"{way}, {result.case.access} of {result.case.layout}" for result in self.cases for way in result.wrong]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
         cases = [
-            {**asdict(one.case), "seconds": one.samples, "median": {way: one.median(way) for way in one.samples}}
-            | {"ratio": {way: one.ratio(way) for way in one.case.others}, "wrong": one.wrong}
-            for one in self.cases
+            {
+                **asdict(result.case),
+                "seconds": result.samples,
+                "median": {way: result.median(way) for way in result.samples},
+            }
+            | {"ratio": {way: result.ratio(way) for way in result.case.others}, "wrong": result.wrong}
+            for result in self.cases
         ]
         return {"machine": self.machine, "settings": self.settings, "cases": cases}
 

@@ -18,19 +18,19 @@ def small_table(results: SmallResults) -> RenderableType:
     for name in ("Plait", "Others"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Plait / other", justify="right")
-    for one in results.cases:
-        case = one.case
-        others = "  ".join(f"{way} {microseconds(one.median(way))}" for way in case.others)
+    for result in results.cases:
+        case = result.case
+        others = "  ".join(f"{way} {microseconds(result.median(way))}" for way in case.others)
         table.add_row(
             str(case.ranks),
             f"{case.edge} x {case.edge}",
             case.dist,
             case.file,
             case.access,
-            microseconds(one.median(PLAIT)),
+            microseconds(result.median(PLAIT)),
             others,
-            _ratios(one),
-            style="bold red" if one.wrong else None,
+            _ratios(result),
+            style="bold red" if result.wrong else None,
         )
     header = f"{machine_line(results.machine)}\n{results.machine.get('MPI', 'MPI')}, {version_line(results.machine)}\n"
     lines = [

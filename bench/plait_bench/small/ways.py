@@ -124,7 +124,7 @@ def _renamed(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, f
 def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
     shape = (case.edge, case.edge)
     layout = plait.Layout.parse(case.layout)
-    starts = [int(one[0]) if len(one) else 0 for one in layout.indices(comm.rank)]
+    starts = [int(indices[0]) if len(indices) else 0 for indices in layout.indices(comm.rank)]
     empty = local.size == 0
     part = MPI.DOUBLE.Create_contiguous(0) if empty else MPI.DOUBLE.Create_subarray(shape, local.shape, starts)
     files.callback(part.Commit().Free)

@@ -51,7 +51,9 @@ def mpiio_command(
     from plait_bench.unchanged.driver import UnchangedSettings, run_unchanged
     from plait_bench.unchanged.table import unchanged_table
 
-    settings = UnchangedSettings(ranks, edges, rounds=rounds, samples=samples, sampling_seconds=sampling_seconds, directory=directory)
+    settings = UnchangedSettings(
+        ranks, edges, rounds=rounds, samples=samples, sampling_seconds=sampling_seconds, directory=directory
+    )
     results = run_with_bar(lambda progress: run_unchanged(settings, progress))
     deliver_table(results, unchanged_table, json_)
     if results.wrong():

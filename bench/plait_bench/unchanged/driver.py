@@ -97,7 +97,9 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
             cases = [UnchangedResult(case) for case in make_cases(ranks, settings.edges, settings.views)]
             results.cases += cases
             limit = PATIENCE + 4 * settings.sampling_seconds * len(cases)
-            job = UnchangedJob([result.case for result in cases], folder, settings.samples, settings.sampling_seconds, limit)
+            job = UnchangedJob(
+                [result.case for result in cases], folder, settings.samples, settings.sampling_seconds, limit
+            )
             for number in range(settings.rounds):
                 ways = list(variables) if number % 2 == 0 else list(reversed(variables))
                 for way in ways:

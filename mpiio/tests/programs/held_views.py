@@ -129,7 +129,9 @@ def handlers() -> None:
     """Errors of one rank alone reach the handler of the file with its own handle."""
     calls = []
     file = opened("handlers", MPI.MODE_CREATE | MPI.MODE_WRONLY)
-    handler = MPI.File.Create_errhandler(lambda one, code: calls.append((one == file, MPI.Get_error_class(code))))
+    handler = MPI.File.Create_errhandler(
+        lambda failed_file, code: calls.append((failed_file == file, MPI.Get_error_class(code)))
+    )
     file.Set_errhandler(handler)
     file.Write_all(OWN)
     code = error_class(file.Read_at, 0, np.zeros(1))

@@ -236,12 +236,12 @@ class Program:
 def main() -> None:
     first, number, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     with open(folder / f"log.{RANK}", "w", encoding="utf-8") as log:
-        for one in range(first, first + number):
-            program = Program(one, folder)
+        for program_number in range(first, first + number):
+            program = Program(program_number, folder)
             try:
                 program.run()
             except BaseException:
-                print(f"rank {RANK} of {RANKS}, program {one}:", file=sys.stderr, flush=True)
+                print(f"rank {RANK} of {RANKS}, program {program_number}:", file=sys.stderr, flush=True)
                 raise
             finally:
                 log.write(f"{program.log}\n")

@@ -54,15 +54,15 @@ def of_indices(shape: tuple[int, ...], order: str, indices: list[np.ndarray], by
         strides[d] = stride
         stride *= shape[d]
     grid = np.zeros((1,) * len(shape), np.int64)
-    for d, one in enumerate(indices):
-        grid = grid + (one * strides[d]).reshape([-1 if i == d else 1 for i in range(len(shape))])
+    for d, owned_indices in enumerate(indices):
+        grid = grid + (owned_indices * strides[d]).reshape([-1 if i == d else 1 for i in range(len(shape))])
     flat = grid.ravel(order=order) * bytes_
     return (flat[:, None] + np.arange(bytes_)).ravel()
 
 
 def grids(ranks: int, dimensions: int) -> list[tuple[int, ...]]:
     """All grids of so many ranks."""
-    return [one for one in itertools.product(range(1, ranks + 1), repeat=dimensions) if np.prod(one) == ranks]
+    return [grid for grid in itertools.product(range(1, ranks + 1), repeat=dimensions) if np.prod(grid) == ranks]
 
 
 ORDERS = {"C": MPI.ORDER_C, "F": MPI.ORDER_FORTRAN}
@@ -97,7 +97,7 @@ def darray(rng: np.random.Generator, ranks: int) -> list[View]:
     displacement = int(rng.integers(0, 40))
     for rank in range(ranks):
         at = np.unravel_index(rank, grid)
-        indices = [owned(*one) for one in zip(shape, grid, map(int, at), kinds, arguments, strict=True)]
+        indices = [owned(*dimension) for dimension in zip(shape, grid, map(int, at), kinds, arguments, strict=True)]
         offsets = of_indices(shape, order, indices, element.size)
         views.append(View(displacement, element, MPI.DATATYPE_NULL, offsets, int(np.prod(shape)) * element.size))
     views[0].made = made
@@ -110,7 +110,7 @@ def darray(rng: np.random.Generator, ranks: int) -> list[View]:
 
 def cuts(rng: np.random.Generator, size: int, parts: int) -> list[tuple[int, int]]:
     """Divide a size into parts of one or more."""
-    inner = sorted(int(one) for one in rng.choice(np.arange(1, size), parts - 1, replace=False)) if parts > 1 else []
+    inner = sorted(int(cut) for cut in rng.choice(np.arange(1, size), parts - 1, replace=False)) if parts > 1 else []
     ends = [0, *inner, size]
     return [(a, b - a) for a, b in itertools.pairwise(ends)]
 
@@ -184,8 +184,8 @@ def regular(rng: np.random.Generator, element: MPI.Datatype, rows: int, width: i
     """Blocks of elements at a distance of a row, by one of the functions that make such a type."""
     if rng.random() < 0.3:
         return element.Create_vector(rows, width, row)
-    offsets = [row * one for one in range(rows)]
-    in_bytes = [element.size * one for one in offsets]
+    offsets = [row * row_number for row_number in range(rows)]
+    in_bytes = [element.size * offset for offset in offsets]
     return [
         lambda: element.Create_hvector(rows, width, row * element.size),
         lambda: element.Create_indexed_block(width, offsets),

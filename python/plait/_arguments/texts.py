@@ -61,7 +61,7 @@ def to_text_array(value: Any, what: str) -> npt.NDArray[Any]:
     try:
         block = TextBlock.from_list(items)
     except ValueError:
-        wrong = [one for one in items if not isinstance(one, str)]
+        wrong = [item for item in items if not isinstance(item, str)]
         if not wrong:
             raise
         found = f"an array with an element of type {type(wrong[0]).__name__}"
@@ -74,10 +74,10 @@ def to_text_array(value: Any, what: str) -> npt.NDArray[Any]:
 def to_block(arrays: list[npt.NDArray[Any]]) -> TextBlock:
     """Return the texts of arrays of :data:`TEXT_DTYPE`, one after another in C order."""
     if _STRING_DTYPE is None:
-        return TextBlock.from_list([text for one in arrays for text in one.ravel().tolist()])
+        return TextBlock.from_list([text for array in arrays for text in array.ravel().tolist()])
     block = TextBlock()
-    for one in arrays:
-        dense = one.ravel()
+    for texts in arrays:
+        dense = texts.ravel()
         block.load(_address(dense), dense.size, dense.dtype)
     return block
 

@@ -64,7 +64,7 @@ class Comm:
 
         All objects go through rank 0, so they should be small. Raises the errors of :meth:`barrier`.
         """
-        return [pickle.loads(one) for one in self._core.allgather(pickle.dumps(sendobj))]
+        return [pickle.loads(encoded) for encoded in self._core.allgather(pickle.dumps(sendobj))]
 
     def bcast(self, obj: Any = None, root: int = 0) -> Any:
         """Return the object of rank ``root``: any small object that can be pickled. Raises the errors of

@@ -56,7 +56,7 @@ class Scratch:
         """
         path = local_path(self.target)
         assert path is not None
-        root = next((one for one in (path, *path.parents) if one.suffix == ".zarr"), path)
+        root = next((folder for folder in (path, *path.parents) if folder.suffix == ".zarr"), path)
         part = array_part(self.target)
         name = str(Path(root.parent) / f"{root.name}{'%' + part if part else ''}.scratch.zarr")
 

@@ -232,7 +232,7 @@ class ShapedSource(WrappedSource):
         back = tuple(int(at) for at in np.argsort(view.axes))
         source_layout = self._turned(layout, back)
         if out is not None:
-            out = [one.transpose(back) for one in out] if isinstance(out, list) else out.transpose(back)
+            out = [array.transpose(back) for array in out] if isinstance(out, list) else out.transpose(back)
         self._read_cast(view, source_layout, out, tuple(parts))
 
     def _read_cast(self, view: _View, layout: Layout, out: Any, region: Region) -> None:

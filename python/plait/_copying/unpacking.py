@@ -63,7 +63,7 @@ class UnpackedSource(WrappedSource):
         content = array.content_with(
             type=array_type(array.shape, packing.dtype, array.order),
             fill=b"" if value is None else _decoded_fill(np.asarray(value, array.dtype), packing),
-            attributes=[*given_attributes(decoded), *(one for one in attributes.stored if one.error)],
+            attributes=[*given_attributes(decoded), *(attribute for attribute in attributes.stored if attribute.error)],
         )
         return replace(array, content=content, extra_bytes=array.extra_bytes + array.dtype.itemsize)
 

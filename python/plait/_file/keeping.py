@@ -105,7 +105,7 @@ def _codec(name: str, codec: Any) -> str:
 
 
 def _names(name: str, names: Any) -> list[str]:
-    if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(one, str) for one in names):
+    if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
         raise ArgumentError(f"{name}={shown(names)} are not names; give one text for each dimension")
     return list(names)
 
@@ -113,7 +113,7 @@ def _names(name: str, names: Any) -> list[str]:
 def _numbers(name: str, dimensions: Any) -> list[int]:
     given: Iterable[Any] = dimensions if isinstance(dimensions, Iterable) else (dimensions,)
     try:
-        return sorted(operator.index(one) for one in given)
+        return sorted(operator.index(dimension) for dimension in given)
     except TypeError:
         raise ArgumentError(f"{name}={shown(dimensions)} are no dimensions; give their numbers, such as (0,)") from None
 

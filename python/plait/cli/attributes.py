@@ -38,7 +38,10 @@ def print_dimensions(document: Document) -> None:
     for group in document.get("groups") or []:
         _print_values(
             f"dimensions of group /{shown(group['name'])}",
-            {one["name"]: f"{one['length']:,}{', unlimited' * one['unlimited']}" for one in group["dimensions"]},
+            {
+                dimension["name"]: f"{dimension['length']:,}{', unlimited' * dimension['unlimited']}"
+                for dimension in group["dimensions"]
+            },
         )
 
 

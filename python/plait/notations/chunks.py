@@ -69,9 +69,10 @@ def from_chunks(
 def to_chunks(layout: Layout, *, max_elements: int | None = None) -> tuple[int, ...]:
     """Return the largest chunk shape for which every chunk has one owner.
 
-    In each dimension it is the greatest common divisor of all indices at which the owner changes.  No chunk has
-    more than `max_elements` elements: dimensions are then divided, the slowest ones (in C order) first.  Chunks with one
-    element in a dimension are slow, because a chunk is read and written as a whole; a cyclic layout permits no others.
+    In each dimension it is the greatest common divisor of all indices at which the owner changes.  Dimensions are
+    divided further, the slowest ones (in C order) first, until a chunk has at most `max_elements` elements.  Chunks
+    with one element in a dimension are slow, because a chunk is read and written as a whole; a cyclic layout permits no
+    others.
 
     Raises ArgumentError for an array without dimensions.  Cost: linear in the blocks of the layout; for dimensions with
     an offset, nesting or an index map, linear in their indices.

@@ -249,14 +249,14 @@ def test_too_little_disk_space_is_a_warning(comm, shared, disk, place, capfd):
 
 def test_both_places_in_one_program(comm, shared, disk):
     comm.Barrier()
-    one = shared_files.open(shared / "data", "w", comm=comm, place="one")
+    single = shared_files.open(shared / "data", "w", comm=comm, place="one")
     striped = shared_files.open(disk / "data", "w", comm=comm, place="striped", request=30_000)
     assert striped.unit == 32_768
-    wait_all([file.iwrite(comm.rank * 50_000, content(comm.rank, 50_000)) for file in (one, striped)])
+    wait_all([file.iwrite(comm.rank * 50_000, content(comm.rank, 50_000)) for file in (single, striped)])
     comm.Barrier()
-    for file in (one, striped):
+    for file in (single, striped):
         for rank in range(comm.size):
             np.testing.assert_array_equal(file.read(rank * 50_000, 50_000), content(rank, 50_000))
     comm.Barrier()
     striped.close()
-    one.close()
+    single.close()

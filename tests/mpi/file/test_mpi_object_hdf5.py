@@ -45,7 +45,7 @@ def publish(server, path):
             file.create_dataset("texts", data=TEXTS, dtype=h5py.string_dtype())
             for name in ("plain", "packed"):
                 found = []
-                file[name].id.chunk_iter(lambda one, found=found: found.append((one.byte_offset, one.size)))
+                file[name].id.chunk_iter(lambda chunk, found=found: found.append((chunk.byte_offset, chunk.size)))
                 chunks[name] = found
             chunks["contiguous"] = [(file["contiguous"].id.get_offset(), WHOLE.nbytes)]
         server.publish("a.h5", path.read_bytes())
@@ -62,8 +62,8 @@ def log(server):
 def times_fetched(requests, size):
     """Return how many times each byte of the object was fetched."""
     count = np.zeros(size, dtype="i4")
-    for one in requests:
-        first, last = map(int, one["range"][6:].split("-"))
+    for request in requests:
+        first, last = map(int, request["range"][6:].split("-"))
         count[first : last + 1] += 1
     return count
 
@@ -78,7 +78,7 @@ def test_each_chunk_is_fetched_once(server, tmp_path, name, dist):
         part = file.read(layout)
         reading = log(server)
     np.testing.assert_array_equal(part, WHOLE[np.ix_(*layout.indices(COMM.rank))])
-    assert len({one["peer"] for one in opening}) == 1, "one rank reads the description"
+    assert len({request["peer"] for request in opening}) == 1, "one rank reads the description"
     size = COMM.bcast(os.path.getsize(tmp_path / "a.h5") if COMM.rank == 0 else None)
     count = times_fetched(reading, size)
     head = 65536  # rank 0 has it from opening the object

@@ -58,7 +58,7 @@ def log(server):
 
 def fetched(requests):
     """Return the number of bytes of all ranges."""
-    ranges = [one["range"][6:].split("-") for one in requests if one["range"]]
+    ranges = [request["range"][6:].split("-") for request in requests if request["range"]]
     return sum(1 + int(last) - int(first) for first, last in ranges)
 
 
@@ -89,12 +89,12 @@ def test_chunks_are_fetched_once(server, dist, codec):
         "s3://b/a.zarr", "w", shape=WHOLE.shape, dtype="f8", chunks=(125, 100), comm=COMM, **options
     ) as file:
         file.write(np.ascontiguousarray(WHOLE[np.ix_(*layout.indices(COMM.rank))]), layout)
-    written = [one["path"] for one in log(server) if one["method"] == "PUT" and "/c/" in one["path"]]
+    written = [request["path"] for request in log(server) if request["method"] == "PUT" and "/c/" in request["path"]]
     assert len(written) == len(set(written)) == 32
     with plait.open("s3://b/a.zarr", comm=COMM) as file:
         log(server)
         part = file.read(layout)
-    chunks = [one["path"] for one in log(server) if "/c/" in one["path"]]
+    chunks = [request["path"] for request in log(server) if "/c/" in request["path"]]
     np.testing.assert_array_equal(part, WHOLE[np.ix_(*layout.indices(COMM.rank))])
     assert len(set(chunks)) == 32
     assert len(chunks) == 32
@@ -131,7 +131,7 @@ def test_one_rank_reads_the_directory_of_a_zip_file(server, dist):
         part = file.read(layout)
     reading = log(server)
     np.testing.assert_array_equal(part, WHOLE[np.ix_(*layout.indices(COMM.rank))])
-    assert len({one["peer"] for one in opening}) == 1
+    assert len({request["peer"] for request in opening}) == 1
     assert len(opening) <= 3, "one rank reads the directory"
     # One rank has the last 128 KiB from the request for the directory.
     assert WHOLE.nbytes - (128 << 10) <= fetched(reading) <= len(content) + 65536 * len(reading)
@@ -163,9 +163,9 @@ def test_ranks_share_a_cache(server, dist, monkeypatch, tmp_path):
         with plait.open(name, comm=COMM) as file:
             np.testing.assert_array_equal(file.read(other), WHOLE[np.ix_(*other.indices(COMM.rank))])
         requests = log(server)
-        gets = [one for one in requests if one["method"] == "GET" and "list-type" not in one["query"]]
+        gets = [request for request in requests if request["method"] == "GET" and "list-type" not in request["query"]]
         if not SEVERAL_HOSTS:
-            assert all("if-none-match" in one["headers"] for one in gets)
+            assert all("if-none-match" in request["headers"] for request in gets)
         if name.endswith(".npy") and not SEVERAL_HOSTS:
             assert len(gets) == 1, "one rank compares the ETag"
 
@@ -208,12 +208,12 @@ def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
     COMM.Barrier()
     with plait.open("s3://renewed/a.zarr", comm=COMM) as file:
         np.testing.assert_array_equal(file.read(layout), WHOLE[np.ix_(*layout.indices(COMM.rank))])
-        assert {one["headers"]["x-amz-security-token"] for one in log(server)} == {"first"}
+        assert {request["headers"]["x-amz-security-token"] for request in log(server)} == {"first"}
         write_keys(program, 4, "second")
         time.sleep(4.1)
         COMM.Barrier()
         np.testing.assert_array_equal(file.read(layout), WHOLE[np.ix_(*layout.indices(COMM.rank))])
-        assert {one["headers"]["x-amz-security-token"] for one in log(server)} == {"second"}
+        assert {request["headers"]["x-amz-security-token"] for request in log(server)} == {"second"}
         if COMM.rank == COMM.size - 1:
             program.write_text("import sys\nsys.exit(5)\n")
         time.sleep(4.1)

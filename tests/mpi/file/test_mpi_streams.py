@@ -261,9 +261,9 @@ def test_elements_that_all_ranks_get_are_read_from_the_store_once(comm, shared):
 
 
 def test_streams_of_many_modes_side_by_side(apart, path, random):
-    with plait.open(path, comm=apart) as one, plait.open(path, comm=apart) as other:
-        shared = [one.stream(1) for _ in range(3)] + [other.stream(1)]
-        same, ordered = one.stream(4), other.stream(2)
+    with plait.open(path, comm=apart) as first_file, plait.open(path, comm=apart) as second_file:
+        shared = [first_file.stream(1) for _ in range(3)] + [second_file.stream(1)]
+        same, ordered = first_file.stream(4), second_file.stream(2)
         pending = [same.iread(1000), ordered.iread(apart.rank)]
         totals = []
         for stream in random.permutation(np.array(shared, dtype=object)):

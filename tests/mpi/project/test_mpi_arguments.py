@@ -145,9 +145,9 @@ def test_accesses(comm, path, seed):
 
 
 def test_a_step_that_is_longer_than_any_array(comm, path):
-    one = plait.Layout((1, 4), "(*, *)", grid=())
+    scalar_grid = plait.Layout((1, 4), "(*, *)", grid=())
     with plait.open(path, comm=comm) as file:
-        part = file.read(one, region=np.s_[0 : 1 : 10**30])
+        part = file.read(scalar_grid, region=np.s_[0 : 1 : 10**30])
         assert part is None or part.tolist() == [[0, 1, 2, 3]]
 
 
@@ -340,7 +340,7 @@ def test_questions(comm, path, meeting):
             > 8
         )
         comm.Barrier()
-    timeouts = [one for one in NUMBERS if not isinstance(one, int) or one < 0] + [float("nan"), True]
+    timeouts = [number for number in NUMBERS if not isinstance(number, int) or number < 0] + [float("nan"), True]
     assert (
         count_local_errors(lambda timeout: plait.world(timeout).rank, {"timeout": 1}, {"timeout": timeouts}, 2, 20) > 5
     )

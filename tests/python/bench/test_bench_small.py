@@ -31,8 +31,8 @@ def test_measures_tiny_arrays(tmp_path):
 @needs_mpi
 def test_starts_no_rounds_after_the_time_limit(tmp_path):
     samples = tmp_path / "samples.json"
-    result = run("bench", "small", "--ranks", "2", "--edges", "400", "--rounds", "100000", "--sampling-time", "0.1", "--json",
-                 str(samples))  # fmt: skip
+    result = run("bench", "small", "--ranks", "2", "--edges", "400", "--rounds", "100000", "--sampling-time", "0.1",
+                 "--json", str(samples))  # fmt: skip
     assert result.exit_code == 0, result.output
     for case in json.loads(samples.read_text())["cases"]:
         assert 0 < len(case["seconds"][PLAIT]) < 100000

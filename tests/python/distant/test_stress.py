@@ -134,7 +134,7 @@ def test_stopped_ranks_and_interrupted_links_continue(start):
     options = ["--kind", "shared", "--phases", 2, "--first", "--fault"]
     for job in [start(2, 3, [*options, fault]) for fault in ("stop", "flap")]:
         output = job.check(range(3))
-        assert all(", 0 failures told" in words for words in output.values()), output
+        assert all(", 0 failures reported" in words for words in output.values()), output
         assert any(float(words.split()[-2]) > 1 for words in output.values()), output
 
 
@@ -172,20 +172,20 @@ comm = MPI.COMM_WORLD
 with distant.open(f"/var/tmp/apart-{comm.rank}", "w", comm=comm, temporary=True) as file:
     file.write(0, b"here", comm.rank)
     comm.Barrier()
-    told = []
+    results = []
     for other in range(comm.size):
         begin = time.monotonic()
         try:
             found = file.read(0, 4, other).tobytes() == b"here"
-            told.append("found" if found else "wrong")
+            results.append("found" if found else "wrong")
         except plait.StoreError as error:
             assert f"rank {other} on host " in str(error), error
             assert "hosts have to let each other's TCP connections in" in str(error), error
             assert time.monotonic() - begin < 90
-            told.append("apart")
+            results.append("apart")
     comm.Barrier()
     time.sleep(SECONDS if comm.rank == 0 else 0)  # ranks that wait for it do not consider it lost
-print(comm.gather(told))
+print(comm.gather(results))
 """
 
 

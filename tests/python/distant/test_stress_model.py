@@ -10,8 +10,8 @@ from model import Model, joined, wrong_bytes
 from plan import Operation, Shape, expected_bytes, plan
 
 
-def write(tag, rank, offset, count, begun=0, waited=1):
-    return Operation(rank, tag, "write", 0, offset, count, begun, waited)
+def write(tag, rank, offset, count, begin_event=0, wait_event=1):
+    return Operation(rank, tag, "write", 0, offset, count, begin_event, wait_event)
 
 
 def test_old_bytes_are_wrong_only_after_a_completed_write():
@@ -68,8 +68,8 @@ def test_plans_are_the_same_on_every_rank_and_end_what_they_begin():
         assert first == other
         assert len(first.events) == 2 * len(first.operations)
         for operation in first.operations:
-            assert first.events[operation.begun] is first.events[operation.waited] is operation
-            assert operation.begun < operation.waited
+            assert first.events[operation.begin_event] is first.events[operation.wait_event] is operation
+            assert operation.begin_event < operation.wait_event
 
 
 def test_ranges_are_joined():

@@ -78,8 +78,8 @@ def test_arrays_are_written_read_and_changed(azure, options):
 def test_hierarchies(azure, tmp_path):
     np.savez(tmp_path / "h.npz", u=DATA, **{"group/v": DATA})
     plait.copy(tmp_path / "h.npz", "az://data/h.zarr")
-    assert sorted(one.name for one in plait.arrays_in("az://data/h.zarr")) == ["group/v", "u"]
-    assert all(one.stored == DATA.nbytes + len(_text("h.zarr/" + one.name)) for one in
+    assert sorted(array.name for array in plait.arrays_in("az://data/h.zarr")) == ["group/v", "u"]
+    assert all(array.stored == DATA.nbytes + len(_text("h.zarr/" + array.name)) for array in
                plait.arrays_in("az://data/h.zarr", sizes=True))  # fmt: skip
     plait.copy("az://data/h.zarr", tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz") as found:

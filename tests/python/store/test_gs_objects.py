@@ -105,7 +105,7 @@ def write(url, array, **options):
 def authorizations(google):
     """Read the array, and return the first words of what authorizes the requests since the last call."""
     np.testing.assert_array_equal(plait.open("gs://keys/a.zarr").read(), DATA)
-    return {one["headers"].get("authorization", "none").split()[0] for one in google.log()}
+    return {request["headers"].get("authorization", "none").split()[0] for request in google.log()}
 
 
 @pytest.mark.parametrize("options", [{}, {"shards": (4, 6)}], ids=["chunks", "shards"])
@@ -123,11 +123,11 @@ def test_arrays_are_written_read_and_changed(google, options):
     found = plait.open(url)
     np.testing.assert_array_equal(found.read(), np.concatenate([expected, DATA[:3]]))
     assert found.attrs["units"] == "K"
-    headers = [one["headers"] for one in google.log()]
-    assert not [name for one in headers for name in one if name.startswith("x-amz-")]
-    conditions = {one.get("x-goog-if-generation-match", "none") for one in headers}
+    headers = [request["headers"] for request in google.log()]
+    assert not [name for header in headers for name in header if name.startswith("x-amz-")]
+    conditions = {header.get("x-goog-if-generation-match", "none") for header in headers}
     assert {"0", "none"} < conditions
-    assert not [one for one in headers if "if-match" in one and "content-length" in one]
+    assert not [header for header in headers if "if-match" in header and "content-length" in header]
 
 
 @pytest.mark.parametrize("array", [DATA, LARGE, LARGE[:0]], ids=["small", "large", "empty"])
@@ -221,13 +221,13 @@ def test_public_objects(google, monkeypatch):
     monkeypatch.delenv("GS_SECRET_ACCESS_KEY")
     google.log()
     np.testing.assert_array_equal(plait.open("gs://public/a.zarr?anonymous=true").read(), DATA)
-    assert not [one for one in google.log() if "authorization" in one["headers"]]
+    assert not [request for request in google.log() if "authorization" in request["headers"]]
 
 
 def test_options(google):
     write("gs://arrays/f.npy?project=lab", DATA)
     np.testing.assert_array_equal(plait.open("gs://arrays/f.npy?project=lab").read(), DATA)
-    assert {one["headers"].get("x-goog-user-project") for one in google.log()} == {"lab"}
+    assert {request["headers"].get("x-goog-user-project") for request in google.log()} == {"lab"}
     with pytest.raises(plait.ArgumentError, match=r"there is no option region= of gs://; the options are endpoint"):
         plait.open("gs://arrays/f.npy?region=auto")
     with pytest.raises(plait.ArgumentError, match=r"the name has no bucket; give both, as in gs://bucket/data.zarr"):
@@ -256,7 +256,7 @@ def test_an_object_is_put_again_with_equal_bytes(google, monkeypatch, tmp_path):
         with plait.open(name, "r+") as file:  # a change of a part has the condition that the rest is the same
             google.log()
             file.write(DATA[:1] + 1, region=np.s_[:1])
-        assert [one["method"] for one in google.log()].count("PUT") == 1, "the first condition is the right one"
+        assert [request["method"] for request in google.log()].count("PUT") == 1, "the first condition is the right one"
         np.testing.assert_array_equal(plait.open(name).read(), np.concatenate([DATA[:1] + 1, DATA[1:]]))
 
 
@@ -266,7 +266,7 @@ def test_a_cache(google, monkeypatch, tmp_path):
     for _ in range(2):
         google.log()
         np.testing.assert_array_equal(plait.open("gs://public/cached.zarr").read(), DATA)
-    assert all("if-none-match" in one["headers"] for one in google.log() if one["method"] == "GET")
+    assert all("if-none-match" in request["headers"] for request in google.log() if request["method"] == "GET")
     with plait.open("gs://public/cached.zarr", "r+") as file:
         file.write(-DATA[:1], region=np.s_[:1])
     np.testing.assert_array_equal(plait.open("gs://public/cached.zarr").read()[:2], [-DATA[0], DATA[1]])

@@ -56,7 +56,11 @@ def read_again(url, tmp_path):
 
 def gets(server):
     """Return the ranges that the server has sent bytes of, by the conditions of the requests."""
-    return [(one["range"], "if-none-match" in one["headers"]) for one in server.log() if one["method"] == "GET"]
+    return [
+        (request["range"], "if-none-match" in request["headers"])
+        for request in server.log()
+        if request["method"] == "GET"
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["http", "s3"])

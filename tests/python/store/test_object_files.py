@@ -42,11 +42,11 @@ def test_a_large_file_takes_few_requests(server):
     large = np.arange(5_000_000, dtype="f4").reshape(5000, 1000)
     url = server.publish("large.npy", npy(large))
     with plait.open(url) as file:
-        assert [one["range"] for one in server.log()] == ["bytes=0-65535"]
+        assert [request["range"] for request in server.log()] == ["bytes=0-65535"]
         np.testing.assert_array_equal(file.read(), large)
-    ranges = [one["range"] for one in server.log()]
+    ranges = [request["range"] for request in server.log()]
     assert len(ranges) <= 12
-    sizes = [1 + int(last) - int(first) for first, last in (one[6:].split("-") for one in ranges)]
+    sizes = [1 + int(last) - int(first) for first, last in (byte_range[6:].split("-") for byte_range in ranges)]
     assert sum(sizes) == large.nbytes
 
 
@@ -64,7 +64,7 @@ def test_archives(server, tmp_path):
     file = io.BytesIO()
     np.savez(file, x=WHOLE, y=WHOLE[0])
     url = server.publish("a.npz", file.getvalue())
-    assert [one.name for one in plait.arrays_in(url)] == ["x", "y"]
+    assert [array.name for array in plait.arrays_in(url)] == ["x", "y"]
     np.testing.assert_array_equal(plait.open(f"{url}::x").read(), WHOLE)
     file = io.BytesIO()
     np.savez_compressed(file, x=WHOLE)
@@ -90,7 +90,7 @@ def test_netcdf_classic(server, tmp_path):
         file.createDimension("y", 100)
         file.createVariable("v", "f8", ("x", "y"))[:] = WHOLE
     url = server.publish("a.nc", (tmp_path / "a.nc").read_bytes())
-    assert [one.name for one in plait.arrays_in(url)] == ["v"]
+    assert [array.name for array in plait.arrays_in(url)] == ["v"]
     np.testing.assert_array_equal(plait.open(f"{url}::v").read(), WHOLE)
 
 
@@ -175,7 +175,7 @@ def test_secrets_of_urls(server):
     unclosed = [plait.open(f"{url}?sig=secret")]
     with pytest.warns(ResourceWarning, match="unclosed") as warned:
         unclosed.clear()
-    assert not [one for one in warned if "secret" in str(one.message)]
+    assert not [warning for warning in warned if "secret" in str(warning.message)]
     for name in ("s3://b?endpoint=http:%2F%2Fuser:word@h/a.npy", "s3://b?endpoint=http%3A%2F%2Fuser%3Aword%40h/a.npy"):
         with pytest.raises(plait.Error) as error:
             plait.open(name)

@@ -61,10 +61,12 @@ def make_kinds(path, **how):
 def expected(path):
     with h5py.File(path) as file:
         found = {}
-        file.visititems(lambda name, one: found.update({name: one}) if isinstance(one, h5py.Dataset) else None)
+        file.visititems(lambda name, member: found.update({name: member}) if isinstance(member, h5py.Dataset) else None)
         return {
-            name: one.asstr()[...] if h5py.check_string_dtype(one.dtype) and one.dtype.kind == "O" else one[...]
-            for name, one in found.items()
+            name: dataset.asstr()[...]
+            if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O"
+            else dataset[...]
+            for name, dataset in found.items()
         }
 
 
@@ -74,7 +76,7 @@ def test_all_kinds_of_storage(server, tmp_path, scheme, how):
     url = publish(server, make_kinds(tmp_path / "a.h5", **how))
     name = url if scheme == "http" else as_s3(server, url)
     arrays = expected(tmp_path / "a.h5")
-    assert {one.name for one in plait.arrays_in(name)} == {*arrays}
+    assert {array.name for array in plait.arrays_in(name)} == {*arrays}
     for array, values in arrays.items():
         with plait.open(f"{name}::{array}") as file, plait.open(f"{tmp_path}/a.h5::{array}") as local:
             assert (file.shape, file.dtype, file.chunks) == (local.shape, local.dtype, local.chunks)
@@ -114,13 +116,13 @@ def test_all_kinds_of_indices(server, tmp_path, case):
 @pytest.mark.parametrize("seed", range(4))
 def test_random_regions(server, tmp_path, seed):
     random = np.random.default_rng(seed)
-    shape = tuple(int(one) for one in random.integers(1, 60, random.integers(1, 4)))
+    shape = tuple(int(extent) for extent in random.integers(1, 60, random.integers(1, 4)))
     chunks = tuple(int(random.integers(1, extent + 1)) for extent in shape)
     array = random.integers(0, 99, shape).astype(random.choice(["i2", "f4", "f8", ">i4"]))
     options = [{}, {"chunks": chunks}, {"chunks": chunks, "compression": "gzip"}]
     with h5py.File(tmp_path / "a.h5", "w", libver=random.choice(["earliest", "latest"])) as file:
-        for number, one in enumerate(options):
-            file.create_dataset(str(number), data=array, **one)
+        for number, storage in enumerate(options):
+            file.create_dataset(str(number), data=array, **storage)
     url = publish(server, tmp_path / "a.h5")
     for number in range(3):
         with plait.open(f"{url}::{number}") as file:
@@ -150,11 +152,11 @@ def test_a_replaced_object_is_never_mixed(server, tmp_path, faults):
             with plait.open(f"{url}::d59") as file:
                 np.testing.assert_array_equal(file.read(), np.arange(4000.0) + 59)
                 assert file.attrs["unit"] == "m" * 59
-            assert [one.attributes["unit"] for one in found] == ["m" * int(one.name[1:]) for one in found]
+            assert [array.attributes["unit"] for array in found] == ["m" * int(array.name[1:]) for array in found]
         except plait.Error as error:  # an object that is replaced before it is opened is no HDF5 file
             errors.append(str(error))
     assert len(errors) >= 4
-    assert [one for one in errors if "another program has replaced" in one]
+    assert [error_text for error_text in errors if "another program has replaced" in error_text]
 
 
 def test_failing_requests_are_errors(server, tmp_path, monkeypatch):
@@ -196,7 +198,7 @@ def test_damaged_files(server, tmp_path):
         results = []
         for name in (str(tmp_path / "damaged.h5"), url):
             try:
-                results.append(sorted(one.name for one in plait.arrays_in(name)))
+                results.append(sorted(array.name for array in plait.arrays_in(name)))
             except plait.Error:
                 results.append("error")
         assert results[0] == results[1]
@@ -215,7 +217,7 @@ def test_what_the_library_reads(server, tmp_path):
     np.testing.assert_array_equal(plait.open(f"{url}::twice").read(region=np.s_[1, 3:9]), WHOLE[3:9])
     plait.copy(as_s3(server, url), tmp_path / "copy.h5")
     with h5py.File(tmp_path / "copy.h5") as file:
-        assert [file[one].name for one in file["references"][...]] == ["/x", "/packed"]
+        assert [file[reference].name for reference in file["references"][...]] == ["/x", "/packed"]
         np.testing.assert_array_equal(file["twice"][1], WHOLE)
 
 
@@ -298,15 +300,15 @@ def test_a_copy_has_arrays_of_one_content(server, tmp_path):
 def test_info(server, tmp_path):
     url = publish(server, make_kinds(tmp_path / "a.h5"))
     command = [f"{sysconfig.get_path('scripts')}/plait", "info", "--json"]
-    one, whole = (
+    few_rows, whole = (
         json.loads(subprocess.run([*command, name], check=True, capture_output=True, text=True).stdout)
         for name in (f"{url}::g/gzip", url)
     )
     local = json.loads(
         subprocess.run([*command, f"{tmp_path}/a.h5::g/gzip"], check=True, capture_output=True, text=True).stdout
     )
-    assert one["shape"] == local["shape"]
-    assert 0 < one["size"] < WHOLE.nbytes
+    assert few_rows["shape"] == local["shape"]
+    assert 0 < few_rows["size"] < WHOLE.nbytes
     listed = {array["name"]: array for array in whole["arrays"]}
     assert listed["g/gzip"]["stored"] is None, "the whole index would have to be read"
     assert listed["contiguous"]["stored"] == WHOLE.nbytes
@@ -359,7 +361,7 @@ def test_an_older_library_reads_objects(server, tmp_path):
         pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
     arrays = expected(make_kinds(tmp_path / "a.h5"))
     url = publish(server, tmp_path / "a.h5")
-    np.savez(tmp_path / "expected.npz", **{name: one for name, one in arrays.items() if one.dtype.kind != "O"})
+    np.savez(tmp_path / "expected.npz", **{name: array for name, array in arrays.items() if array.dtype.kind != "O"})
     code = f"""
 import numpy, plait
 for name, array in numpy.load({str(tmp_path / "expected.npz")!r}).items():

@@ -13,7 +13,7 @@ h5py = pytest.importorskip("h5py")
 
 def fetched(requests):
     """Return the number of bytes of all ranges."""
-    ranges = [one["range"][6:].split("-") for one in requests if one["range"]]
+    ranges = [request["range"][6:].split("-") for request in requests if request["range"]]
     return sum(1 + int(last) - int(first) for first, last in ranges)
 
 
@@ -63,7 +63,7 @@ def test_an_index_takes_few_rounds(server, tmp_path, libver, maxima):
     with plait.open(f"{url}::x") as file:
         opening = server.log()
         assert fetched(opening) <= 65536 + 600_000
-        ranges = [one["range"] for one in opening]
+        ranges = [request["range"] for request in opening]
         assert len(ranges) == len(set(ranges))
         np.testing.assert_array_equal(file[:, 3], np.repeat(np.arange(0, 4000, 40.0), 40))
 
@@ -95,6 +95,6 @@ def test_a_hundredth_takes_its_own_bytes(server, tmp_path, kind):
             shape = found.shape
             assert elements / 150 <= found.size <= elements / 90
             assert used <= 1.2 * found.nbytes
-            begin = [one.start or 0 for one in region]
+            begin = [selection.start or 0 for selection in region]
             at = [(np.arange(extent) + first) for extent, first in zip(shape, begin, strict=True)]
             np.testing.assert_array_equal(found, (at[0] // 4 * 100.0)[:, None] + at[1] // 128)

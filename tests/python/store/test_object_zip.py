@@ -58,11 +58,11 @@ def test_one_array(server, tmp_path, scheme, options, compression):
 def test_groups(server, tmp_path, version, scheme):
     arrays = {"t": make_array(), "g/u": make_array("<i2")}
     url = put(server, "g.zip", zipped(tmp_path, arrays, zarr_format=version), scheme)
-    assert sorted(one.name for one in plait.arrays_in(url)) == ["g/u", "t"]
+    assert sorted(array.name for array in plait.arrays_in(url)) == ["g/u", "t"]
     for name, array in arrays.items():
         for whole in (f"{url}::/{name}", f"{url}::{name}"):
             np.testing.assert_array_equal(plait.open(whole).read(), array)
-    assert [one.name for one in plait.arrays_in(f"{url}::/g")] == ["g/u"]
+    assert [array.name for array in plait.arrays_in(f"{url}::/g")] == ["g/u"]
     assert plait.groups_in(url)[0].attributes["title"] == "x"
     assert "is a group, which holds 2 arrays: g/u, t" in open_error(plait.ArgumentError, url)
     with pytest.raises(FileNotFoundError, match="no array or group of this name"):
@@ -78,7 +78,7 @@ def test_options_of_the_name(server, tmp_path):
     server.publish("o.zip", content)
     np.testing.assert_array_equal(plait.open("s3://public/o.zip?region=eu-test-1::x").read(), array)
     np.testing.assert_array_equal(plait.open(f"{server.endpoint}/public/o.zip?sig=secret::x").read(), array)
-    assert any(one["query"] == "sig=secret" for one in server.log())
+    assert any(request["query"] == "sig=secret" for request in server.log())
 
 
 def test_requests(server, tmp_path):
@@ -94,9 +94,9 @@ def test_requests(server, tmp_path):
         np.testing.assert_array_equal(file.read(), array)
         reading = server.log()
     assert opening[0]["range"] == "bytes=-131072"
-    assert len(opening) <= 3, [one["range"] for one in opening]
+    assert len(opening) <= 3, [request["range"] for request in opening]
     assert len(reading) <= 12
-    assert all("if-match" in one["headers"] for one in opening[1:] + reading)
+    assert all("if-match" in request["headers"] for request in opening[1:] + reading)
     with plait.open(url) as file:
         again = server.log()
         assert len(again) <= 2, "the directory is known"
@@ -128,7 +128,7 @@ def test_zip_files_are_not_written(server, tmp_path):
     for name in ("s3://b/new.zarr.zip", "s3://b/new.zip"):
         with pytest.raises(plait.ArgumentError, match="zip"):
             plait.open(name, "w", shape=(3,), dtype="f4")
-    assert [one for one in server.log() if one["method"] == "PUT"] == []
+    assert [request for request in server.log() if request["method"] == "PUT"] == []
 
 
 def test_damaged_files(server, tmp_path):

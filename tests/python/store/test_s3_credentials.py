@@ -37,7 +37,7 @@ def keys():
 def sessions(objects):
     """Read the array, and return the session tokens of all requests since the last call."""
     np.testing.assert_array_equal(plait.open("s3://keys/a.zarr").read(), DATA)
-    return {one["headers"].get("x-amz-security-token") for one in objects.log()}
+    return {request["headers"].get("x-amz-security-token") for request in objects.log()}
 
 
 def use_process(monkeypatch, tmp_path, code, profile="default"):
@@ -273,7 +273,7 @@ def test_errors_of_containers(objects, keys, monkeypatch):
 def test_instances(objects, keys, monkeypatch):
     use_instance(monkeypatch, keys)
     assert sessions(objects) == {"session-1"}
-    assert [one[:2] for one in keys.seen[:2]] == [
+    assert [request[:2] for request in keys.seen[:2]] == [
         ("PUT", "/latest/api/token"),
         ("GET", "/latest/meta-data/iam/security-credentials/"),
     ]
@@ -309,7 +309,7 @@ def test_keys_are_renewed_while_a_file_is_open(objects, keys, monkeypatch):
         objects.log()
         time.sleep(2.1)
         np.testing.assert_array_equal(file.read(), DATA)
-        assert {one["headers"]["x-amz-security-token"] for one in objects.log()} == {"session-2"}
+        assert {request["headers"]["x-amz-security-token"] for request in objects.log()} == {"session-2"}
 
 
 def test_keys_are_used_until_they_expire(objects, keys, monkeypatch):

@@ -168,8 +168,8 @@ def test_ranks(server, ranks, layout, name):
     packed = ["packed"] if name.startswith("z") else []
     job = launching.launch(ranks, sys.executable, "-c", RANKS, f"s3://public/{name}", layout, *packed)
     assert job.returncode == 0, job.stdout
-    parts = [one for one in server.log() if one["method"] == "PUT" and "partNumber" in one["query"]]
-    assert packed or len({one["peer"] for one in parts}) >= min(ranks, 3)
+    parts = [request for request in server.log() if request["method"] == "PUT" and "partNumber" in request["query"]]
+    assert packed or len({part["peer"] for part in parts}) >= min(ranks, 3)
     found = io.BytesIO(content(server, name.partition("::")[0]))
     if name == "f.npy":
         np.testing.assert_array_equal(np.load(found), LARGE)
@@ -199,16 +199,16 @@ def test_sixteen_writers(server):
         )
         for number in range(16)
     ]
-    for one in programs:
-        assert one.stdout.readline() == "1\n"
-        assert one.stdout.readline() == "2\n"
-    for one in programs:
-        one.stdin.write("\n")
-        one.stdin.flush()
-    winners = [number for number, one in enumerate(programs) if one.wait(120) == 0]
-    for one in programs:
-        one.stdin.close()
-        one.stdout.close()
+    for program in programs:
+        assert program.stdout.readline() == "1\n"
+        assert program.stdout.readline() == "2\n"
+    for program in programs:
+        program.stdin.write("\n")
+        program.stdin.flush()
+    winners = [number for number, program in enumerate(programs) if program.wait(120) == 0]
+    for program in programs:
+        program.stdin.close()
+        program.stdout.close()
     assert len(winners) == 1
     found = np.load(io.BytesIO(content(server, "race.npy")))
     assert (found == winners[0]).all()

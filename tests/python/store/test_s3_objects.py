@@ -52,7 +52,7 @@ def test_arrays_are_written_read_and_changed(server, bucket, options):
 def test_metadata_appear_last(server, bucket):
     url = f"{bucket}/data.zarr"
     write(f"{url}::/g/a", chunks=(5, 30))
-    puts = [one["path"].split("run/")[1] for one in server.log() if one["method"] == "PUT"]
+    puts = [request["path"].split("run/")[1] for request in server.log() if request["method"] == "PUT"]
     puts = [name for name in puts if "probe" not in name]
     assert sorted(puts[:4]) == [f"data.zarr/g/a/c/{i}/0" for i in range(4)]
     assert puts[4:] == ["data.zarr/g/a/zarr.json", "data.zarr/g/zarr.json", "data.zarr/zarr.json"]
@@ -61,7 +61,7 @@ def test_metadata_appear_last(server, bucket):
 def test_copies_and_hierarchies(server, bucket, tmp_path):
     np.savez(tmp_path / "a.npz", x=WHOLE, y=WHOLE[0])
     plait.copy(tmp_path / "a.npz", f"{bucket}/a.zarr", chunks=(5, 5), codec="gzip")
-    assert [one.name for one in plait.arrays_in(f"{bucket}/a.zarr")] == ["x", "y"]
+    assert [array.name for array in plait.arrays_in(f"{bucket}/a.zarr")] == ["x", "y"]
     plait.copy(f"{bucket}/a.zarr::x", tmp_path / "x.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), WHOLE)
     parts = []
@@ -296,7 +296,7 @@ def test_no_change_is_lost(server, bucket):
                 return
 
     run_together(change)
-    assert all("another program has changed it" in one for one in reasons)
+    assert all("another program has changed it" in reason for reason in reasons)
     np.testing.assert_array_equal(plait.open(url).read(), [1, 2, 3, 4, 0, 0, 0, 0])
 
 
@@ -328,12 +328,14 @@ def test_chunks_larger_than_the_memory_are_put_once(server, bucket, codec):
     url = f"{bucket}/a.zarr"
     server.log()
     write(url, whole, chunks=(512, 1024), memory=1 << 20, **codec)
-    chunks = [(one["method"], one["path"].split("/c/")[1]) for one in server.log() if "/c/" in one["path"]]
-    assert sorted(one for one in chunks if one[0] == "PUT") == [("PUT", f"{i}/0") for i in range(3)]
+    chunks = [
+        (request["method"], request["path"].split("/c/")[1]) for request in server.log() if "/c/" in request["path"]
+    ]
+    assert sorted(chunk for chunk in chunks if chunk[0] == "PUT") == [("PUT", f"{i}/0") for i in range(3)]
     assert len(chunks) <= 6
     with plait.open(url, "r+", memory=1 << 20) as file:
         file.write(whole[100:1400] * 2, region=np.s_[100:1400])
-    puts = [one["path"] for one in server.log() if one["method"] == "PUT" and "/c/" in one["path"]]
+    puts = [request["path"] for request in server.log() if request["method"] == "PUT" and "/c/" in request["path"]]
     assert len(puts) == 3
     whole[100:1400] *= 2
     np.testing.assert_array_equal(plait.open(url).read(), whole)
@@ -346,8 +348,8 @@ def test_many_chunks_are_read_at_once(server, bucket):
         server.log()
         file.read()
     log = server.log()
-    assert len([one for one in log if "/c/" in one["path"]]) == 64
-    assert len({one["peer"] for one in log}) > 8, "the requests use many connections"
+    assert len([request for request in log if "/c/" in request["path"]]) == 64
+    assert len({request["peer"] for request in log}) > 8, "the requests use many connections"
 
 
 def test_a_child_of_fork_has_connections_of_its_own(server, bucket):
@@ -386,7 +388,7 @@ def test_requester_pays(server, bucket, monkeypatch):
         file.write(WHOLE)
     server.log()
     np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy?requester_pays=true").read(), WHOLE)
-    assert {one["headers"].get("x-amz-request-payer") for one in server.log()} == {"requester"}
+    assert {request["headers"].get("x-amz-request-payer") for request in server.log()} == {"requester"}
     monkeypatch.setenv("AWS_REQUEST_PAYER", "requester")
     np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy").read(), WHOLE)
-    assert {one["headers"].get("x-amz-request-payer") for one in server.log()} == {"requester"}
+    assert {request["headers"].get("x-amz-request-payer") for request in server.log()} == {"requester"}

@@ -25,20 +25,20 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(WEED is None, reason="the pac
 def free_port():
     """Return a port whose number plus 10000 is free too, because SeaweedFS uses that for its own protocol."""
     while True:
-        with socket.socket() as one, socket.socket() as other:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
+        with socket.socket() as first_socket, socket.socket() as second_socket:
+            first_socket.bind(("127.0.0.1", 0))
+            port = first_socket.getsockname()[1]
             try:
                 if port < 50_000:
-                    other.bind(("127.0.0.1", port + 10_000))
+                    second_socket.bind(("127.0.0.1", port + 10_000))
                     return port
             except OSError:
                 pass
 
 
 def is_listening(port):
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")

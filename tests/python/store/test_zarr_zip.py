@@ -49,11 +49,11 @@ def test_one_array(tmp_path, name, options, compression):
 def test_groups(tmp_path, version):
     arrays = {"t": make_array(), "g/u": make_array("<i2")}
     path = zipped(tmp_path / "a.zarr.zip", arrays, zarr_format=version)
-    assert sorted(one.name for one in plait.arrays_in(path)) == ["g/u", "t"]
+    assert sorted(array.name for array in plait.arrays_in(path)) == ["g/u", "t"]
     for name, array in arrays.items():
         for url in (f"{path}::/{name}", f"{path}::{name}"):
             np.testing.assert_array_equal(plait.open(url).read(), array)
-    assert [one.name for one in plait.arrays_in(f"{path}::/g")] == ["g/u"]
+    assert [array.name for array in plait.arrays_in(f"{path}::/g")] == ["g/u"]
     assert plait.groups_in(path)[0].attributes["title"] == "x"
     assert "is a group, which holds 2 arrays: g/u, t" in open_error(plait.ArgumentError, path)
     with pytest.raises(FileNotFoundError, match="no array or group of this name"):

@@ -148,8 +148,8 @@ class Meanings:
         for name in names:
             if conversion is not None and name == "units":
                 continue
-            one, other = (_effective(its, name) for its in (part, first))
-            if _same(one, other):
+            own_value, other_value = (_effective(its, name) for its in (part, first))
+            if _same(own_value, other_value):
                 continue
             if name not in MEANING:
                 self.differing.setdefault(name, part.url)

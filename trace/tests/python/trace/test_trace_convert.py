@@ -19,7 +19,7 @@ from plait import trace
 from plait.cli import main
 
 WITHOUT_LOSS = {"a.1992": {"tick": 1}, "a.csv": {}, "a.parquet": {}, "a.plait": {}}
-PAIRS = [(one, other) for one in WITHOUT_LOSS for other in WITHOUT_LOSS if not one == other == "a.parquet"]
+PAIRS = [(source, target) for source in WITHOUT_LOSS for target in WITHOUT_LOSS if not source == target == "a.parquet"]
 
 
 def random_events(count: int, seed: int = 1) -> npt.NDArray[np.void]:

@@ -48,8 +48,13 @@ def select(events, kind=None):
 def rows(events, names):
     """Return name, offset, length and result of events."""
     return [
-        (names[int(one["process"]), int(one["file"])], int(one["offset"]), int(one["length"]), int(one["result"]))
-        for one in events
+        (
+            names[int(event["process"]), int(event["file"])],
+            int(event["offset"]),
+            int(event["length"]),
+            int(event["result"]),
+        )
+        for event in events
     ]
 
 
@@ -63,17 +68,17 @@ def test_reads_of_one_object(server, tmp_path):
     name = f"{server.endpoint}/public/a.npy"
     assert found[0] == (name, 0, 65536, 65536)
     assert sorted(f"bytes={offset}-{offset + length - 1}" for _, offset, length, _ in found) == sorted(
-        one["range"] for one in log
+        request["range"] for request in log
     )
     assert all(length == result and row == name for row, _, length, result in found)
     assert "secret" not in json.dumps([file.name for file in known.files])
 
-    logical = {int(one["operation"]): one for one in events if one["flags"] & trace.Flag.LOGICAL}
-    for one in reads:
-        request = logical[int(one["operation"])]
-        assert request["start"] <= one["start"]
-        assert one["duration"] > 0
-        assert one["start"] + one["duration"] <= request["start"] + request["duration"]
+    logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
+    for read in reads:
+        request = logical[int(read["operation"])]
+        assert request["start"] <= read["start"]
+        assert read["duration"] > 0
+        assert read["start"] + read["duration"] <= request["start"] + request["duration"]
 
 
 def test_each_attempt_is_an_event(server, tmp_path):
@@ -85,9 +90,9 @@ def test_each_attempt_is_an_event(server, tmp_path):
     assert {(row, offset) for row, offset, *_ in found} == {(url, 0)}
     assert found[-1][3] == len(npy(WHOLE[:3]))
     report = trace.report(str(tmp_path / "t.plait"), level="physical")
-    calls = {(one["kind"], one["interface"]): one for one in report["calls"]}
+    calls = {(call["kind"], call["interface"]): call for call in report["calls"]}
     assert calls["read", "http"]["failed"] == 3
-    assert [one["name"] for one in report["files"]] == [url]
+    assert [file["name"] for file in report["files"]] == [url]
 
 
 def test_chunks_of_zarr(server, tmp_path):
@@ -164,4 +169,4 @@ with plait.open({url!r}, comm=comm) as file:
     assert sum(row[3] for row in rows(reads, names)) >= WHOLE.nbytes
     assert {row[0] for row in rows(reads, names)} == {url}
     rank = {process.number: process.rank for process in known.processes}
-    assert {rank[int(one["process"])] for one in reads} <= set(range(ranks))
+    assert {rank[int(event["process"])] for event in reads} <= set(range(ranks))

@@ -318,7 +318,7 @@ def _evidence(kind: str, count: int, files: list[Document]) -> str:
         return f"{of_them}{name}: {how} once, of {_amounts.size(extent)}."
     if kind == "checkpoint" and heaviest["pattern"]:
         # Only the heaviest files are listed: how many of the others share the pattern is not known here.
-        group = sum(one["pattern"] == heaviest["pattern"] for one in files)
+        group = sum(file["pattern"] == heaviest["pattern"] for file in files)
         some = f"{group}" if count == len(files) else "those"
         pattern = _amounts.shown(heaviest["pattern"])
         return (
