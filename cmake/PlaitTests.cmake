@@ -151,7 +151,7 @@ plait_fuzz_tests(plait_fuzz plait tests/fuzz/array_targets.cpp tests/fuzz/contai
   tests/fuzz/encoding_target.cpp tests/fuzz/pipe_target.cpp
   CORPUS ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus
   READERS encoding pipe-hello pipe-frames pipe-answers npz safetensors netcdf zarr zarr-chunk zarr-shard hdf5-chunk
-    hdf5-told)
+    hdf5-description)
 
 if(NOT PLAIT_SANITIZE)
   file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS tests/cpp/*_bench.cpp)

@@ -45,7 +45,7 @@ void append_value(std::string& out, const ArrayAttributes& attributes) {
 
 }  // namespace
 
-const char* given_property(const ArrayProperties& array) {
+const char* find_stated_property(const ArrayProperties& array) {
   const char* first = nullptr;
   for_each_property([&](const char*, const char* title, auto member) {
     if (first == nullptr && is_given(array.*member)) first = title;

@@ -8,7 +8,7 @@
 namespace plait::container {
 
 /// Returns the name of the first stated property, as it appears in error messages; nullptr if none is stated.
-const char* given_property(const ArrayProperties& array);
+const char* find_stated_property(const ArrayProperties& array);
 
 /// Returns true if a property other than attributes is stated. Only formats that store arrays in chunks support these.
 bool describes_storage(const ArrayProperties& array);

@@ -81,7 +81,7 @@ bool is_durable(const FileOptions& options) {
 /// Rejects options that are valid only for new files.
 void check_options_of_new(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite || (mode == Mode::kAppend && options.shape)) return;
-  const char* const property = container::given_property(options);
+  const char* const property = container::find_stated_property(options);
   const char* const new_file_option = property == nullptr && !options.groups.empty() ? "attributes" : property;
   if (new_file_option != nullptr)
     base::throw_argument_error(path, ": ", new_file_option,

@@ -265,11 +265,11 @@ void Exchange::fill(Group& group, const Views& views, std::span<const copy::Loca
   gather(gathers, sources, targets, stage_->data(), part);
 }
 
-bool Exchange::on_node(std::int64_t rank) const { return transport_.rank_on_node(static_cast<int>(rank)) >= 0; }
+bool Exchange::is_on_node(std::int64_t rank) const { return transport_.rank_on_node(static_cast<int>(rank)) >= 0; }
 
 std::vector<std::int64_t> Exchange::node_senders(std::int64_t target) const {
   std::vector<std::int64_t> result = pairs_.senders(target);
-  std::erase_if(result, [this](std::int64_t rank) { return !on_node(rank); });
+  std::erase_if(result, [this](std::int64_t rank) { return !is_on_node(rank); });
   return result;
 }
 
@@ -326,7 +326,7 @@ Exchange::Group& Exchange::scattered() {
   Group group;
   const std::int64_t me = transport_.rank();
   for (const std::int64_t rank : pairs_.receivers(me)) {
-    if (!on_node(rank)) continue;
+    if (!is_on_node(rank)) continue;
     group.ranks.push_back(rank);
     group.gathers.push_back(gather_for(rank, {me}, false));
   }
@@ -381,9 +381,9 @@ std::string Exchange::explain() const {
       runs += pieces;
     }
     bytes += elements * element_bytes_;
-    text +=
-        base::text("rank ", me, "   sends ", elements, " elements to rank ", receiver, " in ", runs,
-                   receiver == me ? " boxes, its own" : " boxes", on_node(receiver) ? "" : ", on another node", '\n');
+    text += base::text("rank ", me, "   sends ", elements, " elements to rank ", receiver, " in ", runs,
+                       receiver == me ? " boxes, its own" : " boxes", is_on_node(receiver) ? "" : ", on another node",
+                       '\n');
   }
   text += base::text("moves    ", base::bytes_text(bytes), " from this rank\n");
   text +=

@@ -90,7 +90,7 @@ class Exchange {
   Gather gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_node_rank) const;
   std::vector<std::int64_t> neighbours() const;
   std::vector<std::int64_t> node_senders(std::int64_t target) const;
-  bool on_node(std::int64_t rank) const;
+  bool is_on_node(std::int64_t rank) const;
   std::int64_t staging_bytes() const;
 
   plan::Pairs pairs_;

@@ -175,7 +175,7 @@ void run_hdf5_chunk(std::string_view bytes) {
 }
 
 /// The description of a dataset that another rank has sent.
-void run_hdf5_told(std::string_view bytes) {
+void run_hdf5_description(std::string_view bytes) {
   using namespace container::hdf5;
   (void)catch_error([&] {
     const HdfDataset found = decode_dataset(bytes);
@@ -265,7 +265,7 @@ std::vector<MessageKind> received_in_files() {
           {"zarr-chunk", run_zarr_chunk, right_elsewhere},
           {"zarr-shard", run_zarr_shard, right_shards},
           {"hdf5-chunk", run_hdf5_chunk, right_elsewhere},
-          {"hdf5-told", run_hdf5_told, right_descriptions}};
+          {"hdf5-description", run_hdf5_description, right_descriptions}};
 }
 
 }  // namespace plait::fuzz

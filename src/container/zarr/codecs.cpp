@@ -128,15 +128,15 @@ class Codecs {
   void transpose(const json& configuration) {
     const Extents order = document_.extents(configuration, "order", 0);
     std::vector<std::size_t> next;
-    for (const std::int64_t one : order)
-      if (one < static_cast<std::int64_t>(order_.size())) next.push_back(static_cast<std::size_t>(one));
+    for (const std::int64_t dimension : order)
+      if (dimension < static_cast<std::int64_t>(order_.size())) next.push_back(static_cast<std::size_t>(dimension));
     std::vector<std::size_t> sorted = next;
     std::ranges::sort(sorted);
     if (order.size() != order_.size() || sorted.size() != order.size() ||
         std::ranges::adjacent_find(sorted) != sorted.end())
       document_.damaged("\"order\" of the codec transpose is ", shown(configuration["order"]),
                         ", which does not have each of ", order_.size(), " dimensions once");
-    for (std::size_t& one : next) one = order_[one];
+    for (std::size_t& dimension : next) dimension = order_[dimension];
     order_ = std::move(next);
   }
 
@@ -210,9 +210,9 @@ void read_compressor(const Document& document, const json& root, Metadata& found
   if (compressor.is_null()) return;
   if (!compressor.is_object()) document.damaged("\"compressor\" is ", shown(compressor));
   const std::string name = document.string(compressor, "id");
-  const auto one = name == "crc32c" ? nullptr : packer(name, compressor, codec_element_bytes(found));
-  if (!one) document.unsupported("its chunks have the codec ", name);
-  found.packing = codec::Chain({one});
+  const auto chunk_codec = name == "crc32c" ? nullptr : packer(name, compressor, codec_element_bytes(found));
+  if (!chunk_codec) document.unsupported("its chunks have the codec ", name);
+  found.packing = codec::Chain({chunk_codec});
 }
 
 }  // namespace plait::container::zarr

@@ -51,11 +51,12 @@ Extents Document::extents(const json& of, const char* name, std::int64_t minimum
   if (found.size() > kMaxDimensions)
     damaged("\"", name, "\" has ", found.size(), " dimensions; at most ", kMaxDimensions, " are supported");
   Extents result;
-  for (const json& one : found) {
-    const bool fits = one.is_number_integer() && (!one.is_number_unsigned() || one.get<std::uint64_t>() <= INT64_MAX);
-    if (!fits || one.get<std::int64_t>() < minimum)
-      damaged("\"", name, "\" has ", shown(one), ", which is no number from ", minimum, " to 2^63 - 1");
-    result.push_back(one.get<std::int64_t>());
+  for (const json& extent : found) {
+    const bool fits =
+        extent.is_number_integer() && (!extent.is_number_unsigned() || extent.get<std::uint64_t>() <= INT64_MAX);
+    if (!fits || extent.get<std::int64_t>() < minimum)
+      damaged("\"", name, "\" has ", shown(extent), ", which is no number from ", minimum, " to 2^63 - 1");
+    result.push_back(extent.get<std::int64_t>());
   }
   return result;
 }

@@ -101,13 +101,14 @@ std::string_view without_spaces_at_end(std::string_view value) {
 std::optional<Part> member(std::string_view text, std::string_view name) {
   Part found{0, 0};
   std::size_t before = kNone;  // position of the comma before the member
-  const bool is_object = for_each_member(text, [&](const MemberPosition& one) {
-    if (unquote(text.substr(one.key, one.key_end - one.key)) == name) {
-      const bool last = text[one.end] == '}';
-      found = before != kNone ? Part{before, one.end, one.value, one.end}
-                              : Part{one.key, last ? one.end : skip_spaces(text, one.end + 1), one.value, one.end};
+  const bool is_object = for_each_member(text, [&](const MemberPosition& member) {
+    if (unquote(text.substr(member.key, member.key_end - member.key)) == name) {
+      const bool last = text[member.end] == '}';
+      found = before != kNone
+                  ? Part{before, member.end, member.value, member.end}
+                  : Part{member.key, last ? member.end : skip_spaces(text, member.end + 1), member.value, member.end};
     }
-    before = one.end;
+    before = member.end;
   });
   return is_object ? std::optional(found) : std::nullopt;
 }
@@ -134,11 +135,12 @@ std::string member_text(std::string_view object, std::string_view name) {
 std::optional<std::vector<MemberText>> member_texts(std::string_view object) {
   std::vector<MemberText> members;
   bool valid = true;
-  const bool is_object = for_each_member(object, [&](const MemberPosition& one) {
-    const std::optional<std::string> name = unquote(object.substr(one.key, one.key_end - one.key));
+  const bool is_object = for_each_member(object, [&](const MemberPosition& member) {
+    const std::optional<std::string> name = unquote(object.substr(member.key, member.key_end - member.key));
     valid = valid && name.has_value();
     if (name)
-      members.push_back({*name, std::string(without_spaces_at_end(object.substr(one.value, one.end - one.value)))});
+      members.push_back(
+          {*name, std::string(without_spaces_at_end(object.substr(member.value, member.end - member.value)))});
   });
   return valid && is_object ? std::optional(std::move(members)) : std::nullopt;
 }

@@ -51,9 +51,9 @@ void read_dimension_names(const Document& document, const json& root, Metadata& 
   if (!names->is_array() || names->size() != found.type.shape.size())
     document.damaged("\"dimension_names\" is ", shown(*names), ", but there are ", found.type.shape.size(),
                      " dimensions");
-  for (const json& one : *names) {
-    if (!one.is_string() && !one.is_null()) document.damaged("\"dimension_names\" has ", shown(one));
-    found.dimension_names.push_back(one.is_string() ? one.get<std::string>() : std::string());
+  for (const json& name : *names) {
+    if (!name.is_string() && !name.is_null()) document.damaged("\"dimension_names\" has ", shown(name));
+    found.dimension_names.push_back(name.is_string() ? name.get<std::string>() : std::string());
   }
 }
 

@@ -64,9 +64,9 @@ std::vector<std::string> dimension_references(const StoredMetadata& array, const
   const OrderedJson found = member(stated(array, attributes, kOfArrays), "dimension_references", "dimrefs");
   if (!found.is_array() || found.size() != rank) return {};
   std::vector<std::string> references;
-  for (const OrderedJson& one : found) {
-    if (!one.is_string()) return {};
-    references.push_back(one.get<std::string>());
+  for (const OrderedJson& reference : found) {
+    if (!reference.is_string()) return {};
+    references.push_back(reference.get<std::string>());
   }
   return references;
 }
@@ -85,12 +85,13 @@ std::vector<GroupDimension> group_dimensions(const StoredMetadata& group, const 
 }
 
 void remove_nczarr_attributes(ArrayAttributes& attributes) {
-  std::erase_if(attributes, [](const ArrayAttribute& one) { return is_nczarr_attribute(one.name); });
+  std::erase_if(attributes, [](const ArrayAttribute& attribute) { return is_nczarr_attribute(attribute.name); });
 }
 
 void name_dimensions(Content& found, const std::vector<std::string>& references) {
   if (references.empty() || !found.dimension_names.empty()) return;
-  for (const std::string& one : references) found.dimension_names.push_back(one.substr(one.rfind('/') + 1));
+  for (const std::string& reference : references)
+    found.dimension_names.push_back(reference.substr(reference.rfind('/') + 1));
 }
 
 std::vector<std::int64_t> unlimited_dimensions(const std::vector<std::string>& references,
@@ -101,8 +102,9 @@ std::vector<std::int64_t> unlimited_dimensions(const std::vector<std::string>& r
     const std::size_t cut = path.rfind('/');
     if (cut == std::string_view::npos) continue;
     const std::string_view group = cut == 0 ? std::string_view() : path.substr(1, cut - 1);
-    for (const GroupAttributes& one : groups)
-      if (one.group == group && std::ranges::any_of(one.dimensions, [&](const GroupDimension& dimension) {
+    for (const GroupAttributes& group_attributes : groups)
+      if (group_attributes.group == group &&
+          std::ranges::any_of(group_attributes.dimensions, [&](const GroupDimension& dimension) {
             return dimension.unlimited && dimension.name == path.substr(cut + 1);
           }))
         unlimited.push_back(static_cast<std::int64_t>(d));

@@ -74,10 +74,10 @@ OrderedJson text_fill_json(const std::string& path, const std::string& given) {
 
 OrderedJson names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
   OrderedJson names = OrderedJson::array();
-  for (const std::string& one : options.dimension_names) {
-    if (!npy::is_utf8(one))
+  for (const std::string& dimension : options.dimension_names) {
+    if (!npy::is_utf8(dimension))
       base::throw_argument_error(path, ": the name of a dimension is no UTF-8; give it another one");
-    names.push_back(one.empty() ? OrderedJson(nullptr) : OrderedJson(marked_text(one)));
+    names.push_back(dimension.empty() ? OrderedJson(nullptr) : OrderedJson(marked_text(dimension)));
   }
   if (names.size() != dimensions)
     base::throw_argument_error(path, ": ", names.size(), " names were given for ", dimensions,
@@ -169,12 +169,12 @@ OrderedJson metadata_2(const std::string& path, const FileOptions& options, cons
 std::string attributes_2(const std::string& path, const FileOptions& options, const NewContent& made) {
   ArrayAttributes attributes = options.attributes;
   if (missing_value(options, made.type.dtype) != nullptr)
-    std::erase_if(attributes, [](const ArrayAttribute& one) { return one.name == kFillAttribute; });
+    std::erase_if(attributes, [](const ArrayAttribute& attribute) { return attribute.name == kFillAttribute; });
   OrderedJson object = attributes_object(attributes, path);
   if (!options.dimension_names.empty()) {
     OrderedJson names = names_json(path, options, made.type.shape.size());
-    for (OrderedJson& one : names)
-      if (one.is_null()) one = "";
+    for (OrderedJson& name : names)
+      if (name.is_null()) name = "";
     object[std::string(kDimensionsAttribute)] = std::move(names);
   }
   return json_text(object, 2) + '\n';

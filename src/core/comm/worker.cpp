@@ -114,7 +114,7 @@ Workers& workers() {
 
 void finish_all() {
   const std::scoped_lock lock(workers().mutex);
-  for (Worker* one : workers().all) one->finish();
+  for (Worker* worker : workers().all) worker->finish();
 }
 
 /// Registers once in each process: a child does not end the tasks of its parent.

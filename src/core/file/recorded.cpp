@@ -9,7 +9,7 @@ Extent requested_extent(const plan::Section& section, const Layout& layout, std:
                         std::int64_t element_bytes, std::int64_t data_offset) {
   if (rank < 0) {
     std::int64_t elements = 0;
-    for (const std::int64_t one : layout.rank_numbers()) elements += layout.local_elements(one);
+    for (const std::int64_t rank_number : layout.rank_numbers()) elements += layout.local_elements(rank_number);
     const std::int64_t first = section.file_position(Extents(section.shape.size(), 0));
     return {data_offset + first * element_bytes, elements * element_bytes};
   }

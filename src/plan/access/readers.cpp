@@ -58,12 +58,13 @@ std::int64_t Readers::rank_at(std::int64_t reader) const {
   const auto after = std::upper_bound(first_.begin(), first_.end(), reader);
   const auto node = static_cast<std::size_t>(after - first_.begin() - 1);
   const IndexSet& ranks = (*nodes_)[node];
-  return ranks.at(static_cast<std::int64_t>(base::Int128{reader - first_[node]} * ranks.size() / on_node(node)));
+  return ranks.at(static_cast<std::int64_t>(base::Int128{reader - first_[node]} * ranks.size() / reader_count(node)));
 }
 
 std::size_t Readers::find_node(std::int64_t rank) const {
-  const auto after = std::upper_bound(nodes_->begin(), nodes_->end(), rank,
-                                      [](std::int64_t one, const IndexSet& node) { return one < node.begin; });
+  const auto after =
+      std::upper_bound(nodes_->begin(), nodes_->end(), rank,
+                       [](std::int64_t searched, const IndexSet& node) { return searched < node.begin; });
   // The last node that begins before the rank contains it, unless nodes are interleaved.
   for (auto node = after; node != nodes_->begin();)
     if ((--node)->contains(rank)) return static_cast<std::size_t>(node - nodes_->begin());
@@ -73,20 +74,21 @@ std::size_t Readers::find_node(std::int64_t rank) const {
 std::int64_t Readers::reader_at(std::int64_t rank) const {
   if (first_.empty()) return std::min(rank, count_);
   const std::size_t node = find_node(rank);
-  if (node == nodes_->size() || on_node(node) == 0) return count_;
+  if (node == nodes_->size() || reader_count(node) == 0) return count_;
   const IndexSet& ranks = (*nodes_)[node];
   const base::Int128 size = ranks.size();
   const base::Int128 position = ranks.count_below(rank);
-  const auto number = static_cast<std::int64_t>((position * on_node(node) + size - 1) / size);
-  return number < on_node(node) && base::Int128{number} * size / on_node(node) == position ? first_[node] + number
-                                                                                           : count_;
+  const auto number = static_cast<std::int64_t>((position * reader_count(node) + size - 1) / size);
+  return number < reader_count(node) && base::Int128{number} * size / reader_count(node) == position
+             ? first_[node] + number
+             : count_;
 }
 
 std::int64_t Readers::nodes() const {
   if (!nodes_ || nodes_->empty()) return 1;
   if (first_.empty()) return static_cast<std::int64_t>(nodes_->size());
   std::int64_t found = 0;
-  for (std::size_t node = 0; node < nodes_->size(); ++node) found += on_node(node) > 0 ? 1 : 0;
+  for (std::size_t node = 0; node < nodes_->size(); ++node) found += reader_count(node) > 0 ? 1 : 0;
   return found;
 }
 

@@ -37,7 +37,7 @@ class Readers {
   std::size_t find_node(std::int64_t rank) const;
 
  private:
-  std::int64_t on_node(std::size_t node) const { return first_[node + 1] - first_[node]; }
+  std::int64_t reader_count(std::size_t node) const { return first_[node + 1] - first_[node]; }
 
   std::int64_t count_ = 1;
   std::shared_ptr<const Nodes> nodes_;

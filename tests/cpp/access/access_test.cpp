@@ -61,43 +61,45 @@ std::span<const LocalArray> worker_arrays(const std::vector<LocalArray>& arrays,
   return sees_all ? std::span(arrays) : std::span(arrays).subspan(static_cast<std::size_t>(worker), 1);
 }
 
-/// A value of `on_node`: the workers are on one node, and each behaves as a process.
+/// A value of `workers_per_node`: the workers are on one node, and each behaves as a process.
 constexpr int kProcesses = -1;
 
-/// Runs `body` on each of `workers` workers, at most `on_node` of them on each node; 0 puts all on one node.
-void run_on_nodes(int workers, int on_node, const std::function<void(Transport&)>& body) {
-  if (on_node == kProcesses) return job_case::run_job(workers, body);
+/// Runs `body` on each of `workers` workers, at most `workers_per_node` of them on each node; 0 puts all on one node.
+void run_on_nodes(int workers, int workers_per_node, const std::function<void(Transport&)>& body) {
+  if (workers_per_node == kProcesses) return job_case::run_job(workers, body);
   run_team(workers, [&](Transport& transport) {
-    if (on_node == 0) {
+    if (workers_per_node == 0) {
       body(transport);
     } else {
-      wrapped::SeveralNodes nodes(transport, on_node);
+      wrapped::SeveralNodes nodes(transport, workers_per_node);
       body(nodes);
     }
   });
 }
 
-void expect_read(const Case& access, const AccessOptions& options, int workers, bool sees_all, int on_node = 0) {
+void expect_read(const Case& access, const AccessOptions& options, int workers, bool sees_all,
+                 int workers_per_node = 0) {
   MemoryStore store(access_case::store_bytes(access));
   store.bytes() = access_case::pattern(store.size());
   const std::vector<Bytes> expected = access_case::make_locals(access, store.bytes());
   std::vector<Bytes> locals;
   for (const Bytes& local : expected) locals.emplace_back(local.size(), kUntouched);
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
-  run_on_nodes(workers, on_node, [&](Transport& transport) {
+  run_on_nodes(workers, workers_per_node, [&](Transport& transport) {
     access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, false);
   });
   ASSERT_TRUE(locals == expected);
 }
 
-void expect_write(const Case& access, const AccessOptions& options, int workers, bool sees_all, int on_node = 0) {
+void expect_write(const Case& access, const AccessOptions& options, int workers, bool sees_all,
+                  int workers_per_node = 0) {
   const Bytes source = access_case::pattern(access_case::store_bytes(access));
   std::vector<Bytes> locals = access_case::make_locals(access, source);
   const std::vector<Bytes> before = locals;
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   MemoryStore store(access_case::store_bytes(access));
   std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
-  run_on_nodes(workers, on_node, [&](Transport& transport) {
+  run_on_nodes(workers, workers_per_node, [&](Transport& transport) {
     access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, true);
   });
   ASSERT_TRUE(store.bytes() == access_case::store_after_write(access, source, kUntouched));
@@ -113,24 +115,24 @@ std::string print(const Case& access, const AccessOptions& options, int workers,
 /// Large elements lead to several readers and to windows of few elements, because shares are multiples of 4096 bytes.
 const std::vector<std::int64_t> kElementSizes{1, 2, 3, 8, 12, 1000, 1024, 4096, 4096};
 
-void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 0) {
+void try_random_accesses(bool sees_all, unsigned seed, int cases, int workers_per_node = 0) {
   Random random(seed);
   for (int i = 0; i < cases; ++i) {
-    const int workers = static_cast<int>(pick(random, 1, on_node <= 0 ? 4 : 5));
+    const int workers = static_cast<int>(pick(random, 1, workers_per_node <= 0 ? 4 : 5));
     const std::int64_t ranks = sees_all ? pick(random, 1, 6) : workers;
     const Case access = access_case::random_case(random, ranks, kElementSizes);
     AccessOptions options;
     options.strategy = pick(random, std::vector{Strategy::kAutomatic, Strategy::kDirect, Strategy::kTwoPhase,
                                                 Strategy::kTwoPhase, Strategy::kTwoPhase});
     options.readers = pick(random, 0, workers);
-    options.each_node = on_node > 0 && pick(random, 0, 2) == 0;
+    options.each_node = workers_per_node > 0 && pick(random, 0, 2) == 0;
     if (options.each_node) options.readers = 0;
     // The memory is for two window slots, the buffer of sieved reads and those of messages: it leads to windows of one
     // element, of a few, and of the usual size.
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
     SCOPED_TRACE(print(access, options, workers, sees_all));
-    ASSERT_NO_FATAL_FAILURE(expect_read(access, options, workers, sees_all, on_node));
-    ASSERT_NO_FATAL_FAILURE(expect_write(access, options, workers, sees_all, on_node));
+    ASSERT_NO_FATAL_FAILURE(expect_read(access, options, workers, sees_all, workers_per_node));
+    ASSERT_NO_FATAL_FAILURE(expect_write(access, options, workers, sees_all, workers_per_node));
   }
 }
 
@@ -233,7 +235,7 @@ bool matches_elementwise(const Case& access, const Bytes& store, const Bytes& a,
 
 /// Makes each segment of an access fail in turn; all workers must get the same error, and later accesses must succeed.
 void fail_everywhere(const Case& access, const AccessOptions& options, int workers, bool sees_all, bool write,
-                     int on_node = 0) {
+                     int workers_per_node = 0) {
   SCOPED_TRACE(print(access, options, workers, sees_all) + (write ? ", write" : ", read"));
   MemoryStore store(access_case::store_bytes(access));
   store.bytes() = access_case::pattern(store.size());
@@ -245,7 +247,7 @@ void fail_everywhere(const Case& access, const AccessOptions& options, int worke
   std::vector<std::string> texts(static_cast<std::size_t>(workers));
   std::int64_t total = 0;
   std::int64_t failures = 0;
-  run_on_nodes(workers, on_node, [&](Transport& transport) {
+  run_on_nodes(workers, workers_per_node, [&](Transport& transport) {
     const bool first = transport.rank() == 0;
     const auto synchronize = [&] { plait::collective::agree(transport, nullptr); };
     access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);

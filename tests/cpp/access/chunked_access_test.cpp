@@ -31,7 +31,7 @@ constexpr std::byte kElsewhere{0xE1};
 struct ChunkedCase : Case {
   Extents chunk;
   AccessOptions options;
-  int on_node = 0;  // number of workers on each node; 0: all on one node
+  int workers_per_node = 0;  // number of workers on each node; 0: all on one node
 };
 
 /// Performs the access on all workers, each through its own view of the bytes. Returns the views.
@@ -56,8 +56,8 @@ std::vector<std::unique_ptr<ChunkedStore>> run_access(const ChunkedCase& access,
     plait::collective::agree(transport, plait::collective::caught([&] { move->run(); }));
   };
   plait::transport::thread::run_team(workers, [&](Transport& transport) {
-    if (access.on_node == 0) return work(transport);
-    wrapped::SeveralNodes nodes(transport, access.on_node);
+    if (access.workers_per_node == 0) return work(transport);
+    wrapped::SeveralNodes nodes(transport, access.workers_per_node);
     work(nodes);
   });
   return views;
@@ -102,11 +102,11 @@ TEST(ChunkedAccess, EachChunkIsAccessedByOneWorkerAndHasTheRightElements) {
     access.chunk = chunk_case::random_chunk(random, access.file_shape);
     access.options.readers = pick(random, 0, access.layout.size());
     access.options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
-    access.on_node = static_cast<int>(pick(random, 0, 2));
+    access.workers_per_node = static_cast<int>(pick(random, 0, 2));
     SCOPED_TRACE(testing::Message() << access_case::print(access) << " in chunks of "
                                     << plait::shape_to_string(access.chunk) << ", memory "
                                     << access.options.memory_bytes << ", readers " << access.options.readers << ", "
-                                    << access.on_node << " workers on a node");
+                                    << access.workers_per_node << " workers on a node");
     ASSERT_NO_FATAL_FAILURE(check(access));
     if (testing::Test::HasFailure()) return;
   }

@@ -39,10 +39,10 @@ TEST(Properties, FillValuesThatAreAttributesAreInTheTextOfACall) {
 
 TEST(Properties, TheFirstStatedPropertyIsNamed) {
   ArrayProperties array = temperature();
-  EXPECT_STREQ(given_property(array), "a shape of chunks");
+  EXPECT_STREQ(find_stated_property(array), "a shape of chunks");
   array.chunk = array.shard = std::nullopt;
-  EXPECT_STREQ(given_property(array), "a codec");
-  EXPECT_EQ(given_property(ArrayProperties()), nullptr);
+  EXPECT_STREQ(find_stated_property(array), "a codec");
+  EXPECT_EQ(find_stated_property(ArrayProperties()), nullptr);
 }
 
 TEST(Properties, AttributesAloneNeedNoChunks) {

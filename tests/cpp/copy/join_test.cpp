@@ -68,7 +68,7 @@ TEST(Join, ConcatenatesRunsAndChangesNothingElse) {
     SCOPED_TRACE(set.name);
     for (std::size_t start = 0; start < kJoinedLine; ++start) {
       expect_joined({}, start, random);
-      for (const std::int64_t one : {1, 8, 63, 64, 65, 200}) expect_joined({one}, start, random);
+      for (const std::int64_t width : {1, 8, 63, 64, 65, 200}) expect_joined({width}, start, random);
       expect_joined({1, 1, 1, 62, 64, 3, 128, 5}, start, random);
       for (int trial = 0; trial < 5; ++trial) {
         std::vector<std::int64_t> lengths(1 + random() % 40);
@@ -112,16 +112,16 @@ TEST(Join, AccessesNoOtherPage) {
   for (const auto& set : plait::copy::instruction_sets()) {
     plait::copy::use_instruction_set(set.name);
     SCOPED_TRACE(set.name);
-    for (std::int64_t one = 1; one < 150; ++one)
+    for (std::int64_t width = 1; width < 150; ++width)
       for (const std::int64_t other : {1, 7, 63, 64, 65, 130}) {
         const std::vector<plait::copy::Run> runs{
-            {last.end() - one, one}, {first.begin(), other}, {last.end() - other, other}};
+            {last.end() - width, width}, {first.begin(), other}, {last.end() - other, other}};
         std::vector<std::byte> joined;
         for (const plait::copy::Run& run : runs) joined.insert(joined.end(), run.from, run.from + run.bytes);
         for (std::byte* const target : {to.begin(), to.end() - joined.size()}) {
           plait::copy::join(target, runs);
           plait::copy::fence();
-          ASSERT_EQ(std::memcmp(target, joined.data(), joined.size()), 0) << one << " and " << other << " bytes";
+          ASSERT_EQ(std::memcmp(target, joined.data(), joined.size()), 0) << width << " and " << other << " bytes";
         }
       }
   }

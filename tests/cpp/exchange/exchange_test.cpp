@@ -17,9 +17,9 @@ TEST(Redistribute, TeamsCopyEveryElementToItsPosition) {
     const Layout target = access_case::random_layout(random, shape, workers);
     const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 2, 3, 8, 12, 100});
     // The memory leads to windows of one element, of a few and of the usual size.
-    const int on_node = static_cast<int>(pick(random, 0, 2));  // 0: all workers share one node
+    const int workers_per_node = static_cast<int>(pick(random, 0, 2));  // 0: all workers share one node
     const bool see_all = pick(random, 0, 1) == 0;
-    const std::int64_t min_memory = (on_node == 0 ? 2 : 4) * element_bytes;
+    const std::int64_t min_memory = (workers_per_node == 0 ? 2 : 4) * element_bytes;
     const std::int64_t memory = pick(random, std::vector<std::int64_t>{min_memory, 3 * min_memory, 1 << 20});
     SCOPED_TRACE(print(source, target, element_bytes, memory));
     std::vector<Bytes> before = filled(source, element_bytes);
@@ -32,14 +32,14 @@ TEST(Redistribute, TeamsCopyEveryElementToItsPosition) {
       // Threads access all arrays directly; processes use only windows.
       wrapped::LikeProcesses processes(transport);
       Transport& kind = see_all ? transport : static_cast<Transport&>(processes);
-      if (on_node == 0) {
+      if (workers_per_node == 0) {
         redistribute_by(kind, whole(source, target), from, to, element_bytes, memory);
       } else {
-        wrapped::SeveralNodes nodes(kind, on_node);
+        wrapped::SeveralNodes nodes(kind, workers_per_node);
         redistribute_by(nodes, whole(source, target), from, to, element_bytes, memory);
       }
     });
-    ASSERT_TRUE(after == expected) << "on nodes of " << on_node;
+    ASSERT_TRUE(after == expected) << "on nodes of " << workers_per_node;
     ASSERT_TRUE(before == original);
   }
 }

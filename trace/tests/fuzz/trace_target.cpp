@@ -59,9 +59,9 @@ ReadResult read_all(const Format& format, std::string_view text, std::size_t buf
   return found;
 }
 
-bool same_beside_events(const Description& one, const Description& other) {
-  return one.zero == other.zero && one.complete == other.complete && one.files == other.files &&
-         one.missed == other.missed && one.notes == other.notes;
+bool same_beside_events(const Description& first, const Description& second) {
+  return first.zero == second.zero && first.complete == second.complete && first.files == second.files &&
+         first.missed == second.missed && first.notes == second.notes;
 }
 
 std::string written(const Format& format, const ReadResult& whole, const WriteOptions& options) {
@@ -102,8 +102,8 @@ void round_trip(const ReadResult& whole) {
 
 void run_reader(const Format& format, std::string_view text) {
   chosen = &format;
-  for (const Format& one : formats())
-    if (one.recognise != nullptr) (void)one.recognise(text);
+  for (const Format& format : formats())
+    if (format.recognise != nullptr) (void)format.recognise(text);
   const ReadResult first = read_all(format, text, 256);
   const ReadResult second = read_all(format, text, 3);
   demand(first.error == second.error, "a second reading ends otherwise");

@@ -129,16 +129,16 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
                                ": its chunks have more bytes than the file, ", index->bytes,
                                ", so some overlap; copy the array into a new one");
   }
-  std::ranges::sort(retained, {}, [](const RetainedChunk& one) { return one.old.offset; });
+  std::ranges::sort(retained, {}, [](const RetainedChunk& chunk) { return chunk.old.offset; });
   const OldShard old(*objects_, object, index->identity);
   for (std::size_t i = 0; i < retained.size();) {
     // Copy consecutive chunks together.
     const auto begin = static_cast<std::int64_t>(retained[i].old.offset);
     std::int64_t end = begin;
     for (; i < retained.size() && static_cast<std::int64_t>(retained[i].old.offset) == end; ++i) {
-      const ShardEntry& one = retained[i].old;
-      shard.entries[retained[i].inside] = {static_cast<std::uint64_t>(shard.end + end - begin), one.bytes};
-      end += static_cast<std::int64_t>(one.bytes);
+      const ShardEntry& entry = retained[i].old;
+      shard.entries[retained[i].inside] = {static_cast<std::uint64_t>(shard.end + end - begin), entry.bytes};
+      end += static_cast<std::int64_t>(entry.bytes);
     }
     if (!old.copy(begin, *shard.content, shard.end, end - begin)) return std::nullopt;
     shard.end += end - begin;
@@ -178,8 +178,8 @@ void ChunkObjects::flush_shards() {
   std::vector<std::pair<std::int64_t, std::shared_ptr<OpenShard>>> all;
   {
     const std::scoped_lock lock(mutex_);
-    for (const auto& one : open_shards_)
-      if (one.second->dirty) all.emplace_back(one);
+    for (const auto& shard : open_shards_)
+      if (shard.second->dirty) all.emplace_back(shard);
   }
   std::vector<Condition> conditions;
   std::vector<NewObject*> contents;

@@ -52,9 +52,9 @@ std::vector<std::byte> read_bytes(const json& value, const std::string& dtype, s
   if (value.is_object() && dtype.starts_with('[')) return read_record(value, dtype);
   std::vector<std::byte> bytes;
   if (value.is_array()) {
-    for (const json& one : value) {
-      if (!one.is_number_unsigned() || one.get<std::uint64_t>() > 255) return {};
-      bytes.push_back(static_cast<std::byte>(one.get<std::uint64_t>()));
+    for (const json& element : value) {
+      if (!element.is_number_unsigned() || element.get<std::uint64_t>() > 255) return {};
+      bytes.push_back(static_cast<std::byte>(element.get<std::uint64_t>()));
     }
     return bytes.size() == size ? bytes : std::vector<std::byte>();
   }

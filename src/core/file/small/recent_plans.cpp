@@ -41,9 +41,9 @@ struct PlanArguments {
 };
 
 /// True if two sections without chunks are equal.
-bool is_same_section(const plan::Section& one, const plan::Section& other) {
-  return one.origin == other.origin && one.shape == other.shape && one.strides == other.strides &&
-         one.layout_dimension == other.layout_dimension && one.layout_shape == other.layout_shape;
+bool is_same_section(const plan::Section& first, const plan::Section& second) {
+  return first.origin == second.origin && first.shape == second.shape && first.strides == second.strides &&
+         first.layout_dimension == second.layout_dimension && first.layout_shape == second.layout_shape;
 }
 
 class RecentPlans {

@@ -94,23 +94,25 @@ TEST(ElementCast, FollowsTheCastingRules) {
     bool safe;
     bool same_kind;
   };
-  for (const Case& one : std::vector<Case>{{"|b1", "<f4", true, true},
-                                           {"|u1", "<i2", true, true},
-                                           {"|u1", "|i1", false, true},
-                                           {"<u8", "<i8", false, true},
-                                           {"<i8", "<u8", false, false},
-                                           {"<i8", "<f8", true, true},
-                                           {"<u4", "<f4", false, true},
-                                           {"<i2", "<f4", true, true},
-                                           {"<f8", "<f4", false, true},
-                                           {"<f8", "<c8", false, true},
-                                           {"<f4", "<c8", true, true},
-                                           {"<c8", "<f8", false, false},
-                                           {"<f4", "<i8", false, false},
-                                           {"<i4", "|b1", false, false}}) {
-    EXPECT_EQ(ElementCast::find(one.from, one.to, Casting::kSafe).has_value(), one.safe) << one.from << one.to;
-    EXPECT_EQ(ElementCast::find(one.from, one.to, Casting::kSameKind).has_value(), one.same_kind) << one.from << one.to;
-    EXPECT_FALSE(ElementCast::find(one.from, one.to, Casting::kNo)) << one.from << one.to;
+  for (const Case& case_ : std::vector<Case>{{"|b1", "<f4", true, true},
+                                             {"|u1", "<i2", true, true},
+                                             {"|u1", "|i1", false, true},
+                                             {"<u8", "<i8", false, true},
+                                             {"<i8", "<u8", false, false},
+                                             {"<i8", "<f8", true, true},
+                                             {"<u4", "<f4", false, true},
+                                             {"<i2", "<f4", true, true},
+                                             {"<f8", "<f4", false, true},
+                                             {"<f8", "<c8", false, true},
+                                             {"<f4", "<c8", true, true},
+                                             {"<c8", "<f8", false, false},
+                                             {"<f4", "<i8", false, false},
+                                             {"<i4", "|b1", false, false}}) {
+    EXPECT_EQ(ElementCast::find(case_.from, case_.to, Casting::kSafe).has_value(), case_.safe)
+        << case_.from << case_.to;
+    EXPECT_EQ(ElementCast::find(case_.from, case_.to, Casting::kSameKind).has_value(), case_.same_kind)
+        << case_.from << case_.to;
+    EXPECT_FALSE(ElementCast::find(case_.from, case_.to, Casting::kNo)) << case_.from << case_.to;
   }
 }
 

@@ -47,13 +47,13 @@ void check(const std::vector<int>& node_of_rank, std::int64_t count) {
   const Readers readers(count, workers, make_nodes(node_of_rank));
   ASSERT_EQ(readers.count(), count);
   std::set<std::int64_t> ranks;
-  std::map<int, std::int64_t> on_node;
-  for (const int node : node_of_rank) on_node[node] = 0;
+  std::map<int, std::int64_t> reader_counts;
+  for (const int node : node_of_rank) reader_counts[node] = 0;
   for (std::int64_t reader = 0; reader < count; ++reader) {
     const std::int64_t rank = readers.rank_at(reader);
     ASSERT_TRUE(rank >= 0 && rank < workers && ranks.insert(rank).second) << rank;
     ASSERT_EQ(readers.reader_at(rank), reader);
-    ++on_node[node_of_rank[static_cast<std::size_t>(rank)]];
+    ++reader_counts[node_of_rank[static_cast<std::size_t>(rank)]];
   }
   for (std::int64_t rank = 0; rank < workers; ++rank)
     if (!ranks.contains(rank)) {
@@ -61,13 +61,13 @@ void check(const std::vector<int>& node_of_rank, std::int64_t count) {
     }
   std::int64_t max_on_node = 0;
   std::int64_t nodes = 0;
-  for (const auto& [node, count_on_node] : on_node) {
-    max_on_node = std::max(max_on_node, count_on_node);
-    nodes += count_on_node > 0 ? 1 : 0;
+  for (const auto& [node, reader_count] : reader_counts) {
+    max_on_node = std::max(max_on_node, reader_count);
+    nodes += reader_count > 0 ? 1 : 0;
   }
-  for (const auto& [node, count_on_node] : on_node)
-    if (count_on_node < std::count(node_of_rank.begin(), node_of_rank.end(), node)) {
-      ASSERT_GE(count_on_node, max_on_node - 1);
+  for (const auto& [node, reader_count] : reader_counts)
+    if (reader_count < std::count(node_of_rank.begin(), node_of_rank.end(), node)) {
+      ASSERT_GE(reader_count, max_on_node - 1);
     }
   ASSERT_EQ(readers.nodes(), nodes);
 }

@@ -26,14 +26,15 @@ std::vector<Rank::Peer> Rank::owners(std::int64_t window_number, bool reversed) 
   const Range range = context_.plan.window(reader, window_number);
   if (range.empty()) return result;
   for (const plan::RankPart& part : context_.plan.owners().parts(range))
-    if (part.rank / context_.on_node != node_.number) result.push_back(make_peer(part.rank, part.elements, reversed));
+    if (part.rank / context_.ranks_per_node != node_.number)
+      result.push_back(make_peer(part.rank, part.elements, reversed));
   return result;
 }
 
 std::vector<Rank::Peer> Rank::readers(std::int64_t window_number, bool reversed) const {
   std::vector<Peer> result;
   if (holdings_.empty()) return result;
-  const auto elsewhere = [this](std::int64_t rank) { return rank / context_.on_node != node_.number; };
+  const auto elsewhere = [this](std::int64_t rank) { return rank / context_.ranks_per_node != node_.number; };
   for (const plan::RankPart& part : context_.plan.find_readers(holdings_, window_number, elsewhere))
     result.push_back(make_peer(part.rank, part.elements, reversed));
   return result;

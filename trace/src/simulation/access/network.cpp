@@ -69,7 +69,7 @@ std::vector<LinkUse> Network::links() const {
 
 void Messages::leave(const Address& address, MessageState& state) {
   const Network::TransferTimes carried =
-      network_.carry(address.from / on_node_, address.to / on_node_, state.bytes, resumer_.now());
+      network_.carry(address.from / ranks_per_node_, address.to / ranks_per_node_, state.bytes, resumer_.now());
   state.arrived = carried.arrived;
   state.left = state.bytes > network_.settings().eager ? carried.arrived : carried.left;
   if (state.receiver) resumer_.at(state.arrived, std::exchange(state.receiver, nullptr));

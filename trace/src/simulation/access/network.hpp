@@ -62,8 +62,8 @@ struct MessageState {
 /// them.
 class Messages {
  public:
-  Messages(Resumer& resumer, Network& network, std::int64_t on_node)
-      : resumer_(resumer), network_(network), on_node_(on_node) {}
+  Messages(Resumer& resumer, Network& network, std::int64_t ranks_per_node)
+      : resumer_(resumer), network_(network), ranks_per_node_(ranks_per_node) {}
 
   /// Identifies a message between two ranks. At most one message with each `number` is in progress between them.
   struct Address {
@@ -91,7 +91,7 @@ class Messages {
 
   Resumer& resumer_;
   Network& network_;
-  std::int64_t on_node_;
+  std::int64_t ranks_per_node_;
   std::unordered_map<Address, MessageState, Hash> states_;
 };
 

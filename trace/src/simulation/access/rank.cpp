@@ -28,7 +28,7 @@ Rank::Rank(Context& context, Node& node, std::int64_t number)
     : context_(context),
       node_(node),
       number_(number),
-      me_(static_cast<std::size_t>(number % context.on_node)),
+      me_(static_cast<std::size_t>(number % context.ranks_per_node)),
       served_(context.plan.each_node()                                                  ? node.windows.size()
               : context.plan.reader_ranks().reader_at(number) == context.plan.readers() ? 0
               : context.plan.shares().cuts_chunks()                                     ? 1
@@ -201,7 +201,7 @@ Task Rank::work_until(std::int64_t window_number) {
 /// True if a rank of the node owns elements of a range that the node reads for itself.
 bool Rank::owns_elements_in(Range range) const {
   const plan::AccessPlan& plan = context_.plan;
-  const std::int64_t first = node_.number * context_.on_node;
+  const std::int64_t first = node_.number * context_.ranks_per_node;
   for (std::size_t i = 0; i < node_.windows.size(); ++i)
     for (const plan::RankElements& owned : plan.owners().holdings(first + static_cast<std::int64_t>(i)))
       if (plan.owners().next_owned(owned.sets, range.begin) < range.end) return true;

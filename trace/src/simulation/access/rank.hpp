@@ -29,9 +29,9 @@ struct Context {
   AccessOutcome& outcome;
   bool write = false;
   std::int64_t data_offset = 0;
-  std::int64_t on_node = 1;       ///< ranks of each node except the last
-  std::int64_t window_count = 0;  ///< number of windows that are simulated
-  double copy_per_element = 0;    ///< seconds to copy one element between a window or message and an array
+  std::int64_t ranks_per_node = 1;  ///< ranks of each node except the last
+  std::int64_t window_count = 0;    ///< number of windows that are simulated
+  double copy_per_element = 0;      ///< seconds to copy one element between a window or message and an array
 };
 
 class Rank {

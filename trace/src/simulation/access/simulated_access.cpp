@@ -29,7 +29,7 @@ namespace {
 constexpr std::int64_t kMaxRanks = 1'000'000;
 constexpr std::int64_t kMaxOnNode = 4096;
 
-std::int64_t on_node(const AccessRequest& request, const AccessSettings& settings) {
+std::int64_t ranks_per_node(const AccessRequest& request, const AccessSettings& settings) {
   return settings.nodes.ranks == 0 ? request.ranks : std::min(settings.nodes.ranks, request.ranks);
 }
 
@@ -38,15 +38,15 @@ void require(bool fine, std::string_view what, std::int64_t found, std::string_v
 }
 
 /// Estimates the messages between nodes that one window of every reader needs, from a sample of at most 8 readers.
-std::int64_t messages_per_window(const plan::AccessPlan& plan, std::int64_t on_node) {
+std::int64_t messages_per_window(const plan::AccessPlan& plan, std::int64_t ranks_per_node) {
   constexpr std::int64_t kSamples = 8;
   const std::int64_t samples = std::min(plan.readers(), kSamples);
   std::int64_t messages = 0;
   for (std::int64_t k = 0; k < samples; ++k) {
     const std::int64_t reader = k * plan.readers() / samples;
-    const std::int64_t node = plan.reader_ranks().rank_at(reader) / on_node;
+    const std::int64_t node = plan.reader_ranks().rank_at(reader) / ranks_per_node;
     for (const plan::RankPart& part : plan.owners().parts(plan.window(reader, 0)))
-      messages += part.rank / on_node != node ? 1 : 0;
+      messages += part.rank / ranks_per_node != node ? 1 : 0;
   }
   return samples == 0 ? 0 : messages * plan.readers() / samples;
 }
@@ -57,20 +57,21 @@ class Run {
   Run(const AccessRequest& request, const AccessSettings& settings)
       : settings_(settings),
         plan_(plan_on(request, settings)),
-        on_node_(on_node(request, settings)),
+        ranks_per_node_(ranks_per_node(request, settings)),
         resumer_(clock_),
-        network_(settings.network, base::ceil_divide(request.ranks, on_node_), request.ranks > on_node_),
-        messages_(resumer_, network_, on_node_),
+        network_(settings.network, base::ceil_divide(request.ranks, ranks_per_node_), request.ranks > ranks_per_node_),
+        messages_(resumer_, network_, ranks_per_node_),
         files_(resumer_, network_, settings.files, settings.file_end),
         barrier_(resumer_, request.ranks, agreement()) {
     outcome_.nodes = network_.nodes();
     outcome_.ranks.resize(static_cast<std::size_t>(request.ranks));
     choose_granularity();
-    context_ = std::make_unique<Context>(Context{
-        plan_, settings_, resumer_, network_, messages_, files_, barrier_, nullptr, outcome_, request.write,
-        request.data_offset, on_node_, outcome_.simulated, plan::copy_seconds_per_element(plan_, settings_.costs)});
+    context_ =
+        std::make_unique<Context>(Context{plan_, settings_, resumer_, network_, messages_, files_, barrier_, nullptr,
+                                          outcome_, request.write, request.data_offset, ranks_per_node_,
+                                          outcome_.simulated, plan::copy_seconds_per_element(plan_, settings_.costs)});
     if (outcome_.whole_windows) {
-      tally_ = std::make_unique<WindowTally>(plan_, request.write, on_node_, resumer_, network_);
+      tally_ = std::make_unique<WindowTally>(plan_, request.write, ranks_per_node_, resumer_, network_);
       context_->whole = tally_.get();
     }
     make_nodes(request.ranks);
@@ -114,18 +115,19 @@ class Run {
                                    " together; use fewer ranks, or the strategy two-phase");
       return;
     }
-    const std::int64_t messages = network_.nodes() > 1 && !plan_.each_node() ? messages_per_window(plan_, on_node_) : 0;
+    const std::int64_t messages =
+        network_.nodes() > 1 && !plan_.each_node() ? messages_per_window(plan_, ranks_per_node_) : 0;
     outcome_.whole_windows = messages > settings_.max_messages;
-    const std::int64_t work = std::max<std::int64_t>(messages + plan_.readers() * on_node_, 1);
+    const std::int64_t work = std::max<std::int64_t>(messages + plan_.readers() * ranks_per_node_, 1);
     const std::int64_t limit = settings_.windows > 0 ? settings_.windows : std::max<std::int64_t>(kMaxWork / work, 1);
     outcome_.simulated = std::min(outcome_.windows, limit);
   }
 
   void make_nodes(std::int64_t ranks) {
-    for (std::int64_t first = 0; first < ranks; first += on_node_) {
+    for (std::int64_t first = 0; first < ranks; first += ranks_per_node_) {
       Node& node = nodes_.emplace_back();
-      node.number = first / on_node_;
-      node.windows.resize(static_cast<std::size_t>(std::min(on_node_, ranks - first)));
+      node.number = first / ranks_per_node_;
+      node.windows.resize(static_cast<std::size_t>(std::min(ranks_per_node_, ranks - first)));
       node.cores = Cores(settings_.nodes.cores, node.windows.size());
       for (std::size_t k = 0; k < node.windows.size(); ++k) {
         Windows& windows = node.windows[k];
@@ -139,7 +141,7 @@ class Run {
       }
     }
     for (std::int64_t rank = 0; rank < ranks; ++rank)
-      ranks_.emplace_back(*context_, nodes_[static_cast<std::size_t>(rank / on_node_)], rank);
+      ranks_.emplace_back(*context_, nodes_[static_cast<std::size_t>(rank / ranks_per_node_)], rank);
     for (Rank& rank : ranks_) tasks_.push_back(take_part(rank));
   }
 
@@ -162,7 +164,7 @@ class Run {
   EventQueue clock_;
   AccessSettings settings_;
   plan::AccessPlan plan_;
-  std::int64_t on_node_;
+  std::int64_t ranks_per_node_;
   Resumer resumer_;
   Network network_;
   Messages messages_;
@@ -192,7 +194,7 @@ void AccessSettings::check() const {
 plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& settings) {
   settings.check();
   require(request.ranks >= 1 && request.ranks <= kMaxRanks, "ranks", request.ranks, base::text("1 to ", kMaxRanks));
-  const std::int64_t together = on_node(request, settings);
+  const std::int64_t together = ranks_per_node(request, settings);
   require(together <= kMaxOnNode, "ranks of one node", together,
           base::text("at most ", kMaxOnNode, ", as per_node says"));
   if (request.layout.ranks_end() > request.ranks)

@@ -14,9 +14,13 @@
 
 namespace plait::simulation {
 
-WindowTally::WindowTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer,
+WindowTally::WindowTally(const plan::AccessPlan& plan, bool write, std::int64_t ranks_per_node, Resumer& resumer,
                          Network& network)
-    : plan_(plan), write_(write), on_node_(on_node), network_(network), barrier_(resumer, plan.task().workers, 0) {}
+    : plan_(plan),
+      write_(write),
+      ranks_per_node_(ranks_per_node),
+      network_(network),
+      barrier_(resumer, plan.task().workers, 0) {}
 
 const WindowTally::Share& WindowTally::share(std::int64_t window_number, std::int64_t rank) {
   return at(window_number).ranks[static_cast<std::size_t>(rank)];
@@ -25,7 +29,7 @@ const WindowTally::Share& WindowTally::share(std::int64_t window_number, std::in
 Time WindowTally::takes(std::int64_t window_number, std::int64_t rank) {
   const WindowSums& of = at(window_number);
   const Share& share_of_rank = of.ranks[static_cast<std::size_t>(rank)];
-  const NodeBytes& node = of.nodes[static_cast<std::size_t>(rank / on_node_)];
+  const NodeBytes& node = of.nodes[static_cast<std::size_t>(rank / ranks_per_node_)];
   const NetworkSettings& network = network_.settings();
   return std::max({std::max(share_of_rank.sent, share_of_rank.received) * network.latency,
                    transfer_time(std::max(node.out, node.in), network.link_rate),
@@ -54,21 +58,21 @@ void WindowTally::count(WindowSums& sums) const {
     const std::int64_t rank = plan_.reader_ranks().rank_at(reader);
     std::ranges::fill(other, std::pair<std::int64_t, std::int64_t>{});
     for (const plan::RankPart& part : plan_.owners().parts(range)) {
-      if (part.rank / on_node_ == rank / on_node_) continue;
+      if (part.rank / ranks_per_node_ == rank / ranks_per_node_) continue;
       Share& from = sums.ranks[static_cast<std::size_t>(write_ ? part.rank : rank)];
       Share& to = sums.ranks[static_cast<std::size_t>(write_ ? rank : part.rank)];
       ++from.sent;
       ++to.received;
       from.sent_elements += part.elements;
       to.received_elements += part.elements;
-      auto& [messages, bytes] = other[static_cast<std::size_t>(part.rank / on_node_)];
+      auto& [messages, bytes] = other[static_cast<std::size_t>(part.rank / ranks_per_node_)];
       ++messages;
       bytes += part.elements * plan_.element_bytes();
     }
     for (std::size_t node = 0; node < nodes; ++node) {
       const auto& [messages, bytes] = other[node];
       if (messages == 0) continue;
-      const auto rank_node = static_cast<std::size_t>(rank / on_node_);
+      const auto rank_node = static_cast<std::size_t>(rank / ranks_per_node_);
       const std::size_t from = write_ ? node : rank_node;
       const std::size_t to = write_ ? rank_node : node;
       network_.count(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to), messages, bytes);

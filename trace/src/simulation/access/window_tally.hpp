@@ -17,7 +17,8 @@ namespace plait::simulation {
 /// memory  O(ranks).
 class WindowTally {
  public:
-  WindowTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer, Network& network);
+  WindowTally(const plan::AccessPlan& plan, bool write, std::int64_t ranks_per_node, Resumer& resumer,
+              Network& network);
 
   struct Share {
     std::int64_t sent = 0;  ///< number of messages
@@ -49,7 +50,7 @@ class WindowTally {
 
   const plan::AccessPlan& plan_;
   bool write_;
-  std::int64_t on_node_;
+  std::int64_t ranks_per_node_;
   Network& network_;
   Barrier barrier_;
   WindowSums sums_[2];

@@ -48,15 +48,15 @@ inline std::string write_text(std::string_view format, const RandomTrace& whole,
 }
 
 /// Compares the parts of two descriptions that do not depend on the format.
-inline void expect_same_description(const Description& one, const Description& other) {
-  EXPECT_EQ(one.zero, other.zero);
-  EXPECT_EQ(one.tick, other.tick);
-  EXPECT_EQ(one.complete, other.complete);
-  EXPECT_EQ(one.processes, other.processes);
-  EXPECT_EQ(one.files, other.files);
-  EXPECT_EQ(one.missed, other.missed);
-  EXPECT_EQ(one.counters, other.counters);
-  EXPECT_EQ(one.notes, other.notes);
+inline void expect_same_description(const Description& actual, const Description& expected) {
+  EXPECT_EQ(actual.zero, expected.zero);
+  EXPECT_EQ(actual.tick, expected.tick);
+  EXPECT_EQ(actual.complete, expected.complete);
+  EXPECT_EQ(actual.processes, expected.processes);
+  EXPECT_EQ(actual.files, expected.files);
+  EXPECT_EQ(actual.missed, expected.missed);
+  EXPECT_EQ(actual.counters, expected.counters);
+  EXPECT_EQ(actual.notes, expected.notes);
 }
 
 }  // namespace plait::trace

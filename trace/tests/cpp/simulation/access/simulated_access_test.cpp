@@ -57,10 +57,10 @@ class CountingStore : public store::Store {
   void count(const std::vector<Segment>& segments) {
     const std::lock_guard lock(seen_.mutex);
     std::int64_t end = -1;
-    for (const Segment& one : segments) {
-      if (one.offset != end) ++seen_.requests;
-      end = one.offset + one.bytes;
-      seen_.bytes += one.bytes;
+    for (const Segment& segment : segments) {
+      if (segment.offset != end) ++seen_.requests;
+      end = segment.offset + segment.bytes;
+      seen_.bytes += segment.bytes;
     }
   }
 
@@ -83,8 +83,8 @@ class CountingTransport : public wrapped::WrappedTransport {
   ObservedAccesses& seen_;
 };
 
-/// Executes a read or a write by `workers` threads, of which at most `on_node` share a node.
-void carry_out(const Case& access, const plan::AccessOptions& options, int workers, int on_node, bool write,
+/// Executes a read or a write by `workers` threads, of which at most `workers_per_node` share a node.
+void carry_out(const Case& access, const plan::AccessOptions& options, int workers, int workers_per_node, bool write,
                ObservedAccesses& seen) {
   store::memory::MemoryStore memory(access_case::store_bytes(access));
   memory.bytes() = access_case::pattern(memory.size());
@@ -92,7 +92,7 @@ void carry_out(const Case& access, const plan::AccessOptions& options, int worke
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   CountingStore store(memory, seen);
   transport::thread::run_team(workers, [&](transport::Transport& team) {
-    wrapped::SeveralNodes nodes(team, on_node);
+    wrapped::SeveralNodes nodes(team, workers_per_node);
     CountingTransport counting(nodes, seen);
     const plan::AccessPlan plan = plan::plan_access(
         plan::Section(access.file_shape, access.file_order, access.region), access.layout,
@@ -107,9 +107,9 @@ void carry_out(const Case& access, const plan::AccessOptions& options, int worke
   });
 }
 
-AccessSettings machine(int on_node) {
+AccessSettings machine(int workers_per_node) {
   AccessSettings settings;
-  settings.nodes.ranks = on_node;
+  settings.nodes.ranks = workers_per_node;
   settings.nodes.cores = 2;
   settings.files.device.kind = "server";
   settings.files.device.values = {{"service", 1e-4}, {"rate", 1e8}};
@@ -130,11 +130,11 @@ AccessRequest asked(const Case& access, const plan::AccessOptions& options, int 
 template <typename Value>
 std::int64_t sum(const AccessOutcome& outcome, Value RankOutcome::* value) {
   std::int64_t found = 0;
-  for (const RankOutcome& one : outcome.ranks) found += one.*value;
+  for (const RankOutcome& rank : outcome.ranks) found += rank.*value;
   return found;
 }
 
-void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int on_node) {
+void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int workers_per_node) {
   ASSERT_EQ(sum(outcome, &RankOutcome::requests), seen.requests);
   ASSERT_EQ(sum(outcome, &RankOutcome::bytes), seen.bytes);
   std::vector<RankOutcome> ranks(outcome.ranks.size());
@@ -144,7 +144,7 @@ void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int
     ranks[at(ends.first)].sent_bytes += sent.second;
     ranks[at(ends.second)].received += sent.first;
     ranks[at(ends.second)].received_bytes += sent.second;
-    auto& [messages, bytes] = nodes[{ends.first / on_node, ends.second / on_node}];
+    auto& [messages, bytes] = nodes[{ends.first / workers_per_node, ends.second / workers_per_node}];
     messages += sent.first;
     bytes += sent.second;
   }
@@ -155,16 +155,16 @@ void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int
     ASSERT_EQ(outcome.ranks[rank].received_bytes, ranks[rank].received_bytes) << rank;
   }
   Messages links;
-  for (const LinkUse& one : outcome.links)
-    if (one.from < outcome.nodes && one.to < outcome.nodes)
-      links[{static_cast<int>(one.from), static_cast<int>(one.to)}] = {one.messages, one.bytes};
+  for (const LinkUse& link : outcome.links)
+    if (link.from < outcome.nodes && link.to < outcome.nodes)
+      links[{static_cast<int>(link.from), static_cast<int>(link.to)}] = {link.messages, link.bytes};
   ASSERT_EQ(links, nodes);
 }
 
 void expect_ends_meet(const AccessOutcome& outcome) {
   // The phases of each rank add up to the elapsed time.
-  for (const RankOutcome& one : outcome.ranks)
-    ASSERT_EQ(std::accumulate(one.times.begin(), one.times.end(), Time{0}), outcome.elapsed);
+  for (const RankOutcome& rank : outcome.ranks)
+    ASSERT_EQ(std::accumulate(rank.times.begin(), rank.times.end(), Time{0}), outcome.elapsed);
   ASSERT_GE(outcome.drained, outcome.elapsed);
 }
 
@@ -172,7 +172,7 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
   Random random(1);
   for (int i = 0; i < (oracle::kSanitized ? 40 : 300); ++i) {
     const int workers = pick(random, std::vector{2, 3, 4, 6});
-    const int on_node = static_cast<int>(pick(random, 1, workers));
+    const int workers_per_node = static_cast<int>(pick(random, 1, workers));
     const Case access = access_case::random_case(random, workers, {1, 3, 8, 1000, 4096, 4096});
     plan::AccessOptions options;
     options.strategy = pick(random, std::vector{plan::Strategy::kAutomatic, plan::Strategy::kDirect,
@@ -181,23 +181,23 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 9, 24, 64}) * access.element_bytes;
     const bool write = i % 2 == 1;
     SCOPED_TRACE(access_case::print(access) + (write ? ", write" : ", read") + ", " + std::to_string(workers) +
-                 " ranks, " + std::to_string(on_node) + " on a node, readers " + std::to_string(options.readers) +
-                 ", memory " + std::to_string(options.memory_bytes));
+                 " ranks, " + std::to_string(workers_per_node) + " on a node, readers " +
+                 std::to_string(options.readers) + ", memory " + std::to_string(options.memory_bytes));
     ObservedAccesses seen;
-    ASSERT_NO_FATAL_FAILURE(carry_out(access, options, workers, on_node, write, seen));
-    AccessSettings settings = machine(on_node);
+    ASSERT_NO_FATAL_FAILURE(carry_out(access, options, workers, workers_per_node, write, seen));
+    AccessSettings settings = machine(workers_per_node);
     settings.files.cached = i % 3 == 0;
     settings.files.through = i % 5 == 0;
     const AccessRequest wanted = asked(access, options, workers, write);
     const AccessOutcome outcome = simulate_access(wanted, settings);
-    ASSERT_NO_FATAL_FAILURE(expect_same(outcome, seen, on_node));
+    ASSERT_NO_FATAL_FAILURE(expect_same(outcome, seen, workers_per_node));
     ASSERT_NO_FATAL_FAILURE(expect_ends_meet(outcome));
     const AccessOutcome again = simulate_access(wanted, settings);
     ASSERT_EQ(again.elapsed, outcome.elapsed);
     // Exchanges that are simulated as a whole have the same messages.
     settings.max_messages = 0;
     const AccessOutcome whole = simulate_access(wanted, settings);
-    ASSERT_NO_FATAL_FAILURE(expect_same(whole, seen, on_node));
+    ASSERT_NO_FATAL_FAILURE(expect_same(whole, seen, workers_per_node));
     ASSERT_NO_FATAL_FAILURE(expect_ends_meet(whole));
   }
 }

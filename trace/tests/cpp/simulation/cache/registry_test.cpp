@@ -27,11 +27,11 @@ TEST(Registry, KnowsBeladysPolicyByItsOtherNames) {
 
 TEST(Registry, FindsAllByTheirNames) {
   std::set<std::string_view> names;
-  for (const PolicyKind* one : policies()) {
-    EXPECT_TRUE(names.insert(one->name).second) << one->name;
-    EXPECT_EQ(&NamedPolicy(one->name).kind(), one);
-    EXPECT_NE(NamedPolicy(one->name).make({4, 0, 1}), nullptr);
-    EXPECT_NE(NamedPolicy(one->name).count({4, 0, 1}), nullptr);
+  for (const PolicyKind* policy : policies()) {
+    EXPECT_TRUE(names.insert(policy->name).second) << policy->name;
+    EXPECT_EQ(&NamedPolicy(policy->name).kind(), policy);
+    EXPECT_NE(NamedPolicy(policy->name).make({4, 0, 1}), nullptr);
+    EXPECT_NE(NamedPolicy(policy->name).count({4, 0, 1}), nullptr);
   }
   EXPECT_EQ(names.size(), 12U);
 }

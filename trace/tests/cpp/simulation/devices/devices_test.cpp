@@ -182,7 +182,8 @@ TEST(Devices, StripesAddUpForAnyRequest) {
     std::vector<std::int64_t> expected(static_cast<std::size_t>(count), 0);
     for (std::int64_t at = address; at < address + length; ++at)
       ++expected[static_cast<std::size_t>(at / stripe % count)];
-    for (std::size_t one = 0; one < expected.size(); ++one) EXPECT_EQ(uses[one].read_bytes, expected[one]);
+    for (std::size_t device = 0; device < expected.size(); ++device)
+      EXPECT_EQ(uses[device].read_bytes, expected[device]);
   }
 }
 

@@ -307,9 +307,9 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
         SCOPED_TRACE(settings.cache.policy + " " + std::to_string(write) + " " + std::to_string(ahead));
         const auto& cache = outcome.cache;
         std::int64_t read = 0;
-        for (const auto& one : outcome.processes) {
-          read += one.read_bytes;
-          EXPECT_GE(one.end - one.start, one.computing + one.waiting + one.pausing);
+        for (const auto& process : outcome.processes) {
+          read += process.read_bytes;
+          EXPECT_GE(process.end - process.start, process.computing + process.waiting + process.pausing);
         }
         EXPECT_GT(read, 0);
         EXPECT_EQ(outcome.devices[0].read_bytes, (cache.read_blocks - cache.hit_blocks + cache.ahead_blocks) * kBlock);

@@ -85,7 +85,7 @@ TEST_P(Random, TotalsAreTheSumsOfTheEvents) {
   }
   EXPECT_EQ(sum(report.ranks.bytes), sums[kReads].bytes + sums[kWrites].bytes);
   std::int64_t of_classes = 0;
-  for (const ClassSum& one : report.classes) of_classes += one.bytes;
+  for (const ClassSum& sum : report.classes) of_classes += sum.bytes;
   EXPECT_EQ(of_classes, sums[kReads].bytes + sums[kWrites].bytes);
 }
 
@@ -101,11 +101,11 @@ TEST_P(Random, CallsAreCounted) {
   }
   ASSERT_EQ(report.calls.size(), expected.size());
   for (const CallRow& row : report.calls) {
-    const CallRow& one = expected.at({row.kind, row.interface});
-    EXPECT_EQ(row.count, one.count);
-    EXPECT_EQ(row.failed, one.failed);
-    EXPECT_EQ(row.time, one.time);
-    EXPECT_EQ(row.bytes, one.bytes);
+    const CallRow& expected_row = expected.at({row.kind, row.interface});
+    EXPECT_EQ(row.count, expected_row.count);
+    EXPECT_EQ(row.failed, expected_row.failed);
+    EXPECT_EQ(row.time, expected_row.time);
+    EXPECT_EQ(row.bytes, expected_row.bytes);
   }
 }
 
@@ -348,9 +348,9 @@ TEST(TraceReport, FilesThatRecurAreCountedOnce) {
   EXPECT_EQ(report.files_in_all, kFiles);
   EXPECT_EQ(report.files_left_out.files, kFiles - 1000);
   ClassSum all;
-  for (const ClassSum& one : report.classes) {
-    all.files += one.files;
-    all.bytes += one.bytes;
+  for (const ClassSum& sum : report.classes) {
+    all.files += sum.files;
+    all.bytes += sum.bytes;
   }
   EXPECT_EQ(all.files, kFiles);
   EXPECT_EQ(all.bytes, 300 * kFiles);

@@ -132,7 +132,7 @@ TEST_P(Workloads, HaveTheCyclesOfThePaper) {
 
 INSTANTIATE_TEST_SUITE_P(All, Workloads,
                          testing::ValuesIn(plait::trace::workloads().begin(), plait::trace::workloads().end()),
-                         [](const auto& one) { return std::string(one.param.name); });
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(WorkloadTest, PeaksExceed200MegabytesASecondForSeconds) {
   for (const char* name : {"bvi", "forma", "les"}) {
@@ -145,8 +145,8 @@ TEST(WorkloadTest, PeaksExceed200MegabytesASecondForSeconds) {
 }
 
 TEST(WorkloadTest, EventsAreInOrderAndConsistent) {
-  for (const Workload& one : plait::trace::workloads()) {
-    const auto reader = plait::trace::workload(one.name, {.copies = 3});
+  for (const Workload& program : plait::trace::workloads()) {
+    const auto reader = plait::trace::workload(program.name, {.copies = 3});
     std::vector<Event> output(777);
     std::int64_t last = 0;
     std::map<std::uint32_t, std::int64_t> cpu;
@@ -155,20 +155,20 @@ TEST(WorkloadTest, EventsAreInOrderAndConsistent) {
     while (const std::size_t count = reader->read(output)) {
       for (std::size_t k = 0; k < count; ++k) {
         const Event& event = output[k];
-        ASSERT_GE(event.start, last) << one.name;
+        ASSERT_GE(event.start, last) << program.name;
         last = event.start;
-        ASSERT_GE(event.cpu, cpu[event.process]) << one.name;
+        ASSERT_GE(event.cpu, cpu[event.process]) << program.name;
         cpu[event.process] = event.cpu;
-        ASSERT_GE(event.duration, 0) << one.name;
+        ASSERT_GE(event.duration, 0) << program.name;
         // A waiting process makes no requests meanwhile.
-        ASSERT_GE(event.start, busy_until[event.process]) << one.name;
+        ASSERT_GE(event.start, busy_until[event.process]) << program.name;
         if ((event.flags & plait::trace::flag::kAsynchronous) == 0)
           busy_until[event.process] = event.start + event.duration;
         if (event.kind == Kind::kOpen) {
           ASSERT_TRUE(open.emplace(event.process, event.file).second);
         }
         if (event.kind == Kind::kRead || event.kind == Kind::kWrite) {
-          ASSERT_EQ(open.count({event.process, event.file}), 1u) << one.name;
+          ASSERT_EQ(open.count({event.process, event.file}), 1u) << program.name;
           ASSERT_GE(event.offset, 0);
           ASSERT_EQ(event.offset % 512, 0);
           ASSERT_GT(event.length, 0);
@@ -177,9 +177,10 @@ TEST(WorkloadTest, EventsAreInOrderAndConsistent) {
         if (event.kind == Kind::kClose) open.erase({event.process, event.file});
       }
     }
-    EXPECT_TRUE(open.empty()) << one.name;
+    EXPECT_TRUE(open.empty()) << program.name;
     EXPECT_EQ(reader->description().processes.size(), 3u);
-    for (const auto& [process, time] : cpu) EXPECT_EQ(time, std::int64_t{1'000'000'000} * one.seconds) << one.name;
+    for (const auto& [process, time] : cpu)
+      EXPECT_EQ(time, std::int64_t{1'000'000'000} * program.seconds) << program.name;
   }
 }
 

@@ -359,7 +359,7 @@ TEST(Trace1992, PlainHasNoExtensionsAndReportsLosses) {
     EXPECT_EQ(text.find(keyword), std::string::npos) << keyword;
   EXPECT_NE(text.find("FF file 200 1 "), std::string::npos);
   std::string all;
-  for (const std::string& one : lost) all += one + "\n";
+  for (const std::string& line : lost) all += line + "\n";
   for (const char* what : {"rounded", "no reads or writes", "threads", "results", "physical", "went back", "processes",
                            "missing", "time of day"})
     EXPECT_NE(all.find(what), std::string::npos) << what << " in\n" << all;

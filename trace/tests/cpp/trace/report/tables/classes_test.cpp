@@ -141,15 +141,15 @@ TEST(TraceClasses, PatternsReplaceDigits) {
 }
 
 TEST(TraceClasses, OfTheWorkloads) {
-  for (const Workload& one : workloads()) {
-    if (one.requests > 1'000'000) continue;  // like the others, but slow
-    const auto reader = workload(one.name);
+  for (const Workload& program : workloads()) {
+    if (program.requests > 1'000'000) continue;  // like the others, but slow
+    const auto reader = workload(program.name);
     const Report report = analyse(*reader);
     const std::int64_t all = report.totals.data[kReads].bytes + report.totals.data[kWrites].bytes;
-    const Class expected = one.cycles > 0 ? Class::kSwapping : Class::kRequired;
+    const Class expected = program.cycles > 0 ? Class::kSwapping : Class::kRequired;
     EXPECT_GT(static_cast<double>(report.classes[static_cast<std::size_t>(expected)].bytes),
               0.95 * static_cast<double>(all))
-        << one.name;
+        << program.name;
   }
 }
 

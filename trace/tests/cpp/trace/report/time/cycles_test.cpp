@@ -211,21 +211,21 @@ TEST(Cycles, AreDetectedAfterALargeFirstBurst) {
 }
 
 TEST(Cycles, OfTheWorkloads) {
-  for (const Workload& one : workloads()) {
-    if (one.requests > 1'000'000) continue;  // like the others, but slow
-    const auto reader = workload(one.name);
+  for (const Workload& program : workloads()) {
+    if (program.requests > 1'000'000) continue;  // like the others, but slow
+    const auto reader = workload(program.name);
     Options by_cpu;
     by_cpu.cpu = true;
     const Report report = analyse(*reader, by_cpu);
     EXPECT_TRUE(report.cpu_clock);
     const std::vector<Cycle>& found = report.cycles;
-    if (one.cycles == 0) {
-      EXPECT_TRUE(found.empty()) << one.name << ": " << shown(found);
+    if (program.cycles == 0) {
+      EXPECT_TRUE(found.empty()) << program.name << ": " << shown(found);
       continue;
     }
-    ASSERT_FALSE(found.empty()) << one.name;
-    EXPECT_NEAR(found.front().period / kSecond, one.period, one.period * 0.05) << one.name;
-    EXPECT_NEAR(static_cast<double>(found.front().count), one.cycles, 1) << one.name;
+    ASSERT_FALSE(found.empty()) << program.name;
+    EXPECT_NEAR(found.front().period / kSecond, program.period, program.period * 0.05) << program.name;
+    EXPECT_NEAR(static_cast<double>(found.front().count), program.cycles, 1) << program.name;
   }
 }
 
