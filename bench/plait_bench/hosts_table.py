@@ -24,7 +24,7 @@ def between_hosts(result: CaseResult) -> list[RenderableType]:
         time = cell.median(TOTAL)
         table.add_row(
             cell.name,
-            three_digits(cell.least / 1e6),
+            three_digits(cell.min_crossing / 1e6),
             _crossed(cell, TOTAL),
             f"{time / fastest:.2f}" if time else NOTHING,
             _share(result, cell, TOTAL),

@@ -32,7 +32,7 @@ class CellResult:
     """Access → the error that it ended with."""
     wrong: list[str] = field(default_factory=list)
     """Accesses with wrong data."""
-    least: int = 0
+    min_crossing: int = 0
     """Minimum bytes in one direction over the busiest link between hosts, if each rank reads its conforming part."""
     crossed: dict[str, list[int]] = field(default_factory=dict)
     """Access → for each round, the bytes that the busiest link carried in one direction."""
@@ -78,9 +78,14 @@ class CaseResult:
         the file instead.
         """
         time = cell.median(access)
-        if not self.bare or not time or not cell.least or statistics.median(cell.crossed[access]) < cell.least / 2:
+        if (
+            not self.bare
+            or not time
+            or not cell.min_crossing
+            or statistics.median(cell.crossed[access]) < cell.min_crossing / 2
+        ):
             return None
-        return cell.least / time / self.bare
+        return cell.min_crossing / time / self.bare
 
     @property
     def spread(self) -> float | None:
@@ -151,7 +156,7 @@ def _case_to_json(result: CaseResult) -> dict[str, Any]:
                 "core_round_trip_seconds": cell.trips,
                 "failed": cell.failed,
                 "wrong": cell.wrong,
-                "min_crossing": cell.least,
+                "min_crossing": cell.min_crossing,
                 "crossed": cell.crossed,
                 "speed_up": cell.speed_up,
                 "speed_up_is_lower_bound": MPI_IO in cell.over,

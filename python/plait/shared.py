@@ -156,8 +156,8 @@ def open(
 
     Raises the same error on every rank.
     """
-    own = to_core_comm(comm)
-    fail = partial(_core.SharedFile.fail_open, comm=own)
+    core_comm = to_core_comm(comm)
+    fail = partial(_core.SharedFile.fail_open, comm=core_comm)
     with checks(fail):
         name = path_to_text(path)
         numbers = {
@@ -175,7 +175,7 @@ def open(
             persistent=flags[0],
             atomic=flags[1],
             place=texts[1],
-            comm=own,
+            comm=core_comm,
             **numbers,
         )
     return SharedFile(core, name)

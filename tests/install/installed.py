@@ -41,12 +41,12 @@ class Installation:
 
     def environment(self) -> dict[str, str]:
         """One in which nothing but this prefix is found."""
-        own = {**os.environ, **WELCOME}
+        variables = {**os.environ, **WELCOME}
         for name in ("LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH", "MPICC", "VIRTUAL_ENV"):
-            own.pop(name, None)
-        own["PATH"] = f"{self.mpicc.parent}{os.pathsep}{own['PATH']}"
-        own["PKG_CONFIG_PATH"] = str(self.library / "pkgconfig")
-        return own
+            variables.pop(name, None)
+        variables["PATH"] = f"{self.mpicc.parent}{os.pathsep}{variables['PATH']}"
+        variables["PKG_CONFIG_PATH"] = str(self.library / "pkgconfig")
+        return variables
 
     def run(self, command: list[str | Path], folder: Path, seconds: float = 100) -> str:
         """The output of a command that ends well."""

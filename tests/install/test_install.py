@@ -109,9 +109,9 @@ def test_traces_by_cmake_and_pkg_config(installed: Installation, tmp_path: Path)
     installed.run(["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={installed.prefix}"], tmp_path)
     installed.run(["cmake", "--build", build], tmp_path)
     assert installed.run([build / "user"], tmp_path) == TRACE_OUTPUT
-    own = tmp_path / "own"
-    installed.run(["c++", "-std=c++20", "user.cpp", "-o", own, *flags(installed, "plait-trace")], tmp_path)
-    assert installed.run([own], tmp_path) == TRACE_OUTPUT
+    folder = tmp_path / "own"
+    installed.run(["c++", "-std=c++20", "user.cpp", "-o", folder, *flags(installed, "plait-trace")], tmp_path)
+    assert installed.run([folder], tmp_path) == TRACE_OUTPUT
 
 
 def test_cmake_package_for_fortran(installed: Installation, tmp_path: Path) -> None:
@@ -211,17 +211,18 @@ def test_shared_files_of_global_arrays(
 ) -> None:
     """Programs that include sf.h and sf.fh, in one folder and in one of each process."""
     programs = ROOT / "historical/tests/ga"
-    own = [*flags(installed, package), "-pthread"]
+    compile_flags = [*flags(installed, package), "-pthread"]
     around = tmp_path / "around.o"
     installed.run(
-        [installed.mpicc, f"-DINTEGER={integer}", "-c", programs / "around.c", "-o", around, *own[:1]], tmp_path
+        [installed.mpicc, f"-DINTEGER={integer}", "-c", programs / "around.c", "-o", around, *compile_flags[:1]],
+        tmp_path,
     )
-    installed.run(["cc", programs / "calls.c", around, "-o", tmp_path / "calls", *own], tmp_path)
+    installed.run(["cc", programs / "calls.c", around, "-o", tmp_path / "calls", *compile_flags], tmp_path)
     assert installed.mpiexec(ranks, tmp_path / "calls") == ""
     if shutil.which("gfortran") is None:
         pytest.skip("there is no gfortran")
     sources = [programs / "records.f", programs / "flush.f"]
-    installed.run(["gfortran", *options, *sources, around, "-o", tmp_path / "records", *own], tmp_path)
+    installed.run(["gfortran", *options, *sources, around, "-o", tmp_path / "records", *compile_flags], tmp_path)
     assert installed.mpiexec(ranks, tmp_path / "records") == ""
 
 

@@ -84,8 +84,8 @@ def test_a_c_program_without_mpi(trial: Trial, tmp_path: Path) -> None:
 @pytest.mark.parametrize("mpi", LIBRARIES)
 def test_a_c_program_of_each_mpi(trial: Trial, tmp_path: Path, mpi: str) -> None:
     source = example("c/many_ranks.c", tmp_path)
-    own = trial.options("--cflags", "--libs", "--mpi", mpi)
-    trial.run(["mpicc", source, "-o", "many", *own], tmp_path, mpi)
+    options = trial.options("--cflags", "--libs", "--mpi", mpi)
+    trial.run(["mpicc", source, "-o", "many", *options], tmp_path, mpi)
     assert trial.run(["mpiexec", "-n", "4", tmp_path / "many"], tmp_path, mpi).endswith("4 ranks: 0 wrong\n")
 
 
@@ -141,8 +141,8 @@ def test_scalapack_solves_what_comes_from_files(trial: Trial, tmp_path: Path, mp
     wrapper, launcher = (shutil.which(f"{name}.{mpi}") for name in ("mpicc", "mpiexec"))
     if wrapper is None or launcher is None or not list(Path("/usr/lib").glob(f"*/libscalapack-{mpi}.so")):
         pytest.skip(f"Debian's packages libscalapack-{mpi}-dev and {mpi} are not installed")
-    own = [*trial.options("--cflags", "--libs", "--mpi", mpi), f"-lscalapack-{mpi}"]
-    trial.run([wrapper, example("c/solve.c", tmp_path), "-o", "solve", *own], tmp_path)
+    options = [*trial.options("--cflags", "--libs", "--mpi", mpi), f"-lscalapack-{mpi}"]
+    trial.run([wrapper, example("c/solve.c", tmp_path), "-o", "solve", *options], tmp_path)
     random = np.random.default_rng(3)
     a, b = random.standard_normal((200, 200)), random.standard_normal((200, 3))
     np.save(tmp_path / "a.npy", a)

@@ -37,11 +37,18 @@ class Trial:
 
     def environment(self, mpi: str | None = None) -> dict[str, str]:
         """Variables with nothing of this shell's; mpi4py takes the MPI that is named."""
-        own = {"HOME": str(self.folder / "home"), "LANG": "C.UTF-8", "PATH": f"{self.python.parent}:/usr/bin:/bin"}
+        variables = {
+            "HOME": str(self.folder / "home"),
+            "LANG": "C.UTF-8",
+            "PATH": f"{self.python.parent}:/usr/bin:/bin",
+        }
         if mpi is not None:
             prefix = find_prefix(mpi)
-            own |= {"PATH": f"{prefix / 'bin'}:{own['PATH']}", "MPI4PY_LIBMPI": str(prefix / "lib" / LIBRARIES[mpi])}
-        return {**own, **WELCOME}
+            variables |= {
+                "PATH": f"{prefix / 'bin'}:{variables['PATH']}",
+                "MPI4PY_LIBMPI": str(prefix / "lib" / LIBRARIES[mpi]),
+            }
+        return {**variables, **WELCOME}
 
     def run(self, command: list[str | Path], folder: Path, mpi: str | None = None) -> str:
         """The output of a command that ends well."""

@@ -205,9 +205,9 @@ def random_model(random: np.random.Generator, shape: tuple[int, ...], ranks: int
     return LayoutModel(shape, tuple(dist), tuple(grid), str(random.choice(["C", "F"])), str(random.choice(["C", "F"])))
 
 
-def random_shape(random: np.random.Generator, least: int = 1) -> tuple[int, ...]:
-    """Return a small shape of at least `least` dimensions, sometimes one without elements."""
-    return tuple(int(n) for n in random.integers(0, 8, random.integers(least, 5)))
+def random_shape(random: np.random.Generator, min_dimensions: int = 1) -> tuple[int, ...]:
+    """Return a small shape of at least `min_dimensions` dimensions, sometimes one without elements."""
+    return tuple(int(n) for n in random.integers(0, 8, random.integers(min_dimensions, 5)))
 
 
 def random_region(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slice | int, ...]:

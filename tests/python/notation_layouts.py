@@ -31,9 +31,11 @@ def levels(draw: st.DrawFn, size: int, extents: list[int]) -> str:
 
 
 @st.composite
-def layouts(draw: st.DrawFn, dimensions: tuple[int, int] = (0, 3), most: int = 9, plain: bool = False) -> plait.Layout:
+def layouts(
+    draw: st.DrawFn, dimensions: tuple[int, int] = (0, 3), max_extent: int = 9, plain: bool = False
+) -> plait.Layout:
     """Draw a layout; `plain`: without replicas, several axes a dimension, halos, shifts and rank names."""
-    shape = draw(st.lists(st.integers(0, most), min_size=dimensions[0], max_size=dimensions[1]))
+    shape = draw(st.lists(st.integers(0, max_extent), min_size=dimensions[0], max_size=dimensions[1]))
     grid = draw(st.lists(st.integers(1, 3), min_size=0, max_size=min(4, len(shape)))) if shape else []
     owner = [draw(st.integers(-1 if not plain else 0, len(shape) - 1)) for _ in grid]
     if plain:

@@ -115,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(status, body.encode(), headers)
 
     def _rejected_signature(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
-        own, version, service, request, _ = self.dialect
+        prefix, version, service, request, _ = self.dialect
         given = re.fullmatch(
             rf"{version}-HMAC-SHA256 Credential=(\S+?)/(\d{{8}})/(\S+?)/{service}/{request}, ?SignedHeaders=(\S+?), ?"
             r"Signature=([0-9a-f]{64})",
@@ -123,19 +123,19 @@ class Handler(BaseHTTPRequestHandler):
         )
         if given is None or given[1] != ACCESS:
             return 403, "AccessDenied", ""
-        date = self.headers[own + "date"]
+        date = self.headers[prefix + "date"]
         signed = datetime.datetime.strptime(date, "%Y%m%dT%H%M%SZ").replace(tzinfo=datetime.timezone.utc)
         if abs(signed.timestamp() - self._now()) > 900:
             return 403, "RequestTimeTooSkewed", ""
         region = STORE.faults["region"]
         if given[3] != region:
             return 400, "AuthorizationHeaderMalformed", f"<Region>{region}</Region>"
-        content_hash = self.headers[own + "content-sha256"]
+        content_hash = self.headers[prefix + "content-sha256"]
         if content_hash != hashlib.sha256(body).hexdigest():
             return 400, "XAmzContentSHA256Mismatch", ""
         names = given[4].split(";")
         if "host" not in names or any(
-            name.startswith(own) and name not in names for name in map(str.lower, self.headers)
+            name.startswith(prefix) and name not in names for name in map(str.lower, self.headers)
         ):
             return 403, "AccessDenied", ""
         canonical = "\n".join(
@@ -221,8 +221,8 @@ class Handler(BaseHTTPRequestHandler):
             with STORE.lock:
                 STORE.version += 1
                 name = f"upload+{STORE.version}/="
-                begun = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self._now()))
-                STORE.uploads[name] = (key, self._metadata(), {}, begun)
+                begin_time = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self._now()))
+                STORE.uploads[name] = (key, self._metadata(), {}, begin_time)
             return self._answer(200, f"<R><UploadId>{name}</UploadId></R>".encode())
         name = parameters["uploadId"]
         if self.command == "DELETE" and STORE.take("fail_aborts"):

@@ -24,8 +24,8 @@ def listed_uploads(key: str, query: str, uploads: Uploads, faults: dict[str, Any
 
 
 def _parts(upload: Upload, parameters: dict[str, str], faults: dict[str, Any]) -> str:
-    _, parts, begun = upload
-    changed = faults["begun"] if faults["old_parts"] else begun
+    _, parts, begin_time = upload
+    changed = faults["begun"] if faults["old_parts"] else begin_time
     numbers = sorted(number for number in parts if number > int(parameters.get("part-number-marker", 0)))
     entries = [
         f"<Part><PartNumber>{number}</PartNumber><ETag>&quot;{parts[number][1]}&quot;</ETag>"
@@ -47,8 +47,8 @@ def _uploads(bucket: str, parameters: dict[str, str], uploads: Uploads, faults: 
         (urllib.parse.quote(name), escape(upload), faults["begun"] or uploads[upload][2]) for name, upload in names
     ]
     entries = [
-        f"<Upload><Key>{name}</Key><UploadId>{upload}</UploadId><Initiated>{begun}</Initiated></Upload>"
-        for name, upload, begun in quoted
+        f"<Upload><Key>{name}</Key><UploadId>{upload}</UploadId><Initiated>{begin_time}</Initiated></Upload>"
+        for name, upload, begin_time in quoted
     ]
     markers = [
         f"<NextKeyMarker>{name}</NextKeyMarker><NextUploadIdMarker>{upload}</NextUploadIdMarker>"

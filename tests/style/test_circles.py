@@ -58,13 +58,13 @@ def imported_by(text: str, module: str, known: set[str], is_package: bool = Fals
 
     An imported name that is not a module stands for the module that has it.
     """
-    own = module.split(".") if is_package else module.split(".")[:-1]
+    package = module.split(".") if is_package else module.split(".")[:-1]
     found = set()
     for node in running(ast.parse(text)):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
-            above = own[: len(own) - node.level + 1] if node.level else []
+            above = package[: len(package) - node.level + 1] if node.level else []
             origin = ".".join(above + ([node.module] if node.module else []))
             names = {f"{origin}.{name.name}" for name in node.names}
             found |= {name if name in known else origin for name in names}

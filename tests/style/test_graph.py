@@ -50,8 +50,8 @@ def test_private_packages_are_few_and_use_only_lower_ones() -> None:
     upwards = [
         f"{name} imports {used}"
         for name, path in known.items()
-        if (own := name.split(".")[1]) in PRIVATE
+        if (package := name.split(".")[1]) in PRIVATE
         for used in imported_by(read(path), name, set(known), path.name == "__init__.py")
-        if (other := used.split(".")[1]) in PRIVATE and PRIVATE.index(other) > PRIVATE.index(own)
+        if (other := used.split(".")[1]) in PRIVATE and PRIVATE.index(other) > PRIVATE.index(package)
     ]
     assert not upwards

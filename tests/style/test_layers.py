@@ -134,15 +134,15 @@ def included_by(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_layer_uses_only_layers_before_it(path: Path) -> None:
-    own = inside(path).parts[1]
-    assert own in LAYERS, f"{path} lies in no layer"
+    layer = inside(path).parts[1]
+    assert layer in LAYERS, f"{path} lies in no layer"
     for name, quoted in includes(path):
         used = layer_included(name, quoted)
         if used is None:
             continue
         assert used in LAYERS, f'{path} includes "{name}", which lies in no layer'
-        assert LAYERS.index(used) <= LAYERS.index(own), f'{path} ({own}) includes "{name}" ({used}), a later layer'
-        assert own == used or {own, used} not in STRANGERS, f'{path} ({own}) includes "{name}" ({used})'
+        assert LAYERS.index(used) <= LAYERS.index(layer), f'{path} ({layer}) includes "{name}" ({used}), a later layer'
+        assert layer == used or {layer, used} not in STRANGERS, f'{path} ({layer}) includes "{name}" ({used})'
 
 
 def used_products(path: Path) -> set[str]:
@@ -165,8 +165,8 @@ def test_use_of_products_is_found() -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_tracing_and_simulation_are_separate(path: Path) -> None:
     used = {name: layer_included(name, quoted) for name, quoted in includes(path) if name not in NEW_FILES}
-    own = inside(path).parts[1]
-    allowed = BESIDE.get(own, set(LAYERS) - set(BESIDE))
+    own_layer = inside(path).parts[1]
+    allowed = BESIDE.get(own_layer, set(LAYERS) - set(BESIDE))
     strays = [name for name, layer in used.items() if layer and layer not in allowed]
     assert not strays, f"{path} includes {strays}"
 

@@ -50,13 +50,13 @@ class Hosts:
                 total += np.array([int(words[0]), int(words[8])], np.int64)
         return total
 
-    def most(self, since: npt.NDArray[np.int64]) -> int:
+    def max_carried(self, since: npt.NDArray[np.int64]) -> int:
         """Return the bytes that the busiest link has carried in one direction since `since`.  Collective."""
         grown = self.carried() - since
         self._comm.Allreduce(MPI.IN_PLACE, grown, op=MPI.MAX)
         return int(grown.max())
 
-    def least(self, source: plait.Layout, target: plait.Layout, itemsize: int) -> int:
+    def min_crossing(self, source: plait.Layout, target: plait.Layout, itemsize: int) -> int:
         """Return the minimum bytes that the busiest link carries in one direction, from one layout to another.
 
         A host sends at least the bytes that it holds and other hosts need, and receives at least those that it needs

@@ -177,7 +177,7 @@ class _CaseRun:
                     cell = self._cells[event["cell"]]
                     cell.layout, cell.views = event["layout"], event["views"]
                     cell.samples, cell.wrong = event["samples"], event["wrong"]
-                    cell.least, cell.crossed = event["least"], event["crossed"]
+                    cell.min_crossing, cell.crossed = event["min_crossing"], event["crossed"]
                     cell.timers, cell.surroundings, cell.trips = (
                         event["timers"], event["surroundings"], event["trips"],
                     )  # fmt: skip

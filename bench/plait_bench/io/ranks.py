@@ -107,7 +107,7 @@ class _Ranks(Ranks):
                     files.prepare(1 + (number + 1) * len(accesses) + position)
                     before = self._hosts.carried()
                     seconds, view = self._time(files, access)
-                    carried = self._hosts.most(before)
+                    carried = self._hosts.max_carried(before)
                     if not self._all(files.correct(access)):
                         wrong.add(access)
                     if number < 0:
@@ -125,13 +125,13 @@ class _Ranks(Ranks):
         trips.append(round_trip(self._comm))
         self._report("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong),
                    timers={access: times for access, times in timers.items() if times}, surroundings=surroundings,
-                   trips=trips, least=self._least(cell), crossed=crossed)  # fmt: skip
+                   trips=trips, min_crossing=self._min_crossing(cell), crossed=crossed)  # fmt: skip
 
-    def _least(self, cell: Cell) -> int:
+    def _min_crossing(self, cell: Cell) -> int:
         """Return the minimum bytes over the busiest link if each rank reads or writes its conforming part."""
         layouts = [each.layout((self._job.case.extent,) * 2, self._comm.size) for each in (CONFORMING, cell)]
         source, target = layouts if self._job.case.operation == "read" else layouts[::-1]
-        return self._hosts.least(source, target, self._dtype.itemsize) if self._hosts.count > 1 else 0
+        return self._hosts.min_crossing(source, target, self._dtype.itemsize) if self._hosts.count > 1 else 0
 
     def _timers(self, files: Access, access: str) -> list[dict[str, float]]:
         """Return the times by phase, averaged over the ranks, as a list of one; empty if Plait made no file access."""

@@ -66,7 +66,7 @@ class Amount(NamedTuple):
 
     warm: int
     """Bytes of the first access, which opens the connections."""
-    most: int
+    max_bytes: int
     """Maximum bytes of the second access, which is measured."""
     seconds: float
     """Approximate duration of the second access."""
@@ -95,7 +95,7 @@ def put(url: str, piece: int, amount: Sequence[Any]) -> dict[str, Any]:
     """Return the time of puts of `piece` bytes each, like :func:`get`."""
     chunk = piece // ITEMSIZE
     size = Amount(*amount)
-    count = (size.warm + size.most) // piece * chunk
+    count = (size.warm + size.max_bytes) // piece * chunk
     with plait.open(url, "w", shape=(count,), dtype="u8", chunks=(chunk,), durable=False) as file:
         at = 0
 
@@ -117,7 +117,7 @@ def put(url: str, piece: int, amount: Sequence[Any]) -> dict[str, Any]:
 def _repeated(work: Callable[[int], dict[str, Any]], size: Amount) -> dict[str, Any]:
     """Return the second of two samples. The first one opens the connections, and its rate sets the second's size."""
     first = work(size.warm)
-    return work(min(size.most, max(size.warm, int(first["bytes"] / first["seconds"] * size.seconds))))
+    return work(min(size.max_bytes, max(size.warm, int(first["bytes"] / first["seconds"] * size.seconds))))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:

@@ -52,7 +52,7 @@ def draw_patterns_chart(results: PatternsResults, path: Path) -> None:
 def _figures(results: PatternsResults) -> Iterator[_Figure]:
     settings = results.settings
     size, page = max(settings["sizes"]), settings["page"]
-    most, disks = max(settings["ranks"]), max(settings["disks"])
+    max_ranks, disks = max(settings["ranks"]), max(settings["disks"])
     file = f"{short_bytes(size)} file, {short_bytes(page)} buffer"
     sizes: Changes = [(f"{short_bytes(bytes_)} file", {"size": bytes_}) for bytes_ in settings["sizes"]]
     numbers: Changes = [(counted(number, "disk"), {"disks": number}) for number in settings["disks"]]
@@ -62,12 +62,12 @@ def _figures(results: PatternsResults) -> Iterator[_Figure]:
         if mode > 0
     ]
     one_rank = Cell("GSA", 0, 1, disks, size, BURST, "read")
-    many = Cell("GSA", 0, most, disks, size, page, "read")
+    many = Cell("GSA", 0, max_ranks, disks, size, page, "read")
     yield _Figure(3, f"One rank, paged read, {counted(disks, 'disk')}", "buffer", one_rank, sizes)
     yield _Figure(4, "One rank, burst read", "disks", one_rank, sizes)
     yield _Figure(5, "One rank, burst write", "disks", replace(one_rank, kind="write"), sizes)
     yield _Figure(6, f"Mode 0 (GSA), read, {file}", "ranks", many, numbers)
-    yield _Figure(7, f"Read, {counted(most, 'rank')}, {file}", "disks", many, modes)
+    yield _Figure(7, f"Read, {counted(max_ranks, 'rank')}, {file}", "disks", many, modes)
     yield _Figure(8, f"Read, {counted(disks, 'disk')}, {file}", "ranks", many, modes)
     for number, mode in ((9, 3), (10, 2), (11, 1)):
         base = replace(many, mode=mode, pattern=MODE_PATTERNS[mode])

@@ -60,7 +60,7 @@ class PatternsSettings:
 
     def cells(self) -> list[Cell]:
         """Return all cells to measure, without duplicates."""
-        size, most, disks = max(self.sizes), max(self.ranks), max(self.disks)
+        size, max_ranks, disks = max(self.sizes), max(self.ranks), max(self.disks)
         buffers = [buffer for way, buffer in (("paged", self.page), ("burst", BURST)) if way in self.ways]
         cells: list[Cell] = []
         for kind in self.kinds:
@@ -77,7 +77,7 @@ class PatternsSettings:
                     for mode, ranks, number in product(self.modes, self.ranks, self.disks)
                 ]
                 cells += [
-                    Cell(name, mode, most, disks, size, buffer, kind)
+                    Cell(name, mode, max_ranks, disks, size, buffer, kind)
                     for name, mode in product(self.patterns, self.modes)
                 ]  # fmt: skip
         possible = {

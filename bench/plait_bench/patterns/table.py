@@ -51,7 +51,7 @@ def patterns_header(results: PatternsResults) -> Text:
 
 def _tables(results: PatternsResults) -> Iterator[Table]:
     settings = results.settings
-    size, most, disks = max(settings["sizes"]), max(settings["ranks"]), max(settings["disks"])
+    size, max_ranks, disks = max(settings["sizes"]), max(settings["ranks"]), max(settings["disks"])
     file, page = f"file of {short_bytes(size)}", f"by {short_bytes(settings['page'])}"
     sizes: Changes = [(short_bytes(bytes_), {"size": bytes_}) for bytes_ in settings["sizes"]]
     buffers: Changes = [(short_bytes(buffer), {"buffer": buffer}) for buffer in settings["buffers"]]
@@ -66,14 +66,14 @@ def _tables(results: PatternsResults) -> Iterator[Table]:
     patterns: Changes = [
         (f"{name}, {mode}", {"pattern": name, "mode": mode}) for name in PATTERNS for mode in settings["modes"]
     ]
-    one_rank, many = (Cell("GSA", 0, count, disks, size, BURST, "read") for count in (1, most))
+    one_rank, many = (Cell("GSA", 0, count, disks, size, BURST, "read") for count in (1, max_ranks))
     yield _grid(results, f"One rank, paged, {counted(disks, 'disk')}", "File, buffer", _Cells(one_rank, sizes, buffers))
     yield _grid(results, "One rank, burst", "File", _Cells(one_rank, sizes, numbers))
     paged = replace(many, buffer=settings["page"])
     yield _grid(results, f"Modes, paged {page}, {file}", "Mode, pattern, disks", _Cells(paged, modes, ranks))
     yield _grid(results, f"Modes, burst, {file}", "Mode, pattern, disks", _Cells(many, modes, ranks))
     columns: Changes = [(way, {"buffer": buffer}) for way, buffer in ways if way in settings["ways"]]
-    title = f"All patterns, {counted(most, 'rank')}, {counted(disks, 'disk')}, {file}, paged {page}"
+    title = f"All patterns, {counted(max_ranks, 'rank')}, {counted(disks, 'disk')}, {file}, paged {page}"
     yield _grid(results, title, "Pattern, mode", _Cells(many, patterns, columns))
 
 

@@ -27,17 +27,17 @@ def predict_table(results: PredictResults) -> RenderableType:
         table.add_row("" if run.program == program else run.program, disk, *middle, error)
         program = run.program
     others = [run for run in results.runs if not run.known]
-    held = sum(run.holds for run in others)
+    correct = sum(run.holds for run in others)
     header = f"{machine_line(machine)}\ndisk on {machine['file system']}; {version_line(machine)}\n"
     notes = (
         "A disk's limits are bytes and requests a second, for reads and for writes; "
         f"{counted(settings['rounds'], 'round')}. Replayed: with the times of requests that were measured in the same "
         f"run. Predicted: from the trace and the calibration on {settings['known']} alone."
     )
-    verdict = f"{held} of {len(others)} predictions for other disks are within {100 * GOAL:.0f} %"
+    verdict = f"{correct} of {len(others)} predictions for other disks are within {100 * GOAL:.0f} %"
     return Group(
         Text(header),
         table,
         Text(notes, style="dim"),
-        Text(verdict, style="green" if held == len(others) else "bold red"),
+        Text(verdict, style="green" if correct == len(others) else "bold red"),
     )

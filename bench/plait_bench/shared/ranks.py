@@ -46,10 +46,10 @@ class _SharedRanks(Ranks):
                 f"{numbers[-1]} hosts were asked for, but the {self._comm.size} ranks are on {self._hosts}; start more "
                 "ranks, or ask for fewer hosts"
             )
-        most = max(Counter(self._comm.allgather(self._host)).values())
-        if self._job.bytes // most < self._job.request:
+        max_ranks = max(Counter(self._comm.allgather(self._host)).values())
+        if self._job.bytes // max_ranks < self._job.request:
             raise plait.Error(
-                f"{most} ranks of a host share {self._job.bytes >> 20} MiB, which is less than a request of "
+                f"{max_ranks} ranks of a host share {self._job.bytes >> 20} MiB, which is less than a request of "
                 f"{self._job.request} bytes for each; start fewer ranks, give more megabytes or smaller requests"
             )
         self._report("hosts", numbers=numbers, ranks=self._comm.size)

@@ -74,11 +74,11 @@ class CaseResult:
     wrong: list[str] = field(default_factory=list)
     """Ways with wrong data."""
 
-    def forced(self) -> dict[str, list[float]]:
+    def forced_times(self) -> dict[str, list[float]]:
         """Return the times of each forced way."""
         return {way: times for way, times in self.samples.items() if way != CHOSEN}
 
-    def taken(self) -> list[float]:
+    def choice_times(self) -> list[float]:
         """Return the time of Plait's choice in each round.
 
         If the choice did not change, it is averaged with the time of the same way when forced.
@@ -91,26 +91,30 @@ class CaseResult:
     @property
     def best(self) -> str:
         """The way with the shortest time."""
-        return find_best(self.forced())
+        return find_best(self.forced_times())
 
     def median(self, way: str) -> float:
         """Return the median time of a way; CHOSEN is the choice."""
-        return statistics.median(self.taken() if way == CHOSEN else self.samples[way])
+        return statistics.median(self.choice_times() if way == CHOSEN else self.samples[way])
 
     @property
     def loss(self) -> float:
         """The additional time of the choice, relative to the best way."""
-        return relative_loss(self.taken(), self.forced())
+        return relative_loss(self.choice_times(), self.forced_times())
 
     @property
     def model_loss(self) -> float:
         """The additional time of the cost model's first choice, relative to the best way; infinite if not measured."""
-        return relative_loss(self.samples[self.modelled], self.forced()) if self.modelled in self.samples else math.inf
+        return (
+            relative_loss(self.samples[self.modelled], self.forced_times())
+            if self.modelled in self.samples
+            else math.inf
+        )
 
     @property
     def verdict(self) -> Verdict:
         """The verdict whether the choice is near the best way, as far as the noise permits one."""
-        return judge_choice(self.taken(), self.forced())
+        return judge_choice(self.choice_times(), self.forced_times())
 
 
 @dataclass
@@ -146,7 +150,7 @@ class StrategiesResults:
 
         It is below 1 if noise makes different ways the best ones in the two halves.
         """
-        return self._share(lambda result: repeats(result.forced()))
+        return self._share(lambda result: repeats(result.forced_times()))
 
     def verdicts(self) -> dict[Verdict, int]:
         """Return the number of cases by verdict: certainly near the best way, certainly far from it, or open."""

@@ -76,17 +76,17 @@ def keep_elements(name: str) -> None:
         (FOLDER / name).unlink()
 
 
-own, other = parts(COMM.rank), parts((COMM.rank + 1) % COMM.size)
+own_parts, next_parts = parts(COMM.rank), parts((COMM.rank + 1) % COMM.size)
 for storage, options in STORAGES.items():
     COMM.barrier()
     begin = time.perf_counter()
-    for way in own:
+    for way in own_parts:
         # HDF5 compresses chunks of several ranks in collective calls only.
         for collective in (True,) if "compression" in options else (True, False):
             name = f"{storage}_{way}_{'collective' if collective else 'independent'}.h5"
-            write(name, own[way], options, collective)
-            read(name, other[way], collective)
-            read(name, own["blocks"], not collective)
+            write(name, own_parts[way], options, collective)
+            read(name, next_parts[way], collective)
+            read(name, own_parts["blocks"], not collective)
             if "compression" in options:
                 keep_elements(name)
     COMM.barrier()

@@ -16,15 +16,15 @@ PART = MPI.DOUBLE.Create_darray(
     COMM.size, COMM.rank, SHAPE, KINDS, [MPI.DISTRIBUTE_DFLT_DARG] * 2, GRID, MPI.ORDER_C
 ).Commit()
 
-own = 1e6 * COMM.rank + np.arange(PART.size // 8)
-found = np.zeros_like(own)
+values = 1e6 * COMM.rank + np.arange(PART.size // 8)
+found = np.zeros_like(values)
 file = MPI.File.Open(COMM, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_RDWR)
 for _ in range(5):
     file.Set_view(8, MPI.DOUBLE, PART)
-    file.Write_all(own)
-    assert file.Get_position() == len(own)
+    file.Write_all(values)
+    assert file.Get_position() == len(values)
     file.Read_at_all(0, found)
-    assert (found == own).all()
+    assert (found == values).all()
 file.Close()
 if COMM.rank == 0:
     columns = GRID[1]

@@ -24,11 +24,11 @@ COLUMNS = MPI.DOUBLE.Create_darray(
 ).Commit()
 file = MPI.File.Open(COMM, str(FOLDER / "file"), MPI.MODE_CREATE | MPI.MODE_RDWR)
 file.Set_view(0, MPI.DOUBLE, COLUMNS)
-own = np.ones(COLUMNS.size // 8)
-file.Write_at_all(0, own)
+values = np.ones(COLUMNS.size // 8)
+file.Write_at_all(0, values)
 if COMM.rank == 0:
     (FOLDER / "wrote").touch()
 if COMM.rank == 1:
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGKILL)).start()
 while True:
-    file.Write_at_all(0, own)
+    file.Write_at_all(0, values)

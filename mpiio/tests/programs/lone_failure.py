@@ -17,10 +17,10 @@ N = 6
 COLUMNS = MPI.DOUBLE.Create_darray(
     COMM.size, COMM.rank, [N, N], [MPI.DISTRIBUTE_NONE, MPI.DISTRIBUTE_CYCLIC], [-1, 1], [1, COMM.size], MPI.ORDER_C
 ).Commit()
-own = 100.0 * COMM.rank + np.arange(COLUMNS.size // 8)
+values = 100.0 * COMM.rank + np.arange(COLUMNS.size // 8)
 file = MPI.File.Open(COMM, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_RDWR)
 file.Set_view(16, MPI.DOUBLE, COLUMNS)
-file.Write_all(own)
+file.Write_all(values)
 file.Sync()
 COMM.barrier()
 if COMM.rank != 0:

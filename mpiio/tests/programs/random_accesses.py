@@ -116,8 +116,8 @@ class Program:
         for view in self.views:
             view.free()
         self.kind, self.views = random_views(self.rng, RANKS)
-        own = self.views[RANK]
-        self.file.Set_view(own.displacement, own.etype, own.filetype)
+        own_view = self.views[RANK]
+        self.file.Set_view(own_view.displacement, own_view.etype, own_view.filetype)
         self.positions = [0] * RANKS
 
     def seek(self) -> None:
@@ -131,20 +131,20 @@ class Program:
 
     def look(self) -> None:
         """Ask for what depends on the view and the pointer, and move the pointer there and back."""
-        own, position = self.views[RANK], self.positions[RANK]
+        view, position = self.views[RANK], self.positions[RANK]
         displacement, etype, filetype, _ = self.file.Get_view()
-        assert displacement == own.displacement, self.number
-        assert (etype.size, filetype.size, filetype.extent) == (own.etype.size, len(own.offsets), own.extent), (
+        assert displacement == view.displacement, self.number
+        assert (etype.size, filetype.size, filetype.extent) == (view.etype.size, len(view.offsets), view.extent), (
             self.number
         )
         for datatype in (etype, filetype):
             if not datatype.is_predefined:
                 datatype.Free()
-        if len(own.offsets):
+        if len(view.offsets):
             self.file.Seek(1, MPI.SEEK_CUR)
             assert self.file.Get_position() == position + 1, self.number
             offset = int(np.random.default_rng([self.number, RANK]).integers(0, 100))
-            expected = own.bytes_at(offset * own.etype.size, 1)[0]
+            expected = view.bytes_at(offset * view.etype.size, 1)[0]
             assert self.file.Get_byte_offset(offset) == expected, (self.number, offset)
             if len(self.log) % 2 == RANK % 2:
                 self.seek_end()
@@ -185,26 +185,28 @@ class Program:
             self.rng.integers(0, 256, n * view.etype.size, np.uint8)
             for view, n in zip(self.views, amounts, strict=True)
         ]
-        own = Memory(np.random.default_rng([self.number, RANK, len(self.log)]), self.views[RANK].etype, amounts[RANK])
+        memory = Memory(
+            np.random.default_rng([self.number, RANK, len(self.log)]), self.views[RANK].etype, amounts[RANK]
+        )
         status = MPI.Status()
         all_ranks = "_all" if self.rng.random() < 0.85 else ""  # else each rank by itself
         name = f"{'Write' if writes else 'Read'}{'_at' if at_offset else ''}{all_ranks}"
         if writes:
-            own.buffer[own.indices] = data[RANK]
+            memory.buffer[memory.indices] = data[RANK]
         begin = [positions[RANK]] if at_offset else []
         if all_ranks and self.rng.random() < 0.2:
-            getattr(self.file, f"{name}_begin")(*begin, own.spec)
-            getattr(self.file, f"{name}_end")(own.spec, status)
+            getattr(self.file, f"{name}_begin")(*begin, memory.spec)
+            getattr(self.file, f"{name}_end")(memory.spec, status)
         elif self.rng.random() < 0.2:
-            getattr(self.file, f"I{name.lower()}")(*begin, own.spec).Wait(status)
+            getattr(self.file, f"I{name.lower()}")(*begin, memory.spec).Wait(status)
             if not at_offset and not writes:  # some MPIs move the pointer less far if the file ends before
                 self.file.Seek(positions[RANK] + amounts[RANK])
         else:
-            getattr(self.file, name)(*begin, own.spec, status)
+            getattr(self.file, name)(*begin, memory.spec, status)
         if writes:
             self.write_model(positions, data)
         else:
-            self.compare(own, positions[RANK], amounts[RANK] * self.views[RANK].etype.size, status)
+            self.compare(memory, positions[RANK], amounts[RANK] * self.views[RANK].etype.size, status)
         if not at_offset:
             self.positions = [at + n for at, n in zip(self.positions, amounts, strict=True)]
             if writes:  # a read past the end moves the pointer less far in some MPIs
@@ -212,7 +214,7 @@ class Program:
             self.positions[:] = COMM.allgather(self.file.Get_position())
             self.file.Seek(self.positions[RANK])  # a read that ended inside an etype may have left the pointer there
         self.log.append((name, self.kind, status.Get_elements(MPI.BYTE), self.file.Get_position()))
-        own.free()
+        memory.free()
 
     def write_model(self, positions: list[int], data: list[np.ndarray]) -> None:
         for view, position, values in zip(self.views, positions, data, strict=True):

@@ -88,8 +88,8 @@ def darray(rng: np.random.Generator, ranks: int) -> list[View]:
     kinds, arguments = [], []
     for size, parts in zip(shape, grid, strict=True):
         kind = int(rng.choice([BLOCK, CYCLIC, NONE] if parts == 1 else [BLOCK, CYCLIC]))
-        least = -(-size // parts)
-        chosen = int(rng.integers(least, least + 2)) if kind == BLOCK else int(rng.integers(1, 4))
+        block_size = -(-size // parts)
+        chosen = int(rng.integers(block_size, block_size + 2)) if kind == BLOCK else int(rng.integers(1, 4))
         kinds.append(kind)
         arguments.append(DEFAULT if kind == NONE or rng.random() < 0.4 else chosen)
     views = []
@@ -101,10 +101,10 @@ def darray(rng: np.random.Generator, ranks: int) -> list[View]:
         offsets = of_indices(shape, order, indices, element.size)
         views.append(View(displacement, element, MPI.DATATYPE_NULL, offsets, int(np.prod(shape)) * element.size))
     views[0].made = made
-    own = MPI.COMM_WORLD.rank
-    datatype = element.Create_darray(ranks, own, shape, kinds, arguments, grid, ORDERS[order]).Commit()
-    views[own].filetype = datatype
-    views[own].made = [*views[own].made, datatype]
+    own_rank = MPI.COMM_WORLD.rank
+    datatype = element.Create_darray(ranks, own_rank, shape, kinds, arguments, grid, ORDERS[order]).Commit()
+    views[own_rank].filetype = datatype
+    views[own_rank].made = [*views[own_rank].made, datatype]
     return views
 
 
@@ -145,14 +145,14 @@ def subarrays(rng: np.random.Generator, ranks: int, kind: str) -> list[View]:
         offsets = of_indices(shape, order, indices, element.size)
         views.append(View(displacement, element, MPI.DATATYPE_NULL, offsets, extent + padding))
     views[0].made = made
-    own = MPI.COMM_WORLD.rank
-    starts, sizes = boxes[own]
+    own_rank = MPI.COMM_WORLD.rank
+    starts, sizes = boxes[own_rank]
     datatype = element.Create_subarray(shape, sizes, starts, ORDERS[order]).Commit()
-    views[own].made = [*views[own].made, datatype]
+    views[own_rank].made = [*views[own_rank].made, datatype]
     if padding:
         datatype = datatype.Create_resized(0, extent + padding).Commit()
-        views[own].made.append(datatype)
-    views[own].filetype = datatype
+        views[own_rank].made.append(datatype)
+    views[own_rank].filetype = datatype
     return views
 
 
@@ -174,9 +174,9 @@ def vectors(rng: np.random.Generator, ranks: int) -> list[View]:
     datatype = element.Create_contiguous(block).Commit()
     resized = datatype.Create_resized(0, size * ranks).Commit()
     views[0].made = made
-    own = views[MPI.COMM_WORLD.rank]
-    own.filetype = resized
-    own.made = [*own.made, datatype, resized]
+    view = views[MPI.COMM_WORLD.rank]
+    view.filetype = resized
+    view.made = [*view.made, datatype, resized]
     return views
 
 

@@ -40,8 +40,8 @@ def to_path_text(path: Any, what: str = "the name of the file") -> str:
             raise ArgumentError(f"{what} is empty; give one")
         return text
     except TypeError:
-        held = ", and not what is in memory" if hasattr(path, "read") or isinstance(path, np.ndarray) else ""
-        raise ArgumentError(f"{what} is {kind(path)}; pass a str or a path{held}") from None
+        note = ", and not what is in memory" if hasattr(path, "read") or isinstance(path, np.ndarray) else ""
+        raise ArgumentError(f"{what} is {kind(path)}; pass a str or a path{note}") from None
 
 
 def trace_name(path: Any) -> str:

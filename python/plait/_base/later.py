@@ -36,15 +36,15 @@ def later(
                 raise missing from None  # left out when Plait was built
         if name not in group_of:
             raise missing
-        held = vars(sys.modules[package])
+        members = vars(sys.modules[package])
         for module, names in group_of[name].items():
             found = import_module(f"{package}.{module}")
             for each in names:
-                held.setdefault(each, getattr(found, each))
-        return held[name]
+                members.setdefault(each, getattr(found, each))
+        return members[name]
 
     def listed() -> list[str]:
-        held = vars(sys.modules[package])
-        return sorted({*(name for name in held if name.startswith("__")), *held["__all__"], *submodules})
+        members = vars(sys.modules[package])
+        return sorted({*(name for name in members if name.startswith("__")), *members["__all__"], *submodules})
 
     return attribute, listed

@@ -214,8 +214,8 @@ def copy(
     ``progress`` raised it.
     """
     arguments = dict(locals())
-    own = to_core_comm(comm)
-    fail = partial(_core.fail, comm=own)
+    core_comm = to_core_comm(comm)
+    fail = partial(_core.fail, comm=core_comm)
     with checks(fail):
         limit = parse_memory(memory)
         _check_kinds(layout, progress)
@@ -224,9 +224,9 @@ def copy(
             dtype, target_dtype = None, dtype
         shaping = ArrayTransform.from_arguments(region, axes, target_dtype, cast)
         chosen = Selection(to_names(variable), _count_of_steps(steps))
-        check_streams(source, target, raw=raw, shared=own.size > 1 or layout is not None)
+        check_streams(source, target, raw=raw, shared=core_comm.size > 1 or layout is not None)
         target = _with_format(target, format)
-        sources = _list_sources(source, concat, own)
+        sources = _list_sources(source, concat, core_comm)
         join = make_join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
         if append is not None:
             _check_append(sources, target, arguments)
@@ -238,8 +238,8 @@ def copy(
         job.adapt(unpack=check_flag(unpack, "unpack"), skip=check_flag(skip_unsupported, "skip_unsupported"))
         sync = None if durable is None else check_flag(durable, "durable")
         job.check(dry_run=dry_run, verify=verify, resume=resume, durable=sync)
-    done = append_arrays(job, append, fail, progress) if append is not None else job.run(own, fail, progress)
-    return _to_result(done, own.size)
+    done = append_arrays(job, append, fail, progress) if append is not None else job.run(core_comm, fail, progress)
+    return _to_result(done, core_comm.size)
 
 
 def _to_result(done: JobResult, ranks: int) -> CopyResult:

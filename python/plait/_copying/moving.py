@@ -49,7 +49,7 @@ class Mover:
         """Begin a copy: the ranks, their layout of a window, and the memory of all ranks for the copy."""
         self._ranks, self._layout, self._memory, self._progress = ranks, layout, memory, progress
         self._has_warned = False
-        self._held: dict[str, tuple[Layout, np.dtype[Any], list[Array]]] = {}
+        self._cached_arrays: dict[str, tuple[Layout, np.dtype[Any], list[Array]]] = {}
         self.first: StepArray | None = None
         """The first array."""
         self.windows = 0
@@ -135,19 +135,21 @@ class Mover:
             ends = (array, stored or make_storage(array.order))
             # Memory holds two windows at once: one of the source and one of the target.
             parts = passes(array.in_memory(2), *ends, self._window_bytes(array, ends), False).passes[0]
-        self._held.clear()  # free the arrays of the copy before others are made
+        self._cached_arrays.clear()  # free the arrays of the copy before others are made
         for window in parts.windows():
             layout = self._plain_layout(array, window.shape, self._dimension(array, window))
-            held = {}
+            window_arrays = {}
             for name, end in (("source", source), ("target", target)):
-                arrays = held[name] = self._window_arrays(name, layout, array.dtype)
+                arrays = window_arrays[name] = self._window_arrays(name, layout, array.dtype)
                 end.read(array, layout, self._given(arrays), window.region)
             self.differs = True  # reset below: if another rank finds a difference, checks() raises here, too
             with checks(self._ranks.fail):
                 ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
-                for rank, source_part, target_part in zip(ranks, held["source"], held["target"], strict=True):
+                for rank, source_part, target_part in zip(
+                    ranks, window_arrays["source"], window_arrays["target"], strict=True
+                ):
                     compare(array, (source_part, target_part), partial(_to_global, layout, rank), window)
-        self._held.clear()
+        self._cached_arrays.clear()
         self.differs = False
 
     def _route(self, array: StepArray, ends: _Ends, stored: Storage | None, scratch: Scratch) -> Route:
@@ -241,9 +243,9 @@ class Mover:
     def _move(
         self, array: StepArray, layout: Layout, source: Reads, target: Writes, region: tuple[slice, ...] | None
     ) -> None:
-        held = self._given(self._window_arrays("moved", layout, array.dtype))
-        source.read(array, layout, held, region)
-        target.write(array, layout, held, region)
+        window_arrays = self._given(self._window_arrays("moved", layout, array.dtype))
+        source.read(array, layout, window_arrays, region)
+        target.write(array, layout, window_arrays, region)
         self.windows += 1
 
     def _count(self, moved: int, *, resumed: bool = False) -> None:
@@ -256,13 +258,13 @@ class Mover:
             self._progress(self.done, self.total)
 
     def _window_arrays(self, use: str, layout: Layout, dtype: np.dtype[Any]) -> list[Array]:
-        held = self._held.get(use)
-        if held is None or held[:2] != (layout, dtype):
-            self._held.pop(use, None)  # free the old arrays before new ones are made
-            held = None
+        cached = self._cached_arrays.get(use)
+        if cached is None or cached[:2] != (layout, dtype):
+            self._cached_arrays.pop(use, None)  # free the old arrays before new ones are made
+            cached = None
             ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
-            held = self._held[use] = (layout, dtype, new_arrays(LocalArrays(layout, ranks, dtype)))
-        return held[2]
+            cached = self._cached_arrays[use] = (layout, dtype, new_arrays(LocalArrays(layout, ranks, dtype)))
+        return cached[2]
 
     def _given(self, arrays: list[Array]) -> Any:
         """Return arrays as read() and write() accept them: a list, or with a communicator this rank's array or None."""

@@ -43,8 +43,8 @@ class UnpackedSource(WrappedSource):
         targets = [] if out is None else out if isinstance(out, list) else [out]
         with checks(self._fail):
             arrays = [np.empty_like(target, dtype=stored.dtype) for target in targets]
-        taken: Any = None if out is None else arrays if isinstance(out, list) else arrays[0]
-        self._source.read(stored, layout, taken, region)
+        output: Any = None if out is None else arrays if isinstance(out, list) else arrays[0]
+        self._source.read(stored, layout, output, region)
         with checks(self._fail), np.errstate(all="ignore"):
             for encoded, target in zip(arrays, targets, strict=True):
                 packing.decode(encoded, target)

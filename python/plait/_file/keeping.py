@@ -26,10 +26,10 @@ def set_properties(target: ArrayProperties, given: Mapping[str, Any], dtype: str
 
     errors  ArgumentError
     """
-    for name, given_value in given.items():
-        if given_value is None:
+    for name, argument in given.items():
+        if argument is None:
             continue
-        value = _convert_time(given_value, dtype) if name == "fill_value" else given_value
+        value = _convert_time(argument, dtype) if name == "fill_value" else argument
         if value is not None:
             assign(target, name, _CONVERSIONS[name](name, value) if name in _CONVERSIONS else value)
 

@@ -121,8 +121,8 @@ def open(
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
     """
-    own = to_core_comm(comm)
-    fail = partial(_core.fail, comm=own)
+    core_comm = to_core_comm(comm)
+    fail = partial(_core.fail, comm=core_comm)
     with checks(fail):
         path = with_format(to_path_text(url), format)
         offset, readers = whole(offset, "offset"), whole(readers, "readers")
@@ -162,7 +162,7 @@ def open(
             "attributes": attributes,
         }
         set_properties(options, properties, options.dtype or "")
-    file = _open_with(path, mode, own, options, comm is None)
+    file = _open_with(path, mode, core_comm, options, comm is None)
     if comm is None and mode == "r":
         file._again = _open_again, (path, shape, dtype, order, offset, memory_limit, strategy, readers)
     return file

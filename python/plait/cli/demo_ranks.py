@@ -68,9 +68,9 @@ def _same(left: Array, right: Array) -> bool:
     return left.shape == right.shape and left.dtype == right.dtype and left.tobytes() == right.tobytes()
 
 
-def _slowest(comm: MPI.Intracomm, mine: float) -> float:
+def _slowest(comm: MPI.Intracomm, seconds: float) -> float:
     largest = np.empty(1)
-    comm.Allreduce(np.array([mine]), largest, op=MPI.MAX)
+    comm.Allreduce(np.array([seconds]), largest, op=MPI.MAX)
     return float(largest[0])
 
 

@@ -160,8 +160,8 @@ def _kinds(layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGrou
     if view.rank is None:
         return np.full_like(owners.of_element, Kind.OWNED)
     if not view.surrounds(layout):
-        mine = np.array([view.rank in group for group in owners.groups])
-        return np.where(mine[owners.of_element], Kind.OWNED, Kind.OTHER)
+        is_owner = np.array([view.rank in group for group in owners.groups])
+        return np.where(is_owner[owners.of_element], Kind.OWNED, Kind.OTHER)
     kinds = np.full_like(owners.of_element, Kind.OWNED)
     for dimension, axis in enumerate(axes):
         shape = [-1 if d == dimension else 1 for d in range(layout.ndim)]

@@ -61,12 +61,12 @@ def _remarks(scene: Scene) -> list[Text]:
     lines = [Text(f"Shown: {', '.join(remarks)}.", style="italic")] if remarks else []
     rank, view = scene.view.rank, scene.view
     if view.surrounds(scene.layout):
-        own, other = ("5", "5") if view.positions else (str(rank), "r")
+        own_label, copy_label = ("5", "5") if view.positions else (str(rank), "r")
         source = "" if view.positions else ", from rank r"
         legend = {
-            Kind.OWNED: f"{own}: owned by rank {rank}.",
-            Kind.HALO: f"{other}': its halo{source}.",
-            Kind.WRAPPED: f"{other}~: its halo, wrapped around.",
+            Kind.OWNED: f"{own_label}: owned by rank {rank}.",
+            Kind.HALO: f"{copy_label}': its halo{source}.",
+            Kind.WRAPPED: f"{copy_label}~: its halo, wrapped around.",
             Kind.UNTOUCHED: f"{'5' if view.positions else ''}-: its halo outside the array, never touched.",
         }
         lines.append(Text("  ".join(text for kind, text in legend.items() if (scene.kinds == kind).any()), "italic"))

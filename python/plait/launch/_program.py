@@ -72,8 +72,8 @@ class RankProgram:
         # One thread per rank, because the ranks share the cores.
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         # without the variables of a surrounding job
-        own = {name: value for name, value in os.environ.items() if name not in JOB_VARIABLES}
-        environment = {**own, **threads, **(variables or {})}
+        outer_variables = {name: value for name, value in os.environ.items() if name not in JOB_VARIABLES}
+        environment = {**outer_variables, **threads, **(variables or {})}
         self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by end()
         self._noise: deque[str] = deque(maxlen=20)
         self._lines: queue.Queue[str | None] = queue.Queue()

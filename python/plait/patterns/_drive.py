@@ -170,10 +170,10 @@ def _buffer(comm: CommLike, elements: int, dtype: np.dtype[Any]) -> Part:
     return buffer
 
 
-def _agree(comm: CommLike, mine: tuple[object, ...]) -> None:
+def _agree(comm: CommLike, arguments: tuple[object, ...]) -> None:
     """Check that all ranks have the same arguments, so that no rank waits for requests that never come."""
-    first = comm.bcast(mine)
-    differ = [number for number, same in enumerate(comm.allgather(first == mine)) if not same]
+    first = comm.bcast(arguments)
+    differ = [number for number, same in enumerate(comm.allgather(first == arguments)) if not same]
     if differ:
         raise ArgumentError(
             f"rank {differ[0]} was given another pattern, mode, fill or file than rank 0, which has {first[0]} and "

@@ -10,9 +10,9 @@ pytest.importorskip("h5py")
 
 
 @pytest.mark.several_ranks
-@pytest.mark.parametrize(("one", "other"), [("_FillValue", "x"), ("x", "_FillValue")])
-def test_only_some_ranks_pass_the_fill_value(comm, shared, one, other):
-    name = other if comm.rank == comm.size - 1 else one
+@pytest.mark.parametrize(("first", "second"), [("_FillValue", "x"), ("x", "_FillValue")])
+def test_only_some_ranks_pass_the_fill_value(comm, shared, first, second):
+    name = second if comm.rank == comm.size - 1 else first
     path = shared / "a.nc"
     error_everywhere(
         comm,

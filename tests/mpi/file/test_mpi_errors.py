@@ -152,7 +152,7 @@ def test_ranks_that_call_with_different_arguments(comm, path):
 
 @pytest.mark.several_ranks
 @pytest.mark.parametrize(
-    ("name", "one", "other"),
+    ("name", "first_options", "second_options"),
     [
         ("mode", "r", "r+"),
         ("dtype", "f8", "i8"),
@@ -164,8 +164,8 @@ def test_ranks_that_call_with_different_arguments(comm, path):
         ("readers", 1, 2),
     ],
 )
-def test_ranks_that_open_differently(comm, path, name, one, other):
-    value = other if comm.rank == comm.size - 1 else one
+def test_ranks_that_open_differently(comm, path, name, first_options, second_options):
+    value = second_options if comm.rank == comm.size - 1 else first_options
     error_everywhere(
         comm,
         lambda: open_file(path, comm, **{name: value}),

@@ -232,13 +232,13 @@ def test_one_object_in_google_cloud_storage(monkeypatch):
             server.faults(region="auto")
         COMM.Barrier()
         layout = plait.Layout(WHOLE.shape, "(cyclic(3), *)", grid=(COMM.size,))
-        mine = WHOLE[layout.indices(COMM.rank)[0]]
+        part = WHOLE[layout.indices(COMM.rank)[0]]
         if COMM.rank == 0:  # ranks of several hosts cannot write one object together
             with plait.open("gs://arrays/a.npy", "w", shape=WHOLE.shape, dtype="f8") as file:
                 file.write(WHOLE)
         with plait.open("gs://arrays/a.zarr", "w", comm=COMM, shape=WHOLE.shape, dtype="f8") as file:
-            file.write(mine, layout)
+            file.write(part, layout)
         for name in ("gs://arrays/a.npy", "gs://arrays/a.zarr"):
             with plait.open(name, comm=COMM) as file:
-                np.testing.assert_array_equal(file.read(layout), mine)
+                np.testing.assert_array_equal(file.read(layout), part)
         COMM.Barrier()

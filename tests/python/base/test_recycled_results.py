@@ -142,22 +142,22 @@ def test_threads_get_separate_memory():
 
 def test_a_forked_child_has_results_but_no_cached_memory(name):
     with plait.open(name) as file:
-        held = file.read()
+        result = file.read()
         dropped = file.read()
         del dropped
     assert _core.waiting_recycled() > 0
 
     def body():
-        nonlocal held
+        nonlocal result
         assert _core.waiting_recycled() == 0
-        assert np.array_equal(held, VALUES)
-        held[...] = 3
-        held = None
+        assert np.array_equal(result, VALUES)
+        result[...] = 3
+        result = None
         with plait.open(name) as again:
             assert np.array_equal(again.read(), VALUES)
 
     in_child(body)
-    assert np.array_equal(held, VALUES)
+    assert np.array_equal(result, VALUES)
 
 
 def test_cached_memory_is_freed_if_address_space_is_limited(name):
@@ -201,8 +201,8 @@ def test_the_environment_sets_the_bound(name):
 
     assert run("0").stdout.split() == ["0", "0"]
     assert run("5000000").stdout.split()[1] == "5000000"
-    waiting, most = map(int, run("").stdout.split())
-    assert VALUES.nbytes <= waiting <= most
+    waiting, limit = map(int, run("").stdout.split())
+    assert VALUES.nbytes <= waiting <= limit
     result = run("much")
     assert result.returncode == 1
     assert "PLAIT_RECYCLED_MEMORY=much is not a number of bytes" in result.stderr

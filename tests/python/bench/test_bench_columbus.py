@@ -84,7 +84,7 @@ class ThreadComm:
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_records_do_not_overlap(ranks):
-    records, most = 40, 3000
+    records, max_bytes = 40, 3000
     random = np.random.default_rng(ranks)
     first = random.integers(100, 1000, records)
     met, parts = threading.Barrier(ranks), [None] * ranks
@@ -92,7 +92,7 @@ def test_records_do_not_overlap(ranks):
     move_counts = [0] * ranks
 
     def work(rank, tasks, sizes):
-        changes = directory.Changes(directories[rank], most, ThreadComm(rank, met, parts))
+        changes = directory.Changes(directories[rank], max_bytes, ThreadComm(rank, met, parts))
         for record in tasks[rank::ranks]:
             assert changes.allocate_record(record, sizes[record]) == directories[rank].offset[record]
         np.testing.assert_array_equal(changes.share(), 1)
@@ -100,7 +100,7 @@ def test_records_do_not_overlap(ranks):
 
     for version in range(1, 6):
         before = directories[0].offset.copy()
-        tasks, sizes = random.permutation(records), random.integers(1, most + 1, records)
+        tasks, sizes = random.permutation(records), random.integers(1, max_bytes + 1, records)
         failures = []
 
         def guarded(rank, tasks=tasks, sizes=sizes, failures=failures):

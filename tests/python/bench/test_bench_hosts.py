@@ -28,9 +28,9 @@ def owners(cell, ranks):
 
 def count_min_crossing(cell, ranks, on_host):
     """Return the number of bytes over the busiest link in one direction, counted element by element."""
-    held, requested = (owners(layout_cell, ranks) // on_host for layout_cell in (CONFORMING, cell))
-    apart = held != requested
-    return ITEM * max(np.bincount(side[apart], minlength=1).max(initial=0) for side in (held, requested))
+    stored, requested = (owners(layout_cell, ranks) // on_host for layout_cell in (CONFORMING, cell))
+    apart = stored != requested
+    return ITEM * max(np.bincount(side[apart], minlength=1).max(initial=0) for side in (stored, requested))
 
 
 def check(cells, ranks, on_host, crosses):
@@ -74,7 +74,7 @@ def test_shares_relate_to_the_bytes_that_must_be_sent():
     for cell, sent in zip(cells[1:], (4200, 300), strict=True):
         cell.samples = {TOTAL: [2.0], REDISTRIBUTION: [4.0]}
         cell.crossed = {TOTAL: [sent], REDISTRIBUTION: [4100]}
-        cell.least = 4000
+        cell.min_crossing = 4000
     case = CaseResult(Case("float64", EXTENT, "read"), cells, 2, 2500.0)
     assert [case.link_share(cell, TOTAL) for cell in cells] == [None, pytest.approx(0.8), None]
     assert case.link_share(cells[2], REDISTRIBUTION) == pytest.approx(0.4)

@@ -74,8 +74,8 @@ def test_a_case_is_planned_and_checked():
 def test_every_case_of_a_small_grid_is_correct(effort):
     few = [case for case in cases(True) if case.group in ("extent", "features", "pipe") or case.at <= 1000]
     assert {case.group for case in few} == set(TITLES) - {"coprime"}
-    naive, most = effort.choose((10**4, 10**6), (10**6, 10**9))
-    within = [case for case in few if case.at <= (naive if case.naive else most)]
+    max_naive, max_size = effort.choose((10**4, 10**6), (10**6, 10**9))
+    within = [case for case in few if case.at <= (max_naive if case.naive else max_size)]
     for case in effort.sample(within, 9):
         assert plan(case, 1).exact, case
 
@@ -93,8 +93,8 @@ def layouts(case):
 
 def test_table_json_and_chart(monkeypatch, tmp_path, effort):
     pytest.importorskip("matplotlib")
-    most = {"extent": 10**5, "ranks": 100, "pipe": 10**4, "coprime": 10**5, "features": 10**9}
-    limits = effort.choose({group: min(at, 1000) for group, at in most.items()}, most)
+    full_limits = {"extent": 10**5, "ranks": 100, "pipe": 10**4, "coprime": 10**5, "features": 10**9}
+    limits = effort.choose({group: min(at, 1000) for group, at in full_limits.items()}, full_limits)
     few = [case for case in cases(True) if case.at <= limits[case.group]]
     monkeypatch.setattr(module, "cases", lambda quick: few)
     samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"

@@ -33,7 +33,7 @@ def test_shares_relate_to_the_rates_of_single_hosts():
 
 
 def test_numbers_of_hosts_double():
-    assert [doubled(most) for most in (1, 2, 3, 4, 6)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4], [1, 2, 4, 6]]
+    assert [doubled(maximum) for maximum in (1, 2, 3, 4, 6)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4], [1, 2, 4, 6]]
 
 
 @needs_mpi

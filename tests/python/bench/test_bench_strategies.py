@@ -139,12 +139,12 @@ def make_result(chosen, samples, modelled=TWO_PHASE, in_the_end=None):
 
 def test_the_loss_of_a_choice_is_computed_from_samples():
     result = make_result(TWO_PHASE, {CHOSEN: [3.0, 5.0], TWO_PHASE: [5.0, 3.0], DIRECT: [2.0, 2.0]}, modelled=DIRECT)
-    assert result.taken() == [4.0, 4.0]  # the strategy that was measured twice, in each round
+    assert result.choice_times() == [4.0, 4.0]  # the strategy that was measured twice, in each round
     assert result.best == DIRECT
     assert result.loss == pytest.approx(1.0)
     assert result.model_loss == 0.0
     better = make_result(TWO_PHASE, result.samples, in_the_end=DIRECT)
-    assert better.taken() == [3.0, 5.0]
+    assert better.choice_times() == [3.0, 5.0]
     good = make_result(DIRECT, {CHOSEN: [2.0], DIRECT: [2.0]})
     assert good.loss == 0.0
     assert good.model_loss == float("inf")  # two-phase was too slow to measure

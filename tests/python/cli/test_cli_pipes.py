@@ -72,7 +72,7 @@ class Writer:
         _, errors = self.process.communicate(timeout=300)
         return self.process.returncode, errors
 
-    def begun(self):
+    def wait_for_step(self):
         """Wait until the program has written a step."""
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
@@ -118,7 +118,7 @@ def test_steps_are_copied_to_files_and_back():
 @pytest.mark.long
 def test_a_snapshot_of_one_step():
     with Writer(4, 0.0, "?readers=0") as writer:
-        writer.begun()
+        writer.wait_for_step()
         assert shell("plait copy pipe:flow a.npy --steps 1").returncode == 0
         assert shell("plait copy pipe:flow 'b-{step}.npy'").returncode == 0
         assert writer.ended() == (0, "")
@@ -259,7 +259,7 @@ def test_arrays_are_not_written_to_a_terminal():
 @pytest.mark.long
 def test_info_of_a_pipe():
     with Writer(30, 0.02, "?readers=0&queue=40") as writer:
-        writer.begun()
+        writer.wait_for_step()
         listed = run("info")
         document = json.loads(run("info", "pipe:flow", "--json").stdout)
         shown = run("info", "pipe:flow").stdout

@@ -81,8 +81,10 @@ def test_numpy_reads_archives_of_plait(tmp_path, order, dtype):
 
 def test_several_arrays_are_written(tmp_path):
     path = tmp_path / "a.npz"
-    held = {name: (array.shape, array.dtype, "F" if name == "turned" else "C") for name, array in ARRAYS.items()}
-    with plait.open(path, "w", arrays=held) as file:
+    descriptions = {
+        name: (array.shape, array.dtype, "F" if name == "turned" else "C") for name, array in ARRAYS.items()
+    }
+    with plait.open(path, "w", arrays=descriptions) as file:
         for name, array in reversed(ARRAYS.items()):
             file.write(array, variable=name)
     with zipfile.ZipFile(path) as archive:

@@ -89,8 +89,8 @@ def test_the_rest_is_copied(array, source, target, options, shares):
         assert all(name.startswith(".b.") for name in unfinished)
         assert len(unfinished) >= 2
         done.append(unfinished)
-    begun = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
-    assert 0 < begun.resumed < begun.bytes == expected.nbytes
+    first_copy = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
+    assert 0 < first_copy.resumed < first_copy.bytes == expected.nbytes
     np.testing.assert_array_equal(content(target), expected)
     assert len(unfinished_files()) == 1
     if target == STRIPES:
@@ -207,9 +207,9 @@ def test_synced_parts_count_after_two_restarts_of_the_host(array, monkeypatch):
 def test_only_the_begun_file_is_continued(array):
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     (unfinished,) = Path.cwd().glob("*unfinished")
-    begun = unfinished.read_bytes()
+    content = unfinished.read_bytes()
     os.rename(unfinished, "aside")
-    unfinished.write_bytes(bytes(len(begun)))  # another file, without any record of progress
+    unfinished.write_bytes(bytes(len(content)))  # another file, without any record of progress
     assert plait.copy("a.npy", "b.npy", resume=True, memory="4K").resumed == 0
     np.testing.assert_array_equal(np.load("b.npy"), array)
 

@@ -157,9 +157,9 @@ def test_descriptions_that_contradict_each_other_are_not_mixed(tmp_path: Path) -
 
 
 def test_the_next_file_removes_leftovers_of_a_killed_process(tmp_path: Path) -> None:
-    begun = "data.c1of2-0123456789abcdef"
-    (tmp_path / begun).write_bytes(b"half")
-    (tmp_path / f".{begun}.meta.plait-host-1-0").write_bytes(b"plait shared")
+    unfinished = "data.c1of2-0123456789abcdef"
+    (tmp_path / unfinished).write_bytes(b"half")
+    (tmp_path / f".{unfinished}.meta.plait-host-1-0").write_bytes(b"plait shared")
     others = {".data.meta.plait-host-1-0", ".other.c0of1-0123456789abcdef.meta.plait-host-1-0"}
     for name in others:
         (tmp_path / name).write_bytes(b"mine")

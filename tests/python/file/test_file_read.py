@@ -211,7 +211,7 @@ def test_incompatible_out_arrays_are_errors(tmp_path):
     frozen = np.empty((6, 8))
     frozen.flags.writeable = False
     with plait.open(path, shape=(6, 8), dtype="f8") as file:
-        for given_layout, out, says in [
+        for read_layout, out, says in [
             (None, np.empty((8, 6)), "shape"),
             (None, np.empty((6, 8), "f4"), "dtype"),
             (None, np.empty((6, 8), ">f8"), "dtype"),
@@ -222,7 +222,7 @@ def test_incompatible_out_arrays_are_errors(tmp_path):
             (layout, [np.empty((3, 8)), np.empty((2, 8))], "of rank 1"),
         ]:
             with pytest.raises(plait.ArgumentError, match=says):
-                file.read(given_layout, out=out)
+                file.read(read_layout, out=out)
         with pytest.raises(plait.ArgumentError, match="8x6"):
             file.read(plait.Layout((8, 6), "(*, *)"))
         with pytest.raises(plait.ArgumentError, match="region"):

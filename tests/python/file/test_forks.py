@@ -34,19 +34,19 @@ def check_rejected(call):
 @pytest.mark.parametrize("name", ["a.npy", "stripe:a?disks=."])
 def test_a_child_does_not_touch_the_new_file_of_its_parent(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    held = [new(name)]
-    held[0].iwrite(ARRAY).wait()  # there is a thread now
+    files = [new(name)]
+    files[0].iwrite(ARRAY).wait()  # there is a thread now
 
     def body():
-        check_rejected(held[0].close)
-        check_rejected(lambda: held[0].write(ARRAY))
-        assert held[0].closed
-        held.clear()
+        check_rejected(files[0].close)
+        check_rejected(lambda: files[0].write(ARRAY))
+        assert files[0].closed
+        files.clear()
 
     before = sorted(os.listdir())
     in_child(body)
     assert sorted(os.listdir()) == before
-    held[0].close()
+    files[0].close()
     with plait.open(name, **({} if name == "a.npy" else {"shape": ARRAY.shape, "dtype": "f8"})) as read:
         np.testing.assert_array_equal(read.read(), ARRAY)
 
@@ -90,8 +90,8 @@ def test_calls_on_inherited_handles_are_errors(tmp_path):
 
 def test_a_child_can_open_its_own_files(tmp_path):
     layouts = [plait.Layout(ARRAY.shape, text) for text in ("(block) onto (2)", "(cyclic) onto (3)")]
-    held = [np.zeros(layouts[0].local_shape(rank)) for rank in range(2)]
-    plait.iredistribute(held, *layouts).wait()
+    arrays = [np.zeros(layouts[0].local_shape(rank)) for rank in range(2)]
+    plait.iredistribute(arrays, *layouts).wait()
     file = new(tmp_path / "parent.npy")
     file.iwrite(ARRAY).wait()
     distant = plait.distant.open(tmp_path / "d", "w")
@@ -105,7 +105,7 @@ def test_a_child_can_open_its_own_files(tmp_path):
         with plait.distant.open(tmp_path / "e", "w") as other:
             other.iwrite(0, b"xyz").wait()
             assert bytes(other.read(0, 3)) == b"xyz"
-        plait.iredistribute(held, *layouts).wait()
+        plait.iredistribute(arrays, *layouts).wait()
         in_child(lambda: write(tmp_path / "grandchild.npy"))
 
     in_child(body)

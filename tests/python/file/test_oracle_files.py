@@ -74,7 +74,7 @@ def test_writes(folder, data):
 @given(data=st.data())
 @examples(100)
 def test_round_trips_of_regions(folder, data):
-    shape = data.draw(shapes(least=1))
+    shape = data.draw(shapes(min_dimensions=1))
     begins = [data.draw(st.integers(0, n)) for n in shape]
     region = tuple(slice(begin, data.draw(st.integers(begin, n))) for begin, n in zip(begins, shape, strict=True))
     whole = numbered(shape)

@@ -208,20 +208,20 @@ def test_writing_to_a_file_that_is_open_for_reading(path, mode):
 
 
 @pytest.mark.parametrize("started", [False, True])
-@pytest.mark.parametrize("told", [False, True])
-def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started, told):
+@pytest.mark.parametrize("is_reported", [False, True])
+def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started, is_reported):
     file = plait.open(tmp_path / "a.bin", "w", shape=(512,), dtype="f8")
     stream = file.stream(mode)
     with no_file_beyond(1024):
         request = stream.iwrite(np.ones(300)) if started else None
-        if told:
+        if is_reported:
             with pytest.raises(plait.StoreError, match="at offset 1024"):
                 request.wait() if request else stream.write(np.ones(300))
         elif not started:
             with pytest.raises(plait.StoreError):
                 stream.write(np.ones(300))
         independent = mode < 2
-        if independent or (started and not told):
+        if independent or (started and not is_reported):
             with pytest.raises(plait.StoreError, match="at offset 1024"):
                 file.close()
     file.close()

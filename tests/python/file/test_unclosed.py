@@ -119,8 +119,8 @@ others = sorted(os.listdir())
 exec({write!r})
 assert len(others) == 2 and others[0].startswith(".a.npy.plait-"), others
 """
-    replaced = f"file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', {START + program!r}])"
-    assert run(replaced, tmp_path) == ("", ["a.npy"])
+    exec_program = f"file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', {START + program!r}])"
+    assert run(exec_program, tmp_path) == ("", ["a.npy"])
 
 
 def test_busy_daemon_threads_do_not_disturb_the_exit(tmp_path):
@@ -146,10 +146,10 @@ def test_a_collected_file_raises_a_resource_warning(tmp_path, mode):
     name = str(tmp_path / "a.npy")
     np.save(name, np.ones(3))
     file = plait.open(name, mode, shape=3, dtype="f8")
-    held = [file]
+    files = [file]
     del file
     with pytest.warns(ResourceWarning, match=f"unclosed plait.File '{name}', mode {mode}".replace("+", r"\+")):
-        held.clear()
+        files.clear()
     gc.collect()
 
 

@@ -66,8 +66,8 @@ def test_hdf5_files_cannot_stay_unfinished(name):
 def test_a_file_that_is_finished_while_another_program_opens_it():
     # This process holds a lease and finishes the file when the other program opens it, before that program can lock it.
     unfinished = Path(".a.npy.plait-unfinished")
-    with open(unfinished, "wb") as begun:
-        np.save(begun, OLD)
+    with open(unfinished, "wb") as unfinished_file:
+        np.save(unfinished_file, OLD)
     file = os.open(unfinished, os.O_RDWR)
     finished = []
 

@@ -150,10 +150,10 @@ def test_labelled_output_to_a_nonblocking_pipe():
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize(("most", "status"), [(4096, 0), (128, 2)])
-def test_more_pipes_than_the_limit_allows_at_first(most, status):
+@pytest.mark.parametrize(("hard_limit", "status"), [(4096, 0), (128, 2)])
+def test_more_pipes_than_the_limit_allows_at_first(hard_limit, status):
     def limited():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (64, most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard_limit))
 
     with start_with_threads(50, ["--label", "true"], preexec_fn=limited) as job:
         output = job.communicate(timeout=300)[0]

@@ -78,7 +78,7 @@ def check_messages(a, b):
 @given(st.data())
 @examples(200)
 def test_messages_that_fill_halos(data):
-    shape = data.draw(shapes(least=1))
+    shape = data.draw(shapes(min_dimensions=1))
     check_filling(data.draw(specs(shape)), data.draw(halos(data.draw(specs(shape)))))
 
 

@@ -115,7 +115,7 @@ def check_equality(specs_):
 @given(st.data())
 @examples(300)
 def test_equal_means_equal_meaning_of_small_layouts(data):
-    shape = data.draw(shapes(least=0, most=2, longest=4))
+    shape = data.draw(shapes(min_dimensions=0, max_dimensions=2, longest=4))
     drawn = [data.draw(specs(shape, max_ranks=4)) for _ in range(3)]
     note("\n".join(map(to_text, drawn)))
     check_equality(drawn)

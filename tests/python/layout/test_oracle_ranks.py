@@ -53,7 +53,7 @@ def test_layouts_that_differ_in_the_names_of_ranks(data):
 @given(st.data())
 @examples(120)
 def test_small_layouts_and_the_names_of_ranks(data):
-    shape = data.draw(shapes(most=2, longest=3))
+    shape = data.draw(shapes(max_dimensions=2, longest=3))
     a, b = (data.draw(specs(shape, max_ranks=3)) for _ in range(2))
     note("\n".join(map(to_text, (a, b))))
     check_renaming(a, b)
@@ -63,7 +63,7 @@ def test_small_layouts_and_the_names_of_ranks(data):
 @examples(80)
 def test_the_best_names(data):
     pytest.importorskip("scipy", reason="relabelling needs SciPy")
-    shape = data.draw(shapes(most=2))
+    shape = data.draw(shapes(max_dimensions=2))
     a, b = (data.draw(specs(shape, max_ranks=4)) for _ in range(2))
     note("\n".join(map(to_text, (a, b))))
     source, target = Model(a), Model(b)

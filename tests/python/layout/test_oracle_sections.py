@@ -34,9 +34,9 @@ def expected_section(model, rank, whole, in_region, out):
     result = out.copy()
     if result.ndim == 0:
         return whole.copy() if in_region[()] else result
-    taken = [np.array(halo_indices(model, rank, d, False), np.int64) for d in range(result.ndim)]
-    owned = [np.flatnonzero(indices >= 0) for indices in taken]
-    elements = np.ix_(*(indices[positions] for indices, positions in zip(taken, owned, strict=True)))
+    halo = [np.array(halo_indices(model, rank, d, False), np.int64) for d in range(result.ndim)]
+    owned = [np.flatnonzero(indices >= 0) for indices in halo]
+    elements = np.ix_(*(indices[positions] for indices, positions in zip(halo, owned, strict=True)))
     result[np.ix_(*owned)] = np.where(in_region[elements], whole[elements], result[np.ix_(*owned)])
     return result
 
@@ -44,7 +44,7 @@ def expected_section(model, rank, whole, in_region, out):
 @given(st.data())
 @examples(150)
 def test_sections(data):
-    extents = data.draw(shapes(most=3, longest=5))
+    extents = data.draw(shapes(max_dimensions=3, longest=5))
     (from_shape, from_region), (to_shape, to_region) = data.draw(regions(extents)), data.draw(regions(extents))
     a, b = data.draw(specs(from_shape)), data.draw(specs(to_shape))
     note(f"{to_text(a)} {from_region}\n{to_text(b)} {to_region}")

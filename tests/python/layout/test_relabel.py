@@ -53,7 +53,7 @@ def test_the_documented_case_of_costa():
 @given(st.data())
 @settings(max_examples=120)
 def test_no_order_of_the_ranks_leaves_more_elements_in_place(data):
-    source = data.draw(layouts(dimensions=(1, 2), most=7))
+    source = data.draw(layouts(dimensions=(1, 2), max_extent=7))
     ranks = [(1, ""), (4, "onto (4)"), (4, "onto (2, 2)"), (3, "onto (3)")]
     _, onto = data.draw(st.sampled_from(ranks[1:3] if source.ndim > 1 else [ranks[1], ranks[3]]))
     distributed = onto.count(",") + 1
@@ -132,7 +132,7 @@ def test_renamed_layouts_are_recognized(layout, seed):
     assert all(sets[rank] == other_sets[name] for rank, name in names.items())
 
 
-@given(a=layouts(dimensions=(1, 1), most=4), b=layouts(dimensions=(1, 1), most=4))
+@given(a=layouts(dimensions=(1, 1), max_extent=4), b=layouts(dimensions=(1, 1), max_extent=4))
 @settings(max_examples=200)
 def test_other_layouts_are_not_recognized(a, b):
     parts = [sorted(map(str, owned(layout).values())) for layout in (a, b)]

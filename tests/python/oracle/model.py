@@ -138,9 +138,9 @@ class Model:
         copies: dict[tuple[tuple[int, ...], ...], int] = {}
         parts = {}
         for rank, indices in sorted(found_parts.items()):
-            held = tuple(tuple(indices_.tolist()) for indices_ in indices)
-            parts[rank] = Part(indices, copies.get(held, 0) % self.replicas)
-            copies[held] = copies.get(held, 0) + 1
+            index_lists = tuple(tuple(indices_.tolist()) for indices_ in indices)
+            parts[rank] = Part(indices, copies.get(index_lists, 0) % self.replicas)
+            copies[index_lists] = copies.get(index_lists, 0) + 1
         return parts
 
     @property

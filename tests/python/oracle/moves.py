@@ -64,11 +64,11 @@ def positions_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices
         return elements, positions, np.zeros_like(positions)
     elements, positions, turns = np.zeros((), np.int64), np.zeros((), np.int64), np.zeros((), np.int64)
     for d, size in enumerate(target.spec.shape):
-        taken = np.array(halo_indices(target, rank, d, True), np.int64)
-        filled = np.flatnonzero(taken >= 0)
+        halo = np.array(halo_indices(target, rank, d, True), np.int64)
+        filled = np.flatnonzero(halo >= 0)
         indices = target.parts[rank].indices[d]
         unwrapped = indices[0] - target.spec.halos[d][0] + filled  # the index at this position if nothing wrapped
-        elements = np.add.outer(elements * size, taken[filled])
+        elements = np.add.outer(elements * size, halo[filled])
         positions = np.add.outer(positions, filled * target.steps(rank)[d])
         turns = np.add.outer(turns * 3, unwrapped // size if target.spec.halos[d] != (0, 0) else filled * 0)
     return elements.ravel(), positions.ravel(), turns.ravel()
@@ -106,10 +106,10 @@ def expected(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool 
     result = out.copy()
     if result.ndim == 0:
         return whole.copy()
-    taken = [np.array(halo_indices(model, rank, d, fill_halo), np.int64) for d in range(result.ndim)]
-    filled = [np.flatnonzero(indices >= 0) for indices in taken]
+    halo = [np.array(halo_indices(model, rank, d, fill_halo), np.int64) for d in range(result.ndim)]
+    filled = [np.flatnonzero(indices >= 0) for indices in halo]
     result[np.ix_(*filled)] = whole[
-        np.ix_(*(indices[positions] for indices, positions in zip(taken, filled, strict=True)))
+        np.ix_(*(indices[positions] for indices, positions in zip(halo, filled, strict=True)))
     ]
     return result
 

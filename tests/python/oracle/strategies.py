@@ -25,7 +25,7 @@ def examples(count: int) -> settings:
     return settings(max_examples=max(int(count * _FACTOR), 1))
 
 
-def shapes(least: int = 0, most: int = 4, longest: int = 13) -> st.SearchStrategy[tuple[int, ...]]:
+def shapes(min_dimensions: int = 0, max_dimensions: int = 4, longest: int = 13) -> st.SearchStrategy[tuple[int, ...]]:
     """Draw a shape of not too many elements."""
 
     def cut(sizes: list[int]) -> tuple[int, ...]:
@@ -34,7 +34,7 @@ def shapes(least: int = 0, most: int = 4, longest: int = 13) -> st.SearchStrateg
         return tuple(sizes)
 
     size = st.one_of(st.integers(1, longest), st.integers(0, longest))
-    return st.lists(size, min_size=least, max_size=most).map(cut)
+    return st.lists(size, min_size=min_dimensions, max_size=max_dimensions).map(cut)
 
 
 def seldom(draw: st.DrawFn, one_in: int = 4) -> bool:
@@ -131,9 +131,9 @@ def _draw_axes(draw: st.DrawFn, dimensions: int, rich: bool) -> tuple[list[list[
     return counts, min(copies, _MAX_AXES - used), needs_names or (rich and used > 0 and draw(st.booleans()))
 
 
-def _draw_grid(draw: st.DrawFn, axes: int, most: int) -> tuple[int, ...]:
+def _draw_grid(draw: st.DrawFn, axes: int, max_ranks: int) -> tuple[int, ...]:
     grid = []
-    remaining = most
+    remaining = max_ranks
     for _ in range(axes):
         grid.append(draw(st.integers(1, max(min(4, remaining), 1))))
         remaining //= grid[-1]

@@ -106,13 +106,13 @@ def try_call(name: str, call: Callable[[], Any]) -> None:
 @pytest.mark.parametrize("name", list(CORE))
 def test_functions_of_the_core(name: str) -> None:
     draw = random.Random(name)
-    function, most = CORE[name]
+    function, max_value = CORE[name]
     for _ in range(DRAWS):
-        arguments = [draw.choice(VALUES) for _ in range(draw.randint(1, most))]
-        if most > 1 and draw.random() < 0.5:
+        arguments = [draw.choice(VALUES) for _ in range(draw.randint(1, max_value))]
+        if max_value > 1 and draw.random() < 0.5:
             arguments[0] = LAYOUT
-        if len(arguments) < most and name not in ("bit_permutation", "Layout", "IndexSet", "Layout.parse"):
-            arguments += [draw.choice(VALUES) for _ in range(most - len(arguments))]
+        if len(arguments) < max_value and name not in ("bit_permutation", "Layout", "IndexSet", "Layout.parse"):
+            arguments += [draw.choice(VALUES) for _ in range(max_value - len(arguments))]
         try_call(name, lambda values=arguments: function(*values))
 
 

@@ -92,7 +92,7 @@ def test_into_new_arrays(data):
 @given(st.data())
 @examples(100)
 def test_with_little_memory(data):
-    shape = data.draw(shapes(least=1))
+    shape = data.draw(shapes(min_dimensions=1))
     a, b = data.draw(specs(shape)), data.draw(specs(shape))
     memory = data.draw(st.sampled_from([4096, 10000, 1 << 20]))
     note(f"{to_text(a)}\n{to_text(b)}\nmemory={memory}")

@@ -158,7 +158,7 @@ def test_sections_move_between_regions_of_two_arrays():
     parts = plait.redistribute(a, plait.Layout((9, 10), "(*, *)"), source)
     for _ in range(40):
         rows, columns = int(random.integers(0, 7)), int(random.integers(0, 9))
-        at = [int(random.integers(0, most + 1)) for most in (9 - rows, 10 - columns, 7 - rows, 12 - columns)]
+        at = [int(random.integers(0, last + 1)) for last in (9 - rows, 10 - columns, 7 - rows, 12 - columns)]
         source_region = np.s_[at[0] : at[0] + rows, at[1] : at[1] + columns]
         target_region = np.s_[at[2] : at[2] + rows, at[3] : at[3] + columns]
         out = plait.redistribute(b, plait.Layout((7, 12), "(*, *)"), target)

@@ -40,7 +40,7 @@ def _units():
 @pytest.mark.parametrize("part", range(6))
 def test_any_mix_of_distributions(comm, shared, part):
     random = np.random.default_rng([part, comm.size])
-    own = np.random.default_rng([part, comm.size, comm.rank])  # ranks may declare their arrays differently
+    rank_random = np.random.default_rng([part, comm.size, comm.rank])  # ranks may declare their arrays differently
     for case in range(12):
         path = shared / f"a{case}"
         processors = int(random.integers(0, comm.size + 1)) or -1
@@ -52,7 +52,7 @@ def test_any_mix_of_distributions(comm, shared, part):
             dtype = str(random.choice(list(TYPES)))
             mapping = random_mapping(random, comm.size)
             whole = numbered(mapping.size, dtype, salt)
-            sizes, array, share = declare(own, mapping, whole, comm.rank)
+            sizes, array, share = declare(rank_random, mapping, whole, comm.rank)
             share[...] = mapping.local(whole, comm.rank)
             descriptor = mapping.describe(dtype=dtype)
             check(pwrite(array, sizes, descriptor, 3, io_size))
@@ -71,7 +71,7 @@ def test_any_mix_of_distributions(comm, shared, part):
         check(popen(3, path, access, OLD, None, processors))
         for whole in written:
             mapping = random_mapping(random, comm.size, whole.shape)
-            sizes, expected, share = declare(own, mapping, whole, comm.rank)
+            sizes, expected, share = declare(rank_random, mapping, whole, comm.rank)
             array = expected.copy()
             share[...] = mapping.local(whole, comm.rank)
             descriptor = mapping.describe(dtype=whole.dtype.str[1:])

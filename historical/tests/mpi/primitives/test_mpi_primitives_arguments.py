@@ -70,14 +70,14 @@ def test_opening(comm, shared):
 def test_reading_and_writing(comm, shared):
     check(proc_map((comm.size,)))
     vector = array_map((2 * comm.size,), (BLOCK,), (-1,), (comm.size,))
-    own = np.zeros(2, "i4")
+    local_array = np.zeros(2, "i4")
     check(popen(3, f"raw:{shared}/a", SEQUENTIAL, NEW))
-    check(pwrite(own, (2, 1), vector, 3))
+    check(pwrite(local_array, (2, 1), vector, 3))
     check(LIBRARY.plait_pclose(3))
     check(popen(3, f"raw:{shared}/a", SEQUENTIAL, OLD))
 
     def call(rows, columns, descriptor, unit, io_size):
-        found = pread(own, (rows, columns), descriptor, unit, io_size)
+        found = pread(local_array, (rows, columns), descriptor, unit, io_size)
         if found == OK:  # reopen the file, so that the next call begins at its start
             check(LIBRARY.plait_pclose(3))
             check(popen(3, f"raw:{shared}/a", SEQUENTIAL, OLD))

@@ -194,26 +194,32 @@ def test_a_local_array_that_is_too_small(comm, shared, vector):
 
 @pytest.mark.several_ranks
 def test_ranks_that_call_differently(comm, shared, vector):
-    own = comm.rank == comm.size - 1
-    odd = shared / ("b" if own else "a")
+    is_last_rank = comm.rank == comm.size - 1
+    odd = shared / ("b" if is_last_rank else "a")
     refused(comm, popen(3, odd, SEQUENTIAL, NEW), ARGUMENT, "the ranks of a collective call differ", "popen(3, '")
     assert list(shared.iterdir()) == []
     check(popen(3, shared / "a", SEQUENTIAL, NEW))
     check(popen(4, shared / "b", SEQUENTIAL, NEW))
     array = np.zeros(2, "i4")
-    refused(comm, pwrite(array, (2, 1), vector, 4 if own else 3), ARGUMENT, "the ranks of a collective call differ")
-    refused(comm, pwrite(array, (2, 1), vector, 3, 9 if own else 8), ARGUMENT, "differ", "memory 32", "memory 36")
+    refused(
+        comm, pwrite(array, (2, 1), vector, 4 if is_last_rank else 3), ARGUMENT, "the ranks of a collective call differ"
+    )
+    refused(
+        comm, pwrite(array, (2, 1), vector, 3, 9 if is_last_rank else 8), ARGUMENT, "differ", "memory 32", "memory 36"
+    )
     # The rank that reads finds the end of the file before the ranks compare their calls.
-    transfer = pread if own else pwrite
+    transfer = pread if is_last_rank else pwrite
     refused(comm, transfer(array, (2, 1), vector, 3), SYSTEM, "the file ends there")
     # One rank makes a mistake while the others make a different call.
-    mistake = LIBRARY.plait_pclose(9) if own else pwrite(array, (2, 1), vector, 3)
+    mistake = LIBRARY.plait_pclose(9) if is_last_rank else pwrite(array, (2, 1), vector, 3)
     refused(comm, mistake, ARGUMENT, "unit 9 is not open", f"(on rank {comm.size - 1})")
-    refused(comm, LIBRARY.plait_pclose(4 if own else 3), ARGUMENT, "differ", "pclose(3)", "pclose(4)")
-    refused(comm, proc_map((comm.size,), 1 if own else 0), ARGUMENT, "differ", "proc_map(")
-    codes = (CYCLIC,) if own else (BLOCK,)
+    refused(comm, LIBRARY.plait_pclose(4 if is_last_rank else 3), ARGUMENT, "differ", "pclose(3)", "pclose(4)")
+    refused(comm, proc_map((comm.size,), 1 if is_last_rank else 0), ARGUMENT, "differ", "proc_map(")
+    codes = (CYCLIC,) if is_last_rank else (BLOCK,)
     refused(comm, -array_map((8,), codes, (-1,), (comm.size,)), ARGUMENT, "differ", "array_map('A'")
-    refused(comm, LIBRARY.plait_array_type(vector, b"REAL*8" if own else b"REAL*4"), ARGUMENT, "differ", "REAL*8")
+    refused(
+        comm, LIBRARY.plait_array_type(vector, b"REAL*8" if is_last_rank else b"REAL*4"), ARGUMENT, "differ", "REAL*8"
+    )
     # The failed calls have changed nothing.
     check(pwrite(array, (2, 1), vector, 3))
     check(LIBRARY.plait_pclose(3))

@@ -61,7 +61,7 @@ def share(mapping, whole, rank):
 @pytest.mark.parametrize("part", range(4))
 def test_each_write_is_a_step(comm, part):
     random = np.random.default_rng([part, comm.size])
-    own = np.random.default_rng([part, comm.size, comm.rank])
+    rank_random = np.random.default_rng([part, comm.size, comm.rank])
     for _ in range(4):
         access = int(random.integers(2))
         disks = np.array([-1], "i4")
@@ -73,13 +73,13 @@ def test_each_write_is_a_step(comm, part):
             dtype = str(random.choice(list(TYPES)))
             mapping = random_mapping(random, comm.size)
             whole = numbered(mapping.size, dtype, salt)
-            sizes, array, mine = declare(own, mapping, whole, comm.rank)
+            sizes, array, mine = declare(rank_random, mapping, whole, comm.rank)
             mine[...] = mapping.local(whole, comm.rank)
             check(pwrite(array, sizes, mapping.describe(dtype=dtype), 1))
             written.append(whole)
         for whole in written:
             mapping = random_mapping(random, comm.size, whole.shape)
-            sizes, expected, mine = declare(own, mapping, whole, comm.rank)
+            sizes, expected, mine = declare(rank_random, mapping, whole, comm.rank)
             array = expected.copy()
             mine[...] = mapping.local(whole, comm.rank)
             check(pread(array, sizes, mapping.describe(dtype=whole.dtype.str[1:]), 2))

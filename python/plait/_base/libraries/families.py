@@ -70,8 +70,8 @@ def _library_in_use() -> ctypes.CDLL:
     """Return the MPI library that mpi4py uses; its symbols become visible to libraries that are loaded later."""
     mpi4py = sys.modules.get("mpi4py.MPI")
     libraries = list(loaded_libraries())
-    own = mpi4py.Get_library_version().rstrip("\0\n ") if mpi4py is not None else None
-    matching = [library for library in libraries if own is None or read_version(library) == own]
+    mpi4py_version = mpi4py.Get_library_version().rstrip("\0\n ") if mpi4py is not None else None
+    matching = [library for library in libraries if mpi4py_version is None or read_version(library) == mpi4py_version]
     if not matching:
         raise ArgumentError(
             "no MPI library was found in this process, so that Plait cannot work with it; build Plait for your MPI, "

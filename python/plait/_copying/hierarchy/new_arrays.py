@@ -108,8 +108,8 @@ class NewArrays:
 
     def finish(self, comm: CommLike) -> None:
         """Write consolidated metadata with the new arrays if the target had any.  Collective."""
-        own = to_core_comm(comm)
+        core_comm = to_core_comm(comm)
         if self._options:
-            consolidate(self._target, own, is_requested=self._consolidated)
-        if own.rank == 0:
+            consolidate(self._target, core_comm, is_requested=self._consolidated)
+        if core_comm.rank == 0:
             self._attributes.warn()

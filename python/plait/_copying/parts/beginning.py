@@ -84,8 +84,8 @@ class Planner:
         if intermediate:
             between = [self._between(number, parts) for number in range(len(arrays))]
         phases = [direct]
-        routed = {number for number, chunks in enumerate(between) if chunks is not None}
-        if routed:
+        intermediate_arrays = {number for number, chunks in enumerate(between) if chunks is not None}
+        if intermediate_arrays:
             first = [
                 replace(grid, written=chunks)
                 if chunks is not None
@@ -94,11 +94,12 @@ class Planner:
             ]
             collected = [part for part in assign(first, parts, reads_once=True) if part]
             second = [
-                replace(grid, read=None if number in routed else grid.read) for number, grid in enumerate(self._direct)
+                replace(grid, read=None if number in intermediate_arrays else grid.read)
+                for number, grid in enumerate(self._direct)
             ]
             phases = [
                 self._phase(collected, self._sources(set(), between)),
-                self._phase(assign(second, parts), self._sources(routed, between)),
+                self._phase(assign(second, parts), self._sources(intermediate_arrays, between)),
             ]
         planned = tuple(
             PlannedArray(array.name, array.shape, array.dtype, array.order, chunks)
@@ -112,7 +113,7 @@ class Planner:
             tuple(source_identity(name, _NEED) for name in values["source"]),
             planned,
             tuple(phases),
-            None if routed else self._fewer(parts, direct.reads),
+            None if intermediate_arrays else self._fewer(parts, direct.reads),
         )
 
     def can_use_intermediate(self, parts: int) -> bool:
@@ -155,18 +156,20 @@ class Planner:
         touched = sum(reads(block) for part in parts for block in part)
         return Phase(tuple(map(tuple, parts)), total, max(sizes, default=0), touched / total if total else 1.0)
 
-    def _sources(self, routed: set[int], between: Sequence[tuple[int, ...] | None] = ()) -> Callable[[Block], float]:
+    def _sources(
+        self, intermediate_arrays: set[int], between: Sequence[tuple[int, ...] | None] = ()
+    ) -> Callable[[Block], float]:
         """Return a function that predicts the bytes that are read for a block.
 
-        routed   arrays that are read from intermediate arrays
-        between  the chunks of the intermediate arrays that are written, or read
+        intermediate_arrays  numbers of the arrays that are read from intermediate arrays
+        between              the chunks of the intermediate arrays that are written, or read
         """
         windows: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
 
         def reads(block: Block) -> float:
             array, grid = self._copy.arrays[block.array], self._direct[block.array]
             size = float(block.elements * grid.itemsize)
-            if block.array in routed or grid.read is None:
+            if block.array in intermediate_arrays or grid.read is None:
                 return size
             box = restrict(array, block.box)
             key = (block.array, box.shape)

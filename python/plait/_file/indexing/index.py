@@ -143,13 +143,13 @@ def _filled(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
     """Insert whole dimensions for omitted ones; the ellipsis stays, before the dimensions that it selects."""
     if sum(item is Ellipsis for item in items) > 1:
         raise ArgumentIndexError("index: the ellipsis (...) is there more than once; use it once at most")
-    taken = sum(map(_dimensions_taken, items))
-    if taken > len(shape):
+    count = sum(map(_dimensions_taken, items))
+    if count > len(shape):
         raise ArgumentIndexError(
-            f"index: {taken} dimensions are indexed of an array that has {len(shape)}; give at most one index for each"
+            f"index: {count} dimensions are indexed of an array that has {len(shape)}; give at most one index for each"
         )
     ellipsis = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
-    return [*items[: ellipsis + 1], *[_WHOLE] * (len(shape) - taken), *items[ellipsis + 1 :]]
+    return [*items[: ellipsis + 1], *[_WHOLE] * (len(shape) - count), *items[ellipsis + 1 :]]
 
 
 def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:

@@ -25,11 +25,11 @@ def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> An
         read(index.slices, box)
     else:
         for piece in split_index(index, dtype.itemsize, order, exact=False):
-            if piece.taken is None:
+            if piece.point_indices is None:
                 read(piece.slices, piece.view(box))
             else:
                 region = _read_box(piece.slices, dtype, order, read)
-                _take(piece.taken, index.points.dimensions, region, box[piece.target])
+                _take(piece.point_indices, index.points.dimensions, region, box[piece.target])
     return box if index.after is None else box[index.after]
 
 

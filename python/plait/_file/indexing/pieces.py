@@ -29,20 +29,20 @@ _SPARSEST = 4
 class Piece:
     """A region of the file, and the destination of its elements in the box.
 
-    slices  the region; if `taken` is None, all dimensions of the points but one have a single index
+    slices  the region; if `point_indices` is None, all dimensions of the points but one have a single index
     target  the destination in the box
-    swapped  the dimension of the points in the box, and the one in the region, if `taken` is None
-    taken   the points' indices in the region, one array for each of their dimensions; None: the whole region is
+    swapped  the dimension of the points in the box, and the one in the region, if `point_indices` is None
+    point_indices  the points' indices in the region, one array for each of their dimensions; None: the whole region is
             requested
     """
 
     slices: Slices
     target: tuple[slice, ...]
     swapped: tuple[int, int]
-    taken: tuple[Numbers, ...] | None
+    point_indices: tuple[Numbers, ...] | None
 
     def view(self, box: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the part of the box for the region; if `taken` is None, with the dimensions of the region."""
+        """Return the part of the box for the region; if `point_indices` is None, with the dimensions of the region."""
         if box.size == 0:
             return np.empty([count for _, count, _, single in self.slices if not single], box.dtype)
         part = box[self.target].swapaxes(*self.swapped)
@@ -98,8 +98,8 @@ class _Cutter:
         if not self._exact and self._is_worth(enclosing, end - begin, math.prod(counts)):
             halved = self._halved(enclosing)
             if halved is None:
-                taken = tuple(numbers - low for numbers, low in zip(indices, lows, strict=True))
-                yield Piece(enclosing, tuple(window), (0, 0), taken)
+                point_indices = tuple(numbers - low for numbers, low in zip(indices, lows, strict=True))
+                yield Piece(enclosing, tuple(window), (0, 0), point_indices)
                 return
             if halved >= 0:
                 for part, half in _halves(slices[halved], window[halved]):

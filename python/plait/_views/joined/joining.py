@@ -67,9 +67,9 @@ def concat(
     plait.ArgumentError for arrays that do not fit together, with the name of the first one that differs, and
     plait.StoreError for one that cannot be opened.
     """
-    own = to_core_comm(comm)
-    fail = partial(_core.fail, comm=own)
-    names = names_of_parts(sources, own)
+    core_comm = to_core_comm(comm)
+    fail = partial(_core.fail, comm=core_comm)
+    names = names_of_parts(sources, core_comm)
     with checks(fail):
         for name in names:
             if comes_in_steps(name):
@@ -85,8 +85,8 @@ def concat(
 def _joined(
     names: list[str], axis: int | str, comm: CommLike, options: dict[str, Any], *, unpack: bool
 ) -> Concatenation:
-    own = to_core_comm(comm)
-    fail = partial(_core.fail, comm=own)
+    core_comm = to_core_comm(comm)
+    fail = partial(_core.fail, comm=core_comm)
     first = open(names[0], comm=comm, **options)
     examined: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
 
@@ -116,7 +116,7 @@ def _joined(
     except BaseException:
         files.close()
         raise
-    if own.rank == 0:
+    if core_comm.rank == 0:
         warn_differences(meanings.differing, names[0])
     return Concatenation(dimension, joined, files, comm)
 

@@ -64,9 +64,9 @@ def open_many(
     files that do not fit together, with the names of the file and of the array and both values, and plait.StoreError
     for a file that cannot be read.
     """
-    own = to_core_comm(comm)
-    names = names_of_parts(sources, own)
-    with checks(partial(_core.fail, comm=own)):
+    core_comm = to_core_comm(comm)
+    names = names_of_parts(sources, core_comm)
+    with checks(partial(_core.fail, comm=core_comm)):
         limit = whole(parse_bytes(memory, "memory"), "memory")
         flags = {
             name: check_flag(value, name) for name, value in (("first", first), ("sort", sort), ("unpack", unpack))
@@ -80,12 +80,12 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
 
     errors  those of :func:`open_many`
     """
-    own = to_core_comm(comm)
-    fail = partial(_core.fail, comm=own)
+    core_comm = to_core_comm(comm)
+    fail = partial(_core.fail, comm=core_comm)
     with checks(fail):
         listings = Listings.read(names)
         axes = find_axes(listings.members[0], request.axis, names[0])
-    listings = listings.permuted(find_order(listings, request, axes, own))
+    listings = listings.permuted(find_order(listings, request, axes, core_comm))
     with checks(fail):
         members = listings.members[0]
         axes = find_axes(members, request.axis, listings.names[0])  # again, as another file may be the first one now
@@ -97,13 +97,13 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
                 f"no array of {listings.names[0]} that is chosen has the dimension {shown(request.axis)}; choose "
                 f"one of {', '.join(axes)}"
             )
-        differing = _compare_shared(listings, [] if request.first or request.compared else shared, request, own)
+        differing = _compare_shared(listings, [] if request.first or request.compared else shared, request, core_comm)
     result = _join(listings, joined, request, comm, memory)
     with checks(fail):
-        if own.rank == 0:
+        if core_comm.rank == 0:
             warn_differences({**differing, **result.differing}, listings.names[0])
         with agreed_errors():  # each rank compares other files: a difference is an error on all ranks
-            _core.broadcast_text(f"join {listings.names[0]} with others", "", 0, own)
+            _core.broadcast_text(f"join {listings.names[0]} with others", "", 0, core_comm)
     files = JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in chosen}, comm)
     if comm is None:
         files._again = _join_files_again, (listings.names, listings.token, request, memory)

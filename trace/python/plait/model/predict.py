@@ -133,7 +133,7 @@ def direct_time(machine: Machine, requests: Requests, *, write: bool = False) ->
     disk = _disk_time(machine, requests.file_bytes, used, write)
     if write and _in_parts(machine, requests):
         disk += _disk_time(machine, requests.file_bytes, used, False)
-    latency = requests.most * machine.latency * _turns(machine, requests.ranks)
+    latency = requests.max_requests * machine.latency * _turns(machine, requests.ranks)
     return Time(latency, disk, _network(machine, requests, write), steps * machine.step)
 
 
@@ -147,8 +147,8 @@ def rounds(machine: Machine, requests: Requests) -> tuple[float, int]:
     if machine.synchronization == "none":
         return 0.0, disks.count
     steps = float(requests.ranks) if machine.synchronization == "ordered" else math.log2(requests.ranks)
-    data = ceil_div(requests.all_bytes, requests.most)
-    return requests.most * steps, min(disks.count, ceil_div(data, disks.block))
+    data = ceil_div(requests.all_bytes, requests.max_requests)
+    return requests.max_requests * steps, min(disks.count, ceil_div(data, disks.block))
 
 
 def two_phase_time(machine: Machine, requests: Requests, *, write: bool = False) -> Time:
@@ -272,8 +272,8 @@ def _network(machine: Machine, requests: Requests, write: bool) -> float:
     """Return the time of the transfers between disks and nodes; a node gets each block at most once."""
     block = machine.disks.block
     whole_file = ceil_div(requests.file_bytes, block) * block
-    run = requests.max_bytes / requests.most
-    touched = requests.most * (math.ceil(run / block) + (run % block > 0)) * block
+    run = requests.max_bytes / requests.max_requests
+    touched = requests.max_requests * (math.ceil(run / block) + (run % block > 0)) * block
     nodes = _nodes(machine, requests.ranks)
     of_node = min(touched * ceil_div(requests.ranks, nodes), whole_file)
     passes = 2 if write and _in_parts(machine, requests) else 1

@@ -22,7 +22,7 @@ class Requests:
     ranks     number of ranks of the layout, including those without elements
     runs      contiguous stretches of the file that one rank owns, summed over all ranks
     total     requests of all ranks together (table 8)
-    most      requests of the rank that makes the most of them (R_io)
+    max_requests  requests of the rank that makes the most of them (R_io)
     largest   bytes of the largest request
     max_bytes  bytes of the rank that has the most (F_p')
     all_bytes   bytes of all ranks together; more than the file has if elements are replicated
@@ -32,7 +32,7 @@ class Requests:
     ranks: int
     runs: int
     total: int
-    most: int
+    max_requests: int
     largest: int
     max_bytes: int
     all_bytes: int
@@ -61,7 +61,7 @@ def count_requests(layout: Layout, itemsize: int = 1, order: str = "F", *, buffe
         raise ArgumentError(f"order={order!r} is no order of a file; use 'C' or 'F'")
     if buffer is not None:
         whole("buffer", buffer)
-    all_runs = total = most = largest = max_bytes = all_bytes = 0
+    all_runs = total = max_requests = largest = max_bytes = all_bytes = 0
     for rank in _ranks(layout):
         count = math.prod(layout.local_shape(rank)) * itemsize
         if not count:
@@ -71,9 +71,11 @@ def count_requests(layout: Layout, itemsize: int = 1, order: str = "F", *, buffe
         run = layout.largest_run(rank, order) * itemsize
         if buffer is not None:
             runs, run = min(runs * ceil_div(run, buffer), runs + count // buffer), min(run, buffer)
-        total, most, largest = total + runs, max(most, runs), max(largest, run)
+        total, max_requests, largest = total + runs, max(max_requests, runs), max(largest, run)
         max_bytes, all_bytes = max(max_bytes, count), all_bytes + count
-    return Requests(layout.size, all_runs, total, most, largest, max_bytes, all_bytes, layout.elements * itemsize)
+    return Requests(
+        layout.size, all_runs, total, max_requests, largest, max_bytes, all_bytes, layout.elements * itemsize
+    )
 
 
 def _ranks(layout: Layout) -> Sequence[int]:

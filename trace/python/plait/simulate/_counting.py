@@ -56,10 +56,10 @@ class Counts(NamedTuple):
 
     def __str__(self) -> str:
         """Return a summary in one line."""
-        held = f"{counted(self.slots, 'block')}" + (f" of {shown_size(self.block)}" if self.block else "")
+        amount = f"{counted(self.slots, 'block')}" + (f" of {shown_size(self.block)}" if self.block else "")
         ratio = f"{share(self.hit_ratio)} of {counted(self.requests, 'request')}"
         byte_ratio = f", {share(self.byte_hit_ratio)} of {shown_size(self.bytes)}" if self.bytes else ""
-        return f"{self.policy} in {held}: finds {ratio}{byte_ratio}"
+        return f"{self.policy} in {amount}: finds {ratio}{byte_ratio}"
 
 
 @entry

@@ -130,8 +130,8 @@ def _make_curve(curve: _simulation.Curve, block: int, notes: list[str], *, exact
     _, *sampled_totals = curve.seen()
     points = np.array(curve.found(), dtype=np.float64).reshape(-1, 4)
     requests, in_blocks, in_bytes = (
-        np.clip(total - np.cumsum(points[:, column]), 0, most)
-        for column, (total, most) in enumerate(zip(sampled_totals, totals, strict=True), start=1)
+        np.clip(total - np.cumsum(points[:, column]), 0, total_limit)
+        for column, (total, total_limit) in enumerate(zip(sampled_totals, totals, strict=True), start=1)
     )
     missed_requests: npt.NDArray[np.float64] | None = requests
     if not exact:

@@ -170,17 +170,17 @@ def _completed(path: Path, field: int) -> int:
         return 0
 
 
-def _timed(work: Callable[[int], object], limit: float, least: int = 16, most: int = 1_000_000) -> list[float]:
-    """Return the times of a piece of work, repeated until the time limit, at least `least` and at most `most` times."""
+def _timed(work: Callable[[int], object], limit: float, min_count: int = 16, max_count: int = 1_000_000) -> list[float]:
+    """Return the times of a piece of work, repeated until the time limit, `min_count` to `max_count` times."""
     times: list[float] = []
     end = time.perf_counter() + limit
     before = time.perf_counter()
-    while len(times) < least or before < end:
+    while len(times) < min_count or before < end:
         work(len(times))
         now = time.perf_counter()
         times.append(now - before)
         before = now
-        if len(times) >= most or (len(times) >= 4 and before > end + limit):
+        if len(times) >= max_count or (len(times) >= 4 and before > end + limit):
             break
     return times
 
@@ -268,8 +268,8 @@ def _flush(path: Path, size: int, limit: float, write: float) -> tuple[float, in
     page = memoryview(mmap.mmap(-1, PAGE))
     with _descriptor(path, os.O_RDWR | os.O_DSYNC, direct=True) as (file, _):
         before = _completed(path, 4)
-        most = max(size // 4 // PAGE, 16)
-        times = _timed(lambda k: os.pwritev(file, [page], size + k * PAGE), limit, most=most)
+        max_calls = max(size // 4 // PAGE, 16)
+        times = _timed(lambda k: os.pwritev(file, [page], size + k * PAGE), limit, max_count=max_calls)
         others = max(round((_completed(path, 4) - before) / len(times)) - 1, 0)
     return max(_mean(times) - (1 + others) * write, 0.0), others
 

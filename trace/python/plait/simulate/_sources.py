@@ -170,8 +170,8 @@ def _feed_keys(fed: Consumer, trace: Trace, sizes: npt.ArrayLike | None, block: 
         of_part = (
             None if bytes_each is None else bytes_each[: len(part)] if whole else bytes_each[begin : begin + _KEYS]
         )
-        held = None if of_part is None else np.ascontiguousarray(of_part)
-        fed.add_keys(part.ctypes.data, 0 if held is None else held.ctypes.data, len(part))
+        part_sizes = None if of_part is None else np.ascontiguousarray(of_part)
+        fed.add_keys(part.ctypes.data, 0 if part_sizes is None else part_sizes.ctypes.data, len(part))
     return notes
 
 

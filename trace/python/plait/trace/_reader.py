@@ -27,8 +27,8 @@ class Coverage(NamedTuple):
     bytes: float | None
 
 
-def _share(held: int, lost: int) -> float:
-    return held / (held + lost) if lost else 1.0
+def _share(recorded: int, lost: int) -> float:
+    return recorded / (recorded + lost) if lost else 1.0
 
 
 class Description(NamedTuple):

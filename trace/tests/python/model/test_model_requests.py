@@ -42,7 +42,7 @@ def test_requests_are_the_runs_in_the_file(dist, shape, order, ranks):
     layout = model.on_ranks(dist, shape, ranks)
     each, longest = count_by_elements(layout, order)
     counts = model.count_requests(layout, 8, order)
-    assert (counts.ranks, counts.runs, counts.total, counts.most) == (ranks, sum(each), sum(each), max(each))
+    assert (counts.ranks, counts.runs, counts.total, counts.max_requests) == (ranks, sum(each), sum(each), max(each))
     assert counts.largest == 8 * longest
     assert counts.all_bytes == counts.file_bytes == 8 * math.prod(shape)
     assert counts.mean == counts.all_bytes / counts.total
@@ -61,14 +61,14 @@ def test_table_8_agrees_with_layouts(distribution, size):
 def test_a_buffer_divides_requests():
     layout = model.on_ranks("(*, block)", (100, 100), 4)
     counts = model.count_requests(layout, 1, buffer=1000)
-    assert (counts.runs, counts.total, counts.most, counts.largest) == (4, 12, 3, 1000)
+    assert (counts.runs, counts.total, counts.max_requests, counts.largest) == (4, 12, 3, 1000)
     runs_of_250 = model.count_requests(model.on_ranks("(block, *)", (1000, 10), 4), 1, buffer=200)
     assert (runs_of_250.runs, runs_of_250.total, runs_of_250.largest) == (40, 80, 200)
 
 
 def test_ranks_without_elements_make_no_requests():
     counts = model.count_requests(model.on_ranks("(*, block)", (4, 2), 5))
-    assert (counts.ranks, counts.total, counts.most) == (5, 2, 1)
+    assert (counts.ranks, counts.total, counts.max_requests) == (5, 2, 1)
     empty = model.count_requests(model.on_ranks("(*, block)", (4, 0), 2))
     assert (empty.total, empty.mean) == (0, 0)
 

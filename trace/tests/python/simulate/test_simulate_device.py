@@ -155,10 +155,10 @@ def test_a_slow_device_gets_a_smaller_file_and_is_read_within_it(tmp_path, monke
 def test_an_exception_in_one_replay_ends_all(tmp_path):
     recording = simulate.record(write_trace(tmp_path / "long.plait", steps(70_000, 0.001, passes=2)))
     machine = simulate.parse(MACHINE)
-    begun = threading.Barrier(2)
+    barrier = threading.Barrier(2)
 
     def stop():
-        begun.wait(300)  # both replays are running
+        barrier.wait(300)  # both replays are running
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

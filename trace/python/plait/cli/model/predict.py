@@ -199,7 +199,7 @@ def _print(machine: Machine, problem: Problem, rows: list[Row], compute: bool) -
         ratios = (row.io_speedup, *((row.speedup,) if compute else ()), row.alpha_d, row.alpha_p)
         table.add_row(
             f"{row.ranks}{'*' if row.beyond else ''}",
-            f"{row.requests.most:,}",
+            f"{row.requests.max_requests:,}",
             *(f"{seconds(time.total)} {time.largest[0]}" for time in times),
             *map(number, ratios),
             row.bound.removesuffix(" bound"),

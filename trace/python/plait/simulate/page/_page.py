@@ -360,7 +360,7 @@ def _curves(sweep: Sweep) -> str:
 
 
 def _rows(sweep: Sweep, best: int) -> str:
-    most = max(result.elapsed for result in sweep.results)
+    longest = max(result.elapsed for result in sweep.results)
     rows: list[tuple[str, ...]] = []
     for point, result in zip(sweep.points, sweep.results, strict=True):
         idle = result.idle / result.document["machine"]["processors"]["count"]
@@ -369,7 +369,7 @@ def _rows(sweep: Sweep, best: int) -> str:
                 ", ".join(str(value) for value in point.values()),
                 seconds(result.elapsed),
                 seconds(result.idle),
-                Cell(bar([("elapsed", result.elapsed - idle), ("lost", idle)], most)),
+                Cell(bar([("elapsed", result.elapsed - idle), ("lost", idle)], longest)),
                 share(result.utilization),
                 share(result.hit_ratio),
                 *(amount(value) for value in result.device_bytes),

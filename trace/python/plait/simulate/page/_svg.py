@@ -28,7 +28,7 @@ def line_classes(index: int) -> str:
     return f"c{index % _COLOURS} d{index // _COLOURS % 3}"
 
 
-def ticks(top: float, most: int = 4, base: float = 10) -> list[float]:
+def ticks(top: float, max_count: int = 4, base: float = 10) -> list[float]:
     """Return round values from 0 to at least ``top``.
 
     Their distance is 1, 2 or 5 times a power of ten; a power of two if ``base`` is 1024.
@@ -36,10 +36,10 @@ def ticks(top: float, most: int = 4, base: float = 10) -> list[float]:
     if not top > 0:
         return [0.0, 1.0]
     if base == 1024:
-        interval = 2.0 ** math.ceil(math.log2(top / most))
+        interval = 2.0 ** math.ceil(math.log2(top / max_count))
     else:
-        power = 10.0 ** math.floor(math.log10(top / most))
-        interval = next(power * factor for factor in (1, 2, 5, 10) if power * factor * most >= top * (1 - 1e-9))
+        power = 10.0 ** math.floor(math.log10(top / max_count))
+        interval = next(power * factor for factor in (1, 2, 5, 10) if power * factor * max_count >= top * (1 - 1e-9))
     return [interval * k for k in range(math.ceil(top / interval - 1e-9) + 1)]
 
 

@@ -246,10 +246,10 @@ def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
     small = module["small"]
     if small is None:
         return
-    count, least, most = small["count"], small["least"], small["most"]
+    count, minimum, maximum = small["count"], small["least"], small["most"]
     mean = f"The mean is {_amounts.size(_moved(module) / count)}."
-    if least >= COUNT and least >= SHARE_OF_SMALL * count:
-        exact = "" if least == most else "at least "
+    if minimum >= COUNT and minimum >= SHARE_OF_SMALL * count:
+        exact = "" if minimum == maximum else "at least "
         advice = (
             "Ask for more at once: larger records, or collective access."
             if module["interface"] != "stdio"
@@ -258,20 +258,20 @@ def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
         spent = _known_seconds(module, "read", "write")
         severity = _severity(counters, spent)
         yield _conclusion(
-            severity if least >= 0.5 * count or severity == "low" else "medium",
+            severity if minimum >= 0.5 * count or severity == "low" else "medium",
             f"Small requests through {_name(module)}",
-            f"{exact}{least:,} of {count:,} requests ({_amounts.share(least / count)}) are under 1 MiB. {mean}"
+            f"{exact}{minimum:,} of {count:,} requests ({_amounts.share(minimum / count)}) are under 1 MiB. {mean}"
             + _taken(counters, "All together", spent),
             advice,
             spent,
         )
-    elif count - most >= MAX * count:
-        exact = "" if least == most else "at least "
+    elif count - maximum >= MAX * count:
+        exact = "" if minimum == maximum else "at least "
         yield _conclusion(
             "good",
             f"Large requests through {_name(module)}",
-            f"{exact}{count - most:,} of {_amounts.count(count, 'request')} ({_amounts.share(1 - most / count)}) are "
-            f"of 1 MiB or more. {mean}",
+            f"{exact}{count - maximum:,} of {_amounts.count(count, 'request')} ({_amounts.share(1 - maximum / count)}) "
+            f"are of 1 MiB or more. {mean}",
         )
 
 

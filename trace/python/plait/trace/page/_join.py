@@ -33,10 +33,10 @@ def script(entry: str) -> str:
     return f'"use strict";\n(() => {{\n{body}}})();\n'
 
 
-def _visit(name: str, order: list[str], begun: set[str]) -> None:
-    if name in begun:
+def _visit(name: str, order: list[str], visited: set[str]) -> None:
+    if name in visited:
         return
-    begun.add(name)
+    visited.add(name)
     for other in _IMPORT.findall(read(name)):
-        _visit(normpath(join(dirname(name), other)), order, begun)
+        _visit(normpath(join(dirname(name), other)), order, visited)
     order.append(name)

@@ -237,8 +237,8 @@ def test_options_of_the_recording_apply_to_the_report(tmp_path: Path) -> None:
     kinds = {each["what"]: each for each in report["left_out"]["kinds"]}
     assert kinds["excluded files"]["write_bytes"] == 1000
     assert any("/lib/python" in each["name"] for each in report["files"])
-    replaced = trace.report(target, exclude=["*.out"])
-    assert sum(each["write_bytes"] for each in replaced["files"]) == 1000
+    new_report = trace.report(target, exclude=["*.out"])
+    assert sum(each["write_bytes"] for each in new_report["files"]) == 1000
     with trace.open(target) as known:  # the trace holds all
         assert sum(batch[batch["kind"] == Kind.WRITE]["result"].sum() for batch in known) == 3000
     assert CliRunner().invoke(main, ["trace", "record", "-o", target, "--all", "--", *command]).exit_code == 0
