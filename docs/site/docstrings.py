@@ -15,14 +15,14 @@ ENTRY = re.compile(r"(?P<names>[*\w.]+(?:, [*\w.]+)*): (?P<text>\S.*)")
 CALL = re.compile(r"[\w.]+\(.*")
 OVERLOAD = re.compile(r"(?:\d+\. )?`*\w+\(.*\) -> .*")
 ANYTHING = "*args, **kwargs"
-KEPT = re.compile(r"``[^`]+``|:\w+:`[^`]+`|`([^`]+)`")
+LITERAL = re.compile(r"``[^`]+``|:\w+:`[^`]+`|`([^`]+)`")
 
 
 def escaped(text: str) -> str:
     """A line of prose whose stars, bars and underscores mean themselves; code in backticks stays code."""
     parts: list[str] = []
     end = 0
-    for found in KEPT.finditer(text):
+    for found in LITERAL.finditer(text):
         parts.append(re.sub(r"([*|\\]|_(?=\W|$))", r"\\\1", text[end : found.start()]))
         parts.append(f"``{found[1]}``" if found[1] else found[0])
         end = found.end()

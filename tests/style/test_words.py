@@ -7,8 +7,8 @@ import pytest
 from sources import CODE, TEXT, files_with, inside, read
 
 FOLDERS = ("src", "include", "bindings", "python", "bench", "scripts", "tests", "examples", "docs")
-OWN = {Path("docs/decisions/0025-words.md"), Path("tests/style/test_words.py")}
-CHECKED = [path for path in files_with(TEXT, *FOLDERS) if path not in OWN]
+WORD_LISTS = {Path("docs/decisions/0025-words.md"), Path("tests/style/test_words.py")}
+CHECKED = [path for path in files_with(TEXT, *FOLDERS) if path not in WORD_LISTS]
 PROGRAMS = {path: None for path in CHECKED if path.suffix in CODE | {".pyi"}}  # in their order
 NOTHING = re.compile(r"(?!)")
 

@@ -12,7 +12,7 @@ import plait
 from plait import simulate
 from plait.launch import RankProgram, require_mpi
 from plait.simulate.plans import here_text
-from plait_bench.accesses.job import WAYS, AccessCase, AccessesJob
+from plait_bench.accesses.job import CASES, AccessCase, AccessesJob
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.steps import PATIENCE, Progress, Steps
 
@@ -33,7 +33,7 @@ class AccessesSettings:
 
     def cases(self, ranks: int) -> list[AccessCase]:
         """Return the cases of one number of ranks."""
-        return [AccessCase(*way, operation, ranks, self.edge) for way in WAYS for operation in ("read", "write")]
+        return [AccessCase(*way, operation, ranks, self.edge) for way in CASES for operation in ("read", "write")]
 
 
 @dataclass

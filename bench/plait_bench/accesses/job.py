@@ -7,7 +7,7 @@ from typing import Any
 
 from plait_bench.job import Operation, SavedJob
 
-WAYS = (
+CASES = (
     ("(block, *)", "direct"),
     ("(*, block)", "direct"),
     ("(*, block)", "two-phase"),

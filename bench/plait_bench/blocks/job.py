@@ -10,7 +10,7 @@ from plait_bench.job import SavedJob
 
 PLAIT = "plait"
 MPI_IO = "mpi-io"
-WAYS = (PLAIT, MPI_IO)
+LIBRARIES = (PLAIT, MPI_IO)
 GAP = 2
 """Elements, of 8 bytes each, between the rows of a local array with gaps."""
 

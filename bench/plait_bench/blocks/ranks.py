@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 import plait
-from plait_bench.blocks.job import GAP, PLAIT, WAYS, Blocks, BlocksJob
+from plait_bench.blocks.job import GAP, LIBRARIES, PLAIT, Blocks, BlocksJob
 from plait_bench.ranks import Ranks, run_job
 
 
@@ -89,12 +89,14 @@ class _Blocks(Ranks):
                 part.close()
 
     def _measure(self, number: int, gaps: bool, part: _Part) -> None:
-        samples: dict[str, list[float]] = {f"{operation} {way}": [] for operation in ("read", "write") for way in WAYS}
+        samples: dict[str, list[float]] = {
+            f"{operation} {way}": [] for operation in ("read", "write") for way in LIBRARIES
+        }
         wrong = set()
         version = 0  # the value that the last write added to each linear index in the file
         for round_ in range(-1, self._job.rounds):  # round -1 warms up and does not count
             for operation in ("read", "write"):
-                for way in WAYS if round_ % 2 == 0 else WAYS[::-1]:
+                for way in LIBRARIES if round_ % 2 == 0 else LIBRARIES[::-1]:
                     part.rewind()
                     if operation == "read":
                         part.local[...] = -1.0

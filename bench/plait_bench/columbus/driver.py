@@ -12,7 +12,7 @@ from typing import Any
 
 import plait
 from plait.launch import RankProgram, require_mpi
-from plait_bench.columbus.job import WAYS, ColumbusJob
+from plait_bench.columbus.job import LOCATIONS, ColumbusJob
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.steps import PATIENCE, Progress, Steps
 
@@ -97,11 +97,11 @@ def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, s
         folder = settings.folder or scratch
         job = ColumbusJob(
             scratch, folder, settings.records, settings.size, settings.memory << 20, settings.rounds,
-            PATIENCE * (settings.rounds + 4) * len(WAYS),
+            PATIENCE * (settings.rounds + 4) * len(LOCATIONS),
         )  # fmt: skip
         path = Path(scratch) / "job.json"
         job.save(path)
-        steps = Steps(progress, len(WAYS) * (settings.rounds + 2))
+        steps = Steps(progress, len(LOCATIONS) * (settings.rounds + 2))
         with RankProgram(settings.ranks, _MODULE, [str(path)]) as ranks:
             # The folder exists when the ranks have started.
             results = ColumbusResults({}, asdict(settings))
@@ -120,6 +120,6 @@ def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, s
                     results.ways[way].updates = event["updates"]
                     steps.done(f"{way}: records checked")
         results.machine.update(describe_machine(Path(folder)), MPI=library)
-    if not all(way.updates for way in results.ways.values()) or len(results.ways) < len(WAYS):
+    if not all(way.updates for way in results.ways.values()) or len(results.ways) < len(LOCATIONS):
         raise plait.Error("the ranks ended before they had measured everything")
     return results

@@ -8,8 +8,8 @@ from plait_bench.job import SavedJob
 
 # The locations of the records.
 SHARED = "shared"  # Shared Files: striped over component files of all ranks
-ONE = "one"  # one ordinary file of rank 0
-WAYS = (SHARED, ONE)
+ORDINARY = "one"  # one ordinary file of rank 0
+LOCATIONS = (SHARED, ORDINARY)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import plait
-from plait_bench.columbus.job import WAYS, ColumbusJob
+from plait_bench.columbus.job import LOCATIONS, ColumbusJob
 from plait_bench.columbus.store import Store, open_store
 from plait_bench.directory import Changes, Directory
 from plait_bench.ranks import Ranks, run_job
@@ -50,7 +50,7 @@ class _Columbus(Ranks):
         self._buffer = bytearray(max_bytes(self._count))
         folder = Path(job.folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self._stores = {way: open_store(way, folder, job.memory, job.size, self._comm) for way in WAYS}
+        self._stores = {way: open_store(way, folder, job.memory, job.size, self._comm) for way in LOCATIONS}
         self._directories: dict[str, Directory] = {}
 
     def run(self) -> None:
@@ -61,11 +61,11 @@ class _Columbus(Ranks):
             self._report("filled", way=way, description=store.description, bytes=int(self._directories[way].size.sum()))
         for number in range(self._job.rounds + 1):
             # The locations alternate, so that neither always follows the writes of the other.
-            for way in WAYS if number % 2 else reversed(WAYS):
+            for way in LOCATIONS if number % 2 else reversed(LOCATIONS):
                 found = self._round(way, number)
                 if number:  # round 0 warms up
                     self._report("round", way=way, **found)
-        for way in WAYS:
+        for way in LOCATIONS:
             self._check(way)
             self._report("checked", way=way, updates=int(self._directories[way].version.sum()))
         for store in self._stores.values():

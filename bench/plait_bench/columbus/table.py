@@ -10,7 +10,7 @@ from rich.text import Text
 
 from plait.draw.figure import new_figure, open_axis, save
 from plait_bench.columbus.driver import ColumbusLocation, ColumbusResults
-from plait_bench.columbus.job import ONE, SHARED
+from plait_bench.columbus.job import ORDINARY, SHARED
 from plait_bench.text import NOTHING, counted, factor, ranks_header, rate, three_digits, titled_table
 
 # Table 1 of the paper, one iteration on 128 processors of an IBM SP: name, MB read, I/O seconds, MB/s per processor.
@@ -18,7 +18,7 @@ _PAPER = (
     ("1998, PIOFS", "900,963", "906,297", "0.994"),
     ("1998, Distant I/O", "900,957", "235,708", "3.823"),
 )
-_TITLES = {SHARED: "Shared Files", ONE: "One file"}
+_TITLES = {SHARED: "Shared Files", ORDINARY: "One file"}
 _KINDS = ("read", "write")
 
 
@@ -56,7 +56,7 @@ def _table(results: ColumbusResults) -> Table:
 
 def _notes(results: ColumbusResults) -> Text:
     ways = {title: results.ways[name] for name, title in _TITLES.items()}
-    shared, ordinary_file = results.ways[SHARED], results.ways[ONE]
+    shared, ordinary_file = results.ways[SHARED], results.ways[ORDINARY]
     tasks = shared.updates + ordinary_file.updates
     lines = [
         *(_describe(title, way) for title, way in ways.items()),

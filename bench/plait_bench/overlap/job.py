@@ -11,7 +11,7 @@ from typing import Any
 IO = "io"  # start the access and wait for it at once
 COMPUTE = "compute"  # the computation alone
 BOTH = "both"  # start the access, compute, and then wait for the access
-WAYS = (IO, COMPUTE, BOTH)
+MEASUREMENTS = (IO, COMPUTE, BOTH)
 
 
 @dataclass(frozen=True)

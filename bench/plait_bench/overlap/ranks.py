@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import plait
-from plait_bench.overlap.job import ACCESSES, BOTH, COMPUTE, IO, WAYS, Access, OverlapJob
+from plait_bench.overlap.job import ACCESSES, BOTH, COMPUTE, IO, MEASUREMENTS, Access, OverlapJob
 from plait_bench.ranks import Ranks, run_job
 
 _BLOB = 1 << 20
@@ -65,11 +65,11 @@ class _Overlap(Ranks):
         # The computation is made as long as the access.
         unit = min(self._span(lambda: self._compute(8)) for _ in range(3)) / 8
         amount = max(1, round(float(self._comm.bcast(statistics.median(alone))) / self._comm.bcast(unit)))
-        samples: dict[str, list[float]] = {way: [] for way in WAYS}
+        samples: dict[str, list[float]] = {way: [] for way in MEASUREMENTS}
         actions = {IO: lambda: start().wait(), COMPUTE: lambda: self._compute(amount), BOTH: lambda: both(amount)}
         wrong = False
         for number in range(self._job.rounds):
-            for way in WAYS if number % 2 == 0 else WAYS[::-1]:
+            for way in MEASUREMENTS if number % 2 == 0 else MEASUREMENTS[::-1]:
                 self._prepare_cache(access)
                 self._array.fill(-1.0)
                 samples[way].append(self._span(actions[way]))

@@ -16,7 +16,7 @@ FILE = "file"  # the same transfer through a file, by Plait
 MPI_IO = "mpi-io"  # the same transfer through a file, by MPI-IO
 SST = "sst"  # the same steps by ADIOS2's SST, from one process to another
 
-WAYS = (PIPE, BOUND, FILE, MPI_IO, SST)
+TRANSFERS = (PIPE, BOUND, FILE, MPI_IO, SST)
 SMALL = 512  # elements of 8 bytes that each rank has in a small step
 
 ROW, COLUMN, BLOCK, CYCLIC = ("block", "*"), ("*", "block"), ("block", "block"), ("cyclic(8)", "cyclic(8)")

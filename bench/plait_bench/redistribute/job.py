@@ -16,7 +16,7 @@ PLAIN = "plain"  # memcpy of as many bytes as each rank holds, by all ranks at o
 PAST = "past"  # like PLAIN, with stores past the caches
 ALLTOALLW = "alltoallw"  # MPI_Alltoallw
 
-WAYS = (SHARED, PRIVATE, CALL, PLAIN, PAST, ALLTOALLW)
+METHODS = (SHARED, PRIVATE, CALL, PLAIN, PAST, ALLTOALLW)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.shared.job import KINDS, SHARED, WAYS, SharedJob
+from plait_bench.shared.job import KINDS, LOCATIONS, SHARED, SharedJob
 from plait_bench.steps import PATIENCE, Progress, Steps
 
 _MODULE = "plait_bench.shared.ranks"
@@ -100,7 +100,7 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
             settings.request,
             settings.ahead,
             settings.rounds,
-            PATIENCE * (settings.rounds + 1) * len(WAYS) * 8,
+            PATIENCE * (settings.rounds + 1) * len(LOCATIONS) * 8,
         )
         path = Path(scratch) / "job.json"
         job.save(path)
@@ -113,7 +113,7 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
                     library = shorten_library(event["mpi"])
                 elif event["event"] == "hosts":
                     results.hosts = event["numbers"]
-                    steps = Steps(progress, len(results.hosts) * len(WAYS) * settings.rounds)
+                    steps = Steps(progress, len(results.hosts) * len(LOCATIONS) * settings.rounds)
                 elif event["event"] == "cell":
                     way, hosts = event["way"], event["hosts"]
                     cell = results.cells.setdefault((way, hosts), SharedCell(event["bytes"]))
@@ -121,6 +121,6 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
                         cell.seconds[kind].append(event["seconds"][kind])
                     steps.done(f"{way} on {hosts} hosts")
         results.machine.update(describe_machine(Path(folder)), MPI=library)
-    if len(results.cells) < len(results.hosts) * len(WAYS) or not results.hosts:
+    if len(results.cells) < len(results.hosts) * len(LOCATIONS) or not results.hosts:
         raise plait.Error("the ranks ended before they had measured everything")
     return results

@@ -11,7 +11,7 @@ KINDS = (READ, WRITE)
 # The locations of the file.
 SHARED = "shared"  # Shared Files: striped over the disks of all hosts
 SERVED = "served"  # one file on the disk of the first host, which serves the others
-WAYS = (SHARED, SERVED)
+LOCATIONS = (SHARED, SERVED)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import plait
 from plait_bench.page_cache import drop_files
 from plait_bench.ranks import Ranks, run_job
 from plait_bench.shared.files import MeasuredFile, PendingRequest, open_measured
-from plait_bench.shared.job import READ, WAYS, WRITE, SharedJob
+from plait_bench.shared.job import LOCATIONS, READ, WRITE, SharedJob
 
 
 class _SharedRanks(Ranks):
@@ -55,7 +55,7 @@ class _SharedRanks(Ranks):
         self._report("hosts", numbers=numbers, ranks=self._comm.size)
         for round_ in range(self._job.rounds):
             for hosts in numbers:
-                for way in WAYS if round_ % 2 else reversed(WAYS):
+                for way in LOCATIONS if round_ % 2 else reversed(LOCATIONS):
                     self._measure(hosts, way)
                     # Ranks of hosts that do not take part sleep here.
                     self._wait_asleep(self._comm)

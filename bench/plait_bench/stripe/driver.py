@@ -25,7 +25,7 @@ GOAL = 0.9
 PAPER = {1: 1.30, 2: 2.49, 4: 4.96}
 """Table II of DeBenedictis and del Rosario (1993): MB/s of output by rows from 64 processors, by the number of disks.
 """
-WAYS = ("write", "read")
+OPERATIONS = ("write", "read")
 _SPARE = 32 << 20
 """Bytes that the file system of a disk needs in addition to the data, with a margin."""
 
@@ -54,7 +54,7 @@ class StripeRates:
     """The results of one number of disks.  Rates are in bytes a second, one per round."""
 
     disks: int
-    rates: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    rates: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in OPERATIONS})
     wrong: bool = False
 
     def rate(self, way: str) -> float:
@@ -86,7 +86,7 @@ class StripeResults:
             "settings": self.settings,
             "paper": PAPER,
             "runs": [
-                {**asdict(run), "of linear": {way: self.of_linear(run, way) for way in WAYS}} for run in self.runs
+                {**asdict(run), "of linear": {way: self.of_linear(run, way) for way in OPERATIONS}} for run in self.runs
             ],
         }
 
@@ -103,7 +103,7 @@ def run_stripe(settings: StripeSettings, progress: Progress = lambda text, share
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
         folder = Path(name)
         results = StripeResults(describe_machine(folder), asdict(settings))
-        steps = Steps(progress, len(WAYS) * settings.rounds * len(settings.disks))
+        steps = Steps(progress, len(OPERATIONS) * settings.rounds * len(settings.disks))
         matrix = np.random.default_rng(1).integers(0, 256, (settings.edge, settings.edge), np.uint8)
         for count in settings.disks:
             run = StripeRates(count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from plait_bench.stripe.driver import GOAL, PAPER, WAYS, StripeResults
+from plait_bench.stripe.driver import GOAL, OPERATIONS, PAPER, StripeResults
 from plait_bench.text import (
     NOTHING,
     counted,
@@ -27,17 +27,17 @@ def stripe_table(results: StripeResults) -> RenderableType:
         f"{settings['limits']} each: MB/s"
     )
     table.add_column("Disks", justify="right")
-    for way in (*WAYS, "1993"):
+    for way in (*OPERATIONS, "1993"):
         table.add_column(way.capitalize(), justify="right", no_wrap=True)
         table.add_column("of linear", justify="right", no_wrap=True, style="bold")
     for run in results.runs:
         row = [str(run.disks)]
-        for way in WAYS:
+        for way in OPERATIONS:
             row += [rate(run.rate(way)), _percent(results.of_linear(run, way))]
         known = PAPER.get(run.disks)
         row += [NOTHING, NOTHING] if known is None else [three_digits(known), _percent(known / PAPER[1] / run.disks)]
         table.add_row(*row)
-    reached = [results.of_linear(run, way) >= GOAL for run in results.runs for way in WAYS]
+    reached = [results.of_linear(run, way) >= GOAL for run in results.runs for way in OPERATIONS]
     header = Text(f"{machine_line(machine)}\ndisks on {machine['file system']}; {version_line(machine)}\n")
     lines = [
         f"Medians of {counted(settings['rounds'], 'round')}, in stripes of {short_bytes(settings['unit'])}. Writing "

@@ -20,20 +20,20 @@ COMM = MPI.COMM_WORLD
 N = 4 * COMM.size
 FOLDER = Path(sys.argv[1])
 COLUMNS = MPI.INT.Create_subarray([N, N], [N, 4], [0, 4 * COMM.rank]).Commit()
-OWN = np.full((N, 4), COMM.rank, "i4")
-WHOLE = np.repeat(np.arange(COMM.size), 4)
+RANK_ROWS = np.full((N, 4), COMM.rank, "i4")
+ALL_ROWS = np.repeat(np.arange(COMM.size), 4)
 NEW = MPI.MODE_CREATE | MPI.MODE_RDWR
 
 
 def check(name: str, steps: int) -> None:
     COMM.barrier()
-    assert (np.fromfile(FOLDER / name, "i4").reshape(steps * N, N) == WHOLE).all(), name
+    assert (np.fromfile(FOLDER / name, "i4").reshape(steps * N, N) == ALL_ROWS).all(), name
 
 
 def write(file: MPI.File, steps: int) -> None:
     for step in range(steps):
         file.Set_view(4 * N * N * step, MPI.INT, COLUMNS)
-        file.Write_all(OWN)
+        file.Write_all(RANK_ROWS)
 
 
 def freed() -> None:

@@ -20,7 +20,7 @@ CYCLIC = MPI.DOUBLE.Create_darray(
     COMM.size, COMM.rank, [N, N], [MPI.DISTRIBUTE_CYCLIC] * 2, [1, 2], GRID, MPI.ORDER_C
 ).Commit()
 NUMBER = CYCLIC.size // 8
-OWN = np.arange(NUMBER) + 1000.0 * COMM.rank
+VALUES = np.arange(NUMBER) + 1000.0 * COMM.rank
 
 
 def opened(name: str, mode: int = MPI.MODE_CREATE | MPI.MODE_RDWR) -> MPI.File:
@@ -54,7 +54,7 @@ def invalid_views() -> None:
     ):
         LOG.append(error_class(file.Set_view, *arguments))
     file.Set_view(16, MPI.DOUBLE, CYCLIC)
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     file.Close()
 
 
@@ -69,7 +69,7 @@ def types_and_hints() -> None:
     LOG.append((displacement, etype == MPI.DOUBLE, filetype.size, filetype.extent))
     if not filetype.is_predefined:
         filetype.Free()
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     found = np.zeros(NUMBER - 1)
     file.Read_at_all(1, found)  # a part, which belongs to the MPI
     LOG.append(found.tolist())
@@ -80,7 +80,7 @@ def types_and_hints() -> None:
 def calls_of_one_rank() -> None:
     """One rank alone reads, writes and seeks, at the pointer and elsewhere, before and after other accesses."""
     file = opened("alone")
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     file.Sync()
     COMM.barrier()
     found = np.zeros(2)
@@ -112,7 +112,7 @@ def calls_of_one_rank() -> None:
 def atomic_mode() -> None:
     """Atomic mode begins after a view was set, with a pointer that has moved."""
     file = opened("atomic")
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     file.Seek(-1, MPI.SEEK_CUR)
     file.Set_atomicity(True)
     LOG.append((file.Get_atomicity(), file.Get_position()))
@@ -133,7 +133,7 @@ def handlers() -> None:
         lambda failed_file, code: calls.append((failed_file == file, MPI.Get_error_class(code)))
     )
     file.Set_errhandler(handler)
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     code = error_class(file.Read_at, 0, np.zeros(1))
     LOG.append((calls, code != MPI.SUCCESS or bool(calls)))
     file.Close()
@@ -143,7 +143,7 @@ def replaced() -> None:
     """One rank writes to the file that was opened, although another one has its name."""
     path = FOLDER / "replaced"
     file = opened("replaced")
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     COMM.barrier()
     if COMM.rank == 0:
         path.rename(FOLDER / "renamed")
@@ -161,7 +161,7 @@ def shared_pointers() -> None:
     if COMM.size > 1:
         return
     file = opened("shared")
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     file.Set_view(16, MPI.DOUBLE, CYCLIC)
     file.Write_shared(np.full(2, -1.0))
     file.Write_shared(np.full(2, -2.0))
@@ -176,7 +176,7 @@ def shared_pointers() -> None:
 def pending_requests() -> None:
     """Requests of one rank outlive the view that was held when they began, until they are waited for."""
     file = opened("pending")
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     requests = []
     if COMM.rank == COMM.size - 1:
         requests += [file.Iwrite_at(1, np.full(1, -5.0)), file.Iread_at(0, np.zeros(1))]
@@ -194,13 +194,13 @@ def pending_requests() -> None:
 def failed_views() -> None:
     """A view stays if the next one is an error."""
     file = opened("failed")
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     LOG.append(error_class(file.Set_view, -8, MPI.DOUBLE, CYCLIC))
     displacement, _, filetype, _ = file.Get_view()
     LOG.append((displacement, filetype.size, file.Get_position()))
     if not filetype.is_predefined:
         filetype.Free()
-    file.Write_at_all(0, OWN + 7)
+    file.Write_at_all(0, VALUES + 7)
     found = np.zeros(NUMBER)
     file.Read_at_all(0, found)
     LOG.append(found.tolist())
@@ -212,7 +212,7 @@ def later_hints() -> None:
     hints = {"cb_buffer_size": "65536"}
     file = opened("hints")
     file.Set_view(16, MPI.DOUBLE, CYCLIC, "native", MPI.Info.Create(hints))
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     file.Set_info(MPI.Info.Create({"cb_buffer_size": "131072"}))
     file.Write_at_all(0, np.full(1, -6.0))
     info = file.Get_info()

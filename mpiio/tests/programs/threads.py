@@ -17,7 +17,7 @@ GRID = MPI.Compute_dims(COMM.size, 2)
 PART = MPI.DOUBLE.Create_darray(
     COMM.size, COMM.rank, [N, N], [MPI.DISTRIBUTE_CYCLIC] * 2, [1, 2], GRID, MPI.ORDER_C
 ).Commit()
-OWN = np.arange(PART.size // 8) + 1000.0 * COMM.rank
+VALUES = np.arange(PART.size // 8) + 1000.0 * COMM.rank
 errors = []
 
 
@@ -26,7 +26,7 @@ def read(file: MPI.File, number: int, start: threading.Barrier) -> None:
     for i in range(5):
         found = np.zeros(3)
         file.Read_at(number + i, found)
-        if (found != OWN[number + i : number + i + 3]).any():
+        if (found != VALUES[number + i : number + i + 3]).any():
             errors.append((number, i, found))
         file.Get_position()
 
@@ -34,7 +34,7 @@ def read(file: MPI.File, number: int, start: threading.Barrier) -> None:
 for _ in range(20):
     file = MPI.File.Open(COMM, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_RDWR)
     file.Set_view(8, MPI.DOUBLE, PART)
-    file.Write_all(OWN)
+    file.Write_all(VALUES)
     file.Sync()
     COMM.barrier()
     start = threading.Barrier(THREADS + 1)
@@ -46,7 +46,7 @@ for _ in range(20):
     file.Read_at_all(1, found)  # a part, which belongs to the MPI
     for thread in threads:
         thread.join()
-    assert found[0] == OWN[1]
-    assert file.Get_position() == len(OWN)
+    assert found[0] == VALUES[1]
+    assert file.Get_position() == len(VALUES)
     file.Close()
 assert not errors, errors[:3]

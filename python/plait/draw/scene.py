@@ -15,7 +15,7 @@ from plait.draw.halo import Kind, divide_around, find_block, first_position, has
 from plait.draw.owners import OwnerGroups, group_text, owner_groups
 
 _MAX_OWNERS = 1_000_000  # owners of all cells together
-_ONE = Axis(1, (Band(0, 1),))
+_SINGLE_BAND = Axis(1, (Band(0, 1),))
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def _fill(layout: plait.Layout, view: View, axes: list[Axis]) -> Scene:
     labels[kinds == Kind.OUTSIDE] = ""
     if not view.positions:
         labels[kinds == Kind.UNTOUCHED] = "-"
-    rows = axes[-2] if layout.ndim > 1 else _ONE
-    columns = axes[-1] if layout.ndim > 0 else _ONE
+    rows = axes[-2] if layout.ndim > 1 else _SINGLE_BAND
+    columns = axes[-1] if layout.ndim > 0 else _SINGLE_BAND
     shape = (-1, len(rows.bands), len(columns.bands))
     flat = OwnerGroups(owners.of_element.reshape(shape), owners.groups)
     return Scene(layout, view, tuple(axes[:-2]), rows, columns, flat, kinds.reshape(shape), labels.reshape(shape))

@@ -15,7 +15,7 @@ import plait
 h5py = pytest.importorskip("h5py")
 
 COMM = MPI.COMM_WORLD
-WHOLE = np.random.default_rng(1).random((600, 400))
+ARRAY = np.random.default_rng(1).random((600, 400))
 TEXTS = np.array([f"text {i}" for i in range(3000)], dtype=object)
 LAYOUTS = ["(block, *) onto ({n})", "(*, cyclic) onto ({n})", "(cyclic(3), *) onto ({n})", "(*, block) onto ({n})"]
 
@@ -38,16 +38,16 @@ def publish(server, path):
     chunks = {}
     if COMM.rank == 0:
         with h5py.File(path, "w") as file:
-            file["contiguous"] = WHOLE
-            file.create_dataset("plain", data=WHOLE, chunks=(50, 40))
-            file.create_dataset("packed", data=WHOLE, chunks=(50, 40), compression="gzip", shuffle=True)
+            file["contiguous"] = ARRAY
+            file.create_dataset("plain", data=ARRAY, chunks=(50, 40))
+            file.create_dataset("packed", data=ARRAY, chunks=(50, 40), compression="gzip", shuffle=True)
             file.create_dataset("scaled", data=np.arange(60_000).reshape(600, 100), chunks=(50, 40), scaleoffset=0)
             file.create_dataset("texts", data=TEXTS, dtype=h5py.string_dtype())
             for name in ("plain", "packed"):
                 found = []
                 file[name].id.chunk_iter(lambda chunk, found=found: found.append((chunk.byte_offset, chunk.size)))
                 chunks[name] = found
-            chunks["contiguous"] = [(file["contiguous"].id.get_offset(), WHOLE.nbytes)]
+            chunks["contiguous"] = [(file["contiguous"].id.get_offset(), ARRAY.nbytes)]
         server.publish("a.h5", path.read_bytes())
     return f"{server.endpoint}/public/a.h5", COMM.bcast(chunks)
 
@@ -77,7 +77,7 @@ def test_each_chunk_is_fetched_once(server, tmp_path, name, dist):
         opening = log(server)
         part = file.read(layout)
         reading = log(server)
-    np.testing.assert_array_equal(part, WHOLE[np.ix_(*layout.indices(COMM.rank))])
+    np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len({request["peer"] for request in opening}) == 1, "one rank reads the description"
     size = COMM.bcast(os.path.getsize(tmp_path / "a.h5") if COMM.rank == 0 else None)
     count = times_fetched(reading, size)

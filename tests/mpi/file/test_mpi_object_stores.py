@@ -19,7 +19,7 @@ from s3_server import ACCESS, SECRET
 import plait
 
 COMM = MPI.COMM_WORLD
-WHOLE = np.arange(400_000, dtype="f8").reshape(1000, 400)
+ARRAY = np.arange(400_000, dtype="f8").reshape(1000, 400)
 LAYOUTS = [
     "(block, *) onto ({n})",
     "(cyclic, *) onto ({n})",
@@ -66,7 +66,7 @@ def fetched(requests):
 def test_bytes_of_one_object_are_fetched_once(server, dist):
     if COMM.rank == 0:
         content = io.BytesIO()
-        np.save(content, WHOLE)
+        np.save(content, ARRAY)
         server.publish("a.npy", content.getvalue())
     COMM.Barrier()
     layout = plait.Layout.parse(f"1000x400 {dist.format(n=COMM.size)}")
@@ -74,9 +74,9 @@ def test_bytes_of_one_object_are_fetched_once(server, dist):
         opening = log(server)
         part = file.read(layout)
     reading = log(server)
-    np.testing.assert_array_equal(part, WHOLE[np.ix_(*layout.indices(COMM.rank))])
+    np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len(opening) == 1, "one rank reads the header"
-    assert fetched(reading) <= WHOLE.nbytes + 2 * 65536 * len(reading)
+    assert fetched(reading) <= ARRAY.nbytes + 2 * 65536 * len(reading)
     assert len(reading) <= 4 * COMM.size
 
 
@@ -86,16 +86,16 @@ def test_chunks_are_fetched_once(server, dist, codec):
     layout = plait.Layout.parse(f"1000x400 {dist.format(n=COMM.size)}")
     options = {"codec": codec} if codec else {}
     with plait.open(
-        "s3://b/a.zarr", "w", shape=WHOLE.shape, dtype="f8", chunks=(125, 100), comm=COMM, **options
+        "s3://b/a.zarr", "w", shape=ARRAY.shape, dtype="f8", chunks=(125, 100), comm=COMM, **options
     ) as file:
-        file.write(np.ascontiguousarray(WHOLE[np.ix_(*layout.indices(COMM.rank))]), layout)
+        file.write(np.ascontiguousarray(ARRAY[np.ix_(*layout.indices(COMM.rank))]), layout)
     written = [request["path"] for request in log(server) if request["method"] == "PUT" and "/c/" in request["path"]]
     assert len(written) == len(set(written)) == 32
     with plait.open("s3://b/a.zarr", comm=COMM) as file:
         log(server)
         part = file.read(layout)
     chunks = [request["path"] for request in log(server) if "/c/" in request["path"]]
-    np.testing.assert_array_equal(part, WHOLE[np.ix_(*layout.indices(COMM.rank))])
+    np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len(set(chunks)) == 32
     assert len(chunks) == 32
 
@@ -121,7 +121,7 @@ def zipped(array, chunks):
 
 @pytest.mark.parametrize("dist", LAYOUTS)
 def test_one_rank_reads_the_directory_of_a_zip_file(server, dist):
-    content = COMM.bcast(zipped(WHOLE, (10, 100)) if COMM.rank == 0 else None)
+    content = COMM.bcast(zipped(ARRAY, (10, 100)) if COMM.rank == 0 else None)
     if COMM.rank == 0:
         server.publish("a.zarr.zip", content)
     COMM.Barrier()
@@ -130,16 +130,16 @@ def test_one_rank_reads_the_directory_of_a_zip_file(server, dist):
         opening = log(server)
         part = file.read(layout)
     reading = log(server)
-    np.testing.assert_array_equal(part, WHOLE[np.ix_(*layout.indices(COMM.rank))])
+    np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len({request["peer"] for request in opening}) == 1
     assert len(opening) <= 3, "one rank reads the directory"
     # One rank has the last 128 KiB from the request for the directory.
-    assert WHOLE.nbytes - (128 << 10) <= fetched(reading) <= len(content) + 65536 * len(reading)
+    assert ARRAY.nbytes - (128 << 10) <= fetched(reading) <= len(content) + 65536 * len(reading)
     if COMM.rank == 0:
-        server.publish("a.zarr.zip", zipped(-WHOLE, (20, 50)))
+        server.publish("a.zarr.zip", zipped(-ARRAY, (20, 50)))
     COMM.Barrier()
     with plait.open(f"{server.endpoint}/public/a.zarr.zip", comm=COMM) as file:
-        np.testing.assert_array_equal(file.read(layout), -WHOLE[np.ix_(*layout.indices(COMM.rank))])
+        np.testing.assert_array_equal(file.read(layout), -ARRAY[np.ix_(*layout.indices(COMM.rank))])
 
 
 @pytest.mark.parametrize("dist", LAYOUTS)
@@ -149,19 +149,19 @@ def test_ranks_share_a_cache(server, dist, monkeypatch, tmp_path):
     monkeypatch.setenv("PLAIT_CACHE", folder)
     if COMM.rank == 0:
         content = io.BytesIO()
-        np.save(content, WHOLE)
+        np.save(content, ARRAY)
         server.publish("cached.npy", content.getvalue())
-        with plait.open("s3://b/cached.zarr", "w", shape=WHOLE.shape, dtype="f8", chunks=(125, 100)) as file:
-            file.write(WHOLE)
+        with plait.open("s3://b/cached.zarr", "w", shape=ARRAY.shape, dtype="f8", chunks=(125, 100)) as file:
+            file.write(ARRAY)
     COMM.Barrier()
     layout = plait.Layout.parse(f"1000x400 {dist.format(n=COMM.size)}")
     other = plait.Layout.parse(f"1000x400 (block, *) onto ({COMM.size})")
     for name in (f"{server.endpoint}/public/cached.npy", "s3://b/cached.zarr"):
         with plait.open(name, comm=COMM) as file:
-            np.testing.assert_array_equal(file.read(layout), WHOLE[np.ix_(*layout.indices(COMM.rank))])
+            np.testing.assert_array_equal(file.read(layout), ARRAY[np.ix_(*layout.indices(COMM.rank))])
         log(server)
         with plait.open(name, comm=COMM) as file:
-            np.testing.assert_array_equal(file.read(other), WHOLE[np.ix_(*other.indices(COMM.rank))])
+            np.testing.assert_array_equal(file.read(other), ARRAY[np.ix_(*other.indices(COMM.rank))])
         requests = log(server)
         gets = [request for request in requests if request["method"] == "GET" and "list-type" not in request["query"]]
         if not SEVERAL_HOSTS:
@@ -172,8 +172,8 @@ def test_ranks_share_a_cache(server, dist, monkeypatch, tmp_path):
 
 def test_errors_of_zip_files_are_the_same_on_all_ranks(server):
     if COMM.rank == 0:
-        server.publish("cut.zarr.zip", zipped(WHOLE, (100, 100))[:-30])
-        server.publish("whole.zarr.zip", zipped(WHOLE, (100, 100)))
+        server.publish("cut.zarr.zip", zipped(ARRAY, (100, 100))[:-30])
+        server.publish("whole.zarr.zip", zipped(ARRAY, (100, 100)))
     COMM.Barrier()
     for name, mode in (("cut.zarr.zip", "r"), ("whole.zarr.zip", "r+"), ("whole.zarr.zip::/none", "r")):
         with pytest.raises(plait.Error) as error:
@@ -195,8 +195,8 @@ def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
     """If one rank gets no new keys, all ranks have the error."""
     layout = plait.Layout.parse(f"1000x400 (block, *) onto ({COMM.size})")
     if COMM.rank == 0:
-        with plait.open("s3://renewed/a.zarr", "w", shape=WHOLE.shape, dtype="f8", chunks=(10, 400)) as file:
-            file.write(WHOLE)
+        with plait.open("s3://renewed/a.zarr", "w", shape=ARRAY.shape, dtype="f8", chunks=(10, 400)) as file:
+            file.write(ARRAY)
     COMM.Barrier()
     log(server)
     program = tmp_path / f"keys-{COMM.rank}.py"
@@ -207,12 +207,12 @@ def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
         monkeypatch.delenv(name)
     COMM.Barrier()
     with plait.open("s3://renewed/a.zarr", comm=COMM) as file:
-        np.testing.assert_array_equal(file.read(layout), WHOLE[np.ix_(*layout.indices(COMM.rank))])
+        np.testing.assert_array_equal(file.read(layout), ARRAY[np.ix_(*layout.indices(COMM.rank))])
         assert {request["headers"]["x-amz-security-token"] for request in log(server)} == {"first"}
         write_keys(program, 4, "second")
         time.sleep(4.1)
         COMM.Barrier()
-        np.testing.assert_array_equal(file.read(layout), WHOLE[np.ix_(*layout.indices(COMM.rank))])
+        np.testing.assert_array_equal(file.read(layout), ARRAY[np.ix_(*layout.indices(COMM.rank))])
         assert {request["headers"]["x-amz-security-token"] for request in log(server)} == {"second"}
         if COMM.rank == COMM.size - 1:
             program.write_text("import sys\nsys.exit(5)\n")
@@ -231,12 +231,12 @@ def test_one_object_in_google_cloud_storage(monkeypatch):
         if COMM.rank == 0:
             server.faults(region="auto")
         COMM.Barrier()
-        layout = plait.Layout(WHOLE.shape, "(cyclic(3), *)", grid=(COMM.size,))
-        part = WHOLE[layout.indices(COMM.rank)[0]]
+        layout = plait.Layout(ARRAY.shape, "(cyclic(3), *)", grid=(COMM.size,))
+        part = ARRAY[layout.indices(COMM.rank)[0]]
         if COMM.rank == 0:  # ranks of several hosts cannot write one object together
-            with plait.open("gs://arrays/a.npy", "w", shape=WHOLE.shape, dtype="f8") as file:
-                file.write(WHOLE)
-        with plait.open("gs://arrays/a.zarr", "w", comm=COMM, shape=WHOLE.shape, dtype="f8") as file:
+            with plait.open("gs://arrays/a.npy", "w", shape=ARRAY.shape, dtype="f8") as file:
+                file.write(ARRAY)
+        with plait.open("gs://arrays/a.zarr", "w", comm=COMM, shape=ARRAY.shape, dtype="f8") as file:
             file.write(part, layout)
         for name in ("gs://arrays/a.npy", "gs://arrays/a.zarr"):
             with plait.open(name, comm=COMM) as file:

@@ -25,14 +25,14 @@ def write_parts(comm, shared, last=3.0, begin=5):
     return str(shared / "part-*.h5")
 
 
-WHOLE = np.concatenate([np.arange(size * 4).reshape(size, 4) + 100 * (size - 1) for size in (1, 2, 3)])
+ARRAY = np.concatenate([np.arange(size * 4).reshape(size, 4) + 100 * (size - 1) for size in (1, 2, 3)])
 
 
 @pytest.mark.filterwarnings("ignore:the coordinate")
 def test_each_rank_reads_its_part(comm, shared):
     with plait.open_many(write_parts(comm, shared), "time", comm=comm) as files:
         layout = plait.Layout((6, 4), "(cyclic, *)", grid=(comm.size,))
-        np.testing.assert_array_equal(files["a"].read(layout), WHOLE[layout.indices(comm.rank)[0]])
+        np.testing.assert_array_equal(files["a"].read(layout), ARRAY[layout.indices(comm.rank)[0]])
         flat = plait.Layout((4,), "(*)", grid=())
         local = files["x"].read(flat)
         assert (local is None) == (comm.rank > 0)
@@ -43,7 +43,7 @@ def test_copies(comm, shared):
     pattern = write_parts(comm, shared)
     plait.copy(pattern, shared / "all.zarr", concat="time", comm=comm, memory="1M", verify=True)
     with plait.open(shared / "all.zarr::/a") as file:
-        np.testing.assert_array_equal(file.read(), WHOLE)
+        np.testing.assert_array_equal(file.read(), ARRAY)
 
 
 @pytest.mark.filterwarnings("ignore:the coordinate")

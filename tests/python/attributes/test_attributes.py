@@ -9,7 +9,7 @@ from zarr_locations import others
 
 import plait
 
-GIVEN = {
+ATTRIBUTES = {
     "units": "K",
     "empty": "",
     "umlaut": "Größe °C",
@@ -58,28 +58,28 @@ def test_written_attributes_are_read_back(tmp_path, suffix):
         pytest.importorskip("h5py")
     nested = {"nested": NESTED} if suffix == "zarr" else {}
     path = f"{tmp_path}/a.{suffix}::/group/array"
-    groups = {"": {"title": "all"}, "group": GIVEN | nested, "other": {"x": [1, 2]}}
-    how = {"attributes": GIVEN | nested, "group_attributes": groups}
+    groups = {"": {"title": "all"}, "group": ATTRIBUTES | nested, "other": {"x": [1, 2]}}
+    how = {"attributes": ATTRIBUTES | nested, "group_attributes": groups}
     with plait.open(path, "w", shape=(3, 4), dtype="f4", **how) as file:
-        check(file.attrs, GIVEN | nested)
+        check(file.attrs, ATTRIBUTES | nested)
         file.write(np.zeros((3, 4), "f4"))
     with plait.open(path) as file:
-        check(file.attrs, GIVEN | nested, widened=suffix == "zarr")
+        check(file.attrs, ATTRIBUTES | nested, widened=suffix == "zarr")
     (info,) = plait.arrays_in(f"{tmp_path}/a.{suffix}")
-    check(info.attributes, GIVEN | nested, widened=suffix == "zarr")
+    check(info.attributes, ATTRIBUTES | nested, widened=suffix == "zarr")
     attributes = {group.name: group.attributes for group in plait.groups_in(f"{tmp_path}/a.{suffix}")}
     assert sorted(attributes) == ["", "group", "other"]
     check(attributes[""], {"title": "all"})
-    check(attributes["group"], GIVEN | nested, widened=suffix == "zarr")
+    check(attributes["group"], ATTRIBUTES | nested, widened=suffix == "zarr")
     check(attributes["other"], {"x": [1, 2]})
 
 
 def test_h5py_reads_attributes_of_plait(tmp_path):
     h5py = pytest.importorskip("h5py")
-    with plait.open(f"{tmp_path}/a.h5::/g/x", "w", shape=3, dtype="i2", attributes=GIVEN) as file:
+    with plait.open(f"{tmp_path}/a.h5::/g/x", "w", shape=3, dtype="i2", attributes=ATTRIBUTES) as file:
         file.write(np.arange(3, dtype="i2"))
     with h5py.File(tmp_path / "a.h5") as file:
-        for name, value in GIVEN.items():
+        for name, value in ATTRIBUTES.items():
             actual = file["g/x"].attrs[name]
             actual = actual.tolist() if isinstance(value, list) and isinstance(value[0], str) else actual
             assert same(actual, value), name
@@ -88,12 +88,12 @@ def test_h5py_reads_attributes_of_plait(tmp_path):
 
 def test_plait_reads_attributes_of_h5py(tmp_path):
     h5py = pytest.importorskip("h5py")
-    expected = {name: value for name, value in GIVEN.items() if name != "texts"}
+    expected = {name: value for name, value in ATTRIBUTES.items() if name != "texts"}
     with h5py.File(tmp_path / "a.h5", "w") as file:
         dataset = file.create_dataset("g/x", data=np.arange(3))
         for name, value in expected.items():
             dataset.attrs[name] = value
-        dataset.attrs["texts"] = np.array(GIVEN["texts"], h5py.string_dtype())
+        dataset.attrs["texts"] = np.array(ATTRIBUTES["texts"], h5py.string_dtype())
         dataset.attrs["fixed"] = np.array([b"ab", b"c"])
         dataset.attrs["null"] = h5py.Empty("f4")
         dataset.attrs["records"] = np.zeros(2, [("a", "i4"), ("b", "f4")])
@@ -111,7 +111,7 @@ def test_plait_reads_attributes_of_h5py(tmp_path):
         attributes["nothing"]
     assert attributes["fixed"] == ["ab", "c"]
     assert attributes["null"].shape == (0,)
-    for name, value in GIVEN.items():
+    for name, value in ATTRIBUTES.items():
         assert same(attributes[name], value), name
     groups = {group.name: group.attributes for group in plait.groups_in(tmp_path / "a.h5")}
     assert dict(groups["g"]) == {"title": "Straße"}

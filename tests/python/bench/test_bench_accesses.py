@@ -8,7 +8,7 @@ from rich.console import Console
 from plait import simulate
 from plait.simulate.plans import here_text
 from plait_bench.accesses.driver import AccessesResults, AccessResult, predicted
-from plait_bench.accesses.job import WAYS, AccessCase, AccessesJob
+from plait_bench.accesses.job import CASES, AccessCase, AccessesJob
 from plait_bench.accesses.table import accesses_table
 
 CASE = AccessCase("(*, block)", "two-phase", "read", 4, 512)
@@ -22,7 +22,7 @@ def test_measures_a_tiny_array(tmp_path):
     assert result.exit_code == 0, result.output
     assert "half of them are below" in result.output
     document = json.loads(samples.read_text())
-    assert len(document["cases"]) == 2 * len(WAYS)
+    assert len(document["cases"]) == 2 * len(CASES)
     for case in document["cases"]:
         assert case["correct"]
         assert len(case["seconds"]) == 2

@@ -22,7 +22,7 @@ PLUGINS = {
     "blosc2": ("Blosc2()", INTEGERS),
     "bzip2": ("BZip2()", INTEGERS),
 }
-OWN = {"lz4": "LZ4()", "zstd": "Zstd()", "blosc": "Blosc()"}
+HDF5PLUGIN_CODECS = {"lz4": "LZ4()", "zstd": "Zstd()", "blosc": "Blosc()"}
 
 
 def python(code: str, **environment: str) -> str:
@@ -43,7 +43,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packed")
     np.savez(folder / "arrays.npz", integers=INTEGERS, floats=FLOATS)
     datasets = {name: (how, "floats" if array is FLOATS else "integers") for name, (how, array) in PLUGINS.items()}
-    datasets |= {name: (how, "integers") for name, how in OWN.items()}
+    datasets |= {name: (how, "integers") for name, how in HDF5PLUGIN_CODECS.items()}
     lines = [
         f"f.create_dataset('{name}', data=a['{array}'], chunks={CHUNK}, **hdf5plugin.{how})"
         for name, (how, array) in datasets.items()
@@ -103,7 +103,7 @@ def check(url: object, array: np.ndarray) -> None:
                 np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
 
 
-@pytest.mark.parametrize("name", [*PLUGINS, *OWN])
+@pytest.mark.parametrize("name", [*PLUGINS, *HDF5PLUGIN_CODECS])
 def test_plugins_are_found_without_a_setting(packed: Path, tmp_path: Path, name: str) -> None:
     array = PLUGINS[name][1] if name in PLUGINS else INTEGERS
     check(f"{packed}::{name}", array)

@@ -113,7 +113,7 @@ def test_types_and_orders_that_the_format_lacks(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-ONE = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
+ENTRY = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
 
 
 @pytest.mark.parametrize(
@@ -127,23 +127,23 @@ ONE = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
         (b'{"a": {}}', 'the array "a" lacks dtype, shape or data_offsets'),
         (b'{"a": ' * 5000 + b"1" + b"}" * 5000, 'has the key "a"'),
         (b'{"a": {"shape": ' + b"[" * 100_000, '"shape" of the array "a" has a list'),
-        ({"a": {**ONE, "shape": [-4]}}, "the number -4"),
-        ({"a": {**ONE, "shape": [2**63]}}, "the number 9223372036854775808 is larger than any file"),
-        ({"a": {**ONE, "shape": [2**62, 4]}}, "takes 4 bytes, which is not the size of"),
-        ({"a": {**ONE, "shape": [2**62, 4, 0]}}, "takes 4 bytes"),
-        ({"a": {**ONE, "shape": [5]}}, "takes 4 bytes"),
-        ({"a": {**ONE, "shape": [1.5]}}, "the number 1.5"),
-        ({"a": {**ONE, "shape": [1] * 65}}, "more than"),
-        ({"a": {**ONE, "data_offsets": [0, 5]}}, "ends at byte 5 behind the header, but the file at byte 4"),
-        ({"a": {**ONE, "data_offsets": [4, 0]}}, "begins at 4, behind its end at 0"),
-        ({"a": {**ONE, "data_offsets": [0]}}, "has 1 data_offsets instead of 2"),
-        ({"a": {**ONE, "dtype": 3}}, '"dtype" of the array "a" has the number 3'),
-        ({"a": {**ONE, "more": "x"}}, 'has the key "more", which the format does not define'),
+        ({"a": {**ENTRY, "shape": [-4]}}, "the number -4"),
+        ({"a": {**ENTRY, "shape": [2**63]}}, "the number 9223372036854775808 is larger than any file"),
+        ({"a": {**ENTRY, "shape": [2**62, 4]}}, "takes 4 bytes, which is not the size of"),
+        ({"a": {**ENTRY, "shape": [2**62, 4, 0]}}, "takes 4 bytes"),
+        ({"a": {**ENTRY, "shape": [5]}}, "takes 4 bytes"),
+        ({"a": {**ENTRY, "shape": [1.5]}}, "the number 1.5"),
+        ({"a": {**ENTRY, "shape": [1] * 65}}, "more than"),
+        ({"a": {**ENTRY, "data_offsets": [0, 5]}}, "ends at byte 5 behind the header, but the file at byte 4"),
+        ({"a": {**ENTRY, "data_offsets": [4, 0]}}, "begins at 4, behind its end at 0"),
+        ({"a": {**ENTRY, "data_offsets": [0]}}, "has 1 data_offsets instead of 2"),
+        ({"a": {**ENTRY, "dtype": 3}}, '"dtype" of the array "a" has the number 3'),
+        ({"a": {**ENTRY, "more": "x"}}, 'has the key "more", which the format does not define'),
         (b'{"a": {"dtype": "U8", "dtype": "U8"}}', 'has the key "dtype" twice'),
         (b'{"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}, "a": {}}', 'the name "a" stands there twice'),
-        ({"a": {**ONE, "shape": [2], "data_offsets": [2, 4]}}, "what is in front of it ends at byte 0"),
-        ({"a": ONE, "b": {**ONE, "shape": [3], "data_offsets": [1, 4]}}, "what is in front of it ends at byte 4"),
-        ({"a": {**ONE, "shape": [3], "data_offsets": [0, 3]}}, "its arrays end at byte"),
+        ({"a": {**ENTRY, "shape": [2], "data_offsets": [2, 4]}}, "what is in front of it ends at byte 0"),
+        ({"a": ENTRY, "b": {**ENTRY, "shape": [3], "data_offsets": [1, 4]}}, "what is in front of it ends at byte 4"),
+        ({"a": {**ENTRY, "shape": [3], "data_offsets": [0, 3]}}, "its arrays end at byte"),
         ({"__metadata__": {"a": 1}}, "which has texts only"),
         (b'{"\xff": {}}', "it is not JSON"),
     ],
@@ -171,7 +171,7 @@ def test_wrong_header_lengths_are_errors(tmp_path, length, says):
 
 
 def test_changed_bytes_are_an_error_or_a_header(tmp_path):
-    path = write_file(tmp_path / "a.safetensors", {"a": ONE, "b": {**ONE, "data_offsets": [4, 8]}}, b"abcdefgh")
+    path = write_file(tmp_path / "a.safetensors", {"a": ENTRY, "b": {**ENTRY, "data_offsets": [4, 8]}}, b"abcdefgh")
     whole = path.read_bytes()
     for infos in arrays_of_changed(path, whole, len(whole), 5):
         assert sum(info.stored for info in infos) == 8

@@ -13,13 +13,13 @@ from limits import no_file_beyond
 
 import plait
 
-WHOLE = np.arange(600.0).reshape(20, 30)
+ARRAY = np.arange(600.0).reshape(20, 30)
 
 
 @pytest.fixture
 def path(tmp_path):
     name = tmp_path / "a.npy"
-    np.save(name, WHOLE)
+    np.save(name, ARRAY)
     return name
 
 
@@ -36,8 +36,8 @@ def test_reading_follows_the_order_of_the_file(path, mode):
         first = stream.read(7)
         assert first.dtype == np.float64
         assert first.shape == (7,)
-        np.testing.assert_array_equal(first, WHOLE.ravel()[:7])
-        np.testing.assert_array_equal(stream.read(590), WHOLE.ravel()[7:597])
+        np.testing.assert_array_equal(first, ARRAY.ravel()[:7])
+        np.testing.assert_array_equal(stream.read(590), ARRAY.ravel()[7:597])
         assert stream.tell() == 597
         np.testing.assert_array_equal(stream.read(10), [597, 598, 599])
         assert stream.read(10).shape == (0,)
@@ -48,9 +48,9 @@ def test_reading_follows_the_order_of_the_file(path, mode):
 
 
 def test_an_array_in_fortran_order_is_read_in_stored_order(tmp_path, mode):
-    np.save(tmp_path / "f.npy", np.asfortranarray(WHOLE))
+    np.save(tmp_path / "f.npy", np.asfortranarray(ARRAY))
     with plait.open(tmp_path / "f.npy") as file:
-        np.testing.assert_array_equal(file.stream(mode).read(600), WHOLE.ravel("F"))
+        np.testing.assert_array_equal(file.stream(mode).read(600), ARRAY.ravel("F"))
 
 
 def test_reading_into_an_array(path, mode):
@@ -68,9 +68,9 @@ def test_writing_a_new_file(tmp_path, mode):
     path = tmp_path / "new.npy"
     with plait.open(path, "w", shape=(20, 30), dtype="f8") as file:
         stream = file.stream(mode)
-        stream.write(WHOLE[:3])
-        stream.write(np.asfortranarray(WHOLE[3:10]))  # written in C order
-        stream.write(WHOLE[10:, :].ravel()[::1])
+        stream.write(ARRAY[:3])
+        stream.write(np.asfortranarray(ARRAY[3:10]))  # written in C order
+        stream.write(ARRAY[10:, :].ravel()[::1])
         stream.write([])
         assert stream.tell() == 600
         with pytest.raises(plait.ArgumentError, match=r"the array ends at 600; nothing was written"):
@@ -78,7 +78,7 @@ def test_writing_a_new_file(tmp_path, mode):
         with pytest.raises(plait.ArgumentError, match="streams cannot read"):
             stream.read(1)
         assert not path.exists()
-    np.testing.assert_array_equal(np.load(path), WHOLE)
+    np.testing.assert_array_equal(np.load(path), ARRAY)
 
 
 def test_reading_and_writing_in_place(path, mode):
@@ -98,7 +98,7 @@ def test_nonblocking_requests_run_in_order(path, mode):
         stream = file.stream(mode)
         requests = [stream.iread(100) for _ in range(7)]
         for i in reversed(range(7)):
-            np.testing.assert_array_equal(requests[i].wait(), WHOLE.ravel()[100 * i : 100 * i + 100])
+            np.testing.assert_array_equal(requests[i].wait(), ARRAY.ravel()[100 * i : 100 * i + 100])
         stream.seek(0)
         write = stream.iwrite(np.zeros(50))
         assert isinstance(write, plait.Request)
@@ -133,7 +133,7 @@ def test_closing(path, mode):
     request = left_open.iread(600)
     file.close()
     assert request.test()
-    np.testing.assert_array_equal(request.wait(), WHOLE.ravel())
+    np.testing.assert_array_equal(request.wait(), ARRAY.ravel())
     assert left_open.closed
     for call in (lambda: left_open.read(1), left_open.tell, lambda: left_open.seek(0), lambda: file.stream(mode)):
         with pytest.raises(plait.ArgumentError, match="is closed; open it again"):
@@ -154,7 +154,7 @@ def test_a_failing_block_discards_a_new_file(tmp_path, mode):
 
     def work():
         with file:
-            stream.write(WHOLE)
+            stream.write(ARRAY)
             raise KeyError
 
     with pytest.raises(KeyError):
@@ -193,7 +193,7 @@ def test_arguments_are_checked(path, mode, call, says):
             call(stream)
         assert says in str(caught.value)
         assert stream.tell() == 0
-    np.testing.assert_array_equal(np.load(path), WHOLE)
+    np.testing.assert_array_equal(np.load(path), ARRAY)
 
 
 @pytest.mark.parametrize("wrong", [-1, 5, 2**40, True, "1", 1.0, None])
@@ -289,7 +289,7 @@ def test_requests_of_several_threads(path):
                     stream.seek(0)
                     requests = [stream.iread(16) for _ in range(4)]
                     for number, request in enumerate(requests):
-                        np.testing.assert_array_equal(request.wait(), WHOLE.ravel()[16 * number : 16 * number + 16])
+                        np.testing.assert_array_equal(request.wait(), ARRAY.ravel()[16 * number : 16 * number + 16])
         except Exception as failure:
             failures.append(failure)
 

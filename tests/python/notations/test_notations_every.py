@@ -49,7 +49,7 @@ def through_pencil(layout):
     return pencil.from_pencil(*pencil.to_pencil(layout))
 
 
-EVERY = [
+CONVERTERS = [
     through_scalapack,
     through_darray,
     through_subarrays,
@@ -67,7 +67,7 @@ def words(value):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("through", EVERY, ids=words)
+@pytest.mark.parametrize("through", CONVERTERS, ids=words)
 @given(layout=st.one_of(layouts(plain=True), layouts()))
 @settings(max_examples=250)
 def test_layouts_are_expressed_or_rejected(through, layout):

@@ -9,10 +9,10 @@ import pytest
 
 import plait
 
-WHOLE = np.arange(6, dtype="i4")
+ARRAY = np.arange(6, dtype="i4")
 
 
-def write(url, array=WHOLE):
+def write(url, array=ARRAY):
     with plait.open(url, "w", shape=array.shape, dtype=array.dtype) as file:
         file.write(array)
 
@@ -79,7 +79,7 @@ def test_suffixes_without_a_meaning(tmp_path, monkeypatch):
     ]:
         os.makedirs("a.h5", exist_ok=True)
         write(name)
-        assert plait.open(name, shape=6, dtype="i4").read().tolist() == WHOLE.tolist()
+        assert plait.open(name, shape=6, dtype="i4").read().tolist() == ARRAY.tolist()
 
 
 SCHEMES = {
@@ -125,15 +125,15 @@ def test_raw_takes_a_name_literally(tmp_path, monkeypatch, name):
     url = f"raw:{name}"
     write(url)
     assert os.listdir(tmp_path) == [name]
-    assert np.fromfile(name, "i4").tolist() == WHOLE.tolist()
+    assert np.fromfile(name, "i4").tolist() == ARRAY.tolist()
     with plait.open(url, "r+", shape=6, dtype="i4") as file:
         assert file.url == url
-        file.write(WHOLE[::-1].copy())
+        file.write(ARRAY[::-1].copy())
     with pytest.raises(plait.StoreError, match="cannot open"):
         plait.open("raw:none", shape=1, dtype="i4")
     assert plait.copy(url, "b.npy", shape=6, dtype="i4").bytes == 24
     plait.copy("b.npy", f"raw:{name}")
-    assert np.fromfile(name, "i4").tolist() == WHOLE[::-1].tolist()
+    assert np.fromfile(name, "i4").tolist() == ARRAY[::-1].tolist()
     with pytest.raises(plait.ArgumentError, match="is the source itself"):
         plait.copy(f"./{name}", url, shape=6, dtype="i4")
     assert "there is no name after raw:" in open_error_text("raw:")
@@ -154,7 +154,7 @@ def test_the_first_bytes_of_a_file(tmp_path, content, says):
     for path in (tmp_path / "a.bin", tmp_path / "b.npy"):
         if content == "npy":
             with open(path, "wb") as file:
-                np.save(file, WHOLE)
+                np.save(file, ARRAY)
         elif content == "zip":
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr("x", "y")
@@ -164,7 +164,7 @@ def test_the_first_bytes_of_a_file(tmp_path, content, says):
     for options in ({}, wrong):
         for path in (tmp_path / "a.bin", tmp_path / "b.npy"):
             if says == "array 6" and not options:
-                assert plait.open(path).read().tolist() == WHOLE.tolist()
+                assert plait.open(path).read().tolist() == ARRAY.tolist()
                 continue
             with pytest.raises(plait.Error) as raised:
                 plait.open(path, **options)
@@ -201,7 +201,7 @@ def test_copies_onto_a_part_of_their_source(tmp_path):
         length = part.stat().st_size
         with pytest.raises(plait.ArgumentError, match="share component files"):
             plait.copy(part, source, shape=length, dtype="u1")
-        assert plait.open(source, **options).read().tolist() == WHOLE.tolist()
+        assert plait.open(source, **options).read().tolist() == ARRAY.tolist()
 
 
 def test_steps_onto_a_part_of_their_source(tmp_path):
@@ -220,4 +220,4 @@ def test_steps_onto_a_part_of_their_source(tmp_path):
     (tmp_path / "b0").hardlink_to(tmp_path / "a0")
     with pytest.raises(plait.ArgumentError, match="is a source itself"):
         plait.copy(source, f"{tmp_path}/b{{step}}", **known)
-    assert plait.open(source, **known).read().tolist() == WHOLE.tolist()
+    assert plait.open(source, **known).read().tolist() == ARRAY.tolist()

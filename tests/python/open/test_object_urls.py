@@ -11,7 +11,7 @@ from zarr_locations import MemoryPath
 import plait
 from plait.cli.describing import describe
 
-WHOLE = np.arange(60, dtype="i4").reshape(10, 6)
+ARRAY = np.arange(60, dtype="i4").reshape(10, 6)
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def bucket():
     location.clear()
 
 
-def write(url, array=WHOLE, **options):
+def write(url, array=ARRAY, **options):
     with plait.open(url, "w", shape=array.shape, dtype=array.dtype, **options) as file:
         file.write(array)
 
@@ -32,23 +32,23 @@ def test_arrays_are_written_read_and_changed(bucket):
     write(url, chunks=(4, 3), codec="zstd", attributes={"units": "K"})
     with plait.open(url, "r+") as file:
         assert file.chunks == (4, 3)
-        file.write(WHOLE[2:5] * 2, region=np.s_[2:5])
+        file.write(ARRAY[2:5] * 2, region=np.s_[2:5])
         file.attrs["units"] = "m"
         del file.attrs["units"]
         file.attrs["long_name"] = "depth"
     with plait.open(url) as file:
-        expected = WHOLE.copy()
+        expected = ARRAY.copy()
         expected[2:5] *= 2
         np.testing.assert_array_equal(file.read(), expected)
         assert dict(file.attrs) == {"long_name": "depth"}
-    write(url, WHOLE[:2])
+    write(url, ARRAY[:2])
     assert plait.open(url).shape == (2, 6)
 
 
 def test_an_incomplete_array_does_not_exist(bucket):
     url = f"{bucket}/a.zarr"
-    file = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
-    file.write(WHOLE)
+    file = plait.open(url, "w", shape=ARRAY.shape, dtype="i4")
+    file.write(ARRAY)
     with pytest.raises(FileNotFoundError):
         plait.open(url)
     file.__exit__(KeyError, KeyError(), None)
@@ -58,8 +58,8 @@ def test_an_incomplete_array_does_not_exist(bucket):
 def test_hierarchies_are_listed_and_described(bucket):
     url = f"{bucket}/data.zarr"
     write(f"{url}::/ocean/depth", attributes={"units": "m"}, dimension_names=["x", "y"])
-    write(f"{url}::/ocean/deep/t", WHOLE * 2)
-    write(f"{url}::/land", WHOLE[0])
+    write(f"{url}::/ocean/deep/t", ARRAY * 2)
+    write(f"{url}::/land", ARRAY[0])
     assert [info.name for info in plait.arrays_in(url)] == ["land", "ocean/deep/t", "ocean/depth"]
     assert [group.name for group in plait.groups_in(url)] == ["", "ocean", "ocean/deep"]
     description = describe(url, {})
@@ -72,15 +72,15 @@ def test_hierarchies_are_listed_and_described(bucket):
 
 
 def test_copies(bucket, tmp_path):
-    np.savez(tmp_path / "a.npz", x=WHOLE, y=WHOLE[0], z=WHOLE * 3)
+    np.savez(tmp_path / "a.npz", x=ARRAY, y=ARRAY[0], z=ARRAY * 3)
     plait.copy(tmp_path / "a.npz", f"{bucket}/a.zarr", codec="gzip")
     plait.copy(f"{bucket}/a.zarr", f"{bucket}/b.zarr", chunks=(2, 2), variable=["x", "z"])
     plait.copy(f"{bucket}/b.zarr", tmp_path / "c.zarr")
     assert [info.name for info in plait.arrays_in(tmp_path / "c.zarr")] == ["x", "z"]
-    np.testing.assert_array_equal(plait.open(f"{tmp_path}/c.zarr::z").read(), WHOLE * 3)
+    np.testing.assert_array_equal(plait.open(f"{tmp_path}/c.zarr::z").read(), ARRAY * 3)
     plait.copy(tmp_path / "a.npz", f"{bucket}/b.zarr")  # adds arrays to the hierarchy and replaces others
     assert [info.name for info in plait.arrays_in(f"{bucket}/b.zarr")] == ["x", "y", "z"]
-    np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr::y").read(), WHOLE[0])
+    np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr::y").read(), ARRAY[0])
     with pytest.raises(plait.ArgumentError, match="is the source itself"):
         plait.copy(f"{bucket}/b.zarr::x", f"{bucket}/b.zarr::/x")
     assert not [path for path in os.listdir() if "zarr" in path]
@@ -127,35 +127,35 @@ def test_a_hierarchy_is_not_copied_onto_itself(bucket, target):
     write(f"{bucket}/h.zarr::/a")
     with pytest.raises(plait.ArgumentError, match="name another target"):
         plait.copy(f"{bucket}/h.zarr", f"{bucket}/{target}", chunks=(1, 1))
-    np.testing.assert_array_equal(plait.open(f"{bucket}/h.zarr::/a").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/h.zarr::/a").read(), ARRAY)
 
 
 def test_arrays_of_one_new_hierarchy_do_not_remove_each_other(bucket):
-    first = plait.open(f"{bucket}/g.zarr::/a", "w", shape=WHOLE.shape, dtype=WHOLE.dtype)
+    first = plait.open(f"{bucket}/g.zarr::/a", "w", shape=ARRAY.shape, dtype=ARRAY.dtype)
     second = plait.open(f"{bucket}/g.zarr::/b", "w", shape=(2,), dtype="i4")
-    first.write(WHOLE)
+    first.write(ARRAY)
     first.close()
     second.write(np.zeros(2, "i4"))
     with pytest.raises(KeyError), second:
         raise KeyError
-    np.testing.assert_array_equal(plait.open(f"{bucket}/g.zarr::/a").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/g.zarr::/a").read(), ARRAY)
 
 
 def test_joined(bucket):
     for number in range(3):
-        write(f"{bucket}/{number}.zarr", WHOLE + number, dimension_names=["time", "x"])
+        write(f"{bucket}/{number}.zarr", ARRAY + number, dimension_names=["time", "x"])
     with plait.concat([f"{bucket}/{number}.zarr" for number in range(3)], "time") as joined:
-        np.testing.assert_array_equal(joined.read(), np.concatenate([WHOLE, WHOLE + 1, WHOLE + 2]))
+        np.testing.assert_array_equal(joined.read(), np.concatenate([ARRAY, ARRAY + 1, ARRAY + 2]))
 
 
 def test_names_without_a_suffix(bucket):
     write(f"zarr:{bucket}/plain")
     for url in (f"{bucket}/plain", f"{bucket}/plain/", f"zarr:{bucket}/plain"):
-        np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+        np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     write(f"{bucket}/other", format="zarr")
-    np.testing.assert_array_equal(plait.open(f"{bucket}/other", format="zarr").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/other", format="zarr").read(), ARRAY)
     write(f"zarr:{bucket}/groups::/g/a")
-    np.testing.assert_array_equal(plait.open(f"{bucket}/groups::/g/a").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/groups::/g/a").read(), ARRAY)
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.h5::/x", "a.nc", "a.npz", "a.safetensors", "a.gz"])
@@ -217,12 +217,12 @@ def test_urls_that_lost_a_slash_as_paths(mode):
 
 
 def test_memory_urls_differ_from_arrays_of_the_memory_driver(bucket):
-    write("memory:urls", WHOLE)
-    write("memory:/urls/run/a", WHOLE * 2)
+    write("memory:urls", ARRAY)
+    write("memory:/urls/run/a", ARRAY * 2)
     with pytest.raises(FileNotFoundError):
         plait.open(f"{bucket}/a")
-    np.testing.assert_array_equal(plait.open("memory:urls").read(), WHOLE)
-    np.testing.assert_array_equal(plait.open("memory:/urls/run/a").read(), WHOLE * 2)
+    np.testing.assert_array_equal(plait.open("memory:urls").read(), ARRAY)
+    np.testing.assert_array_equal(plait.open("memory:/urls/run/a").read(), ARRAY * 2)
 
 
 def test_files_with_names_similar_to_urls(tmp_path, monkeypatch):
@@ -230,7 +230,7 @@ def test_files_with_names_similar_to_urls(tmp_path, monkeypatch):
     for name in ("./memory:a.npy", "./memory:/b.npy", "12:30.npy", "data.zarr::/memory:/x"):
         os.makedirs("memory:", exist_ok=True)
         write(name)
-        np.testing.assert_array_equal(plait.open(name).read(), WHOLE)
+        np.testing.assert_array_equal(plait.open(name).read(), ARRAY)
     assert sorted(os.listdir()) == ["12:30.npy", "data.zarr", "memory:", "memory:a.npy"]
 
 
@@ -241,8 +241,8 @@ def test_a_forked_child_starts_without_objects(bucket):
     def child():
         with pytest.raises(FileNotFoundError):
             plait.open(url)
-        write(url, WHOLE * 2)
-        np.testing.assert_array_equal(plait.open(url).read(), WHOLE * 2)
+        write(url, ARRAY * 2)
+        np.testing.assert_array_equal(plait.open(url).read(), ARRAY * 2)
 
     in_child(child)
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY)

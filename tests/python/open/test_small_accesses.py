@@ -8,7 +8,7 @@ import pytest
 
 import plait
 
-MANY = 40
+FILES = 40
 """Shapes: more than the process has cached plans."""
 
 
@@ -27,7 +27,7 @@ def test_short_contiguous_reads_start_no_thread(tmp_path, rows, threaded):
 
 
 def test_files_of_different_shapes_in_turn(tmp_path):
-    shapes = [(8 + k % 7, 5 + k) for k in range(MANY)]
+    shapes = [(8 + k % 7, 5 + k) for k in range(FILES)]
     for k, shape in enumerate(shapes):
         np.save(tmp_path / f"{k}.npy", numbered(shape) + k)
     for _ in range(2):
@@ -66,7 +66,7 @@ def test_threads_with_files_of_different_shapes(tmp_path):
 
     def work(number):
         name = tmp_path / f"{number}.npy"
-        for k in range(MANY):
+        for k in range(FILES):
             whole = numbered((4 + (number + k) % 23, 6)) + number
             layout = plait.Layout.parse(f"{whole.shape[0]}x6 (cyclic, *) onto (2)")
             np.save(name, whole)

@@ -8,10 +8,10 @@ import plait
 import plait.distant
 import plait.shared
 
-ONE = plait.Layout((8, 12), "(*, *)")
+SERIAL = plait.Layout((8, 12), "(*, *)")
 ROWS = plait.Layout((8, 12), "(block, *) onto (4)")
 COLUMNS = plait.Layout((8, 12), "(*, cyclic) onto (4)")
-WHOLE = np.arange(96.0).reshape(8, 12)
+ARRAY = np.arange(96.0).reshape(8, 12)
 
 
 def copies(array):
@@ -33,31 +33,31 @@ def test_out_that_shares_memory_with_array_is_rejected(how):
     for out in (array, array[::-1], memory[95:191].reshape(8, 12), memory[::2].reshape(8, 12)):
         before = memory.copy()
         with pytest.raises(plait.ArgumentError, match="target array of rank 0 shares memory with the source array of"):
-            move(array, ONE, ONE, out)
+            move(array, SERIAL, SERIAL, out)
         np.testing.assert_array_equal(memory, before)
-    parts = [memory[:24].reshape(2, 12), *copies(WHOLE)[1:]]
+    parts = [memory[:24].reshape(2, 12), *copies(ARRAY)[1:]]
     filled = [np.empty((8, 3)) for _ in range(3)] + [memory[20:44].reshape(8, 3)]
     with pytest.raises(
         plait.ArgumentError, match="target array of rank 3 shares memory with the source array of rank 0"
     ):
         move(parts, ROWS, COLUMNS, filled)
     with pytest.raises(plait.ArgumentError, match="arrays of ranks 1 and 2 that are to be filled share memory"):
-        move(copies(WHOLE), ROWS, COLUMNS, [filled[0], filled[1], filled[1], filled[2]])
+        move(copies(ARRAY), ROWS, COLUMNS, [filled[0], filled[1], filled[1], filled[2]])
     # The arrays interleave, follow each other, or are different parts of one array.
     woven = np.arange(192.0).reshape(8, 24)
-    move(woven[:, ::2], ONE, ONE, woven[:, 1::2])
+    move(woven[:, ::2], SERIAL, SERIAL, woven[:, 1::2])
     np.testing.assert_array_equal(woven[:, 1::2], woven[:, ::2])
-    move(memory[:96].reshape(8, 12), ONE, ONE, memory[96:].reshape(8, 12))
+    move(memory[:96].reshape(8, 12), SERIAL, SERIAL, memory[96:].reshape(8, 12))
     np.testing.assert_array_equal(memory[96:], memory[:96])
-    shift = WHOLE.copy()
-    move(shift, ONE, ONE, shift, source_region=np.s_[:3], target_region=np.s_[5:])
-    np.testing.assert_array_equal(shift[5:], WHOLE[:3])
+    shift = ARRAY.copy()
+    move(shift, SERIAL, SERIAL, shift, source_region=np.s_[:3], target_region=np.s_[5:])
+    np.testing.assert_array_equal(shift[5:], ARRAY[:3])
     with pytest.raises(plait.ArgumentError, match="shares memory"):
-        move(shift, ONE, ONE, shift, source_region=np.s_[:3], target_region=np.s_[2:5])
+        move(shift, SERIAL, SERIAL, shift, source_region=np.s_[:3], target_region=np.s_[2:5])
 
 
 def test_out_that_overlaps_itself_is_rejected(tmp_path):
-    np.save(tmp_path / "a.npy", WHOLE)
+    np.save(tmp_path / "a.npy", ARRAY)
     memory = np.zeros(300)
     windows = as_strided(memory, (8, 12), (8, 8))
     still = np.broadcast_to(memory[:12], (8, 12))
@@ -68,7 +68,7 @@ def test_out_that_overlaps_itself_is_rejected(tmp_path):
                 with pytest.raises(plait.ArgumentError, match="has elements that share memory; pass one in which"):
                     call(out)
             with pytest.raises(plait.ArgumentError, match="has elements that share memory"):
-                plait.redistribute(WHOLE, ONE, ONE, out=out)
+                plait.redistribute(ARRAY, SERIAL, SERIAL, out=out)
         assert not memory.any()
         first, second, third = (np.empty((2, 12)) for _ in range(3))
         with pytest.raises(plait.ArgumentError, match="arrays of ranks 0 and 3 that are to be filled share memory"):
@@ -76,19 +76,19 @@ def test_out_that_overlaps_itself_is_rejected(tmp_path):
         whole = np.zeros((10, 12))  # each halo is part of the neighboring array
         layout = plait.Layout((8, 12), "(block, *) onto (4) halo=(1, 0)")
         file.read(layout, out=[whole[2 * rank : 2 * rank + 4] for rank in range(4)])
-        np.testing.assert_array_equal(whole[1:9], WHOLE)
+        np.testing.assert_array_equal(whole[1:9], ARRAY)
         woven = np.zeros((12, 16))
         assert file.read(out=woven[::-1, ::2].T) is not None
-        np.testing.assert_array_equal(woven[::-1, ::2].T, WHOLE)
+        np.testing.assert_array_equal(woven[::-1, ::2].T, ARRAY)
     # Sources may overlap, because they are only read.
     with plait.open(tmp_path / "b.npy", "w", shape=(8, 12), dtype="f8") as file:
-        file.write(np.broadcast_to(WHOLE[3], (8, 12)))
-    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), np.broadcast_to(WHOLE[3], (8, 12)))
+        file.write(np.broadcast_to(ARRAY[3], (8, 12)))
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), np.broadcast_to(ARRAY[3], (8, 12)))
 
 
 def test_masked_arrays_are_rejected(tmp_path):
-    np.save(tmp_path / "a.npy", WHOLE)
-    masked = np.ma.masked_array(WHOLE.copy(), WHOLE > 3)
+    np.save(tmp_path / "a.npy", ARRAY)
+    masked = np.ma.masked_array(ARRAY.copy(), ARRAY > 3)
     with (
         plait.open(tmp_path / "a.npy", "r+") as file,
         file.stream() as stream,
@@ -99,18 +99,18 @@ def test_masked_arrays_are_rejected(tmp_path):
             lambda: file.write(masked),
             lambda: file.iwrite(masked),
             lambda: file.write([masked]),
-            lambda: file.write([*copies(WHOLE)[:3], masked[:2]], ROWS),
+            lambda: file.write([*copies(ARRAY)[:3], masked[:2]], ROWS),
             lambda: file.read(out=masked),
             lambda: stream.write(masked),
             lambda: stream.read(96, masked.reshape(-1)),
             lambda: shared.write(0, masked),
             lambda: shared.read(0, masked),
             lambda: distant.iwrite(0, masked),
-            lambda: plait.redistribute(masked, ONE, ONE),
-            lambda: plait.redistribute(WHOLE, ONE, ONE, out=masked),
-            lambda: plait.redistribute([masked], ONE, ROWS),
+            lambda: plait.redistribute(masked, SERIAL, SERIAL),
+            lambda: plait.redistribute(ARRAY, SERIAL, SERIAL, out=masked),
+            lambda: plait.redistribute([masked], SERIAL, ROWS),
         ]:
             with pytest.raises(plait.ArgumentError, match="is a masked array, whose mask would be lost; pass its"):
                 call()
         file.write(masked.filled(0.0))
-    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.where(WHOLE > 3, 0, WHOLE))
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.where(ARRAY > 3, 0, ARRAY))

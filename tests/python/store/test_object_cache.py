@@ -12,7 +12,7 @@ import pytest
 
 import plait
 
-WHOLE = np.random.default_rng(5).random((700, 900))
+ARRAY = np.random.default_rng(5).random((700, 900))
 READ = """
 import sys
 import numpy as np
@@ -28,7 +28,7 @@ def cache(monkeypatch, tmp_path):
     return tmp_path / "cache" / "plait-cache-v1"
 
 
-def npy(array=WHOLE):
+def npy(array=ARRAY):
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()
@@ -67,23 +67,23 @@ def gets(server):
 def test_one_object_is_fetched_once(server, tmp_path, cache, scheme):
     url = server.publish("a.npy", npy())
     url = url if scheme == "http" else "s3://public/a.npy"
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert len(gets(server)) > 1
-    assert WHOLE.nbytes < size(cache) < 1.1 * WHOLE.nbytes
+    assert ARRAY.nbytes < size(cache) < 1.1 * ARRAY.nbytes
     for _ in range(2):
-        np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+        np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
         assert gets(server) == [("bytes=0-65535", True)], "only the ETag is compared"
     with plait.open(url) as file:
-        np.testing.assert_array_equal(file.read(region=np.s_[3:500:7, 5:77]), WHOLE[3:500:7, 5:77])
+        np.testing.assert_array_equal(file.read(region=np.s_[3:500:7, 5:77]), ARRAY[3:500:7, 5:77])
     assert gets(server) == [("bytes=0-65535", True)]
     assert oct(cache.stat().st_mode & 0o777) == oct(0o700)
 
 
 def test_a_small_object(server, tmp_path, cache):
-    url = server.publish("small.npy", npy(WHOLE[:1, :20]))
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE[:1, :20])
+    url = server.publish("small.npy", npy(ARRAY[:1, :20]))
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY[:1, :20])
     server.log()
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE[:1, :20])
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY[:1, :20])
     assert all(conditional for _, conditional in gets(server))
     assert entries(cache)
 
@@ -91,20 +91,20 @@ def test_a_small_object(server, tmp_path, cache):
 @pytest.mark.parametrize("options", [{}, {"shards": (200, 300)}, {"codec": "zstd"}])
 def test_chunks_are_validated_and_not_fetched_again(server, tmp_path, cache, options):
     url = "s3://b/chunks.zarr"
-    with plait.open(url, "w", shape=WHOLE.shape, dtype="f8", chunks=(100, 150), **options) as file:
-        file.write(WHOLE)
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    with plait.open(url, "w", shape=ARRAY.shape, dtype="f8", chunks=(100, 150), **options) as file:
+        file.write(ARRAY)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     first = len(gets(server))
     before = size(cache)
-    assert before > 0.8 * WHOLE.nbytes
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    assert before > 0.8 * ARRAY.nbytes
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     again = gets(server)
     assert len(again) <= first
     assert all(conditional for _, conditional in again)
     assert size(cache) == before, "nothing was fetched again"
     with plait.open(url, "r+") as file:
-        file.write(-WHOLE[:10], region=np.s_[:10])
-    changed = np.concatenate([-WHOLE[:10], WHOLE[10:]])
+        file.write(-ARRAY[:10], region=np.s_[:10])
+    changed = np.concatenate([-ARRAY[:10], ARRAY[10:]])
     np.testing.assert_array_equal(read_again(url, tmp_path), changed)
     np.testing.assert_array_equal(read_again(url, tmp_path), changed)
 
@@ -113,26 +113,26 @@ def test_chunks_are_validated_and_not_fetched_again(server, tmp_path, cache, opt
 def test_an_open_array_is_not_stale(server, cache, options):
     """The cache has all chunks of what another program then replaces."""
     url = "s3://b/open.zarr"
-    with plait.open(url, "w", shape=WHOLE.shape, dtype="f8", chunks=(100, 150), **options) as file:
-        file.write(WHOLE)
+    with plait.open(url, "w", shape=ARRAY.shape, dtype="f8", chunks=(100, 150), **options) as file:
+        file.write(ARRAY)
     with plait.open(url) as file:
         for factor in (1, -1, 2):
             with plait.open(url, "r+") as other:
-                other.write(factor * WHOLE)
+                other.write(factor * ARRAY)
             for _ in range(2):
-                np.testing.assert_array_equal(file.read(), factor * WHOLE)
-                np.testing.assert_array_equal(file.read(region=np.s_[:7, :9]), factor * WHOLE[:7, :9])
+                np.testing.assert_array_equal(file.read(), factor * ARRAY)
+                np.testing.assert_array_equal(file.read(region=np.s_[:7, :9]), factor * ARRAY[:7, :9])
 
 
 def test_zip_files(server, tmp_path, cache):
     zarr = pytest.importorskip("zarr")
     store = zarr.storage.ZipStore(tmp_path / "made.zip", mode="w")
-    zarr.create_array(store, shape=WHOLE.shape, chunks=(100, 100), dtype="f8")[...] = WHOLE
+    zarr.create_array(store, shape=ARRAY.shape, chunks=(100, 100), dtype="f8")[...] = ARRAY
     store.close()
     url = server.publish("z.zarr.zip", (tmp_path / "made.zip").read_bytes())
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     server.log()
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     again = gets(server)
     assert all(conditional for _, conditional in again)
     assert len(again) <= 2
@@ -140,14 +140,14 @@ def test_zip_files(server, tmp_path, cache):
 
 def test_a_replaced_object_is_read_anew(server, tmp_path, cache):
     url = server.publish("r.npy", npy())
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
-    server.publish("r.npy", npy(-WHOLE))
-    np.testing.assert_array_equal(read_again(url, tmp_path), -WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
+    server.publish("r.npy", npy(-ARRAY))
+    np.testing.assert_array_equal(read_again(url, tmp_path), -ARRAY)
     with plait.open(url) as file:
-        server.publish("r.npy", npy(2 * WHOLE))
+        server.publish("r.npy", npy(2 * ARRAY))
         # The cache has all of the content that was opened, so that a read returns that, never a mixture.
-        np.testing.assert_array_equal(file.read(), -WHOLE)
-    np.testing.assert_array_equal(read_again(url, tmp_path), 2 * WHOLE)
+        np.testing.assert_array_equal(file.read(), -ARRAY)
+    np.testing.assert_array_equal(read_again(url, tmp_path), 2 * ARRAY)
     assert cache.is_dir()
 
 
@@ -166,9 +166,9 @@ def test_damaged_entries_are_fetched_again(server, tmp_path, cache, damage):
             content = bytearray(len(content))
         path.write_bytes(content)
     server.log()
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert len(gets(server)) > 1
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert gets(server) == [("bytes=0-65535", True)]
 
 
@@ -176,18 +176,18 @@ def test_the_size_is_bounded(server, tmp_path, cache, monkeypatch):
     monkeypatch.setenv("PLAIT_CACHE_SIZE", "2M")
     url = server.publish("b.npy", npy())
     for _ in range(3):
-        np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+        np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
         assert 1 << 20 < size(cache) <= 2 << 20
-    small = server.publish("small.npy", npy(WHOLE[:30]))
+    small = server.publish("small.npy", npy(ARRAY[:30]))
     for _ in range(2):
-        np.testing.assert_array_equal(read_again(small, tmp_path), WHOLE[:30])
-        np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+        np.testing.assert_array_equal(read_again(small, tmp_path), ARRAY[:30])
+        np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
         assert size(cache) <= 2 << 20
 
 
 def test_what_was_used_last_remains(server, tmp_path, cache, monkeypatch):
     monkeypatch.setenv("PLAIT_CACHE_SIZE", "2M")
-    part = npy(WHOLE[:100])  # 720 kB
+    part = npy(ARRAY[:100])  # 720 kB
     used, unused = (server.publish(f"{name}.npy", part) for name in ("used", "unused"))
     read_again(used, tmp_path)
     read_again(unused, tmp_path)
@@ -206,19 +206,19 @@ def test_what_was_used_last_remains(server, tmp_path, cache, monkeypatch):
 
 def test_processes_at_once(server, tmp_path, cache, monkeypatch):
     monkeypatch.setenv("PLAIT_CACHE_SIZE", "4M")
-    urls = [server.publish(f"p{i}.npy", npy((i + 1) * WHOLE)) for i in range(2)]
+    urls = [server.publish(f"p{i}.npy", npy((i + 1) * ARRAY)) for i in range(2)]
     for _ in range(2):
         processes = [read(urls[i % 2], out=tmp_path / f"{i}.npy") for i in range(4)]
         for i, process in enumerate(processes):
             assert process.wait(120) == 0
-            np.testing.assert_array_equal(np.load(tmp_path / f"{i}.npy"), (i % 2 + 1) * WHOLE)
+            np.testing.assert_array_equal(np.load(tmp_path / f"{i}.npy"), (i % 2 + 1) * ARRAY)
     assert list((cache / "unfinished").iterdir()) == []
     # Each process may add a sixteenth before it counts the files of the others.
     assert size(cache) <= (4 << 20) * (1 + 4 / 16)
 
 
 def test_killed_processes(server, tmp_path, cache):
-    url = server.publish("k.npy", npy(np.tile(WHOLE, (4, 1))))
+    url = server.publish("k.npy", npy(np.tile(ARRAY, (4, 1))))
     for number in (1, 3, 20, 60):  # entries of its blocks; it has two others
         process = read(url, out=tmp_path / "killed.npy")
         while len(entries(cache)) < 2 + number and process.poll() is None:
@@ -229,9 +229,9 @@ def test_killed_processes(server, tmp_path, cache):
     left = cache / "unfinished" / ("0123" * 12)
     left.write_bytes(b"half")
     os.utime(left, (time.time() - 7200, time.time() - 7200))
-    np.testing.assert_array_equal(read_again(url, tmp_path), np.tile(WHOLE, (4, 1)))
+    np.testing.assert_array_equal(read_again(url, tmp_path), np.tile(ARRAY, (4, 1)))
     server.log()
-    np.testing.assert_array_equal(read_again(url, tmp_path), np.tile(WHOLE, (4, 1)))
+    np.testing.assert_array_equal(read_again(url, tmp_path), np.tile(ARRAY, (4, 1)))
     assert gets(server) == [("bytes=0-65535", True)]
     read_again(server.publish("other.npy", npy()), tmp_path)
     assert not left.exists()
@@ -246,32 +246,32 @@ def test_a_file_that_cannot_be_written_is_no_error(server, tmp_path, cache):
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
         "    assert (file.read() == np.load(sys.argv[2])).all()\n"
     )
-    np.save(tmp_path / "expected.npy", WHOLE)
+    np.save(tmp_path / "expected.npy", ARRAY)
     subprocess.run([sys.executable, "-c", program, url, str(tmp_path / "expected.npy")], check=True)
     assert size(cache) < 100_000
     assert list((cache / "unfinished").iterdir()) == []
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
 
 
 def test_objects_without_strong_etags_are_not_cached(server, tmp_path, cache):
     url = server.publish("w.npy", npy())
     for fault in ("no_etag", "weak_etag"):
         server.faults(**{fault: True})
-        np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+        np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
         assert entries(cache) == []
 
 
 def test_options_of_the_name(server, tmp_path):
     server.publish("o.npy", npy())
     url = f"s3://public/o.npy?cache={tmp_path}/own&cache_size=64M"
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
-    assert size(tmp_path / "own" / "plait-cache-v1") > WHOLE.nbytes
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
+    assert size(tmp_path / "own" / "plait-cache-v1") > ARRAY.nbytes
     server.log()
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert gets(server) == [("bytes=0-65535", True)]
-    with plait.open(f"s3://b/o.zarr?cache={tmp_path}/own", "w", shape=WHOLE.shape, dtype="f8") as file:
-        file.write(WHOLE)
-    np.testing.assert_array_equal(plait.open(f"s3://b/o.zarr?cache={tmp_path}/own").read(), WHOLE)
+    with plait.open(f"s3://b/o.zarr?cache={tmp_path}/own", "w", shape=ARRAY.shape, dtype="f8") as file:
+        file.write(ARRAY)
+    np.testing.assert_array_equal(plait.open(f"s3://b/o.zarr?cache={tmp_path}/own").read(), ARRAY)
 
 
 def test_other_files_are_not_touched(server, tmp_path, cache, monkeypatch):
@@ -289,7 +289,7 @@ def test_other_files_are_not_touched(server, tmp_path, cache, monkeypatch):
     linked.write_bytes(bytes(600_000))
     (cache / "ef").symlink_to(linked.parent)
     for name in "mn":
-        np.testing.assert_array_equal(read_again(server.publish(f"{name}.npy", npy()), tmp_path), WHOLE)
+        np.testing.assert_array_equal(read_again(server.publish(f"{name}.npy", npy()), tmp_path), ARRAY)
     assert all(other.stat().st_size == 600_000 for other in [*others, linked])
 
 
@@ -316,7 +316,7 @@ def test_entries_that_are_no_files_are_not_read(server, tmp_path, cache):
         path.rename(moved)
         os.mkfifo(path) if i % 2 else path.symlink_to(moved)
     server.log()
-    np.testing.assert_array_equal(read_again(url, tmp_path), WHOLE)
+    np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert len(gets(server)) > 1
 
 

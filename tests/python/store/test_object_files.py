@@ -11,10 +11,10 @@ from object_servers import object_server, use_keys
 
 import plait
 
-WHOLE = np.arange(6000, dtype="f8").reshape(60, 100)
+ARRAY = np.arange(6000, dtype="f8").reshape(60, 100)
 
 
-def npy(array=WHOLE):
+def npy(array=ARRAY):
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()
@@ -30,9 +30,9 @@ def test_npy(server, scheme):
     url = server.publish("a.npy", npy())
     name = url if scheme == "http" else as_s3(server, url)
     with plait.open(name) as file:
-        assert (file.shape, file.dtype) == (WHOLE.shape, WHOLE.dtype)
-        np.testing.assert_array_equal(file.read(), WHOLE)
-        np.testing.assert_array_equal(file.read(region=np.s_[5:7, 10:20]), WHOLE[5:7, 10:20])
+        assert (file.shape, file.dtype) == (ARRAY.shape, ARRAY.dtype)
+        np.testing.assert_array_equal(file.read(), ARRAY)
+        np.testing.assert_array_equal(file.read(region=np.s_[5:7, 10:20]), ARRAY[5:7, 10:20])
     for wrong in ("r+", "a"):
         with pytest.raises(plait.ArgumentError):
             plait.open(name, wrong)
@@ -51,36 +51,36 @@ def test_a_large_file_takes_few_requests(server):
 
 
 def test_raw_elements(server):
-    url = server.publish("a.bin", WHOLE.tobytes())
-    np.testing.assert_array_equal(plait.open(url, shape=WHOLE.shape, dtype="f8").read(), WHOLE)
+    url = server.publish("a.bin", ARRAY.tobytes())
+    np.testing.assert_array_equal(plait.open(url, shape=ARRAY.shape, dtype="f8").read(), ARRAY)
     np.testing.assert_array_equal(
-        plait.open(url, shape=(10, 590), dtype="f8", offset=800).read().ravel(), WHOLE.ravel()[100:]
+        plait.open(url, shape=(10, 590), dtype="f8", offset=800).read().ravel(), ARRAY.ravel()[100:]
     )
     url = server.publish("without_suffix", npy())
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
 
 
 def test_archives(server, tmp_path):
     file = io.BytesIO()
-    np.savez(file, x=WHOLE, y=WHOLE[0])
+    np.savez(file, x=ARRAY, y=ARRAY[0])
     url = server.publish("a.npz", file.getvalue())
     assert [array.name for array in plait.arrays_in(url)] == ["x", "y"]
-    np.testing.assert_array_equal(plait.open(f"{url}::x").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{url}::x").read(), ARRAY)
     file = io.BytesIO()
-    np.savez_compressed(file, x=WHOLE)
+    np.savez_compressed(file, x=ARRAY)
     url = server.publish("c.npz", file.getvalue())
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     plait.copy(url, tmp_path / "c.zarr")
-    np.testing.assert_array_equal(plait.open(tmp_path / "c.zarr").read(), WHOLE)
-    url = server.publish("a.raw.gz", gzip.compress(WHOLE.tobytes()))
-    np.testing.assert_array_equal(plait.open(url, shape=WHOLE.shape, dtype="f8").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(tmp_path / "c.zarr").read(), ARRAY)
+    url = server.publish("a.raw.gz", gzip.compress(ARRAY.tobytes()))
+    np.testing.assert_array_equal(plait.open(url, shape=ARRAY.shape, dtype="f8").read(), ARRAY)
 
 
 def test_safetensors(server, tmp_path):
-    with plait.open(tmp_path / "m.safetensors::w", "w", shape=WHOLE.shape, dtype="f8") as file:
-        file.write(WHOLE)
+    with plait.open(tmp_path / "m.safetensors::w", "w", shape=ARRAY.shape, dtype="f8") as file:
+        file.write(ARRAY)
     url = server.publish("m.safetensors", (tmp_path / "m.safetensors").read_bytes())
-    np.testing.assert_array_equal(plait.open(f"{url}::w").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{url}::w").read(), ARRAY)
 
 
 def test_netcdf_classic(server, tmp_path):
@@ -88,21 +88,21 @@ def test_netcdf_classic(server, tmp_path):
     with scipy_io.netcdf_file(tmp_path / "a.nc", "w") as file:
         file.createDimension("x", 60)
         file.createDimension("y", 100)
-        file.createVariable("v", "f8", ("x", "y"))[:] = WHOLE
+        file.createVariable("v", "f8", ("x", "y"))[:] = ARRAY
     url = server.publish("a.nc", (tmp_path / "a.nc").read_bytes())
     assert [array.name for array in plait.arrays_in(url)] == ["v"]
-    np.testing.assert_array_equal(plait.open(f"{url}::v").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{url}::v").read(), ARRAY)
 
 
 def test_zarr_on_a_server_that_does_not_list(server, tmp_path):
     for name in ("a", "g/b"):
-        with plait.open(f"{tmp_path}/d.zarr::/{name}", "w", shape=WHOLE.shape, dtype="f8", chunks=(7, 50)) as file:
-            file.write(WHOLE)
+        with plait.open(f"{tmp_path}/d.zarr::/{name}", "w", shape=ARRAY.shape, dtype="f8", chunks=(7, 50)) as file:
+            file.write(ARRAY)
     for path in (tmp_path / "d.zarr").rglob("*"):
         if path.is_file():
             server.publish(str(path.relative_to(tmp_path)), path.read_bytes())
     url = f"{server.endpoint}/public/d.zarr"
-    np.testing.assert_array_equal(plait.open(f"{url}::/g/b").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{url}::/g/b").read(), ARRAY)
     with pytest.raises(FileNotFoundError):
         plait.open(f"{url}::/missing")
     with pytest.raises(plait.ArgumentError, match="are only read"):
@@ -115,13 +115,13 @@ def test_zarr_on_a_server_that_does_not_list(server, tmp_path):
 def test_faults(server, faults):
     url = server.publish("a.npy", npy())
     server.faults(**faults)
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
 
 
 def test_servers_without_ranges(server):
     url = server.publish("a.npy", npy())
     server.faults(ignore_ranges=True)
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     large = server.publish("large.npy", npy(np.zeros(3_000_000)))
     server.faults(ignore_ranges=True)
     with pytest.raises(plait.Error, match=r"ignores ranges, and the object has 22\.9 MiB; download it"):
@@ -161,7 +161,7 @@ def test_what_is_missing(server):
 
 def test_secrets_of_urls(server):
     url = server.publish("a.npy", npy())
-    np.testing.assert_array_equal(plait.open(f"{url}?X-Amz-Signature=secret/word").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{url}?X-Amz-Signature=secret/word").read(), ARRAY)
     assert "secret" in server.log()[0]["query"]
     for name in ("none.npy", "none.npz::x", "none.zarr"):
         file, between, array = name.partition("::")
@@ -198,6 +198,6 @@ def test_tls(monkeypatch, tmp_path):
         with pytest.raises(plait.Error, match="certificate"):
             plait.open("s3://public/a.zarr")
         monkeypatch.setenv("AWS_CA_BUNDLE", str(tmp_path / "own.pem"))
-        with plait.open("s3://bucket/a.zarr", "w", shape=WHOLE.shape, dtype="f8", chunks=(10, 10)) as file:
-            file.write(WHOLE)
-        np.testing.assert_array_equal(plait.open("s3://bucket/a.zarr").read(), WHOLE)
+        with plait.open("s3://bucket/a.zarr", "w", shape=ARRAY.shape, dtype="f8", chunks=(10, 10)) as file:
+            file.write(ARRAY)
+        np.testing.assert_array_equal(plait.open("s3://bucket/a.zarr").read(), ARRAY)

@@ -15,7 +15,7 @@ import plait
 h5py = pytest.importorskip("h5py")
 
 SHAPE, CHUNK = (40, 61), (7, 9)
-WHOLE = np.random.default_rng(5).integers(0, 40, SHAPE).astype("f8")
+ARRAY = np.random.default_rng(5).integers(0, 40, SHAPE).astype("f8")
 TEXTS = np.array([f"text {i}" * (i % 4) for i in range(900)], dtype=object)
 
 
@@ -31,7 +31,7 @@ def make_kinds(path, **how):
     """Write a dataset of every kind of storage, and attributes."""
     with h5py.File(path, "w", **how) as file:
         file.attrs["title"] = "kinds"
-        file["contiguous"] = WHOLE
+        file["contiguous"] = ARRAY
         file["scalar"] = 5.25
         file["empty"] = np.zeros((0, 3), "i2")
         file.create_dataset("unwritten", (4, 5), "i4", fillvalue=7)
@@ -42,11 +42,11 @@ def make_kinds(path, **how):
             "lzf": {"compression": "lzf"},
             "scaled": {"scaleoffset": 3},
         }.items():
-            dataset = file.create_dataset(f"g/{name}", data=WHOLE, chunks=CHUNK, **options)
+            dataset = file.create_dataset(f"g/{name}", data=ARRAY, chunks=CHUNK, **options)
             dataset.attrs["unit"] = np.array([f"unit of {name}"], dtype=object)
             dataset.attrs["number"] = np.arange(3)
         partial = file.create_dataset("g/h/partial", SHAPE, "f8", chunks=CHUNK, fillvalue=-1, compression="gzip")
-        partial[10:20, 30:] = WHOLE[10:20, 30:]
+        partial[10:20, 30:] = ARRAY[10:20, 30:]
         file.create_dataset("texts", data=TEXTS, dtype=h5py.string_dtype())
         file.create_dataset("chunked_texts", data=TEXTS, dtype=h5py.string_dtype(), chunks=(70,), compression="gzip")
         file.create_dataset("fixed", data=np.char.mod("%d", np.arange(500)).astype("S7"), chunks=(33,))
@@ -105,12 +105,12 @@ def test_all_kinds_of_indices(server, tmp_path, case):
         for name, chunks in (("x", CHUNK), ("single", SHAPE), ("small", (1, 2))):
             extents = SHAPE if name == "single" else maxima
             file.create_dataset(
-                name, data=WHOLE, chunks=chunks, maxshape=extents, dcpl=properties if early else None, **options
+                name, data=ARRAY, chunks=chunks, maxshape=extents, dcpl=properties if early else None, **options
             )
     url = publish(server, tmp_path / "a.h5")
     for name in ("x", "single", "small"):
         with plait.open(f"{url}::{name}") as file:
-            np.testing.assert_array_equal(file.read(), WHOLE)
+            np.testing.assert_array_equal(file.read(), ARRAY)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -206,30 +206,30 @@ def test_damaged_files(server, tmp_path):
 
 def test_what_the_library_reads(server, tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_dataset("x", data=WHOLE, chunks=CHUNK)
-        file.create_dataset("packed", data=WHOLE.astype("i4"), chunks=CHUNK, scaleoffset=0)
+        file.create_dataset("x", data=ARRAY, chunks=CHUNK)
+        file.create_dataset("packed", data=ARRAY.astype("i4"), chunks=CHUNK, scaleoffset=0)
         layout = h5py.VirtualLayout((2, *SHAPE), "f8")
         layout[0] = layout[1] = h5py.VirtualSource(file["x"])
         file.create_virtual_dataset("twice", layout)
         file.create_dataset("references", data=[file["x"].ref, file["packed"].ref], dtype=h5py.ref_dtype)
     url = publish(server, tmp_path / "a.h5")
-    np.testing.assert_array_equal(plait.open(f"{url}::packed").read(), WHOLE)
-    np.testing.assert_array_equal(plait.open(f"{url}::twice").read(region=np.s_[1, 3:9]), WHOLE[3:9])
+    np.testing.assert_array_equal(plait.open(f"{url}::packed").read(), ARRAY)
+    np.testing.assert_array_equal(plait.open(f"{url}::twice").read(region=np.s_[1, 3:9]), ARRAY[3:9])
     plait.copy(as_s3(server, url), tmp_path / "copy.h5")
     with h5py.File(tmp_path / "copy.h5") as file:
         assert [file[reference].name for reference in file["references"][...]] == ["/x", "/packed"]
-        np.testing.assert_array_equal(file["twice"][1], WHOLE)
+        np.testing.assert_array_equal(file["twice"][1], ARRAY)
 
 
 def test_other_files_are_not_read(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with h5py.File("other.h5", "w") as file:
-        file["x"] = WHOLE
-    (tmp_path / "external.bin").write_bytes(WHOLE.tobytes())
+        file["x"] = ARRAY
+    (tmp_path / "external.bin").write_bytes(ARRAY.tobytes())
     with h5py.File("a.h5", "w") as file:
-        file["x"] = WHOLE
+        file["x"] = ARRAY
         file["link"] = h5py.ExternalLink("other.h5", "/x")
-        file.create_dataset("stored", SHAPE, "f8", external=[("external.bin", 0, WHOLE.nbytes)])
+        file.create_dataset("stored", SHAPE, "f8", external=[("external.bin", 0, ARRAY.nbytes)])
         layout = h5py.VirtualLayout(SHAPE, "f8")
         layout[...] = h5py.VirtualSource("other.h5", "x", SHAPE)
         file.create_virtual_dataset("virtual", layout)
@@ -237,10 +237,10 @@ def test_other_files_are_not_read(server, tmp_path, monkeypatch):
     for rule in ("folder", "any"):
         monkeypatch.setenv("PLAIT_HDF5_EXTERNAL", rule)
         for name in ("link", "stored", "virtual"):
-            np.testing.assert_array_equal(plait.open(f"a.h5::{name}").read(), WHOLE)
+            np.testing.assert_array_equal(plait.open(f"a.h5::{name}").read(), ARRAY)
             with pytest.raises(plait.ArgumentError, match="not read for a file in an object store; copy both into"):
                 plait.open(f"{url}::{name}")
-    np.testing.assert_array_equal(plait.open(f"{url}::x").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{url}::x").read(), ARRAY)
 
 
 def test_changes_are_rejected(server, tmp_path):
@@ -260,7 +260,7 @@ def test_content_decides_the_format(server, tmp_path):
         url = publish(server, tmp_path / "a.h5", name)
         if name == "a.bin":
             url = url.replace("http:", "hdf5:http:")
-        np.testing.assert_array_equal(plait.open(f"{url}::contiguous").read(), WHOLE)
+        np.testing.assert_array_equal(plait.open(f"{url}::contiguous").read(), ARRAY)
 
 
 def test_copies(server, tmp_path):
@@ -308,10 +308,10 @@ def test_info(server, tmp_path):
         subprocess.run([*command, f"{tmp_path}/a.h5::g/gzip"], check=True, capture_output=True, text=True).stdout
     )
     assert few_rows["shape"] == local["shape"]
-    assert 0 < few_rows["size"] < WHOLE.nbytes
+    assert 0 < few_rows["size"] < ARRAY.nbytes
     listed = {array["name"]: array for array in whole["arrays"]}
     assert listed["g/gzip"]["stored"] is None, "the whole index would have to be read"
-    assert listed["contiguous"]["stored"] == WHOLE.nbytes
+    assert listed["contiguous"]["stored"] == ARRAY.nbytes
     table = subprocess.run([*command[:-1], url], check=True, capture_output=True, text=True).stdout
     assert "g/h/partial" in table
 
@@ -350,9 +350,9 @@ def test_netcdf4(server, tmp_path):
 def test_new_files(server, codec):
     options = {"chunks": (10, 20), "codec": codec} if codec else {}
     with plait.open("s3://bucket/new.h5::g/x", "w", shape=SHAPE, dtype="f8", **options) as file:
-        file.write(WHOLE)
+        file.write(ARRAY)
     with plait.open("s3://bucket/new.h5::g/x") as file:
-        np.testing.assert_array_equal(file.read(), WHOLE)
+        np.testing.assert_array_equal(file.read(), ARRAY)
 
 
 def test_an_older_library_reads_objects(server, tmp_path):

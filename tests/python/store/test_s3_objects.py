@@ -11,7 +11,7 @@ import pytest
 import plait
 from plait import _core
 
-WHOLE = np.arange(600, dtype="i4").reshape(20, 30)
+ARRAY = np.arange(600, dtype="i4").reshape(20, 30)
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def bucket(request):
     return f"s3://bucket-{abs(hash(request.node.name)) % 10**9}/run"
 
 
-def write(url, array=WHOLE, **options):
+def write(url, array=ARRAY, **options):
     with plait.open(url, "w", shape=array.shape, dtype=array.dtype, **options) as file:
         file.write(array)
 
@@ -32,21 +32,21 @@ def list_objects(url):
 def test_arrays_are_written_read_and_changed(server, bucket, options):
     url = f"{bucket}/a.zarr"
     write(url, chunks=(5, 5), attributes={"units": "K"}, **options)
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     with plait.open(url, "r+") as file:
-        file.write(WHOLE[3:8] * 2, region=np.s_[3:8])
+        file.write(ARRAY[3:8] * 2, region=np.s_[3:8])
         file.attrs["units"] = "m"
-    expected = WHOLE.copy()
+    expected = ARRAY.copy()
     expected[3:8] *= 2
     with plait.open(url) as file:
         np.testing.assert_array_equal(file.read(), expected)
         assert dict(file.attrs) == {"units": "m"}
     with plait.open(url, "a") as file:
-        file.append(WHOLE, axis=0)
-    np.testing.assert_array_equal(plait.open(url).read(), np.concatenate([expected, WHOLE]))
+        file.append(ARRAY, axis=0)
+    np.testing.assert_array_equal(plait.open(url).read(), np.concatenate([expected, ARRAY]))
     assert not [name for name in list_objects(bucket) if "probe" in name]
-    write(url, WHOLE[:2])
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE[:2])
+    write(url, ARRAY[:2])
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY[:2])
 
 
 def test_metadata_appear_last(server, bucket):
@@ -59,24 +59,24 @@ def test_metadata_appear_last(server, bucket):
 
 
 def test_copies_and_hierarchies(server, bucket, tmp_path):
-    np.savez(tmp_path / "a.npz", x=WHOLE, y=WHOLE[0])
+    np.savez(tmp_path / "a.npz", x=ARRAY, y=ARRAY[0])
     plait.copy(tmp_path / "a.npz", f"{bucket}/a.zarr", chunks=(5, 5), codec="gzip")
     assert [array.name for array in plait.arrays_in(f"{bucket}/a.zarr")] == ["x", "y"]
     plait.copy(f"{bucket}/a.zarr::x", tmp_path / "x.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), WHOLE)
+    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), ARRAY)
     parts = []
     for number in range(2):
-        write(f"{bucket}/{number}.zarr", WHOLE + number, dimension_names=["time", "x"])
+        write(f"{bucket}/{number}.zarr", ARRAY + number, dimension_names=["time", "x"])
         parts.append(f"{bucket}/{number}.zarr")
     with plait.concat(parts, "time") as joined:
-        np.testing.assert_array_equal(joined.read(), np.concatenate([WHOLE, WHOLE + 1]))
+        np.testing.assert_array_equal(joined.read(), np.concatenate([ARRAY, ARRAY + 1]))
 
 
 def test_xarray(server, bucket):
     xarray = pytest.importorskip("xarray")
     write(f"{bucket}/d.zarr::/t", dimension_names=["y", "x"], attributes={"units": "K"})
     data = xarray.open_dataset(f"{bucket}/d.zarr", engine="plait")
-    np.testing.assert_array_equal(data["t"].values, WHOLE)
+    np.testing.assert_array_equal(data["t"].values, ARRAY)
     assert data["t"].attrs["units"] == "K"
 
 
@@ -87,10 +87,10 @@ def test_xarray(server, bucket):
 def test_keys_are_encoded(server, bucket, key, plain):
     server.faults(plain_keys=plain)
     write(f"{bucket}/{key}", chunks=(10, 10))
-    np.testing.assert_array_equal(plait.open(f"{bucket}/{key}").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/{key}").read(), ARRAY)
     assert f"{key}/c/0/0" in list_objects(bucket)
-    write(f"{bucket}/{key}", WHOLE * 2)  # lists and removes what is there
-    np.testing.assert_array_equal(plait.open(f"{bucket}/{key}").read(), WHOLE * 2)
+    write(f"{bucket}/{key}", ARRAY * 2)  # lists and removes what is there
+    np.testing.assert_array_equal(plait.open(f"{bucket}/{key}").read(), ARRAY * 2)
 
 
 def test_lists_of_several_pages(server, bucket):
@@ -118,15 +118,15 @@ def test_lists_of_several_pages(server, bucket):
 def test_failures_that_pass(server, bucket, faults):
     write(f"{bucket}/a.zarr", chunks=(5, 30), attributes={"a": 1})
     server.faults(**faults)
-    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
     server.faults(**faults)
-    write(f"{bucket}/b.zarr", WHOLE * 3, chunks=(5, 30))
+    write(f"{bucket}/b.zarr", ARRAY * 3, chunks=(5, 30))
     with plait.open(f"{bucket}/b.zarr", "r+") as file:
         server.faults(**faults)
-        file.write(WHOLE[:3], region=np.s_[:3])
+        file.write(ARRAY[:3], region=np.s_[:3])
     server.faults()
-    expected = WHOLE * 3
-    expected[:3] = WHOLE[:3]
+    expected = ARRAY * 3
+    expected[:3] = ARRAY[:3]
     np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr").read(), expected)
 
 
@@ -142,16 +142,16 @@ def test_conflicts_of_puts_pass(server, bucket):
     write(f"{bucket}/a.zarr")
     server.faults(conflict=2)
     with plait.open(f"{bucket}/a.zarr", "r+") as file:
-        file.write(WHOLE[:3] * 2, region=np.s_[:3])
-    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[:3], WHOLE[:3] * 2)
+        file.write(ARRAY[:3] * 2, region=np.s_[:3])
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[:3], ARRAY[:3] * 2)
 
 
 def test_a_failed_check_of_a_put_is_an_error(server, bucket):
     url = f"{bucket}/a.zarr"
-    first = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
-    second = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
-    first.write(WHOLE)
-    second.write(WHOLE)
+    first = plait.open(url, "w", shape=ARRAY.shape, dtype="i4")
+    second = plait.open(url, "w", shape=ARRAY.shape, dtype="i4")
+    first.write(ARRAY)
+    second.write(ARRAY)
     first.close()
     server.faults(fail_heads=1)
     with pytest.raises(PermissionError, match=r"zarr\.json"):
@@ -177,14 +177,14 @@ def test_weak_etags_cannot_be_conditions(server, bucket):
     write(f"{bucket}/a.zarr")
     server.faults(weak_etag=True)
     with pytest.raises(plait.Error, match="no identity that it compares"), plait.open(f"{bucket}/a.zarr", "r+") as file:
-        file.write(WHOLE[:3] * 2, region=np.s_[:3])
-    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+        file.write(ARRAY[:3] * 2, region=np.s_[:3])
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
 def test_keys_that_do_not_permit_to_remove(server, bucket):
     server.faults(keep=True)
     write(f"{bucket}/a.zarr")
-    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
 APPENDING = """
@@ -215,9 +215,9 @@ def test_one_of_two_programs_appends(server, bucket, killed):
             plait.open(url, "a")
         _core.open_objects(url).remove(".plait-lock")
     with plait.open(url, "a") as file:
-        file.append(WHOLE, axis=0)
-    before = [WHOLE] if killed else [WHOLE, np.full((5, 30), 1, "i4")]
-    np.testing.assert_array_equal(plait.open(url).read(), np.concatenate([*before, WHOLE]))
+        file.append(ARRAY, axis=0)
+    before = [ARRAY] if killed else [ARRAY, np.full((5, 30), 1, "i4")]
+    np.testing.assert_array_equal(plait.open(url).read(), np.concatenate([*before, ARRAY]))
     assert ".plait-lock" not in list_objects(url)
 
 
@@ -252,7 +252,7 @@ def test_a_server_that_stops_in_the_middle(server, bucket, monkeypatch):
     monkeypatch.setenv("PLAIT_HTTP_TIMEOUT", "1")
     write(f"{bucket}/a.zarr")
     server.faults(stall=1)
-    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
 @pytest.mark.parametrize(("fault", "header"), [("ignore_create", "If-None-Match: \\*"), ("ignore_match", "If-Match")])
@@ -264,20 +264,20 @@ def test_servers_that_ignore_conditions(server, bucket, fault, header):
     url = f"{bucket}/a.zarr?conditions=off"
     write(url, chunks=(5, 5))
     with plait.open(url, "r+") as file:
-        file.write(WHOLE[3:8] * 2, region=np.s_[3:8])
-    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[3:8], WHOLE[3:8] * 2)
+        file.write(ARRAY[3:8] * 2, region=np.s_[3:8])
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[3:8], ARRAY[3:8] * 2)
 
 
 def test_one_of_two_programs_makes_an_array(server, bucket):
     url = f"{bucket}/a.zarr"
-    first = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
-    second = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
-    first.write(WHOLE)
-    second.write(WHOLE)
+    first = plait.open(url, "w", shape=ARRAY.shape, dtype="i4")
+    second = plait.open(url, "w", shape=ARRAY.shape, dtype="i4")
+    first.write(ARRAY)
+    second.write(ARRAY)
     first.close()
     with pytest.raises(FileExistsError, match="another program has put"):
         second.close()
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
 
 
 def test_no_change_is_lost(server, bucket):
@@ -358,10 +358,10 @@ def test_a_child_of_fork_has_connections_of_its_own(server, bucket):
     write(f"{bucket}/a.zarr")
 
     def child():
-        np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+        np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
     in_child(child)
-    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
 def test_keys_do_not_appear(server, bucket, monkeypatch, tmp_path):
@@ -384,11 +384,11 @@ def test_other_servers(server, bucket, monkeypatch):
 
 
 def test_requester_pays(server, bucket, monkeypatch):
-    with plait.open(f"{bucket}/pays.npy?requester_pays=true", "w", shape=WHOLE.shape, dtype=WHOLE.dtype) as file:
-        file.write(WHOLE)
+    with plait.open(f"{bucket}/pays.npy?requester_pays=true", "w", shape=ARRAY.shape, dtype=ARRAY.dtype) as file:
+        file.write(ARRAY)
     server.log()
-    np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy?requester_pays=true").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy?requester_pays=true").read(), ARRAY)
     assert {request["headers"].get("x-amz-request-payer") for request in server.log()} == {"requester"}
     monkeypatch.setenv("AWS_REQUEST_PAYER", "requester")
-    np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy").read(), ARRAY)
     assert {request["headers"].get("x-amz-request-payer") for request in server.log()} == {"requester"}

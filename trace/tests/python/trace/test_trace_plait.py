@@ -12,7 +12,7 @@ from launching import WELCOME, needs_mpi
 from plait import trace
 from plait.launch import find_mpiexec
 
-ONE = """
+PROGRAM = """
 import os
 import numpy as np
 import plait
@@ -89,7 +89,7 @@ def test_cached_data_is_read_by_one_request(tmp_path):
 
 
 def test_one_process(tmp_path):
-    run(tmp_path, sys.executable, "-c", ONE)
+    run(tmp_path, sys.executable, "-c", PROGRAM)
     events, known = read(tmp_path)
     assert known.complete
     assert not known.missed
@@ -164,20 +164,20 @@ def test_four_ranks(tmp_path, strategy, name):
 
 def test_without_the_setting_nothing_is_written(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "PLAIT_TRACE"}
-    subprocess.run([sys.executable, "-c", ONE], cwd=tmp_path, env=environment, check=True)
+    subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environment, check=True)
     assert os.listdir(tmp_path) == ["a.bin"]
 
 
 def test_a_file_that_is_no_trace_is_left_alone(tmp_path):
     (tmp_path / "t.plait").write_text("precious")
-    output = run(tmp_path, sys.executable, "-c", ONE)
+    output = run(tmp_path, sys.executable, "-c", PROGRAM)
     assert "PLAIT_TRACE=t.plait: nothing is recorded" in output
     assert (tmp_path / "t.plait").read_text() == "precious"
 
 
 def test_another_run_appends_to_the_trace(tmp_path):
     for _ in range(2):
-        run(tmp_path, sys.executable, "-c", ONE)
+        run(tmp_path, sys.executable, "-c", PROGRAM)
     events, known = read(tmp_path)
     assert len(known.processes) == 2
     assert known.complete
@@ -187,7 +187,7 @@ def test_another_run_appends_to_the_trace(tmp_path):
 @pytest.mark.long
 def test_a_recorded_program_counts_its_bytes_once(tmp_path):
     """Recording and Plait's own events share a trace: Plait's requests to the system are physical, others logical."""
-    (tmp_path / "program.py").write_text(ONE + "a.tofile('other.bin')\n")
+    (tmp_path / "program.py").write_text(PROGRAM + "a.tofile('other.bin')\n")
     plait_command = f"{os.path.dirname(sys.executable)}/plait"
     environment = {name: value for name, value in os.environ.items() if name != "PLAIT_TRACE"}
     command = [plait_command, "trace", "record", "-o", "t.plait", "--", sys.executable, "program.py"]

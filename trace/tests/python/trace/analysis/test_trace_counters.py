@@ -15,7 +15,7 @@ from plait.cli import main
 from plait.trace import Counters, Flag, Interface
 
 SECOND = 10**9
-WHOLE = Counters(0, 0, Interface.UNKNOWN, Flag.LOGICAL, {"run_ns": 100 * SECOND, "processes": 4})
+PROGRAM_TOTALS = Counters(0, 0, Interface.UNKNOWN, Flag.LOGICAL, {"run_ns": 100 * SECOND, "processes": 4})
 
 
 def write_counters(path: Path, *rows: dict[str, int], interface: Interface = Interface.POSIX, events: int = 0) -> Path:
@@ -32,7 +32,7 @@ def write_counters(path: Path, *rows: dict[str, int], interface: Interface = Int
         data["flags"] = Flag.LOGICAL
         writer.write(data)
         counters = [Counters(rank + 1, 1, interface, Flag.LOGICAL, values) for rank, values in enumerate(rows)]
-        writer.finish(counters=[WHOLE, *counters])
+        writer.finish(counters=[PROGRAM_TOTALS, *counters])
     return path
 
 
@@ -40,7 +40,7 @@ def titles(report: trace.Report) -> dict[str, str]:
     return {conclusion["title"]: conclusion["severity"] for conclusion in report["conclusions"]}
 
 
-MANY = {
+MANY_READS = {
     "reads": 10_000,
     "writes": 0,
     "read_bytes": 10_000 << 20,
@@ -59,11 +59,15 @@ MANY = {
 
 @pytest.mark.parametrize("ending", [".csv", ".1992", ".parquet", ".plait"])
 def test_formats_preserve_counters(ending: str, tmp_path: Path) -> None:
-    source = write_counters(tmp_path / "one.plait", MANY, {"reads": 3, "writes": -(2**62)}, events=3)
+    source = write_counters(tmp_path / "one.plait", MANY_READS, {"reads": 3, "writes": -(2**62)}, events=3)
     with trace.open(source) as opened:
         events = opened.read()
     known = opened.description.counters
-    assert known == [WHOLE, Counters(1, 1, 1, 0x80, MANY), Counters(2, 1, 1, 0x80, {"reads": 3, "writes": -(2**62)})]
+    assert known == [
+        PROGRAM_TOTALS,
+        Counters(1, 1, 1, 0x80, MANY_READS),
+        Counters(2, 1, 1, 0x80, {"reads": 3, "writes": -(2**62)}),
+    ]
     assert trace.convert(source, tmp_path / f"two{ending}").lost == []
     trace.convert(tmp_path / f"two{ending}", tmp_path / "three.plait")
     with trace.open(tmp_path / "three.plait") as opened:
@@ -75,7 +79,7 @@ def test_formats_preserve_counters(ending: str, tmp_path: Path) -> None:
 
 
 def test_counters_are_not_requests(tmp_path: Path) -> None:
-    report = trace.report(write_counters(tmp_path / "one.plait", MANY, MANY))
+    report = trace.report(write_counters(tmp_path / "one.plait", MANY_READS, MANY_READS))
     assert report["trace"]["events"] == 0
     assert report["trace"]["coverage"]["share"] == 1
     assert "No call is known one by one" in report["trace"]["coverage"]["text"]
@@ -118,7 +122,7 @@ def test_conclusions_that_counters_do_not_support_are_omitted(tmp_path: Path) ->
 
 
 def test_counters_and_events(tmp_path: Path) -> None:
-    path = write_counters(tmp_path / "one.plait", MANY, events=1000)
+    path = write_counters(tmp_path / "one.plait", MANY_READS, events=1000)
     report = trace.report(path)
     assert (report["table1"]["ios"], report["table1"]["io_bytes"]) == (1000, 100_000)
     assert [call["interface"] for call in report["calls"]] == ["stdio"]
@@ -132,7 +136,7 @@ def test_counters_and_events(tmp_path: Path) -> None:
 
 
 def test_parts_of_counters(tmp_path: Path) -> None:
-    path = write_counters(tmp_path / "one.plait", MANY, {**MANY, "reads": 7})
+    path = write_counters(tmp_path / "one.plait", MANY_READS, {**MANY_READS, "reads": 7})
     assert trace.report(path, file="*none*")["counters"] is None
     assert trace.report(path, file="/data/*")["counters"]["totals"]["reads"] == 10_007
     alone = trace.report(path, process=2)["counters"]
@@ -186,8 +190,8 @@ def test_other_conclusions_of_counters(tmp_path: Path) -> None:
 
 
 def test_comparing_counters(tmp_path: Path) -> None:
-    first = write_counters(tmp_path / "one.plait", MANY)
-    more = write_counters(tmp_path / "more.plait", {**MANY, "read_ns": 70 * SECOND})
+    first = write_counters(tmp_path / "one.plait", MANY_READS)
+    more = write_counters(tmp_path / "more.plait", {**MANY_READS, "read_ns": 70 * SECOND})
     events = write_counters(tmp_path / "events.plait", events=1000)
     same = trace.compare(first, first)
     assert [row["title"] for row in same["conclusions"]] == ["Much the same"]
