@@ -180,7 +180,7 @@ void run_hdf5_description(std::string_view bytes) {
   (void)catch_error([&] {
     const HdfDataset found = decode_dataset(bytes);
     const std::string again = encode_dataset(found);
-    demand_of_file(encode_dataset(decode_dataset(again)) == again, "a dataset that is told changes");
+    demand_of_file(encode_dataset(decode_dataset(again)) == again, "a dataset changes when it is encoded and decoded");
   });
 }
 

@@ -56,9 +56,9 @@ int main(int count, char** words) {
     plait::core::get_transport(comm).reduce_min(value);
     failing = rank == 1;
     plait::core::get_transport(comm).reduce_min(value);
-    std::printf("nothing was told\n");
+    std::printf("nothing was reported\n");
   } catch (const plait::Error& error) {
-    std::printf("told: %s\n", error.what());
+    std::printf("reported: %s\n", error.what());
   }
   failing = false;
   if (rank == 1) std::printf("%s\n", awaited == nullptr ? "nothing was awaited" : freed ? "freed" : "kept");

@@ -1,4 +1,4 @@
-/* Rank 1 comes to MPI_Finalize while the others still open files; they say what they are told. */
+/* Rank 1 comes to MPI_Finalize while the others still open files; they print their errors. */
 #include <plait_mpi.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   plait_open(argv[1], "r", comm, NULL, &file); /* which is not there: all hear of it */
   if (rank != 1) {
     plait_open(argv[1], "r", comm, NULL, &file);
-    printf("told: %s\n", plait_message(NULL));
+    printf("reported: %s\n", plait_message(NULL));
     fflush(stdout);
   }
   plait_comm_free(&comm);

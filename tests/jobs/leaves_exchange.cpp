@@ -62,9 +62,9 @@ int main(int count, char** words) {
       return 0;
     }
     wait(transport, what);
-    std::printf("nothing was told\n");
+    std::printf("nothing was reported\n");
   } catch (const plait::Error& error) {
-    std::printf("told: %s\n", error.what());
+    std::printf("reported: %s\n", error.what());
   }
   std::fflush(stdout);
   MPI_Finalize();

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 
-def made_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
+def build_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
     """Return a program, built by `make` unless one with this key is cached next to the folders of the tests."""
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
     cached = program.parent.parent / f"program-{name}"
@@ -23,7 +23,7 @@ def made_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
     return program
 
 
-def compiled(folder: Path, source: Path, *flags: str) -> Path:
+def compile_program(folder: Path, source: Path, *flags: str) -> Path:
     """Return a C program compiled into a folder; skip the test if the compiler or a library is missing."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
@@ -36,4 +36,4 @@ def compiled(folder: Path, source: Path, *flags: str) -> Path:
             pytest.skip(f"{source.name}: {done.stderr.splitlines()[0]}")
         assert done.returncode == 0, done.stderr
 
-    return made_once(folder / source.stem, (command, source.stat().st_mtime_ns), make)
+    return build_once(folder / source.stem, (command, source.stat().st_mtime_ns), make)

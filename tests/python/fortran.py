@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compiling import made_once
+from compiling import build_once
 from launching import WELCOME
 
 import plait
@@ -37,7 +37,7 @@ def compile_program(source, folder, kind=4, flags=()):
         assert done.returncode == 0, done.stderr
 
     key = (str(path), path.stat().st_mtime_ns, kind, tuple(flags))
-    return made_once(Path(folder) / f"{path.stem}_{kind}", key, make)
+    return build_once(Path(folder) / f"{path.stem}_{kind}", key, make)
 
 
 def launch(program, ranks, folder, **environment):

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from compiling import compiled
+from compiling import compile_program
 
 
 class Killer:
@@ -17,7 +17,7 @@ class Killer:
 
     def __init__(self, folder: Path, original: Path, changed: Path) -> None:
         source = Path(__file__).with_name("attributes") / "killer.c"
-        self._library = compiled(folder, source, "-shared", "-fPIC", "-ldl")
+        self._library = compile_program(folder, source, "-shared", "-fPIC", "-ldl")
         self._original, self._changed, self._armed = original, changed, folder / "armed"
 
     def run(self, at: int, code: str, *arguments: Any) -> int:

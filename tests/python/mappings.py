@@ -18,7 +18,7 @@ def numbered(shape, dtype, salt=0):
     )
 
 
-def owned(extent, code, block, processors, coordinate):
+def owned_indices(extent, code, block, processors, coordinate):
     """Return the indices of a dimension that a coordinate owns, index by index."""
     width = {BLOCK: -(-extent // processors) or 1, CYCLIC: 1, BLOCK_CYCLIC: block}.get(code)
     if code == COLLAPSED:
@@ -62,7 +62,8 @@ class Mapping:
             position for position, number in walk(self.grid, self.mode, self.user_map).items() if number == rank
         )
         return [
-            owned(*dimension) for dimension in zip(self.size, self.codes, self.blocks, self.grid, position, strict=True)
+            owned_indices(*dimension)
+            for dimension in zip(self.size, self.codes, self.blocks, self.grid, position, strict=True)
         ]
 
     def local(self, whole, rank):

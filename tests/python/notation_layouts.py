@@ -102,7 +102,7 @@ def _halo(draw: st.DrawFn, text: str, dimensions: int) -> list[str]:
     return words + ([f"periodic=({', '.join(map(str, wraps))})"] if wraps else [])
 
 
-def owned(layout: plait.Layout) -> dict[int, list[list[int]]]:
+def owned_elements(layout: plait.Layout) -> dict[int, list[list[int]]]:
     """Return the elements that every rank owns, dimension by dimension."""
     return {rank: [part.tolist() for part in layout.indices(rank)] for rank in numbers(layout)}
 

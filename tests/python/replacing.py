@@ -28,7 +28,7 @@ while True:
 
 
 @contextlib.contextmanager
-def replaced(path: Path, sizes: list[int], pause: float = 0) -> Iterator[None]:
+def replace_repeatedly(path: Path, sizes: list[int], pause: float = 0) -> Iterator[None]:
     """Replace `path` repeatedly by .npy files of `sizes` elements, each of which has that number as value."""
     paths = []
     for size in sizes:

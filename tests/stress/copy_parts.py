@@ -55,7 +55,7 @@ def make_source(name, shape):
             file.write((smooth + noise).astype("f4"), region=(slice(begin, end), slice(None), slice(None)))
 
 
-def counted(task):
+def run_counted_task(task):
     """Copy a part.  Returns its result, and the bytes that this process has read meanwhile."""
     before = read_bytes()
     result = plait.run_task(task)
@@ -85,7 +85,7 @@ def copy_parts(args, chunks, pool):
     for number, phase in enumerate(tasks.phases):
         for task in order.sample(phase, min(args.kills // len(tasks.phases), len(phase))):
             kill_part(task, order, 2.0)
-        for _, count in pool.map(counted, order.sample(phase, len(phase))):
+        for _, count in pool.map(run_counted_task, order.sample(phase, len(phase))):
             read += count if number == 0 else 0
     plait.finish_copy(tasks)
     return read

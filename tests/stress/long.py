@@ -17,7 +17,7 @@ HOSTS = HERE.parents[1] / "scripts/hosts.py"
 OUTLIVE = ["sh", "-c", '"$@"; sleep 100', "sh"]
 
 
-def chosen(seed: int) -> tuple[list[str], list[str], int, str, int]:
+def choose_run(seed: int) -> tuple[list[str], list[str], int, str, int]:
     """How to launch, the options, how many ranks, the fault, and whom it strikes."""
     draw = random.Random(seed)
     hosts, ranks = draw.choice([1, 2, 2, 3, 3]), draw.choice([1, 2, 3, 4, 6])
@@ -42,7 +42,7 @@ def chosen(seed: int) -> tuple[list[str], list[str], int, str, int]:
 
 def once(seed: int, seconds: int) -> tuple[bool, str]:
     """One run: whether all was well, and what was said."""
-    launch, options, ranks, fault, victim = chosen(seed)
+    launch, options, ranks, fault, victim = choose_run(seed)
     report = Path(tempfile.mkdtemp(prefix="plait-stress-"))
     lasting = OUTLIVE if fault in ("kill", "cut") else []
     program = [sys.executable, str(HERE / "storm.py"), "--report", str(report), "--patience", str(seconds), *options]

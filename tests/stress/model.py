@@ -69,7 +69,7 @@ def wrong_bytes(
     return np.flatnonzero(~right)
 
 
-def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def join_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The same bytes as ranges that do not touch."""
     result: list[tuple[int, int]] = []
     for begin, end in sorted(ranges):

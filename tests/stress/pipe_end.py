@@ -196,7 +196,7 @@ class End:
             value = variable.value(now.tag(step, index))
             expected = self.parts(variable, step, value if region is None else value[region])
             assert file.shape == variable.shape, f"{file.shape} instead of {variable.shape}"
-            for mine, right in zip(listed(found), listed(expected), strict=True):
+            for mine, right in zip(to_list(found), to_list(expected), strict=True):
                 same(mine, right, f"round {now.number}, step {step}, {variable.name}, {layout}, region {region}")
                 self.checked += right.nbytes
 
@@ -214,7 +214,7 @@ class End:
             assert seen[0] <= max(now.hold, 0), f"round {now.number}: began with {seen[0]}, not {now.hold}"
 
 
-def listed(parts: Any) -> list[np.ndarray]:
+def to_list(parts: Any) -> list[np.ndarray]:
     return [] if parts is None else parts if isinstance(parts, list) else [parts]
 
 

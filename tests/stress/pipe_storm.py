@@ -51,7 +51,7 @@ class Run:
     more: str = ""  # options of all pipes
 
 
-def chosen(seed: int, hosts: int, kind: str) -> Run:
+def choose_run(seed: int, hosts: int, kind: str) -> Run:
     draw = random.Random(seed)
     count = draw.choice([1, 1, 2, 2, 3, 3])
     count = hosts or count
@@ -227,7 +227,7 @@ def carry_out(run: Run, seconds: float) -> tuple[bool, str, dict[str, Any]]:
 
 def once(arguments: argparse.Namespace, seed: int) -> bool:
     """One run, on this machine or on hosts made for it."""
-    run = chosen(seed, arguments.hosts, arguments.fault)
+    run = choose_run(seed, arguments.hosts, arguments.fault)
     options = f"--seed {seed} --hosts {run.hosts}" + (f" --fault {arguments.fault}" if arguments.fault else "")
     os.environ.pop("PLAIT_MPIEXEC", None)  # of the hosts: this program says itself which of them are meant
     if run.hosts > 1 and not arguments.here:

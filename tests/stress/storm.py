@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from faults import LIMITS, Fault
-from model import Model, joined, wrong_bytes
+from model import Model, join_ranges, wrong_bytes
 from mpi4py import MPI
 from plan import Operation, Plan, Shape, expected_bytes, plan
 from targets import DistantFiles, SharedStripes
@@ -253,7 +253,7 @@ class Storm:
     def verify(self, file: int, writes: list[Operation], done: list[Operation], gone: set[int]) -> None:
         """Reads what has been written: every rank finds the same, and what may be there."""
         model = self.models[file]
-        ranges = joined((operation.offset, min(operation.end, model.end)) for operation in writes)
+        ranges = join_ranges((operation.offset, min(operation.end, model.end)) for operation in writes)
         if gone:
             ranges = [piece for begin, end in ranges for piece in self.target.pieces(begin, end, file)]
             ranges = [(a, b) for a, b in ranges if not self.target.servers(a, b - a, file) & gone]

@@ -21,7 +21,7 @@ def content(edge: int) -> np.ndarray:
     return np.arange(edge * edge, dtype=np.float64).reshape(edge, edge)
 
 
-def owned(case: UnchangedCase, rank: int) -> list[np.ndarray]:
+def owned_indices(case: UnchangedCase, rank: int) -> list[np.ndarray]:
     """Return the rows and the columns of a rank."""
     indices = []
     for parts, coordinate in zip(case.grid, np.unravel_index(rank, case.grid), strict=True):
@@ -36,7 +36,7 @@ class _Accesses:
 
     def __init__(self, case: UnchangedCase, comm: MPI.Intracomm, path: Path) -> None:
         self._case, self._comm, self._path = case, comm, str(path)
-        rows, columns = owned(case, comm.rank)
+        rows, columns = owned_indices(case, comm.rank)
         self.expected = np.ascontiguousarray(content(case.edge)[np.ix_(rows, columns)])
         self.found = np.zeros_like(self.expected)
         self._offset = int(rows[0]) * case.edge * 8 if len(rows) else 0

@@ -78,7 +78,7 @@ def read_only() -> None:
     opened.Close()
 
 
-def replaced() -> None:
+def replaced_file() -> None:
     """A file that another one has replaced under its name is still the one that was opened."""
     path = FOLDER / "replaced"
     opened = MPI.File.Open(COMM, str(path), MPI.MODE_CREATE | MPI.MODE_RDWR)
@@ -96,6 +96,6 @@ def replaced() -> None:
     report("replaced", True)
 
 
-for case in (full_disk, read_only, replaced):
+for case in (full_disk, read_only, replaced_file):
     case()
     COMM.barrier()

@@ -23,7 +23,7 @@ NUMBER = CYCLIC.size // 8
 VALUES = np.arange(NUMBER) + 1000.0 * COMM.rank
 
 
-def opened(name: str, mode: int = MPI.MODE_CREATE | MPI.MODE_RDWR) -> MPI.File:
+def open_file(name: str, mode: int = MPI.MODE_CREATE | MPI.MODE_RDWR) -> MPI.File:
     file = MPI.File.Open(COMM, str(FOLDER / name), mode)
     file.Set_view(16, MPI.DOUBLE, CYCLIC)
     return file
@@ -39,7 +39,7 @@ def error_class(call, *arguments) -> int:
 
 def invalid_views() -> None:
     """A view that is not valid on all ranks is an error on all, and the next one is not."""
-    file = opened("invalid")
+    file = open_file("invalid")
     odd = MPI.BYTE.Create_subarray([N], [5], [0]).Commit()
     uncommitted = MPI.DOUBLE.Create_darray(
         COMM.size, COMM.rank, [N, N], [MPI.DISTRIBUTE_CYCLIC] * 2, [1, 1], GRID, MPI.ORDER_C
@@ -61,7 +61,7 @@ def invalid_views() -> None:
 def types_and_hints() -> None:
     """The program may free types and hints as soon as the view is set."""
     datatype, info = CYCLIC.Dup().Commit(), MPI.Info.Create({"cb_nodes": "1"})
-    file = opened("types")
+    file = open_file("types")
     file.Set_view(8, MPI.DOUBLE, datatype, "native", info)
     datatype.Free()
     info.Free()
@@ -79,7 +79,7 @@ def types_and_hints() -> None:
 
 def calls_of_one_rank() -> None:
     """One rank alone reads, writes and seeks, at the pointer and elsewhere, before and after other accesses."""
-    file = opened("alone")
+    file = open_file("alone")
     file.Write_all(VALUES)
     file.Sync()
     COMM.barrier()
@@ -111,7 +111,7 @@ def calls_of_one_rank() -> None:
 
 def atomic_mode() -> None:
     """Atomic mode begins after a view was set, with a pointer that has moved."""
-    file = opened("atomic")
+    file = open_file("atomic")
     file.Write_all(VALUES)
     file.Seek(-1, MPI.SEEK_CUR)
     file.Set_atomicity(True)
@@ -128,7 +128,7 @@ def atomic_mode() -> None:
 def handlers() -> None:
     """Errors of one rank alone reach the handler of the file with its own handle."""
     calls = []
-    file = opened("handlers", MPI.MODE_CREATE | MPI.MODE_WRONLY)
+    file = open_file("handlers", MPI.MODE_CREATE | MPI.MODE_WRONLY)
     handler = MPI.File.Create_errhandler(
         lambda failed_file, code: calls.append((failed_file == file, MPI.Get_error_class(code)))
     )
@@ -139,10 +139,10 @@ def handlers() -> None:
     file.Close()
 
 
-def replaced() -> None:
+def replaced_file() -> None:
     """One rank writes to the file that was opened, although another one has its name."""
     path = FOLDER / "replaced"
-    file = opened("replaced")
+    file = open_file("replaced")
     file.Write_all(VALUES)
     COMM.barrier()
     if COMM.rank == 0:
@@ -160,7 +160,7 @@ def shared_pointers() -> None:
     """Ranks share a pointer only if their views are the same, as those of one rank are."""
     if COMM.size > 1:
         return
-    file = opened("shared")
+    file = open_file("shared")
     file.Write_all(VALUES)
     file.Set_view(16, MPI.DOUBLE, CYCLIC)
     file.Write_shared(np.full(2, -1.0))
@@ -175,7 +175,7 @@ def shared_pointers() -> None:
 
 def pending_requests() -> None:
     """Requests of one rank outlive the view that was held when they began, until they are waited for."""
-    file = opened("pending")
+    file = open_file("pending")
     file.Write_all(VALUES)
     requests = []
     if COMM.rank == COMM.size - 1:
@@ -193,7 +193,7 @@ def pending_requests() -> None:
 
 def failed_views() -> None:
     """A view stays if the next one is an error."""
-    file = opened("failed")
+    file = open_file("failed")
     file.Write_all(VALUES)
     LOG.append(error_class(file.Set_view, -8, MPI.DOUBLE, CYCLIC))
     displacement, _, filetype, _ = file.Get_view()
@@ -210,7 +210,7 @@ def failed_views() -> None:
 def later_hints() -> None:
     """Hints of a later call replace those of the view."""
     hints = {"cb_buffer_size": "65536"}
-    file = opened("hints")
+    file = open_file("hints")
     file.Set_view(16, MPI.DOUBLE, CYCLIC, "native", MPI.Info.Create(hints))
     file.Write_all(VALUES)
     file.Set_info(MPI.Info.Create({"cb_buffer_size": "131072"}))
@@ -221,7 +221,7 @@ def later_hints() -> None:
     file.Close()
 
 
-CASES = (invalid_views, types_and_hints, calls_of_one_rank, atomic_mode, handlers, replaced, shared_pointers)
+CASES = (invalid_views, types_and_hints, calls_of_one_rank, atomic_mode, handlers, replaced_file, shared_pointers)
 for case in (*CASES, pending_requests, failed_views, later_hints):
     case()
     LOG.append(case.__name__)

@@ -20,16 +20,16 @@ FOLDER = Path(sys.argv[1])
 PART = MPI.INT.Create_vector(5, 3, 3 * COMM.size).Commit()
 
 
-def opened(name: str) -> MPI.File:
+def open_file(name: str) -> MPI.File:
     file = MPI.File.Open(COMM, str(FOLDER / name), MPI.MODE_CREATE | MPI.MODE_RDWR)
     file.Set_view(12 * COMM.rank, MPI.INT, PART)
     return file
 
 
-first = opened("first")
+first = open_file("first")
 for _ in range(32_767):
     MPI.File.Open(COMM, str(FOLDER / "first"), MPI.MODE_RDWR).Close()
-second = opened("second")
+second = open_file("second")
 values = COMM.rank * 100 + np.arange(15, dtype="i4")
 for file in (first, second):
     found = np.zeros_like(values)

@@ -70,7 +70,7 @@ BLOCK, CYCLIC, NONE = MPI.DISTRIBUTE_BLOCK, MPI.DISTRIBUTE_CYCLIC, MPI.DISTRIBUT
 DEFAULT = MPI.DISTRIBUTE_DFLT_DARG
 
 
-def owned(size: int, parts: int, coordinate: int, kind: int, argument: int) -> np.ndarray:
+def owned_indices(size: int, parts: int, coordinate: int, kind: int, argument: int) -> np.ndarray:
     """The indices of a dimension that a coordinate owns."""
     if kind == NONE:
         return np.arange(size)
@@ -97,7 +97,9 @@ def darray(rng: np.random.Generator, ranks: int) -> list[View]:
     displacement = int(rng.integers(0, 40))
     for rank in range(ranks):
         at = np.unravel_index(rank, grid)
-        indices = [owned(*dimension) for dimension in zip(shape, grid, map(int, at), kinds, arguments, strict=True)]
+        indices = [
+            owned_indices(*dimension) for dimension in zip(shape, grid, map(int, at), kinds, arguments, strict=True)
+        ]
         offsets = of_indices(shape, order, indices, element.size)
         views.append(View(displacement, element, MPI.DATATYPE_NULL, offsets, int(np.prod(shape)) * element.size))
     views[0].made = made

@@ -35,7 +35,7 @@ def relabel(src: LayoutLike, dst: LayoutLike) -> Layout:
     src, dst = layout_pair(src, dst)
     table = make_table(dst)
     roles = np.sort(table.ranks, axis=None)
-    names, triple_roles, elements = _held(src, dst, roles)
+    names, triple_roles, elements = _find_triples(src, dst, roles)
     assignment = _assign(names, triple_roles, elements, roles)
     return table.renamed(dict(zip(roles.tolist(), roles[assignment].tolist(), strict=True)))
 
@@ -82,7 +82,7 @@ def _ranks_by_part(table: Table) -> dict[tuple[Any, ...], list[int]]:
 Triples = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
-def _held(src: Layout, dst: Layout, roles: npt.NDArray[np.int64]) -> Triples:
+def _find_triples(src: Layout, dst: Layout, roles: npt.NDArray[np.int64]) -> Triples:
     """Return (name, role, elements) for each rank of src that already holds elements of the part of a rank of dst.
 
     A name stands for the rank of src, a role for the rank of dst; both are indices in `roles`, the ranks of dst in
@@ -132,7 +132,7 @@ def _assign(
 ) -> npt.NDArray[np.int64]:
     """Return the name for each role so that the most elements stay on their ranks.
 
-    names, triple_roles, elements  the triples of `_held`
+    names, triple_roles, elements  the triples of `_find_triples`
     """
     count = len(roles)
     try:

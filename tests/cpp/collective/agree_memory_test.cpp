@@ -78,7 +78,7 @@ TEST(AgreeWithoutMemory, ReportsDifferentCalls) {
 }
 
 TEST(AgreeWithoutMemory, RecordsAbandonedNumbers) {
-  const std::string what = "a file was given up, which is told in more words than fit without memory";
+  const std::string what = "a file was given up, which is reported in more words than fit without memory";
   constexpr std::int64_t kNumber = 7;
   const std::vector<std::string> errors = errors_without_memory(1, [&](Transport& transport) {
     std::exception_ptr local_error;

@@ -56,7 +56,7 @@ def log(server):
     return found
 
 
-def fetched(requests):
+def count_fetched_bytes(requests):
     """Return the number of bytes of all ranges."""
     ranges = [request["range"][6:].split("-") for request in requests if request["range"]]
     return sum(1 + int(last) - int(first) for first, last in ranges)
@@ -76,7 +76,7 @@ def test_bytes_of_one_object_are_fetched_once(server, dist):
     reading = log(server)
     np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len(opening) == 1, "one rank reads the header"
-    assert fetched(reading) <= ARRAY.nbytes + 2 * 65536 * len(reading)
+    assert count_fetched_bytes(reading) <= ARRAY.nbytes + 2 * 65536 * len(reading)
     assert len(reading) <= 4 * COMM.size
 
 
@@ -106,7 +106,7 @@ def test_an_error_is_the_same_on_all_ranks(server):
     assert len(set(COMM.allgather(str(error.value)))) == 1
 
 
-def zipped(array, chunks):
+def make_zip(array, chunks):
     """Return the bytes of a zip file with a Zarr array."""
     file = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(file, "w") as archive:
@@ -121,7 +121,7 @@ def zipped(array, chunks):
 
 @pytest.mark.parametrize("dist", LAYOUTS)
 def test_one_rank_reads_the_directory_of_a_zip_file(server, dist):
-    content = COMM.bcast(zipped(ARRAY, (10, 100)) if COMM.rank == 0 else None)
+    content = COMM.bcast(make_zip(ARRAY, (10, 100)) if COMM.rank == 0 else None)
     if COMM.rank == 0:
         server.publish("a.zarr.zip", content)
     COMM.Barrier()
@@ -134,9 +134,9 @@ def test_one_rank_reads_the_directory_of_a_zip_file(server, dist):
     assert len({request["peer"] for request in opening}) == 1
     assert len(opening) <= 3, "one rank reads the directory"
     # One rank has the last 128 KiB from the request for the directory.
-    assert ARRAY.nbytes - (128 << 10) <= fetched(reading) <= len(content) + 65536 * len(reading)
+    assert ARRAY.nbytes - (128 << 10) <= count_fetched_bytes(reading) <= len(content) + 65536 * len(reading)
     if COMM.rank == 0:
-        server.publish("a.zarr.zip", zipped(-ARRAY, (20, 50)))
+        server.publish("a.zarr.zip", make_zip(-ARRAY, (20, 50)))
     COMM.Barrier()
     with plait.open(f"{server.endpoint}/public/a.zarr.zip", comm=COMM) as file:
         np.testing.assert_array_equal(file.read(layout), -ARRAY[np.ix_(*layout.indices(COMM.rank))])
@@ -172,8 +172,8 @@ def test_ranks_share_a_cache(server, dist, monkeypatch, tmp_path):
 
 def test_errors_of_zip_files_are_the_same_on_all_ranks(server):
     if COMM.rank == 0:
-        server.publish("cut.zarr.zip", zipped(ARRAY, (100, 100))[:-30])
-        server.publish("whole.zarr.zip", zipped(ARRAY, (100, 100)))
+        server.publish("cut.zarr.zip", make_zip(ARRAY, (100, 100))[:-30])
+        server.publish("whole.zarr.zip", make_zip(ARRAY, (100, 100)))
     COMM.Barrier()
     for name, mode in (("cut.zarr.zip", "r"), ("whole.zarr.zip", "r+"), ("whole.zarr.zip::/none", "r")):
         with pytest.raises(plait.Error) as error:

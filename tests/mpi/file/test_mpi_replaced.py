@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import pytest
-from replacing import replaced
+from replacing import replace_repeatedly
 from same import error_everywhere
 
 import plait
@@ -17,7 +17,7 @@ def test_ranks_never_mix_two_files(comm, shared):
     path = shared / "a.npy"
     with contextlib.ExitStack() as running:
         if comm.rank == 0:
-            running.enter_context(replaced(path, [3 * comm.size, 7 * comm.size], pause=0.005))
+            running.enter_context(replace_repeatedly(path, [3 * comm.size, 7 * comm.size], pause=0.005))
         comm.Barrier()
         actual = []
         for _ in range(300):

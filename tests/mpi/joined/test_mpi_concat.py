@@ -9,7 +9,7 @@ import plait
 SIZES = (5, 1, 0, 7, 3)
 
 
-def joined(comm, shared, axis, **options):
+def make_joined_array(comm, shared, axis, **options):
     """Returns the joined array of parts in files of several formats and orders, and the expected array in memory."""
     shapes = [(*(24, 10)[:axis], size, *(24, 10)[axis:]) for size in SIZES]
     arrays = [np.random.default_rng(seed).integers(0, 999, shape).astype("i4") for seed, shape in enumerate(shapes)]
@@ -33,8 +33,8 @@ def full_grid(comm):
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dist", ["(block, cyclic(2), *)", "(cyclic, *, block)", "(*, balanced, cyclic(3))"])
 def test_each_rank_gets_its_part(comm, shared, axis, dist):
-    with joined(comm, shared, axis, memory="1M")[0] as file:
-        whole = joined(comm, shared, axis)[1]
+    with make_joined_array(comm, shared, axis, memory="1M")[0] as file:
+        whole = make_joined_array(comm, shared, axis)[1]
         layout = plait.Layout(file.shape, dist, grid=full_grid(comm))
         indices = np.ix_(*layout.indices(comm.rank))
         np.testing.assert_array_equal(file.read(layout), whole[indices])
@@ -44,7 +44,7 @@ def test_each_rank_gets_its_part(comm, shared, axis, dist):
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_regions(comm, shared, axis):
-    file, whole = joined(comm, shared, axis)
+    file, whole = make_joined_array(comm, shared, axis)
     with file:
         for region in (np.s_[2:20:3, 1:, :9], np.s_[..., 1::2], np.s_[:, 4], np.s_[1:1], np.s_[:, :, 7]):
             expected = whole[region]
@@ -55,7 +55,7 @@ def test_regions(comm, shared, axis):
 
 
 def test_ranks_that_are_not_in_the_layout(comm, shared):
-    file, whole = joined(comm, shared, 0)
+    file, whole = make_joined_array(comm, shared, 0)
     with file:
         layout = plait.Layout(whole.shape, "(*, *, *)", grid=())
         local = file.read(layout)
@@ -65,7 +65,7 @@ def test_ranks_that_are_not_in_the_layout(comm, shared):
 
 
 def test_mistakes_are_errors_on_all_ranks(comm, shared):
-    file, whole = joined(comm, shared, 0)
+    file, whole = make_joined_array(comm, shared, 0)
     layout = plait.Layout(whole.shape, "(block, *, *)", grid=(comm.size,))
     with file:
         out = np.empty(layout.padded_shape(comm.rank), "f8" if comm.rank == comm.size - 1 else "i4")
@@ -80,7 +80,7 @@ def test_mistakes_are_errors_on_all_ranks(comm, shared):
 
 
 def test_copies_of_the_whole(comm, shared):
-    file, whole = joined(comm, shared, 1)
+    file, whole = make_joined_array(comm, shared, 1)
     file.close()
     for target in ("all.zarr", "all.npy"):
         options = {"chunks": (5, 4, 3), "codec": "zstd:1"} if target.endswith(".zarr") else {}

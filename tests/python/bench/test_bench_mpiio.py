@@ -8,7 +8,7 @@ from rich.console import Console
 
 from plait_bench.unchanged.driver import ALONE, PLAIT, UnchangedResult, UnchangedResults
 from plait_bench.unchanged.job import BLOCKS, CYCLIC, OFFSET, READ, STEPS, UnchangedCase, UnchangedJob, make_cases
-from plait_bench.unchanged.ranks import owned
+from plait_bench.unchanged.ranks import owned_indices
 from plait_bench.unchanged.table import unchanged_table
 
 CASE = UnchangedCase(READ, 16, 4, BLOCKS)
@@ -41,7 +41,7 @@ def test_each_element_has_one_rank():
         for ranks in (1, 2, 3, 4, 6):
             number = np.zeros((7, 7), int)
             for rank in range(ranks):
-                number[np.ix_(*owned(UnchangedCase(READ, 7, ranks, view), rank))] += 1
+                number[np.ix_(*owned_indices(UnchangedCase(READ, 7, ranks, view), rank))] += 1
             assert (number == 1).all()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compiling import compiled
+from compiling import compile_program
 from zarr_locations import Location, entries, others
 
 import plait
@@ -37,7 +37,7 @@ def test_files_are_synced_before_they_are_renamed(tmp_path, options, rows):
     array = np.arange(rows * 8, dtype="i4").reshape(rows, 8)
     with plait.open(tmp_path / "a.zarr", "w", shape=array.shape, dtype="i4", chunks=(2, 4), **options) as file:
         file.write(array * 0)
-    library = compiled(tmp_path, Path(__file__).parent / "sync_order.c", "-shared", "-fPIC", "-ldl")
+    library = compile_program(tmp_path, Path(__file__).parent / "sync_order.c", "-shared", "-fPIC", "-ldl")
     program = (
         "import numpy as np, plait\n"
         "with plait.open('a.zarr', 'r+') as file:\n"
@@ -219,7 +219,7 @@ def test_concurrent_changes_of_one_chunk_are_an_error(tmp_path, options, row):
     """The second program gets an error, and the elements of the first program stay."""
     path = tmp_path / "a.zarr"
     make(path, **options)
-    library = compiled(tmp_path, Path(__file__).parent / "sync_order.c", "-shared", "-fPIC", "-ldl")
+    library = compile_program(tmp_path, Path(__file__).parent / "sync_order.c", "-shared", "-fPIC", "-ldl")
     (tmp_path / "row.py").write_text(ROW)
     first = f"{sys.executable} row.py a.zarr 1 {row}"
     environment = {**os.environ, "LD_PRELOAD": str(library), "FIRST_SYNC": first}

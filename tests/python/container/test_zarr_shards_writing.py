@@ -39,7 +39,7 @@ def test_shards(location, codec, order, chunks):
         np.testing.assert_array_equal(file.read(), array)
 
 
-def drawn(chance):
+def draw_array(chance):
     """Return the shapes of an array, of its chunks and of its shards, and the array."""
     shape = tuple(chance.randint(1, 12) for _ in range(chance.randint(1, 4)))
     chunks = tuple(chance.randint(1, 4) for _ in shape)
@@ -50,7 +50,7 @@ def drawn(chance):
 def test_random_shards_and_regions(location, effort):
     chance = random.Random(11)
     for number in range(effort.choose(8, 40)):
-        shape, chunks, shards, array = drawn(chance)
+        shape, chunks, shards, array = draw_array(chance)
         path = location / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
         expected = np.full(shape, 7, array.dtype)
@@ -104,7 +104,7 @@ def test_changed_shards_preserve_the_compressed_bytes_of_other_chunks(location, 
 def test_random_changes_of_shards(location, effort):
     chance = random.Random(12)
     for number in range(effort.choose(5, 40)):
-        shape, chunks, shards, array = drawn(chance)
+        shape, chunks, shards, array = draw_array(chance)
         path = location / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF"), "fill_value": 7}
         expected = np.full(shape, 7, array.dtype)

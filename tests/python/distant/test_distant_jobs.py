@@ -54,7 +54,7 @@ try:
     while time.monotonic() - begin < 20:
         distant.wait_all([file.iread(0, 3_000_000, last), file.iwrite(1000 * comm.rank, bytes(900), last)])
 except plait.StoreError as error:
-    print(f"told {comm.rank} after {time.monotonic() - begin - 0.5:.1f} s: {error}", flush=True)
+    print(f"reported {comm.rank} after {time.monotonic() - begin - 0.5:.1f} s: {error}", flush=True)
     # Accesses to the other ranks continue.
     other = 1 - comm.rank
     file.write(10, b"still here", other)
@@ -91,7 +91,7 @@ try:
     while time.monotonic() - begin < 20:
         shared.wait_all([file.iread(5, 2_000_000), file.iwrite(2000 + comm.rank, b"x")])
 except plait.StoreError as error:
-    print(f"told {comm.rank} after {time.monotonic() - begin - 0.5:.1f} s: {error}", flush=True)
+    print(f"reported {comm.rank} after {time.monotonic() - begin - 0.5:.1f} s: {error}", flush=True)
     file.write(3000 + comm.rank, b"still here")
     assert file.read(3000, 2000).size == 2000
     try:
@@ -173,7 +173,7 @@ def run(job, folder, how):
 
 def find_error(rank, output):
     """Return the only error line of a rank, and check that the error came in time."""
-    lines = [line for line in output.splitlines() if line.startswith(f"told {rank} after ")]
+    lines = [line for line in output.splitlines() if line.startswith(f"reported {rank} after ")]
     assert len(lines) == 1, output
     assert float(lines[0].split()[3]) < 15
     return lines[0]

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from compiling import compiled
+from compiling import compile_program
 from several_hosts_here import HOSTS, hosts_output, needs, needs_hosts_and_mpi
 
 STRESS = Path(__file__).parents[2] / "stress"
@@ -155,7 +155,7 @@ def behind_firewall(tmp_path):
     def words(code, which="true"):
         folder = tmp_path / code
         folder.mkdir(exist_ok=True)
-        library = compiled(folder, STRESS / "firewall.c", "-shared", "-fPIC", f"-DBLOCKED={code}", "-ldl")
+        library = compile_program(folder, STRESS / "firewall.c", "-shared", "-fPIC", f"-DBLOCKED={code}", "-ldl")
         return ["sh", "-c", f'if {which}; then export LD_PRELOAD={library}; fi; exec "$@"', "sh"]
 
     return words

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compiling import compiled
-from replacing import replaced
+from compiling import compile_program
+from replacing import replace_repeatedly
 
 import plait
 
@@ -16,7 +16,7 @@ import plait
 @pytest.mark.parametrize("mode", ["r", "r+"])
 def test_a_file_under_replacement_is_read_completely(tmp_path, mode):
     path = tmp_path / "a.npy"
-    with replaced(path, [1000, 3000]):
+    with replace_repeatedly(path, [1000, 3000]):
         for _ in range(1000):
             with plait.open(path, mode) as file:
                 actual = file.read()
@@ -61,7 +61,9 @@ def test_a_file_written_in_place_is_not_considered_replaced(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     with plait.open(name, "w", shape=(100,), dtype="f8") as file:
         file.write(np.zeros(100))
-    library = None if birth else compiled(tmp_path, Path(__file__).parent / "no_birth.c", "-shared", "-fPIC", "-ldl")
+    library = (
+        None if birth else compile_program(tmp_path, Path(__file__).parent / "no_birth.c", "-shared", "-fPIC", "-ldl")
+    )
     environment = os.environ if birth else {**os.environ, "LD_PRELOAD": str(library)}
     subprocess.run([sys.executable, "-c", CHANGE, name], env=environment, check=True)
     kind = {} if name.endswith(".npy") else {"shape": (100,), "dtype": "f8"}

@@ -32,7 +32,7 @@ def components(disks):
     return sorted(file.name for folder in disks for file in folder.iterdir())
 
 
-def joined(path):
+def join_components(path):
     """Return the bytes of a striped file, from its description and the striping rule alone."""
     lines = [line.split(maxsplit=1) for line in Path(path).read_text(encoding="utf-8").splitlines()]
     values = {line[0]: line[1] for line in lines if len(line) == 2}
@@ -55,7 +55,7 @@ def test_every_unit_and_number_of_disks(tmp_path, disks, unit, count, order):
     with plait.open(url(path, disks[:count], unit), "w", order=order, **ARRAY) as file:
         file.write(whole)
         assert not path.exists()
-    assert joined(path) == whole.tobytes(order)
+    assert join_components(path) == whole.tobytes(order)
     assert len(components(disks)) == count
     with plait.open(f"stripe:{path}", order=order, **ARRAY) as file:
         np.testing.assert_array_equal(file.read(), whole)
@@ -81,7 +81,7 @@ def test_random_layouts_regions_and_stripes(tmp_path_factory, data):
     path = folder / "a"
     with plait.open(url(path, disks, data.draw(st.integers(1, 40))), "w", **options) as file:
         file.write(writer.locals(whole), writer.layout())
-    assert joined(path) == whole.tobytes(options["order"])
+    assert join_components(path) == whole.tobytes(options["order"])
     region = tuple(
         slice(*sorted(data.draw(st.tuples(st.integers(0, size), st.integers(0, size)))), data.draw(st.integers(1, 3)))
         for size in shape
@@ -94,7 +94,7 @@ def test_random_layouts_regions_and_stripes(tmp_path_factory, data):
         file.write(new, region=region)
         whole[region] = new
         np.testing.assert_array_equal(file.read(), whole)
-    assert joined(path) == whole.tobytes(options["order"])
+    assert join_components(path) == whole.tobytes(options["order"])
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
@@ -106,7 +106,7 @@ def test_many_windows_and_stripes(tmp_path, disks, strategy):
     for unit in ("4K", "10001"):
         with plait.open(url(tmp_path / "a", disks, unit), "w", **options) as file:
             file.write(parts, layout)
-        assert joined(tmp_path / "a") == whole.tobytes()
+        assert join_components(tmp_path / "a") == whole.tobytes()
         with plait.open(f"stripe:{tmp_path / 'a'}", **options) as file:
             for actual, part in zip(file.read(layout), parts, strict=True):
                 np.testing.assert_array_equal(actual, part)
@@ -177,7 +177,7 @@ def test_offsets_and_wrong_sizes(tmp_path, disks):
     with plait.open(f"stripe:{path}", "r+", shape=(11,), dtype="i4", offset=8) as file:
         np.testing.assert_array_equal(file.read(), np.arange(2, 13))
         file.write(np.arange(11, dtype="i4"))
-    assert joined(path) == np.r_[[0, 1], np.arange(11)].astype("i4").tobytes()
+    assert join_components(path) == np.r_[[0, 1], np.arange(11)].astype("i4").tobytes()
     with pytest.raises(plait.StoreError, match="has 52 bytes, but an array"):
         plait.open(f"stripe:{path}", shape=(14,), dtype="i4")
     with pytest.raises(plait.ArgumentError, match="has 52 bytes, but an array"):

@@ -188,8 +188,8 @@ MPI.Finalize()
 try:
     file.close()
 except plait.StoreError as error:
-    sys.stderr.write(f"told: {error}\\n")
+    sys.stderr.write(f"reported: {error}\\n")
 """
     output, remaining = run(program, tmp_path, "mpiexec", "-n", "2")
-    assert output.count("told: MPI has ended; close files") == 2, output
+    assert output.count("reported: MPI has ended; close files") == 2, output
     assert remaining == []

@@ -34,7 +34,7 @@ def plain(size):
     return slices | st.integers(-size, size - 1) if size else slices
 
 
-def listed(size, length):
+def index_lists(size, length):
     """Draw a list of indices of a dimension, or an array of two dimensions."""
     shape = st.sampled_from([(length,), (1,), (2, length)])
     return shape.flatmap(lambda dimensions: npst.arrays("i8", dimensions, elements=st.integers(-size, size - 1)))
@@ -54,7 +54,7 @@ def indices(draw, shape):
         if kind == "mask":
             items.append(draw(npst.arrays("?", shape[d : d + covered])))
         elif kind == "list" and shape[d]:
-            numbers = draw(listed(shape[d], length))
+            numbers = draw(index_lists(shape[d], length))
             items.append(numbers.tolist() if draw(st.booleans()) else numbers)
         else:
             items.append(draw(plain(shape[d])))

@@ -84,7 +84,7 @@ with plait.open(path, "r+", comm=comm) as file:
         calls[call]()
     except plait.Error as error:
         kinds = isinstance(error, MemoryError), isinstance(error, plait.ArgumentError)
-        print(f"told after {time.monotonic() - begin:.2f} s, {kinds}: {error}", flush=True)
+        print(f"reported after {time.monotonic() - begin:.2f} s, {kinds}: {error}", flush=True)
         if kind != "interrupt":
             assert (file.read(layout) == np.arange(6.0)[2 * comm.rank : 2 * comm.rank + 2]).all()
             print("goes on", flush=True)
@@ -92,7 +92,7 @@ with plait.open(path, "r+", comm=comm) as file:
 
 
 def find_errors(job):
-    errors = re.findall(r"told after ([\d.]+) s, (\(\w+, \w+\)): (.*)", job.stdout)
+    errors = re.findall(r"reported after ([\d.]+) s, (\(\w+, \w+\)): (.*)", job.stdout)
     assert all(float(seconds) < 10 for seconds, _, _ in errors), job.stdout  # much less on an idle machine
     return [(kinds, words) for _, kinds, words in errors]
 

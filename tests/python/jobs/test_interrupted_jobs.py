@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from compiling import compiled
+from compiling import compile_program
 from launching import launch
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
@@ -196,7 +196,7 @@ def count(tmp_path, what, **environment):
     np.save(path, np.arange(60.0))
     source = tmp_path / "lasting.c"
     source.write_text(LASTING)
-    shim = compiled(tmp_path, source, "-shared", "-fPIC", "-ldl")
+    shim = compile_program(tmp_path, source, "-shared", "-fPIC", "-ldl")
     job = launch(
         2,
         sys.executable,

@@ -55,7 +55,7 @@ try:
         with plait.open(path, comm=comm) as file:
             pass
 except plait.Error as error:
-    print(f"told after {time.monotonic() - begin:.2f} s: {error}", flush=True)
+    print(f"reported after {time.monotonic() - begin:.2f} s: {error}", flush=True)
     raise
 """
 
@@ -69,7 +69,7 @@ def test_a_rank_that_exits_is_an_error_on_the_others(tmp_path, way, node):
     job = launch(3, sys.executable, "-c", LEAVING, path, way, PLAIT_NODE_SIZE=node)
     assert job.returncode != 0, job.stdout
     why = r" \(KeyError: 'the reason'\)" if way == "error" else ""
-    delays = re.findall(rf"told after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout)
+    delays = re.findall(rf"reported after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout)
     assert len(delays) == 2, job.stdout
     assert all(float(seconds) < 30 for seconds in delays)  # much less on an idle machine
 
@@ -83,7 +83,7 @@ def test_pending_operations_of_an_exiting_rank_precede_its_exit(tmp_path):
     np.testing.assert_array_equal(np.load(path), np.arange(6.0))
 
 
-def compiled(source, folder):
+def compile_program(source, folder):
     """Compile a program of tests/jobs that uses internals of Plait."""
     if MPICXX is None:
         pytest.skip("no MPI compiler wrapper")
@@ -98,7 +98,7 @@ def compiled(source, folder):
 @pytest.fixture(scope="module")
 def exchange(tmp_path_factory):
     """Return the program in which a rank leaves the others in the middle of an exchange."""
-    return compiled("leaves_exchange.cpp", tmp_path_factory.mktemp("exchange"))
+    return compile_program("leaves_exchange.cpp", tmp_path_factory.mktemp("exchange"))
 
 
 @pytest.mark.sampled(1)
@@ -106,7 +106,7 @@ def exchange(tmp_path_factory):
 @pytest.mark.parametrize("what", ["message", "broadcast"])
 def test_a_rank_that_exits_during_an_exchange_between_nodes(exchange, what, node):
     job = launch(4, exchange, what, "finalize", PLAIT_NODE_SIZE=node)
-    assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
+    assert job.stdout.count("reported: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
 
 
 @pytest.mark.sampled(1)
@@ -118,10 +118,10 @@ def test_no_rank_waits_for_one_that_exits_during_an_exchange(exchange, what, nod
     job = launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
     assert time.monotonic() - begin < 60, job.stdout
     assert job.returncode != 0, job.stdout
-    assert "nothing was told" not in job.stdout
+    assert "nothing was reported" not in job.stdout
     for line in job.stdout.splitlines():
-        if line.startswith("told: "):
-            assert re.match(r"told: rank 1 has (left|ended)", line), job.stdout
+        if line.startswith("reported: "):
+            assert re.match(r"reported: rank 1 has (left|ended)", line), job.stdout
 
 
 @pytest.mark.sampled(1)
@@ -129,7 +129,7 @@ def test_no_rank_waits_for_one_that_exits_during_an_exchange(exchange, what, nod
 def test_a_rank_without_memory_announces_its_exit(exchange, what):
     job = launch(3, exchange, what, "starved", PLAIT_NODE_SIZE="1")
     assert job.returncode == 0, job.stdout
-    assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
+    assert job.stdout.count("reported: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
 
 
 @pytest.mark.long
@@ -137,17 +137,17 @@ def test_a_rank_without_memory_announces_its_exit(exchange, what):
 def test_a_rank_that_exits_later_with_fewer_calls(tmp_path, node):
     # In MPICH's broadcast the sender does not wait for other ranks, so that rank 1 has finished the call.
     sends = {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "sched_binomial"}
-    job = launch(4, compiled("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **sends)
+    job = launch(4, compile_program("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **sends)
     assert job.returncode == 0, job.stdout
-    assert job.stdout.count("told: rank 3 has left the program; nothing more can be done together") >= 2, job.stdout
-    assert "nothing was told" not in job.stdout
+    assert job.stdout.count("reported: rank 3 has left the program; nothing more can be done together") >= 2, job.stdout
+    assert "nothing was reported" not in job.stdout
 
 
 @pytest.mark.long
 def test_the_target_of_a_pending_message_is_not_freed(tmp_path):
-    job = launch(2, compiled("keeps_memory.cpp", tmp_path), PLAIT_NODE_SIZE="1")
+    job = launch(2, compile_program("keeps_memory.cpp", tmp_path), PLAIT_NODE_SIZE="1")
     assert job.returncode == 0, job.stdout
-    assert job.stdout.count("told: ") == 2, job.stdout
+    assert job.stdout.count("reported: ") == 2, job.stdout
     assert "kept" in job.stdout.splitlines(), job.stdout
 
 
@@ -162,7 +162,7 @@ def test_a_c_program_that_ends(tmp_path, node):
     assert done.returncode == 0, done.stderr
     job = launch(3, program, tmp_path / "missing.npy", PLAIT_NODE_SIZE=node)
     assert job.returncode == 0, job.stdout
-    assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
+    assert job.stdout.count("reported: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
 
 
 KILLED = """
@@ -226,7 +226,7 @@ except KeyError:
     comm.send(None, dest=0)
     comm.send(None, dest=0)
 except plait.Error as error:
-    print("told:", error, flush=True)
+    print("reported:", error, flush=True)
 with opened(path + "3") as again:
     pass
 print("opened", flush=True)
@@ -240,7 +240,7 @@ def test_a_rank_that_abandons_a_block_does_not_wait(tmp_path, kind, node):
     job = launch(2, sys.executable, "-c", GIVING_UP, kind, tmp_path / "a.npy", "caught", PLAIT_NODE_SIZE=node)
     assert job.returncode == 0, job.stdout
     assert "left" in job.stdout
-    assert re.search("told: .*abandoned", job.stdout), job.stdout
+    assert re.search("reported: .*abandoned", job.stdout), job.stdout
     assert job.stdout.count("opened") == 2, job.stdout
 
 

@@ -50,7 +50,7 @@ try:
         if moment == "close":
             die()
 except plait.Error as error:
-    print(f"told {comm.rank}: {type(error).__name__}: {error}", flush=True)
+    print(f"reported {comm.rank}: {type(error).__name__}: {error}", flush=True)
     os._exit(7)
 os._exit(0)
 """
@@ -73,7 +73,7 @@ try:
     while True:
         plait.redistribute(mine, before, after, comm)
 except plait.Error as error:
-    print(f"told {comm.rank}: {error}", flush=True)
+    print(f"reported {comm.rank}: {error}", flush=True)
 end = time.monotonic() + 3
 while time.monotonic() < end:
     comm.Iprobe()
@@ -173,7 +173,7 @@ def test_other_nodes_report_the_killed_rank(_):
         timeout=300,
         check=False,
     )
-    reporting = re.findall(r"told (\d): rank 3 has ended during a collective call; nothing more", done.stdout)
+    reporting = re.findall(r"reported (\d): rank 3 has ended during a collective call; nothing more", done.stdout)
     assert sorted(reporting) == ["0", "1", "2"], done
 
 
@@ -184,7 +184,7 @@ def test_survivors_report_the_killed_rank(tmp_path, victim, moment):
     path = tmp_path / "a.npy"
     np.save(path, np.array([1, 2, 3]))
     _, output, seconds = start(path, 3, victim, moment, OUTLIVE)
-    reports = re.findall(r"told (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output)
+    reports = re.findall(r"reported (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output)
     survivors = [str(rank) for rank in range(3) if rank != victim]
     assert sorted(rank for rank, _ in reports) == survivors, output
     # A late survivor may report another rank, which got its error and exited earlier.

@@ -36,7 +36,7 @@ int main() {
 """
 
 
-def compiled(source, folder, *flags):
+def compile_with_plait(source, folder, *flags):
     compiler = shutil.which("gcc" if source.suffix == ".c" else "g++")
     if compiler is None:
         pytest.skip("no compiler")
@@ -53,7 +53,7 @@ def compiled(source, folder, *flags):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_c(ranks, tmp_path):
-    program = compiled(ROOT / "tests/c/job_ranks.c", tmp_path, "-std=c11", "-Wpedantic")
+    program = compile_with_plait(ROOT / "tests/c/job_ranks.c", tmp_path, "-std=c11", "-Wpedantic")
     status, output = jobs.run(ranks, [program, tmp_path / "a.npy"])
     assert (status, sorted(output.splitlines())) == (0, [f"rank {rank} of {ranks}" for rank in range(ranks)]), output
     assert (np.load(tmp_path / "a.npy") == np.arange(48.0).reshape(8, 6)).all()
@@ -62,7 +62,7 @@ def test_c(ranks, tmp_path):
 def test_cpp(tmp_path):
     source = tmp_path / "ranks.cpp"
     source.write_text(CPP)
-    status, output = jobs.run(3, [compiled(source, tmp_path, "-std=c++20")])
+    status, output = jobs.run(3, [compile_with_plait(source, tmp_path, "-std=c++20")])
     assert (status, sorted(output.splitlines())) == (0, [f"{rank} of 3: 0 10 20 " for rank in range(3)]), output
 
 
@@ -104,7 +104,7 @@ int main(int, char** arguments) {
 def test_exit_in_the_handler_of_a_signal(tmp_path):
     source = tmp_path / "exiting.cpp"
     source.write_text(EXITING)
-    status, output = jobs.run(2, [compiled(source, tmp_path, "-std=c++20"), "handler"])
+    status, output = jobs.run(2, [compile_with_plait(source, tmp_path, "-std=c++20"), "handler"])
     assert (status, output) == (0, "rank 1 has left the program; nothing more can be done together\n")
 
 
@@ -113,7 +113,7 @@ def test_exit_while_another_thread_is_in_a_call(tmp_path):
     source = tmp_path / "exiting.cpp"
     source.write_text(EXITING)
     began = time.monotonic()
-    status, output = jobs.run(2, [compiled(source, tmp_path, "-std=c++20", "-pthread"), "thread"])
+    status, output = jobs.run(2, [compile_with_plait(source, tmp_path, "-std=c++20", "-pthread"), "thread"])
     assert (status, output) == (0, "rank 1 has left the program; nothing more can be done together\n")
     assert time.monotonic() - began < 300
 

@@ -16,7 +16,7 @@ from oracle.strategies import examples, flattened, shapes, specs
 import plait
 
 
-def held(model):
+def count_holders(model):
     """Return how many ranks hold each combination of index sets."""
     return Counter(tuple(tuple(indices.tolist()) for indices in part.indices) for part in model.parts.values())
 
@@ -28,7 +28,7 @@ def check_renaming(a, b):
     same = [key for i, key in enumerate(model.key()) if i != 1] == [
         key for i, key in enumerate(other_model.key()) if i != 1
     ]
-    if not same or held(model) != held(other_model):
+    if not same or count_holders(model) != count_holders(other_model):
         assert names is None
         return
     assert sorted(names) == model.rank_numbers

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from notation_layouts import layouts, numbers, owned
+from notation_layouts import layouts, numbers, owned_elements
 
 import plait
 from plait.notations import _relabel
@@ -14,7 +14,7 @@ from plait.notations import _relabel
 
 def count_staying(source, target):
     """Return how many elements a conversion leaves on their ranks, counted index by index."""
-    source_sets, target_sets = owned(source), owned(target)
+    source_sets, target_sets = owned_elements(source), owned_elements(target)
     total = 0
     for rank in set(source_sets) & set(target_sets):
         total += int(
@@ -128,14 +128,14 @@ def test_renamed_layouts_are_recognized(layout, seed):
     assert names is not None
     assert sorted(names) == ranks
     assert sorted(names.values()) == numbers(other)
-    sets, other_sets = owned(layout), owned(other)
+    sets, other_sets = owned_elements(layout), owned_elements(other)
     assert all(sets[rank] == other_sets[name] for rank, name in names.items())
 
 
 @given(a=layouts(dimensions=(1, 1), max_extent=4), b=layouts(dimensions=(1, 1), max_extent=4))
 @settings(max_examples=200)
 def test_other_layouts_are_not_recognized(a, b):
-    parts = [sorted(map(str, owned(layout).values())) for layout in (a, b)]
+    parts = [sorted(map(str, owned_elements(layout).values())) for layout in (a, b)]
     same = a.shape == b.shape and parts[0] == parts[1]
     same = same and (a.halo, a.periodic) == (b.halo, b.periodic)
     assert (plait.same_up_to_ranks(a, b) is not None) == same

@@ -24,7 +24,7 @@ def block(size, ranks, rank, start, stop, **more):
     return {**common, "start": start, "stop": stop, **more}
 
 
-def listed(size, ranks, rank, indices):
+def index_list_part(size, ranks, rank, indices):
     common = {"size": size, "dist_type": "u", "proc_grid_size": ranks, "proc_grid_rank": rank}
     return {**common, "indices": indices}
 
@@ -72,9 +72,9 @@ def test_unstructured_of_the_specification_must_ascend():
     indices = [[19, 1, 0, 12, 2, 15, 4], [6, 13, 3]]
     rest = sorted(set(range(30)) - {*indices[0], *indices[1]})
     with pytest.raises(plait.ArgumentError, match="rank 0: index 1 follows 19"):
-        distarray.from_distarray([(listed(30, 3, rank, part),) for rank, part in enumerate([*indices, rest])])
+        distarray.from_distarray([(index_list_part(30, 3, rank, part),) for rank, part in enumerate([*indices, rest])])
     parts = [sorted(indices[0]), sorted(indices[1]), rest]
-    layout = distarray.from_distarray([(listed(30, 3, rank, part),) for rank, part in enumerate(parts)])
+    layout = distarray.from_distarray([(index_list_part(30, 3, rank, part),) for rank, part in enumerate(parts)])
     assert [layout.indices(rank)[0].tolist() for rank in range(3)] == parts
     back = [distarray.to_distarray(layout, rank)["dim_data"][0] for rank in range(3)]
     assert [dimension["indices"].tolist() for dimension in back] == parts
@@ -118,11 +118,14 @@ def test_the_order_of_buffers():
         ([(block(8, 2, 0, 0, 4),), (block(9, 2, 1, 4, 8),)], "size is 8 on one rank and 9"),
         ([(block(8, 2, 0, 0, 4),), (block(8, 2, 1, 5, 8),)], "the one before ends at 4"),
         ([(block(8, 2, 0, 0, 4),), (block(8, 2, 1, 4, 7),)], "end at 7"),
-        ([(block(8, 2, 0, 0, 4),), (listed(8, 2, 1, [4, 5, 6, 7]),)], "dist_type"),
-        ([(listed(4, 2, 0, [0, 1]),), (listed(4, 2, 1, [1, 2, 3]),)], "index 1 has more than one owner"),
-        ([(listed(4, 2, 0, [0, 1]),), (listed(4, 2, 1, [3]),)], "index 2 belongs to no rank"),
-        ([(listed(4, 2, 0, [0, 1]),), (listed(4, 2, 1, [2, 4]),)], "index 4 is out of bounds"),
-        ([(listed(4, 2, 0, [-1, 0, 1]),), (listed(4, 2, 1, [2, 3]),)], "index -1 is out of bounds"),
+        ([(block(8, 2, 0, 0, 4),), (index_list_part(8, 2, 1, [4, 5, 6, 7]),)], "dist_type"),
+        (
+            [(index_list_part(4, 2, 0, [0, 1]),), (index_list_part(4, 2, 1, [1, 2, 3]),)],
+            "index 1 has more than one owner",
+        ),
+        ([(index_list_part(4, 2, 0, [0, 1]),), (index_list_part(4, 2, 1, [3]),)], "index 2 belongs to no rank"),
+        ([(index_list_part(4, 2, 0, [0, 1]),), (index_list_part(4, 2, 1, [2, 4]),)], "index 4 is out of bounds"),
+        ([(index_list_part(4, 2, 0, [-1, 0, 1]),), (index_list_part(4, 2, 1, [2, 3]),)], "index -1 is out of bounds"),
         ([({"size": 4, "dist_type": "x"},)], "dist_type is 'x'"),
         ([({},)], "there is no size"),
         ([({"size": 4, "dist_type": "b", "proc_grid_size": 1},)], "no proc_grid_rank"),

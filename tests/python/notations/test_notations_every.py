@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from notation_layouts import layouts, numbers, owned
+from notation_layouts import layouts, numbers, owned_elements
 
 import plait
 from plait.notations import chunks, dask, distarray, dtensor, jax, mpi, pencil, scalapack
@@ -178,7 +178,7 @@ def check_table(layout):
         sets = [d.indices(c).tolist() for d, c in zip(table.dimensions, position, strict=False)]
         assert table.ranks[position] not in entries
         entries[int(table.ranks[position])] = sets
-    assert entries == owned(layout)
+    assert entries == owned_elements(layout)
     for dimension in table.dimensions:
         owners = dimension.owners()
         keys = [dimension.key(c) for c in range(dimension.coordinates)]

@@ -191,13 +191,13 @@ with plait.open("pipe:flow?readers=0&drop=oldest", "w", comm=comm, shape=(4,), d
             file.write(np.zeros(2), layout, variable=name)
     except plait.ArgumentError as error:
         assert "the ranks of a collective call differ" in str(error) and 'array "v"' in str(error), error
-        print("told")
+        print("reported")
 """
     )
     done = subprocess.run(
         [find_launcher(), "-n", "2", sys.executable, program], capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.stdout.split() == ["told", "told"], done.stdout + done.stderr
+    assert done.stdout.split() == ["reported", "reported"], done.stdout + done.stderr
 
 
 INTERRUPTED = {

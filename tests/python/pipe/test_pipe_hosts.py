@@ -83,7 +83,7 @@ try:
                 np.testing.assert_array_equal(mine, right)
     print("read")
 except plait.StoreError as error:
-    print(f"told: {error}")
+    print(f"reported: {error}")
 """
 
 
@@ -144,7 +144,7 @@ def test_an_unreachable_address_is_named(tmp_path):
     """If there is another address, it is used."""
     setup = '[ -n "$two" ] || ip addr add 192.168.77.1/24 dev eth0'
     output = between_two(tmp_path, "pipe:flow?timeout=12&network=192.168.77.1", setup)  # networks may return for 9 s
-    assert "told: pipe:flow?timeout=12&network=192.168.77.1: cannot reach the writer, python (process " in output, (
+    assert "reported: pipe:flow?timeout=12&network=192.168.77.1: cannot reach the writer, python (process " in output, (
         output
     )
     assert "tcp:192.168.77.1:" in output, output

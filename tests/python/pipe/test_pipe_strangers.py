@@ -17,7 +17,7 @@ ROUNDS, AT_ONCE = 6, 100
 MAGIC = b"\x93PLAIT\r\n"
 
 
-def sent(random_bytes):
+def make_messages(random_bytes):
     """Return messages without a key: nothing, random bytes, half a hello, and a whole hello with an invalid proof."""
     hello = MAGIC + bytes([1, 0, 0, 0]) + (0x01020304).to_bytes(4, "little") + (24).to_bytes(4, "little") + bytes(4)
     hello += (1 << 20).to_bytes(8, "little") + random_bytes(32)
@@ -60,7 +60,7 @@ def test_unauthenticated_connections_delay_no_reader_and_use_no_memory(meeting_f
                 with suppress(BlockingIOError):
                     stranger.connect(address)
                 with suppress(OSError):
-                    stranger.send(sent(draw.randbytes)[which % 6])
+                    stranger.send(make_messages(draw.randbytes)[which % 6])
                 strangers.append(stranger)
             file.write(np.full(5000, float(number)))
             # The first connections may create buffers that are kept.
@@ -76,7 +76,7 @@ def test_unauthenticated_connections_delay_no_reader_and_use_no_memory(meeting_f
 def test_unauthenticated_connections_get_no_usable_data(meeting_folder, family):
     with plait.open("pipe:flow?network=lo&readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
         address = dict(addresses(meeting_folder))[family]
-        for words in sent(random.Random(7).randbytes)[1:]:
+        for words in make_messages(random.Random(7).randbytes)[1:]:
             with socket.socket(family, socket.SOCK_STREAM) as stranger:
                 stranger.settimeout(5)
                 stranger.connect(address)

@@ -42,7 +42,7 @@ def put(folder, url):
         objects.put(name, content)
 
 
-def listed(url):
+def list_arrays(url):
     return {info.name: (info.shape, info.attributes["number"]) for info in plait.arrays_in(url)}
 
 
@@ -53,16 +53,16 @@ def test_few_requests(server, bucket, tmp_path, version, consolidated):
     url = f"{bucket}/a.zarr"
     put(tmp_path / "a.zarr", url)
     expected = {name: ((3, i + 1), i) for i, name in enumerate(names)}
-    assert listed(tmp_path / "a.zarr") == expected
+    assert list_arrays(tmp_path / "a.zarr") == expected
     server.faults(delay=0.02)
     server.log()
-    assert listed(url) == expected
+    assert list_arrays(url) == expected
     log = server.log()
     lists = [entry for entry in log if "list-type" in entry["query"]]
     assert len(lists) == len(["", "g/", "g/h/"])
     assert len({entry["peer"] for entry in log}) > 8, "the requests use many connections"
     assert {group.name for group in plait.groups_in(url)} == {"", "g", "g/h"}
-    assert set(listed(f"{url}::g")) == {"g/a", "g/h/b", "g/ü %"}
+    assert set(list_arrays(f"{url}::g")) == {"g/a", "g/h/b", "g/ü %"}
     np.testing.assert_array_equal(plait.open(f"{url}::g/h/b").read(), np.full((3, 32), 31))
 
 
@@ -72,8 +72,8 @@ def test_consolidated_metadata_replace_lists_of_http(server, tmp_path, version):
     for name, content in files(tmp_path / "a.zarr").items():
         server.publish(f"{version}/a.zarr/{urllib.parse.quote(name)}", content)
     url = f"{server.endpoint}/public/{version}/a.zarr"
-    assert listed(url) == {name: ((3, i + 1), i) for i, name in enumerate(names)}
-    assert set(listed(f"{url}::g")) == {"g/a", "g/h/b", "g/ü %"}
+    assert list_arrays(url) == {name: ((3, i + 1), i) for i, name in enumerate(names)}
+    assert set(list_arrays(f"{url}::g")) == {"g/a", "g/h/b", "g/ü %"}
     np.testing.assert_array_equal(plait.open(f"{url}::g/ü %").read(), np.full((3, 33), 32))
 
 
@@ -84,7 +84,7 @@ def test_outdated_consolidated_metadata_hide_nothing(server, bucket, tmp_path, v
         tmp_path / "a.zarr" / "new", shape=(4,), dtype="f8", zarr_format=version, attributes={"number": 7}
     )
     put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
-    assert listed(f"{bucket}/a.zarr")["new"] == ((4,), 7)
+    assert list_arrays(f"{bucket}/a.zarr")["new"] == ((4,), 7)
 
 
 def test_members_of_the_other_version(server, bucket, tmp_path):
@@ -94,7 +94,7 @@ def test_members_of_the_other_version(server, bucket, tmp_path):
             tmp_path / f"{outer}.zarr" / "a", shape=(4,), dtype="f8", zarr_format=inner, attributes={"number": 7}
         )
         put(tmp_path / f"{outer}.zarr", f"{bucket}/{outer}.zarr")
-        assert listed(f"{bucket}/{outer}.zarr") == {"a": ((4,), 7)}
+        assert list_arrays(f"{bucket}/{outer}.zarr") == {"a": ((4,), 7)}
 
 
 def test_damaged_members_do_not_hide_the_others(server, bucket, tmp_path):
@@ -128,7 +128,7 @@ def test_plait_removes_consolidated_metadata_that_it_would_make_wrong(server, bu
     put(tmp_path / "a.zarr", url)
     with plait.open(f"{url}::g/new", "w", shape=(5,), dtype="i4", attributes={"number": 99}) as file:
         file.write(np.arange(5, dtype="i4"))
-    assert listed(url)["g/new"] == ((5,), 99)
+    assert list_arrays(url)["g/new"] == ((5,), 99)
 
 
 def test_replaced_arrays_are_removed_with_many_requests_in_flight(server, bucket):
@@ -155,18 +155,18 @@ def test_consolidated_metadata_on_request(server, bucket, tmp_path, version):
     put(tmp_path / "a.zarr", url)
     expected = {name: ((3, i + 1), i) for i, name in enumerate(names)}
     server.log()
-    assert listed(f"{url}?consolidated=true") == expected
+    assert list_arrays(f"{url}?consolidated=true") == expected
     log = server.log()
     assert not [entry for entry in log if "list-type" in entry["query"]]
     assert len(log) < 15
-    assert set(listed(f"{url}?consolidated=true::g")) == {"g/a", "g/h/b", "g/ü %"}
+    assert set(list_arrays(f"{url}?consolidated=true::g")) == {"g/a", "g/h/b", "g/ü %"}
     np.testing.assert_array_equal(plait.open(f"{url}?consolidated=true::g/h/b").read(), np.full((3, 32), 31))
     objects = _core.open_objects(url)
     for name in objects.names():
         if name.startswith("v00/"):
             objects.remove(name)
-    assert set(listed(f"{url}?consolidated=true")) == set(names)
-    assert set(listed(f"{url}?consolidated=false")) == set(listed(url)) == set(names) - {"v00"}
+    assert set(list_arrays(f"{url}?consolidated=true")) == set(names)
+    assert set(list_arrays(f"{url}?consolidated=false")) == set(list_arrays(url)) == set(names) - {"v00"}
 
 
 def test_a_source_with_options_is_protected(server, bucket, tmp_path):
@@ -180,7 +180,7 @@ def test_a_source_with_options_is_protected(server, bucket, tmp_path):
         for source, target in [*pairs, (f"{url}?{option}::v00", f"{url}::v00"), (f"{first}::v00", f"{url}/v00/b.zarr")]:
             with pytest.raises(plait.ArgumentError, match=r"source itself|parts of one hierarchy"):
                 plait.copy(source, target)
-    assert set(listed(url)) == set(names)
+    assert set(list_arrays(url)) == set(names)
 
 
 def test_a_target_with_options(server, bucket, tmp_path, monkeypatch):
@@ -192,7 +192,7 @@ def test_a_target_with_options(server, bucket, tmp_path, monkeypatch):
         plait.copy(tmp_path / "a.zarr", target, progress=_fail)
     assert _core.open_objects(target).names() == []
     plait.copy(tmp_path / "a.zarr", target)
-    assert set(listed(target)) == set(names)
+    assert set(list_arrays(target)) == set(names)
 
 
 def _fail(*_arguments):
@@ -236,9 +236,9 @@ def test_no_consolidated_metadata(server, bucket, tmp_path):
     """Without consolidated metadata the groups are listed."""
     names = make(tmp_path / "a.zarr", 3, False)
     put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
-    assert set(listed(f"{bucket}/a.zarr?consolidated=true")) == set(names)
+    assert set(list_arrays(f"{bucket}/a.zarr?consolidated=true")) == set(names)
     with pytest.raises(plait.ArgumentError, match='option consolidated is "yes"; expected true or false'):
-        listed(f"{bucket}/a.zarr?consolidated=yes")
+        list_arrays(f"{bucket}/a.zarr?consolidated=yes")
     with pytest.raises(plait.ArgumentError, match='option consolidated is "1"; expected true or false'):
         plait.open(f"{bucket}/a.zarr?consolidated=1::g/a")
 

@@ -11,7 +11,7 @@ import plait
 h5py = pytest.importorskip("h5py")
 
 
-def fetched(requests):
+def count_fetched_bytes(requests):
     """Return the number of bytes of all ranges."""
     ranges = [request["range"][6:].split("-") for request in requests if request["range"]]
     return sum(1 + int(last) - int(first) for first, last in ranges)
@@ -30,7 +30,7 @@ def test_many_descriptions_take_few_requests(server, tmp_path):
     assert len(plait.arrays_in(url)) == 400
     first = server.log()
     assert len(first) <= 12
-    assert fetched(first) <= 2 * os.path.getsize(tmp_path / "a.h5")
+    assert count_fetched_bytes(first) <= 2 * os.path.getsize(tmp_path / "a.h5")
     # The blocks stay in memory as long as the object has the same ETag.
     np.testing.assert_array_equal(plait.open(f"{url}::group1/x1").read(), [0])
     assert server.log()[0]["range"] == "bytes=0-65535"
@@ -62,7 +62,7 @@ def test_an_index_takes_few_rounds(server, tmp_path, libver, maxima):
     url = publish(server, tmp_path / "a.h5")
     with plait.open(f"{url}::x") as file:
         opening = server.log()
-        assert fetched(opening) <= 65536 + 600_000
+        assert count_fetched_bytes(opening) <= 65536 + 600_000
         ranges = [request["range"] for request in opening]
         assert len(ranges) == len(set(ranges))
         np.testing.assert_array_equal(file[:, 3], np.repeat(np.arange(0, 4000, 40.0), 40))
@@ -86,12 +86,12 @@ def test_a_hundredth_takes_its_own_bytes(server, tmp_path, kind):
     url = publish(server, tmp_path / "a.h5")
     elements = rows * 4 * 12800
     with plait.open(f"{url}::x") as file:
-        index = fetched(server.log())
+        index = count_fetched_bytes(server.log())
         # Nodes of a tree have some 40 to 60 bytes a chunk, elements of arrays 8.
         assert index <= (60 if kind.startswith("tree") else 16) * rows * 100 + (1 << 19)
         for region in (np.s_[: rows * 4 // 10, 1280:2560], np.s_[:, 640:768], np.s_[40:52, :]):
             found = file.read(region=region)
-            used = fetched(server.log())
+            used = count_fetched_bytes(server.log())
             shape = found.shape
             assert elements / 150 <= found.size <= elements / 90
             assert used <= 1.2 * found.nbytes

@@ -18,7 +18,7 @@ def make_array(dtype="<f4"):
     return np.random.default_rng(1).integers(0, 90, SHAPE).astype(dtype)
 
 
-def zipped(tmp_path, arrays, compression=zipfile.ZIP_STORED, chunks=CHUNK, **options):
+def make_zip(tmp_path, arrays, compression=zipfile.ZIP_STORED, chunks=CHUNK, **options):
     """Return the bytes of a zip file by zarr-python; the array without a name is the whole store."""
     path = tmp_path / "made.zip"
     path.unlink(missing_ok=True)
@@ -44,7 +44,7 @@ def put(server, name, content, scheme):
 @pytest.mark.parametrize("scheme", ["http", "s3"])
 def test_one_array(server, tmp_path, scheme, options, compression):
     array = make_array()
-    url = put(server, "a.zarr.zip", zipped(tmp_path, {"": array}, compression, **options), scheme)
+    url = put(server, "a.zarr.zip", make_zip(tmp_path, {"": array}, compression, **options), scheme)
     with plait.open(url) as file:
         assert (file.shape, file.dtype) == (array.shape, array.dtype)
         check_parts(file, array)
@@ -57,7 +57,7 @@ def test_one_array(server, tmp_path, scheme, options, compression):
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_groups(server, tmp_path, version, scheme):
     arrays = {"t": make_array(), "g/u": make_array("<i2")}
-    url = put(server, "g.zip", zipped(tmp_path, arrays, zarr_format=version), scheme)
+    url = put(server, "g.zip", make_zip(tmp_path, arrays, zarr_format=version), scheme)
     assert sorted(array.name for array in plait.arrays_in(url)) == ["g/u", "t"]
     for name, array in arrays.items():
         for whole in (f"{url}::/{name}", f"{url}::{name}"):
@@ -74,7 +74,7 @@ def test_groups(server, tmp_path, version, scheme):
 
 def test_options_of_the_name(server, tmp_path):
     array = make_array()
-    content = zipped(tmp_path, {"x": array})
+    content = make_zip(tmp_path, {"x": array})
     server.publish("o.zip", content)
     np.testing.assert_array_equal(plait.open("s3://public/o.zip?region=eu-test-1::x").read(), array)
     np.testing.assert_array_equal(plait.open(f"{server.endpoint}/public/o.zip?sig=secret::x").read(), array)
@@ -84,7 +84,7 @@ def test_options_of_the_name(server, tmp_path):
 def test_requests(server, tmp_path):
     """The directory takes two requests, each reading few, and all but the first one have the ETag as condition."""
     array = np.random.default_rng(2).random((400, 1000))
-    content = zipped(tmp_path, {"": array}, chunks=(1, 100), compressors=None)
+    content = make_zip(tmp_path, {"": array}, chunks=(1, 100), compressors=None)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = len(archive.infolist())
     assert entries == 4001
@@ -107,10 +107,10 @@ def test_requests(server, tmp_path):
 
 def test_a_replaced_object_is_an_error_and_then_read_anew(server, tmp_path):
     array = np.random.default_rng(3).random((300, 200))
-    url = server.publish("r.zarr.zip", zipped(tmp_path, {"": array}, chunks=(10, 100), compressors=None))
+    url = server.publish("r.zarr.zip", make_zip(tmp_path, {"": array}, chunks=(10, 100), compressors=None))
     with plait.open(url) as file:
         np.testing.assert_array_equal(file.read(region=np.s_[0]), array[0])
-        server.publish("r.zarr.zip", zipped(tmp_path, {"": -array}, chunks=(20, 50), compressors=None))
+        server.publish("r.zarr.zip", make_zip(tmp_path, {"": -array}, chunks=(20, 50), compressors=None))
         with pytest.raises(plait.StoreError, match="replaced the object since it was opened"):
             file.read()
     with plait.open(url) as file:
@@ -118,7 +118,7 @@ def test_a_replaced_object_is_an_error_and_then_read_anew(server, tmp_path):
 
 
 def test_zip_files_are_not_written(server, tmp_path):
-    url = put(server, "w.zip", zipped(tmp_path, {"x": make_array()}), "s3")
+    url = put(server, "w.zip", make_zip(tmp_path, {"x": make_array()}), "s3")
     for name in (f"{url}::x", f"zarr:{url}::x"):
         for mode in ("r+", "a"):
             with pytest.raises((plait.StoreError, plait.ArgumentError), match="zip file"):
@@ -132,7 +132,7 @@ def test_zip_files_are_not_written(server, tmp_path):
 
 
 def test_damaged_files(server, tmp_path):
-    content = bytearray(zipped(tmp_path, {"": make_array()}, compressors=None))
+    content = bytearray(make_zip(tmp_path, {"": make_array()}, compressors=None))
     url = server.publish("cut.zarr.zip", bytes(content[:-30]))
     assert "as a zip file" in open_error(plait.StoreError, url)
     at = content.index(b'"zarr_format"') + 1
@@ -144,7 +144,7 @@ def test_damaged_files(server, tmp_path):
 def test_local_headers_of_other_lengths(server, tmp_path):
     """Extra fields of local headers that the directory does not have move the content of each entry."""
     array = make_array()
-    source = zipped(tmp_path, {"": array}, compressors=None)
+    source = make_zip(tmp_path, {"": array}, compressors=None)
     path = tmp_path / "extra.zip"
     with zipfile.ZipFile(io.BytesIO(source)) as old, zipfile.ZipFile(path, "w") as new:
         for number, entry in enumerate(old.infolist()):
@@ -189,16 +189,16 @@ def test_an_archive_that_cannot_be_compared_is_read_again(server, tmp_path, faul
     array = make_array()
     server.faults(**faults)
     for factor in (1, 2, 3):
-        url = server.publish("w.zip", zipped(tmp_path, {"": factor * array}, compressors=None))
+        url = server.publish("w.zip", make_zip(tmp_path, {"": factor * array}, compressors=None))
         np.testing.assert_array_equal(plait.open(url).read(), factor * array)
 
 
 def test_an_open_array_has_its_own_archive(server, tmp_path):
     """Opening more archives than are remembered closes none that an array uses."""
     array = make_array()
-    urls = [server.publish(f"n{i}.zip", zipped(tmp_path, {"": (i + 1) * array})) for i in range(6)]
+    urls = [server.publish(f"n{i}.zip", make_zip(tmp_path, {"": (i + 1) * array})) for i in range(6)]
     files = [plait.open(url) for url in urls]
-    server.publish("n0.zip", zipped(tmp_path, {"": -array}))
+    server.publish("n0.zip", make_zip(tmp_path, {"": -array}))
     np.testing.assert_array_equal(plait.open(urls[0]).read(), -array)
     for i, file in enumerate(files):
         np.testing.assert_array_equal(file.read(), (i + 1) * array)  # the last 128 KiB are in memory

@@ -18,7 +18,7 @@ def make_array(dtype: str = "<f4") -> np.ndarray:
     return np.random.default_rng(1).integers(0, 90, SHAPE).astype(dtype)
 
 
-def zipped(path, arrays: dict[str, np.ndarray], compression: int = zipfile.ZIP_STORED, **options: object):
+def write_zip(path, arrays: dict[str, np.ndarray], compression: int = zipfile.ZIP_STORED, **options: object):
     """Write arrays by zarr-python; the array without a name is the whole store."""
     store = zarr.storage.ZipStore(path, mode="w", compression=compression)
     if "" not in arrays:
@@ -38,7 +38,7 @@ def zipped(path, arrays: dict[str, np.ndarray], compression: int = zipfile.ZIP_S
 @pytest.mark.parametrize("name", ["a.zarr.zip", "a.zip", "a"])
 def test_one_array(tmp_path, name, options, compression):
     array = make_array()
-    path = zipped(tmp_path / name, {"": array}, compression, **options)
+    path = write_zip(tmp_path / name, {"": array}, compression, **options)
     with plait.open(path) as file:
         assert (file.shape, file.dtype) == (array.shape, array.dtype)
         check_parts(file, array)
@@ -48,7 +48,7 @@ def test_one_array(tmp_path, name, options, compression):
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_groups(tmp_path, version):
     arrays = {"t": make_array(), "g/u": make_array("<i2")}
-    path = zipped(tmp_path / "a.zarr.zip", arrays, zarr_format=version)
+    path = write_zip(tmp_path / "a.zarr.zip", arrays, zarr_format=version)
     assert sorted(array.name for array in plait.arrays_in(path)) == ["g/u", "t"]
     for name, array in arrays.items():
         for url in (f"{path}::/{name}", f"{path}::{name}"):
@@ -66,7 +66,7 @@ def test_groups(tmp_path, version):
 
 def test_relative_names(tmp_path, monkeypatch):
     array = make_array()
-    zipped(tmp_path / "a.zip", {"x": array})
+    write_zip(tmp_path / "a.zip", {"x": array})
     monkeypatch.chdir(tmp_path)
     with plait.open("a.zip::x") as file:
         os.chdir("/")
@@ -74,7 +74,7 @@ def test_relative_names(tmp_path, monkeypatch):
 
 
 def test_zip_files_are_not_written(tmp_path):
-    path = zipped(tmp_path / "a.zip", {"x": make_array()})
+    path = write_zip(tmp_path / "a.zip", {"x": make_array()})
     before = path.read_bytes()
     for url in (f"{path}::x", f"zarr:{path}::x"):
         with pytest.raises(plait.StoreError, match="zip file"):
@@ -92,7 +92,7 @@ def damaged(path, offset: int, value: bytes):
 
 
 def test_damaged_chunks(tmp_path):
-    path = zipped(tmp_path / "a.zip", {"": make_array()}, zipfile.ZIP_DEFLATED, compressors=None)
+    path = write_zip(tmp_path / "a.zip", {"": make_array()}, zipfile.ZIP_DEFLATED, compressors=None)
     with zipfile.ZipFile(path) as archive:
         entry = archive.getinfo("c/0/0/0")
     damaged(path, entry.header_offset + 30 + len(entry.filename) + 20, b"\xff" * 20)
@@ -101,14 +101,14 @@ def test_damaged_chunks(tmp_path):
 
 
 def test_damaged_metadata(tmp_path):
-    path = zipped(tmp_path / "a.zip", {"": make_array()})
+    path = write_zip(tmp_path / "a.zip", {"": make_array()})
     content = path.read_bytes()
     damaged(path, content.index(b'"zarr_format"') + 1, b"Z")
     assert "check sum" in open_error(plait.StoreError, path)
 
 
 def test_sizes_that_deflate_cannot_have(tmp_path):
-    path = zipped(tmp_path / "a.zip", {"": make_array()}, zipfile.ZIP_DEFLATED, compressors=None)
+    path = write_zip(tmp_path / "a.zip", {"": make_array()}, zipfile.ZIP_DEFLATED, compressors=None)
     content = path.read_bytes()
     at = content.rindex(b"PK\1\2", 0, content.rindex(b"c/0/0/0"))
     damaged(path, at + 24, (1 << 30).to_bytes(4, "little"))

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 needs_fortran = pytest.mark.skipif(COMPILER is None, reason="no Fortran compiler")
 
 
-def compiled(folder, source, kind=4):
+def compile_program(folder, source, kind=4):
     """Return a program, linked with the parts of Global Arrays that Shared Files programs use."""
     library, integer, flags = INTEGERS[kind]
     program = folder / f"{source.partition('.')[0]}_{kind}"
@@ -61,13 +61,13 @@ def run(program, ranks, folder, **environment):
 @pytest.mark.parametrize("place", [TOGETHER, APART], ids=["one folder", "folders of their own"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_c_program(tmp_path, ranks, place):
-    run(compiled(tmp_path, "calls.c"), ranks, tmp_path, **place)
+    run(compile_program(tmp_path, "calls.c"), ranks, tmp_path, **place)
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [3, 1])
 def test_invalid_arguments_return_codes_on_all_processes(tmp_path, ranks):
-    program = compiled(tmp_path, "mistakes.c")
+    program = compile_program(tmp_path, "mistakes.c")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     done = launch(program, ranks, scratch)
@@ -78,7 +78,7 @@ def test_invalid_arguments_return_codes_on_all_processes(tmp_path, ranks):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 def test_a_program_needs_no_threads_of_mpi(tmp_path, node):
-    run(compiled(tmp_path, "plain.c"), 3, tmp_path, PLAIT_NODE_SIZE=node)
+    run(compile_program(tmp_path, "plain.c"), 3, tmp_path, PLAIT_NODE_SIZE=node)
 
 
 @needs_fortran
@@ -87,13 +87,13 @@ def test_a_program_needs_no_threads_of_mpi(tmp_path, node):
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_fortran_program(tmp_path, kind, ranks, place):
-    run(compiled(tmp_path, "records.f", kind), ranks, tmp_path, **place)
+    run(compile_program(tmp_path, "records.f", kind), ranks, tmp_path, **place)
 
 
 @needs_fortran
 @pytest.mark.long
 def test_fortran_program_without_messages_on_nodes_of_one_rank(tmp_path):
-    run(compiled(tmp_path, "records.f"), 3, tmp_path, PLAIT_NODE_SIZE="1", **APART)
+    run(compile_program(tmp_path, "records.f"), 3, tmp_path, PLAIT_NODE_SIZE="1", **APART)
 
 
 @needs_fortran
@@ -118,7 +118,7 @@ def test_declarations_in_fixed_and_in_free_form(tmp_path, suffix):
 def test_one_process_without_a_launcher(tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    program = compiled(tmp_path, "calls.c")
+    program = compile_program(tmp_path, "calls.c")
     done = subprocess.run([program], cwd=scratch, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -127,7 +127,7 @@ def test_one_process_without_a_launcher(tmp_path):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_without_mpi(tmp_path, ranks):
     """A single process needs no MPI; several processes that have not initialized MPI get an error that states this."""
-    program = compiled(tmp_path, "without_mpi.c")
+    program = compile_program(tmp_path, "without_mpi.c")
     done = launch(program, ranks, tmp_path)
     assert done.returncode == 0, done.stderr
     printed = done.stdout.splitlines()
@@ -139,7 +139,7 @@ def test_without_mpi(tmp_path, ranks):
 
 @pytest.mark.long
 def test_all_calls_without_threads_of_mpi(tmp_path):
-    run(compiled(tmp_path, "calls.c"), 2, tmp_path, SF_TEST_SINGLE="1")
+    run(compile_program(tmp_path, "calls.c"), 2, tmp_path, SF_TEST_SINGLE="1")
 
 
 def test_every_name_is_documented():

@@ -33,7 +33,7 @@ class Plait(CMakePackage):
     conflicts("platform=windows", msg="Plait runs on Linux")
 
     def cmake_args(self):
-        """What CMake is told."""
+        """Return the options of CMake."""
         args = [
             self.define("PLAIT_PYTHON", False),
             self.define_from_variant("PLAIT_MPI", "mpi"),

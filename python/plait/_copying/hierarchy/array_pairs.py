@@ -11,7 +11,7 @@ from ..._calls.comm import CommLike, to_core_comm
 from ..._calls.guard import Reporter, checks
 from ..._core import Content, Layout
 from ..._file.file import File
-from ..._views.joined.decoding import PartDecoding, owned
+from ..._views.joined.decoding import PartDecoding, interior_slices
 from ..steps import Reads, Region, StepArray
 
 
@@ -67,7 +67,7 @@ class ConvertedSource:
             for rank, stored_part, target_part in zip(
                 ranks_held(layout, self._comm, self._alone), stored, arrays, strict=True
             ):
-                inner = owned(layout, rank)
+                inner = interior_slices(layout, rank)
                 pair.decoding.decode(stored_part[inner], target_part[inner])
 
 

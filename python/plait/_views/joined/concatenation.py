@@ -29,7 +29,7 @@ from ..._file.indexing.index import parse_index
 from ..._file.indexing.moving import read_index
 from ..._file.indexing.readable_array import ReadableArray
 from .closing import ClosableView
-from .decoding import owned
+from .decoding import interior_slices
 from .parts import JoinedParts, OpenParts, Part, Piece, for_each, split_region
 from .request import JointRequest
 from .sections import make_sections, region_dimension
@@ -250,7 +250,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         with checks(self._fail):
             ranks = ranks_held(access.section, self._comm, self._alone)
             for rank, stored, view in zip(ranks, staged, access.views, strict=True):
-                inner = owned(access.section, rank)
+                inner = interior_slices(access.section, rank)
                 decoding.decode(stored[inner], view[inner])
 
     def _read_region(self, slices: Slices, out: Array) -> None:

@@ -45,7 +45,7 @@ class PartDecoding:
             out[...] = self.time.convert(out)
 
 
-def owned(layout: Layout, rank: int) -> tuple[slice, ...]:
+def interior_slices(layout: Layout, rank: int) -> tuple[slice, ...]:
     """Return the part of a rank's local array that is not halo."""
     extents = layout.local_shape(rank)
     return tuple(slice(low, low + extent) for (low, _), extent in zip(layout.halo, extents, strict=True))

@@ -119,7 +119,7 @@ def _choose(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -
     for name in request.variables or ():
         if name not in members:
             raise ArgumentError(f"{listings.names[0]} has no array {shown(name)}; it has: {', '.join(members)}")
-    chosen = _chosen(listings, request)
+    chosen = _requested_names(listings, request)
     if request.variables is None:
         check_no_others(listings, request.axis, only_joined=request.first)
     for number in range(1, len(listings.names)):
@@ -129,7 +129,7 @@ def _choose(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -
     return chosen
 
 
-def _chosen(listings: Listings, request: JoinRequest) -> list[str]:
+def _requested_names(listings: Listings, request: JoinRequest) -> list[str]:
     """Return the names of the requested arrays of the first file that can be read."""
     members = listings.members[0]
     return [name for name in request.variables or members if is_readable(members[name])]
@@ -199,7 +199,7 @@ def _join_files_again(names: tuple[str, ...], token: str, request: JoinRequest, 
     listings = _listed_once(names, token)
     members = listings.members[0]
     axes = find_axes(members, request.axis, names[0])
-    chosen = _chosen(listings, request)
+    chosen = _requested_names(listings, request)
     arrays = _joined_again(listings, {name: axes[name] for name in chosen if name in axes}, request, memory)
     files = JoinedFiles(names, request, arrays, {name: members[name] for name in chosen}, None)
     files._again = _join_files_again, (names, token, request, memory)

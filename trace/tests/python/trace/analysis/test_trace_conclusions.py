@@ -17,16 +17,18 @@ from plait.trace.analysis.processes import shown_processes, stragglers
 from plait.trace.page import page_text
 
 
-def counted(wall: float = 1.0, **process: Any) -> dict[str, Any]:
+def process_counts(wall: float = 1.0, **process: Any) -> dict[str, Any]:
     """Return the counts of one process, in the form of the analysis."""
     row: dict[str, Any] = {"number": 1, "rank": -1, "read_bytes": 0, "write_bytes": 0, "reads": 0, "writes": 0}
     return {**row, "io_seconds": wall, **process}
 
 
 def test_all_processes_are_compared() -> None:
-    rows = [counted(2.0 - i / 1e4, number=i, read_bytes=10, reads=1) for i in range(5000)]
-    rows.append(counted(0.1, number=6000, write_bytes=1 << 30, writes=9))
-    rows += [counted(3.0, number=7000 + i) for i in range(2000)]  # these processes open files and transfer nothing
+    rows = [process_counts(2.0 - i / 1e4, number=i, read_bytes=10, reads=1) for i in range(5000)]
+    rows.append(process_counts(0.1, number=6000, write_bytes=1 << 30, writes=9))
+    rows += [
+        process_counts(3.0, number=7000 + i) for i in range(2000)
+    ]  # these processes open files and transfer nothing
     shown = shown_processes(rows)
     assert len(shown["processes"]) == 1000
     assert shown["processes_left_out"]["processes"] == 6001

@@ -55,7 +55,7 @@ def venus() -> trace.Report:
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Path:
+def binary_trace(tmp_path: Path) -> Path:
     """Write a binary trace of two processes, one of which does more; a read fails."""
     events = np.zeros(400, trace.EVENT)
     events["start"] = np.arange(400) * 10_000_000
@@ -148,8 +148,8 @@ def test_conclusions_follow_the_numbers(venus: trace.Report) -> None:
     assert ranks == sorted(ranks)
 
 
-def test_small_trace(written: Path) -> None:
-    report = trace.report(written)
+def test_small_trace(binary_trace: Path) -> None:
+    report = trace.report(binary_trace)
     assert report["trace"]["clock"] == "wall"
     assert report["trace"]["cpu_seconds"] is None
     assert report["table1"]["ios"] == 399
@@ -160,19 +160,19 @@ def test_small_trace(written: Path) -> None:
     (file,) = report["files"]
     assert (file["name"], file["processes"], file["opens"]) == ("shared.dat", 2, 2)
     assert "Rank 0 moves most of the data" not in [each["title"] for each in report["conclusions"]]
-    some = trace.report(written, process=8)
+    some = trace.report(binary_trace, process=8)
     assert some["table1"]["ios"] == 100
-    assert trace.report(written, file="*.txt")["table1"]["ios"] == 0
+    assert trace.report(binary_trace, file="*.txt")["table1"]["ios"] == 0
     with pytest.raises(plait.ArgumentError, match="CPU time"):
-        trace.report(written, clock="cpu")
+        trace.report(binary_trace, clock="cpu")
     with pytest.raises(plait.ArgumentError, match="expected 'cpu' or 'wall'"):
-        trace.report(written, clock="sun")  # type: ignore[arg-type]
+        trace.report(binary_trace, clock="sun")  # type: ignore[arg-type]
 
 
 def test_compressed_trace(written: Path, tmp_path: Path) -> None:
     packed = tmp_path / "run.plait.gz"
     packed.write_bytes(gzip.compress(written.read_bytes()))
-    assert trace.report(packed)["table1"] == trace.report(written)["table1"]
+    assert trace.report(packed)["table1"] == trace.report(binary_trace)["table1"]
 
 
 @pytest.mark.parametrize("name", ["run.csv", "run.plait"])
@@ -249,9 +249,9 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     assert run("report", str(tmp_path / "noise")).exit_code == 2
 
 
-def test_progress_is_reported_and_may_stop(written: Path) -> None:
+def test_progress_is_reported_and_may_stop(binary_trace: Path) -> None:
     calls: list[tuple[int, int]] = []
-    trace.report(written, progress=lambda read, all_: calls.append((read, all_)))
+    trace.report(binary_trace, progress=lambda read, all_: calls.append((read, all_)))
     assert calls
     assert calls[-1][0] <= calls[-1][1]
 
@@ -259,7 +259,7 @@ def test_progress_is_reported_and_may_stop(written: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        trace.report(written, progress=stop)
+        trace.report(binary_trace, progress=stop)
 
 
 def test_compare(venus: trace.Report) -> None:
@@ -301,4 +301,4 @@ def test_errors_say_what_to_do(tmp_path: Path, written: Path) -> None:
     assert "mode" not in run("report", str(tmp_path / "none")).stderr
     (tmp_path / "run.parquet").write_bytes(b"PAR1....PAR1")
     assert "cannot read the trace" in run("report", str(tmp_path / "run.parquet")).stderr
-    assert trace.report(written, process=7)["trace"]["notes"] == ["Only process 7 was asked for."]
+    assert trace.report(binary_trace, process=7)["trace"]["notes"] == ["Only process 7 was asked for."]

@@ -90,9 +90,9 @@ def record(folder: Path, *command: str | Path, append: bool = False) -> Recorded
     return load(path, status)
 
 
-def compiled(folder: Path, source: str | Path, *flags: str) -> Path:
+def compile_program(folder: Path, source: str | Path, *flags: str) -> Path:
     """Compile a C program of the folder `recorded`, or of another path."""
-    return compiling.compiled(folder, SOURCES / source, *flags)
+    return compiling.compile_program(folder, SOURCES / source, *flags)
 
 
 def need(program: str) -> str:
@@ -105,7 +105,7 @@ def need(program: str) -> str:
 
 def kernel_count(folder: Path, command: Sequence[str | Path]) -> tuple[int, int]:
     """Return the bytes that a command and its awaited children read and wrote, as the kernel counts them, untraced."""
-    counter = compiled(folder, "kernel_count.c")
+    counter = compile_program(folder, "kernel_count.c")
     result = folder / "kernel-count"
     with open(os.devnull, "wb") as nowhere:
         subprocess.run([counter, result, *command], stdout=nowhere, stderr=nowhere, check=False, timeout=300)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from recording import PLAIT, check_calls, compiled, load, record
+from recording import PLAIT, check_calls, compile_program, load, record
 
 import plait
 from plait import trace
@@ -60,7 +60,7 @@ def test_an_older_trace_is_replaced_or_added_to(tmp_path: Path) -> None:
 
 
 def test_a_static_program_runs_and_is_reported_as_unrecorded(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "static.c", "-static")
+    program = compile_program(tmp_path, "static.c", "-static")
     done = run("-o", tmp_path / "a.plait", "--", program)
     assert done.stdout == "static\n"
     assert "is statically linked: no library can be loaded into it. Nothing of it is recorded" in done.stderr
@@ -69,7 +69,7 @@ def test_a_static_program_runs_and_is_reported_as_unrecorded(tmp_path: Path) -> 
 
 def test_a_killed_program_leaves_all_its_events(tmp_path: Path) -> None:
     target = tmp_path / "data"
-    recorded = record(tmp_path, compiled(tmp_path, "killed.c"), target, "1000")
+    recorded = record(tmp_path, compile_program(tmp_path, "killed.c"), target, "1000")
     assert recorded.status == 137
     writes = recorded.select("data", Kind.WRITE)
     assert list(writes["offset"]) == [16 * i for i in range(1000)]
@@ -78,7 +78,7 @@ def test_a_killed_program_leaves_all_its_events(tmp_path: Path) -> None:
 
 
 def test_two_programs_share_a_trace(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "threads.c")
+    program = compile_program(tmp_path, "threads.c")
     script = f"{program} {tmp_path}/one 4 50 & {program} {tmp_path}/two 4 50 & wait"
     recorded = record(tmp_path, "sh", "-c", script)
     for name in ("one", "two"):
@@ -88,13 +88,13 @@ def test_two_programs_share_a_trace(tmp_path: Path) -> None:
 
 
 def test_every_call_is_recorded_exactly(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "expected")
+    recorded = record(tmp_path, compile_program(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "expected")
     assert recorded.status == 0
     check_calls(recorded, tmp_path / "expected")
 
 
 def test_threads_have_separate_events(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "12", "100")
+    recorded = record(tmp_path, compile_program(tmp_path, "threads.c"), tmp_path / "data", "12", "100")
     assert recorded.status == 0
     assert recorded.missed() == {}
     writes = recorded.select("data", Kind.WRITE)
@@ -114,7 +114,7 @@ def test_threads_have_separate_events(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_many_threads_over_time(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "10000", "2")
+    recorded = record(tmp_path, compile_program(tmp_path, "threads.c"), tmp_path / "data", "10000", "2")
     assert recorded.status == 0
     assert recorded.missed() == {}
     assert len(recorded.select("data", Kind.WRITE)) == 20000
@@ -122,7 +122,7 @@ def test_many_threads_over_time(tmp_path: Path) -> None:
 
 
 def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "children.c"), tmp_path / "data")
+    recorded = record(tmp_path, compile_program(tmp_path, "children.c"), tmp_path / "data")
     assert recorded.status == 0
     lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
     assert len(lines) == 10
@@ -144,14 +144,14 @@ def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
 
 
 def test_positions_shared_with_children_and_parents(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "shared.c"), tmp_path / "data")
+    recorded = record(tmp_path, compile_program(tmp_path, "shared.c"), tmp_path / "data")
     assert recorded.status == 0
     writes = recorded.select("data", Kind.WRITE)
     assert sorted(zip(writes["offset"], writes["result"], strict=True)) == [(i * 10, 10) for i in range(6)]
 
 
 def test_cancelled_threads_and_handlers(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "signals.c"), tmp_path / "data")
+    recorded = record(tmp_path, compile_program(tmp_path, "signals.c"), tmp_path / "data")
     assert recorded.status == 0
     written = int(recorded.select("data", Kind.WRITE)["result"].sum())
     # Events of a handler that interrupted the recording of an event are reported as missing.
@@ -161,7 +161,7 @@ def test_cancelled_threads_and_handlers(tmp_path: Path) -> None:
 
 
 def test_libraries_loaded_later(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "loads.c", "-ldl"))
+    recorded = record(tmp_path, compile_program(tmp_path, "loads.c", "-ldl"))
     assert recorded.status == 0
     assert recorded.missed() == {}
     loader = recorded.events[recorded.events["interface"] == Interface.LOADER]

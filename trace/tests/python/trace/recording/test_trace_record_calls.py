@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recording import PLAIT, compiled, record
+from recording import PLAIT, compile_program, record
 
 import plait
 import plait.trace
@@ -20,11 +20,11 @@ def output(folder: Path, *command: str | Path) -> str:
 
 
 def test_spawns_with_an_empty_environment_leak_no_memory(tmp_path: Path) -> None:
-    assert int(output(tmp_path, compiled(tmp_path, "spawns.c"))) < 20
+    assert int(output(tmp_path, compile_program(tmp_path, "spawns.c"))) < 20
 
 
 def test_invalid_pointers_fail_as_without_recording(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "pointers.c")
+    program = compile_program(tmp_path, "pointers.c")
     plain = subprocess.run([program], capture_output=True, text=True, check=True, timeout=300).stdout
     assert output(tmp_path, program) == plain
     assert plain.count("Bad address") >= 5
@@ -32,7 +32,7 @@ def test_invalid_pointers_fail_as_without_recording(tmp_path: Path) -> None:
 
 def test_programs_with_address_sanitizer_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
-    program = compiled(tmp_path, "children.c", "-fsanitize=address", "-lasan")
+    program = compile_program(tmp_path, "children.c", "-fsanitize=address", "-lasan")
     assert record(tmp_path, program, tmp_path / "out").status == 0
     assert record(tmp_path, "env", "-i", "ASAN_OPTIONS=detect_leaks=0", program, tmp_path / "out").status == 0
 
@@ -55,16 +55,16 @@ def test_the_coverage_of_a_killed_program_is_unknown(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_run_by_its_descriptor_is_recorded(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "programs.c"), "fexecve", "/bin/cat", "/etc/hostname")
+    recorded = record(tmp_path, compile_program(tmp_path, "programs.c"), "fexecve", "/bin/cat", "/etc/hostname")
     assert recorded.programs() == 2
     assert recorded.missed() == {}
     assert recorded.select("/etc/hostname", Kind.READ)["result"].sum() == Path("/etc/hostname").stat().st_size
 
 
 def test_names_stay_right_when_a_static_program_could_not_be_run(tmp_path: Path) -> None:
-    static = compiled(tmp_path, "static.c", "-static", "-lc")
+    static = compile_program(tmp_path, "static.c", "-static", "-lc")
     (tmp_path / "data").write_text("data", encoding="ascii")
-    recorded = record(tmp_path, compiled(tmp_path, "programs.c"), "failing", static, tmp_path / "data")
+    recorded = record(tmp_path, compile_program(tmp_path, "programs.c"), "failing", static, tmp_path / "data")
     assert recorded.status == 0
     assert recorded.missed() == {}
     assert recorded.select("/data", Kind.READ)["result"].tolist() == [4]
@@ -73,14 +73,14 @@ def test_names_stay_right_when_a_static_program_could_not_be_run(tmp_path: Path)
 
 def test_writes_that_append_by_a_flag_of_the_call(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(100))
-    recorded = record(tmp_path, compiled(tmp_path, "appends.c"), tmp_path / "data")
+    recorded = record(tmp_path, compile_program(tmp_path, "appends.c"), tmp_path / "data")
     assert recorded.status == 0
     assert recorded.select("/data", Kind.READ)["offset"].tolist() == [0, 10]
     assert recorded.select("/data", Kind.WRITE)["offset"].tolist() == [100, -1, 120]
 
 
 def test_durable_writes(tmp_path: Path) -> None:
-    recorded = record(tmp_path, compiled(tmp_path, "durable.c"), tmp_path / "data")
+    recorded = record(tmp_path, compile_program(tmp_path, "durable.c"), tmp_path / "data")
     assert recorded.status == 0
     durable = [bool(flags & Flag.DURABLE) for flags in recorded.select("/data", Kind.WRITE)["flags"]]
     assert durable == [True, True, False, True, False]
@@ -101,7 +101,7 @@ def test_a_trace_in_use_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_coverage_requires_a_read_trace(tmp_path: Path) -> None:
-    record(tmp_path, compiled(tmp_path, "sandbox.c"))
+    record(tmp_path, compile_program(tmp_path, "sandbox.c"))
     with plait.trace.open(tmp_path / "trace.plait") as trace:
         with pytest.raises(plait.Error, match="read the trace first"):
             _ = trace.coverage

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recording import RecordedRun, check_calls, compiled, load
+from recording import RecordedRun, check_calls, compile_program, load
 
 import plait
 from plait.trace import Flag, Kind
@@ -20,17 +20,19 @@ ORDERS = ["", "{recorder}:{other}", "{other}:{recorder}"]  # empty: the recorder
 
 
 def library(folder: Path, *flags: str) -> Path:
-    return compiled(folder, "chain/chained.c", "-shared", "-fPIC", "-ldl", *flags).rename(folder / "libchained.so")
+    return compile_program(folder, "chain/chained.c", "-shared", "-fPIC", "-ldl", *flags).rename(
+        folder / "libchained.so"
+    )
 
 
 def installed(name: str) -> Path:
-    match = re.search(rf"\s{re.escape(name)}\S* .*=> (\S+)", listed())
+    match = re.search(rf"\s{re.escape(name)}\S* .*=> (\S+)", list_libraries())
     if match is None:
         pytest.skip(f"{name} is not installed")
     return Path(match.group(1))
 
 
-def listed() -> str:
+def list_libraries() -> str:
     environment = {**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
     return subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True, env=environment).stdout
 
@@ -53,7 +55,9 @@ def test_a_library_that_redirects_files(tmp_path: Path, order: str) -> None:
     data = np.random.default_rng(1).bytes(1050)
     (tmp_path / "store" / "in").write_bytes(data)
     other = library(tmp_path, "-DREDIRECT")
-    recorded, _ = run(tmp_path, order, other, compiled(tmp_path, "chain/copies.c"), "/chained/in", "/chained/out")
+    recorded, _ = run(
+        tmp_path, order, other, compile_program(tmp_path, "chain/copies.c"), "/chained/in", "/chained/out"
+    )
     assert (tmp_path / "store" / "out").read_bytes() == data
     name = "store/out" if order.startswith("{other}") else "/chained/out"
     writes = recorded.select(name, Kind.WRITE)
@@ -79,7 +83,7 @@ def test_a_redirected_file_in_a_program_that_uses_streams(tmp_path: Path, order:
     assert recorded.missed() == {}
 
 
-def counted(folder: Path, order: str | None, other: Path, program: Path) -> list[int]:
+def count_calls(folder: Path, order: str | None, other: Path, program: Path) -> list[int]:
     """Return the opens, reads and writes of a program that the counting library counts."""
     counts = folder / "store"
     counts.unlink(missing_ok=True)
@@ -94,11 +98,11 @@ def counted(folder: Path, order: str | None, other: Path, program: Path) -> list
 
 def test_a_library_that_counts_calls_counts_the_same(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(bytes(1050))
-    other, program = library(tmp_path), compiled(tmp_path, "chain/copies.c")
-    unrecorded = counted(tmp_path, None, other, program)
+    other, program = library(tmp_path), compile_program(tmp_path, "chain/copies.c")
+    unrecorded = count_calls(tmp_path, None, other, program)
     assert unrecorded[0] >= 2
     for order in ORDERS:
-        assert counted(tmp_path, order, other, program) == unrecorded
+        assert count_calls(tmp_path, order, other, program) == unrecorded
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -124,15 +128,17 @@ def test_installed_libraries(tmp_path: Path, name: str, order: str) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_call_reaches_the_next_library_as_it_was_made(tmp_path: Path, order: str) -> None:
-    other = compiled(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
-    recorded, _ = run(tmp_path, order, other, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "expected")
+    other = compile_program(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
+    recorded, _ = run(
+        tmp_path, order, other, compile_program(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "expected"
+    )
     check_calls(recorded, tmp_path / "expected")
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_children_of_a_program_with_another_library(tmp_path: Path, order: str) -> None:
-    other = compiled(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
-    recorded, _ = run(tmp_path, order, other, compiled(tmp_path, "children.c"), tmp_path / "data")
+    other = compile_program(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
+    recorded, _ = run(tmp_path, order, other, compile_program(tmp_path, "children.c"), tmp_path / "data")
     lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
     writes = recorded.select("data", Kind.WRITE)
     logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
@@ -143,11 +149,11 @@ def test_children_of_a_program_with_another_library(tmp_path: Path, order: str) 
 def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_path: Path) -> None:
     (tmp_path / "in").write_text("plain", encoding="ascii")
     link_flags = [f"-L{tmp_path}", f"-Wl,-rpath,{tmp_path}", "-Wl,--no-as-needed"]
-    compiled(tmp_path, "chain/later.c", "-shared", "-fPIC").rename(tmp_path / "libsecond.so")
-    compiled(tmp_path, "chain/later.c", "-DFIRST", "-shared", "-fPIC", "-nostdlib", *link_flags, "-lsecond").rename(
-        tmp_path / "libfirst.so"
-    )
-    program = compiled(
+    compile_program(tmp_path, "chain/later.c", "-shared", "-fPIC").rename(tmp_path / "libsecond.so")
+    compile_program(
+        tmp_path, "chain/later.c", "-DFIRST", "-shared", "-fPIC", "-nostdlib", *link_flags, "-lsecond"
+    ).rename(tmp_path / "libfirst.so")
+    program = compile_program(
         tmp_path, "chain/later.c", "-DMAIN", *link_flags, f"-Wl,-rpath-link,{tmp_path}", "-lfirst", "-lc"
     )
     expected = subprocess.run([program, tmp_path / "in"], capture_output=True, text=True, check=True).stdout
@@ -159,8 +165,8 @@ def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_program_gets_the_values_and_errnos_of_the_next_library(tmp_path: Path, order: str) -> None:
-    other = compiled(tmp_path, "chain/answers.c", "-shared", "-fPIC").rename(tmp_path / "libanswers.so")
-    program = compiled(
+    other = compile_program(tmp_path, "chain/answers.c", "-shared", "-fPIC").rename(tmp_path / "libanswers.so")
+    program = compile_program(
         tmp_path, "chain/answers.c", "-DTAKE", f"-L{tmp_path}", "-Wl,-rpath", f"-Wl,{tmp_path}", "-lanswers"
     )
     environment = {**os.environ, "LD_PRELOAD": str(other)}

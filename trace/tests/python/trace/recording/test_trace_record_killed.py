@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from recording import PLAIT, RecordedRun, compiled, load, record
+from recording import PLAIT, RecordedRun, compile_program, load, record
 
 import plait.trace
 from plait.trace import Kind
@@ -58,7 +58,7 @@ def test_a_command_that_a_shell_kills(tmp_path: Path) -> None:
 
 def test_unrecorded_calls_of_a_killed_child_are_reported_as_missing(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(1 << 16))
-    program = compiled(tmp_path, "killed_child.c")
+    program = compile_program(tmp_path, "killed_child.c")
     check_complete(record(tmp_path, program, tmp_path / "data", "0"))
     recorded = record(tmp_path, program, tmp_path / "data", "5000")
     assert recorded.status == 0

@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compiling import made_once
-from recording import PLAIT, SOURCES, RecordedRun, compiled, load, need
+from compiling import build_once
+from recording import PLAIT, SOURCES, RecordedRun, compile_program, load, need
 
 import plait
 import plait.trace
@@ -37,7 +37,7 @@ def musl_program(folder: Path) -> Path:
     def make(program: Path) -> None:
         subprocess.run([compiler, "-O1", source, "-o", program], check=True)
 
-    return made_once(folder / "starts", (compiler, source.stat().st_mtime_ns), make)
+    return build_once(folder / "starts", (compiler, source.stat().st_mtime_ns), make)
 
 
 def unrecorded(recorded: RecordedRun) -> dict[str, int]:
@@ -93,7 +93,7 @@ def test_a_loader_that_may_reject_the_library_is_not_asked_to_load_it(tmp_path: 
     loader = tmp_path / name
     loader.write_bytes(re.sub(rb"release version 2\.\d\d", b"release version 2.17", own_loader()))
     loader.chmod(0o755)
-    program = compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}")
+    program = compile_program(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}")
     command = [program, "/etc/hostname", "echo [$LD_PRELOAD]"]
     recorded, done = run(tmp_path, *(["sh", "-c", '"$@"; true', "sh", *command] if child else command))
     assert (done.returncode, done.stdout.splitlines()[1]) == (0, "[]")
@@ -105,14 +105,16 @@ def test_another_loader_that_is_new_enough_loads_the_library(tmp_path: Path) -> 
     loader = tmp_path / "ld-linux-x86-64.so.2"
     loader.write_bytes(own_loader())
     loader.chmod(0o755)
-    recorded, done = run(tmp_path, compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}"), "/etc/hostname")
+    recorded, done = run(
+        tmp_path, compile_program(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}"), "/etc/hostname"
+    )
     assert done.returncode == 0
     assert unrecorded(recorded) == {}
     assert len(recorded.select("/etc/hostname", Kind.READ)) == 1
 
 
 def test_static_programs_are_named(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "static.c", "-static", "-lc")
+    program = compile_program(tmp_path, "static.c", "-static", "-lc")
     recorded, done = run(tmp_path, "sh", "-c", f"cd {tmp_path} && ./static && ./static; true")
     assert done.stdout == "static\n" * 2
     assert unrecorded(recorded) == {f"unrecorded program {program} (statically linked)": 2}
@@ -158,7 +160,7 @@ def test_setuid_programs_are_named(tmp_path: Path) -> None:
 
 
 def test_many_programs_are_summarized(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "static.c", "-static", "-lc")
+    program = compile_program(tmp_path, "static.c", "-static", "-lc")
     for number in range(20):
         os.link(program, tmp_path / f"static{number}")
     recorded, _ = run(tmp_path, "sh", "-c", f"for n in $(seq 0 19); do {tmp_path}/static$n; done")

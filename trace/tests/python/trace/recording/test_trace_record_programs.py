@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from launching import WELCOME
-from recording import PLAIT, SOURCES, RecordedRun, check_exact, compiled, kernel_count, load, need
+from recording import PLAIT, SOURCES, RecordedRun, check_exact, compile_program, kernel_count, load, need
 
 import plait
 from plait.launch import LaunchError, find_mpiexec
@@ -102,11 +102,11 @@ def test_an_h5py_script(tmp_path: Path, capfd: Capture) -> None:
 
 
 def test_threads(tmp_path: Path, capfd: Capture) -> None:
-    check_exact(tmp_path, [compiled(tmp_path, "threads.c"), tmp_path / "data", "16", "200"], capfd)
+    check_exact(tmp_path, [compile_program(tmp_path, "threads.c"), tmp_path / "data", "16", "200"], capfd)
 
 
 def test_forks(tmp_path: Path, capfd: Capture) -> None:
-    check_exact(tmp_path, [compiled(tmp_path, "shared.c"), tmp_path / "data"], capfd)
+    check_exact(tmp_path, [compile_program(tmp_path, "shared.c"), tmp_path / "data"], capfd)
 
 
 def fio(folder: Path, *options: str) -> list[str | Path]:
