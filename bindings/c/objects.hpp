@@ -75,12 +75,12 @@ inline const File& to_file(const plait_file* file) { return *given(file, "file",
 
 /// Stores a Request in a handle that was created for it.
 inline void put(plait_request& handle, Request request) {
-  auto held = std::make_shared<Request>(std::move(request));
-  handle.wait = [held] {
-    held->wait();
+  auto shared_request = std::make_shared<Request>(std::move(request));
+  handle.wait = [shared_request] {
+    shared_request->wait();
     return std::int64_t{0};
   };
-  handle.test = [held] { return held->test(); };
+  handle.test = [shared_request] { return shared_request->test(); };
 }
 
 }  // namespace plait::c

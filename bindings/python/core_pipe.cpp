@@ -38,7 +38,7 @@ void bind_pipe(nb::module_& module) {
       .def_ro("type", &PipeStatus::type)
       .def_ro("readers", &PipeStatus::readers)
       .def_ro("steps", &PipeStatus::steps)
-      .def_ro("held", &PipeStatus::held)
+      .def_ro("queued", &PipeStatus::queued)
       .def_ro("queue", &PipeStatus::queue)
       .def_ro("dropped", &PipeStatus::dropped)
       .def_ro("bytes", &PipeStatus::bytes)

@@ -36,7 +36,7 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> shared_bytes(std::int64_t byte
     const GilRelease release;
     return new SharedMemory(bytes, comm);
   }();
-  nb::capsule owner(memory, [](void* held) noexcept { delete static_cast<SharedMemory*>(held); });
+  nb::capsule owner(memory, [](void* object) noexcept { delete static_cast<SharedMemory*>(object); });
   return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(memory->data(), {static_cast<std::size_t>(memory->bytes())},
                                                            owner);
 }
@@ -44,7 +44,7 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> shared_bytes(std::int64_t byte
 /// Makes a buffer of undefined content for a result. When no object refers to it, it is recycled for the next result.
 nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> recycled_bytes(std::int64_t bytes) {
   auto* memory = new base::RecycledBlock(bytes);
-  nb::capsule owner(memory, [](void* held) noexcept { delete static_cast<base::RecycledBlock*>(held); });
+  nb::capsule owner(memory, [](void* object) noexcept { delete static_cast<base::RecycledBlock*>(object); });
   return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(memory->data(), {static_cast<std::size_t>(bytes)}, owner);
 }
 

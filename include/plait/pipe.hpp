@@ -39,7 +39,7 @@ struct PipeStatus {
   ArrayType type;  ///< type of the array that the pipe was opened for
   std::vector<PipeReader> readers;
   std::int64_t steps = 0;               ///< number of steps written so far
-  std::int64_t held = 0;                ///< number of steps in the queue now
+  std::int64_t queued = 0;              ///< number of steps in the queue now
   std::int64_t queue = 0;               ///< maximum number of steps in the queue
   std::int64_t dropped = 0;             ///< number of steps dropped unread, because of drop=oldest
   std::int64_t bytes = 0;               ///< bytes of the arrays of all steps so far

@@ -80,7 +80,7 @@ struct StatusAnswer {
   std::int64_t processes = 1;
   ArrayType type;
   std::int64_t steps = 0;
-  std::int64_t held = 0;
+  std::int64_t queued = 0;
   std::int64_t queue = 0;
   std::int64_t dropped = 0;
   std::int64_t bytes = 0;
@@ -95,7 +95,7 @@ void fields(Codec& codec, base::Record<Codec, StatusAnswer::Reader>& reader) {
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, StatusAnswer>& answer) {
-  codec(answer.who, answer.processes, answer.type, answer.steps, answer.held, answer.queue, answer.dropped,
+  codec(answer.who, answer.processes, answer.type, answer.steps, answer.queued, answer.queue, answer.dropped,
         answer.bytes, answer.readers, answer.newest);
 }
 

@@ -52,7 +52,7 @@ PipeStatus parse_status(const std::string& bytes) {
   status.writer = to_program(answer.who, answer.processes);
   status.type = std::move(answer.type);
   status.steps = answer.steps;
-  status.held = answer.held;
+  status.queued = answer.queued;
   status.queue = answer.queue;
   status.dropped = answer.dropped;
   status.bytes = answer.bytes;

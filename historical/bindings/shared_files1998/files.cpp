@@ -27,8 +27,8 @@ struct Table {
 };
 
 Table& table() {
-  static auto* const held = new Table;
-  return *held;
+  static auto* const instance = new Table;
+  return *instance;
 }
 
 std::shared_ptr<SharedEntry> find(std::int64_t handle) {

@@ -16,8 +16,8 @@ struct Table {
 };
 
 Table& table() {
-  static auto* const held = new Table;
-  return *held;
+  static auto* const instance = new Table;
+  return *instance;
 }
 
 }  // namespace

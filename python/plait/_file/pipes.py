@@ -64,7 +64,7 @@ class PipeStatus:
     readers: tuple[PipeReader, ...]
     steps: int
     """Number of steps written so far."""
-    held: int
+    queued: int
     """Number of steps in the queue now."""
     queue: int
     """Number of steps that the queue holds at most."""
@@ -98,7 +98,7 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
         element_dtype(status.type),
         tuple(PipeReader(_program(reader.program), reader.next_step) for reader in status.readers),
         status.steps,
-        status.held,
+        status.queued,
         status.queue,
         status.dropped,
         status.bytes,

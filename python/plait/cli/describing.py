@@ -45,7 +45,7 @@ def _pipe(name: str) -> Document:
             "readers": [{**_program(reader.program), "next_step": reader.next_step} for reader in status.readers],
             "steps": status.steps,
             "bytes": status.bytes,
-            "held": status.held,
+            "queued": status.queued,
             "queue": status.queue,
             "dropped": status.dropped,
             "newest": status.newest,

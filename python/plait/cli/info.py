@@ -98,7 +98,7 @@ def _pipe_lines(document: Document) -> list[tuple[str, str]]:
     if not status["readers"]:
         lines.append(("reader", "none"))
     dropped = f", {status['dropped']:,} dropped unread" if status["dropped"] else ""
-    lines.append(("queue", f"{status['held']} of {count(status['queue'], 'step')} held{dropped}"))
+    lines.append(("queue", f"{status['queued']} of {count(status['queue'], 'step')} held{dropped}"))
     if status["newest"] is not None:
         attributes = "".join(f", {shown(name)}={value!r}" for name, value in status["attributes"].items())
         lines.append(("newest", f"step {status['newest']}{attributes}"))

@@ -369,7 +369,7 @@ std::string WriterControl::status() const {
   answer.processes = processes_;
   answer.type = type_;
   answer.steps = schedule_.published();
-  answer.held = schedule_.held();
+  answer.queued = schedule_.queued_steps();
   answer.queue = schedule_.slots();
   answer.dropped = schedule_.dropped();
   answer.bytes = bytes_;

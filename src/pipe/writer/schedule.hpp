@@ -63,7 +63,7 @@ class Schedule {
   std::int64_t published() const { return published_; }
   std::int64_t dropped() const { return dropped_; }
   bool holds(std::int64_t step) const;
-  int held() const { return static_cast<int>(steps_.size()); }
+  int queued_steps() const { return static_cast<int>(steps_.size()); }
   int slots() const { return slots_; }
   std::size_t readers() const { return readers_.size(); }
   /// Returns the last step that a reader has read; its first step - 1 at the beginning.

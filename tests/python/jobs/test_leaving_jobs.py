@@ -69,7 +69,9 @@ def test_a_rank_that_exits_is_an_error_on_the_others(tmp_path, way, node):
     job = launch(3, sys.executable, "-c", LEAVING, path, way, PLAIT_NODE_SIZE=node)
     assert job.returncode != 0, job.stdout
     why = r" \(KeyError: 'the reason'\)" if way == "error" else ""
-    delays = re.findall(rf"reported after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout)
+    delays = re.findall(
+        rf"reported after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout
+    )
     assert len(delays) == 2, job.stdout
     assert all(float(seconds) < 30 for seconds in delays)  # much less on an idle machine
 

@@ -184,7 +184,9 @@ def test_survivors_report_the_killed_rank(tmp_path, victim, moment):
     path = tmp_path / "a.npy"
     np.save(path, np.array([1, 2, 3]))
     _, output, seconds = start(path, 3, victim, moment, OUTLIVE)
-    reports = re.findall(r"reported (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output)
+    reports = re.findall(
+        r"reported (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output
+    )
     survivors = [str(rank) for rank in range(3) if rank != victim]
     assert sorted(rank for rank, _ in reports) == survivors, output
     # A late survivor may report another rank, which got its error and exited earlier.

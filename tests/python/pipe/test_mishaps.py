@@ -144,7 +144,7 @@ def test_a_reader_that_fails_while_the_writer_closes_is_named_to_the_other_reade
     reader = BackgroundThread(fail)
     writer = BackgroundThread(write)
     with plait.open("pipe:flow") as other:
-        while plait.pipe_status("pipe:flow").held == 0:
+        while plait.pipe_status("pipe:flow").queued == 0:
             time.sleep(0.01)
         failing.set()
         with pytest.raises(ZeroDivisionError):

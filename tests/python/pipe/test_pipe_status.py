@@ -27,7 +27,7 @@ def test_a_pipe_without_readers(meeting_folder):
             file.write(np.zeros(number + 1, "i8"), variable=f"p{number}")
             file.end_step()
         status = plait.pipe_status("pipe:flow")
-        assert (status.steps, status.newest, status.held, status.queue, status.dropped) == (5, 4, 3, 3, 2)
+        assert (status.steps, status.newest, status.queued, status.queue, status.dropped) == (5, 4, 3, 3, 2)
         assert status.bytes == 5 * 96 + 8 * (1 + 2 + 3 + 4 + 5)
         assert status.attributes == {"time": 0.5, "name": "first", "count": 3}
         assert [(variable.name, variable.shape, variable.dtype) for variable in status.variables] == [

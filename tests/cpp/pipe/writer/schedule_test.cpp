@@ -29,7 +29,7 @@ TEST(PipeSchedule, NumbersStepsAndFillsItsSlots) {
   EXPECT_NE(second->slot, first->slot);
   schedule.publish();
   EXPECT_FALSE(schedule.begin().has_value());
-  EXPECT_EQ(schedule.held(), 2);
+  EXPECT_EQ(schedule.queued_steps(), 2);
 }
 
 TEST(PipeSchedule, HoldsStepsUntilAReaderComes) {
@@ -56,13 +56,13 @@ TEST(PipeSchedule, AReaderMayReportItsProgressLater) {
   EXPECT_FALSE(schedule.begin().has_value());
   schedule.progressed(reporting, 0, 1);
   EXPECT_EQ(schedule.position(reporting), 0);
-  EXPECT_EQ(schedule.held(), 2);
+  EXPECT_EQ(schedule.queued_steps(), 2);
   EXPECT_EQ(write(schedule), 3);
   schedule.progressed(reporting, -7, -7);
   EXPECT_EQ(schedule.position(reporting), 0) << "a reader cannot go back";
   schedule.progressed(reporting, 1000, 1000);
   EXPECT_EQ(schedule.position(reporting), 3) << "nor beyond the last step";
-  EXPECT_EQ(schedule.held(), 2) << "the other reader has read two";
+  EXPECT_EQ(schedule.queued_steps(), 2) << "the other reader has read two";
 }
 
 TEST(PipeSchedule, AReaderThatLeavesDuringAStepMayCountAsHavingReadIt) {
@@ -72,7 +72,7 @@ TEST(PipeSchedule, AReaderThatLeavesDuringAStepMayCountAsHavingReadIt) {
     write(schedule);
     schedule.progressed(reader, -1, 0);
     schedule.leave(reader, satisfied);
-    EXPECT_EQ(schedule.held(), satisfied ? 0 : 1);
+    EXPECT_EQ(schedule.queued_steps(), satisfied ? 0 : 1);
   }
 }
 
@@ -88,7 +88,7 @@ TEST(PipeSchedule, EachReaderGetsEveryStepFromItsFirstOne) {
   EXPECT_EQ(schedule.next(fast)->step, 1);
   schedule.done(fast);
   schedule.done(late);
-  EXPECT_EQ(schedule.held(), 0);
+  EXPECT_EQ(schedule.queued_steps(), 0);
 }
 
 TEST(PipeSchedule, UnreadStepsOfALeavingReaderAreKeptForTheNext) {
@@ -108,7 +108,7 @@ TEST(PipeSchedule, ASatisfiedReaderReleasesItsStepWhenItLeaves) {
   EXPECT_EQ(schedule.next(reader)->step, 0);
   EXPECT_FALSE(schedule.begin().has_value());
   schedule.leave(reader, true);
-  EXPECT_EQ(schedule.held(), 0);
+  EXPECT_EQ(schedule.queued_steps(), 0);
   EXPECT_EQ(write(schedule), 1);
 }
 
@@ -120,7 +120,7 @@ TEST(PipeSchedule, AStepThatIsNotPublishedUsesNoSlot) {
     EXPECT_EQ(begun->step, 0);
   }
   schedule.publish();
-  EXPECT_EQ(schedule.held(), 1);
+  EXPECT_EQ(schedule.queued_steps(), 1);
 }
 
 TEST(PipeSchedule, IdleReadersDoNotStopAWriterThatDropsSteps) {
@@ -239,7 +239,7 @@ TEST(PipeSchedule, KeepsItsGuaranteesInAnyOrderOfEvents) {
           seen.slot = next_step->slot;
         }
       }
-      ASSERT_LE(schedule.held(), schedule.slots());
+      ASSERT_LE(schedule.queued_steps(), schedule.slots());
     }
   }
 }

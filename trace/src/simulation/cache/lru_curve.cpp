@@ -105,7 +105,7 @@ void LruCurve::shrink() {
   if (sampled_.size() <= sampling_.blocks) return;
   threshold_ = std::max<std::uint64_t>(1, sampled_.top().hash);
   while (!sampled_.empty() && sampled_.top().hash >= threshold_) {
-    distances_.forget(sampled_.top().key);
+    distances_.remove(sampled_.top().key);
     sampled_.pop();
   }
 }

@@ -44,7 +44,7 @@ std::uint32_t StackDistances::use(BlockKey key) {
   return distance;
 }
 
-void StackDistances::forget(BlockKey key) {
+void StackDistances::remove(BlockKey key) {
   clear(table_.find(key));
   table_.erase(key);
 }

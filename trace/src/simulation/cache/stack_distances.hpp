@@ -23,7 +23,7 @@ class StackDistances {
   /// Uses a block and returns its distance: 1 if it is the last block used; 0: it was not used before.
   std::uint32_t use(BlockKey key);
   /// Removes a block that was used, as if it had never been used.
-  void forget(BlockKey key);
+  void remove(BlockKey key);
   std::size_t blocks() const noexcept { return table_.size(); }
 
  private:

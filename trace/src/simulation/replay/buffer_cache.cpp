@@ -356,17 +356,17 @@ void BufferCache::truncate(std::uint32_t file, std::int64_t size) {
   if (end - first <= blocks_.size()) {
     for (std::uint64_t block = first; block < end; ++block) {
       const Slot slot = table_.find({block, file});
-      if (slot != kNoSlot) forget(slot);
+      if (slot != kNoSlot) discard(slot);
     }
     return;
   }
   for (Slot slot = 0; slot < blocks_.size(); ++slot) {
     const BlockKey key = blocks_[slot].key;
-    if (key.file == file && key.block >= first && table_.find(key) == slot) forget(slot);
+    if (key.file == file && key.block >= first && table_.find(key) == slot) discard(slot);
   }
 }
 
-void BufferCache::forget(Slot slot) {
+void BufferCache::discard(Slot slot) {
   if (blocks_[slot].dirty) {
     ++counts_.discarded;
     set_clean(slot);

@@ -104,7 +104,7 @@ class BufferCache final : private Timer {
   void evict(Slot slot, Run& run, bool for_space = true);
   void drop(Slot slot);
   void toss(Run& run);
-  void forget(Slot slot);
+  void discard(Slot slot);
   Slot bring(const Use& use, Run& run);
   void add_missing(Run& run, const Access& access, std::uint64_t block, bool ahead);
   void end_run(Run& run, std::uint32_t file, bool wait);

@@ -21,7 +21,7 @@ class Stack {
     blocks_.push_front(key);
     return known ? distance : 0;
   }
-  void forget(BlockKey key) { blocks_.remove(key); }
+  void remove(BlockKey key) { blocks_.remove(key); }
   std::size_t blocks() const { return blocks_.size(); }
   BlockKey some(std::size_t number) const { return *std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(number)); }
 
@@ -41,8 +41,8 @@ TEST(StackDistances, EqualThoseOfAList) {
       ASSERT_EQ(distances.use(key), stack.use(key)) << use;
       if (seed % 2 == 1 && random() % 20 == 0) {
         const BlockKey gone = stack.some(random() % stack.blocks());
-        distances.forget(gone);
-        stack.forget(gone);
+        distances.remove(gone);
+        stack.remove(gone);
       }
       ASSERT_EQ(distances.blocks(), stack.blocks());
     }

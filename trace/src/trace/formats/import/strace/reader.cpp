@@ -107,7 +107,7 @@ class StraceReader final : public Import {
       case LineKind::kSignal:
       case LineKind::kRemark: return true;
       case LineKind::kExited:
-        forget(thread);
+        remove_pending(thread);
         if (line.text.starts_with("+++ superseded")) return true;
         act_.exited(thread, start);
         return true;
@@ -115,7 +115,7 @@ class StraceReader final : public Import {
         if (what_does(line.name) == Effect::kNothing) return true;
         if (what_does(line.name) == Effect::kFork) act_.tasks().begin_child(thread, line.text);
         if (pending_.size() >= kMaxPending) return false;
-        forget(thread);
+        remove_pending(thread);
         pending_[thread] = {start, std::string(line.name), std::string(line.text.substr(0, kMaxText))};
         starts_.insert(start);
         return true;
@@ -127,7 +127,7 @@ class StraceReader final : public Import {
           return true;
         }
         const Pending pending = std::move(entry->second);
-        forget(thread);
+        remove_pending(thread);
         Call call;
         const std::string text = pending.text + std::string(line.text);
         if (!parse_call(text, call)) return false;
@@ -144,7 +144,7 @@ class StraceReader final : public Import {
     return false;
   }
 
-  void forget(std::int64_t thread) {
+  void remove_pending(std::int64_t thread) {
     const auto entry = pending_.find(thread);
     if (entry == pending_.end()) return;
     starts_.erase(starts_.find(entry->second.start));
