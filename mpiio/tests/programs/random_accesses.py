@@ -92,7 +92,7 @@ class Program:
             elif action < 0.28:
                 self.seek()
             elif action < 0.36:
-                self.look()
+                self.check_view()
             else:
                 self.access()
             self.file.Sync()
@@ -129,8 +129,8 @@ class Program:
             self.positions[rank] = tiles * (in_tile if whole or not in_tile else 1)
         self.file.Seek(self.positions[RANK], MPI.SEEK_SET)
 
-    def look(self) -> None:
-        """Ask for what depends on the view and the pointer, and move the pointer there and back."""
+    def check_view(self) -> None:
+        """Check the results of calls that depend on the view and the pointer, and move the pointer."""
         view, position = self.views[RANK], self.positions[RANK]
         displacement, etype, filetype, _ = self.file.Get_view()
         assert displacement == view.displacement, self.number

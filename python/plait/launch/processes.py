@@ -229,7 +229,7 @@ class Ranks:
         and after some seconds SIGKILL.
         """
         while self._running():
-            for number, code in self._signals.wait(self._until_look()):
+            for number, code in self._signals.wait(self._seconds_until_check()):
                 self._take(number, code, remark)
             if self._kill_at is not None and time.monotonic() >= self._kill_at:
                 self._send(signal.SIGKILL)
@@ -246,7 +246,7 @@ class Ranks:
             reader.join(max(0.0, deadline - time.monotonic()))
         return 0 if self._failure is None else self._failure.status
 
-    def _until_look(self) -> float:
+    def _seconds_until_check(self) -> float:
         left = _MAX_SLEEP if self._kill_at is None else self._kill_at - time.monotonic()
         return min(max(left, 0.0), _MAX_SLEEP)
 

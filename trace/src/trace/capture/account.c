@@ -146,7 +146,7 @@ static bool difference(int64_t missing[4]) {
 }
 
 // Adds the missing counts to the settled ones, so that they are reported once.
-static void settle(const int64_t missing[4]) {
+static void add_missing(const int64_t missing[4]) {
   for (int i = 0; i < 4; ++i)
     if (missing[i] != 0) add_settled(i, missing[i]);
 }
@@ -177,11 +177,11 @@ void account_start(void) {
   const int64_t start = plait_events_now();
   int64_t before[4];
   read_counters_at_exec(before);
-  settle(before);
+  add_missing(before);
   int64_t missing[4];
   if (!difference(missing)) return;
   libraries_settled = libraries_loaded();
-  settle(missing);
+  add_missing(missing);
   // exec and the loader read at most about 64 KiB plus 4 KiB for each library. Bytes beyond that were read by a program
   // that was not recorded.
   const int64_t max_loader_bytes = 65536 + 4096 * (int64_t)libraries_settled;
@@ -226,7 +226,7 @@ void account_loaded(void) {
   uint64_t libraries;
   if (!difference(missing) || !is_loaders(missing, &libraries)) return;
   atomic_store(&libraries_settled, libraries);
-  settle(missing);
+  add_missing(missing);
   // Stored last: a kill before this only makes the comparison more tolerant.
   atomic_store(as_atomic(&account->loading), 0);
   put_loader(missing[0], start, "loader:[dlopen]");
@@ -250,10 +250,10 @@ void account_compare(void) {
   if (missing[0] > 0 && is_loaders(missing, &libraries)) {
     atomic_store(&libraries_settled, libraries);
     put_loader(missing[0], start, "loader:[libraries]");
-    settle(missing);
+    add_missing(missing);
     return;
   }
-  settle(missing);
+  add_missing(missing);
   const int64_t read = missing[0] > 0 ? missing[0] : 0;
   const int64_t written = missing[1] > 0 ? missing[1] : 0;
   const int64_t calls = (missing[2] > 0 ? missing[2] : 0) + (missing[3] > 0 ? missing[3] : 0);
@@ -305,7 +305,7 @@ void account_child(int child) {
   strcpy(end, "/io");
   int64_t values[4];
   if (read_counters(path, values) == 0) return;
-  settle(values);
+  add_missing(values);
   put_reaped(child, when, values);
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import trace_page_reports as reports
-from trace_page_browser import OpenPage, area, settle, wait_until
+from trace_page_browser import OpenPage, area, wait_until, wait_until_drawn
 
 from plait.trace import page
 from plait.trace.page import _words
@@ -20,12 +20,12 @@ def amount(count: float) -> str:
 
 
 def texts(shown: Any, selector: str) -> list[str]:
-    settle(shown)
+    wait_until_drawn(shown)
     return [text.replace("\u00a0", " ") for text in shown.locator(selector).all_inner_texts()]
 
 
 def text(shown: Any, selector: str) -> str:
-    settle(shown)
+    wait_until_drawn(shown)
     return shown.locator(selector).inner_text().replace("\u00a0", " ")
 
 
@@ -60,7 +60,7 @@ def test_opens_without_errors_or_requests(open_page: OpenPage, name: str) -> Non
     assert took < 10_000
     for section in shown.locator("main section[id]").all():
         section.scroll_into_view_if_needed()
-    settle(shown)
+    wait_until_drawn(shown)
     ids = shown.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
     assert {"conclusions", "timeline", "files", "trace"} <= set(ids)
     assert texts(shown, "nav a") == texts(shown, "main section > h2")
@@ -79,7 +79,7 @@ def test_dragging_zooms_and_both_ways_lead_back(open_page: OpenPage) -> None:
         shown.mouse.move(left + (right - left) * 0.25, top)
         shown.mouse.down()
         shown.mouse.move(left + (right - left) * 0.4, top + 20, steps=3)
-        settle(shown)
+        wait_until_drawn(shown)
         assert shown.locator(f"{TIMELINE} .selected").count() == 1
         shown.mouse.move(left + (right - left) * 0.5, top + 20, steps=3)
         shown.mouse.up()
@@ -179,18 +179,18 @@ def test_wheel_zooms_only_after_a_click(open_page: OpenPage) -> None:
 def test_charts_of_one_time_move_together(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     shown.locator("#ranks .plot").scroll_into_view_if_needed()
-    settle(shown)
+    wait_until_drawn(shown)
     before = shown.locator("#ranks .surface").text_content()
     shown.locator("#ranks .plot").focus()
     shown.keyboard.press("Home")
     for _ in range(4):
         shown.keyboard.press("+")
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator("#ranks .surface").text_content() != before
     low, high = window(shown)
     assert (low, high) == pytest.approx((0, 379 / 16), abs=1.5)
     shown.locator("#ranks").get_by_role("button", name="Show the whole run").click()
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator("#ranks .surface").text_content() == before
 
 
@@ -200,10 +200,10 @@ def test_marks_of_the_cycle(open_page: OpenPage) -> None:
     shown = open_page(report)
     assert shown.locator(f"{TIMELINE} .turn").count() == 0
     shown.get_by_label("turns of the cycle of 30").check()
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator(f"{TIMELINE} .turn").count() == 13
     shown.get_by_label("turns of the cycle of 30").uncheck()
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator(f"{TIMELINE} .turn").count() == 0
 
 
@@ -213,16 +213,16 @@ def test_stacked_and_single_timelines(open_page: OpenPage) -> None:
     shown = open_page(report)
     drawn = shown.locator(f"{TIMELINE} path.write").get_attribute("d")
     shown.get_by_label("stacked").check()
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator(f"{TIMELINE} path.write").get_attribute("d") != drawn
     shown.get_by_label("reads up").check()
     offsets = report["offsets"][2]
     shown.locator("#timeline").get_by_label("Show", exact=True).select_option(offsets["file"])
-    settle(shown)
+    wait_until_drawn(shown)
     read, wrote = (sum(map(sum, offsets[side])) for side in ("read", "write"))
     assert f"read {amount(read)}, wrote {amount(wrote)}" in text(shown, "#in-view")
     shown.locator("#timeline").get_by_label("Show", exact=True).select_option("rank 3")
-    settle(shown)
+    wait_until_drawn(shown)
     assert f"moved {amount(sum(report['ranks']['bytes'][3]))}" in text(shown, "#in-view")
     assert shown.locator(f"{TIMELINE} path.both").count() == 1
 
@@ -263,7 +263,7 @@ def test_choosing_a_file_draws_its_map(open_page: OpenPage) -> None:
 
     def cells() -> str:
         shown.locator("#offsets .plot").scroll_into_view_if_needed()
-        settle(shown)
+        wait_until_drawn(shown)
         return shown.locator("#offsets canvas").evaluate("(canvas) => canvas.toDataURL()")
 
     first = cells()
@@ -324,13 +324,13 @@ def test_sizes_read_out_their_bins(open_page: OpenPage) -> None:
 @pytest.mark.long
 def test_hostile_names_do_nothing(open_page: OpenPage) -> None:
     shown = open_page(reports.hostile())
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.evaluate("window.pwned") is None
     assert shown.locator("img").count() == 0
     assert reports.HOSTILE[0] in texts(shown, "#files tbody th")
     assert reports.HOSTILE[0] in texts(shown, "#processes tbody td .name")
     shown.locator("#files").get_by_role("button", name=reports.HOSTILE[0]).click()
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator("#offsets canvas").count() == 1
 
 
@@ -347,7 +347,7 @@ def test_policy_blocks_injected_scripts(open_page: OpenPage) -> None:
     for _ in range(100):  # they come from another process
         if len(complaints) >= 3:
             break
-        settle(shown)
+        wait_until_drawn(shown)
     assert len(complaints) == 3
     assert all("Content Security Policy" in each or "Fetch API" in each for each in complaints)
     complaints.clear()
@@ -366,7 +366,7 @@ def test_comparison_shares_its_scales(open_page: OpenPage) -> None:
     plots = shown.locator("#timeline .plot")
     assert plots.count() == 2
     plots.nth(1).scroll_into_view_if_needed()
-    settle(shown)
+    wait_until_drawn(shown)
     surfaces = shown.locator("#timeline .surface")
     assert surfaces.nth(0).text_content() == surfaces.nth(1).text_content().replace("end", "")
     assert shown.locator("#rows tbody tr").count() == 5
@@ -379,5 +379,5 @@ def test_comparison_shares_its_scales(open_page: OpenPage) -> None:
     shown.keyboard.press("Home")
     shown.keyboard.press("+")
     shown.keyboard.press("+")
-    settle(shown)
+    wait_until_drawn(shown)
     assert surfaces.nth(0).text_content() != before

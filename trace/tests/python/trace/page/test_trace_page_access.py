@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trace_page_reports as reports
 from levels import Effort
-from trace_page_browser import OpenPage, settle, wait_until
+from trace_page_browser import OpenPage, wait_until, wait_until_drawn
 
 from plait.trace import page
 
@@ -64,7 +64,7 @@ def see_all(shown: Any) -> None:
     """Scroll every section into view, so that its charts are drawn."""
     for section in shown.locator("main section[id]").all():
         section.scroll_into_view_if_needed()
-        settle(shown)
+        wait_until_drawn(shown)
 
 
 @pytest.mark.long
@@ -136,7 +136,7 @@ def test_charts_have_texts_and_tables(open_page: OpenPage) -> None:
         part = shown.locator(f"#{section}")
         assert part.locator("output[aria-live=polite]").count() == 1
         part.locator("details summary").click()
-        settle(shown)
+        wait_until_drawn(shown)
         part.locator("details table tbody tr").nth(2).wait_for(state="attached")
         assert part.locator("details table caption").first.inner_text()
     assert "read 8.70" in shown.locator("#timeline figcaption").inner_text()
@@ -146,7 +146,7 @@ def test_charts_have_texts_and_tables(open_page: OpenPage) -> None:
     shown.keyboard.press("Home")
     for _ in range(6):
         shown.keyboard.press("+")
-    settle(shown)
+    wait_until_drawn(shown)
     assert 4 < shown.locator("#timeline details tbody tr").count() < 16
 
 
@@ -155,7 +155,7 @@ def test_paper_has_all_tables_and_no_controls(open_page: OpenPage) -> None:
     shown = open_page(reports.huge(), scheme="dark")
     assert shown.locator("#files tbody tr").count() == 20
     shown.emulate_media(media="print")
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator("#files tbody tr").count() == 1000
     assert shown.locator("#processes tbody tr").count() == 512
     assert shown.locator("details:not([open])").count() == 0
@@ -168,7 +168,7 @@ def test_paper_has_all_tables_and_no_controls(open_page: OpenPage) -> None:
     drawn = shown.locator("#ranks canvas").evaluate(f"(canvas) => ({data})(canvas).some((value) => value > 0)")
     assert drawn
     shown.emulate_media(media="screen")
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator("#files tbody tr").count() == 20
     assert shown.locator("details[open]").count() == 1  # the notes of the trace
 
@@ -192,7 +192,7 @@ def test_fits_any_width(open_page: OpenPage, name: str) -> None:
     for width in (360, 320, 768, 3840):
         shown.set_viewport_size({"width": width, "height": 800})
         wait_until(shown, f"innerWidth === {width}")
-        settle(shown)
+        wait_until_drawn(shown)
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.locator(".plot").evaluate_all("(all) => all.every((each) => each.clientWidth > 200)")
 
@@ -205,7 +205,7 @@ def test_texts_stand_out(open_page: OpenPage, scheme: str, effort: Effort) -> No
     shown.get_by_label("stacked").check()
     for details in shown.locator("summary").all():
         details.click()
-    settle(shown)
+    wait_until_drawn(shown)
     contrasts = shown.evaluate(CONTRASTS)
     assert len(contrasts) > effort.choose(100, 500)
     weak = sorted((round(ratio, 2), text) for ratio, needed, text in contrasts if ratio < needed)
@@ -221,10 +221,10 @@ def test_colours_of_maps_follow_the_scheme(open_page: OpenPage) -> None:
     for scheme in ("light", "dark"):
         shown = open_page(reports.full(64, 4, 32), scheme=scheme)
         shown.locator("#ranks .plot").scroll_into_view_if_needed()
-        settle(shown)
+        wait_until_drawn(shown)
         pictures.append(shown.locator("#ranks canvas").evaluate("(canvas) => canvas.toDataURL()"))
     shown.emulate_media(color_scheme="light")
-    settle(shown)
+    wait_until_drawn(shown)
     pictures.append(shown.locator("#ranks canvas").evaluate("(canvas) => canvas.toDataURL()"))
     assert pictures[0] != pictures[1]
     assert pictures[0] == pictures[2]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trace_page_browser import OpenPage, settle
+from trace_page_browser import OpenPage, wait_until_drawn
 
 import plait.trace
 from plait.trace import EVENT, Counters, Flag, Interface, Kind, page
@@ -49,7 +49,7 @@ def test_page_of_a_trace(open_page: OpenPage, tmp_path: Path) -> None:
     assert "part<1>.dat" in shown.locator("#files tbody").inner_text()
     for section in shown.locator("main section[id]").all():
         section.scroll_into_view_if_needed()
-        settle(shown)
+        wait_until_drawn(shown)
     assert shown.locator("#ranks canvas").count() == 1
     assert shown.locator("#offsets canvas").count() == 1
     assert "read 20" in shown.locator("#in-view").inner_text()
@@ -67,7 +67,7 @@ def test_page_of_a_comparison(open_page: OpenPage, tmp_path: Path) -> None:
     compared.html(tmp_path / "changes.html")
     shown = open_page((tmp_path / "changes.html").read_text(encoding="utf-8"))
     assert shown.locator("#timeline .plot").count() == 2
-    settle(shown)
+    wait_until_drawn(shown)
     assert shown.locator("#rows tbody tr").count() == min(20, len(compared["rows"]))
     assert "a.plait" in shown.locator(".sides").inner_text()
 

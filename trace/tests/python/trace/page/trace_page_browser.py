@@ -93,31 +93,31 @@ QUIET = """() => new Promise((done) => {
   let quiet = 0;
   const watch = new MutationObserver(() => (quiet = 0));
   watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
-  const look = () => {
+  const check = () => {
     if (quiet === 2) return watch.disconnect(), done();
     quiet += 1;
-    requestAnimationFrame(() => setTimeout(() => setTimeout(look)));
+    requestAnimationFrame(() => setTimeout(() => setTimeout(check)));
   };
-  look();
+  check();
 })"""
 
 
-def settle(shown: Any) -> None:
+def wait_until_drawn(shown: Any) -> None:
     """Wait until everything requested is drawn, regardless of the speed of the machine."""
     shown.evaluate(QUIET)
 
 
 def wait_until(shown: Any, condition: str) -> None:
     """Wait until an expression is true; the page's policy prevents Playwright's own function from evaluating any."""
-    look = f"const look = () => (({condition}) ? done() : requestAnimationFrame(look));"
-    shown.evaluate(f"() => new Promise((done) => {{ {look} look(); }})")
+    check = f"const check = () => (({condition}) ? done() : requestAnimationFrame(check));"
+    shown.evaluate(f"() => new Promise((done) => {{ {check} check(); }})")
 
 
 def area(shown: Any, plot: str) -> tuple[float, float, float, float]:
     """Return the edges of the plot area of a chart on the screen: left, right, top, bottom."""
     locator = shown.locator(plot)
     locator.scroll_into_view_if_needed()
-    settle(shown)
+    wait_until_drawn(shown)
     box = locator.bounding_box()
     ends = shown.evaluate(
         """(plot) => {
