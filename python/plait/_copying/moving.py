@@ -141,7 +141,7 @@ class Mover:
             window_arrays = {}
             for name, end in (("source", source), ("target", target)):
                 arrays = window_arrays[name] = self._window_arrays(name, layout, array.dtype)
-                end.read(array, layout, self._given(arrays), window.region)
+                end.read(array, layout, self._to_argument(arrays), window.region)
             self.differs = True  # reset below: if another rank finds a difference, checks() raises here, too
             with checks(self._ranks.fail):
                 ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
@@ -243,7 +243,7 @@ class Mover:
     def _move(
         self, array: StepArray, layout: Layout, source: Reads, target: Writes, region: tuple[slice, ...] | None
     ) -> None:
-        window_arrays = self._given(self._window_arrays("moved", layout, array.dtype))
+        window_arrays = self._to_argument(self._window_arrays("moved", layout, array.dtype))
         source.read(array, layout, window_arrays, region)
         target.write(array, layout, window_arrays, region)
         self.windows += 1
@@ -266,7 +266,7 @@ class Mover:
             cached = self._cached_arrays[use] = (layout, dtype, new_arrays(LocalArrays(layout, ranks, dtype)))
         return cached[2]
 
-    def _given(self, arrays: list[Array]) -> Any:
+    def _to_argument(self, arrays: list[Array]) -> Any:
         """Return arrays as read() and write() accept them: a list, or with a communicator this rank's array or None."""
         return arrays if self._ranks.alone else next(iter(arrays), None)
 

@@ -201,7 +201,7 @@ class SerialTarget:
         with self._reported():
             stream.flush()
         self._stream, self._raw = getattr(stream, "raw", stream), raw
-        self._begun: int | None = None  # position of the array that is being written, in an ordinary file
+        self._array_begin: int | None = None  # position of the array that is being written, in an ordinary file
 
     def __enter__(self) -> SerialTarget:
         """Return itself."""
@@ -211,10 +211,10 @@ class SerialTarget:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Truncate an incomplete array from the end of an ordinary file."""
-        if kind is not None and self._begun is not None:
+        if kind is not None and self._array_begin is not None:
             with contextlib.suppress(OSError):
-                os.ftruncate(self._stream.fileno(), self._begun)
-                os.lseek(self._stream.fileno(), self._begun, os.SEEK_SET)
+                os.ftruncate(self._stream.fileno(), self._array_begin)
+                os.lseek(self._stream.fileno(), self._array_begin, os.SEEK_SET)
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Accept any arrays: a stream has no name."""
@@ -228,7 +228,7 @@ class SerialTarget:
 
     def begin_array(self, array: StepArray) -> Storage | None:
         """Write the header of the array."""
-        self._begun = _end_of_file(self._stream)
+        self._array_begin = _end_of_file(self._stream)
         if not self._raw:
             header = io.BytesIO()
             descr = np.lib.format.dtype_to_descr(array.dtype)
@@ -248,7 +248,7 @@ class SerialTarget:
         """Flush the array to the stream."""
         with self._reported():
             self._stream.flush()
-        self._begun = None
+        self._array_begin = None
 
     def finish(self) -> None:
         """Do nothing: each array was flushed at its end."""

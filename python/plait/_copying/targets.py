@@ -155,7 +155,7 @@ class FileTarget:
         self._files: dict[str, File] = {}
         self._all: File | None = None
         self._stack = contextlib.ExitStack()
-        self._taken = False
+        self._has_step = False
         self._in_group = False
         self._root = ""  # the hierarchy that gets several arrays
         self._consolidated: list[str] = []  # hierarchies to be consolidated at the end
@@ -228,13 +228,13 @@ class FileTarget:
 
     def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step."""
-        if self._taken and not self._name.has_step:
+        if self._has_step and not self._name.has_step:
             raise ArgumentError(
                 f"the source has a second step, but {self._name.text} holds only one, and was not written; put "
                 "{step} into its name, as in 'field-{step}.npy', to write a file for each, "
                 "or copy only the first with steps=1"
             )
-        self._taken = True
+        self._has_step = True
         self._number = step.number
         self._all = None
         self._groups_given = select_groups(step, arrays)

@@ -74,7 +74,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         self._types = {VARIABLE: opened}
         #: The function and its arguments that open the file again in another process; None if that is not possible.
         self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
-        self._kept = False  # True if the file is intentionally never closed
+        self._stays_unclosed = False  # True if the file is intentionally never closed
         self._opened = time.monotonic_ns()
         self._text_writes = threading.Lock()
 
@@ -321,7 +321,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
 
     def __del__(self) -> None:
         """Warn of a file that was not closed, as Python's own files do; a new file (mode w) is discarded."""
-        if (core := getattr(self, "_core", None)) is not None and core.is_open and not self._kept:
+        if (core := getattr(self, "_core", None)) is not None and core.is_open and not self._stays_unclosed:
             # The text omits the dtype, whose name is not available while Python ends.
             text = f"unclosed plait.File {without_secrets(core.path)!r}, mode {self._mode}"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)

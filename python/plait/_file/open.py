@@ -189,7 +189,7 @@ def _open_again(path: str, *stated: Any) -> File:
     """Open the file of a pickled object, which is never closed explicitly."""
     names = "shape", "dtype", "order", "offset", "memory", "strategy", "readers"
     file = open(path, **dict(zip(names, stated, strict=True)))
-    file._kept = True
+    file._stays_unclosed = True
     return file
 
 

@@ -150,8 +150,8 @@ class Redistribution:
         # A rank that is not in a layout always passes None, so it cannot know whether the other ranks use the arrays of
         # the plan. Making these is collective; therefore they are made now.
         if not self._alone and any(layout.size < self._comm.size for layout in self._layouts):
-            self._made(0)
-            self._made(1)
+            self._local_arrays(0)
+            self._local_arrays(1)
 
     @property
     def source(self) -> Array | Any:
@@ -159,12 +159,12 @@ class Redistribution:
 
         It is made when it is first used, which is collective. If a layout leaves ranks out, it is made with the plan.
         """
-        return as_given(self._made(0), self._alone)
+        return as_given(self._local_arrays(0), self._alone)
 
     @property
     def target(self) -> Array | Any:
         """A local array of the target layout for this rank, made like :attr:`source`."""
-        return as_given(self._made(1), self._alone)
+        return as_given(self._local_arrays(1), self._alone)
 
     def run(self, array: Arrays | None = None, out: Arrays | None = None) -> Array | Any:
         """Move the elements of ``array`` to ``out``, by default of :attr:`source` to :attr:`target`. Collective.
@@ -208,7 +208,7 @@ class Redistribution:
             raise ArgumentError("the redistribution is closed; make a new one")
         return self._core
 
-    def _made(self, side: int) -> list[Array]:
+    def _local_arrays(self, side: int) -> list[Array]:
         self._open()
         arrays = self._own[side]
         if arrays is None:
@@ -230,7 +230,7 @@ class Redistribution:
     def _side(self, side: int, argument: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
         if argument is None:
             with agreed_errors():
-                arrays = self._made(side)
+                arrays = self._local_arrays(side)
         else:
             arrays = check_arrays(argument, self._needed[side], what, writable)
         return arrays, to_parts(arrays)

@@ -55,18 +55,18 @@ class Stage:
             with agreed_errors():
                 encoded = _core.broadcast_text(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
         folder = json.loads(encoded)
-        self._made = Path(folder) / self._root.name if folder else None
-        self.path = f"{self._format}{self._made}" if self._made else target
+        self._staging_root = Path(folder) / self._root.name if folder else None
+        self.path = f"{self._format}{self._staging_root}" if self._staging_root else target
         """The name under which arrays are written."""
-        self._array = self._made or self._root
+        self._array = self._staging_root or self._root
         self._missing = [self._array]
-        if self._made is None:
+        if self._staging_root is None:
             with checks(self._fail):
                 self._additions = Additions.begin(target.removeprefix(self._format), self._root)
 
     def begin_array(self, name: str) -> None:
         """Begin an array, before its file is opened."""
-        root = self._made or self._root
+        root = self._staging_root or self._root
         self._array = root.joinpath(*[part for part in name.split("/") if part])
         above = [path for path in (self._array, *self._array.parents) if path.is_relative_to(root)]
         self._missing = [path for path in above if not os.path.lexists(path)]
@@ -84,11 +84,11 @@ class Stage:
                 consolidate(self._target, self._comm)
             self._additions.end()
             return
-        assert self._made is not None
+        assert self._staging_root is not None
         with checks(self._fail):
             if self._folder is not None:
                 try:
-                    self._rename(self._made)
+                    self._rename(self._staging_root)
                 finally:
                     self._remove_folder()
             with agreed_errors():
@@ -125,12 +125,12 @@ class Stage:
         first array there, .b.zarr.plait-host-7-0/.b.zarr.plait-host-7-1 becomes b.zarr; if b.zarr is in that folder but
         has no group g, it becomes b.zarr/g.
         """
-        root = self._made or self._root
+        root = self._staging_root or self._root
         target = self._target.removeprefix(self._format)
         highest = self._missing[-1] if self._missing else self._array
         shown = "/".join([target.rstrip("/"), *highest.relative_to(root).parts])
         text = re.sub(rf"{re.escape(str(root.parent))}/{_TEMPORARY}", lambda _: shown, text)
-        return text if self._made is None else text.replace(str(self._made), target)
+        return text if self._staging_root is None else text.replace(str(self._staging_root), target)
 
     def _make(self) -> None:
         remove_leftovers(self._target)

@@ -14,10 +14,10 @@ from ..joined import Concatenation
 from .variables import DatasetVariable, xarray_dtype
 
 
-def _open_kept(url: str, mode: Literal["r"], **options: Any) -> File:
+def _open_unclosed(url: str, mode: Literal["r"], **options: Any) -> File:
     """Open a file that xarray may close, or may leave open until the program ends."""
     file = open(url, mode, **options)
-    file._kept = True
+    file._stays_unclosed = True
     return file
 
 
@@ -32,7 +32,7 @@ class LazyArray(BackendArray):
         """Store the description; the file is opened by the first read."""
         self.shape = variable.shape
         self.dtype = variable.dtype
-        self._files = CachingFileManager(_open_kept, variable.url, mode="r", kwargs=dict(variable.options))
+        self._files = CachingFileManager(_open_unclosed, variable.url, mode="r", kwargs=dict(variable.options))
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         """Read the elements of an index of xarray."""

@@ -124,7 +124,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         def read_part(access: PartAccess) -> None:
             staged = self._staged(access.piece, access.views)
             with self._files.use(access.piece.part) as file:
-                file.read(access.section, self._given(staged), region=access.region)
+                file.read(access.section, self._to_argument(staged), region=access.region)
             self._decode(access, staged)
 
         with self._turn:
@@ -147,7 +147,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
             for access in self._accesses(layout, slices, arrays):
                 staged = self._staged(access.piece, access.views)
                 with self._files.use(access.piece.part) as file:
-                    started.append(file.iread(access.section, self._given(staged), region=access.region))
+                    started.append(file.iread(access.section, self._to_argument(staged), region=access.region))
                 finish.append(partial(self._decode, access, staged))
         return JointRequest(started, self._as_given(arrays, out), finish)
 
@@ -233,7 +233,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
             ]
             yield PartAccess(piece, section, views, _to_region(piece.slices))
 
-    def _given(self, arrays: list[Array]) -> Any:
+    def _to_argument(self, arrays: list[Array]) -> Any:
         """Return local arrays in the form that accesses of parts take: a list, or one array."""
         return arrays if self._alone else next(iter(arrays), None)
 

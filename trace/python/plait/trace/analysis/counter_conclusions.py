@@ -77,7 +77,7 @@ def _requests(row: Document) -> int:
     return (row["reads"] or 0) + (row["writes"] or 0)
 
 
-def _moved(row: Document) -> int:
+def _transferred_bytes(row: Document) -> int:
     return (row["read_bytes"] or 0) + (row["write_bytes"] or 0)
 
 
@@ -108,7 +108,7 @@ def _of_whole(counters: Document, spent: float) -> str:
     return f"{text}, {_amounts.share(spent / whole)} of the time of {processes}"
 
 
-def _taken(counters: Document, who: str, spent: float | None) -> str:
+def _duration_sentence(counters: Document, who: str, spent: float | None) -> str:
     """Return a sentence that says how long calls took, or "" if their time was not counted."""
     return "" if spent is None else f" {who} take {_of_whole(counters, spent)}."
 
@@ -127,7 +127,7 @@ def _what_is_known(counters: Document, events: bool) -> Iterator[Conclusion]:
     if not counted:
         return
     counted_requests = [
-        f"{_amounts.count(_requests(module), 'request')} through {_name(module)} ({_amounts.size(_moved(module))})"
+        f"{_amounts.count(_requests(module), 'request')} through {_name(module)} ({_amounts.size(_transferred_bytes(module))})"
         for module in counted
         if module["level"] == counters["totals"]["level"]
     ] or [f"the requests through {_name(module)}" for module in counted]
@@ -247,7 +247,7 @@ def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
     if small is None:
         return
     count, minimum, maximum = small["count"], small["least"], small["most"]
-    mean = f"The mean is {_amounts.size(_moved(module) / count)}."
+    mean = f"The mean is {_amounts.size(_transferred_bytes(module) / count)}."
     if minimum >= COUNT and minimum >= SHARE_OF_SMALL * count:
         exact = "" if minimum == maximum else "at least "
         advice = (
@@ -261,7 +261,7 @@ def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
             severity if minimum >= 0.5 * count or severity == "low" else "medium",
             f"Small requests through {_name(module)}",
             f"{exact}{minimum:,} of {count:,} requests ({_amounts.share(minimum / count)}) are under 1 MiB. {mean}"
-            + _taken(counters, "All together", spent),
+            + _duration_sentence(counters, "All together", spent),
             advice,
             spent,
         )
@@ -288,7 +288,7 @@ def _order(counters: Document, module: Document) -> Iterator[Conclusion]:
                 f"{kind.capitalize()}s through {_name(module)} go back in the file",
                 f"{exact}{back['least']:,} of {count:,} {kind}s ({_amounts.share(back['least'] / count)}) begin before "
                 f"the offset where the {kind} before them ended; {_amounts.share(order['consecutive'] / count)} begin "
-                "there." + _taken(counters, f"All {kind}s", spent),
+                "there." + _duration_sentence(counters, f"All {kind}s", spent),
                 "Sort the accesses by their offsets, or access larger parts and choose in memory.",
                 spent,
             )
@@ -310,7 +310,7 @@ def _other_calls(counters: Document, module: Document) -> Iterator[Conclusion]:
         _severity(counters, module["meta_seconds"]),
         f"Many calls of {_name(module)} move no data",
         f"{rest:,} calls ({_describe_calls(calls)}) beside {_amounts.count(requests, 'request')}."
-        + _taken(counters, "All calls without data", module["meta_seconds"]),
+        + _duration_sentence(counters, "All calls without data", module["meta_seconds"]),
         _INSTEAD[max(calls, key=lambda name: int(calls[name]))],
         module["meta_seconds"],
     )
@@ -326,7 +326,7 @@ def _alone(counters: Document, module: Document) -> Iterator[Conclusion]:
         yield _conclusion(
             _severity(counters, spent),
             "MPI-IO is used without collective calls",
-            f"All {alone:,} requests are of single ranks." + _taken(counters, "They", spent),
+            f"All {alone:,} requests are of single ranks." + _duration_sentence(counters, "They", spent),
             "Where the ranks access one file at a time, collective calls join their requests to larger ones.",
             spent,
         )
