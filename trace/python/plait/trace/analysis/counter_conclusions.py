@@ -77,7 +77,7 @@ def _requests(row: Document) -> int:
     return (row["reads"] or 0) + (row["writes"] or 0)
 
 
-def _transferred_bytes(row: Document) -> int:
+def _data_bytes(row: Document) -> int:
     return (row["read_bytes"] or 0) + (row["write_bytes"] or 0)
 
 
@@ -127,7 +127,7 @@ def _what_is_known(counters: Document, events: bool) -> Iterator[Conclusion]:
     if not counted:
         return
     counted_requests = [
-        f"{_amounts.count(_requests(module), 'request')} through {_name(module)} ({_amounts.size(_transferred_bytes(module))})"
+        f"{_amounts.count(_requests(module), 'request')} through {_name(module)} ({_amounts.size(_data_bytes(module))})"
         for module in counted
         if module["level"] == counters["totals"]["level"]
     ] or [f"the requests through {_name(module)}" for module in counted]
@@ -247,7 +247,7 @@ def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
     if small is None:
         return
     count, minimum, maximum = small["count"], small["least"], small["most"]
-    mean = f"The mean is {_amounts.size(_transferred_bytes(module) / count)}."
+    mean = f"The mean is {_amounts.size(_data_bytes(module) / count)}."
     if minimum >= COUNT and minimum >= SHARE_OF_SMALL * count:
         exact = "" if minimum == maximum else "at least "
         advice = (
