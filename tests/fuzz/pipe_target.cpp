@@ -164,7 +164,8 @@ std::vector<std::string> right_frames() {
                 frame_text(Frame::kNext, nothing) + frame_text(Frame::kLeave, base::encode(std::string())));
   all.push_back(attaching() + frame_text(Frame::kAbort, base::encode(std::string("it failed"))) +
                 frame_text(Frame::kStatus, nothing));
-  all.push_back(frame_text(Frame::kFindEndpoints, base::encode(std::int64_t{1})) + frame_text(Frame::kMap, base::encode(0)));
+  all.push_back(frame_text(Frame::kFindEndpoints, base::encode(std::int64_t{1})) +
+                frame_text(Frame::kMap, base::encode(0)));
   for (const std::int64_t variable : {0, 1})
     for (const bool region : {false, true}) {
       ElementRequest request;

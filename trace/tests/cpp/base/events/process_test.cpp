@@ -95,7 +95,7 @@ TEST_F(TraceProcesses, ChildrenAreSeparateProcesses) {
   ASSERT_EQ(known.processes.size(), 4U);
   EXPECT_EQ(known.processes[0].number, parent);
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names;
-  for (const File& file : known.files) names[{file.process, file.number}] = file.name;
+  for (const File& known_file : known.files) names[{known_file.process, known_file.number}] = known_file.name;
   for (std::size_t child = 0; child < 3; ++child) {
     EXPECT_EQ(known.processes[child + 1].parent, parent);
     EXPECT_EQ((names[{children[child], 1}]), "inherited");

@@ -132,7 +132,7 @@ TEST_P(Workloads, HaveTheCyclesOfThePaper) {
 
 INSTANTIATE_TEST_SUITE_P(All, Workloads,
                          testing::ValuesIn(plait::trace::workloads().begin(), plait::trace::workloads().end()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& workload_info) { return std::string(workload_info.param.name); });
 
 TEST(WorkloadTest, PeaksExceed200MegabytesASecondForSeconds) {
   for (const char* name : {"bvi", "forma", "les"}) {
