@@ -383,8 +383,7 @@ void DistantFile::Impl::offer_as(const std::string& name) {
 void DistantFile::Impl::find_by(const std::string& name) {
   const distant::Entry found = ask_directory(RequestKind::kFind, name, {});
   if (found.rank < 0)
-    base::throw_argument_error("no rank has offered a file as \"", name,
-                               "\"; offer it on the rank that has it before other ranks find it");
+    base::throw_argument_error("no rank has offered a file as \"", name, "\"; offer it before other ranks find it");
   name_ = name;
   server_ = static_cast<int>(found.rank);
   number_ = found.file;

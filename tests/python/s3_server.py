@@ -350,11 +350,7 @@ class Handler(BaseHTTPRequestHandler):
         prefix, delimiter = parameters.get("prefix", ""), parameters.get("delimiter", "")
         after = parameters.get("continuation-token", "")
         with STORE.lock:
-            sizes = {
-                key[len(begin) :]: len(stored_object[0])
-                for key, stored_object in STORE.objects.items()
-                if key.startswith(begin)
-            }
+            sizes = {key[len(begin) :]: len(entry[0]) for key, entry in STORE.objects.items() if key.startswith(begin)}
         entries: dict[str, int | None] = {}
         for key in sorted(sizes):
             if not key.startswith(prefix):
