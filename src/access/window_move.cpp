@@ -6,18 +6,18 @@
 //
 // Idea: no worker has a fixed task. A *transfer* fills or flushes a window; a *copy* moves one worker's elements of a
 // window. Each slot has three counters that only grow: `claimed`, and one each for finished transfers and copies. A
-// worker repeats: send or receive messages, else copy from or to a window that is ready, else claim and transfer one, else sleep
-// until a counter that it waits for changes. uses(window_number) is the value of a counter of transfers when window
-// `window_number` is complete, so counters are never reset.
+// worker repeats: send or receive messages, else copy from or to a window that is ready, else claim and transfer one,
+// else sleep until a counter that it waits for changes. uses(window_number) is the value of a counter of transfers when
+// window `window_number` is complete, so counters are never reset.
 //
 // Example: reading with 2 workers, kSlots = 2. Worker 0 claims window 0 of its share (claimed 0 -> 1), fills it and
-// raises transfers to 1. Both workers copy their elements: copies becomes 1, then 2 = all_copies(0). Window 2 uses the same
-// slot. It may be filled now, because copies has reached all_copies(0). When it is filled, transfers becomes 2, and after
-// both copies copies is 4 = all_copies(2).
+// raises `transfers` to 1. Both workers copy their elements: `copies` becomes 1, then 2 = all_copies(0). Window 2 uses
+// the same slot. It may be filled now, because `copies` has reached all_copies(0). When it is filled, `transfers`
+// becomes 2, and after both workers have copied from it `copies` is 4 = all_copies(2).
 //
 // Memory order: a worker adds to a counter with release semantics after its copies, and reads counters with acquire
-// semantics before it transfers or copies. All changes of a counter are read-modify-write operations, so a worker that sees
-// copies = 2 sees the copies of both workers. The claim decides between workers by compare-and-swap alone.
+// semantics before it transfers or copies. All changes of a counter are read-modify-write operations, so a worker that
+// sees `copies` = 2 sees the copies of both workers. The claim decides between workers by compare-and-swap alone.
 
 #include "access/window_move.hpp"
 
@@ -160,7 +160,7 @@ bool WindowMove::copy_ready(int peer) {
          can_copy(slot(peer, peer_progress.copied), peer_progress.copied);
 }
 
-/// True if the next unclaimed window of a peer may be progressed. Skips windows that other workers have claimed meanwhile.
+/// True if the next unclaimed window of a peer may be transferred. Skips windows that others have claimed meanwhile.
 bool WindowMove::transfer_ready(int peer) {
   Progress& peer_progress = progress(peer);
   while (peer_progress.claimed < peer_progress.window_count &&

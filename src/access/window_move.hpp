@@ -20,11 +20,11 @@ namespace plait::access {
 
 /// The windows of a node and the workers that process them. src/access/window_move.cpp explains the schedule.
 ///
-/// Every worker of the node copies its own elements from or to each window.  Each window is also transferred once: it is
-/// filled from the store before the copies, or flushed to it after them.  A worker without a window to copy transfers an
-/// unclaimed one, its own windows first, so a worker that shares its core with others leaves the store's work to idle
-/// workers.  If workers see all arrays, one worker processes each window: the worker that claims it transfers it and
-/// copies all of its elements.
+/// Every worker of the node copies its own elements from or to each window.  Each window is also transferred once: it
+/// is filled from the store before the copies, or flushed to it after them.  A worker without a window to copy
+/// transfers an unclaimed one, its own windows first, so a worker that shares its core with others leaves the store's
+/// work to idle workers.  If workers see all arrays, one worker processes each window: the worker that claims it
+/// transfers it and copies all of its elements.
 class WindowMove : public Move {
  public:
   void run() final;
@@ -34,12 +34,12 @@ class WindowMove : public Move {
 
   explicit WindowMove(const Access& access);
 
-  /// can_copy() returns true if this worker can copy its elements of a window now; can_transfer() returns true if a worker
-  /// can fill or flush the window now.
+  /// can_copy() returns true if this worker can copy its elements of a window now; can_transfer() returns true if a
+  /// worker can fill or flush the window now.
   virtual bool can_copy(const transport::Slot& slot, std::int64_t window_number) const = 0;
   virtual bool can_transfer(const transport::Slot& slot, std::int64_t window_number) const = 0;
-  /// Return the counter of a slot's copies and the counter of its transfers. Workers wait on the latter before they copy
-  /// a window.
+  /// Return the counter of a slot's copies and the counter of its transfers. Workers wait on the latter before they
+  /// copy a window.
   virtual std::atomic<std::uint32_t>& copies(transport::Slot& slot) const = 0;
   virtual std::atomic<std::uint32_t>& transfers(transport::Slot& slot) const = 0;
   virtual void copy_elements(Range range, std::byte* window) = 0;

@@ -51,8 +51,8 @@ inline constexpr std::size_t kAskedAhead = 32;
 /// Maximum bytes of a request.  Requests longer than a frame are sent in parts.
 inline constexpr std::uint64_t kMaxRequest = std::uint64_t{64} << 20;
 
-/// The argument of kFindEndpoints: the first process of each group (asked of process 0), or all processes of one group (asked
-/// of its first process).
+/// The argument of kFindEndpoints: the first process of each group (asked of process 0), or all processes of one group
+/// (asked of its first process).
 inline constexpr std::int64_t kLeaders = 0;
 inline constexpr std::int64_t kOwnGroup = 1;
 

@@ -108,8 +108,8 @@ struct HdfDataset {
   std::vector<Filter> filters;
   bool edges_packed = true;   ///< true if the filters also apply to chunks that are partly outside the array
   std::vector<Chunk> chunks;  ///< all chunks in the file, by ascending number
-  /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. encode_dataset()
-  /// does not encode it.
+  /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. It
+  /// is not encoded by encode_dataset().
   std::vector<std::string> dimension_names;
   std::vector<std::int64_t> unlimited;  ///< numbers of the dimensions that may grow; not encoded by encode_dataset()
   Extents max_shape;                    ///< the largest shape; INT64_MAX for unlimited dimensions
