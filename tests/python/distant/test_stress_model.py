@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[2] / "stress"))
-from model import Model, joined, wrong_bytes
+from model import Model, join_ranges, wrong_bytes
 from plan import Operation, Shape, expected_bytes, plan
 
 
@@ -73,4 +73,4 @@ def test_plans_are_the_same_on_every_rank_and_end_what_they_begin():
 
 
 def test_ranges_are_joined():
-    assert joined([(5, 9), (0, 3), (2, 5), (20, 20), (11, 12)]) == [(0, 9), (11, 12)]
+    assert join_ranges([(5, 9), (0, 3), (2, 5), (20, 20), (11, 12)]) == [(0, 9), (11, 12)]
