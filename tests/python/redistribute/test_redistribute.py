@@ -176,7 +176,7 @@ def test_incompatible_sections_are_errors():
         (np.s_[0:2, 0:3], np.s_[0:3, 0:3], out, "the regions differ"),
         (np.s_[0:4:2, 0:3], np.s_[0:2, 0:3], out, "step other than 1"),
         (np.s_[0:2, 0:3], np.s_[0:2], None, "needs out="),
-        (np.s_[9, 0], np.s_[0, 0], out, "outside"),
+        (np.s_[9, 0], np.s_[0, 0], out, "out of bounds"),
         (None, np.s_[0:2], out, "the regions differ"),
     ]:
         with pytest.raises(plait.ArgumentError, match=says):

@@ -169,9 +169,9 @@ def test_small_trace(binary_trace: Path) -> None:
         trace.report(binary_trace, clock="sun")  # type: ignore[arg-type]
 
 
-def test_compressed_trace(written: Path, tmp_path: Path) -> None:
+def test_compressed_trace(binary_trace: Path, tmp_path: Path) -> None:
     packed = tmp_path / "run.plait.gz"
-    packed.write_bytes(gzip.compress(written.read_bytes()))
+    packed.write_bytes(gzip.compress(binary_trace.read_bytes()))
     assert trace.report(packed)["table1"] == trace.report(binary_trace)["table1"]
 
 
@@ -218,10 +218,10 @@ def test_text_fits(venus: trace.Report, width: int) -> None:
     assert max(map(len, venus.text(width).splitlines())) <= width
 
 
-def test_json_is_written_to_the_named_file(tmp_path: Path, written: Path) -> None:
-    done = run("report", str(written), "--json", "-")
+def test_json_is_written_to_the_named_file(tmp_path: Path, binary_trace: Path) -> None:
+    done = run("report", str(binary_trace), "--json", "-")
     assert json.loads(done.stdout)["table1"]["ios"] == 399
-    done = run("report", str(written), "--json", str(tmp_path / "out.json"), "--html", str(tmp_path / "out.html"))
+    done = run("report", str(binary_trace), "--json", str(tmp_path / "out.json"), "--html", str(tmp_path / "out.html"))
     assert done.exit_code == 0
     assert json.loads((tmp_path / "out.json").read_text())["version"] == 1
     assert "shared.dat" in (tmp_path / "out.html").read_text()
@@ -283,19 +283,19 @@ def test_compare_in_the_terminal(tmp_path: Path) -> None:
     assert (tmp_path / "same.html").stat().st_size > 1000
 
 
-def test_options_equal_those_of_convert(tmp_path: Path, written: Path) -> None:
+def test_options_equal_those_of_convert(tmp_path: Path, binary_trace: Path) -> None:
     csv = tmp_path / "run.csv"
-    assert run("convert", str(written), str(csv), "--separator", "tab", "--tick", "10us").exit_code == 0
+    assert run("convert", str(binary_trace), str(csv), "--separator", "tab", "--tick", "10us").exit_code == 0
     done = run("report", str(csv), "--separator", "tab", "--tick", "10us", "--json", "-")
     assert json.loads(done.stdout)["trace"]["wall_seconds"] == pytest.approx(3.992)
-    done = run("report", str(written), "--html", "-")
+    done = run("report", str(binary_trace), "--html", "-")
     assert done.stdout.startswith("<!") or done.stdout.startswith("<html")
     assert done.stdout.rstrip().endswith("</html>")
-    assert run("report", str(written), "--html", "-", "--json", "-").exit_code == 2
+    assert run("report", str(binary_trace), "--html", "-", "--json", "-").exit_code == 2
 
 
-def test_errors_say_what_to_do(tmp_path: Path, written: Path) -> None:
-    done = run("report", str(written), "--process", "99")
+def test_errors_say_what_to_do(tmp_path: Path, binary_trace: Path) -> None:
+    done = run("report", str(binary_trace), "--process", "99")
     assert done.exit_code == 2
     assert "process 99 is not in the trace" in done.stderr
     assert "mode" not in run("report", str(tmp_path / "none")).stderr
