@@ -68,7 +68,7 @@ def read(name: str, part: tuple, collective: bool) -> None:
 
 
 def keep_elements(name: str) -> None:
-    """Replace a file by its elements: HDF5 places the compressed chunks of several ranks in an order that varies."""
+    """Replace a file by its elements: HDF5 stores the compressed chunks of several ranks in a varying order."""
     COMM.barrier()
     if COMM.rank == 0:
         with h5py.File(FOLDER / name, "r") as file:
