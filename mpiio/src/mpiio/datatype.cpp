@@ -17,149 +17,11 @@
 #include <span>
 #include <utility>
 
+#include "mpiio/type_contents.hpp"
+
 namespace plait::mpiio {
 
 namespace {
-
-/// The call that made a datatype, and the numbers of its arguments.
-struct Envelope {
-  int combiner = MPI_COMBINER_NAMED;
-  std::size_t integers = 0;
-  std::size_t addresses = 0;
-  std::size_t counts = 0;
-  std::size_t types = 0;
-
-  /// True for types that MPI defines, which have no arguments and must not be freed.
-  bool is_predefined() const {
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-  }
-};
-
-#if MPI_VERSION >= 4
-using Number = MPI_Count;
-#else
-using Number = int;
-#endif
-
-std::optional<Envelope> read_envelope(MPI_Datatype type) {
-  Number integers = 0;
-  Number addresses = 0;
-  Number counts = 0;
-  Number types = 0;
-  int combiner = 0;
-#if MPI_VERSION >= 4
-  const int code = PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
-#else
-  const int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-#endif
-  if (code != MPI_SUCCESS) return std::nullopt;
-  const auto size = [](Number number) { return static_cast<std::size_t>(number); };
-  return Envelope{combiner, size(integers), size(addresses), size(counts), size(types)};
-}
-
-/// The arguments that a datatype was made with.
-class Contents {
- public:
-  explicit Contents(MPI_Datatype type);
-  ~Contents();
-  Contents(const Contents&) = delete;
-  Contents& operator=(const Contents&) = delete;
-
-  /// False if the MPI does not return the arguments.
-  bool is_known() const { return known_; }
-  const Envelope& envelope() const { return envelope_; }
-  /// True for a type that was made by a function with _c, whose sizes are not among the integers.
-  bool has_counts() const { return !counts_.empty(); }
-  std::span<const int> integers() const { return integers_; }
-  std::span<const MPI_Count> counts() const { return counts_; }
-  std::span<const MPI_Aint> addresses() const { return addresses_; }
-  MPI_Datatype base() const { return types_.empty() ? MPI_DATATYPE_NULL : types_.front(); }
-
- private:
-  int read(MPI_Datatype type);
-
-  bool known_ = false;
-  Envelope envelope_;
-  std::vector<int> integers_;
-  std::vector<MPI_Aint> addresses_;
-  std::vector<MPI_Count> counts_;
-  std::vector<MPI_Datatype> types_;
-};
-
-Contents::Contents(MPI_Datatype type) {
-  const std::optional<Envelope> envelope = read_envelope(type);
-  if (!envelope) return;
-  envelope_ = *envelope;
-  known_ = envelope_.is_predefined() || read(type) == MPI_SUCCESS;
-  if (!known_) types_.clear();
-}
-
-int Contents::read(MPI_Datatype type) {
-  integers_.resize(envelope_.integers);
-  addresses_.resize(envelope_.addresses);
-  counts_.resize(envelope_.counts);
-  types_.resize(envelope_.types);
-  const auto number = [](std::size_t size) { return static_cast<Number>(size); };
-#if MPI_VERSION >= 4
-  return PMPI_Type_get_contents_c(type, number(integers_.size()), number(addresses_.size()), number(counts_.size()),
-                                  number(types_.size()), integers_.data(), addresses_.data(), counts_.data(),
-                                  types_.data());
-#else
-  return PMPI_Type_get_contents(type, number(integers_.size()), number(addresses_.size()), number(types_.size()),
-                                integers_.data(), addresses_.data(), types_.data());
-#endif
-}
-
-Contents::~Contents() {
-  for (MPI_Datatype type : types_) {
-    if (!is_predefined(type)) PMPI_Type_free(&type);
-  }
-}
-
-/// Reads the arguments of a call in their order: numbers that may be large, and others.
-class Arguments {
- public:
-  explicit Arguments(const Contents& contents)
-      : integers_(contents.integers()), counts_(contents.counts()), has_counts_(contents.has_counts()) {}
-
-  bool is_complete() const { return complete_; }
-  int integer() { return take(integers_); }
-  std::int64_t size() { return has_counts_ ? take(counts_) : integer(); }
-  std::vector<int> integers(int number) {
-    std::vector<int> values;
-    for (int i = 0; i < number && complete_; ++i) values.push_back(integer());
-    return values;
-  }
-  Extents sizes(int number) {
-    Extents values;
-    for (int i = 0; i < number && complete_; ++i) values.push_back(size());
-    return values;
-  }
-  std::optional<Order> order() {
-    const int value = integer();
-    if (value == MPI_ORDER_C) return Order::kC;
-    if (value == MPI_ORDER_FORTRAN) return Order::kFortran;
-    return std::nullopt;
-  }
-
- private:
-  template <typename Number>
-  Number take(std::span<const Number>& numbers) {
-    if (numbers.empty()) {
-      complete_ = false;
-      return 0;
-    }
-    const Number value = numbers.front();
-    numbers = numbers.subspan(1);
-    return value;
-  }
-
-  std::span<const int> integers_;
-  std::span<const MPI_Count> counts_;
-  bool has_counts_;
-  bool complete_ = true;
-};
 
 /// Repeats a type at a distance of so many bytes.
 ArrayDatatype repeat(const ArrayDatatype& base, std::int64_t count, std::int64_t distance) {
@@ -253,7 +115,19 @@ ArrayDatatype decode_resized(MPI_Datatype type, const Contents& contents) {
   return Strided{.begin = 0, .block = dense->bytes, .levels = {}};
 }
 
-ArrayDatatype decode_subarray(const Contents& contents) {
+/// Adds the bytes of the elements to a subarray or darray; nothing if the elements have holes.
+template <class Array>
+ArrayDatatype with_elements(std::optional<Array> array, MPI_Datatype element) {
+  const ArrayDatatype base = decode(element);
+  const auto* dense = std::get_if<Dense>(&base);
+  if (!array || dense == nullptr || dense->bytes == 0) return {};
+  array->element_bytes = dense->bytes;
+  return *std::move(array);
+}
+
+}  // namespace
+
+std::optional<Subarray> read_subarray(const Contents& contents) {
   Arguments arguments(contents);
   const int dimensions = arguments.integer();
   Subarray found;
@@ -263,15 +137,12 @@ ArrayDatatype decode_subarray(const Contents& contents) {
   found.sizes = arguments.sizes(dimensions);
   found.starts = arguments.sizes(dimensions);
   if (!contents.has_counts()) order = arguments.order();
-  const ArrayDatatype base = decode(contents.base());
-  const auto* dense = std::get_if<Dense>(&base);
-  if (!arguments.is_complete() || !order || dense == nullptr || dense->bytes == 0) return {};
+  if (!arguments.is_complete() || !order) return std::nullopt;
   found.order = *order;
-  found.element_bytes = dense->bytes;
   return found;
 }
 
-ArrayDatatype decode_darray(const Contents& contents) {
+std::optional<Darray> read_darray(const Contents& contents) {
   Arguments arguments(contents);
   Darray found;
   found.ranks = arguments.integer();
@@ -282,15 +153,10 @@ ArrayDatatype decode_darray(const Contents& contents) {
   found.arguments = arguments.integers(dimensions);
   for (const int extent : arguments.integers(dimensions)) found.grid.push_back(extent);
   const std::optional<Order> order = arguments.order();
-  const ArrayDatatype base = decode(contents.base());
-  const auto* dense = std::get_if<Dense>(&base);
-  if (!arguments.is_complete() || !order || dense == nullptr || dense->bytes == 0) return {};
+  if (!arguments.is_complete() || !order) return std::nullopt;
   found.order = *order;
-  found.element_bytes = dense->bytes;
   return found;
 }
-
-}  // namespace
 
 ArrayDatatype decode(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return {};
@@ -306,8 +172,8 @@ ArrayDatatype decode(MPI_Datatype type) {
     case MPI_COMBINER_INDEXED: return decode_list(contents, false, true);
     case MPI_COMBINER_HINDEXED: return decode_list(contents, true, true);
     case MPI_COMBINER_RESIZED: return decode_resized(type, contents);
-    case MPI_COMBINER_SUBARRAY: return decode_subarray(contents);
-    case MPI_COMBINER_DARRAY: return decode_darray(contents);
+    case MPI_COMBINER_SUBARRAY: return with_elements(read_subarray(contents), contents.base());
+    case MPI_COMBINER_DARRAY: return with_elements(read_darray(contents), contents.base());
     default: break;
   }
   // Pairs such as MPI_SHORT_INT are predefined as well, and may have holes.

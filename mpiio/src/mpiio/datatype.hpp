@@ -4,12 +4,15 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
 #include "plait/layout.hpp"
 
 namespace plait::mpiio {
+
+class Contents;
 
 /// Bytes one after another, which repeat without holes.
 struct Dense {
@@ -54,6 +57,10 @@ using ArrayDatatype = std::variant<std::monostate, Dense, Darray, Subarray, Stri
 /// Decodes a datatype by the calls that made it.
 /// cost  Proportional to the arguments of these calls, such as the offsets of a list; not to the pieces of an array.
 ArrayDatatype decode(MPI_Datatype type);
+
+/// Returns the arguments of a subarray or darray, without the bytes of its elements; nothing if they are incomplete.
+std::optional<Subarray> read_subarray(const Contents& contents);
+std::optional<Darray> read_darray(const Contents& contents);
 
 /// True for a type that the MPI defines, which has no arguments and must not be freed.
 bool is_predefined(MPI_Datatype type);

@@ -1,9 +1,5 @@
 #include "mpiio/local_part.hpp"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstddef>
 #include <utility>
 
@@ -13,14 +9,8 @@ namespace plait::mpiio {
 
 namespace {
 
-/// False for memory that the host cannot read, such as that of a GPU. The kernel reads one byte and reports EFAULT if a
-/// read by this process would end it. Other errors mean that the call is not permitted, so the memory is accepted.
-bool is_host_memory(const std::byte* data) {
-  std::byte byte{};
-  const iovec local{&byte, 1};
-  const iovec remote{const_cast<std::byte*>(data), 1};
-  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) >= 0 || errno != EFAULT;
-}
+/// Larger accesses are carried out in pieces, by lists.
+constexpr std::int64_t kMaxCopy = std::int64_t{64} << 20;
 
 bool find_strides(const plait_mpiio_access& access, const SharedArray& array, int rank, ConstPart& part) {
   part.data = static_cast<const std::byte*>(access.data);
@@ -54,8 +44,28 @@ bool find_strides(const plait_mpiio_access& access, const SharedArray& array, in
 
 }  // namespace
 
-bool find_part(const plait_mpiio_access& access, const SharedArray& array, int rank, ConstPart& part) {
-  return access.data != nullptr && find_strides(access, array, rank, part) && is_host_memory(part.data);
+bool LocalPart::find(const plait_mpiio_access& access, const SharedArray& array, int rank) {
+  if (find_strides(access, array, rank, part_)) return is_host_memory(part_.data);
+  bytes_ = data_bytes(access.type) * access.count;
+  if (bytes_ > kMaxCopy) return false;
+  memory_ = HostMemory::find(access);
+  if (!memory_) return false;
+  copy_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes_));
+  part_ = {};
+  part_.data = copy_.get();
+  return true;
+}
+
+void LocalPart::pack() {
+  if (!memory_) return;
+  RunCursor cursor = memory_->cursor();
+  mpiio::pack(cursor, copy_.get(), bytes_);
+}
+
+void LocalPart::unpack() const {
+  if (!memory_) return;
+  RunCursor cursor = memory_->cursor();
+  mpiio::unpack(cursor, copy_.get(), bytes_);
 }
 
 }  // namespace plait::mpiio

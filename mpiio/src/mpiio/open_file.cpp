@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <limits>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -96,7 +97,7 @@ struct OpenFile::Proposal {
   std::int64_t count = kAny;
   std::int64_t minus_count = kAny;
   // The others are those of this rank alone.
-  ConstPart part;
+  LocalPart part;
   std::int64_t bytes = 0;
 
   bool is_same() const { return first != kAny && first == -minus_first && count == -minus_count; }
@@ -225,9 +226,11 @@ Reason OpenFile::check_array(const plait_mpiio_access& access, Proposal& proposa
   try {
     const SharedArray tiles = array_->tiles(proposal.first, proposal.count);
     if (access.writes == 0 && !has_end(access.file, tiles)) return Reason::kTooShort;
-    return find_part(access, tiles, agreement_.rank(), proposal.part) ? Reason::kNone : Reason::kMemory;
+    return proposal.part.find(access, tiles, agreement_.rank()) ? Reason::kNone : Reason::kMemory;
   } catch (const Error&) {
     return Reason::kFailed;
+  } catch (const std::bad_alloc&) {
+    return Reason::kMemory;
   }
 }
 
@@ -257,7 +260,7 @@ bool OpenFile::open() {
          is_same_everywhere != 0;
 }
 
-Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code) {
+Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array, Proposal& proposal, int& code) {
   if (!plait_ && !open()) {
     give_up(Reason::kStore);
     return unusable_;
@@ -266,13 +269,15 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
   try {
     plait_->select(array.type, array.offset);
     if (access.writes != 0) {
+      proposal.part.pack();
       std::vector<ConstPart> parts;
-      if (has_part) parts.push_back(proposal.part);
+      if (has_part) parts.push_back(proposal.part.source());
       plait_->write(array.layout, parts, array.region);
     } else {
       std::vector<MutablePart> parts;
-      if (has_part) parts.push_back({const_cast<std::byte*>(proposal.part.data), proposal.part.strides});
+      if (has_part) parts.push_back(proposal.part.target());
       plait_->read(array.layout, parts, array.region);
+      proposal.part.unpack();
     }
   } catch (const Error& error) {
     if (!is_of_file(error, path_.text())) {

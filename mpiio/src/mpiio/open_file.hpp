@@ -107,7 +107,7 @@ class OpenFile {
   /// Leaves all further accesses to the MPI, on all ranks alike. Collective.
   void give_up(Reason reason);
   /// Reads or writes. Returns the reason if Plait cannot; `code` is the result otherwise.
-  Reason move(const plait_mpiio_access& access, const SharedArray& array, const Proposal& proposal, int& code);
+  Reason move(const plait_mpiio_access& access, const SharedArray& array, Proposal& proposal, int& code);
   int complete(const plait_mpiio_access& access, std::int64_t bytes);
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 

@@ -24,9 +24,9 @@ class Memory:
     """A buffer of a rank, and a memory type that selects its data."""
 
     def __init__(self, rng: np.random.Generator, element: MPI.Datatype, number: int) -> None:
-        """Lay out `number` elements: one after another, as bytes, or with holes between them."""
+        """Lay out `number` elements: one after another, as bytes, with holes between them, or in any order."""
         size = element.size
-        kind = rng.choice(5, p=[0.3, 0.2, 0.2, 0.1, 0.2])
+        kind = rng.choice(7, p=[0.3, 0.15, 0.15, 0.1, 0.1, 0.1, 0.1])
         self.made: list[MPI.Datatype] = []
         self.indices = np.arange(number * size)
         self.count, self.datatype = number, element
@@ -39,8 +39,38 @@ class Memory:
             self._make(element.Create_vector(number, 1, 1 + gap), 1)
             at = np.arange(number)[:, None] * (1 + gap) * size
             self.indices = (at + np.arange(size)).ravel()
+        elif kind == 4 and number:
+            gap = int(rng.integers(1, 9))
+            self._make(element.Create_resized(0, size + gap), number)
+            self.indices = (np.arange(number)[:, None] * (size + gap) + np.arange(size)).ravel()
+        elif kind >= 5 and number:
+            self._scatter(rng, element, number, is_struct=kind == 6)
         shift = int(rng.integers(0, 9))  # addresses that are no multiples of an element's size
         self.buffer = np.full(int(self.indices.max(initial=-1)) + 1 + 16 + shift, 0xAA, np.uint8)[shift:]
+
+    def _scatter(self, rng: np.random.Generator, element: MPI.Datatype, number: int, is_struct: bool) -> None:
+        """Lay out blocks of elements in any order, with or without holes between them; a structure of them has two."""
+        ends = np.unique(rng.integers(1, number + 1, 1 + number // 3)).tolist()
+        lengths = np.diff([0, *ends[:-1], number]).tolist()
+        order = rng.permutation(len(lengths))
+        offsets = [0] * len(lengths)
+        end = int(rng.integers(0, 20))
+        for one in order:
+            offsets[one] = end
+            end += lengths[one] * element.size + int(rng.integers(0, 3)) * int(rng.integers(1, 9))
+        made = element.Create_hindexed(lengths, offsets)
+        indices = [np.arange(at, at + n * element.size) for at, n in zip(offsets, lengths, strict=True)]
+        self.indices = np.concatenate(indices)
+        if is_struct:
+            half = len(lengths) // 2
+            parts = [
+                element.Create_hindexed(lengths[:half], offsets[:half]),
+                element.Create_hindexed(lengths[half:], [at - offsets[half] for at in offsets[half:]]),
+            ]
+            self._make(MPI.Datatype.Create_struct([1, 1], [0, offsets[half]], parts), 1)
+            self.made += [made, *parts]
+        else:
+            self._make(made, 1)
 
     def _make(self, datatype: MPI.Datatype, count: int) -> None:
         self.made = [datatype.Commit()]

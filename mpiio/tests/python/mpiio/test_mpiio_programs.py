@@ -63,6 +63,38 @@ def test_local_arrays_with_ghost_cells(order, dtype, tmp_path):
         assert accesses(done.stderr) == (1, 1), done.stderr
 
 
+MEMORY = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+part = MPI.INT.Create_subarray([8, 6 * comm.size], [8, 6], [0, 6 * comm.rank]).Commit()
+blocks = MPI.INT.Create_hindexed([3, 5, 20, 20], [400, 0, 100, 180]).Commit()
+record = MPI.Datatype.Create_struct([1, 2], [4, 12], [MPI.INT, MPI.INT]).Create_resized(0, 20).Commit()
+in_blocks = np.r_[100:103, 0:5, 25:65]
+in_records = (np.arange(16)[:, None] * 5 + [1, 3, 4]).ravel()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.INT, part)
+own = np.arange(200, dtype="i4") + 1000 * comm.rank
+for memory, count, at in ((blocks, 1, in_blocks), (record, 16, in_records)):
+    file.Write_at_all(0, [own, count, memory])
+    found = np.full(200, -1, "i4")
+    file.Read_at_all(0, [found, count, memory])
+    expected = np.full(200, -1, "i4")
+    expected[at] = own[at]
+    assert (found == expected).all()
+    dense = np.zeros(48, "i4")
+    file.Read_at_all(0, dense)
+    assert (dense == own[at]).all()
+file.Close()
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_memory_types_may_be_lists_and_structures(ranks, tmp_path):
+    done = run(ranks, "env", "-C", tmp_path, sys.executable, "-c", MEMORY, plait="explain,always")
+    assert accesses(done.stderr) == (2, 4), done.stderr
+
+
 PARTIAL = """
 import numpy as np
 from mpi4py import MPI
