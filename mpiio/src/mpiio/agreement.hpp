@@ -15,7 +15,7 @@ namespace plait::mpiio {
 /// whose tags differ, also in programs with several threads.
 class Agreement {
  public:
-  using Numbers = std::array<std::int64_t, 12>;
+  using Numbers = std::array<std::int64_t, 17>;
 
   Agreement(MPI_Comm comm, int tag);
   /// Waits for the messages of an agreement that this rank has not finished.

@@ -10,9 +10,7 @@
 
 #include "mpiio/datatype.hpp"
 
-#include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -76,26 +74,21 @@ ArrayDatatype decode_vector(const Contents& contents, bool in_bytes) {
 /// Decodes blocks at listed offsets, if these are at regular distances. All blocks have one length, which the lists of
 /// some calls state for each.
 ArrayDatatype decode_list(const Contents& contents, bool in_bytes, bool has_lengths) {
-  Arguments arguments(contents);
-  const int count = static_cast<int>(std::min<std::int64_t>(arguments.size(), std::numeric_limits<int>::max()));
-  const Extents lengths = arguments.sizes(has_lengths ? count : 1);
-  Extents offsets;
-  if (in_bytes && !contents.has_counts())
-    offsets.assign(contents.addresses().begin(), contents.addresses().end());
-  else
-    offsets = arguments.sizes(count);
-  if (!arguments.is_complete() || count == 0 || std::ssize(offsets) != count) return {};
+  const BlockList blocks(contents, in_bytes, has_lengths);
+  if (!blocks.is_complete() || blocks.size() == 0) return {};
   std::int64_t distance = 0;
-  for (std::size_t i = 1; i < offsets.size(); ++i) {
+  for (std::size_t i = 1; i < blocks.size(); ++i) {
     std::int64_t next = 0;
-    if (__builtin_sub_overflow(offsets[i], offsets[i - 1], &next)) return {};
+    if (__builtin_sub_overflow(blocks.offset(i), blocks.offset(i - 1), &next)) return {};
     if (i == 1) distance = next;
-    if (next != distance || lengths[has_lengths ? i : 0] != lengths[0]) return {};
+    if (next != distance || blocks.length(i) != blocks.length(0)) return {};
   }
   const std::int64_t unit = in_bytes ? 1 : extent(contents.base()).bytes;
   std::int64_t begin = 0;
-  if (__builtin_mul_overflow(offsets[0], unit, &begin) || __builtin_mul_overflow(distance, unit, &distance)) return {};
-  ArrayDatatype found = repeat_blocks(contents.base(), lengths[0], count, distance);
+  if (__builtin_mul_overflow(blocks.offset(0), unit, &begin) || __builtin_mul_overflow(distance, unit, &distance))
+    return {};
+  ArrayDatatype found =
+      repeat_blocks(contents.base(), blocks.length(0), static_cast<std::int64_t>(blocks.size()), distance);
   if (begin == 0) return found;
   if (const auto* dense = std::get_if<Dense>(&found); dense != nullptr && dense->bytes > 0)
     found = Strided{.begin = 0, .block = dense->bytes, .levels = {}};
@@ -159,8 +152,10 @@ std::optional<Darray> read_darray(const Contents& contents) {
 }
 
 ArrayDatatype decode(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) return {};
-  const Contents contents(type);
+  return type == MPI_DATATYPE_NULL ? ArrayDatatype() : decode(type, Contents(type));
+}
+
+ArrayDatatype decode(MPI_Datatype type, const Contents& contents) {
   if (!contents.is_known()) return {};
   switch (contents.envelope().combiner) {
     case MPI_COMBINER_DUP: return decode(contents.base());

@@ -57,6 +57,8 @@ using ArrayDatatype = std::variant<std::monostate, Dense, Darray, Subarray, Stri
 /// Decodes a datatype by the calls that made it.
 /// cost  Proportional to the arguments of these calls, such as the offsets of a list; not to the pieces of an array.
 ArrayDatatype decode(MPI_Datatype type);
+/// contents  of the type
+ArrayDatatype decode(MPI_Datatype type, const Contents& contents);
 
 /// Returns the arguments of a subarray or darray, without the bytes of its elements; nothing if they are incomplete.
 std::optional<Subarray> read_subarray(const Contents& contents);

@@ -76,11 +76,6 @@ bool has_end(MPI_File file, const SharedArray& array) {
   return PMPI_File_get_size(file, &bytes) == MPI_SUCCESS && bytes >= end_of_access(array);
 }
 
-bool find_position(MPI_File file, HeldView* held, MPI_Offset& position) {
-  if (held != nullptr && held->position(position)) return true;
-  return real_calls().get_position(file, &position) == MPI_SUCCESS;
-}
-
 }  // namespace
 
 bool is_atomic(MPI_File file) {
@@ -127,6 +122,7 @@ OpenFile::~OpenFile() {
 void OpenFile::give_up(Reason reason) {
   unusable_ = reason;
   plait_.reset();
+  descriptor_.close();
   if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
@@ -150,8 +146,13 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   if (mpi_is_between_) return false;
   agree_on_views();
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
-  if (!common_view_.is_array()) return leave_to_mpi(access, view_reason_, code);
-  if (!has_gain()) return leave_to_mpi(access, Reason::kNoGain, code);
+  Reason reason = common_view_.has_lists() ? Reason::kNoGain : view_reason_;
+  if (common_view_.is_array()) reason = has_gain() ? access_array(access, code) : Reason::kNoGain;
+  if (reason != Reason::kNone && unusable_ == Reason::kNone && has_list_gain()) reason = access_lists(access, code);
+  return reason == Reason::kNone || leave_to_mpi(access, reason, code);
+}
+
+Reason OpenFile::access_array(const plait_mpiio_access& access, int& code) {
   Proposal proposal;
   Reason reason = agree(access, proposal);
   if (reason == Reason::kNone && !array_) {
@@ -159,7 +160,7 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   }
   if (reason == Reason::kNone && !array_->can_join(proposal.first, proposal.count)) reason = Reason::kPartial;
   if (reason == Reason::kNone) reason = move(access, array_->tiles(proposal.first, proposal.count), proposal, code);
-  return reason == Reason::kNone || leave_to_mpi(access, reason, code);
+  return reason;
 }
 
 Reason OpenFile::agree(const plait_mpiio_access& access, Proposal& proposal) {
@@ -198,9 +199,13 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
   if (const Reason reason = check_file(access); reason != Reason::kNone) return reason;
   // Also on ranks without elements: all ranks must have the array, or none, since ranks without it gather it.
   if (!array_ && common_view_.is_one_darray()) array_ = make_array(*view_);
-  if (!array_ && common_view_.is_one_darray()) view_.reset();
-  if (!view_) return Reason::kView;
+  if (!array_ && common_view_.is_one_darray()) return Reason::kView;
   return is_idle ? Reason::kNone : check_position(access, proposal);
+}
+
+bool OpenFile::find_position(MPI_Offset& position) const {
+  const std::shared_ptr<HeldView> held = this->held();
+  return (held && held->position(position)) || real_calls().get_position(file_, &position) == MPI_SUCCESS;
 }
 
 Reason OpenFile::check_file(const plait_mpiio_access& access) {
@@ -211,7 +216,7 @@ Reason OpenFile::check_file(const plait_mpiio_access& access) {
 
 Reason OpenFile::check_position(const plait_mpiio_access& access, Proposal& proposal) {
   MPI_Offset position = access.offset;
-  if (access.has_offset == 0 && !find_position(file_, held().get(), position)) return Reason::kFailed;
+  if (access.has_offset == 0 && !find_position(position)) return Reason::kFailed;
   std::int64_t begin = 0;
   if (position < 0 || __builtin_mul_overflow(position, view_->etype_bytes, &begin)) return Reason::kFailed;
   if (begin % view_->bytes != 0) return Reason::kPartial;
@@ -284,8 +289,7 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
       unusable_ = Reason::kFailed;
       return unusable_;
     }
-    code = error_class(error.system_code());
-    PMPI_File_call_errhandler(file_, code);
+    code = fail(error.system_code());
     return Reason::kNone;
   }
   Totals& totals = access.writes != 0 ? writes_ : reads_;
@@ -294,6 +298,12 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
   if ((mode_ & PLAIT_MPIIO_EXPLAIN) != 0 && array_) last_array_ = array_->describe();
   code = complete(access, proposal.bytes);
   return Reason::kNone;
+}
+
+int OpenFile::fail(int system_code) {
+  const int code = error_class(system_code);
+  PMPI_File_call_errhandler(file_, code);
+  return code;
 }
 
 int OpenFile::complete(const plait_mpiio_access& access, std::int64_t bytes) {

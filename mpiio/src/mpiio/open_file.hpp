@@ -15,6 +15,7 @@
 #include "mpiio/entry.h"
 #include "mpiio/file_identity.hpp"
 #include "mpiio/held_view.hpp"
+#include "mpiio/lists/file_descriptor.hpp"
 #include "mpiio/reason.hpp"
 #include "mpiio/shared_array.hpp"
 #include "mpiio/views.hpp"
@@ -57,6 +58,7 @@ class OpenFile {
  private:
   /// An access that a rank proposes to the others.
   struct Proposal;
+  struct ListProposal;
   struct Totals {
     std::int64_t accesses = 0;
     std::int64_t bytes = 0;  ///< of this rank
@@ -71,6 +73,7 @@ class OpenFile {
   struct Views {
     ViewSummary common;
     std::int64_t gain = 0;
+    std::int64_t list_gain = 0;
     Reason reason = Reason::kView;
     std::optional<FileView> own;
     std::optional<TiledArray> array;
@@ -80,9 +83,14 @@ class OpenFile {
   bool is_always() const { return (mode_ & PLAIT_MPIIO_ALWAYS) != 0; }
   bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
   bool has_gain() const { return gain_ != 0 || is_always(); }
+  /// True if Plait may carry out accesses by lists, on all ranks alike.
+  bool has_list_gain() const { return list_gain_ != 0 || (is_always() && common_view_.has_lists()); }
   void compare_views();
   /// Restores the previous views if the MPI has set the new ones on no rank. Collective if there are previous views.
   void agree_on_views();
+  /// True if Plait holds views that form an array, or views by lists. Collective.
+  bool has_held_array();
+  bool has_held_lists() const;
   /// True if this rank votes for holding its view.
   bool can_hold(const ViewSummary& own);
   /// Passes the view that Plait holds to the MPI. Returns a code of the MPI; after an error on any rank, Plait still
@@ -92,10 +100,15 @@ class OpenFile {
   bool make_communicator();
   /// Gathers the boxes of all ranks. Returns false if they form no array. Collective.
   bool gather_array();
+  /// Carries out an access of an array. Returns the reason of any rank why Plait cannot; `code` is the result otherwise.
+  /// Collective.
+  Reason access_array(const plait_mpiio_access& access, int& code);
   /// Lets all ranks compare their proposals. Returns the reason of any rank why the access belongs to the MPI.
   Reason agree(const plait_mpiio_access& access, Proposal& proposal);
   /// Returns the first reason on this rank, and what it proposes. The checks of small accesses come first.
   Reason propose(const plait_mpiio_access& access, Proposal& proposal);
+  /// Stores the individual file pointer. Returns false if it is unknown.
+  bool find_position(MPI_Offset& position) const;
   Reason check_file(const plait_mpiio_access& access);
   Reason check_position(const plait_mpiio_access& access, Proposal& proposal);
   Reason check_array(const plait_mpiio_access& access, Proposal& proposal) const;
@@ -108,9 +121,21 @@ class OpenFile {
   void give_up(Reason reason);
   /// Reads or writes. Returns the reason if Plait cannot; `code` is the result otherwise.
   Reason move(const plait_mpiio_access& access, const SharedArray& array, Proposal& proposal, int& code);
+  /// Carries out an access by lists of runs. Returns the reason of any rank why Plait cannot; `code` is the result
+  /// otherwise. Collective.
+  Reason access_lists(const plait_mpiio_access& access, int& code);
+  Reason propose_lists(const plait_mpiio_access& access, ListProposal& proposal);
+  Reason find_list(const plait_mpiio_access& access, ListProposal& proposal);
+  /// True if the time that Plait saves for so many filetypes is worth opening the file.
+  bool has_worthwhile_lists(std::int64_t count);
+  bool open_descriptor();
+  /// Reports an error to the handler of the file. Returns its class.
+  int fail(int system_code);
   int complete(const plait_mpiio_access& access, std::int64_t bytes);
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 
+  /// The MPI carries out accesses to fewer pieces as fast, since Plait sends several messages for each access.
+  static constexpr std::int64_t kMinListPieces = 64;
   /// Nanoseconds that Plait must save before it opens a file: a few ranks on each core may wait as long for each other.
   static constexpr double kOpening = 2e6;
 
@@ -124,13 +149,16 @@ class OpenFile {
   Reason unusable_ = Reason::kNone;  ///< on all ranks alike
   OpenedPath path_;
   std::optional<File> plait_;
-  double saved_ = 0;  ///< nanoseconds that Plait would have saved so far
+  FileDescriptor descriptor_;  ///< for accesses by lists
+  double saved_ = 0;           ///< nanoseconds that Plait would have saved so far
   bool is_comparing_views_ = false;
   bool mpi_is_between_ = false;  ///< a split access of the MPI has begun
   std::optional<Begun> begun_;
   ViewSummary common_view_;
   std::int64_t gain_ = 0;               ///< nanoseconds that Plait saves for each filetype of all ranks
+  std::int64_t list_gain_ = 0;          ///< the same, if the views form no array
   Reason view_reason_ = Reason::kView;  ///< why accesses belong to the MPI if the views form no array
+  Runs runs_;                           ///< of the filetype, if an access by lists has needed them
   std::optional<FileView> view_;        ///< nothing if this rank leaves all its accesses to the MPI
   std::optional<TiledArray> array_;
   std::mutex passing_;  ///< of one thread at a time; other threads may use the view meanwhile

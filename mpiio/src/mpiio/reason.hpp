@@ -12,9 +12,9 @@ enum class Reason : std::int64_t {
   kNoGain,    ///< an access that the MPI carries out as fast
   kPartial,   ///< an access to other elements than all those of the view
   kTooShort,  ///< a read past the end of the file
-  kMemory,    ///< a memory type with holes, or memory that the host cannot read
+  kMemory,    ///< an unknown memory type, or memory that the host cannot read
   kReplicas,  ///< a write by ranks that share elements
-  kView,      ///< a view that is no array, or no common one
+  kView,      ///< views that form no array, of which some have unknown or unordered pieces
   kMode,      ///< atomic access, or a read or write that the access mode forbids
   kStore,     ///< a path or file system that Plait does not open
   kFailed,    ///< Plait cannot carry the access out

@@ -54,6 +54,18 @@ int Contents::read(MPI_Datatype type) {
 #endif
 }
 
+BlockList::BlockList(const Contents& contents, bool in_bytes, bool has_lengths)
+    : integers_(contents.integers()), counts_(contents.counts()), has_lengths_(has_lengths) {
+  const std::size_t arguments = contents.has_counts() ? counts_.size() : integers_.size();
+  if (arguments == 0 || get(0) < 0) return;
+  size_ = static_cast<std::size_t>(get(0));
+  first_offset_ = 1 + (has_lengths ? size_ : 1);
+  const bool has_addresses = in_bytes && !contents.has_counts();
+  if (has_addresses) addresses_ = contents.addresses();
+  complete_ =
+      arguments >= first_offset_ + (has_addresses ? 0 : size_) && addresses_.size() >= (has_addresses ? size_ : 0);
+}
+
 Contents::~Contents() {
   for (MPI_Datatype type : types_) {
     if (!is_predefined(type)) PMPI_Type_free(&type);

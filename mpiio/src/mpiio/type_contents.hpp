@@ -75,11 +75,7 @@ class Arguments {
     for (int i = 0; i < number && complete_; ++i) values.push_back(integer());
     return values;
   }
-  Extents sizes(int number) {
-    Extents values;
-    for (int i = 0; i < number && complete_; ++i) values.push_back(size());
-    return values;
-  }
+  Extents sizes(int number) { return has_counts_ ? take_all(counts_, number) : take_all(integers_, number); }
   std::optional<Order> order() {
     const int value = integer();
     if (value == MPI_ORDER_C) return Order::kC;
@@ -99,10 +95,51 @@ class Arguments {
     return value;
   }
 
+  template <typename Number>
+  Extents take_all(std::span<const Number>& numbers, int number) {
+    const auto size = static_cast<std::size_t>(number);
+    if (number < 0 || numbers.size() < size) {
+      complete_ = false;
+      return {};
+    }
+    const Extents values(numbers.begin(), numbers.begin() + number);
+    numbers = numbers.subspan(size);
+    return values;
+  }
+
   std::span<const int> integers_;
   std::span<const MPI_Count> counts_;
   bool has_counts_;
   bool complete_ = true;
+};
+
+/// The arguments of a call that lists blocks.
+class BlockList {
+ public:
+  /// in_bytes  The offsets are addresses instead of extents of the type.
+  /// has_lengths  Each block has a length of its own; otherwise all have the same one.
+  BlockList(const Contents& contents, bool in_bytes, bool has_lengths);
+
+  /// False if the numbers of arguments are not those of such a call.
+  bool is_complete() const { return complete_; }
+  std::size_t size() const { return size_; }
+  std::int64_t length(std::size_t block) const { return get(1 + (has_lengths_ ? block : 0)); }
+  std::int64_t offset(std::size_t block) const {
+    return addresses_.empty() ? get(first_offset_ + block) : addresses_[block];
+  }
+
+ private:
+  std::int64_t get(std::size_t argument) const {
+    return counts_.empty() ? integers_[argument] : static_cast<std::int64_t>(counts_[argument]);
+  }
+
+  std::span<const int> integers_;
+  std::span<const MPI_Count> counts_;
+  std::span<const MPI_Aint> addresses_;  ///< the offsets, if they are not among the other arguments
+  std::size_t size_ = 0;
+  std::size_t first_offset_ = 0;
+  bool has_lengths_;
+  bool complete_ = false;
 };
 
 }  // namespace plait::mpiio

@@ -45,9 +45,11 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   retired_.reset();
   previous_.reset();
   if (std::shared_ptr<HeldView> held = held_.exchange(nullptr))
-    previous_ = Views{common_view_, gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
+    previous_ =
+        Views{common_view_, gain_, list_gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
   common_view_ = {};
   view_.reset();
+  runs_.reset();
   array_.reset();
   if (unusable_ != Reason::kNone) return false;
   view_reason_ = Reason::kView;
@@ -64,9 +66,8 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   // A rank that does not hold the view goes on to the MPI, where it waits for the others.
   if (!can_hold) return false;
   compare_views();
-  if (!common_view_.is_held() || !common_view_.is_array() || !has_gain() || (!array_ && !gather_array()) ||
-      array_->has_replicas())
-    return false;
+  // MPI allows shared file pointers if all views are equal, and Plait does not hold such views.
+  if (!common_view_.is_held() || !(has_held_array() || has_held_lists())) return false;
   held_.exchange(std::make_shared<HeldView>(view, access_mode_));
   previous_.reset();
   return true;
@@ -93,8 +94,10 @@ void OpenFile::agree_on_views() {
   }
   common_view_ = views.common;
   gain_ = views.gain;
+  list_gain_ = views.list_gain;
   view_reason_ = views.reason;
   view_ = std::move(views.own);
+  runs_.reset();
   array_ = std::move(views.array);
 }
 
@@ -102,21 +105,35 @@ void OpenFile::compare_views() {
   if (!std::exchange(is_comparing_views_, false)) return;
   if (const std::optional<Agreement::Numbers> smallest = agreement_.finish()) common_view_ = ViewSummary(*smallest);
   gain_ = common_view_.gain(agreement_.ranks());
+  list_gain_ = common_view_.list_gain(agreement_.ranks());
 }
 
 bool OpenFile::can_hold(const ViewSummary& own) {
   if (!view_ || view_->bytes % view_->etype_bytes != 0 || needs_views_) return false;
   const bool is_idle = std::holds_alternative<Dense>(view_->filetype);
-  const double gain = static_cast<double>(own.gain(agreement_.ranks()));
-  if (!is_idle && !plait_ && !is_always() && saved_ + gain < kOpening) return false;
+  const bool is_list = view_->runs != nullptr;
+  if (!is_list && std::holds_alternative<std::monostate>(view_->filetype)) return false;
+  const int ranks = agreement_.ranks();
+  const auto gain = static_cast<double>(is_list ? own.list_gain(ranks) : own.gain(ranks));
+  const bool is_open = is_list ? descriptor_.is_open() && gain > 0 : plait_.has_value();
+  if (!is_idle && !is_open && !is_always() && saved_ + gain < kOpening) return false;
   if ((!plait_ && !path_.is_usable()) || is_atomic(file_)) return false;
   if (std::holds_alternative<Darray>(view_->filetype)) array_ = make_array(*view_);
   return array_ || !std::holds_alternative<Darray>(view_->filetype);
 }
 
+bool OpenFile::has_held_array() {
+  return common_view_.is_array() && has_gain() && (array_ || gather_array()) && !array_->has_replicas();
+}
+
+bool OpenFile::has_held_lists() const {
+  const bool has_pieces = is_always() || common_view_.list_pieces() >= kMinListPieces;
+  return has_list_gain() && has_pieces && common_view_.has_different_lists();
+}
+
 bool OpenFile::gather_array() {
   if (make_communicator()) array_ = gather_boxes(common_view_.to_box(*view_), common_view_.dimensions(), comm_);
-  if (!array_) common_view_ = {};
+  if (!array_) common_view_.discard_array();
   return array_.has_value();
 }
 

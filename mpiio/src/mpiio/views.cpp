@@ -19,9 +19,15 @@
 #include <string_view>
 #include <utility>
 
+#include "mpiio/type_contents.hpp"
+
 namespace plait::mpiio {
 
 namespace {
+
+// An MPI takes about these nanoseconds for each piece of a file, and for each byte that it sends between ranks.
+constexpr double kPerPiece = 100;
+constexpr double kPerByte = 0.5;
 
 constexpr std::int64_t kNoNumber = std::numeric_limits<std::int64_t>::max();
 
@@ -37,8 +43,13 @@ enum : std::size_t {
   kMinusPieces,
   kMinusBytes,
   kIsHeld,
-  kBegin,    ///< of blocks: the byte of the first one
-  kMinusEnd  ///< of blocks: the byte at which the last one of the first level begins
+  kBegin,     ///< of blocks: the byte of the first one
+  kMinusEnd,  ///< of blocks: the byte at which the last one of the first level begins
+  kHasList,
+  kMinusListPieces,
+  kMinusListBytes,
+  kListHash,  ///< of the view of a rank; the same for all views that are parts of arrays
+  kInverseListHash
 };
 
 /// A hash of numbers, which are equal on all ranks if and only if it is (but for collisions in 62 bits).
@@ -184,6 +195,14 @@ Hash hash_blocks(const FileView& view, const Strided& strided) {
   return hash;
 }
 
+/// Lists with equal hashes may differ.
+Hash hash_list(const FileView& view) {
+  Hash hash;
+  hash.add({view.displacement, view.extent_bytes, view.etype_bytes});
+  hash.add({view.runs->bytes, view.runs->runs, view.runs->begin, view.runs->end});
+  return hash;
+}
+
 /// True if the MPI communicates with this type, which it does not with one that is not committed. Packing no element
 /// tests that.
 bool is_valid(MPI_Datatype type, MPI_Comm comm) {
@@ -203,7 +222,9 @@ std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm) {
   if (view.displacement < 0 || !is_valid(view.etype, comm)) return std::nullopt;
   if (view.filetype != view.etype && !is_valid(view.filetype, comm)) return std::nullopt;
   FileView found;
-  found.filetype = decode(view.filetype);
+  const Contents contents(view.filetype);
+  found.filetype = decode(view.filetype, contents);
+  if (std::holds_alternative<std::monostate>(found.filetype)) found.runs = decode_runs(view.filetype, contents);
   found.displacement = view.displacement;
   found.bytes = data_bytes(view.filetype);
   found.etype_bytes = view.filetype == view.etype ? found.bytes : data_bytes(view.etype);
@@ -212,7 +233,10 @@ std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm) {
   return found;
 }
 
+Runs find_runs(const FileView& view) { return view.runs ? view.runs : make_runs(view.filetype); }
+
 std::int64_t count_pieces(const FileView& view) {
+  if (view.runs) return view.runs->runs;
   if (const auto* darray = std::get_if<Darray>(&view.filetype)) return count_pieces(*darray);
   if (const auto* subarray = std::get_if<Subarray>(&view.filetype)) return count_pieces(*subarray);
   if (const auto* strided = std::get_if<Strided>(&view.filetype)) return count_pieces(*strided);
@@ -220,8 +244,16 @@ std::int64_t count_pieces(const FileView& view) {
 }
 
 ViewSummary::ViewSummary(const std::optional<FileView>& view, int rank, int ranks) {
-  numbers_ = {0, 1, 1, 1, kNoNumber, kNoNumber, 0, 0, 0, 0, kNoNumber, 0};
+  numbers_ = {0, 1, 1, 1, kNoNumber, kNoNumber, 0, 0, 0, 0, kNoNumber, 0, 0, 0, 0, 0, 0};
   if (!view) return;
+  if (view->runs || !std::holds_alternative<std::monostate>(view->filetype)) {
+    const bool has_gaps = view->bytes != view->extent_bytes;
+    numbers_[kHasList] = 1;
+    numbers_[kMinusListPieces] = has_gaps ? -count_pieces(*view) : 0;
+    numbers_[kMinusListBytes] = has_gaps ? -view->bytes : 0;
+    if (view->runs) numbers_[kListHash] = hash_list(*view).value();
+    numbers_[kInverseListHash] = -numbers_[kListHash];
+  }
   Hash hash;
   if (const auto* darray = std::get_if<Darray>(&view->filetype)) {
     if (darray->rank != rank || darray->ranks != ranks) return;
@@ -303,10 +335,24 @@ bool ViewSummary::is_one_array_of_boxes() const {
 
 std::size_t ViewSummary::dimensions() const { return static_cast<std::size_t>(-numbers_[kMinusDimensions]); }
 
+void ViewSummary::discard_array() { numbers_[kIsUnderstood] = 0; }
+
+bool ViewSummary::has_different_lists() const {
+  return has_lists() && numbers_[kListHash] != -numbers_[kInverseListHash];
+}
+
+bool ViewSummary::has_lists() const { return numbers_[kHasList] == 1; }
+
+std::int64_t ViewSummary::list_pieces() const { return -numbers_[kMinusListPieces]; }
+
+std::int64_t ViewSummary::list_gain(int ranks) const {
+  constexpr std::int64_t kMaxPiece = 4096;
+  const std::int64_t pieces = list_pieces();
+  if (!has_lists() || pieces == 0 || -numbers_[kMinusListBytes] / pieces > kMaxPiece) return 0;
+  return static_cast<std::int64_t>(std::min(kPerPiece * static_cast<double>(pieces) * ranks, 1e15));
+}
+
 std::int64_t ViewSummary::gain(int ranks) const {
-  // An MPI takes about these nanoseconds for each piece of a file, and for each byte that it sends between ranks.
-  constexpr double kPerPiece = 100;
-  constexpr double kPerByte = 0.5;
   const auto pieces = static_cast<double>(-numbers_[kMinusPieces]);
   const auto bytes = static_cast<double>(-numbers_[kMinusBytes]);
   if (pieces <= 1 && numbers_[kBegin] == kNoNumber) return 0;

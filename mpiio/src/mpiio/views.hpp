@@ -9,17 +9,22 @@
 #include "mpiio/agreement.hpp"
 #include "mpiio/datatype.hpp"
 #include "mpiio/entry.h"
+#include "mpiio/lists/runs.hpp"
 
 namespace plait::mpiio {
 
 /// The view of one rank.
 struct FileView {
-  ArrayDatatype filetype;  ///< std::monostate if the view is not understood
+  ArrayDatatype filetype;  ///< std::monostate if it is no part of an array
+  Runs runs;               ///< of the filetype, if it is no part of an array; nullptr if they are unknown
   std::int64_t displacement = 0;
   std::int64_t etype_bytes = 1;
   std::int64_t bytes = 0;         ///< of the data of one filetype
   std::int64_t extent_bytes = 0;  ///< from one filetype to the next
 };
+
+/// Returns the runs of the filetype of a view; nullptr if they are unknown.
+Runs find_runs(const FileView& view);
 
 /// True if the view of one rank is the whole file, or one piece of it, for which Plait gains nothing.
 /// comm  returns errors
@@ -60,6 +65,17 @@ class ViewSummary {
   /// Returns the nanoseconds that Plait saves for each filetype of all ranks if the file is open; 0 if each rank has
   /// one piece of the file, for which two-phase access gains nothing.
   std::int64_t gain(int ranks) const;
+  /// Leaves it open whether the views form an array: they have turned out to form none that Plait has.
+  void discard_array();
+  /// Returns the largest number of pieces that any rank accesses with each filetype.
+  std::int64_t list_pieces() const;
+  /// Returns the nanoseconds that Plait saves for each filetype if it exchanges lists of the pieces of all ranks; 0 if
+  /// the pieces of any rank are unknown, or if the MPI carries out such large pieces as fast.
+  std::int64_t list_gain(int ranks) const;
+  /// True if the pieces of all ranks are known.
+  bool has_lists() const;
+  /// True if the ranks have different views, of which some are lists. Views that differ may still count as equal.
+  bool has_different_lists() const;
 
  private:
   bool is_same() const;

@@ -225,6 +225,53 @@ def strided(rng: np.random.Generator, ranks: int) -> list[View]:
     return views
 
 
+def make_list(rng: np.random.Generator, element: MPI.Datatype, lengths: list[int], starts: list[int]) -> list[Any]:
+    """Make blocks of elements by one of the functions for lists; the last datatype has all of them."""
+    size = element.size
+    in_bytes = [size * start for start in starts]
+    kind = rng.integers(4)
+    if kind == 0:
+        return [element.Create_indexed(lengths, starts)]
+    if kind == 1:
+        return [element.Create_hindexed(lengths, in_bytes)]
+    if kind == 2:
+        parts = [element.Create_contiguous(n) for n in lengths]
+        return [*parts, MPI.Datatype.Create_struct([1] * len(parts), in_bytes, parts)]
+    half = len(lengths) // 2
+    parts = [
+        element.Create_hindexed(lengths[:half], in_bytes[:half]),
+        element.Create_hindexed(lengths[half:], in_bytes[half:]),
+    ]
+    return [*parts, MPI.Datatype.Create_struct([1, 1], [0, 0], parts)]
+
+
+def lists(rng: np.random.Generator, ranks: int) -> list[View]:
+    """Views of elements that ranks have at random, and some no rank; all have the same extent, or all another one."""
+    element, made = elements(rng)
+    size = element.size
+    number = int(rng.integers(1, [12, 60, 400][rng.integers(3)]))
+    owners = np.repeat(rng.integers(0, ranks + (rng.random() < 0.7), number), rng.integers(1, 5, number))[:number]
+    displacement = int(rng.integers(0, 40))
+    own_extents = rng.random() < 0.2
+    views = []
+    for rank in range(ranks):
+        mine = np.flatnonzero(owners == rank)
+        offsets = (mine[:, None] * size + np.arange(size)).ravel()
+        # Ranks with other extents would access each other's elements with a second filetype.
+        extent = (number + int(rng.integers(3) * own_extents)) * size
+        begin = displacement + (rank * 8 * (number + 3) * size if own_extents else 0)
+        views.append(View(begin, element, MPI.DATATYPE_NULL, offsets, extent))
+        if rank == MPI.COMM_WORLD.rank:
+            runs = np.split(mine, np.flatnonzero(np.diff(mine) != 1) + 1) if len(mine) else []
+            of_rank = np.random.default_rng([number, rank])
+            types = make_list(of_rank, element, [len(run) for run in runs], [int(run[0]) for run in runs])
+            types.append(types[-1].Create_resized(0, extent))
+            views[-1].filetype = types[-1].Commit()
+            views[-1].made = types
+    views[0].made = [*views[0].made, *made]
+    return views
+
+
 def mixed(rng: np.random.Generator, ranks: int) -> list[View]:
     """Views of boxes on some ranks; another rank has bytes after them."""
     views = subarrays(rng, ranks, "tiling")
@@ -244,8 +291,9 @@ KINDS: dict[str, Any] = {
     "vectors": vectors,
     "mixed": mixed,
     "strided": strided,
+    "lists": lists,
 }
-SHARES = np.array([0.26, 0.16, 0.1, 0.05, 0.06, 0.05, 0.1, 0.08, 0.14])
+SHARES = np.array([0.21, 0.13, 0.08, 0.05, 0.05, 0.05, 0.08, 0.07, 0.11, 0.17])
 
 
 def random_views(rng: np.random.Generator, ranks: int) -> tuple[str, list[View]]:

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -97,6 +96,7 @@ Runs make_darray(const Darray& array, const Runs& element, std::int64_t element_
 class RunDecoder {
  public:
   Runs decode(MPI_Datatype type, int depth);
+  Runs decode(MPI_Datatype type, const Contents& contents, int depth);
 
  private:
   Runs decode_named(MPI_Datatype type) const;
@@ -143,27 +143,19 @@ Runs RunDecoder::decode_vector(const Contents& contents, bool in_bytes, int dept
 }
 
 Runs RunDecoder::decode_list(const Contents& contents, bool in_bytes, bool has_lengths, int depth) {
-  Arguments arguments(contents);
-  const int count = static_cast<int>(std::min<std::int64_t>(arguments.size(), std::numeric_limits<int>::max()));
-  const Extents lengths = arguments.sizes(has_lengths ? count : 1);
-  Extents offsets;
-  if (in_bytes && !contents.has_counts())
-    offsets.assign(contents.addresses().begin(), contents.addresses().end());
-  else
-    offsets = arguments.sizes(count);
-  if (!arguments.is_complete() || std::ssize(offsets) != count) return nullptr;
+  const BlockList blocks(contents, in_bytes, has_lengths);
   const Runs base = decode(contents.base(), depth);
-  if (!base) return nullptr;
+  if (!blocks.is_complete() || !base) return nullptr;
   const std::int64_t unit = extent(contents.base()).bytes;
   const std::int64_t scale = in_bytes ? 1 : unit;
   const bool is_dense = is_one_run(*base) && base->bytes == unit;
-  ListBuilder list(is_dense ? offsets.size() : 0);
+  ListBuilder list(is_dense ? blocks.size() : 0);
   GroupBuilder group;
   Runs block;
   std::int64_t block_length = -1;
-  for (std::size_t i = 0; i < offsets.size(); ++i) {
-    const std::int64_t length = lengths[has_lengths ? i : 0];
-    const std::int64_t offset = checked_product(offsets[i], scale);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const std::int64_t length = blocks.length(i);
+    const std::int64_t offset = checked_product(blocks.offset(i), scale);
     if (is_dense) {
       list.add(checked_sum(offset, base->begin), checked_product(length, unit));
       continue;
@@ -176,35 +168,30 @@ Runs RunDecoder::decode_list(const Contents& contents, bool in_bytes, bool has_l
 }
 
 Runs RunDecoder::decode_struct(const Contents& contents, int depth) {
-  Arguments arguments(contents);
-  const int count = static_cast<int>(std::min<std::int64_t>(arguments.size(), std::numeric_limits<int>::max()));
-  const Extents lengths = arguments.sizes(count);
-  Extents offsets;
-  if (contents.has_counts())
-    offsets = arguments.sizes(count);
-  else
-    offsets.assign(contents.addresses().begin(), contents.addresses().end());
+  const BlockList blocks(contents, true, true);
   const std::span<const MPI_Datatype> types = contents.types();
-  if (!arguments.is_complete() || std::ssize(offsets) != count || std::ssize(types) != count) return nullptr;
+  if (!blocks.is_complete() || types.size() != blocks.size()) return nullptr;
   GroupBuilder group;
   MPI_Datatype decoded = MPI_DATATYPE_NULL;
   Runs base;
   std::int64_t unit = 0;
-  for (std::size_t i = 0; i < offsets.size(); ++i) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i == 0 || types[i] != decoded) {
       base = decode(types[i], depth);
       unit = extent(types[i]).bytes;
       decoded = types[i];
     }
-    group.add(offsets[i], repeat_checked(base, lengths[i], unit));
+    group.add(blocks.offset(i), repeat_checked(base, blocks.length(i), unit));
   }
   return group.finish();
 }
 
 Runs RunDecoder::decode(MPI_Datatype type, int depth) {
-  if (type == MPI_DATATYPE_NULL || depth > kMaxDepth) return nullptr;
-  const Contents contents(type);
-  if (!contents.is_known()) return nullptr;
+  return type == MPI_DATATYPE_NULL ? nullptr : decode(type, Contents(type), depth);
+}
+
+Runs RunDecoder::decode(MPI_Datatype type, const Contents& contents, int depth) {
+  if (depth > kMaxDepth || !contents.is_known()) return nullptr;
   if (contents.envelope().is_predefined()) return decode_named(type);
   const MPI_Datatype base = contents.base();
   ++depth;
@@ -260,6 +247,10 @@ Runs make_or_none(const Make& make) {
 
 Runs decode_runs(MPI_Datatype type) {
   return make_or_none([&] { return RunDecoder().decode(type, 0); });
+}
+
+Runs decode_runs(MPI_Datatype type, const Contents& contents) {
+  return make_or_none([&] { return RunDecoder().decode(type, contents, 0); });
 }
 
 Runs make_runs(const ArrayDatatype& type) {

@@ -1,0 +1,146 @@
+// Reads and writes the covered bytes of a window by few large calls.
+//
+// Problem: each of many small pieces would take a system call, which costs more than copying a thousand bytes.
+//
+// Idea: one bit for each byte says whether it is covered, so that pieces may come in any order and may overlap. Covered
+// bytes with less than 16 KiB between them are one group, which is read or written by one call. If a group has holes,
+// it is read before it is written, so that the bytes in the holes do not change.
+//
+// Example: pieces of 8 bytes at 0, 16 and 100000 are two groups, from 0 to 24 with a hole of 8 bytes, and from 100000
+// to 100008. A write reads the first group, and then writes both.
+
+#include "mpiio/lists/file_window.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "mpiio/lists/host_memory.hpp"
+
+namespace plait::mpiio {
+
+namespace {
+
+constexpr std::int64_t kBits = 64;
+constexpr std::int64_t kMaxHole = std::int64_t{16} << 10;
+
+/// Reads bytes; those after the end of the file become 0.
+int read_all(int descriptor, std::byte* target, std::int64_t bytes, std::int64_t offset) {
+  while (bytes > 0) {
+    const ::ssize_t done = ::pread(descriptor, target, static_cast<std::size_t>(bytes), offset);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return errno;
+    if (done == 0) {
+      std::fill_n(target, bytes, std::byte{});
+      return 0;
+    }
+    target += done;
+    bytes -= done;
+    offset += done;
+  }
+  return 0;
+}
+
+int write_all(int descriptor, const std::byte* source, std::int64_t bytes, std::int64_t offset) {
+  while (bytes > 0) {
+    const ::ssize_t done = ::pwrite(descriptor, source, static_cast<std::size_t>(bytes), offset);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return errno;
+    if (done == 0) return EIO;
+    source += done;
+    bytes -= done;
+    offset += done;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void FileWindow::start(std::int64_t begin, std::int64_t bytes) {
+  begin_ = begin;
+  groups_.clear();
+  if (std::ssize(data_) < bytes) data_.resize(static_cast<std::size_t>(bytes));
+  bits_.assign(static_cast<std::size_t>((bytes + kBits - 1) / kBits), 0);
+}
+
+void FileWindow::cover(std::span<const Piece> pieces) {
+  constexpr std::uint64_t kAll = ~std::uint64_t{};
+  for (const Piece& piece : pieces) {
+    const std::uint64_t end = std::uint64_t{piece.offset} + piece.bytes;
+    std::size_t word = piece.offset / kBits;
+    const std::size_t last = (end - 1) / kBits;
+    const std::uint64_t from = kAll << piece.offset % kBits;
+    const std::uint64_t to = kAll >> (kBits - 1 - (end - 1) % kBits);
+    if (word == last) {
+      bits_[word] |= from & to;
+      continue;
+    }
+    bits_[word] |= from;
+    while (++word < last) bits_[word] = kAll;
+    bits_[last] |= to;
+  }
+}
+
+void FileWindow::find_groups() {
+  std::int64_t empty_bits = 0;
+  for (std::size_t word = 0; word < bits_.size(); ++word) {
+    const std::uint64_t bits = bits_[word];
+    if (bits == 0) {
+      empty_bits += kBits;
+      continue;
+    }
+    const std::int64_t base = static_cast<std::int64_t>(word) * kBits;
+    if (groups_.empty() || empty_bits >= kMaxHole) groups_.push_back({.begin = base + std::countr_zero(bits)});
+    Group& group = groups_.back();
+    group.end = base + kBits - std::countl_zero(bits);
+    group.covered += std::popcount(bits);
+    empty_bits = 0;
+  }
+}
+
+int FileWindow::read(int descriptor) {
+  find_groups();
+  for (const Group& group : groups_)
+    if (const int error =
+            read_all(descriptor, data_.data() + group.begin, group.end - group.begin, begin_ + group.begin);
+        error != 0)
+      return error;
+  return 0;
+}
+
+int FileWindow::read_holes(int descriptor) {
+  find_groups();
+  for (const Group& group : groups_) {
+    if (group.covered == group.end - group.begin) continue;
+    const int error = read_all(descriptor, data_.data() + group.begin, group.end - group.begin, begin_ + group.begin);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+int FileWindow::write(int descriptor) {
+  for (const Group& group : groups_)
+    if (const int error =
+            write_all(descriptor, data_.data() + group.begin, group.end - group.begin, begin_ + group.begin);
+        error != 0)
+      return error;
+  return 0;
+}
+
+void FileWindow::fill(std::span<const Piece> pieces, const std::byte* source) {
+  for (const Piece& piece : pieces) {
+    copy_piece(data_.data() + piece.offset, source, piece.bytes);
+    source += piece.bytes;
+  }
+}
+
+void FileWindow::extract(std::span<const Piece> pieces, std::byte* target) const {
+  for (const Piece& piece : pieces) {
+    copy_piece(target, data_.data() + piece.offset, piece.bytes);
+    target += piece.bytes;
+  }
+}
+
+}  // namespace plait::mpiio

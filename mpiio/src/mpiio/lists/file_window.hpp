@@ -1,0 +1,52 @@
+/// A part of a file in memory, of which some bytes are read or written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace plait::mpiio {
+
+/// Bytes of a window that a rank reads or writes.
+struct Piece {
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// The functions that read and write return 0, or the errno of the first call that fails.
+class FileWindow {
+ public:
+  /// Begins a window at a byte of the file. No byte is covered.
+  void start(std::int64_t begin, std::int64_t bytes);
+  /// Covers the bytes of pieces. Pieces may overlap those that are covered already.
+  void cover(std::span<const Piece> pieces);
+
+  /// Reads the covered bytes. Those after the end of the file become 0.
+  int read(int descriptor);
+  /// Reads the bytes in holes between covered bytes if write() is going to write them.
+  int read_holes(int descriptor);
+  /// Writes the covered bytes, and those in small holes between them.
+  int write(int descriptor);
+
+  /// Copies pieces of the window from bytes that are one after another, or to such bytes.
+  void fill(std::span<const Piece> pieces, const std::byte* source);
+  void extract(std::span<const Piece> pieces, std::byte* target) const;
+
+ private:
+  /// Covered bytes, in a range without large holes.
+  struct Group {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t covered = 0;
+  };
+
+  void find_groups();
+
+  std::int64_t begin_ = 0;
+  std::vector<std::byte> data_;
+  std::vector<std::uint64_t> bits_;  ///< one for each byte: whether it is covered
+  std::vector<Group> groups_;
+};
+
+}  // namespace plait::mpiio
