@@ -32,16 +32,23 @@ def view():
     ).Commit()
 
 
-def full_disk() -> None:
+def lists():
+    """Make the elements of a rank: those of each row are shifted against those of the row before."""
+    starts = [
+        row * N + (COMM.rank + row) % COMM.size + COMM.size * i for row in range(N) for i in range(N // COMM.size)
+    ]
+    return MPI.DOUBLE.Create_indexed_block(1, [at for at in starts if at < N * N]).Create_resized(0, N * N * 8).Commit()
+
+
+def full_disk(suffix: str, datatype: MPI.Datatype) -> None:
     """A write past the largest size of files reaches the handler of the file on all ranks."""
     handled = []
 
     def handler(file: MPI.File, code: int) -> None:
         handled.append((file == opened, MPI.Get_error_class(code)))
 
-    opened = MPI.File.Open(COMM, str(FOLDER / "full"), MPI.MODE_CREATE | MPI.MODE_RDWR)
+    opened = MPI.File.Open(COMM, str(FOLDER / f"full{suffix}"), MPI.MODE_CREATE | MPI.MODE_RDWR)
     opened.Set_errhandler(MPI.File.Create_errhandler(handler))
-    datatype = view()
     opened.Set_view(0, MPI.DOUBLE, datatype)
     data = np.ones(datatype.size // 8)
     opened.Write_all(data)
@@ -53,8 +60,8 @@ def full_disk() -> None:
     everywhere = COMM.allgather(handled)
     assert any(everywhere), "no handler was called"
     assert all(same and code in SPACE for rank in everywhere for same, code in rank)
-    report("full", all(rank == everywhere[0] for rank in everywhere))
-    report("space", all(code == MPI.ERR_NO_SPACE for rank in everywhere for _, code in rank))
+    report(f"full{suffix}", all(rank == everywhere[0] for rank in everywhere))
+    report(f"space{suffix}", all(code == MPI.ERR_NO_SPACE for rank in everywhere for _, code in rank))
     assert opened.Get_size() <= end
     opened.Close()
 
@@ -96,6 +103,8 @@ def replaced_file() -> None:
     report("replaced", True)
 
 
-for case in (full_disk, read_only, replaced_file):
-    case()
+full_disk("", view())
+full_disk("-lists", lists())
+for case in (read_only, replaced_file):
     COMM.barrier()
+    case()

@@ -46,13 +46,13 @@ def test_an_unknown_mode_counts_as_on(darray_program, tmp_path):
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_errors_reach_the_handler_of_the_file(mode, ranks, tmp_path):
     done = run_python(ranks, "errors.py", tmp_path, plait=mode)
-    lines = re.findall(r"(full|space|read-only|replaced) (True|False)", done.stdout)
+    lines = re.findall(r"(full|space|full-lists|space-lists|read-only|replaced) (True|False)", done.stdout)
     expected = {("read-only", "True"), ("replaced", "True")} | ({("full", "True")} if mode else set())
     if mode == "always":
-        expected.add(("space", "True"))
-        assert ("space", "False") not in lines
+        expected |= {("space", "True"), ("full-lists", "True"), ("space-lists", "True")}
+        assert not {("space", "False"), ("full-lists", "False"), ("space-lists", "False")} & set(lines)
     assert set(lines) >= expected
-    assert len(lines) == 4 * ranks
+    assert len(lines) == 6 * ranks
 
 
 @pytest.mark.parametrize("dtype", ["f8", "c16", "S3", "S24", "S7"])
@@ -268,6 +268,14 @@ def test_blocks_at_regular_distances_form_arrays(how, tmp_path):
 def test_blocks_that_form_no_grid_are_lists(tmp_path):
     done = run(2, "env", "-C", tmp_path, sys.executable, "-c", STRIDED, "cyclic", plait="explain,always")
     assert accesses(done.stderr) == (1, 1)
+    assert "the last one of irregular lists" in done.stderr
+
+
+@pytest.mark.parametrize("case", ["dense", "holes", "large", "sparse", "idle", "nothing"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_lists_of_runs(ranks, case, tmp_path):
+    done = run_python(ranks, "lists.py", case, tmp_path / "file", plait="explain,always")
+    assert accesses(done.stderr) == (1, 1), done.stderr
     assert "the last one of irregular lists" in done.stderr
 
 
