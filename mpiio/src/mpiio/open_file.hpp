@@ -84,7 +84,7 @@ class OpenFile {
   bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
   bool has_gain() const { return gain_ != 0 || is_always(); }
   /// True if Plait may carry out accesses by lists, on all ranks alike.
-  bool has_list_gain() const { return list_gain_ != 0 || (is_always() && common_view_.has_lists()); }
+  bool has_list_gain() const;
   void compare_views();
   /// Restores the previous views if the MPI has set the new ones on no rank. Collective if there are previous views.
   void agree_on_views();

@@ -34,6 +34,12 @@ struct OpenFile::ListProposal {
   std::optional<HostMemory> memory;
 };
 
+bool OpenFile::has_list_gain() const {
+  if (is_always()) return common_view_.has_lists();
+  // Accesses of small arrays need no second agreement.
+  return list_gain_ != 0 && (!common_view_.is_array() || common_view_.list_pieces() >= kMinListPieces);
+}
+
 bool OpenFile::has_worthwhile_lists(std::int64_t count) {
   if (is_always()) return true;
   const std::int64_t pieces = common_view_.list_pieces();

@@ -279,6 +279,29 @@ def test_lists_of_runs(ranks, case, tmp_path):
     assert "the last one of irregular lists" in done.stderr
 
 
+LARGE = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+rows, width = 100, 90_000
+part = MPI.DOUBLE.Create_subarray([rows, width * comm.size], [rows, width], [0, width * comm.rank]).Commit()
+memory = MPI.DOUBLE.Create_vector(rows * width // 2, 2, 3).Commit()
+own = np.arange(rows * width // 2 * 3, dtype=np.float64) + comm.rank
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.DOUBLE, part)
+file.Write_at_all(0, [own, 1, memory])
+found = np.zeros(rows * width)
+file.Read_at_all(0, found)
+assert (found == own.reshape(-1, 3)[:, :2].ravel()).all()
+file.Close()
+"""
+
+
+def test_local_arrays_with_holes_that_are_too_large_to_copy_are_lists(tmp_path):
+    done = run(2, "env", "-C", tmp_path, sys.executable, "-c", LARGE, plait="explain,always")
+    assert accesses(done.stderr) == (1, 1), done.stderr
+
+
 UNREADABLE = """
 import ctypes
 import mmap
