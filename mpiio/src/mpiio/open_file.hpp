@@ -100,7 +100,7 @@ class OpenFile {
   bool make_communicator();
   /// Gathers the boxes of all ranks. Returns false if they form no array. Collective.
   bool gather_array();
-  /// Carries out an access of an array. Returns the reason of any rank why Plait cannot; `code` is the result otherwise.
+  /// Carries out an access of an array. Returns the reason of any rank why Plait cannot; `code` is the result if not.
   /// Collective.
   Reason access_array(const plait_mpiio_access& access, int& code);
   /// Lets all ranks compare their proposals. Returns the reason of any rank why the access belongs to the MPI.

@@ -90,7 +90,7 @@ struct Share {
 };
 
 /// What another rank accesses in the current window of this rank.
-struct Guest {
+struct Client {
   int rank = 0;
   std::vector<Piece> pieces;
   std::vector<std::byte> data;
@@ -166,7 +166,7 @@ class ListTransfer {
   std::vector<Share> shares_;  ///< by domain
   std::vector<Header> sent_;   ///< by rank
   std::vector<Header> received_;
-  std::vector<Guest> guests_;
+  std::vector<Client> clients_;
   FileWindow window_;
   Messages pieces_;  ///< lists that this rank receives
   Messages data_;    ///< data that this rank receives
@@ -265,16 +265,16 @@ bool ListTransfer::exchange_headers() {
 }
 
 void ListTransfer::start_messages() {
-  guests_.clear();
+  clients_.clear();
   for (int source = 0; source < std::ssize(received_); ++source) {
     const Header& header = received_[static_cast<std::size_t>(source)];
     if (header.pieces == 0 || source == rank_) continue;
-    Guest& guest = guests_.emplace_back();
-    guest.rank = source;
-    guest.pieces.resize(static_cast<std::size_t>(header.pieces));
-    guest.data.resize(static_cast<std::size_t>(header.bytes));
-    pieces_.receive(guest.pieces.data(), header.pieces, source, kPieces);
-    if (access_.writes) data_.receive(guest.data.data(), header.bytes, source, kData);
+    Client& client = clients_.emplace_back();
+    client.rank = source;
+    client.pieces.resize(static_cast<std::size_t>(header.pieces));
+    client.data.resize(static_cast<std::size_t>(header.bytes));
+    pieces_.receive(client.pieces.data(), header.pieces, source, kPieces);
+    if (access_.writes) data_.receive(client.data.data(), header.bytes, source, kData);
   }
   for (int owner = 0; owner < std::ssize(shares_); ++owner) {
     Share& share = shares_[static_cast<std::size_t>(owner)];
@@ -289,7 +289,7 @@ void ListTransfer::start_messages() {
 
 void ListTransfer::cover() {
   pieces_.wait();
-  for (const Guest& guest : guests_) window_.cover(guest.pieces);
+  for (const Client& client : clients_) window_.cover(client.pieces);
   if (own_ >= 0 && !shares_.empty()) window_.cover(shares_[static_cast<std::size_t>(own_)].pieces);
 }
 
@@ -300,15 +300,15 @@ void ListTransfer::write() {
     window_.fill(share.pieces, share.data);
   }
   data_.wait();
-  for (const Guest& guest : guests_) window_.fill(guest.pieces, guest.data.data());
+  for (const Client& client : clients_) window_.fill(client.pieces, client.data.data());
   if (error_ == 0) note(window_.write(descriptor_));
 }
 
 void ListTransfer::read() {
   note(window_.read(descriptor_));
-  for (Guest& guest : guests_) {
-    window_.extract(guest.pieces, guest.data.data());
-    outgoing_.send(guest.data.data(), std::ssize(guest.data), guest.rank, kData);
+  for (Client& client : clients_) {
+    window_.extract(client.pieces, client.data.data());
+    outgoing_.send(client.data.data(), std::ssize(client.data), client.rank, kData);
   }
   if (own_ >= 0 && !shares_.empty()) {
     const Share& share = shares_[static_cast<std::size_t>(own_)];
