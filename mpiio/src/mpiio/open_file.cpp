@@ -78,6 +78,18 @@ bool has_end(MPI_File file, const SharedArray& array) {
 
 }  // namespace
 
+bool find_position(const plait_mpiio_access& access, HeldView* held, MPI_Offset& position) {
+  position = access.offset;
+  if (access.has_offset != 0 || (held != nullptr && held->position(position))) return true;
+  return real_calls().get_position(access.file, &position) == MPI_SUCCESS;
+}
+
+int call_error_handler(MPI_File file, int system_code) {
+  const int code = error_class(system_code);
+  PMPI_File_call_errhandler(file, code);
+  return code;
+}
+
 bool is_atomic(MPI_File file) {
   int atomic = 1;
   return PMPI_File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic != 0;
@@ -104,11 +116,13 @@ OpenFile::OpenFile(const plait_mpiio_opened& opened)
       agreement_(ranks_->comm, opened.tag),
       tag_(opened.tag),
       mode_(opened.mode),
+      is_always_((opened.mode & PLAIT_MPIIO_ALWAYS) != 0),
+      is_strict_((opened.mode & PLAIT_MPIIO_STRICT) != 0),
       access_mode_(opened.access_mode),
       path_(opened.path, opened.descriptor) {
   if (agreement_.ranks() == ranks_->all) return;
   unusable_ = Reason::kMissing;
-  if (is_strict() && agreement_.rank() == 0)
+  if (is_strict_ && agreement_.rank() == 0)
     std::fprintf(stderr,
                  "plait mpiio: %s: all accesses belong to the MPI, because %s; PLAIT_MPIIO=strict has no effect\n",
                  path_.text().c_str(), std::string(describe(unusable_)).c_str());
@@ -147,8 +161,10 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   agree_on_views();
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
   Reason reason = common_view_.has_lists() ? Reason::kNoGain : view_reason_;
-  if (common_view_.is_array()) reason = has_gain() ? access_array(access, code) : Reason::kNoGain;
-  if (reason != Reason::kNone && unusable_ == Reason::kNone && has_list_gain()) reason = access_lists(access, code);
+  if (common_view_.is_array()) reason = gain_ != 0 || is_always_ ? access_array(access, code) : Reason::kNoGain;
+  if (reason != Reason::kNone && unusable_ == Reason::kNone &&
+      common_view_.has_list_gain(agreement_.ranks(), is_always_))
+    reason = access_lists(access, code);
   return reason == Reason::kNone || leave_to_mpi(access, reason, code);
 }
 
@@ -192,8 +208,9 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
     proposal.count = proposal.bytes / view_->bytes;
     proposal.minus_count = -proposal.count;
     const bool has_one_piece = proposal.count == 1 && count_pieces(*view_) <= 1;
-    if (!is_worthwhile(proposal.count) ||
-        (has_one_piece && std::holds_alternative<Strided>(view_->filetype) && !is_always()))
+    const double gain = static_cast<double>(gain_) * static_cast<double>(proposal.count);
+    if (!is_worthwhile(plait_.has_value(), gain) ||
+        (has_one_piece && std::holds_alternative<Strided>(view_->filetype) && !is_always_))
       return Reason::kNoGain;
   }
   if (const Reason reason = check_file(access); reason != Reason::kNone) return reason;
@@ -203,11 +220,6 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
   return is_idle ? Reason::kNone : check_position(access, proposal);
 }
 
-bool OpenFile::find_position(MPI_Offset& position) const {
-  const std::shared_ptr<HeldView> held = this->held();
-  return (held && held->position(position)) || real_calls().get_position(file_, &position) == MPI_SUCCESS;
-}
-
 Reason OpenFile::check_file(const plait_mpiio_access& access) {
   if (!plait_ && !path_.is_usable()) return Reason::kStore;
   const int forbidden = access.writes != 0 ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
@@ -215,8 +227,8 @@ Reason OpenFile::check_file(const plait_mpiio_access& access) {
 }
 
 Reason OpenFile::check_position(const plait_mpiio_access& access, Proposal& proposal) {
-  MPI_Offset position = access.offset;
-  if (access.has_offset == 0 && !find_position(position)) return Reason::kFailed;
+  MPI_Offset position = 0;
+  if (!find_position(access, held().get(), position)) return Reason::kFailed;
   std::int64_t begin = 0;
   if (position < 0 || __builtin_mul_overflow(position, view_->etype_bytes, &begin)) return Reason::kFailed;
   if (begin % view_->bytes != 0) return Reason::kPartial;
@@ -239,9 +251,9 @@ Reason OpenFile::check_array(const plait_mpiio_access& access, Proposal& proposa
   }
 }
 
-bool OpenFile::is_worthwhile(std::int64_t count) {
-  if (plait_ || is_always()) return true;
-  saved_ += static_cast<double>(gain_) * static_cast<double>(count);
+bool OpenFile::is_worthwhile(bool is_open, double gain) {
+  if (is_open || is_always_) return true;
+  saved_ += gain;
   return saved_ >= kOpening;
 }
 
@@ -289,7 +301,7 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
       unusable_ = Reason::kFailed;
       return unusable_;
     }
-    code = fail(error.system_code());
+    code = call_error_handler(file_, error.system_code());
     return Reason::kNone;
   }
   Totals& totals = access.writes != 0 ? writes_ : reads_;
@@ -298,12 +310,6 @@ Reason OpenFile::move(const plait_mpiio_access& access, const SharedArray& array
   if ((mode_ & PLAIT_MPIIO_EXPLAIN) != 0 && array_) last_array_ = array_->describe();
   code = complete(access, proposal.bytes);
   return Reason::kNone;
-}
-
-int OpenFile::fail(int system_code) {
-  const int code = error_class(system_code);
-  PMPI_File_call_errhandler(file_, code);
-  return code;
 }
 
 int OpenFile::complete(const plait_mpiio_access& access, std::int64_t bytes) {
@@ -326,7 +332,7 @@ bool OpenFile::end(bool writes, MPI_Status* status) {
 bool OpenFile::leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code) {
   ++left_[reason];
   // Ranks without Plait or with another mode call the MPI, and would wait there for ranks that return an error.
-  if (!is_strict() || reason == Reason::kMissing) {
+  if (!is_strict_ || reason == Reason::kMissing) {
     code = pass_view();
     if (code == MPI_SUCCESS) mpi_is_between_ = access.begins != 0;
     return code != MPI_SUCCESS;

@@ -16,6 +16,7 @@
 #include "mpiio/file_identity.hpp"
 #include "mpiio/held_view.hpp"
 #include "mpiio/lists/file_descriptor.hpp"
+#include "mpiio/lists/list_proposal.hpp"
 #include "mpiio/reason.hpp"
 #include "mpiio/shared_array.hpp"
 #include "mpiio/views.hpp"
@@ -23,6 +24,14 @@
 #include "plait/file.hpp"
 
 namespace plait::mpiio {
+
+/// Stores the position of an access, in etypes: the individual file pointer if the access has no offset. Returns false if
+/// it is unknown.
+/// held  The view that Plait holds; nullptr for none.
+bool find_position(const plait_mpiio_access& access, HeldView* held, MPI_Offset& position);
+
+/// Calls the handler of a file for an error of the system. Returns the class of the error.
+int call_error_handler(MPI_File file, int system_code);
 
 /// True if the file is in atomic mode.
 bool is_atomic(MPI_File file);
@@ -58,7 +67,6 @@ class OpenFile {
  private:
   /// An access that a rank proposes to the others.
   struct Proposal;
-  struct ListProposal;
   struct Totals {
     std::int64_t accesses = 0;
     std::int64_t bytes = 0;  ///< of this rank
@@ -73,24 +81,15 @@ class OpenFile {
   struct Views {
     ViewSummary common;
     std::int64_t gain = 0;
-    std::int64_t list_gain = 0;
     Reason reason = Reason::kView;
     std::optional<FileView> own;
     std::optional<TiledArray> array;
     std::shared_ptr<HeldView> held;
   };
 
-  bool is_always() const { return (mode_ & PLAIT_MPIIO_ALWAYS) != 0; }
-  bool is_strict() const { return (mode_ & PLAIT_MPIIO_STRICT) != 0; }
-  bool has_gain() const { return gain_ != 0 || is_always(); }
-  /// True if Plait may carry out accesses by lists, on all ranks alike.
-  bool has_list_gain() const;
   void compare_views();
   /// Restores the previous views if the MPI has set the new ones on no rank. Collective if there are previous views.
   void agree_on_views();
-  /// True if Plait holds views that form an array, or views by lists. Collective.
-  bool has_held_array();
-  bool has_held_lists() const;
   /// True if this rank votes for holding its view.
   bool can_hold(const ViewSummary& own);
   /// Passes the view that Plait holds to the MPI. Returns a code of the MPI; after an error on any rank, Plait still
@@ -107,13 +106,12 @@ class OpenFile {
   Reason agree(const plait_mpiio_access& access, Proposal& proposal);
   /// Returns the first reason on this rank, and what it proposes. The checks of small accesses come first.
   Reason propose(const plait_mpiio_access& access, Proposal& proposal);
-  /// Stores the individual file pointer. Returns false if it is unknown.
-  bool find_position(MPI_Offset& position) const;
   Reason check_file(const plait_mpiio_access& access);
   Reason check_position(const plait_mpiio_access& access, Proposal& proposal);
   Reason check_array(const plait_mpiio_access& access, Proposal& proposal) const;
-  /// True if the time that Plait saves is worth opening the file.
-  bool is_worthwhile(std::int64_t count);
+  /// True if the file is open, or if the nanoseconds that Plait saves by this access and has saved before are worth
+  /// opening it.
+  bool is_worthwhile(bool is_open, double gain);
   /// Opens the file for Plait. Returns false if that fails on any rank, or opens another file than the MPI has.
   /// Collective.
   bool open();
@@ -125,17 +123,9 @@ class OpenFile {
   /// otherwise. Collective.
   Reason access_lists(const plait_mpiio_access& access, int& code);
   Reason propose_lists(const plait_mpiio_access& access, ListProposal& proposal);
-  Reason find_list(const plait_mpiio_access& access, ListProposal& proposal);
-  /// True if the time that Plait saves for so many filetypes is worth opening the file.
-  bool has_worthwhile_lists(std::int64_t count);
-  bool open_descriptor();
-  /// Reports an error to the handler of the file. Returns its class.
-  int fail(int system_code);
   int complete(const plait_mpiio_access& access, std::int64_t bytes);
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 
-  /// The MPI carries out accesses to fewer pieces as fast, since Plait sends several messages for each access.
-  static constexpr std::int64_t kMinListPieces = 64;
   /// Nanoseconds that Plait must save before it opens a file: a few ranks on each core may wait as long for each other.
   static constexpr double kOpening = 2e6;
 
@@ -145,6 +135,8 @@ class OpenFile {
   MPI_Comm comm_ = MPI_COMM_NULL;  ///< of this file alone; made when Plait carries out the first access
   int tag_;
   int mode_;
+  bool is_always_;
+  bool is_strict_;
   int access_mode_;
   Reason unusable_ = Reason::kNone;  ///< on all ranks alike
   OpenedPath path_;
@@ -156,7 +148,6 @@ class OpenFile {
   std::optional<Begun> begun_;
   ViewSummary common_view_;
   std::int64_t gain_ = 0;               ///< nanoseconds that Plait saves for each filetype of all ranks
-  std::int64_t list_gain_ = 0;          ///< the same, if the views form no array
   Reason view_reason_ = Reason::kView;  ///< why accesses belong to the MPI if the views form no array
   Runs runs_;                           ///< of the filetype, if an access by lists has needed them
   std::optional<FileView> view_;        ///< nothing if this rank leaves all its accesses to the MPI

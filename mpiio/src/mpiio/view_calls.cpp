@@ -45,15 +45,14 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   retired_.reset();
   previous_.reset();
   if (std::shared_ptr<HeldView> held = held_.exchange(nullptr))
-    previous_ =
-        Views{common_view_, gain_, list_gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
+    previous_ = Views{common_view_, gain_, view_reason_, std::move(view_), std::move(array_), std::move(held)};
   common_view_ = {};
   view_.reset();
   runs_.reset();
   array_.reset();
   if (unusable_ != Reason::kNone) return false;
   view_reason_ = Reason::kView;
-  if (agreement_.ranks() == 1 && !is_always() && is_contiguous(view, ranks_->comm)) {
+  if (agreement_.ranks() == 1 && !is_always_ && is_contiguous(view, ranks_->comm)) {
     view_reason_ = Reason::kNoGain;
     return false;
   }
@@ -67,7 +66,10 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   if (!can_hold) return false;
   compare_views();
   // MPI allows shared file pointers if all views are equal, and Plait does not hold such views.
-  if (!common_view_.is_held() || !(has_held_array() || has_held_lists())) return false;
+  if (!common_view_.is_held()) return false;
+  const bool has_array =
+      common_view_.is_array() && (gain_ != 0 || is_always_) && (array_ || gather_array()) && !array_->has_replicas();
+  if (!has_array && !common_view_.has_held_lists(agreement_.ranks(), is_always_)) return false;
   held_.exchange(std::make_shared<HeldView>(view, access_mode_));
   previous_.reset();
   return true;
@@ -94,7 +96,6 @@ void OpenFile::agree_on_views() {
   }
   common_view_ = views.common;
   gain_ = views.gain;
-  list_gain_ = views.list_gain;
   view_reason_ = views.reason;
   view_ = std::move(views.own);
   runs_.reset();
@@ -105,7 +106,6 @@ void OpenFile::compare_views() {
   if (!std::exchange(is_comparing_views_, false)) return;
   if (const std::optional<Agreement::Numbers> smallest = agreement_.finish()) common_view_ = ViewSummary(*smallest);
   gain_ = common_view_.gain(agreement_.ranks());
-  list_gain_ = common_view_.list_gain(agreement_.ranks());
 }
 
 bool OpenFile::can_hold(const ViewSummary& own) {
@@ -116,19 +116,10 @@ bool OpenFile::can_hold(const ViewSummary& own) {
   const int ranks = agreement_.ranks();
   const auto gain = static_cast<double>(is_list ? own.list_gain(ranks) : own.gain(ranks));
   const bool is_open = is_list ? descriptor_.is_open() && gain > 0 : plait_.has_value();
-  if (!is_idle && !is_open && !is_always() && saved_ + gain < kOpening) return false;
+  if (!is_idle && !is_open && !is_always_ && saved_ + gain < kOpening) return false;
   if ((!plait_ && !path_.is_usable()) || is_atomic(file_)) return false;
   if (std::holds_alternative<Darray>(view_->filetype)) array_ = make_array(*view_);
   return array_ || !std::holds_alternative<Darray>(view_->filetype);
-}
-
-bool OpenFile::has_held_array() {
-  return common_view_.is_array() && has_gain() && (array_ || gather_array()) && !array_->has_replicas();
-}
-
-bool OpenFile::has_held_lists() const {
-  const bool has_pieces = is_always() || common_view_.list_pieces() >= kMinListPieces;
-  return has_list_gain() && has_pieces && common_view_.has_different_lists();
 }
 
 bool OpenFile::gather_array() {

@@ -337,17 +337,29 @@ std::size_t ViewSummary::dimensions() const { return static_cast<std::size_t>(-n
 
 void ViewSummary::discard_array() { numbers_[kIsUnderstood] = 0; }
 
-bool ViewSummary::has_different_lists() const {
-  return has_lists() && numbers_[kListHash] != -numbers_[kInverseListHash];
-}
-
 bool ViewSummary::has_lists() const { return numbers_[kHasList] == 1; }
 
-std::int64_t ViewSummary::list_pieces() const { return -numbers_[kMinusListPieces]; }
+bool ViewSummary::has_list_gain(int ranks, bool is_always) const {
+  if (is_always) return has_lists();
+  // Accesses of small arrays need no second agreement.
+  return list_gain(ranks) != 0 && (!is_array() || has_many_pieces(1));
+}
+
+bool ViewSummary::has_many_pieces(std::int64_t filetypes) const {
+  // The MPI carries out accesses to fewer pieces as fast, since Plait sends several messages for each access.
+  constexpr std::int64_t kMinPieces = 64;
+  const std::int64_t pieces = -numbers_[kMinusListPieces];
+  return pieces > 0 && filetypes >= (kMinPieces + pieces - 1) / pieces;
+}
+
+bool ViewSummary::has_held_lists(int ranks, bool is_always) const {
+  return has_list_gain(ranks, is_always) && (is_always || has_many_pieces(1)) &&
+         numbers_[kListHash] != -numbers_[kInverseListHash];
+}
 
 std::int64_t ViewSummary::list_gain(int ranks) const {
   constexpr std::int64_t kMaxPiece = 4096;
-  const std::int64_t pieces = list_pieces();
+  const std::int64_t pieces = -numbers_[kMinusListPieces];
   if (!has_lists() || pieces == 0 || -numbers_[kMinusListBytes] / pieces > kMaxPiece) return 0;
   return static_cast<std::int64_t>(std::min(kPerPiece * static_cast<double>(pieces) * ranks, 1e15));
 }

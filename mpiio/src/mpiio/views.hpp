@@ -65,17 +65,20 @@ class ViewSummary {
   /// Returns the nanoseconds that Plait saves for each filetype of all ranks if the file is open; 0 if each rank has
   /// one piece of the file, for which two-phase access gains nothing.
   std::int64_t gain(int ranks) const;
-  /// Leaves it open whether the views form an array: they have turned out to form none that Plait has.
+  /// The views count as no array, because they form none that Plait has.
   void discard_array();
-  /// Returns the largest number of pieces that any rank accesses with each filetype.
-  std::int64_t list_pieces() const;
   /// Returns the nanoseconds that Plait saves for each filetype if it exchanges lists of the pieces of all ranks; 0 if
   /// the pieces of any rank are unknown, or if the MPI carries out such large pieces as fast.
   std::int64_t list_gain(int ranks) const;
   /// True if the pieces of all ranks are known.
   bool has_lists() const;
-  /// True if the ranks have different views, of which some are lists. Views that differ may still count as equal.
-  bool has_different_lists() const;
+  /// True if Plait may carry out accesses by lists.
+  bool has_list_gain(int ranks, bool is_always) const;
+  /// True if any rank has so many pieces in its filetypes that Plait may save time.
+  bool has_many_pieces(std::int64_t filetypes) const;
+  /// True if Plait holds the views by lists: the ranks have different ones, of which some are lists. Views that differ
+  /// may still count as equal.
+  bool has_held_lists(int ranks, bool is_always) const;
 
  private:
   bool is_same() const;

@@ -1,7 +1,9 @@
 /// A file that is open for calls of the system.
 #pragma once
 
-#include <string>
+#include <mpi.h>
+
+#include "mpiio/file_identity.hpp"
 
 namespace plait::mpiio {
 
@@ -12,8 +14,8 @@ class FileDescriptor {
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
 
-  /// Opens an existing file. Returns false if that fails.
-  bool open(const std::string& path, bool is_read_only);
+  /// Opens the file that the MPI has opened. Returns false if that fails on any rank. Collective.
+  bool open(OpenedPath& path, bool is_read_only, MPI_Comm comm);
   void close();
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
