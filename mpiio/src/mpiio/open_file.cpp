@@ -162,9 +162,12 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
   Reason reason = common_view_.has_lists() ? Reason::kNoGain : view_reason_;
   if (common_view_.is_array()) reason = gain_ != 0 || is_always_ ? access_array(access, code) : Reason::kNoGain;
+  const bool may_pause = !is_always_ && !common_view_.has_many_pieces(1);
   if (reason != Reason::kNone && unusable_ == Reason::kNone &&
-      common_view_.has_list_gain(agreement_.ranks(), is_always_))
+      common_view_.has_list_gain(agreement_.ranks(), is_always_) && (!may_pause || few_pieces_.starts())) {
     reason = access_lists(access, code);
+    if (may_pause) few_pieces_.note(reason == Reason::kNone);
+  }
   return reason == Reason::kNone || leave_to_mpi(access, reason, code);
 }
 

@@ -15,6 +15,7 @@
 #include "mpiio/entry.h"
 #include "mpiio/file_identity.hpp"
 #include "mpiio/held_view.hpp"
+#include "mpiio/lists/backoff.hpp"
 #include "mpiio/lists/file_descriptor.hpp"
 #include "mpiio/lists/list_proposal.hpp"
 #include "mpiio/reason.hpp"
@@ -142,6 +143,7 @@ class OpenFile {
   OpenedPath path_;
   std::optional<File> plait_;
   FileDescriptor descriptor_;  ///< for accesses by lists
+  Backoff few_pieces_;         ///< of accesses by lists with few pieces in each filetype, on all ranks alike
   double saved_ = 0;           ///< nanoseconds that Plait would have saved so far
   bool is_comparing_views_ = false;
   bool mpi_is_between_ = false;  ///< a split access of the MPI has begun

@@ -203,6 +203,15 @@ Hash hash_list(const FileView& view) {
   return hash;
 }
 
+/// Returns the runs of a filetype; nullptr if they are unknown, or do not ascend from one filetype to the next.
+Runs find_list(const plait_mpiio_view& view, const Contents& contents) {
+  Runs runs = decode_runs(view.filetype, contents);
+  const bool is_list = runs && runs->is_ascending && runs->bytes == data_bytes(view.filetype) &&
+                       (runs->bytes == 0 ||
+                        (runs->begin >= -view.displacement && runs->end - runs->begin <= extent(view.filetype).bytes));
+  return is_list ? runs : nullptr;
+}
+
 /// True if the MPI communicates with this type, which it does not with one that is not committed. Packing no element
 /// tests that.
 bool is_valid(MPI_Datatype type, MPI_Comm comm) {
@@ -224,7 +233,7 @@ std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm) {
   FileView found;
   const Contents contents(view.filetype);
   found.filetype = decode(view.filetype, contents);
-  if (std::holds_alternative<std::monostate>(found.filetype)) found.runs = decode_runs(view.filetype, contents);
+  if (std::holds_alternative<std::monostate>(found.filetype)) found.runs = find_list(view, contents);
   found.displacement = view.displacement;
   found.bytes = data_bytes(view.filetype);
   found.etype_bytes = view.filetype == view.etype ? found.bytes : data_bytes(view.etype);
@@ -347,7 +356,7 @@ bool ViewSummary::has_list_gain(int ranks, bool is_always) const {
 
 bool ViewSummary::has_many_pieces(std::int64_t filetypes) const {
   // The MPI carries out accesses to fewer pieces as fast, since Plait sends several messages for each access.
-  constexpr std::int64_t kMinPieces = 64;
+  constexpr std::int64_t kMinPieces = 256;
   const std::int64_t pieces = -numbers_[kMinusListPieces];
   return pieces > 0 && filetypes >= (kMinPieces + pieces - 1) / pieces;
 }
@@ -358,7 +367,7 @@ bool ViewSummary::has_held_lists(int ranks, bool is_always) const {
 }
 
 std::int64_t ViewSummary::list_gain(int ranks) const {
-  constexpr std::int64_t kMaxPiece = 4096;
+  constexpr std::int64_t kMaxPiece = 2048;
   const std::int64_t pieces = -numbers_[kMinusListPieces];
   if (!has_lists() || pieces == 0 || -numbers_[kMinusListBytes] / pieces > kMaxPiece) return 0;
   return static_cast<std::int64_t>(std::min(kPerPiece * static_cast<double>(pieces) * ranks, 1e15));

@@ -355,3 +355,53 @@ def test_accesses_that_the_mpi_carries_out_as_fast_belong_to_it(size, kind, numb
     command = ["env", "-C", tmp_path, sys.executable, "-c", ACCESSES, size, kind, number]
     found, _ = accesses(run(2, *command, plait="explain").stderr)
     assert found == writes or found in (writes if isinstance(writes, range) else ())
+
+
+PIECES = """
+import sys
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+pieces, length, filetypes, number = map(int, sys.argv[1:])
+at = np.arange(pieces)
+starts = ((at + at // 5) * comm.size + comm.rank) * length
+part = MPI.BYTE.Create_hindexed_block(length, starts.tolist())
+part = part.Create_resized(0, 2 * pieces * comm.size * length).Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.BYTE, part)
+for _ in range(number):
+    file.Write_at_all(0, np.ones(pieces * length * filetypes, "u1"))
+file.Close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("pieces", "length", "filetypes", "number", "writes"),
+    [(20_000, 8, 1, 2, {2}), (10, 8, 1, 50, {0}), (20, 8, 1000, 2, {2}), (20_000, 4096, 1, 1, {0})],
+)
+def test_lists_that_the_mpi_carries_out_as_fast_belong_to_it(pieces, length, filetypes, number, writes, tmp_path):
+    """Few pieces take less time than the messages about them, and large ones as much as with the MPI."""
+    command = ["env", "-C", tmp_path, sys.executable, "-c", PIECES, pieces, length, filetypes, number]
+    found, _ = accesses(run(2, *command, plait="explain").stderr)
+    assert found in writes
+
+
+INVALID = """
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+for offsets in ([0, 8, 1 + comm.rank], [1, 0, 8 + comm.rank]):
+    try:
+        file.Set_view(0, MPI.INT, MPI.INT.Create_indexed([2, 2, 2], offsets).Commit())
+        print("accepted")
+    except MPI.Exception:
+        print("rejected")
+file.Close()
+"""
+
+
+def test_lists_that_the_mpi_rejects_are_errors_at_once(tmp_path):
+    printed = [
+        run(2, "env", "-C", tmp_path, sys.executable, "-c", INVALID, plait=mode).stdout for mode in (None, "always")
+    ]
+    assert sorted(printed[0].split()) == sorted(printed[1].split())
