@@ -363,7 +363,7 @@ bool ViewSummary::has_many_pieces(std::int64_t filetypes) const {
 
 bool ViewSummary::has_held_lists(int ranks, bool is_always) const {
   return has_list_gain(ranks, is_always) && (is_always || has_many_pieces(1)) &&
-         numbers_[kListHash] != -numbers_[kInverseListHash];
+         (ranks == 1 || numbers_[kListHash] != -numbers_[kInverseListHash]);
 }
 
 std::int64_t ViewSummary::list_gain(int ranks) const {
