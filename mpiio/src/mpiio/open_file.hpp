@@ -26,8 +26,8 @@
 
 namespace plait::mpiio {
 
-/// Stores the position of an access, in etypes: the individual file pointer if the access has no offset. Returns false if
-/// it is unknown.
+/// Stores the position of an access, in etypes: the individual file pointer if the access has no offset. Returns false
+/// if it is unknown.
 /// held  The view that Plait holds; nullptr for none.
 bool find_position(const plait_mpiio_access& access, HeldView* held, MPI_Offset& position);
 

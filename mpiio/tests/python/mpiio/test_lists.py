@@ -1,0 +1,121 @@
+"""Accesses by lists of runs, and memory types that are lists, in programs that are run with Plait."""
+
+import sys
+
+import pytest
+from mpiio_programs import accesses, needs_mpi, run, run_python
+
+pytestmark = needs_mpi
+
+
+@pytest.mark.parametrize("case", ["dense", "holes", "large", "sparse", "idle", "nothing"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_lists_of_runs(ranks, case, tmp_path):
+    done = run_python(ranks, "lists.py", case, tmp_path / "file", plait="explain,always")
+    assert accesses(done.stderr) == (1, 1), done.stderr
+    assert "the last one of irregular lists" in done.stderr
+
+
+MEMORY = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+part = MPI.INT.Create_subarray([8, 6 * comm.size], [8, 6], [0, 6 * comm.rank]).Commit()
+blocks = MPI.INT.Create_hindexed([3, 5, 20, 20], [400, 0, 100, 180]).Commit()
+record = MPI.Datatype.Create_struct([1, 2], [4, 12], [MPI.INT, MPI.INT]).Create_resized(0, 20).Commit()
+in_blocks = np.r_[100:103, 0:5, 25:65]
+in_records = (np.arange(16)[:, None] * 5 + [1, 3, 4]).ravel()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.INT, part)
+own = np.arange(200, dtype="i4") + 1000 * comm.rank
+for memory, count, at in ((blocks, 1, in_blocks), (record, 16, in_records)):
+    file.Write_at_all(0, [own, count, memory])
+    found = np.full(200, -1, "i4")
+    file.Read_at_all(0, [found, count, memory])
+    expected = np.full(200, -1, "i4")
+    expected[at] = own[at]
+    assert (found == expected).all()
+    dense = np.zeros(48, "i4")
+    file.Read_at_all(0, dense)
+    assert (dense == own[at]).all()
+file.Close()
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_memory_types_may_be_lists_and_structures(ranks, tmp_path):
+    done = run(ranks, "env", "-C", tmp_path, sys.executable, "-c", MEMORY, plait="explain,always")
+    assert accesses(done.stderr) == (2, 4), done.stderr
+
+
+LARGE = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+rows, width = 100, 90_000
+part = MPI.DOUBLE.Create_subarray([rows, width * comm.size], [rows, width], [0, width * comm.rank]).Commit()
+memory = MPI.DOUBLE.Create_vector(rows * width // 2, 2, 3).Commit()
+own = np.arange(rows * width // 2 * 3, dtype=np.float64) + comm.rank
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.DOUBLE, part)
+file.Write_at_all(0, [own, 1, memory])
+found = np.zeros(rows * width)
+file.Read_at_all(0, found)
+assert (found == own.reshape(-1, 3)[:, :2].ravel()).all()
+file.Close()
+"""
+
+
+def test_local_arrays_with_holes_that_are_too_large_to_copy_are_lists(tmp_path):
+    done = run(2, "env", "-C", tmp_path, sys.executable, "-c", LARGE, plait="explain,always")
+    assert accesses(done.stderr) == (1, 1), done.stderr
+
+
+PIECES = """
+import sys
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+pieces, length, filetypes, number = map(int, sys.argv[1:])
+at = np.arange(pieces)
+starts = ((at + at // 5) * comm.size + comm.rank) * length
+part = MPI.BYTE.Create_hindexed_block(length, starts.tolist())
+part = part.Create_resized(0, 2 * pieces * comm.size * length).Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.BYTE, part)
+for _ in range(number):
+    file.Write_at_all(0, np.ones(pieces * length * filetypes, "u1"))
+file.Close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("pieces", "length", "filetypes", "number", "writes"),
+    [(20_000, 8, 1, 2, {2}), (10, 8, 1, 50, {0}), (20, 8, 1000, 2, {2}), (20_000, 4096, 1, 1, {0})],
+)
+def test_lists_that_the_mpi_carries_out_as_fast_belong_to_it(pieces, length, filetypes, number, writes, tmp_path):
+    """Few pieces take less time than the messages about them, and large ones as much as with the MPI."""
+    command = ["env", "-C", tmp_path, sys.executable, "-c", PIECES, pieces, length, filetypes, number]
+    found, _ = accesses(run(2, *command, plait="explain").stderr)
+    assert found in writes
+
+
+INVALID = """
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+for offsets in ([0, 8, 1 + comm.rank], [1, 0, 8 + comm.rank]):
+    try:
+        file.Set_view(0, MPI.INT, MPI.INT.Create_indexed([2, 2, 2], offsets).Commit())
+        print("accepted")
+    except MPI.Exception:
+        print("rejected")
+file.Close()
+"""
+
+
+def test_lists_that_the_mpi_rejects_are_errors_at_once(tmp_path):
+    printed = [
+        run(2, "env", "-C", tmp_path, sys.executable, "-c", INVALID, plait=mode).stdout for mode in (None, "always")
+    ]
+    assert sorted(printed[0].split()) == sorted(printed[1].split())
