@@ -141,15 +141,15 @@ compile_fortran() { # NAME MPI OPTION...
 run_part() {
   local binding mpi module options
   case "$1" in
-    hdf5) compare_all 0 0 hdf5 openmpi "$python" "$sources/hdf5_access.py" ;;
+    hdf5) compare_all 20 2 hdf5 openmpi "$python" "$sources/hdf5_access.py" ;;
     pnetcdf)
       module="$(find /usr/lib /usr/include -name pnetcdf.mod -printf '%h\n' -quit || true)"
       [[ -n "$module" ]] || say "no pnetcdf.mod below /usr/lib or /usr/include; the Fortran program is not compiled" >&2
       if compile pnetcdf_c openmpi mpicc.openmpi -O2 -Wall "$sources/pnetcdf_access.c" -lpnetcdf; then
-        compare_all 0 0 pnetcdf_c openmpi "$programs/pnetcdf_c.openmpi"
+        compare_all 2 2 pnetcdf_c openmpi "$programs/pnetcdf_c.openmpi"
       fi
       if compile_fortran pnetcdf_fortran openmpi -I"$module" "$sources/pnetcdf_access.f90" -lpnetcdf; then
-        compare_all 0 0 pnetcdf_fortran openmpi "$programs/pnetcdf_fortran.openmpi"
+        compare_all 4 4 pnetcdf_fortran openmpi "$programs/pnetcdf_fortran.openmpi"
       fi
       ;;
     fortran)
