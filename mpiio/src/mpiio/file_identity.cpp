@@ -62,6 +62,8 @@ bool OpenedPath::is_current() {
   return identity_ && find_identity(path_) == identity_;
 }
 
+bool OpenedPath::is_of(int descriptor) { return is_current() && find_identity(descriptor) == identity_; }
+
 std::string OpenedPath::find_current() {
   if (is_current()) return path_;
   return descriptor_ < 0 ? std::string() : "/proc/self/fd/" + std::to_string(descriptor_);

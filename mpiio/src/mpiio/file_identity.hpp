@@ -34,6 +34,8 @@ class OpenedPath {
   const std::string& text() const { return path_; }
   /// True if it is still the path of the file that the MPI has opened.
   bool is_current();
+  /// True if a descriptor is of the file that the MPI has opened.
+  bool is_of(int descriptor);
   /// Returns a path by which this process can open the file; an empty one if the file was replaced and the descriptor
   /// is unknown.
   std::string find_current();

@@ -224,7 +224,7 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
 }
 
 Reason OpenFile::check_file(const plait_mpiio_access& access) {
-  if (!plait_ && !path_.is_usable()) return Reason::kStore;
+  if (!plait_ && !descriptor_.is_open() && !path_.is_usable()) return Reason::kStore;
   const int forbidden = access.writes != 0 ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
   return (access_mode_ & forbidden) != 0 || is_atomic(file_) ? Reason::kMode : Reason::kNone;
 }

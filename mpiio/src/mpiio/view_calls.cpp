@@ -117,7 +117,7 @@ bool OpenFile::can_hold(const ViewSummary& own) {
   const auto gain = static_cast<double>(is_list ? own.list_gain(ranks) : own.gain(ranks));
   const bool is_open = is_list ? descriptor_.is_open() && gain > 0 : plait_.has_value();
   if (!is_idle && !is_open && !is_always_ && saved_ + gain < kOpening) return false;
-  if ((!plait_ && !path_.is_usable()) || is_atomic(file_)) return false;
+  if ((!plait_ && !descriptor_.is_open() && !path_.is_usable()) || is_atomic(file_)) return false;
   if (std::holds_alternative<Darray>(view_->filetype)) array_ = make_array(*view_);
   return array_ || !std::holds_alternative<Darray>(view_->filetype);
 }

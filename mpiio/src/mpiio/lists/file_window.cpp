@@ -3,11 +3,12 @@
 // Problem: each of many small pieces would take a system call, which costs more than copying a thousand bytes.
 //
 // Idea: one bit for each byte says whether it is covered, so that pieces may come in any order and may overlap. Covered
-// bytes with less than 16 KiB between them are one group, which is read or written by one call. If a group has holes,
-// it is read before it is written, so that the bytes in the holes do not change.
+// bytes with less than 16 KiB between them are one group, which is read by one call. A write takes one call for each run
+// of covered bytes. It does not write the holes between them, because another handle, thread or pending request of the
+// program may write there at the same time, which MPI allows.
 //
-// Example: pieces of 8 bytes at 0, 16 and 100000 are two groups, from 0 to 24 with a hole of 8 bytes, and from 100000
-// to 100008. A write reads the first group, and then writes both.
+// Example: pieces of 8 bytes at 0, 8, 24 and 100000 are two groups, from 0 to 32 with a hole of 8 bytes, and from 100000
+// to 100008. They are read by two calls and written by three.
 
 #include "mpiio/lists/file_window.hpp"
 
@@ -95,7 +96,6 @@ void FileWindow::find_groups() {
     if (groups_.empty() || empty_bits >= kMaxHole) groups_.push_back({.begin = base + std::countr_zero(bits)});
     Group& group = groups_.back();
     group.end = base + kBits - std::countl_zero(bits);
-    group.covered += std::popcount(bits);
     empty_bits = 0;
   }
 }
@@ -110,22 +110,23 @@ int FileWindow::read(int descriptor) {
   return 0;
 }
 
-int FileWindow::read_holes(int descriptor) {
-  find_groups();
-  for (const Group& group : groups_) {
-    if (group.covered == group.end - group.begin) continue;
-    const int error = read_all(descriptor, data_.data() + group.begin, group.end - group.begin, begin_ + group.begin);
-    if (error != 0) return error;
+std::int64_t FileWindow::find(std::int64_t from, bool is_covered) const {
+  const std::uint64_t inverted = is_covered ? 0 : ~std::uint64_t{};
+  for (auto word = static_cast<std::size_t>(from / kBits); word < bits_.size(); ++word, from = 0) {
+    const std::uint64_t bits = (bits_[word] ^ inverted) & ~std::uint64_t{} << from % kBits;
+    if (bits != 0) return static_cast<std::int64_t>(word) * kBits + std::countr_zero(bits);
   }
-  return 0;
+  return std::ssize(bits_) * kBits;
 }
 
 int FileWindow::write(int descriptor) {
-  for (const Group& group : groups_)
-    if (const int error =
-            write_all(descriptor, data_.data() + group.begin, group.end - group.begin, begin_ + group.begin);
-        error != 0)
-      return error;
+  const std::int64_t end_of_bits = std::ssize(bits_) * kBits;
+  for (std::int64_t begin = find(0, true); begin < end_of_bits;) {
+    const std::int64_t end = find(begin, false);
+    const int error = write_all(descriptor, data_.data() + begin, end - begin, begin_ + begin);
+    if (error != 0) return error;
+    begin = find(end, true);
+  }
   return 0;
 }
 

@@ -24,9 +24,7 @@ class FileWindow {
 
   /// Reads the covered bytes. Those after the end of the file become 0.
   int read(int descriptor);
-  /// Reads the bytes in holes between covered bytes if write() is going to write them.
-  int read_holes(int descriptor);
-  /// Writes the covered bytes, and those in small holes between them.
+  /// Writes the covered bytes, and no others.
   int write(int descriptor);
 
   /// Copies pieces of the window from bytes that are one after another, or to such bytes.
@@ -38,10 +36,11 @@ class FileWindow {
   struct Group {
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    std::int64_t covered = 0;
   };
 
   void find_groups();
+  /// Returns the first byte from a byte on that is covered, or is not; the end of the bits if there is none.
+  std::int64_t find(std::int64_t from, bool is_covered) const;
 
   std::int64_t begin_ = 0;
   std::vector<std::byte> data_;

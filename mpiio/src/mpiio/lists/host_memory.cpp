@@ -29,7 +29,9 @@ HostMemory::HostMemory(Runs runs, std::byte* data) : runs_(std::move(runs)), dat
 
 std::optional<HostMemory> HostMemory::find(const plait_mpiio_access& access) {
   const Runs runs = repeat_runs(decode_runs(access.type), access.count, extent(access.type).bytes);
-  if (!runs) return std::nullopt;
+  std::int64_t bytes = 0;
+  if (!runs || __builtin_mul_overflow(data_bytes(access.type), access.count, &bytes) || runs->bytes != bytes)
+    return std::nullopt;
   HostMemory memory(runs, static_cast<std::byte*>(access.data));
   // With MPI_BOTTOM the offsets are addresses.
   const auto first = reinterpret_cast<std::intptr_t>(access.data) + runs->begin;

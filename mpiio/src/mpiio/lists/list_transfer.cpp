@@ -5,7 +5,7 @@
 //
 // Idea: the range of the file that the ranks access is divided into domains, each of which one rank owns, and domains
 // are divided into windows of a few MiB. In each round all ranks send to each owner the runs that they have in its
-// current window. For a write they send the data as well; the owner puts the data together and writes large groups of
+// current window. For a write they send the data as well; the owner puts the data together and writes long runs of
 // bytes. For a read the owner reads large groups and sends each rank its data. Windows that no rank accesses are
 // skipped: with the sizes of its messages each rank sends the number of the next window that it needs.
 //
@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <exception>
 #include <limits>
 #include <span>
 #include <utility>
@@ -49,7 +50,7 @@ struct Domains {
     constexpr std::int64_t kMinDomain = std::int64_t{64} << 10;
     constexpr std::int64_t kMinWindow = std::int64_t{64} << 10;
     constexpr std::int64_t kMaxWindow = std::int64_t{4} << 20;
-    constexpr std::int64_t kAllWindows = std::int64_t{256} << 20;
+    constexpr std::int64_t kAllWindows = std::int64_t{64} << 20;
     begin = access.begin / kAlignment * kAlignment;
     const std::int64_t range = end - begin;
     bytes = divide_up(std::max(divide_up(range, ranks), kMinDomain), kAlignment) * kAlignment;
@@ -100,7 +101,11 @@ struct Client {
 class Messages {
  public:
   explicit Messages(MPI_Comm comm) : comm_(comm) {}
-  ~Messages() { wait(); }
+  /// Does not wait if an exception ends the access: that ends the program, and others may not send what this rank
+  /// awaits.
+  ~Messages() {
+    if (std::uncaught_exceptions() == 0) wait();
+  }
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
 
@@ -289,17 +294,24 @@ void ListTransfer::start_messages() {
 
 void ListTransfer::cover() {
   pieces_.wait();
+  if (pieces_.has_failed()) {
+    note(EIO);
+    return;
+  }
   for (const Client& client : clients_) window_.cover(client.pieces);
   if (own_ >= 0 && !shares_.empty()) window_.cover(shares_[static_cast<std::size_t>(own_)].pieces);
 }
 
 void ListTransfer::write() {
-  note(window_.read_holes(descriptor_));
   if (own_ >= 0 && !shares_.empty()) {
     const Share& share = shares_[static_cast<std::size_t>(own_)];
     window_.fill(share.pieces, share.data);
   }
   data_.wait();
+  if (pieces_.has_failed() || data_.has_failed()) {
+    note(EIO);
+    return;
+  }
   for (const Client& client : clients_) window_.fill(client.pieces, client.data.data());
   if (error_ == 0) note(window_.write(descriptor_));
 }
@@ -307,7 +319,7 @@ void ListTransfer::write() {
 void ListTransfer::read() {
   note(window_.read(descriptor_));
   for (Client& client : clients_) {
-    window_.extract(client.pieces, client.data.data());
+    if (!pieces_.has_failed()) window_.extract(client.pieces, client.data.data());
     outgoing_.send(client.data.data(), std::ssize(client.data), client.rank, kData);
   }
   if (own_ >= 0 && !shares_.empty()) {
@@ -341,7 +353,7 @@ int ListTransfer::run() {
     else
       read();
     outgoing_.wait();
-    if (pieces_.has_failed() || data_.has_failed() || outgoing_.has_failed()) note(EIO);
+    if (data_.has_failed() || outgoing_.has_failed()) note(EIO);
   }
   const std::int64_t own = error_;
   std::int64_t largest = 0;

@@ -119,3 +119,30 @@ def test_lists_that_the_mpi_rejects_are_errors_at_once(tmp_path):
         run(2, "env", "-C", tmp_path, sys.executable, "-c", INVALID, plait=mode).stdout for mode in (None, "always")
     ]
     assert sorted(printed[0].split()) == sorted(printed[1].split())
+
+
+TWO_HANDLES = """
+import numpy as np
+from mpi4py import MPI
+number, half = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size // 2
+comm = MPI.COMM_WORLD.Split(number % 2)
+starts = 16 * (np.arange(4000) * half + number // 2) + 8 * (number % 2)
+part = MPI.BYTE.Create_hindexed([8] * 4000, [int(start) for start in starts]).Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(0, MPI.BYTE, part)
+for step in range(30):
+    own = np.arange(4000) + 10_000 * step + number
+    MPI.COMM_WORLD.Barrier()
+    file.Write_at_all(0, own.view("u1"))
+    MPI.COMM_WORLD.Barrier()
+    content = np.fromfile("file", "i8")
+    assert (content[starts // 8] == own).all()
+file.Close()
+"""
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_writes_leave_bytes_between_pieces_to_other_handles(ranks, tmp_path):
+    """Two groups of ranks write interleaved pieces of one file at once, each through its own handle."""
+    done = run(ranks, "env", "-C", tmp_path, sys.executable, "-c", TWO_HANDLES, plait="explain,always")
+    assert done.stderr.count("the last one of irregular lists") == 2, done.stderr
