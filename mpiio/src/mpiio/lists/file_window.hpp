@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "mpiio/lists/file_lock.hpp"
+
 namespace plait::mpiio {
 
 /// Bytes of a window that a rank reads or writes.
@@ -24,8 +26,11 @@ class FileWindow {
 
   /// Reads the covered bytes. Those after the end of the file become 0.
   int read(int descriptor);
-  /// Writes the covered bytes, and no others.
-  int write(int descriptor);
+  /// Begins to write the covered bytes: locks them, and reads the holes that end_write() writes again. fill() must come
+  /// in between.
+  int begin_write(int descriptor);
+  /// Writes the covered bytes if `writes` is true, and unlocks them.
+  int end_write(int descriptor, bool writes);
 
   /// Copies pieces of the window from bytes that are one after another, or to such bytes.
   void fill(std::span<const Piece> pieces, const std::byte* source);
@@ -36,6 +41,10 @@ class FileWindow {
   struct Group {
     std::int64_t begin = 0;
     std::int64_t end = 0;
+    std::int64_t runs = 0;
+    bool is_one_call = false;  ///< whether a write takes one call, not one for each run
+
+    bool has_small_runs() const { return runs > 16 && end - begin < runs << 10; }
   };
 
   void find_groups();
@@ -46,6 +55,7 @@ class FileWindow {
   std::vector<std::byte> data_;
   std::vector<std::uint64_t> bits_;  ///< one for each byte: whether it is covered
   std::vector<Group> groups_;
+  FileLock lock_;
 };
 
 }  // namespace plait::mpiio

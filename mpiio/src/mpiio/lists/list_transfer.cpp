@@ -303,17 +303,19 @@ void ListTransfer::cover() {
 }
 
 void ListTransfer::write() {
-  if (own_ >= 0 && !shares_.empty()) {
-    const Share& share = shares_[static_cast<std::size_t>(own_)];
-    window_.fill(share.pieces, share.data);
-  }
   data_.wait();
   if (pieces_.has_failed() || data_.has_failed()) {
     note(EIO);
     return;
   }
+  // No rank waits for another one while it has the lock.
+  note(window_.begin_write(descriptor_));
+  if (own_ >= 0 && !shares_.empty()) {
+    const Share& share = shares_[static_cast<std::size_t>(own_)];
+    window_.fill(share.pieces, share.data);
+  }
   for (const Client& client : clients_) window_.fill(client.pieces, client.data.data());
-  if (error_ == 0) note(window_.write(descriptor_));
+  note(window_.end_write(descriptor_, error_ == 0));
 }
 
 void ListTransfer::read() {
