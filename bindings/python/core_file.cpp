@@ -20,6 +20,7 @@
 #include "gil_release.hpp"
 #include "parts.hpp"
 #include "plait/file.hpp"
+#include "store/objects/open_objects.hpp"
 #include "string.hpp"
 #include "typed.hpp"
 
@@ -48,7 +49,8 @@ Mode mode_named(const std::string& name) {
 }
 
 /// Describes how a new array would be stored.
-container::Content new_array(const std::string& path, const FileOptions& options) {
+container::Content new_array(const std::string& name, const FileOptions& options) {
+  const std::string path = store::canonical_name(name);
   const auto file = driver::new_file(path, driver::find_driver(path).contents(), options);
   return static_cast<const container::Content&>(file->content());
 }

@@ -148,6 +148,7 @@ void bind_objects(nb::module_& module) {
       nb::sig("def unfinished_uploads(name: str) -> UnfinishedUploads | None"), "name"_a);
   module.def(
       "object_key", [](const std::string& name) { return store::web::parse_web_url(object_url(name)).key; }, "name"_a);
+  module.def("canonical_name", &store::canonical_name, "name"_a);
   module.def("with_option", &store::web::with_option, "name"_a, "key"_a, "value"_a);
   module.def("active_uploads", [] {
     std::vector<std::tuple<std::string, std::string, std::string>> uploads;

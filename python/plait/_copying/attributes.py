@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._core import ArrayAttribute, Content, GroupAttributes
-from .._file.arrays_in import BETWEEN, GroupInfo, decode_fill_value
+from .._file.arrays_in import GroupInfo, decode_fill_value, split_name
 from .._file.location import locate_new
 from .steps import StepArray, UnreadableArray
 
@@ -35,7 +35,7 @@ class TargetAttributes:
         """
         # A target that is a single Zarr array has its metadata where a hierarchy has the metadata of its root group.
         resolved = locate_new(target)
-        is_single_array = resolved.adds_arrays and BETWEEN not in target
+        is_single_array = resolved.adds_arrays and not split_name(target)[1]
         results = []
         for group in groups:
             if is_single_array:

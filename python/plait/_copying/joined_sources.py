@@ -11,7 +11,7 @@ from .._arguments.array_types import array_type
 from .._base.errors import ArgumentError
 from .._calls.guard import Reporter, checks
 from .._core import Content, Layout, Member
-from .._file.arrays_in import BETWEEN, members_in
+from .._file.arrays_in import members_in, split_name
 from .._redistribution.held import check_flag
 from .._views.joined import Concatenation, concat
 from .._views.joined_files import JoinedFiles, JoinRequest
@@ -154,7 +154,7 @@ def make_joined_source(names: Sequence[str], request: JoinRequest, options: Sour
     with checks(fail):
         has_names = holds_arrays(names[0])
         known = members_in(names[0]) if has_names else []
-        is_whole = BETWEEN not in names[0] and has_names and [array.name for array in known] != [""]
+        is_whole = not split_name(names[0])[1] and has_names and [array.name for array in known] != [""]
         for name, given in (("first", request.first), ("sort", request.sort)):
             if given and not is_whole:
                 raise ArgumentError(

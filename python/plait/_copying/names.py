@@ -9,7 +9,7 @@ from functools import partial
 
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
-from .._file.arrays_in import BETWEEN
+from .._file.arrays_in import split_name
 from .._file.location import FileNumber, find_files, locate_new
 
 _FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")
@@ -18,7 +18,7 @@ _WIDTH = re.compile(r"0?\d{0,2}d?")
 
 def array_part(name: str) -> str:
     """Return the name of an array in a file, escaped for use in a file name; empty if `name` names no array."""
-    array = name.partition(BETWEEN)[2].strip("/")
+    array = split_name(name)[2].strip("/")
     return array.replace("%", "%25").replace("/", "%2F")
 
 
@@ -101,5 +101,5 @@ class OverlapCheck:
 
 def find_hierarchy(name: str) -> str:
     """Return the hierarchy that an array is added to, by the name of the array; empty if there is none."""
-    file, between, array = name.partition(BETWEEN)
+    file, between, array = split_name(name)
     return file if between and array.strip("/") and locate_new(file).adds_arrays else ""

@@ -16,7 +16,7 @@ from .._base.errors import ArgumentError, Error
 from .._calls.comm import CommLike, to_core_comm
 from .._calls.guard import checks, fail_here
 from .._core import ArrayDescription, Content, FileOptions, Layout
-from .._file.arrays_in import BETWEEN, GroupInfo
+from .._file.arrays_in import BETWEEN, GroupInfo, split_name
 from .._file.file import File
 from .._file.location import local_path, locate_new
 from .._file.open import UnfinishedPolicy, open_as
@@ -125,7 +125,7 @@ def _reject_fields_of_arrays(name: TargetName) -> None:
 
     errors  ArgumentError
     """
-    file, between, array = name.text.partition(BETWEEN)
+    file, between, array = split_name(name.text)
     fields, file_fields = TargetName(array), TargetName(file)
     is_distinct = file_fields.has_step >= fields.has_step and file_fields.has_variable >= fields.has_variable
     resolved = locate_new(file)

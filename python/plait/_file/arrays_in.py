@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -18,6 +19,26 @@ from .location import locate
 
 BETWEEN = "::"
 """The text between the path of a file and the name of an array in it."""
+
+_URL = re.compile(r"(?:\w+:)?[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def split_name(name: str) -> tuple[str, str, str]:
+    """Split ``FILE::ARRAY`` into the file, ``::`` and the array; the last two are empty if there is no array.
+
+    The options of a URL belong to the file and precede its key, wherever the name has them, so that an array can be
+    appended to the file. Example: ``s3://bucket/a.zarr::g/x?region=eu`` becomes ``s3://bucket?region=eu/a.zarr``,
+    ``::`` and ``g/x``.
+    """
+    url = _URL.match(name)
+    if url is None:
+        return name.partition(BETWEEN)
+    name = _core.canonical_name(name)
+    key = name.find("/", url.end())  # a host such as [::1] and the options before the key may contain colons
+    if key < 0:
+        return name, "", ""
+    file, between, array = name[key:].partition(BETWEEN)
+    return name[:key] + file, between, array
 
 
 @dataclass(frozen=True)

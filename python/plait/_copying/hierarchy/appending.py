@@ -28,7 +28,7 @@ from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
 from ..._calls.guard import Reporter, checks
 from ..._core import Content, GrowthGroup, Layout
-from ..._file.arrays_in import BETWEEN, members_in
+from ..._file.arrays_in import BETWEEN, members_in, split_name
 from ..._file.attributes import Attributes
 from ..._file.file import File
 from ..._file.location import local_path, locate
@@ -222,7 +222,7 @@ def _reject_texts(url: str) -> None:
 
 
 def _make_pair(array: StepArray, name: str, member: Any, ends: tuple[str, str], along: int | str) -> ArrayPair:
-    source, target = (f"{end.partition(BETWEEN)[0]}{BETWEEN}{name}" if name else end for end in ends)
+    source, target = (f"{split_name(end)[0]}{BETWEEN}{name}" if name else end for end in ends)
     axis = _find_axis(array, along)
     shapes = [list(array.shape), list(member.shape)]
     if axis is not None and len(shapes[1]) == len(shapes[0]):

@@ -17,7 +17,7 @@ from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
 from ..._core import Content, FileOptions
-from ..._file.arrays_in import BETWEEN
+from ..._file.arrays_in import split_name
 from ..._file.file import File
 from ..._file.location import local_path, locate
 from ..._file.open import open_as
@@ -45,7 +45,7 @@ class NewArrays:
     def check(self, array: StepArray, name: str, source: str) -> None:
         """Check that an array can be added to the target.  errors  ArgumentError"""
         resolved = locate(self._target)
-        is_named = isinstance(self._axis, str) and BETWEEN not in self._target
+        is_named = isinstance(self._axis, str) and not split_name(self._target)[1]
         if is_named and (resolved.adds_arrays or (resolved.names_arrays and resolved.has_chunks)):
             for size, dimension in zip(array.shape, array.content.dimension_names, strict=False):
                 lengths = self._lengths(name, dimension) if dimension != self._axis else set()

@@ -21,7 +21,7 @@ from ..._arguments.variables import to_names
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import to_core_comm
-from ..._file.arrays_in import BETWEEN
+from ..._file.arrays_in import split_name
 from ..._file.location import comes_in_steps
 from ..._views.joined import names_of_parts
 from ..job import Job
@@ -153,7 +153,7 @@ def _to_type(value: Any) -> Any:
 
 def absolute_name(name: str) -> str:
     """Return a name with an absolute path if it names an ordinary file; other names as they are."""
-    file, between, array = name.partition(BETWEEN)
+    file, between, array = split_name(name)
     if "://" in file:
         return name
     prefix, colon, path = file.partition(":")

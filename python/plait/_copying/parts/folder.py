@@ -31,7 +31,7 @@ from pathlib import Path
 
 from ... import _core
 from ..._base.errors import ArgumentError, store_error
-from ..._file.arrays_in import BETWEEN
+from ..._file.arrays_in import split_name
 from ..._file.location import comes_in_steps, locate_new
 from ..hierarchy.folders import advise, check_mount_point
 from ..hierarchy.staging import is_there
@@ -72,7 +72,7 @@ class PartsFolder:
             raise ArgumentError("a copy in parts needs the name of a new Zarr folder as its target, such as out.zarr")
         self.target = absolute_name(name)
         resolved = locate_new(self.target)
-        if not resolved.adds_arrays or not resolved.path or BETWEEN in name or TargetName(name).has_variable:
+        if not resolved.adds_arrays or not resolved.path or split_name(name)[1] or TargetName(name).has_variable:
             reason = (
                 "the index of the chunks of a new HDF5 file is written by one program"
                 if resolved.has_chunks and not resolved.adds_arrays

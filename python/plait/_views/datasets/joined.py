@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..._base.errors import ArgumentError
-from ..._file.arrays_in import BETWEEN
+from ..._file.arrays_in import split_name
 from ..joined import Concatenation
 from ..joined_files import JoinedFiles
 from .variables import DatasetVariable, Group, group_in, user_attributes, xarray_dtype
@@ -21,7 +21,7 @@ def joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dict[str
     first = group_in(files.names[0], group, {})
     variables, joined = [], {}
     for variable in first.arrays:
-        name = variable.url.partition(BETWEEN)[2]
+        name = split_name(variable.url)[2]
         if name not in files:
             continue
         whole = files.joined.get(name)

@@ -17,7 +17,7 @@ from xarray.coding.strings import create_vlen_dtype
 
 from ..._arguments.texts import is_text
 from ..._base.errors import ArgumentError
-from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
+from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in, split_name
 from ..._file.indexing.array_like import pieces
 from ..._file.location import format_at, locate
 from ..._file.open import open
@@ -99,7 +99,7 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
         return Group((array,))
     if options:
         raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(options)}")
-    path, _, requested = url.partition(BETWEEN)
+    path, _, requested = split_name(url)
     listed = arrays_in(path)
     requested = requested.strip("/")
     if (
@@ -133,7 +133,7 @@ def names_of_groups(url: str) -> tuple[str, ...]:
     """Return the names of all groups, sorted; the outermost one is empty."""
     if not locate(url).names_arrays:
         return ("",)
-    path = url.partition(BETWEEN)[0]
+    path = split_name(url)[0]
     names = {posixpath.dirname(array.name) for array in arrays_in(path)}
     names |= {group.name.strip("/") for group in groups_in(path)}
     above = {name[:end] for name in names for end in range(len(name)) if name[end] == "/"}

@@ -17,7 +17,7 @@ import numpy as np
 from ... import _core
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
-from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in
+from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, split_name
 from ..._file.attributes import Attributes
 from ..._file.location import format_at, locate
 from ..decoding import PACKING, Packing, TimeConversion, TimeUnits, has_fill_of_zarr_2
@@ -133,7 +133,7 @@ class Meanings:
 
     def _attributes_of_parent(self, url: str) -> Mapping[str, Any]:
         """Return the attributes of the coordinate whose bounds an array holds; CF stores their units only there."""
-        path, between, name = url.partition(BETWEEN)
+        path, between, name = split_name(url)
         name = name.strip("/")
         if not between or not name:
             return {}
@@ -180,7 +180,7 @@ class Meanings:
         # Readers apply no default to elements of one byte.
         element = b"" if part.stored.itemsize == 1 else _core.netcdf_fill(part.stored.str)
         default = np.frombuffer(element, part.stored)[0].item() if element else None
-        path, between, _ = part.url.partition(BETWEEN)
+        path, between, _ = split_name(part.url)
         if default is None or part.packing is not None or "_FillValue" in part.attributes or not between:
             return ()
         is_netcdf = format_at(path) == "netcdf" or self._listed(part.url)[0].fill_value == default

@@ -15,7 +15,7 @@ from ..._arguments.buffers import to_path_text
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.guard import agreed_errors, checks
-from ..._file.arrays_in import BETWEEN
+from ..._file.arrays_in import split_name
 
 Name = str | os.PathLike[str]
 
@@ -53,14 +53,14 @@ def _some(names: list[str]) -> list[str]:
 
 
 def _is_pattern(name: str) -> bool:
-    path = name.partition(BETWEEN)[0]
+    path = split_name(name)[0]
     # In names of other kinds, a question mark begins the options.
     return not _SCHEME.match(path) and glob.has_magic(path)
 
 
 def _matching(name: str) -> list[str]:
     """Return the names of the files that match a pattern, or the name itself if a file of that name exists."""
-    path, between, array = name.partition(BETWEEN)
+    path, between, array = split_name(name)
     if not _is_pattern(name) or os.path.lexists(path):
         return [name]
     files = sorted(glob.glob(path, recursive=True), key=_natural)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..._base.errors import ArgumentError
 from ..._core import Member
-from ..._file.arrays_in import BETWEEN, ArrayInfo, element_type, members_in, to_info
+from ..._file.arrays_in import BETWEEN, ArrayInfo, element_type, members_in, split_name, to_info
 from ..._file.attributes import Attributes
 from ..._file.indexing.array_like import pieces
 from ..._file.location import comes_in_steps
@@ -34,7 +34,7 @@ class Listings:
         errors  ArgumentError: a name is not that of a file with named arrays.  StoreError: a file cannot be read
         """
         for name in names:
-            if BETWEEN in name:
+            if split_name(name)[1]:
                 raise ArgumentError(
                     f"{name} names an array, but {names[0]} a whole file; give whole files and choose arrays with "
                     "variable= (--variable), or name an array in each"
@@ -60,7 +60,7 @@ class Listings:
 
     def arrays_in(self, url: str) -> Sequence[ArrayInfo]:
         """Return the arrays of a file, or one of them, as `arrays_in` of `_file` does, but without reading the file."""
-        path, _, name = url.partition(BETWEEN)
+        path, _, name = split_name(url)
         members = self.members[self._numbers[path]]
         return [to_info(members[name])] if name else [to_info(member) for member in members.values()]
 

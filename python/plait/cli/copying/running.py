@@ -19,7 +19,7 @@ import click
 import plait
 from plait._arguments.texts import dtype_text
 from plait._calls.comm import LAUNCHED
-from plait._file.arrays_in import BETWEEN
+from plait._file.arrays_in import split_name
 from plait._file.location import comes_in_steps, locate_new
 from plait.cli.copying.stopping import ended_in_time
 from plait.launch import LaunchError, RankProgram, require_mpi
@@ -204,7 +204,7 @@ def _ended_text(job: dict[str, Any]) -> str:
         return _RESUMABLE
     with contextlib.suppress(plait.Error, TypeError):  # the copy reports an invalid name
         location = locate_new(job["target"])
-        if location.adds_arrays and BETWEEN not in job["target"] and os.path.exists(location.path):
+        if location.adds_arrays and not split_name(job["target"])[1] and os.path.exists(location.path):
             return _ENDED_IN_HIERARCHY
     return _ENDED
 
