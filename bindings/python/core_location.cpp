@@ -21,7 +21,7 @@
 #include "container/netcdf/default_fill.hpp"
 #include "driver/driver_registry.hpp"
 #include "driver/locating.hpp"
-#include "driver/objects/new_object_file.hpp"
+#include "driver/objects/object_writer.hpp"
 #include "driver/pipe/pipe_driver.hpp"
 #include "gil_release.hpp"
 #include "store/objects/object_store.hpp"

@@ -14,7 +14,7 @@ namespace plait::driver {
 
 class FileDriver : public Driver {
  public:
-  std::unique_ptr<core::Source> open(Opening& opening) const final;
+  std::unique_ptr<core::Source> open(Opening& opening) const override;
   /// Resolves a name to the file whose path is between the prefix and a `?`, with `%XX` decoded.
   ResolvedName locate(const std::string& name) const override;
 

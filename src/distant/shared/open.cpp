@@ -211,7 +211,8 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
     parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(servers));
     paths.push_back(component_path(rank_));
     const std::string& own = paths[0];
-    store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, 0666,
+    // No other user may open a file that only this job uses.
+    store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, options_.persistent ? 0666 : 0600,
                             text(own, " on rank ", rank_, " (host ", distant::host_name(), ')'));
     made_ = own;
   });

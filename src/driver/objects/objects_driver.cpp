@@ -8,6 +8,7 @@
 #include "container/foreign.hpp"
 #include "container/format_registry.hpp"
 #include "driver/objects/new_object_file.hpp"
+#include "driver/objects/spread_object.hpp"
 #include "driver/plain/new_folder.hpp"
 #include "driver/plain/plain_driver.hpp"
 #include "store/objects/object_bytes.hpp"
@@ -93,6 +94,12 @@ class ObjectsDriver : public FileDriver {
  public:
   std::string_view prefix() const override { return {}; }
   Contents contents() const override { return Contents::kByName; }
+  std::unique_ptr<core::Source> open(Opening& opening) const override {
+    const bool is_new_object = opening.mode() == Mode::kWrite && !container::format_named(opening.name()).folder();
+    if (is_new_object && opening.call().transport().nodes_apart())
+      return open_spread_object(opening, file_url(opening.name()));
+    return FileDriver::open(opening);
+  }
   void check_ranks(const std::string& name, const transport::Transport& transport) const override {
     const store::ObjectStoreKind& kind = find_kind(name);
     if (!kind.one_process || transport.size() == 1 || (transport.one_process() && !transport.nodes_apart())) return;

@@ -96,10 +96,12 @@ void ChunkLog::read_new_headers() {
 void ChunkLog::read_new_headers_locked() {
   if (alone_) return;
   const std::int64_t log_end = end();
+  if (next_header_ + kHeaderBytes > log_end) return;
+  const std::int64_t file_end = file_->size();
   std::array<std::byte, kHeaderBytes> header{};
   while (next_header_ + kHeaderBytes <= log_end) {
     // Allocated space may not have been written yet, so that it may be after the end of the file: stop there.
-    if (file_->size() < next_header_ + kHeaderBytes) return;
+    if (file_end < next_header_ + kHeaderBytes) return;
     file_->read({{next_header_, header.data(), kHeaderBytes}});
     if (number_in(header, 0, 8) != mark_) return;
     const auto number = static_cast<std::int64_t>(number_in(header, 8, 8));
