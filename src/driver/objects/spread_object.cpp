@@ -6,17 +6,16 @@
 //
 // Idea: the content is in a shared file (plait/shared_file.hpp), in stripes over one unnamed file of each rank. A rank
 // writes to the stripe of another host, and reads from it, by messages, so that every format works as in an ordinary
-// file. A stripe consists of whole parts of the upload. At the end each rank sends the parts in its own stripes from
-// its own disk (object_writer.cpp), so that each byte crosses the network between hosts at most once. A stripe has a
-// P-th of the expected size, so that in layouts such as (block, *) nearly all bytes stay on the host that writes them.
+// file. At the end the rank whose stripe has the first byte of a part sends it (object_writer.cpp). It reads the part
+// from its own disk, apart from bytes after the end of its stripe. A stripe has a P-th of the expected size, so that in
+// layouts such as (block, *) nearly all bytes stay on the host that writes them.
 //
-// Example: an object of 100 MB and 4 ranks on 2 hosts. A part has 8 MiB and a 4th of the object 25,000,000 bytes, so
-// that a stripe has three parts, 25,165,824 bytes. Rank 0 has parts 1 to 3, rank 1 parts 4 to 6, rank 2 parts 7 to 9
-// and rank 3 parts 10 to 12, of which the last one has 7,725,312 bytes. The size of compressed chunks is not known
-// before: there a stripe is one part, and the ranks take turns.
+// Example: an object of 100 MB and 4 ranks on 2 hosts. A stripe has a 4th, in whole pages: 25,001,984 bytes. A part has
+// 8,388,608. Parts 1 to 3 begin in the stripe of rank 0, parts 4 to 6 in that of rank 1, parts 7 to 9 in that of rank 2
+// and parts 10 to 12 in that of rank 3. The last 163,840 bytes of part 3 are in the stripe of rank 1, and rank 0 reads
+// them by a message, if the ranks are on different hosts.
 //
-// Parts of objects above 75 GB are longer than 8 MiB and may end in the stripe of the next rank, if the object becomes
-// larger than expected. The rank that has the first byte of such a part reads the others by messages.
+// The size of compressed chunks is not known before: there a stripe is one part, and the ranks take turns.
 
 #include "driver/objects/spread_object.hpp"
 
@@ -92,10 +91,10 @@ void fields(Codec& codec, base::Record<Codec, NewObject>& made) {
   codec(made.folder, made.array, made.bytes);
 }
 
-/// Returns the bytes of a stripe: the smallest number of whole parts that is at least a P-th of the object.
+/// Returns the bytes of a stripe: a P-th of the object in whole pages, but not less than a part.
 std::int64_t stripe_bytes(std::int64_t bytes, int ranks) {
-  const std::int64_t part = part_bytes_for(bytes);
-  return std::max<std::int64_t>(1, base::ceil_divide(base::ceil_divide(bytes, ranks), part)) * part;
+  constexpr std::int64_t kPage = 4096;
+  return std::max(part_bytes_for(bytes), base::ceil_divide(base::ceil_divide(bytes, ranks), kPage) * kPage);
 }
 
 SharedFile open_content(const NewObject& made, const std::string& url, const Opening& opening) {
