@@ -59,8 +59,8 @@ PLACE_IN_PROSE = re.compile(
 #: These files pass the option `place` of shared files, or `--place` of scripts/hosts.py; both are public.
 OPTION = re.compile(
     r"src/distant/shared/|src/driver/(distant/|objects/spread_object\.cpp)|include/plait/shared_file\.hpp"
-    r"|bindings/python/core_shared\.cpp|python/plait/(shared\.py|_core\.pyi)|python/plait/draw/panel\.py|bench/plait_bench/(shared|columbus)/"
-    r"|scripts/(hosts\.py|test\.sh|several_hosts/)|examples/python/columbus\.py"
+    r"|bindings/python/core_shared\.cpp|python/plait/(shared\.py|_core\.pyi)|python/plait/draw/panel\.py"
+    r"|bench/plait_bench/(shared|columbus)/|scripts/(hosts\.py|test\.sh|several_hosts/)|examples/python/columbus\.py"
     r"|tests/(mpi|stress|python/(distant|launch)|cpp/(distant|driver|core))/"
 )
 #: Patterns of texts that are not identifiers: comments, strings, docstrings.
