@@ -8,12 +8,17 @@
 // A rank finds the chunks of the others by reading headers from the beginning, each of which yields the offset of the
 // next.
 //
+// A store need not write a header at once: if the header crosses the end of a stripe, its two pieces are two messages,
+// and another rank may read one new piece and one old one. Therefore a header ends with a checksum of its other bytes.
+// A header whose checksum does not match counts as not yet written: look() stops there, and a later call reads it again.
+// The highest bit of the checksum is 1, so that a header whose end still consists of zeros never matches.
+//
 // Example: the log begins at 4,096. Rank 0 appends chunk 7 with 100 bytes, rank 1 at the same time chunk 3 with 50.
 //    counter    0 -> 132   rank 0: header at 4,096, chunk 7 at 4,128..4,227
 //    counter  132 -> 214   rank 1: header at 4,228, chunk 3 at 4,260..4,309
-// The log ends at 4,096 + 214 = 4,310. A rank that calls read_new_headers() before rank 0 has written its header finds
-// no mark at 4,096 and stops there. If the write of rank 0 fails, mend() writes a header with the number -2, by which
-// other ranks skip the 132 bytes.
+// The log ends at 4,096 + 214 = 4,310. A rank that calls read_new_headers() before rank 0 has written its whole header stops at
+// 4,096, although the header at 4,228 may be complete. If the write of rank 0 fails, mend() writes a header with the
+// number -2, by which other ranks skip the 132 bytes.
 
 #include "container/hdf5/writing/chunk_log.hpp"
 
@@ -23,6 +28,7 @@
 #include <exception>
 
 #include "base/errors.hpp"
+#include "codec/crc32c.hpp"
 #include "container/hdf5/changing/numbers.hpp"
 #include "plait/error.hpp"
 
@@ -34,14 +40,22 @@ namespace {
 constexpr std::int64_t kNoChunk = -1;
 /// Number in the header of an allocation whose bytes could not be written.
 constexpr std::int64_t kNotWritten = -2;
+/// Offset of the checksum in a header.
+constexpr std::size_t kSumAt = 28;
+
+/// Computes the checksum of the bytes of a header before it.
+std::uint32_t header_sum(std::span<const std::byte> header) {
+  return codec::compute_crc32c(header.first(kSumAt)) | 1U << 31;
+}
 
 }  // namespace
 
 void ChunkLog::write_header(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out) {
   std::vector<std::byte> header;
-  for (const std::uint64_t value :
-       {mark_, static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(bytes), std::uint64_t{left_out}})
+  for (const std::uint64_t value : {mark_, static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(bytes)})
     append_number(header, value, 8);
+  append_number(header, left_out, 4);
+  append_number(header, header_sum(header), 4);
   file_->write({{at, header.data(), kHeaderBytes}});
 }
 
@@ -103,12 +117,11 @@ void ChunkLog::read_new_headers_locked() {
     // Allocated space may not have been written yet, so that it may be after the end of the file: stop there.
     if (file_end < next_header_ + kHeaderBytes) return;
     file_->read({{next_header_, header.data(), kHeaderBytes}});
-    if (number_in(header, 0, 8) != mark_) return;
+    if (number_in(header, 0, 8) != mark_ || number_in(header, kSumAt, 4) != header_sum(header)) return;
     const auto number = static_cast<std::int64_t>(number_in(header, 8, 8));
     const auto bytes = static_cast<std::int64_t>(number_in(header, 16, 8));
-    if (bytes < 0 || bytes > log_end - next_header_ - kHeaderBytes) return;  // the header is only partly written
     if (number >= 0)
-      record({number, next_header_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24, 8))});
+      record({number, next_header_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24, 4))});
     next_header_ += kHeaderBytes + bytes;
     if (number != kNotWritten) written_end_ = std::max(written_end_, next_header_);
   }

@@ -55,7 +55,8 @@ class ChunkLog {
   /// Makes all ranks skip the bytes up to `end`, which do not belong to the log. One rank calls it, while no rank
   /// appends. `end` must be at least kHeaderBytes after the end of the log.
   void skip_to(std::int64_t end);
-  /// Size of the header of a chunk: the mark, its number, its bytes and its filter mask, of 8 bytes each.
+  /// Size of the header of a chunk: the mark, its number and its bytes, of 8 bytes each, and its filter mask and a
+  /// checksum, of 4 bytes each.
   static constexpr std::int64_t kHeaderBytes = 32;
   /// Returns the offset after all chunks.
   std::int64_t end() const { return begin_ + counter_->load(); }
