@@ -121,6 +121,20 @@ def test_joined_and_extended_files(url, tmp_path):
         np.testing.assert_array_equal(plait.open(url(name, "t")).read(), np.arange(8))
 
 
+def test_joined_files_with_different_units(url, tmp_path):
+    """The times of each file count from another day."""
+    xarray = pytest.importorskip("xarray")
+    for number in range(2):
+        units = {"units": f"days since 2001-01-0{1 + 4 * number}", "calendar": "standard"}
+        dataset = xarray.Dataset({"x": (("t", "u"), np.ones((4, 5)))}, {"t": ("t", np.arange(4), units)})
+        path = tmp_path / f"{number}.zarr"
+        dataset.to_zarr(path, zarr_format=2, consolidated=False)
+        plait.copy(path, url(f"{number}.zarr"))
+    with plait.open_many([url("0.zarr"), url("1.zarr")], "t") as files:
+        np.testing.assert_array_equal(files["t"].read(), np.arange(8))
+        assert files["x"].shape == (8, 5)
+
+
 def test_xarray(url, folder):
     xarray = pytest.importorskip("xarray")
     plait.copy(folder, url("a.zarr"))

@@ -25,7 +25,7 @@ class Listings:
         self.names, self.members = tuple(names), tuple(members)
         self.token = secrets.token_hex(8)
         """Identifies the listings where objects that depend on them are unpickled."""
-        self._numbers = {name: number for number, name in enumerate(names)}
+        self._numbers = {split_name(name)[0]: number for number, name in enumerate(names)}
 
     @classmethod
     def read(cls, names: Sequence[str]) -> Listings:
