@@ -287,7 +287,7 @@ void send_content(collective::Collective& call, const std::string& url, store::S
   call.run_phase([&] {
     if (writer == nullptr) return;
     plan = writer->plan_upload(content);
-    plan.unit = unit != 0 ? unit : plan.part_bytes;
+    plan.unit = std::max(unit, plan.part_bytes);  // with a smaller unit some ranks could send more parts than others
   });
   plan = base::decode<UploadPlan>(collective::broadcast_text(call.transport(), base::encode(plan)), base::kAnotherRank);
   if (!plan.candidates.empty()) join_or_begin(call, plan, url, content, writer);

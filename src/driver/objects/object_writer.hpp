@@ -81,7 +81,7 @@ class ObjectWriter {
 
 /// Sends the content of a new object, each rank its parts, unless one put suffices. Collective.
 /// writer: on rank 0; else nullptr.
-/// unit: rank (b / unit) mod P sends the part that begins at byte b; 0: the ranks take turns.
+/// unit: rank (b / unit) mod P sends the part that begins at byte b; if it is less than a part, the ranks take turns.
 /// memory  ObjectUpload::kMaxPartsInFlight + 1 parts of each rank: 40 MiB for objects of up to 72 GB.
 /// errors  kSystem, the same on every rank.
 void send_content(collective::Collective& call, const std::string& url, store::Store& content, ObjectWriter* writer,
