@@ -53,6 +53,7 @@ struct SharedFileOptions {
   std::int64_t limit = 0;
   std::int64_t expected = 0;  ///< expected size in bytes: rank 0 warns if the disks lack the space; 0: not known
   SharedFilePlace place = SharedFilePlace::kDetect;
+  std::string subject{};  ///< the subject of that warning; empty: the shared file, with its path
 };
 
 /// threads  Any number at once, except for close() and resize().

@@ -344,9 +344,10 @@ void SharedFile::Impl::warn_of_missing_space() {
   }
   for (const auto& [disk_of_host, need] : disks) {
     if (need.first <= need.second) continue;
-    std::cerr << text("plait: the shared file ", options_.path, " is expected to get ", options_.expected,
-                      " bytes, but host ", disk_of_host.first, " has room for ", base::bytes_text(need.second),
-                      " of its ", base::bytes_text(need.first), '\n');
+    const std::string subject = options_.subject.empty() ? text("the shared file ", options_.path) : options_.subject;
+    std::cerr << text("plait: ", subject, " is expected to get ", options_.expected, " bytes, but host ",
+                      disk_of_host.first, " has room for ", base::bytes_text(need.second), " of its ",
+                      base::bytes_text(need.first), '\n');
     return;
   }
 }
