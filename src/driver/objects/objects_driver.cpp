@@ -5,6 +5,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "collective/gather.hpp"
 #include "container/foreign.hpp"
 #include "container/format_registry.hpp"
 #include "driver/objects/new_object_file.hpp"
@@ -90,15 +91,24 @@ store::OpenLocation find_in_archive(const std::string& name, const std::shared_p
           open_in_archive(metadata, archive)};
 }
 
+/// Returns the URL of a new file that is one object, or an empty text for other formats. Rank 0 determines it, because
+/// that may take requests, which can fail or have another result on another rank. Collective.
+/// errors  The same on every rank.
+std::string new_object_url(transport::Transport& transport, const std::string& name) {
+  return collective::agree_on_text(transport, [&] {
+    const bool is_object = transport.rank() == 0 && container::format_named(name).folder() == nullptr;
+    return is_object ? file_url(name) : std::string();
+  });
+}
+
 class ObjectsDriver : public FileDriver {
  public:
   std::string_view prefix() const override { return {}; }
   Contents contents() const override { return Contents::kByName; }
   std::unique_ptr<core::Source> open(Opening& opening) const override {
-    const bool is_new_object = opening.mode() == Mode::kWrite && !container::format_named(opening.name()).folder();
-    if (is_new_object && opening.call().transport().nodes_apart())
-      return open_spread_object(opening, file_url(opening.name()));
-    return FileDriver::open(opening);
+    if (opening.mode() != Mode::kWrite || !opening.call().transport().nodes_apart()) return FileDriver::open(opening);
+    const std::string url = new_object_url(opening.call().transport(), opening.name());
+    return url.empty() ? FileDriver::open(opening) : open_spread_object(opening, url);
   }
   void check_ranks(const std::string& name, const transport::Transport& transport) const override {
     const store::ObjectStoreKind& kind = find_kind(name);

@@ -28,6 +28,7 @@
 #include "base/encoding/encoder.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "collective/agree.hpp"
 #include "collective/broadcast.hpp"
 #include "core/file/unclosed.hpp"
 #include "driver/distant/array_store.hpp"
@@ -62,17 +63,30 @@ class SpreadSource : public core::Source {
   // A shared file grows when data is written.
   void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
   void finish(collective::Collective& call, bool /*syncs*/) override {
-    send_content(call, url_, *content_, writer_.get(), unit_);
-    // No rank uses the content after this phase, so that each rank may release its file.
-    call.run_phase([&] {
-      if (writer_) writer_->commit(*content_);
-    });
+    try {
+      // No rank uses the content after this call, so that each rank may release its file.
+      collective::together(call.transport(), [&] { send(call); });
+    } catch (const Error&) {
+      // The content, which shows whether a later program can resume the upload, exists until the ranks leave this phase.
+      call.run_phase([&] {
+        if (writer_) writer_->discard(content_.get());
+      });
+      throw;
+    }
   }
   void discard() noexcept override {
     if (writer_) writer_->discard(nullptr);
   }
 
  private:
+  /// Sends the content, and makes the object appear.  errors  The same on every rank, except for std::bad_alloc.
+  void send(collective::Collective& call) {
+    send_content(call, url_, *content_, writer_.get(), unit_);
+    call.run_phase([&] {
+      if (writer_) writer_->commit(*content_);
+    });
+  }
+
   std::string url_;
   std::unique_ptr<ObjectWriter> writer_;  // on rank 0
   std::shared_ptr<SpreadContent> content_;
@@ -103,6 +117,8 @@ SharedFile open_content(const NewObject& made, const std::string& url, const Ope
   options.place = SharedFilePlace::kStriped;
   options.unit = stripe_bytes(made.bytes, opening.call().transport().size());
   options.expected = made.bytes;
+  options.subject =
+      base::text(url, ", which is first written to temporary files in ", made.folder, " (TMPDIR of rank 0),");
   const core::SilentScope by_the_array;  // the File of the array itself reports that it was not closed
   try {
     SharedFile file = SharedFile::open(options, opening.comm());

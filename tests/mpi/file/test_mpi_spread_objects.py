@@ -205,6 +205,42 @@ def test_a_missing_folder(apart, server, monkeypatch):
     error_everywhere(apart, lambda: plait.open("s3://public/none.npy", "w", **options), plait.StoreError, "(TMPDIR")
 
 
+def test_a_name_that_takes_requests(apart, server, monkeypatch):
+    """Only rank 0 asks the server whether `data` is a hierarchy."""
+    if apart.rank != 0:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with plait.open("s3://public/data::x", "w", shape=(6,), dtype="i8", comm=apart) as file:
+        layout = plait.Layout.parse(f"6 (block) onto ({apart.size})")
+        file.write(parts(layout, apart.rank, np.arange(6)), layout)
+    assert content(apart, server, "data::x") == np.arange(6).tobytes()
+
+
+def test_parts_without_hashes(apart, server):
+    """An upload that cannot be resumed, because the ETags of its parts are no MD5s, is aborted."""
+    whole = numbered(3001, 1999)
+    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({apart.size})")
+    options = {"shape": whole.shape, "dtype": "i8", "comm": apart, "unfinished": "continue"}
+    file = plait.open("s3://public/opaque.npy?conditions=off", "w", **options)
+    file.write(parts(layout, apart.rank, whole), layout)
+    apart.Barrier()
+    if apart.rank == 0:
+        server.faults(opaque_tags=True, error_in_200=3)
+    apart.Barrier()
+    error_everywhere(apart, file.close, plait.StoreError)
+
+
+def test_missing_space(apart, server, disk, capfd):
+    """The warning names the object and the folder of the temporary files."""
+    options = {"shape": (1 << 42,), "dtype": "i8", "comm": apart}
+    with contextlib.suppress(plait.Error), plait.open("s3://public/huge.npy", "w", **options) as file:
+        file.abandon()
+    apart.Barrier()
+    if apart.rank == 0:
+        said = capfd.readouterr().err
+        assert f"s3://public/huge.npy, which is first written to temporary files in {disk} (TMPDIR of rank 0)," in said
+
+
 def test_unfinished_uploads(apart, server):
     """Ranks that write the same bytes again resume an upload, and send only the parts that the server lacks."""
 
