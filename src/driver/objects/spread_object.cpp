@@ -67,7 +67,7 @@ class SpreadSource : public core::Source {
       // No rank uses the content after this call, so that each rank may release its file.
       collective::together(call.transport(), [&] { send(call); });
     } catch (const Error&) {
-      // The content, which shows whether a later program can resume the upload, exists until the ranks leave this phase.
+      // The content shows whether a later program can resume the upload. It exists until all ranks leave this phase.
       call.run_phase([&] {
         if (writer_) writer_->discard(content_.get());
       });

@@ -10,7 +10,7 @@
 //
 // A store need not write a header at once: if the header crosses the end of a stripe, its two pieces are two messages,
 // and another rank may read one new piece and one old one. Therefore a header ends with a checksum of its other bytes.
-// A header whose checksum does not match counts as not yet written: look() stops there, and a later call reads it again.
+// A header whose checksum does not match counts as not yet written: look() stops there, and a later call repeats it.
 // The highest bit of the checksum is 1, so that a header whose end still consists of zeros never matches.
 //
 // Example: the log begins at 4,096. Rank 0 appends chunk 7 with 100 bytes, rank 1 at the same time chunk 3 with 50.
