@@ -10,15 +10,16 @@
 //
 // A store need not write a header at once: if the header crosses the end of a stripe, its two pieces are two messages,
 // and another rank may read one new piece and one old one. Therefore a header ends with a checksum of its other bytes.
-// A header whose checksum does not match counts as not yet written: look() stops there, and a later call repeats it.
+// A header whose checksum does not match counts as not yet written: read_new_headers() stops there, and a later call
+// reads it again.
 // The highest bit of the checksum is 1, so that a header whose end still consists of zeros never matches.
 //
 // Example: the log begins at 4,096. Rank 0 appends chunk 7 with 100 bytes, rank 1 at the same time chunk 3 with 50.
 //    counter    0 -> 132   rank 0: header at 4,096, chunk 7 at 4,128..4,227
 //    counter  132 -> 214   rank 1: header at 4,228, chunk 3 at 4,260..4,309
-// The log ends at 4,096 + 214 = 4,310. A rank that calls read_new_headers() before rank 0 has written its whole header stops at
-// 4,096, although the header at 4,228 may be complete. If the write of rank 0 fails, mend() writes a header with the
-// number -2, by which other ranks skip the 132 bytes.
+// The log ends at 4,096 + 214 = 4,310. A rank that calls read_new_headers() before rank 0 has written its whole header
+// stops at 4,096, although the header at 4,228 may be complete. If the write of rank 0 fails, mend() writes a header
+// with the number -2, by which other ranks skip the 132 bytes.
 
 #include "container/hdf5/writing/chunk_log.hpp"
 

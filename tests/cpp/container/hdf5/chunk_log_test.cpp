@@ -98,14 +98,14 @@ TEST_F(ChunkLogTest, AHeaderOfWhichOnlyOnePieceIsVisibleIsReadLater) {
         writer.append(7, chunk(300), 2);
         store_->tear(0, TornStore::Shown::kAll);
         writer.append(9, chunk(20));
-        reader.look();
+        reader.read_new_headers();
         EXPECT_TRUE(reader.last(5));
         EXPECT_FALSE(reader.last(7));
         EXPECT_FALSE(reader.last(9));
         EXPECT_FALSE(reader.complete());
         EXPECT_THROW((void)reader.all(), Error);
         store_->show_all();
-        reader.look();
+        reader.read_new_headers();
         ASSERT_TRUE(reader.last(7));
         EXPECT_TRUE(same(*reader.last(7), Chunk{7, 106 + ChunkLog::kHeaderBytes, 300, 2}));
         EXPECT_EQ(reader.all().size(), 3U);
