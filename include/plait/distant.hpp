@@ -5,7 +5,7 @@
 ///
 /// A remote access is a message, served by a thread of the owner's process while its program computes; the data is
 /// received directly into the caller's buffer.  Files of this rank, and files of ranks of the same node that this
-/// process can open by their path, are accessed without a message.
+/// process can open, are accessed without a message.
 ///
 /// Consistency (docs/guides/distant-io.md has the details):
 /// - Once wait() of a write has returned, every read that begins later, by any rank, sees it.

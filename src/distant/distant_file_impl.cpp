@@ -1,8 +1,7 @@
 // Accesses to the files of other ranks: directly if this process can open the file, else by messages to their rank.
 //
-// Opening: each rank registers its own file with its server under a number that is the same on all ranks, and writes
-// the file's path, device and inode to its note. If another rank of the node sees the same device and inode under that
-// path, it opens the file itself (open_neighbours) and needs no messages to access it.
+// Opening: each rank registers its own file with its server under a number that is the same on all ranks. Other ranks
+// of the node open the file themselves if they can (neighbours.cpp), and need no messages to access it.
 // Access: a request is divided into pieces, of 1 MiB for direct files and of 256 KiB for messages. A read of 5 MiB from
 // another node is therefore 20 messages, at most 16 of them under way. Small direct reads from the page cache complete
 // at once.
@@ -10,7 +9,6 @@
 
 #include "distant/distant_file_impl.hpp"
 
-#include <array>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -42,14 +40,6 @@ constexpr int kAhead = 16;
 constexpr std::int64_t kLocalPiece = std::int64_t{1} << 20;
 constexpr int kLocalAhead = 4;
 
-/// The location of a rank's file, for the other ranks of its node.
-struct Note {
-  std::array<char, 900> path{};
-  distant::FileIdentity identity;
-  bool named = true;  // false if the file is unlinked after all ranks have opened it
-};
-static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
-
 }  // namespace
 
 DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode)
@@ -77,9 +67,9 @@ void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions&
         const bool keeps_name = named && !loses_name(options);
         open_own(options, keeps_name);
         publish(number);
-        write_note(keeps_name);
+        distant::write_location(*transport_, own_.get());
       });
-  if (neighbours) open_neighbours();
+  if (neighbours) direct_.merge(distant::open_neighbours(*transport_, number_));
   opening.end_phase(nullptr);  // from here on other calls may overwrite the notes
 }
 
@@ -96,39 +86,16 @@ void DistantFile::Impl::make_temporary(const DistantOptions& options) {
 
 void DistantFile::Impl::publish(std::int64_t number) {
   number_ = number;
-  if (own_) service_->server().add(number_, own_);
+  if (!own_) return;
+  service_->server().add(number_, own_);
+  distant::put_mark(*transport_, number_);
 }
 
 void DistantFile::Impl::withdraw() {
   open_ = false;
-  if (own_) service_->server().remove(number_);
-}
-
-void DistantFile::Impl::write_note(bool named) {
-  if (transport_->node_size() == 1) return;  // no other rank reads the note
-  Note note;
-  if (own_ && own_->path().size() < note.path.size()) {
-    own_->path().copy(note.path.data(), own_->path().size());
-    note.identity = own_->identity();
-    note.named = named;
-  }
-  std::memcpy(transport_->note(transport_->node_rank()).data(), &note, sizeof note);
-}
-
-/// Opens the files that other ranks of the node have registered, if this process finds the same file under the path.
-void DistantFile::Impl::open_neighbours() {
-  for (int node_rank = 0; node_rank < transport_->node_size(); ++node_rank) {
-    const int other = transport_->worker_on_node(node_rank);
-    if (other == rank_) continue;
-    Note note;
-    std::memcpy(&note, transport_->note(node_rank).data(), sizeof note);
-    if (note.path[0] == '\0') continue;
-    try {
-      auto file = std::make_shared<const LocalFile>(note.path.data(), mode_, other, false, note.named);
-      if (file->identity() == note.identity) direct_[other] = std::move(file);
-    } catch (const Error&) {  // the file is then accessed by messages
-    }
-  }
+  if (!own_) return;
+  service_->server().remove(number_);
+  distant::remove_mark(*transport_, number_);
 }
 
 void DistantFile::Impl::close() {
@@ -387,9 +354,27 @@ void DistantFile::Impl::find_by(const std::string& name) {
   name_ = name;
   server_ = static_cast<int>(found.rank);
   number_ = found.file;
-  if (server_ != rank_) return;
-  // The name refers to a file of this rank, which is accessed directly.
-  direct_[rank_] = service_->server().find_file(number_);
+  open_found();
+}
+
+void DistantFile::Impl::open_found() {
+  if (server_ == rank_) {
+    // The handle that offered the file owns `file`; another descriptor has a mark, and fails when the file is closed.
+    const auto file = direct_[rank_] = service_->server().find_file(number_);
+    const auto marked = file ? distant::open_found(*transport_, file->location(), rank_, number_) : nullptr;
+    if (marked) direct_[rank_] = marked;
+    return;
+  }
+  if (transport_->rank_on_node(server_) < 0) return;
+  distant::FileLocation location;
+  const distant::Head head{RequestKind::kLocate, number_, 0, sizeof location};
+  try {
+    remotely(head, server_, reinterpret_cast<std::byte*>(&location), nullptr).wait();
+  } catch (const Error& error) {
+    if (error.system_code() == EINTR) throw;
+    return;  // the owner has closed the file, or has ended: accesses by messages report that
+  }
+  if (auto file = distant::open_found(*transport_, location, server_, number_)) direct_[server_] = std::move(file);
 }
 
 void DistantFile::Impl::forget_name() {

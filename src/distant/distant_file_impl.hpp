@@ -4,13 +4,13 @@
 #include <cerrno>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "base/process.hpp"
 #include "distant/local_file.hpp"
+#include "distant/neighbours.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
 #include "distant/wire.hpp"
@@ -75,8 +75,8 @@ class DistantFile::Impl {
   void withdraw();
 
  private:
-  void write_note(bool named);
-  void open_neighbours();
+  /// Opens the found file itself if its owner is a rank of this node and allows it.
+  void open_found();
   /// Transfers `part` bytes at offset `at` of the request, or does work without bytes, such as a sync.
   using LocalWork = std::function<void(std::int64_t at, std::int64_t part)>;
 
@@ -113,7 +113,7 @@ class DistantFile::Impl {
   bool open_ = true;
   bool temporary_ = false;
   std::shared_ptr<const distant::LocalFile> own_;
-  std::map<int, std::shared_ptr<const distant::LocalFile>> direct_;
+  distant::FilesOfRanks direct_;
 };
 
 }  // namespace plait

@@ -28,6 +28,28 @@ int open_flags(DistantMode mode, bool create) {
   return access | O_NONBLOCK | (create && mode == DistantMode::kWrite ? O_CREAT | O_TRUNC : 0);
 }
 
+std::string describe_file(const std::string& path, int rank) {
+  return base::text(path, " on rank ", rank, " (host ", host_name(), ")");
+}
+
+FileIdentity to_identity(const struct stat& status) { return {status.st_dev, status.st_ino}; }
+
+/// Opens a file of another process of this host. Only a file with the same device and number is opened: the path may
+/// lead to another file in this process's mount namespace, and the process number to another process in its PID
+/// namespace. Opening that file could have effects of its own if it were a device.
+store::posix::Descriptor open_located(const FileLocation& location, const std::string& where) {
+  const int flags = open_flags(location.writable ? DistantMode::kReadWrite : DistantMode::kRead, false);
+  const std::string through_owner = base::text("/proc/", location.process, "/fd/", location.descriptor);
+  for (const std::string& name : {std::string(location.path.data()), through_owner}) {
+    struct stat status{};
+    if (::stat(name.c_str(), &status) != 0 || to_identity(status) != location.identity) continue;
+    store::posix::Descriptor file(::open(name.c_str(), flags | O_CLOEXEC));
+    if (file.number() >= 0 && ::fstat(file.number(), &status) == 0 && to_identity(status) == location.identity)
+      return file;
+  }
+  base::throw_system_error(EACCES, "cannot open ", where, " in another process of its host");
+}
+
 }  // namespace
 
 std::string host_name() {
@@ -38,7 +60,8 @@ std::string host_name() {
 
 LocalFile::LocalFile(const std::string& path, DistantMode mode, int rank, bool create, bool named)
     : path_(std::filesystem::absolute(path).string()),
-      where_(base::text(path_, " on rank ", rank, " (host ", host_name(), ")")),
+      where_(describe_file(path_, rank)),
+      rank_(rank),
       writable_(mode != DistantMode::kRead),
       named_(named),
       file_(store::posix::open_file(path_, open_flags(mode, create), 0666, where_)) {
@@ -48,10 +71,36 @@ LocalFile::LocalFile(const std::string& path, DistantMode mode, int rank, bool c
     base::throw_system_error(EINVAL, where_, " is not an ordinary file; name one, or a new one");
 }
 
+LocalFile::LocalFile(const FileLocation& location, int rank, OpenMark mark)
+    : path_(location.path.data()),
+      where_(describe_file(path_, rank)),
+      rank_(rank),
+      mark_(mark),
+      writable_(location.writable),
+      named_(location.named),
+      file_(open_located(location, where_)) {}
+
+void throw_no_file(int rank) {
+  base::throw_system_error(EBADF, "rank ", rank, " (host ", host_name(),
+                           ") has no file under this handle: it registered none, or has closed it");
+}
+
 FileIdentity LocalFile::identity() const {
   struct stat status{};
   if (::fstat(file_.number(), &status) != 0) fail("look at", errno);
-  return {status.st_dev, status.st_ino};
+  return to_identity(status);
+}
+
+FileLocation LocalFile::location() const {
+  FileLocation result;
+  // The path must fit, even if it is not used to open the file, because errors name it.
+  if (path_.size() < result.path.size()) path_.copy(result.path.data(), path_.size());
+  result.process = ::getpid();
+  result.descriptor = file_.number();
+  result.identity = identity();
+  result.writable = writable_;
+  result.named = named_;
+  return result;
 }
 
 void LocalFile::check_writable() const {
@@ -78,28 +127,33 @@ std::size_t LocalFile::read_available(std::int64_t offset, std::span<std::byte> 
 }
 
 void LocalFile::read(std::int64_t offset, std::span<std::byte> into) const {
+  check_owner();
   if (read_available(offset, into) < into.size())
     base::throw_system_error(ENODATA, "cannot read ", into.size(), " bytes at offset ", offset, " of ", where_,
                              ": the file ends at ", size(), "; read within it, or write there first");
 }
 
 void LocalFile::read_part(std::int64_t offset, std::span<std::byte> into) const {
+  check_owner();
   const std::span<std::byte> rest = into.subspan(read_available(offset, into));
   std::ranges::fill(rest, std::byte{0});
 }
 
 bool LocalFile::read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept {
+  if (!has_owner()) return false;
   iovec target{into.data(), into.size()};
   return ::preadv2(file_.number(), &target, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(into.size());
 }
 
 void LocalFile::write(std::int64_t offset, std::span<const std::byte> from) const {
+  check_owner();
   check_writable();
   if (const int code = base::write_all(file_.number(), from, offset); code != 0)
     fail(base::text("write ", from.size(), " bytes at offset ", offset, " of"), code);
 }
 
 void LocalFile::sync() const {
+  check_owner();
   struct stat status{};
   if (::fdatasync(file_.number()) != 0) fail("sync", errno);
   if (::fstat(file_.number(), &status) != 0) fail("look at", errno);
@@ -108,12 +162,14 @@ void LocalFile::sync() const {
 }
 
 std::int64_t LocalFile::size() const {
+  check_owner();
   struct stat status{};
   if (::fstat(file_.number(), &status) != 0) fail("look at", errno);
   return status.st_size;
 }
 
 void LocalFile::resize(std::int64_t bytes) const {
+  check_owner();
   check_writable();
   while (::ftruncate(file_.number(), bytes) != 0)
     if (errno != EINTR) fail(base::text("give ", bytes, " bytes to"), errno);

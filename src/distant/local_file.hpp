@@ -1,6 +1,8 @@
 /// A file on a disk that this process can access.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,18 +21,42 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
+/// Tells the other processes of a host how to open a file that this process has open.
+struct FileLocation {
+  std::array<char, 900> path{};  ///< empty: the path is longer
+  std::int64_t process = 0;
+  std::int64_t descriptor = -1;
+  FileIdentity identity;
+  bool writable = false;
+  bool named = true;  ///< false if the file is unlinked after all ranks have opened it
+};
+
+/// Throws the error of an access to a file that its owner does not serve.
+[[noreturn]] void throw_no_file(int rank);
+
+/// The number under which the owner of a file serves it, in memory that both processes share; it changes as soon as
+/// the owner has closed the file.
+struct OpenMark {
+  const std::atomic<std::int64_t>* word = nullptr;  ///< null: nothing is checked
+  std::int64_t number = 0;
+};
+
 /// An open file with positioned reads and writes.
 /// threads  Any number at once.
 /// errors  kArgument: a change of a file that is open only for reading.  All calls, kSystem: `cannot read 64 bytes at
-///         offset 128 of /disk/a on rank 2 (host node7): cause`.
+///         offset 128 of /disk/a on rank 2 (host node7): cause`; EBADF if the owner has closed a file with a mark.
 class LocalFile {
  public:
   /// Opens the file of `rank`.  If `create` is true and the mode is kWrite, it is created or truncated.  `named` is
   /// true if the file keeps its name, so that sync() fails if it has been removed.
   LocalFile(const std::string& path, DistantMode mode, int rank, bool create, bool named = true);
+  /// Opens a file that another process of this host, of rank `rank`, has open: by its path, or through that process if
+  /// the path leads to another file or to none here.
+  LocalFile(const FileLocation& location, int rank, OpenMark mark);
 
   const std::string& path() const { return path_; }
   FileIdentity identity() const;
+  FileLocation location() const;
   /// Returns an identity that is the same on all hosts that see the file.
   store::Identity identity_anywhere() const { return store::posix::read_identity(file_.number(), where_); }
 
@@ -47,6 +73,15 @@ class LocalFile {
   void remove() const;
 
  private:
+  /// Returns false if the owner has closed the file.  An access that has begun before that may end later, as it may on
+  /// the owner's own threads.
+  bool has_owner() const {
+    // Acquire, paired with the release in remove_mark(): what the owner did before it closed the file has happened.
+    return mark_.word == nullptr || mark_.word->load(std::memory_order_acquire) == mark_.number;
+  }
+  void check_owner() const {
+    if (!has_owner()) throw_no_file(rank_);
+  }
   void check_writable() const;
   [[noreturn]] void fail(const std::string& what, int code) const;
   /// Reads until `into` is full or the file ends, and returns the number of bytes read.
@@ -54,6 +89,8 @@ class LocalFile {
 
   std::string path_;
   std::string where_;
+  int rank_;
+  OpenMark mark_;
   bool writable_;
   bool named_;
   store::posix::Descriptor file_;

@@ -197,8 +197,7 @@ void Server::serve_with_payload(const Job& job) {
 
 std::shared_ptr<const LocalFile> Server::require_file(const Job& job) const {
   if (auto found = find_file(job.head.file)) return found;
-  base::throw_system_error(EBADF, "rank ", rank_, " (host ", host_name(),
-                           ") has no file under this handle: it registered none, or has closed it");
+  throw_no_file(rank_);
 }
 
 void Server::serve_file(const Job& job) {
@@ -242,6 +241,12 @@ void Server::begin_access(const Job& job) {
         const std::int64_t size = file->size();
         std::memcpy(job.buffer, &size, sizeof size);
         return sizeof size;
+      });
+    case RequestKind::kLocate:
+      return carry_out(job, [&] {
+        const FileLocation location = file->location();
+        std::memcpy(job.buffer, &location, sizeof location);
+        return sizeof location;
       });
     case RequestKind::kSync:
     case RequestKind::kResize:

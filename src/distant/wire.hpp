@@ -15,6 +15,7 @@ enum class RequestKind : std::int32_t {
   kSync,
   kSize,      ///< the answer has 8 bytes
   kResize,    ///< sets the size to `bytes`
+  kLocate,    ///< the answer is a FileLocation
   kRegister,  ///< the payload is a name, for file `file` of rank `offset`; the answer is an Entry, of the current owner
   kFind,      ///< the payload is a name; the answer is an Entry
   kForget,    ///< the payload is a name, of file `file` of rank `offset`

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <span>
 
 #include "base/function_ref.hpp"
 
@@ -64,6 +65,10 @@ class Gates {
   static constexpr int kSlots = 2;
   virtual Slot& slot(int node_rank, int index) = 0;
   virtual Liveness& liveness() = 0;
+  /// Returns the marks of a worker: numbers that only it stores and that the others of its node may load at any time.
+  /// All are 0 at first.
+  static constexpr int kMarks = 64;
+  virtual std::span<std::atomic<std::int64_t>> marks(int node_rank) = 0;
 
   /// Adds `by` to a counter and wakes its waiters.
   static void raise(std::atomic<std::uint32_t>& counter, std::uint32_t by = 1);

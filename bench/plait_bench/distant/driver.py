@@ -11,7 +11,7 @@ from typing import Any
 
 import plait
 from plait.launch import RankProgram, require_mpi
-from plait_bench.distant.job import LOCAL, REMOTE, Cell, DistantJob
+from plait_bench.distant.job import LOCAL, NEIGHBOUR, Cell, DistantJob
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.steps import PATIENCE, Progress, Steps
 
@@ -49,24 +49,26 @@ class DistantResults:
         return float(self.settings["megabytes"] << 20) / statistics.median(self.rates[cell])
 
     def share(self, cell: Cell) -> float:
-        """Return the remote rate divided by the local rate."""
-        cells = [Cell(where, cell.kind, cell.size, cell.ahead) for where in (REMOTE, LOCAL)]
-        return self.rate(cells[0]) / self.rate(cells[1])
+        """Return the rate divided by that of the local file."""
+        return self.rate(cell) / self.rate(Cell(LOCAL, cell.kind, cell.size, cell.ahead))
+
+    @property
+    def near(self) -> bool:
+        """True if the ranks are on one host, so that accesses without messages were measured as well."""
+        return any(cell.where == NEIGHBOUR for cell in self.rates)
 
     def latency(self, name: str) -> float:
         """Return the median time of a small access."""
         return statistics.median(self.latencies[name])
 
-    @property
-    def lost(self) -> float:
-        """The relative slowdown of a computation while the disk of its rank is read."""
-        return statistics.median(loss["served"]["seconds"] / loss["alone"]["seconds"] - 1 for loss in self.losses)
+    def lost(self, how: str) -> float:
+        """Return the relative slowdown of a computation while the disk of its rank is read."""
+        return statistics.median(loss[how]["seconds"] / loss["alone"]["seconds"] - 1 for loss in self.losses)
 
-    @property
-    def service(self) -> float:
-        """The processor time of the service relative to the computation's time."""
+    def service(self, how: str) -> float:
+        """Return the processor time of the service relative to the computation's time."""
         return statistics.median(
-            (loss["served"]["service"] - loss["alone"]["service"]) / loss["alone"]["seconds"] for loss in self.losses
+            (loss[how]["service"] - loss["alone"]["service"]) / loss["alone"]["seconds"] for loss in self.losses
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +104,8 @@ def run_distant(settings: DistantSettings, progress: Progress = lambda text, sha
                     results.machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "cell":
                     cell = Cell(**event["cell"])
-                    results.rates[cell] = event["samples"]
+                    if event["samples"]:
+                        results.rates[cell] = event["samples"]
                     steps.done(f"{cell.where} {cell.kind}, {cell.size} bytes, {cell.ahead} ahead")
                 elif event["event"] == "latency":
                     results.latencies = event["samples"]

@@ -7,10 +7,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-LOCAL, REMOTE = "local", "remote"
+LOCAL, NEIGHBOUR, REMOTE = "local", "same node", "remote"
 READ, WRITE = "read", "write"
 # Times of one small access, in the page cache.
-LATENCIES = ("bare round trip", "local read", "remote read", "local write", "remote write")
+LATENCIES = (
+    "bare round trip",
+    "local read",
+    "same node read",
+    "remote read",
+    "local write",
+    "same node write",
+    "remote write",
+)
 SMALL = 4096
 
 
@@ -41,13 +49,13 @@ class DistantJob:
     """Seconds after which a rank ends itself if the driver is gone."""
 
     def cells(self) -> list[Cell]:
-        """Return all points; local and remote ones alternate."""
+        """Return all points; those of one size follow each other."""
         return [
             Cell(where, kind, size, ahead)
             for kind in (READ, WRITE)
             for ahead in self.ahead
             for size in self.sizes
-            for where in (LOCAL, REMOTE)
+            for where in (LOCAL, NEIGHBOUR, REMOTE)
         ]
 
     def save(self, path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from plait import distant
-from plait_bench.distant.job import LATENCIES, LOCAL, READ, SMALL, Cell, DistantJob
+from plait_bench.distant.job import LATENCIES, LOCAL, NEIGHBOUR, READ, REMOTE, SMALL, Cell, DistantJob
 from plait_bench.page_cache import drop_files
 from plait_bench.ranks import Ranks, run_job
 
@@ -29,12 +29,15 @@ class _Distant(Ranks):
     def __init__(self, job: DistantJob) -> None:
         super().__init__()
         self._job = job
-        os.environ["PLAIT_NODE_SIZE"] = "1"  # each rank counts as a separate node, so that remote accesses are messages
         folder = job.folders[min(self._comm.rank, len(job.folders) - 1)]
         self._path = Path(folder) / f"plait-distant-{os.getpid()}-{self._comm.rank}"
+        # Ranks that share a host access each other's files directly, unless each counts as a separate node.
+        self._near = distant.open(f"{self._path}-near", "w", comm=self._comm.Dup(), temporary=True)
+        os.environ["PLAIT_NODE_SIZE"] = "1"
         self._file = distant.open(self._path, "w", comm=self._comm, temporary=True)
         self._data = np.random.default_rng(self._comm.rank).integers(0, 256, job.bytes, "u1")
-        self._file.write(0, self._data, self._comm.rank)
+        for file in (self._file, self._near):
+            file.write(0, self._data, self._comm.rank)
         self._remote = np.random.default_rng(1).integers(0, 256, job.bytes, "u1")
         self._buffer = np.empty(job.bytes, "u1")
 
@@ -42,12 +45,20 @@ class _Distant(Ranks):
         """Run the whole job."""
         self._greet()
         for cell in self._job.cells():
-            times = [self._rate(cell) for _ in range(self._job.rounds)]
+            times = [self._rate(cell) for _ in range(self._job.rounds)] if self._possible(cell.where) else []
             self._report("cell", cell=vars(cell), samples=times)
         self._latencies()
         self._idle()
         self._loss()
+        self._near.close()
         self._file.close()
+
+    def _possible(self, where: str) -> bool:
+        """Return False for accesses within a node if the ranks are on two hosts."""
+        return where != NEIGHBOUR or self._comm.bcast(self._near.direct(1), root=0)
+
+    def _handle(self, where: str) -> distant.DistantFile:
+        return self._near if where == NEIGHBOUR else self._file
 
     def _wait_asleep(self) -> None:
         """Wait for all ranks, sleeping between checks; a barrier of MPI would poll and use a core."""
@@ -64,7 +75,8 @@ class _Distant(Ranks):
         if self._comm.rank == 0:
             read = cell.kind == READ
             values = self._data if server == 0 else self._remote
-            start = self._file.iread if read else self._file.iwrite
+            file = self._handle(cell.where)
+            start = file.iread if read else file.iwrite
             array = self._buffer if read else values
             if read:
                 array.fill(0)
@@ -76,7 +88,7 @@ class _Distant(Ranks):
                 requests.append(start(offset, array[offset : offset + cell.size], server))
             distant.wait_all(requests)
             if not read:
-                self._file.sync(server)
+                file.sync(server)
             seconds = time.perf_counter() - begin
             if read and not np.array_equal(array, values):
                 raise ValueError(f"wrong data in {cell}")
@@ -85,7 +97,8 @@ class _Distant(Ranks):
 
     def _latencies(self) -> None:
         """Report the seconds of single small accesses by rank 0, alternating between kinds, while rank 1 sleeps."""
-        samples: dict[str, list[float]] = {name: [] for name in LATENCIES}
+        possible = [name for name in LATENCIES if self._possible(place(name))]
+        samples: dict[str, list[float]] = {name: [] for name in possible}
         self._wait_asleep()
         if self._comm.rank == 0:
             for _ in range(_CALLS):
@@ -97,13 +110,15 @@ class _Distant(Ranks):
         self._report("latency", samples=samples)
 
     def _small(self, name: str) -> None:
-        server = 0 if name.startswith(LOCAL) else 1
+        where = place(name)
+        server = 0 if where == LOCAL else 1
+        file = self._handle(where)
         if name.endswith("trip"):
-            self._file.size(server)
+            file.size(server)
         elif name.endswith(READ):
-            self._file.read(0, self._buffer[:SMALL], server)
+            file.read(0, self._buffer[:SMALL], server)
         else:
-            self._file.write(0, self._remote[:SMALL] if server else self._data[:SMALL], server)
+            file.write(0, self._remote[:SMALL] if server else self._data[:SMALL], server)
 
     def _idle(self) -> None:
         """Report the share of a core that a sleeping process with an idle handler uses."""
@@ -135,6 +150,8 @@ class _Distant(Ranks):
             alone = self._overlapped(compute, lambda: time.sleep(0.01))
             served = self._overlapped(compute, lambda: self._file.read(0, self._buffer[: 1 << 15], 1))
             samples.append({"alone": alone, "served": served})
+            if self._possible(NEIGHBOUR):
+                samples[-1]["near"] = self._overlapped(compute, lambda: self._near.read(0, self._buffer[: 1 << 15], 1))
         self._report("loss", samples=samples)
 
     def _overlapped(self, compute: Callable[[], dict[str, float]], other: Callable[[], Any]) -> dict[str, float]:
@@ -151,6 +168,11 @@ class _Distant(Ranks):
                 return {**result, "calls": float(calls)}
             other()
             calls += 1
+
+
+def place(name: str) -> str:
+    """Return where the file of a small access is."""
+    return next((where for where in (LOCAL, NEIGHBOUR) if name.startswith(where)), REMOTE)
 
 
 if __name__ == "__main__":

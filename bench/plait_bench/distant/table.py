@@ -11,13 +11,15 @@ from rich.text import Text
 from plait.draw.figure import new_figure, open_axis, save
 from plait.draw.palette import line_style
 from plait_bench.distant.driver import DistantResults
-from plait_bench.distant.job import LATENCIES, LOCAL, READ, REMOTE, WRITE, Cell
+from plait_bench.distant.job import LATENCIES, LOCAL, NEIGHBOUR, READ, REMOTE, WRITE, Cell
 from plait_bench.text import counted, microseconds, ranks_header, rate, short_bytes, titled_table
 
 
 def distant_table(results: DistantResults) -> RenderableType:
     """Return the results as header, tables and notes."""
-    return Group(_header(results), Text(), _rates(results), _latencies(results), _notes(results))
+    places = (REMOTE, NEIGHBOUR) if results.near else (REMOTE,)
+    rates = [_rates(results, where) for where in places]
+    return Group(_header(results), Text(), *rates, _latencies(results), _notes(results))
 
 
 def _header(results: DistantResults) -> Text:
@@ -25,7 +27,7 @@ def _header(results: DistantResults) -> Text:
     return ranks_header(machine, 2, f", disks on {machine['file system']}")
 
 
-def _rates(results: DistantResults) -> Table:
+def _rates(results: DistantResults, other: str) -> Table:
     settings = results.settings
     table = titled_table(
         f"{settings['megabytes']} MiB from and to a disk, MB/s, median of {counted(settings['rounds'], 'round')}"
@@ -33,23 +35,24 @@ def _rates(results: DistantResults) -> Table:
     table.add_column("Request", no_wrap=True)
     table.add_column("Ahead", justify="right")
     for kind in (READ, WRITE):
-        for title in (f"{kind.capitalize()}, local", "remote", "share"):
+        for title in (f"{kind.capitalize()}, local", other, "share"):
             table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "share" else "")
     for ahead in settings["ahead"]:
         for size in settings["sizes"]:
             row = [short_bytes(size), str(ahead)]
             for kind in (READ, WRITE):
-                cells = [Cell(where, kind, size, ahead) for where in (LOCAL, REMOTE)]
-                row += [*(rate(results.rate(cell)) for cell in cells), f"{100 * results.share(cells[0]):.0f} %"]
+                cells = [Cell(where, kind, size, ahead) for where in (LOCAL, other)]
+                row += [*(rate(results.rate(cell)) for cell in cells), f"{100 * results.share(cells[1]):.0f} %"]
             table.add_row(*row)
     return table
 
 
 def _latencies(results: DistantResults) -> Table:
     table = titled_table("4 KiB in the page cache, one at a time, microseconds, median")
-    for name in LATENCIES:
-        table.add_column(name.capitalize(), justify="right", no_wrap=True)
-    table.add_row(*(microseconds(results.latency(name)) for name in LATENCIES))
+    names = [name for name in LATENCIES if name in results.latencies]
+    for name in names:
+        table.add_column(name.capitalize(), justify="right")
+    table.add_row(*(microseconds(results.latency(name)) for name in names))
     return table
 
 
@@ -63,12 +66,22 @@ def _notes(results: DistantResults) -> Text:
         f"A remote small read takes {extra[READ]:.2f} bare round trips more than a local one, "
         f"a write {extra[WRITE]:.2f}.",
         f"An idle handler takes {100 * max(results.idle):.2f} % of a core.",
-        f"A computing rank whose disk is read, 32 KiB at a time, takes {100 * results.lost:.1f} % longer; the service "
-        f"itself takes {100 * results.service:.1f} % of a core.",
+        f"A computing rank whose disk is read, 32 KiB at a time, takes {100 * results.lost('served'):.1f} % longer; "
+        f"the service itself takes {100 * results.service('served'):.1f} % of a core.",
+        *_near_notes(results),
         "Reads come from the disk: the files are dropped from the page cache first.  Writes end with a sync.",
         "Bare round trip: a call that moves no file's bytes.  Every byte that was read was checked.",
     ]
     return Text("\n".join(lines), style="dim")
+
+
+def _near_notes(results: DistantResults) -> list[str]:
+    if not results.near:
+        return []
+    return [
+        f"While a rank of the same node reads that disk, it takes {100 * results.lost('near'):.1f} % longer, and the "
+        f"service {100 * results.service('near'):.1f} % of a core."
+    ]
 
 
 def draw_distant_chart(results: DistantResults, path: Path) -> None:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -17,6 +18,7 @@ namespace plait::transport::shared_memory {
 /// One worker's part of the control block.
 struct alignas(64) Member {
   std::array<Slot, Gates::kSlots> slots;
+  std::array<std::atomic<std::int64_t>, Gates::kMarks> marks;
   // Two generations, so that a worker may write its next values while others still read these.
   std::array<std::array<std::int64_t, Transport::kMaxValues>, 2> values{};
   std::array<std::byte, Transport::kNoteBytes> note{};
@@ -49,6 +51,7 @@ class Group : public Gates {
   int size() const { return size_; }
   Slot& slot(int node_rank, int index) override;
   Liveness& liveness() override { return *liveness_; }
+  std::span<std::atomic<std::int64_t>> marks(int node_rank) override { return member(node_rank).marks; }
 
   std::span<Departure> departures() const { return departures_; }
   /// Returns the departure of this member.

@@ -65,17 +65,19 @@ class LikeProcesses : public WrappedTransport {
   bool one_process() const override { return false; }
 };
 
-/// Gates that find slots by a function.
+/// Gates that find slots by a function; `first` is the rank of the first worker of the node in `inner`.
 class WrappedGates : public Gates {
  public:
   using FindSlot = std::function<Slot&(int node_rank, int index)>;
-  WrappedGates(Gates& inner, FindSlot find) : inner_(inner), find_(std::move(find)) {}
+  WrappedGates(Gates& inner, FindSlot find, int first = 0) : inner_(inner), find_(std::move(find)), first_(first) {}
   Slot& slot(int node_rank, int index) override { return find_(node_rank, index); }
   Liveness& liveness() override { return inner_.liveness(); }
+  std::span<std::atomic<std::int64_t>> marks(int node_rank) override { return inner_.marks(first_ + node_rank); }
 
  private:
   Gates& inner_;
   FindSlot find_;
+  int first_;
 };
 
 /// Calls `delay(peer)` before each access of its worker to a slot of `peer`.
@@ -104,8 +106,10 @@ class SeveralNodes : public WrappedTransport {
         first_(inner.rank() / max_per_node * max_per_node),
         node_size_(std::min(max_per_node, inner.size() - first_)),
         windows_(*this),
-        gates_(inner.gates(),
-               [this](int node_rank, int index) -> Slot& { return inner_.gates().slot(first_ + node_rank, index); }) {}
+        gates_(
+            inner.gates(),
+            [this](int node_rank, int index) -> Slot& { return inner_.gates().slot(first_ + node_rank, index); },
+            first_) {}
   int node_rank() const override { return inner_.rank() - first_; }
   int node_size() const override { return node_size_; }
   int worker_on_node(int node_rank) const override { return first_ + node_rank; }

@@ -382,7 +382,7 @@ def test_measures_local_and_remote_disks(tmp_path):
     document = json.loads(samples.read_text())
     cells = {(rate["where"], rate["kind"], rate["size"], rate["ahead"]) for rate in document["rates"]}
     sizes = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
-    assert cells == {(w, k, s, 3) for w in ("local", "remote") for k in ("read", "write") for s in sizes}
+    assert cells == {(w, k, s, 3) for w in ("local", "same node", "remote") for k in ("read", "write") for s in sizes}
     assert all(len(rate["seconds"]) == 1 and min(rate["seconds"]) > 0 for rate in document["rates"])
     assert set(document["latencies"]) == set(LATENCIES)
     assert len(document["idle"]) == 2

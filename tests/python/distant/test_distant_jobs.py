@@ -102,6 +102,35 @@ wait_for_the_other()
 os._exit(0)
 """
 
+# Rank 1 is killed after rank 0 has found its file.
+FOUND_JOB = """
+import os, signal, sys, time
+from mpi4py import MPI
+import plait
+from plait import distant
+
+folder, heard = sys.argv[1:]
+comm = MPI.COMM_WORLD
+none = distant.open(None, comm=comm)
+if comm.rank == 1:
+    offered = distant.offer("mine", f"{folder}/mine", "w", comm=comm)
+    offered.write(0, b"12345")
+comm.Barrier()
+if comm.rank == 0:
+    found = distant.find("mine", comm=comm)
+comm.Barrier()
+if comm.rank == 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+time.sleep(1)
+try:
+    print("read", found.read(0, 5).tobytes().decode(), flush=True)
+except plait.StoreError as error:
+    print("failed:", error, flush=True)
+for rank in (0, 1):
+    open(f"{heard}/{rank}", "w").close()
+os._exit(0)
+"""
+
 # MPI is initialized with a lower thread level.
 FEW_THREADS = """
 import sys
@@ -177,6 +206,24 @@ def find_error(rank, output):
     assert len(lines) == 1, output
     assert float(lines[0].split()[3]) < 15
     return lines[0]
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
+def test_only_ranks_of_its_node_reach_the_found_file_of_a_killed_rank(tmp_path, node):
+    heard = tmp_path / "heard"
+    heard.mkdir()
+    done = subprocess.run(
+        [MPIEXEC, "-n", "2", *OUTLIVE, heard, sys.executable, "-c", FOUND_JOB, tmp_path, heard],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": node},
+    )
+    expected = "failed: rank 1 has ended or left" if node else "read 12345"
+    assert expected in done.stdout
 
 
 @pytest.mark.sampled(1)

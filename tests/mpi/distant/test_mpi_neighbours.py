@@ -1,0 +1,200 @@
+"""Files of ranks of the same node, which are accessed without messages, have the same errors as files elsewhere."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import resource
+
+import numpy as np
+import pytest
+
+import plait
+from plait import distant
+
+NO_FILE = "has no file under this handle: it registered none, or has closed it"
+
+
+def disk_file(shared, rank):
+    """The file on a rank's disk."""
+    return shared / f"disk-{rank}"
+
+
+@contextlib.contextmanager
+def found_neighbour(comm, shared, mode="w", **options):
+    """Yields this rank's offered file, the found file of the next rank, and whether that rank is on the same node."""
+    comm.Barrier()
+    with distant.open(shared / f"probe-{comm.rank}", "w", comm=comm, temporary=True) as probe:
+        other = (comm.rank + 1) % comm.size
+        offered = distant.offer(f"file {comm.rank}", disk_file(shared, comm.rank), mode, comm=comm, **options)
+        if mode == "w":
+            offered.write(0, bytes([comm.rank]) * 5000)
+        comm.Barrier()
+        with distant.find(f"file {other}", comm=comm) as found:
+            yield offered, found, probe.direct(other)
+        comm.Barrier()
+        if not offered.closed:
+            offered.close()
+
+
+def error_codes(file):
+    """The errno of each kind of call; None for a call that succeeded."""
+    calls = {
+        "read": lambda: file.read(0, 10),
+        "iread": lambda: file.iread(0, 10).wait(),
+        "large iread": lambda: file.iread(0, 3_000_000).wait(),
+        "write": lambda: file.write(0, b"late"),
+        "iwrite": lambda: file.iwrite(0, b"late").wait(),
+        "size": file.size,
+        "resize": lambda: file.resize(5),
+        "sync": file.sync,
+        "isync": lambda: file.isync().wait(),
+    }
+    codes = {}
+    for name, call in calls.items():
+        try:
+            call()
+            codes[name] = None
+        except plait.StoreError as error:
+            codes[name] = error.errno if NO_FILE in str(error) else str(error)
+    return codes
+
+
+@pytest.mark.parametrize("temporary", [False, True], ids=["named", "unlinked"])
+def test_found_files_of_the_node_need_no_messages(apart, shared, temporary):
+    """A new temporary file has no name, so that it can only be opened through its owner."""
+    with found_neighbour(apart, shared, temporary=temporary) as (_, found, near):
+        assert found.direct(found.home) == near
+        np.testing.assert_array_equal(found.read(0, 5000), np.full(5000, found.home))
+        found.write(5000, b"more")
+        found.sync()
+        assert found.size() == 5004
+        apart.Barrier()
+    assert disk_file(shared, apart.rank).exists() != temporary
+
+
+def test_a_closed_file_cannot_be_accessed(apart, shared):
+    """Not even if its owner, or another file under the same path, uses the same resources again."""
+    with found_neighbour(apart, shared) as (offered, found, _):
+        offered.close()
+        with distant.offer(f"new {apart.rank}", disk_file(shared, apart.rank), "w", comm=apart) as fresh:
+            fresh.write(0, b"fresh bytes")
+            apart.Barrier()
+            assert set(error_codes(found).values()) == {errno.EBADF}
+            apart.Barrier()
+            assert fresh.read(0, 11).tobytes() == b"fresh bytes"
+
+
+def test_an_abandoned_file_cannot_be_accessed(apart, shared):
+    apart.Barrier()
+    file = distant.open(disk_file(shared, apart.rank), "w", comm=apart)
+    file.write(0, bytes(100), apart.rank)
+    apart.Barrier()
+    file.read(0, 100, 0)
+    apart.Barrier()
+    if apart.rank == 0:
+        file.__exit__(ValueError, ValueError("mine"), None)
+    apart.Barrier()
+    if apart.rank != 0:
+        with pytest.raises(plait.StoreError, match=NO_FILE):
+            file.read(0, 100, 0)
+        with pytest.raises(plait.StoreError, match="abandoned"):
+            file.close()
+    apart.Barrier()
+
+
+def test_the_owner_resizes_while_others_read(apart, shared):
+    with found_neighbour(apart, shared) as (offered, found, _):
+        offered.resize(100)
+        apart.Barrier()
+        with pytest.raises(plait.StoreError, match=f"rank {found.home} .*: the file ends at 100") as caught:
+            found.read(95, 10)
+        assert caught.value.errno == errno.ENODATA
+        assert found.size() == 100
+        apart.Barrier()
+        for size in (1_000_000, 10, 200_000):
+            offered.resize(size)
+            with contextlib.suppress(plait.StoreError):  # the file may end before
+                assert set(np.unique(found.read(0, 100_000))) <= {0, found.home}
+        apart.Barrier()
+        assert not found.read(100_000, 100_000).any()
+        apart.Barrier()
+
+
+def test_a_file_offered_for_reading_is_not_changed(apart, shared):
+    disk_file(shared, apart.rank).write_bytes(b"book")
+    with found_neighbour(apart, shared, "r") as (_, found, near):
+        assert found.direct(found.home) == near
+        assert found.read(0, 4).tobytes() == b"book"
+        for call in (
+            lambda: found.write(0, b"x"),
+            lambda: found.iwrite(0, b"x").wait(),
+            lambda: found.resize(0),
+        ):
+            with pytest.raises(plait.ArgumentError, match="is open there to read only; offer it in mode"):
+                call()
+        apart.Barrier()
+    assert disk_file(shared, apart.rank).read_bytes() == b"book"
+
+
+def test_without_descriptors_messages_are_used(apart, shared):
+    with found_neighbour(apart, shared) as (_, found, near):
+        found.read(0, 1)  # makes the connection
+        number = os.dup(0)
+        os.close(number)
+        apart.Barrier()
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, limits[1]))
+        try:
+            with distant.find(f"file {found.home}", comm=apart) as again:
+                is_direct = again.direct(found.home)
+                values = again.read(0, 5000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        assert not is_direct or (near and apart.size == 1)
+        np.testing.assert_array_equal(values, np.full(5000, found.home))
+        apart.Barrier()
+
+
+def test_programs_do_not_inherit_descriptors(apart, shared):
+    with found_neighbour(apart, shared) as (_, found, near):
+        path = str(disk_file(shared, found.home))
+        numbers = [n for n in os.listdir("/proc/self/fd") if link_target(n) == path]
+        assert bool(numbers) == near
+        assert all(fcntl.fcntl(int(number), fcntl.F_GETFD) & fcntl.FD_CLOEXEC for number in numbers)
+        apart.Barrier()
+
+
+def link_target(number):
+    try:
+        return os.readlink(f"/proc/self/fd/{number}")
+    except OSError:  # the descriptor of the folder itself
+        return None
+
+
+def test_more_files_than_marks(apart, shared):
+    """Without a mark, the owner could not end the accesses of others, so they use messages."""
+    count = 80
+    apart.Barrier()
+    with distant.open(None, comm=apart):
+        files = []
+        for i in range(count):
+            file = distant.offer(f"{apart.rank} {i}", shared / f"{apart.rank}-{i}", "w", comm=apart)
+            file.write(0, f"{i:5}".encode())
+            files.append(file)
+        apart.Barrier()
+        other = (apart.rank + 1) % apart.size
+        found = [distant.find(f"{other} {i}", comm=apart) for i in range(count)]
+        for i, file in enumerate(found):
+            assert file.read(0, 5).tobytes() == f"{i:5}".encode()
+        apart.Barrier()
+        for file in files:
+            file.close()
+        apart.Barrier()
+        if other != apart.rank:
+            for file in found:
+                with pytest.raises(plait.StoreError, match=NO_FILE):
+                    file.read(0, 5)
+        for file in found:
+            file.close()
+        apart.Barrier()
