@@ -31,6 +31,7 @@ def found_neighbour(comm, shared, mode="w", **options):
             offered.write(0, bytes([comm.rank]) * 5000)
         comm.Barrier()
         with distant.find(f"file {other}", comm=comm) as found:
+            comm.Barrier()  # no rank closes its file before it has been found
             yield offered, found, probe.direct(other)
         comm.Barrier()
         if not offered.closed:
