@@ -97,7 +97,7 @@ class _Distant(Ranks):
 
     def _latencies(self) -> None:
         """Report the seconds of single small accesses by rank 0, alternating between kinds, while rank 1 sleeps."""
-        possible = [name for name in LATENCIES if self._possible(place(name))]
+        possible = [name for name in LATENCIES if self._possible(location(name))]
         samples: dict[str, list[float]] = {name: [] for name in possible}
         self._wait_asleep()
         if self._comm.rank == 0:
@@ -110,7 +110,7 @@ class _Distant(Ranks):
         self._report("latency", samples=samples)
 
     def _small(self, name: str) -> None:
-        where = place(name)
+        where = location(name)
         server = 0 if where == LOCAL else 1
         file = self._handle(where)
         if name.endswith("trip"):
@@ -170,7 +170,7 @@ class _Distant(Ranks):
             calls += 1
 
 
-def place(name: str) -> str:
+def location(name: str) -> str:
     """Return where the file of a small access is."""
     return next((where for where in (LOCAL, NEIGHBOUR) if name.startswith(where)), REMOTE)
 

@@ -17,8 +17,8 @@ from plait_bench.text import counted, microseconds, ranks_header, rate, short_by
 
 def distant_table(results: DistantResults) -> RenderableType:
     """Return the results as header, tables and notes."""
-    places = (REMOTE, NEIGHBOUR) if results.near else (REMOTE,)
-    rates = [_rates(results, where) for where in places]
+    others = (REMOTE, NEIGHBOUR) if results.near else (REMOTE,)
+    rates = [_rates(results, where) for where in others]
     return Group(_header(results), Text(), *rates, _latencies(results), _notes(results))
 
 

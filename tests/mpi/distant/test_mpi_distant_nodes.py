@@ -123,6 +123,7 @@ def test_the_owner_resizes_while_others_read(apart, shared):
 
 
 def test_a_file_offered_for_reading_is_not_changed(apart, shared):
+    apart.Barrier()  # the folder exists
     disk_file(shared, apart.rank).write_bytes(b"book")
     with found_neighbour(apart, shared, "r") as (_, found, near):
         assert found.direct(found.home) == near
