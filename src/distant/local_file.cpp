@@ -19,8 +19,8 @@ namespace plait::distant {
 
 namespace {
 
-/// Linux transfers at most 2 GiB - 4 KiB per call.
-constexpr std::size_t kMaxBytesACall = std::size_t{1} << 30;
+/// Maximum bytes that are transferred without looking whether the owner has closed the file.
+constexpr std::size_t kUncheckedBytes = std::size_t{1} << 20;
 
 int open_flags(DistantMode mode, bool create) {
   const int access = mode == DistantMode::kRead ? O_RDONLY : O_RDWR;
@@ -114,7 +114,8 @@ void LocalFile::fail(const std::string& what, int code) const {
 std::size_t LocalFile::read_available(std::int64_t offset, std::span<std::byte> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const std::size_t part = std::min(into.size() - done, kMaxBytesACall);
+    check_owner();
+    const std::size_t part = std::min(into.size() - done, kUncheckedBytes);
     const ssize_t got = ::pread(file_.number(), into.data() + done, part, offset + static_cast<std::int64_t>(done));
     if (got == 0) break;
     if (got > 0) {
@@ -123,18 +124,17 @@ std::size_t LocalFile::read_available(std::int64_t offset, std::span<std::byte> 
       fail(base::text("read ", into.size(), " bytes at offset ", offset, " of"), errno);
     }
   }
+  check_owner();  // else the bytes may be those of another file, which has truncated this one
   return done;
 }
 
 void LocalFile::read(std::int64_t offset, std::span<std::byte> into) const {
-  check_owner();
   if (read_available(offset, into) < into.size())
     base::throw_system_error(ENODATA, "cannot read ", into.size(), " bytes at offset ", offset, " of ", where_,
                              ": the file ends at ", size(), "; read within it, or write there first");
 }
 
 void LocalFile::read_part(std::int64_t offset, std::span<std::byte> into) const {
-  check_owner();
   const std::span<std::byte> rest = into.subspan(read_available(offset, into));
   std::ranges::fill(rest, std::byte{0});
 }
@@ -142,14 +142,19 @@ void LocalFile::read_part(std::int64_t offset, std::span<std::byte> into) const 
 bool LocalFile::read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept {
   if (!has_owner()) return false;
   iovec target{into.data(), into.size()};
-  return ::preadv2(file_.number(), &target, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(into.size());
+  const ssize_t got = ::preadv2(file_.number(), &target, 1, offset, RWF_NOWAIT);
+  return got == static_cast<ssize_t>(into.size()) && has_owner();
 }
 
 void LocalFile::write(std::int64_t offset, std::span<const std::byte> from) const {
   check_owner();
   check_writable();
-  if (const int code = base::write_all(file_.number(), from, offset); code != 0)
-    fail(base::text("write ", from.size(), " bytes at offset ", offset, " of"), code);
+  for (std::size_t done = 0; done < from.size(); done += kUncheckedBytes) {
+    check_owner();
+    const auto part = from.subspan(done, std::min(from.size() - done, kUncheckedBytes));
+    if (const int code = base::write_all(file_.number(), part, offset + static_cast<std::int64_t>(done)); code != 0)
+      fail(base::text("write ", from.size(), " bytes at offset ", offset, " of"), code);
+  }
 }
 
 void LocalFile::sync() const {

@@ -71,14 +71,14 @@ class LocalFile {
   std::int64_t size() const;
   void resize(std::int64_t bytes) const;
   void remove() const;
-
- private:
-  /// Returns false if the owner has closed the file.  An access that has begun before that may end later, as it may on
-  /// the owner's own threads.
+  /// Returns false if the owner has closed the file.  Accesses look before each piece, and reads also after the last
+  /// one; a piece that has begun before the owner closes the file may be written later, as on the owner's own threads.
   bool has_owner() const {
     // Acquire, paired with the release in remove_mark(): what the owner did before it closed the file has happened.
     return mark_.word == nullptr || mark_.word->load(std::memory_order_acquire) == mark_.number;
   }
+
+ private:
   void check_owner() const {
     if (!has_owner()) throw_no_file(rank_);
   }
