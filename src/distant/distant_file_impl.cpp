@@ -150,6 +150,7 @@ std::exception_ptr DistantFile::Impl::close_files() {
   }
   direct_.clear();
   own_ = nullptr;
+  found_.set(nullptr);
   return error;
 }
 
@@ -170,13 +171,18 @@ void DistantFile::Impl::check_writable() const {
 }
 
 std::shared_ptr<const LocalFile> DistantFile::Impl::direct(int rank) const {
-  const auto found = direct_.find(rank);
-  return found == direct_.end() ? nullptr : found->second;
+  if (opened_together() || own_) {
+    const auto known = direct_.find(rank);
+    return known == direct_.end() ? nullptr : known->second;
+  }
+  if (!open_ || rank != server_) return nullptr;
+  // Without a mark, this rank's own file is the one that its server knows, as for the messages of other ranks.
+  auto file = found_.get();
+  return file || server_ != rank_ ? file : service_->server().find_file(number_);
 }
 
 void DistantFile::Impl::check_registered(int rank) const {
-  if (rank == rank_ && !direct(rank))
-    base::throw_system_error(EBADF, "rank ", rank, " has no file under this handle: it registered none");
+  if (rank == rank_ && !direct(rank)) distant::throw_no_file(rank);
 }
 
 void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Completion done) {
@@ -266,16 +272,18 @@ DistantRequest DistantFile::Impl::start_sync(int rank) {
 }
 
 void DistantFile::Impl::read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank) {
-  if (!direct(rank)) return start_read(offset, buffer, bytes, rank).wait();
+  const auto file = direct(rank);
+  if (!file) return start_read(offset, buffer, bytes, rank).wait();
   check(rank, offset, bytes, buffer);
-  direct(rank)->read(offset, {buffer, static_cast<std::size_t>(bytes)});
+  file->read(offset, {buffer, static_cast<std::size_t>(bytes)});
 }
 
 void DistantFile::Impl::write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes, int rank) {
-  if (!direct(rank)) return start_write(offset, buffer, bytes, rank).wait();
+  const auto file = direct(rank);
+  if (!file) return start_write(offset, buffer, bytes, rank).wait();
   check(rank, offset, bytes, buffer);
   check_writable();
-  direct(rank)->write(offset, {buffer, static_cast<std::size_t>(bytes)});
+  file->write(offset, {buffer, static_cast<std::size_t>(bytes)});
 }
 
 std::int64_t DistantFile::Impl::size(int rank) {
@@ -358,23 +366,23 @@ void DistantFile::Impl::find_by(const std::string& name) {
 }
 
 void DistantFile::Impl::open_found() {
+  distant::FileLocation location;
   if (server_ == rank_) {
     // The handle that offered the file owns `file`; another descriptor has a mark, and fails when the file is closed.
-    const auto file = direct_[rank_] = service_->server().find_file(number_);
-    const auto marked = file ? distant::open_found(*transport_, file->location(), rank_, number_) : nullptr;
-    if (marked) direct_[rank_] = marked;
-    return;
+    const auto file = service_->server().find_file(number_);
+    if (!file) return;
+    location = file->location();
+  } else {
+    if (transport_->rank_on_node(server_) < 0) return;
+    const distant::Head head{RequestKind::kLocate, number_, 0, sizeof location};
+    try {
+      remotely(head, server_, reinterpret_cast<std::byte*>(&location), nullptr).wait();
+    } catch (const Error& error) {
+      if (error.system_code() == EINTR) throw;
+      return;  // the owner has closed the file, or has ended: accesses by messages report that
+    }
   }
-  if (transport_->rank_on_node(server_) < 0) return;
-  distant::FileLocation location;
-  const distant::Head head{RequestKind::kLocate, number_, 0, sizeof location};
-  try {
-    remotely(head, server_, reinterpret_cast<std::byte*>(&location), nullptr).wait();
-  } catch (const Error& error) {
-    if (error.system_code() == EINTR) throw;
-    return;  // the owner has closed the file, or has ended: accesses by messages report that
-  }
-  if (auto file = distant::open_found(*transport_, location, server_, number_)) direct_[server_] = std::move(file);
+  found_.set(distant::open_found(*transport_, location, server_, number_));
 }
 
 void DistantFile::Impl::forget_name() {

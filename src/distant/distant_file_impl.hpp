@@ -54,7 +54,8 @@ class DistantFile::Impl {
     owner_.check("the distant file");
     return *this;
   }
-  /// Returns the file of a rank if this process has opened it, else nullptr.
+  /// Returns the file of a rank if this process has opened it, else nullptr.  Of a file that was found by name it drops
+  /// the descriptor once the owner has closed the file.
   std::shared_ptr<const distant::LocalFile> direct(int rank) const;
 
   void read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank);
@@ -114,6 +115,7 @@ class DistantFile::Impl {
   bool temporary_ = false;
   std::shared_ptr<const distant::LocalFile> own_;
   distant::FilesOfRanks direct_;
+  distant::FoundFile found_;
 };
 
 }  // namespace plait

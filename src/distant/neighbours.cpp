@@ -17,6 +17,7 @@
 
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "plait/error.hpp"
 
@@ -83,6 +84,17 @@ std::shared_ptr<const LocalFile> open_found(transport::Transport& transport, con
                                             std::int64_t number) {
   const OpenMark mark = find_mark(transport, transport.rank_on_node(rank), number);
   return mark.word == nullptr ? nullptr : open_located(location, rank, mark);
+}
+
+void FoundFile::set(std::shared_ptr<const LocalFile> file) {
+  const std::scoped_lock lock(mutex_);
+  file_ = std::move(file);
+}
+
+std::shared_ptr<const LocalFile> FoundFile::get() const {
+  const std::scoped_lock lock(mutex_);
+  if (file_ && !file_->has_owner()) file_ = nullptr;
+  return file_;
 }
 
 }  // namespace plait::distant

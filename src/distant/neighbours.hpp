@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 
 #include "distant/local_file.hpp"
 #include "transport/transport.hpp"
@@ -27,5 +28,19 @@ FilesOfRanks open_neighbours(transport::Transport& transport, std::int64_t numbe
 /// owner has no mark for it, so that this process would not learn that the owner has closed it.
 std::shared_ptr<const LocalFile> open_found(transport::Transport& transport, const FileLocation& location, int rank,
                                             std::int64_t number);
+
+/// The descriptor of a file that was found by name, if this process has opened it.  A descriptor keeps the disk space
+/// of a removed file, so it is dropped as soon as get() sees that the owner has closed the file.
+/// threads  Any number at once.
+class FoundFile {
+ public:
+  void set(std::shared_ptr<const LocalFile> file);
+  /// Returns nullptr if there is no descriptor.
+  std::shared_ptr<const LocalFile> get() const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const LocalFile> file_;  // guarded by mutex_
+};
 
 }  // namespace plait::distant

@@ -82,6 +82,7 @@ def test_a_closed_file_cannot_be_accessed(apart, shared):
             fresh.write(0, b"fresh bytes")
             apart.Barrier()
             assert set(error_codes(found).values()) == {errno.EBADF}
+            assert not found.direct(found.home)
             apart.Barrier()
             assert fresh.read(0, 11).tobytes() == b"fresh bytes"
 
@@ -167,6 +168,20 @@ def test_programs_do_not_inherit_descriptors(apart, shared):
         apart.Barrier()
 
 
+def test_the_descriptor_of_a_closed_file_is_dropped(apart, shared):
+    """Otherwise it would keep the disk space of a removed file."""
+    with found_neighbour(apart, shared, temporary=True) as (offered, found, near):
+        path = f"{disk_file(shared, found.home)} (deleted)"
+        apart.Barrier()
+        assert (path in map(link_target, os.listdir("/proc/self/fd"))) == near
+        offered.close()
+        apart.Barrier()
+        with pytest.raises(plait.StoreError, match=NO_FILE):
+            found.read(0, 1)
+        assert path not in map(link_target, os.listdir("/proc/self/fd"))
+        apart.Barrier()
+
+
 def link_target(number):
     try:
         return os.readlink(f"/proc/self/fd/{number}")
@@ -186,17 +201,15 @@ def test_more_files_than_marks(apart, shared):
             files.append(file)
         apart.Barrier()
         other = (apart.rank + 1) % apart.size
-        found = [distant.find(f"{other} {i}", comm=apart) for i in range(count)]
+        found = [distant.find(f"{rank} {i}", comm=apart) for rank in (apart.rank, other) for i in range(count)]
         for i, file in enumerate(found):
-            assert file.read(0, 5).tobytes() == f"{i:5}".encode()
+            assert file.read(0, 5).tobytes() == f"{i % count:5}".encode()
         apart.Barrier()
         for file in files:
             file.close()
         apart.Barrier()
-        if other != apart.rank:
-            for file in found:
-                with pytest.raises(plait.StoreError, match=NO_FILE):
-                    file.read(0, 5)
         for file in found:
+            with pytest.raises(plait.StoreError, match=NO_FILE):
+                file.read(0, 5)
             file.close()
         apart.Barrier()
