@@ -238,8 +238,8 @@ DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, 
 
 DistantRequest DistantFile::Impl::start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank) {
   check(rank, offset, bytes, buffer);
-  check_registered(rank);
   if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
+  check_registered(rank);
   const auto file = direct(rank);
   if (!file) return remotely({RequestKind::kRead, number_, offset, bytes}, rank, buffer, nullptr);
   // Copy data from the page cache at once: handing a small access to a thread would take longer.
@@ -254,8 +254,8 @@ DistantRequest DistantFile::Impl::start_write(std::int64_t offset, const std::by
                                               int rank) {
   check(rank, offset, bytes, buffer);
   check_writable();
-  check_registered(rank);
   if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
+  check_registered(rank);
   const auto file = direct(rank);
   if (!file) return remotely({RequestKind::kWrite, number_, offset, bytes}, rank, nullptr, buffer);
   return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
@@ -272,14 +272,14 @@ DistantRequest DistantFile::Impl::start_sync(int rank) {
 }
 
 void DistantFile::Impl::read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank) {
-  const auto file = direct(rank);
+  const auto file = bytes == 0 ? nullptr : direct(rank);
   if (!file) return start_read(offset, buffer, bytes, rank).wait();
   check(rank, offset, bytes, buffer);
   file->read(offset, {buffer, static_cast<std::size_t>(bytes)});
 }
 
 void DistantFile::Impl::write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes, int rank) {
-  const auto file = direct(rank);
+  const auto file = bytes == 0 ? nullptr : direct(rank);
   if (!file) return start_write(offset, buffer, bytes, rank).wait();
   check(rank, offset, bytes, buffer);
   check_writable();

@@ -83,6 +83,9 @@ def test_a_closed_file_cannot_be_accessed(apart, shared):
             apart.Barrier()
             assert set(error_codes(found).values()) == {errno.EBADF}
             assert not found.direct(found.home)
+            found.read(0, 0)
+            found.write(0, b"")
+            found.iread(0, 0).wait()
             apart.Barrier()
             assert fresh.read(0, 11).tobytes() == b"fresh bytes"
 
