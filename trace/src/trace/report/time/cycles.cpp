@@ -12,12 +12,12 @@ namespace {
 
 // Periods of a rate by autocorrelation at several resolutions.
 //
-// Problem: cycles are from a few values to a large part of the trace long, and a correlation for every lag costs the
-// square of the number of values.
+// Problem: the length of a cycle is anything from a few values to a large part of the trace, and computing the
+// correlation for every lag costs the square of the number of values.
 //
 // Idea: each scale merges two values of the one below, and only the lags from kFrom to kTo are examined on it. The
-// lag with the highest correlation is a candidate. follow() confirms a candidate by finding the single cycles;
-// multiples of a shorter period are removed.
+// lags with a maximum of the correlation are candidates. follow() confirms a candidate by locating its cycles one by
+// one; multiples of a shorter period are removed.
 //
 // Example: a cycle of 100 values has lag 100 on the first scale, which is above kTo = 64, and lag 50 on the second
 // one, where it is found. Its multiples 200 and 300 are found on coarser scales and removed.
@@ -25,20 +25,27 @@ namespace {
 // The lags examined on each scale, in values of that scale:
 constexpr std::size_t kFrom = 32;
 constexpr std::size_t kTo = 64;
-constexpr double kDeviations = 4.5;  // standard deviations of the correlation of noise
-constexpr double kWeakest = 0.3;     // minimum correlation of a cycle
-constexpr double kFew = 1.2;         // minimum of correlation times the square root of the number of cycles
-constexpr double kValley = 0.2;      // minimum by which the correlation is lower at shorter lags
-// Fraction of the correlation at a part of the lag from which that part is the period.
+constexpr double kMinPeriods = 2.4;  // the values are at least this number of lags long
+
+// The correlation of a cycle exceeds that of noise by this number of standard deviations.
+constexpr double kDeviations = 4.5;
+constexpr double kMinCorrelation = 0.3;  // minimum correlation of a cycle
+constexpr double kMinEvidence = 1.2;     // minimum of correlation times the square root of the number of cycles
+constexpr double kMinValleyDepth = 0.2;  // minimum by which the correlation is lower at some shorter lag
+// If the correlation at a half, a third, ... of the lag is at least this fraction of that at the lag, the part is the
+// period.
 constexpr double kFundamental = 0.7;
-constexpr double kFound = 0.7;     // minimum fraction of the cycles that are recognised
-constexpr double kSame = 0.06;     // relative difference of equal periods
-constexpr double kLags = 2.4;      // minimum number of lags in the values
-constexpr double kMinLags = 2.02;  // for few cycles, the last of which may end with its burst
-constexpr double kMaxLags = 8;     // maximum number for which few cycles are assumed
+constexpr double kMinFound = 0.7;     // minimum fraction of the cycles that are recognised
+constexpr double kSamePeriod = 0.06;  // maximum relative difference of periods that count as equal
 // Minimum deviation relative to the mean rate; a smaller one is rounding of a steady rate.
-constexpr double kMin = 1e-3;
-constexpr std::size_t kFewValues = 1024;
+constexpr double kMinDeviation = 1e-3;
+
+// Few long cycles are searched on one scale only, that with at most this number of values and more than half of it.
+constexpr std::size_t kFewCyclesValues = 1024;
+// The lags searched there fit kFewCyclesMin to kFewCyclesMax times into the values; the last cycle may end with its
+// burst.
+constexpr double kFewCyclesMin = 2.02;
+constexpr double kFewCyclesMax = 8;
 
 struct Candidate {
   double period = 0;  // in values of the finest scale
@@ -66,8 +73,8 @@ std::vector<double> halved(const std::vector<double>& values) {
   return result;
 }
 
-/// Returns the means over `reach` values on both sides, fewer at the ends.
-std::vector<double> mean(const std::vector<double>& values, std::size_t reach) {
+/// Returns for each value the mean of it and `reach` values on both sides, fewer at the ends.
+std::vector<double> moving_mean(const std::vector<double>& values, std::size_t reach) {
   std::vector<double> sums(values.size() + 1, 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) sums[i + 1] = sums[i] + values[i];
   std::vector<double> result(values.size());
@@ -79,8 +86,7 @@ std::vector<double> mean(const std::vector<double>& values, std::size_t reach) {
   return result;
 }
 
-/// Returns the mean of the absolute values.
-double mean(const std::vector<double>& values) {
+double mean_magnitude(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += std::abs(value);
   return sum / static_cast<double>(std::max<std::size_t>(values.size(), 1));
@@ -88,32 +94,33 @@ double mean(const std::vector<double>& values) {
 
 /// Smooths the values over about `reach` values, and removes changes that are slower than `lags`.
 std::vector<double> prepared(const std::vector<double>& values, std::size_t reach, std::size_t lags) {
-  std::vector<double> result = mean(mean(values, reach), reach);
-  const std::vector<double> slow = mean(result, lags);
+  std::vector<double> result = moving_mean(moving_mean(values, reach), reach);
+  const std::vector<double> slow = moving_mean(result, lags);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] -= slow[i];
   return result;
 }
 
 /// Returns the position and height of the maximum of the correlations around `lag`, by a parabola.
-std::pair<double, double> summit(const std::vector<double>& likes, std::size_t lag) {
-  const double bend = likes[lag - 1] - 2 * likes[lag] + likes[lag + 1];
-  if (bend >= 0) return {static_cast<double>(lag), likes[lag]};
-  const double off = std::clamp((likes[lag - 1] - likes[lag + 1]) / (2 * bend), -0.5, 0.5);
-  return {static_cast<double>(lag) + off, likes[lag] - (likes[lag - 1] - likes[lag + 1]) * off / 4};
+std::pair<double, double> refined_peak(const std::vector<double>& correlations, std::size_t lag) {
+  const double curvature = correlations[lag - 1] - 2 * correlations[lag] + correlations[lag + 1];
+  if (curvature >= 0) return {static_cast<double>(lag), correlations[lag]};
+  const double offset = std::clamp((correlations[lag - 1] - correlations[lag + 1]) / (2 * curvature), -0.5, 0.5);
+  return {static_cast<double>(lag) + offset,
+          correlations[lag] - (correlations[lag - 1] - correlations[lag + 1]) * offset / 4};
 }
 
 /// True if a part of the lag (a half, a third, ...) is a period already.
-bool is_multiple(const std::vector<double>& likes, double lag, double height) {
+bool is_multiple(const std::vector<double>& correlations, double lag, double height) {
   for (int parts = 2; parts <= 8; ++parts) {
     const double part = lag / parts;
     if (part < 6) break;
     const auto near = static_cast<std::size_t>(std::lround(part));
     std::size_t top = near;
     for (std::size_t at = near - 1; at <= near + 1; ++at)
-      if (likes[at] > likes[top]) top = at;
-    const double valley = *std::min_element(likes.begin() + static_cast<std::ptrdiff_t>(near / 2),
-                                            likes.begin() + static_cast<std::ptrdiff_t>(near));
-    if (likes[top] >= kFundamental * height && likes[top] - valley >= kValley) return true;
+      if (correlations[at] > correlations[top]) top = at;
+    const double valley = *std::min_element(correlations.begin() + static_cast<std::ptrdiff_t>(near / 2),
+                                            correlations.begin() + static_cast<std::ptrdiff_t>(near));
+    if (correlations[top] >= kFundamental * height && correlations[top] - valley >= kMinValleyDepth) return true;
   }
   return false;
 }
@@ -122,26 +129,27 @@ bool is_multiple(const std::vector<double>& likes, double lag, double height) {
 void search(const std::vector<double>& values, double scale, std::size_t from, std::size_t to,
             std::vector<Candidate>& candidates) {
   if (to <= from) return;
-  const double min_deviation = kMin * mean(values);
+  const double min_deviation = kMinDeviation * mean_magnitude(values);
   for (const std::size_t reach : {std::size_t{1}, std::size_t{4}}) {
     const std::vector<double> ready = prepared(values, reach, std::max(to, kTo));
-    std::vector<double> likes(to + 2);
-    for (std::size_t lag = 1; lag < likes.size(); ++lag) likes[lag] = correlation(ready, lag, min_deviation);
-    likes[0] = 1;
-    const auto independent = static_cast<double>(2 * reach + 1);
+    std::vector<double> correlations(to + 2);
+    for (std::size_t lag = 1; lag < correlations.size(); ++lag)
+      correlations[lag] = correlation(ready, lag, min_deviation);
+    correlations[0] = 1;
+    const auto smoothed = static_cast<double>(2 * reach + 1);  // about one value in this many is independent
     for (std::size_t lag = from; lag <= to; ++lag) {
-      if (likes[lag] < likes[lag - 1] || likes[lag] <= likes[lag + 1]) continue;
-      const auto [period, height] = summit(likes, lag);
-      const double noise = kDeviations * std::sqrt(independent / static_cast<double>(ready.size() - lag));
-      const double valley = *std::min_element(likes.begin() + static_cast<std::ptrdiff_t>(lag / 3),
-                                              likes.begin() + static_cast<std::ptrdiff_t>(lag));
-      if (height < std::max(kWeakest, noise) || height - valley < kValley) continue;
-      if (is_multiple(likes, period, height)) continue;
+      if (correlations[lag] < correlations[lag - 1] || correlations[lag] <= correlations[lag + 1]) continue;
+      const auto [period, height] = refined_peak(correlations, lag);
+      const double noise = kDeviations * std::sqrt(smoothed / static_cast<double>(ready.size() - lag));
+      const double valley = *std::min_element(correlations.begin() + static_cast<std::ptrdiff_t>(lag / 3),
+                                              correlations.begin() + static_cast<std::ptrdiff_t>(lag));
+      if (height < std::max(kMinCorrelation, noise) || height - valley < kMinValleyDepth) continue;
+      if (is_multiple(correlations, period, height)) continue;
       Candidate candidate;
       candidate.followed = follow(ready, period);
       const CycleMatch& followed = candidate.followed;
-      if (followed.count < 3 || followed.found < kFound) continue;
-      if (height * std::sqrt(static_cast<double>(followed.count)) < kFew) continue;
+      if (followed.count < 3 || followed.found < kMinFound) continue;
+      if (height * std::sqrt(static_cast<double>(followed.count)) < kMinEvidence) continue;
       if (std::abs(followed.period - period) > 0.1 * period) continue;
       candidate.period = followed.period * scale;
       candidate.strength = std::min(height, 1.0);
@@ -160,18 +168,18 @@ std::vector<Candidate> search_all(std::vector<double> values, std::size_t quarti
       return static_cast<std::size_t>(static_cast<double>(values.size()) / number);
     };
     const std::vector<double> level = quartile > 0 ? limited(values, quartile) : values;
-    search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kLags)), candidates);
-    if (values.size() > kFewValues / 2 && values.size() <= kFewValues)
-      search(level, scale, lags(kMaxLags), lags(kMinLags), candidates);
+    search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kMinPeriods)), candidates);
+    if (values.size() > kFewCyclesValues / 2 && values.size() <= kFewCyclesValues)
+      search(level, scale, lags(kFewCyclesMax), lags(kFewCyclesMin), candidates);
     values = halved(values);
     scale *= 2;
   }
   return candidates;
 }
 
-/// Selects the strongest of the candidates for the same period, and removes multiples of a shorter one that is nearly
-/// as strong.
-std::vector<Candidate> sifted(std::vector<Candidate> candidates) {
+/// Keeps the strongest of the candidates for the same period, and a multiple of a shorter period only if it is clearly
+/// stronger.
+std::vector<Candidate> without_duplicates(std::vector<Candidate> candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.period < b.period; });
   std::vector<Candidate> selected;
@@ -180,7 +188,7 @@ std::vector<Candidate> sifted(std::vector<Candidate> candidates) {
     for (Candidate& other : selected) {
       const double ratio = candidate.period / other.period;
       const double whole = std::round(ratio);
-      if (std::abs(ratio - whole) > kSame * whole) continue;
+      if (std::abs(ratio - whole) > kSamePeriod * whole) continue;
       if (whole == 1.0) {
         if (candidate.strength > other.strength) other = candidate;
         keep = false;
@@ -193,8 +201,8 @@ std::vector<Candidate> sifted(std::vector<Candidate> candidates) {
   return selected;
 }
 
-/// Returns the values without those that occur one to three periods before and after as well.
-std::vector<double> without(const std::vector<double>& rate, double period) {
+/// Removes a cycle: subtracts from each value the median of the values one, two and three periods before and after it.
+std::vector<double> without_cycle(const std::vector<double>& rate, double period) {
   std::vector<double> result(rate.size());
   std::vector<double> around;
   const auto size = static_cast<std::int64_t>(rate.size());
@@ -245,17 +253,17 @@ Cycle make_cycle(const Candidate& candidate, const std::vector<double>& rate, do
 
 std::vector<Cycle> find_cycles(const std::vector<double>& rate, double width) {
   if (variance(rate) <= 0) return {};
-  std::vector<Candidate> candidates = sifted(search_all(rate, 3));
-  if (candidates.empty()) candidates = sifted(search_all(rate, 1));
+  std::vector<Candidate> candidates = without_duplicates(search_all(rate, 3));
+  if (candidates.empty()) candidates = without_duplicates(search_all(rate, 1));
   const std::size_t direct = candidates.size();
   for (std::size_t at = 0; at < direct; ++at) {
-    const std::vector<double> rest = without(rate, candidates[at].period);
+    const std::vector<double> rest = without_cycle(rate, candidates[at].period);
     const double share = std::min(variance(rest) / variance(rate), 1.0);
-    for (Candidate& longer : sifted(search_all(rest, 0))) {
+    for (Candidate& longer : without_duplicates(search_all(rest, 0))) {
       longer.strength *= share;
       bool is_known = longer.period < 1.8 * candidates[at].period || longer.strength < 0.02;
       for (const Candidate& other : candidates)
-        is_known = is_known || std::abs(longer.period / other.period - 1) < kSame;
+        is_known = is_known || std::abs(longer.period / other.period - 1) < kSamePeriod;
       if (!is_known) candidates.push_back(longer);
     }
   }

@@ -20,7 +20,7 @@ struct CycleMatch {
 CycleMatch follow(const std::vector<double>& values, double period);
 
 /// Returns Pearson's correlation of the values with themselves `lag` later; 0 if one of both is constant, or deviates
-/// by less than `least`.
+/// by less than `min_deviation`.
 double correlation(const std::vector<double>& values, std::size_t lag, double min_deviation);
 
 }  // namespace plait::trace::report

@@ -11,15 +11,15 @@ from plait.trace.recording.choice import Choice, keep, kept
 BEGIN = b"\x89PLAIT\r\n".ljust(1024, b"\0")
 
 
-def trace(folder: Path, text: bytes) -> Path:
+def write_trace(folder: Path, text: bytes) -> Path:
     """Write the start of a trace whose header has this text as the selection."""
     path = folder / "trace.plait"
     path.write_bytes(BEGIN + text.ljust(3072, b"\0") + bytes(100))
     return path
 
 
-def test_a_choice_comes_back(tmp_path: Path) -> None:
-    path = trace(tmp_path, b"")
+def test_a_stored_choice_is_read_back(tmp_path: Path) -> None:
+    path = write_trace(tmp_path, b"")
     assert kept(path) == Choice()
     keep(path, Choice(["*.npy"], ["/tmp/*"], True))
     assert kept(path) == Choice(["*.npy"], ["/tmp/*"], True)
@@ -29,4 +29,4 @@ def test_a_choice_comes_back(tmp_path: Path) -> None:
     "text", [b"[" * 3000, b'{"include":' * 250, b"\xff\xfe", b"{", b"7", b'{"include": 3}', b"null"]
 )
 def test_damaged_choices_are_ignored(tmp_path: Path, text: bytes) -> None:
-    assert kept(trace(tmp_path, text)) == Choice()
+    assert kept(write_trace(tmp_path, text)) == Choice()
