@@ -1,5 +1,5 @@
-// Messages in the pairwise order of Bordawekar 1993, figure 16, through windows inside a node and messages between
-// nodes.
+// Exchanges messages in the pairwise order of Bordawekar 1993, figure 16: inside a node through windows in shared
+// memory, between nodes by sends and receives of the transport.
 //
 // Inside a node a sender packs chunk after chunk into its own kSlots windows, and the receiver of the round unpacks
 // them. The counters of a slot hold stamps, which grow from chunk to chunk and from round to round: `filled` is the
@@ -28,7 +28,7 @@ namespace {
 constexpr std::int64_t kMaxChunks = (std::int64_t{1} << 19) - 2;
 constexpr int kMaxNodeSize = 4096;
 
-/// Returns the elements of the longest local array, including its halo.
+/// Returns the number of elements of the longest local array, including its halo.
 std::int64_t longest_array(const Layout& layout) {
   std::int64_t product = 1;
   for (int d = 0; d < layout.dimensions(); ++d)
@@ -37,9 +37,9 @@ std::int64_t longest_array(const Layout& layout) {
   return product;
 }
 
-/// Returns the elements of a window, which is the same number on every rank.
-std::int64_t chunk_for(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
-                       const transport::Transport& transport) {
+/// Returns the number of elements of a chunk, which is the same on every rank.
+std::int64_t chunk_elements(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
+                            const transport::Transport& transport) {
   const std::int64_t buffers =
       plan::kSlots + (transport.nodes_apart() ? 2 * plan::messages_in_flight(memory_bytes) : 0);
   const std::int64_t max_chunk = memory_bytes / buffers / element_bytes;
@@ -68,7 +68,7 @@ Pairwise::Pairwise(const plan::Pairs& pairs, std::int64_t element_bytes, std::in
                    transport::Transport& transport)
     : element_bytes_(element_bytes),
       transport_(transport),
-      chunk_(chunk_for(pairs, element_bytes, memory_bytes, transport)),
+      chunk_(chunk_elements(pairs, element_bytes, memory_bytes, transport)),
       to_(plan(pairs, pairs.receivers(transport.rank()), true)),
       from_(plan(pairs, pairs.senders(transport.rank()), false)),
       outgoing_(transport),
@@ -87,12 +87,14 @@ std::vector<Pairwise::Partner> Pairwise::plan(const plan::Pairs& pairs, const st
     const int worker = static_cast<int>(rank);
     if (worker == me) continue;
     const int position = transport_.rank_on_node(worker);
-    const int size = position < 0 ? transport_.size() : transport_.node_size();
-    const int my_number = position < 0 ? me : transport_.node_rank();
-    const int peer_number = position < 0 ? worker : position;
+    const bool remote = position < 0;
+    // Ranks are numbered inside the node for a partner there, and over all nodes for a remote one.
+    const int size = remote ? transport_.size() : transport_.node_size();
+    const int my_number = remote ? me : transport_.node_rank();
+    const int peer_number = remote ? worker : position;
     result.push_back(
-        {position < 0,
-         transport::ring_distance(sending ? my_number : peer_number, sending ? peer_number : my_number, size), worker,
+        {remote, transport::ring_distance(sending ? my_number : peer_number, sending ? peer_number : my_number, size),
+         worker,
          PackedMessage(sending ? pairs.products(me, rank) : pairs.products(rank, me), dimension_order(pairs.target()),
                        element_bytes_)});
   }
@@ -207,8 +209,8 @@ bool Pairwise::send(Chunk& next_chunk) {
   return begun;
 }
 
-/// Sends and receives in one order for all workers, by rounds and chunks. The first message in this order that has not
-/// arrived waits for no other one, so there is no deadlock.
+/// All workers send and receive in the same order: by round, then by chunk. The first message in this order that has
+/// not arrived waits for no other one, so there is no deadlock.
 void Pairwise::run_between_nodes() {
   Chunk to = first_between_nodes(to_);
   Chunk from = first_between_nodes(from_);

@@ -1,6 +1,7 @@
 /* Calls MPI_Finalize while Plait still works in the background.
- * argv[1]: the work under way; argv[2]: a new file; argv[3]: the milliseconds by which rank 1 is later than the others,
- * which call MPI_Finalize after half of that time, so that threads that wait for rank 1 are inside MPI. */
+ * argv[1]: the work under way: started, thread, callback, abandoned, stream or "stream closed"; argv[2]: a new file;
+ * argv[3]: the milliseconds by which rank 1 is later than the others, which call MPI_Finalize after half of that time,
+ * so that threads that wait for rank 1 are inside MPI. */
 #define _GNU_SOURCE
 #include <plait_mpi.h>
 #include <pthread.h>
@@ -27,10 +28,10 @@ static void must(plait_status status, const char* what) {
   exit(4);
 }
 
-static plait_file* open_new(const char* name, plait_comm* among) {
+static plait_file* open_new(const char* name, plait_comm* file_comm) {
   static const int64_t shape[2] = {SIDE, SIDE};
   plait_open_options options;
-  plait_file* made = NULL;
+  plait_file* opened = NULL;
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
   options.shape = shape;
@@ -38,8 +39,8 @@ static plait_file* open_new(const char* name, plait_comm* among) {
   options.dtype = "<f8";
   options.memory = 1 << 16;
   options.strategy = "two-phase";
-  must(plait_open(name, "w", among, &options, &made), "open");
-  return made;
+  must(plait_open(name, "w", file_comm, &options, &opened), "open");
+  return opened;
 }
 
 static void start_write(void) {
@@ -64,16 +65,16 @@ static void* finalize(void* unused) {
 /* Abandons files of several communicators.  For each, a thread of Plait notifies the other ranks. */
 static void abandon_all(const char* name) {
   for (int i = 0; i < 3; ++i) {
-    MPI_Comm among = MPI_COMM_NULL;
-    plait_comm* made = NULL;
+    MPI_Comm duplicate = MPI_COMM_NULL;
+    plait_comm* duplicate_comm = NULL;
     char path[4096];
-    MPI_Comm_dup(MPI_COMM_WORLD, &among);
-    must(plait_comm_from_mpi(among, &made), "communicator");
+    MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+    must(plait_comm_from_mpi(duplicate, &duplicate_comm), "communicator");
     snprintf(path, sizeof path, "%s.%d", name, i);
-    plait_file* given_up = open_new(path, made);
+    plait_file* abandoned = open_new(path, duplicate_comm);
     if (rank == 1) usleep(behind / 3);
-    must(plait_abandon(&given_up), "abandon");
-    must(plait_comm_free(&made), "free");
+    must(plait_abandon(&abandoned), "abandon");
+    must(plait_comm_free(&duplicate_comm), "free");
   }
   if (rank != 1) usleep(behind / 2);
 }
@@ -81,14 +82,13 @@ static void abandon_all(const char* name) {
 static void use_stream(const char* name, bool closes) {
   plait_stream* shared = NULL;
   double value = rank;
-  (void)name;
   must(plait_close(&file), "close");
   must(plait_open(name, "r+", comm, NULL, &file), "open again");
   must(plait_stream_open(file, PLAIT_STREAM_SHARED, &shared), "open a stream");
   must(plait_stream_write(shared, &value, 1), "write");
   usleep(rank == 1 ? behind : behind / 2);
   if (closes) must(plait_stream_close(&shared), "close a stream");
-  stream = shared;
+  stream = shared; /* NULL if closed, otherwise still open in MPI_Finalize */
 }
 
 int main(int argc, char** argv) {

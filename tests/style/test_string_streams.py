@@ -1,8 +1,8 @@
 """No code outside tracing uses the string streams of the standard library.
 
-Unless their exceptions are enabled, string streams silently cut the text if memory runs out, and ranks would exchange
-truncated texts.  Use `base::text` and `base::append_parts` (src/base/text.hpp) to write, and `base::TextReader`
-(src/base/text_reader.hpp) to read.  Tracing may use them, because its ranks exchange no texts.
+Unless their exceptions are enabled, string streams silently truncate the text if memory runs out, and ranks would
+exchange truncated texts.  Use `base::text` and `base::append_parts` (src/base/text.hpp) to write, and
+`base::TextReader` (src/base/text_reader.hpp) to read.  Tracing may use them, because its ranks exchange no texts.
 """
 
 import re
@@ -27,7 +27,7 @@ def streams_in(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_texts_are_never_cut(path: Path) -> None:
+def test_no_string_streams(path: Path) -> None:
     found = streams_in(read(path))
     assert not found, f"{path}: write by base::text, read by base::TextReader: {found}"
 
@@ -40,9 +40,9 @@ def test_the_reader_reports_a_lack_of_memory() -> None:
     ("text", "found"),
     [
         ("std::ostringstream out;", True),
-        ("std::istringstream in(told);", True),
+        ("std::istringstream in(text);", True),
         ("std::stringstream both;", True),
-        ("base::TextReader in(told);", False),
+        ("base::TextReader in(text);", False),
         ("// as a std::ostringstream would", False),
         ("#include <sstream>", False),
     ],

@@ -30,7 +30,7 @@ def unchanged_table(results: UnchangedResults) -> RenderableType:
         )
     header = f"{machine_line(results.machine)}\n{results.machine.get('MPI', 'MPI')}, {version_line(results.machine)}\n"
     lines = [
-        f"Medians over {results.settings['rounds']} runs: first of the 10th percentiles of the samples, then of their "
-        "medians. The speed-up is the ratio of the former."
+        "The first two times are the 10th percentiles of the samples of a run, the next two their medians; each is the "
+        f"median over {results.settings['rounds']} runs. The speed-up is the ratio of the 10th percentiles."
     ]
     return Group(Text(header), table, notes(lines, results.wrong(), "Every file and every element was checked."))

@@ -3,8 +3,9 @@
 // Problem: each rank knows one box of an array. Only the boxes of all ranks show whether the array is distributed over
 // a grid.
 //
-// Idea: in each dimension the boxes have some different intervals. If these lie one after another, they divide the
-// dimension, as gen_block does; if each combination of intervals is the box of exactly one rank, the ranks form a grid.
+// Idea: in each dimension, collect the distinct intervals of the boxes. If these follow each other without gaps or
+// overlaps, they divide the dimension as the distribution gen_block does; if each combination of intervals is the box
+// of exactly one rank, the ranks form a grid.
 //
 // Example: ranks 0 to 3 have the boxes [0:5, 0:2], [0:5, 2:6], [5:8, 0:2] and [5:8, 2:6]. Dimension 0 has the intervals
 // [0:5] and [5:8], dimension 1 [0:2] and [2:6]; the layout is (gen_block(5, 3), gen_block(2, 4)) onto (2, 2).
@@ -38,7 +39,7 @@ std::optional<Intervals> find_intervals(const std::vector<Box>& boxes, std::size
   return found;
 }
 
-/// Returns the rank of each position of the grid of intervals, in row-major order; nothing if not each has one rank.
+/// Returns the rank of each position of the grid of intervals, in row-major order; nothing unless each has exactly one.
 std::optional<Extents> find_ranks(const std::vector<Box>& boxes, const std::vector<Intervals>& intervals) {
   std::size_t positions = 1;
   for (const Intervals& dimension : intervals) {
@@ -59,6 +60,7 @@ std::optional<Extents> find_ranks(const std::vector<Box>& boxes, const std::vect
   return ranks;
 }
 
+/// Returns the layout in which all ranks own the same box.
 Tiling make_replicas(const std::vector<Box>& boxes, Order order) {
   const Box& box = boxes.front();
   Tiling tiling;

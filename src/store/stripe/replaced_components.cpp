@@ -15,6 +15,7 @@ ReplacedComponents::ReplacedComponents(const std::string& temporary, const std::
     : basename_(std::filesystem::path(target).filename().string()),
       second_name_(temporary + "-old" + kTemporarySuffix) {
   if (::link(target.c_str(), second_name_.c_str()) == 0) {
+    // The lock tells remove_stale() in other processes that this one still needs the file.
     lock_ = posix::Descriptor(::open(second_name_.c_str(), O_RDONLY | O_CLOEXEC));
     ::flock(lock_.number(), LOCK_EX | LOCK_NB);
   } else {  // some file systems have no hard links
@@ -22,7 +23,7 @@ ReplacedComponents::ReplacedComponents(const std::string& temporary, const std::
   }
   try {
     description_ = description_at(second_name_.empty() ? target : second_name_);
-  } catch (...) {  // the components then stay
+  } catch (...) {  // remove() then leaves the components
   }
 }
 
@@ -32,8 +33,8 @@ ReplacedComponents::~ReplacedComponents() {
 
 void ReplacedComponents::remove() noexcept {
   if (!description_) return;
-  // The replaced description has lost its first name. If it still has a name besides second_name_, that one needs the
-  // components.
+  // The old description has lost the name `target`. If it has another one besides second_name_ (a further hard link),
+  // its components are still in use.
   struct stat status{};
   if (!second_name_.empty() && (::fstat(lock_.number(), &status) != 0 || status.st_nlink != 1)) return;
   remove_components(*description_, basename_);

@@ -47,6 +47,7 @@ std::optional<Job> job_from_environment() {
   job.rank = number("PLAIT_RANK", 0, job.size - 1);
   job.name = setting("PLAIT_JOB");
   if (job.name.empty()) throw_invalid_job("PLAIT_SIZE is set, but PLAIT_JOB is not");
+  // Rendezvous makes a file of this name with a suffix.
   constexpr std::size_t kMaxName = NAME_MAX - 32;
   const bool is_invalid =
       job.name.front() == '.' || job.name.size() > kMaxName ||

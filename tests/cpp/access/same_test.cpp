@@ -29,9 +29,9 @@ TEST(ReadSame, ReadsTheStoreOnce) {
     plait::store::memory::MemoryStore store(kBytes + 3);
     for (std::size_t i = 0; i < store.bytes().size(); ++i) store.bytes()[i] = static_cast<std::byte>(i * 7);
     std::atomic<std::int64_t> failures{0};
-    for (const std::int64_t fails : {-1, 2}) {
+    for (const std::int64_t failing_read : {-1, 2}) {  // -1: none
       const std::int64_t before = store.segments();
-      if (fails >= 0) store.fail_at(before + fails);
+      if (failing_read >= 0) store.fail_at(before + failing_read);
       run_team(ranks.count, [&](Transport& inner) {
         std::optional<wrapped::SeveralNodes> nodes;
         if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
@@ -49,9 +49,9 @@ TEST(ReadSame, ReadsTheStoreOnce) {
           ++failures;
         }
       });
-      const std::int64_t whole = ranks.count == 1 ? 1 : 10;  // 10 windows of 1000 bytes
-      if (fails < 0) {
-        EXPECT_EQ(store.segments() - before, whole);
+      const std::int64_t reads = ranks.count == 1 ? 1 : 10;  // 10 windows of 1000 bytes
+      if (failing_read < 0) {
+        EXPECT_EQ(store.segments() - before, reads);
       } else if (ranks.count > 1) {
         EXPECT_EQ(failures, ranks.count);
       }

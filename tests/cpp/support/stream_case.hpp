@@ -60,7 +60,7 @@ inline void on_ranks(const Ranks& ranks, const std::function<void(const plait::C
 class RandomDelay {
  public:
   RandomDelay(int seed, int rank) : random_(static_cast<std::uint32_t>(seed * 100 + rank)) {}
-  /// Returns a random number from 0 to `most`.
+  /// Returns a random number from 0 to `max`.
   std::int64_t up_to(std::int64_t max) { return std::uniform_int_distribution<std::int64_t>(0, max)(random_); }
   void sleep_randomly() {
     if (up_to(3) == 0) std::this_thread::sleep_for(std::chrono::microseconds(up_to(400)));

@@ -85,7 +85,7 @@ def test_links_in_a_circle(tmp_path):
     assert (tmp_path / "a").is_symlink()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind the superuser")
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not restrict the superuser")
 def test_no_permission(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(160))
@@ -321,7 +321,7 @@ def test_a_file_truncated_while_it_is_open(tmp_path, strategy):
         assert (file.read(region=np.s_[:50]) == 0).all()
 
 
-# Full disks.
+# Full disks, and the limit on file sizes.
 
 
 @contextmanager

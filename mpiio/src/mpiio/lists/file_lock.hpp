@@ -6,12 +6,14 @@
 
 namespace plait::mpiio {
 
-/// An exclusive lock of a range of bytes, by fcntl() and for an open file (F_OFD_SETLK), so that it also excludes
-/// other handles of this process. It excludes only those who lock as well.
+/// An exclusive fcntl() lock of the bytes from `begin` to before `end`. It belongs to the open file description
+/// (F_OFD_SETLK), so that it also excludes other handles of this process. It is advisory: it excludes only code that
+/// locks as well.
 class FileLock {
  public:
   FileLock() = default;
-  /// Waits up to ten seconds. The lock is not held afterwards if that is not enough, or if the file system has no locks.
+  /// Waits up to ten seconds. The lock is not held afterwards if others hold it longer, or if the file system does not
+  /// support locks.
   FileLock(int descriptor, std::int64_t begin, std::int64_t end);
   ~FileLock() { release(); }
   FileLock(FileLock&& other) noexcept

@@ -1,4 +1,4 @@
-// Streams of modes 0 and 1 over ranks that are threads, and the common properties of all modes.
+// Streams of modes 0 (kOwn) and 1 (kShared) over ranks that are threads, and the common properties of all modes.
 #include "plait/stream.hpp"
 
 #include <gtest/gtest.h>
@@ -124,13 +124,13 @@ TEST_F(Streams, ASharedPositionTakesEachWriteOnce) {
       RandomDelay random(3, comm.rank());
       File file = File::open(path("new"), Mode::kWrite, whole_numbers(kCount, 0), comm);
       Stream stream(file, StreamMode::kShared);
-      std::int64_t& local = written[static_cast<std::size_t>(comm.rank())];
+      std::int64_t& own_count = written[static_cast<std::size_t>(comm.rank())];
       std::int64_t length = 1 + random.up_to(30);
       while (length > 0) {
         random.sleep_randomly();
-        Numbers numbers = range((comm.rank() + 1) * 1'000'000 + local, length);
+        Numbers numbers = range((comm.rank() + 1) * 1'000'000 + own_count, length);
         try {
-          local += stream.write(bytes(numbers), length);
+          own_count += stream.write(bytes(numbers), length);
           length = 1 + random.up_to(30);
         } catch (const plait::Error& error) {
           ASSERT_EQ(error.kind(), plait::ErrorKind::kArgument);
@@ -158,11 +158,11 @@ TEST_F(Streams, ASharedSeekTakesEffectForAll) {
   on_ranks({3, 0}, [&](const Comm& comm) {
     File file = File::open(name, Mode::kRead, whole_numbers(100, kHead), comm);
     Stream shared(file, StreamMode::kShared);
-    Stream meet(file, StreamMode::kEqual);
+    Stream barrier(file, StreamMode::kEqual);  // its reads wait for all ranks
     if (comm.rank() == 1) shared.seek(40);
-    (void)read(meet, 0);
+    (void)read(barrier, 0);
     EXPECT_EQ(shared.tell(), 40);
-    (void)read(meet, 0);
+    (void)read(barrier, 0);
     // Reads beyond the end do not affect later seeks.
     if (comm.rank() == 2) {
       EXPECT_EQ(read(shared, 1000), range(40, 60));
@@ -171,9 +171,9 @@ TEST_F(Streams, ASharedSeekTakesEffectForAll) {
       EXPECT_EQ(shared.read(bytes(nothing), std::int64_t{1} << 60), 0);
       shared.seek(99);
     }
-    (void)read(meet, 0);
+    (void)read(barrier, 0);
     EXPECT_EQ(shared.tell(), 99);
-    (void)read(meet, 0);
+    (void)read(barrier, 0);
     if (comm.rank() == 0) {
       EXPECT_EQ(read(shared, 5), range(99, 1));
     }
@@ -264,7 +264,7 @@ TEST_F(Streams, AllModesWorkInOneProcess) {
   file.close();
 }
 
-TEST_F(Streams, AnEmptyArrayHasOnlyItsEnd) {
+TEST_F(Streams, StreamsOfAnEmptyArrayTransferNothing) {
   on_ranks({2, 0}, [&](const Comm& comm) {
     File file = File::open(numbered(0, "empty" + std::to_string(comm.rank())), Mode::kReadWrite,
                            whole_numbers(0, kHead));  // each rank opens its own file, without a communicator

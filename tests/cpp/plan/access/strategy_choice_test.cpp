@@ -91,7 +91,7 @@ TEST(StrategyChoice, StaysWithTheFasterStrategy) {
   EXPECT_LE(counts.at(1), 20);
 }
 
-/// A strategy that is nearly as fast is measured in a few accesses and then not tried for ever.
+/// Strategies that are about equally fast are not tried again and again: the slower one gets few accesses.
 TEST(StrategyChoice, LeavesAStrategyThatIsALittleSlower) {
   for (const double ratio : {0.9, 1.0, 1.2})
     for (const double other : {0.9, 0.93, 0.96, 0.99, 1.01, 1.04, 1.07, 1.1, 1.13}) {
@@ -119,11 +119,11 @@ TEST(StrategyChoice, TriesAHopelessStrategyOnce) {
 
 TEST(StrategyChoice, IgnoresTheTimesOfFirstAccesses) {
   StrategyChoice choice(Seconds{6e-3, 6.1e-3});
-  choice.learn(1);  // from the disk
+  choice.learn(1);  // the first access: the file is not in memory yet
   choice.learn(6e-3);
   EXPECT_DOUBLE_EQ(choice.seconds(0), 6e-3);
   while (choice.next() == 0) choice.learn(6e-3);
-  choice.learn(8e-3);  // the first access allocates its windows
+  choice.learn(8e-3);  // the first access with strategy 1 allocates its windows
   make_accesses(choice, 20, {6e-3, 4e-3});
   EXPECT_EQ(choice.next(), 1U);
 }
@@ -140,7 +140,7 @@ TEST(StrategyChoice, NoticesThatAnotherStrategyHasBecomeFaster) {
   StrategyChoice choice(Seconds{6e-3, 7e-3});
   make_accesses(choice, 200, {6e-3, 8e-3});
   ASSERT_EQ(choice.next(), 0U);
-  make_accesses(choice, 100, {16e-3, 8e-3});  // as on cores that no longer share a cache
+  make_accesses(choice, 100, {16e-3, 8e-3});  // as if the ranks had moved to cores without a common cache
   EXPECT_EQ(choice.next(), 1U);
   make_accesses(choice, 300, {6e-3, 8e-3});
   EXPECT_EQ(choice.next(), 0U);
@@ -155,9 +155,9 @@ TEST(StrategyChoice, TrialsCostLittleIfTheModelIsRight) {
     for (int i = 0; i < 200; ++i) {
       const Seconds seconds{1, factor(random), factor(random), factor(random)};
       const double sum = program_seconds(seconds, seconds, count);
-      const double alone = count + 0.5;
-      total += sum / alone / 200;
-      EXPECT_LE(sum, alone * 1.35) << count;
+      const double fastest = count + 0.5;  // strategy 0 in all accesses, the first of which takes 1.5
+      total += sum / fastest / 200;
+      EXPECT_LE(sum, fastest * 1.35) << count;
     }
     EXPECT_LE(total, count <= 6 ? 1.02 : 1.06) << count;
   }
