@@ -35,7 +35,8 @@ Examples:
   plait trace compare before.plait after.plait --html changes.html
 """
 
-_OPENING = ("format", "base", "separator", "comment", "tick", "block")  # of plait.trace.open
+# Those arguments of plait.trace.report that are also arguments of plait.trace.open.
+_OPEN_ARGUMENTS = ("format", "base", "separator", "comment", "tick", "block")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -74,7 +75,7 @@ def _options(command: Command) -> Command:
             "--tick",
             callback=check(time),
             metavar="TIME",
-            help="Unit of its times, such as 10us; a plain number is in ns.",
+            help="Unit of the trace's times, such as 10us; a plain number is in ns.",
         ),
         click.option(
             "--block", type=click.IntRange(min=1), default=512, show_default=True, help="1992: bytes of a block."
@@ -92,8 +93,8 @@ def _options(command: Command) -> Command:
     return command
 
 
-def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of plait.trace.report."""
+def _report_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of plait.trace.report that the options state."""
     names = ("clock", "level", "file", "process", "include", "exclude", "comment", "block")
     base = int(options["base"] or 0)
     return {name: options[name] for name in names} | {
@@ -112,12 +113,14 @@ def _analyse(path: str, options: dict[str, Any]) -> Report:
     with progress_bar() as bar:
         task = bar.add_task(f"reading {path}", total=None)
         return report(
-            path, progress=lambda read, all_: bar.update(task, completed=read, total=all_ or None), **_reading(options)
+            path,
+            progress=lambda read, all_: bar.update(task, completed=read, total=all_ or None),
+            **_report_arguments(options),
         )
 
 
 def _add_gains(document: Report, machine: str, limit: float, options: dict[str, Any]) -> None:
-    """Predict what the advice of a report gains, with a progress bar; report if this build has no simulation."""
+    """Predict what the advice of a report gains, with a progress bar; print why not if this build has no simulation."""
     try:
         from plait.simulate import add_gains
     except plait.Error as error:
@@ -129,7 +132,7 @@ def _add_gains(document: Report, machine: str, limit: float, options: dict[str, 
     choice = Choice(list(options["include"]), list(options["exclude"]), options["everything"])
     if choice.is_default():
         choice = kept(document["trace"]["path"])
-    reading = {name: value for name, value in _reading(options).items() if name in _OPENING}
+    reading = {name: value for name, value in _report_arguments(options).items() if name in _OPEN_ARGUMENTS}
     run_with_bar(
         lambda progress: add_gains(
             document,

@@ -43,7 +43,7 @@ bool Level::counts(const Event& event) const {
   return logical || !logical_ || event.kind >= Kind::kStart;
 }
 
-void Level::classify(Call& call) {
+void Level::set_sequence(Call& call) {
   const Event& event = call.event;
   if (event.offset < 0 || call.open == kNoFile) {
     call.sequence = Sequence::kConsecutive;  // a stream continues at its position
@@ -60,7 +60,7 @@ void Level::classify(Call& call) {
   open.end = event.offset + call.moved;
 }
 
-void Level::clear_of_earlier(Call& call) {
+void Level::set_fresh(Call& call) {
   if (call.process >= until_.size()) until_.resize(call.process + std::size_t{1});
   BusyUntil& until = until_[call.process];
   call.fresh = std::min(std::max(call.start, until.any), call.end);
@@ -71,7 +71,7 @@ void Level::clear_of_earlier(Call& call) {
   until.waiting = std::max(until.waiting, call.end);
 }
 
-void Level::match_first(Call& call) {
+void Level::set_first(Call& call) {
   const Kind kind = call.event.kind;
   if (kind == Kind::kMetadata || (kind == Kind::kOpen && call.event.result < 0)) return;
   OpenState& open = opens_[call.open];
@@ -97,11 +97,11 @@ void Level::add(std::span<const Call> calls) {
       continue;
     }
     call.io = call.event.kind < Kind::kStart && is_logical(call.event) == logical_;
-    if (call.io) clear_of_earlier(call);
-    if (call.open != kNoFile) match_first(call);
+    if (call.io) set_fresh(call);
+    if (call.open != kNoFile) set_first(call);
     if (call.event.result >= 0 && call.event.kind <= Kind::kWrite) {
       call.direction = static_cast<std::int8_t>(call.event.kind == Kind::kRead ? kReads : kWrites);
-      classify(call);
+      set_sequence(call);
     }
     calls_.push_back(call);
   }

@@ -1,4 +1,4 @@
-/// The events of one level, and the analysers of that level.
+/// The events of one level, logical or physical, and the analysers of that level.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 
 namespace plait::trace::report {
 
+/// Classifies the calls of one level and passes them to its analysers.
 class Level {
  public:
   Level(const Lookup& lookup, bool logical);
@@ -18,26 +19,29 @@ class Level {
   void result(Report& report) const;
 
  private:
+  /// Returns true if an event belongs to this level.
   bool counts(const Event& event) const;
-  void classify(Call& call);
-  void clear_of_earlier(Call& call);
-  void match_first(Call& call);
+  void set_sequence(Call& call);
+  void set_fresh(Call& call);
+  /// Sets Call::opens and Call::first_of_pair.
+  void set_first(Call& call);
 
   struct OpenState {
     std::int64_t end = -1;  // end of the last access
-    bool seen = false;
-    bool paired = false;
+    bool seen = false;      // true after the first event of the open
+    bool paired = false;    // true if the pair of its process and name is in pairs_
   };
+  /// Latest ends of the calls of one process.
   struct BusyUntil {
     std::int64_t any = 0;
-    std::int64_t waiting = 0;
+    std::int64_t waiting = 0;  // of synchronous calls only
   };
 
   const Lookup& lookup_;
   bool logical_;
   std::vector<OpenState> opens_;
   std::vector<BusyUntil> until_;  // one entry for each process
-  FlatMap pairs_;                 // key: process << 32 | name
+  FlatMap pairs_;                 // key: process << 32 | name, for each pair that has an event
   std::vector<Call> calls_;
   std::unique_ptr<ProcessesAnalyser> processes_;
   std::vector<std::unique_ptr<Analyser>> analysers_;

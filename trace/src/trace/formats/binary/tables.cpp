@@ -45,7 +45,7 @@ bool take_counters(Fields& fields, Description& description) {
 
 Tables::Tables(const std::vector<Part>& parts, Description& description) : description_(description), parts_(parts) {
   for (const Part& part : parts) read(part);
-  for (const Later& chunk : names_) {
+  for (const NamesChunk& chunk : names_) {
     const auto entry = images_.find(key(*chunk.part, chunk.process, chunk.image));
     if (entry != images_.end()) take_names(entry->second, chunk.content, chunk.position);
   }

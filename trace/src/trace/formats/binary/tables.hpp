@@ -18,7 +18,7 @@
 
 namespace plait::trace::binary {
 
-/// One program of one process as a writer of events. exec begins another image in the same process.
+/// One program in one process that wrote events. exec begins another image in the same process.
 struct Image {
   const Part* part = nullptr;
   std::uint32_t id = 0;     ///< process id in the system
@@ -33,7 +33,7 @@ struct Image {
   std::vector<std::pair<std::uint32_t, std::string>> names;  ///< until they are in the description
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       numbers;  ///< number in the chunks, and index in Description::files
-  /// Names inherited from a parent, after their first use.
+  /// Numbers of files whose names are inherited from a parent, and their numbers in the trace, after their first use.
   mutable std::map<std::uint32_t, std::uint32_t> inherited;
 };
 
@@ -46,7 +46,7 @@ class Tables {
   /// Returns the number of a file of this image in the trace. Adds an inherited name to the description at its first
   /// use.
   std::uint32_t find_file(const Image& image, std::uint32_t file);
-  /// Returns the number of a process that this one forked.
+  /// Returns the number in the trace of a process that this one forked; `id` if the trace does not contain it.
   std::uint64_t find_child(const Image& image, std::uint64_t id) const;
 
  private:
@@ -64,7 +64,8 @@ class Tables {
   void number_files(const std::vector<Image*>& images);
   void take_account(const Part& part, const plait_chunk& chunk, std::string_view content);
   bool take_reaped(const Image& image, std::string_view name);
-  /// Compares a killed image with the kernel's counters of it. Returns false if these are unknown.
+  /// Compares the sums of a killed image with the kernel's counters of its process, and adds what its events lack to
+  /// the missed calls. Returns false if the two cannot be compared.
   bool compare_killed(Image& image) const;
   void report_end(const std::vector<Image*>& images, const Process& process);
   void sum_missed();
@@ -72,14 +73,15 @@ class Tables {
   Description& description_;
   const std::vector<Part>& parts_;
   std::map<Key, Image> images_;
-  struct Later {
+  /// A chunk of names, whose image is known only after all chunks were read.
+  struct NamesChunk {
     const Part* part;
     std::uint32_t process;
     std::uint64_t image;
     std::uint64_t position;
     std::string content;
   };
-  std::vector<Later> names_;  // chunks of names
+  std::vector<NamesChunk> names_;
   UnrecordedPrograms unrecorded_;
   std::vector<std::pair<Key, plait_account>> accounts_;  // until the images are known
   /// The kernel's counters of processes that were waited for (bytes read, bytes written, read calls, write calls), by

@@ -15,8 +15,9 @@
 
 namespace plait::trace::binary {
 
-/// Writes one stream of chunks for all threads. Each thread is a context of its own in a chunk.
-/// memory   two chunks, and a state for each thread of the current one.
+/// Writes one stream of chunks for all threads. In a chunk, each thread has a context of its own: the state from which
+/// its next event is predicted.
+/// memory   two chunks, and a context for each thread of the current one.
 class BinaryWriter : public Writer {
  public:
   explicit BinaryWriter(std::unique_ptr<Sink> sink);
@@ -38,18 +39,19 @@ class BinaryWriter : public Writer {
   void begin(PartialChunk& chunk, std::uint32_t kind);
   void end(PartialChunk& chunk);
   void put(const Event& event);
+  /// Adds a record to the chunk of tables.
   void record(std::uint64_t type, const std::string& fields);
   void write_index();
 
   std::unique_ptr<Sink> sink_;
   PartialChunk events_;
   PartialChunk tables_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // context of a process and thread
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // index of a thread's context
   std::vector<std::unique_ptr<plait_delta>> contexts_;
-  std::size_t in_use_ = 0;  // number of contexts_ in use
-  std::uint32_t current_ = 0;
-  std::pair<std::uint32_t, std::uint32_t> current_thread_;
-  std::int64_t greatest_ = 0;
+  std::size_t in_use_ = 0;                                  // number of contexts_ in use
+  std::uint32_t current_ = 0;                               // index of the last event's context
+  std::pair<std::uint32_t, std::uint32_t> current_thread_;  // process and thread of the last event
+  std::int64_t greatest_ = 0;                               // latest start of the events in the current chunk
   std::vector<plait_index_entry> index_;
 };
 

@@ -12,7 +12,8 @@ namespace plait::trace {
 namespace {
 
 // struct { u32 time in s; u64 object; u32 bytes; i64 next; }, packed, little-endian: libCacheSim's
-// traceReader/customizedReader/oracle/oracleGeneralBin.h. `next` counts requests; -1 or the maximum means none.
+// traceReader/customizedReader/oracle/oracleGeneralBin.h. `next` is the number of the next request for the same
+// object; -1 or the maximum means that there is none.
 class OracleReader final : public Import {
  public:
   OracleReader(std::unique_ptr<Source> source, const ReadOptions& options)
@@ -57,9 +58,9 @@ class OracleReader final : public Import {
 
   void finish() override {
     note(
-        "objects of a cache have no offsets and this format no kind of access: each request is shown as a read, object "
-        "N "
-        "as the bytes from N MiB on in one file; how long requests took is not known");
+        "objects of a cache have no offsets and this format no kind of access: "
+        "each request is shown as a read, object N as the bytes from N MiB on in one file; "
+        "how long requests took is not known");
     if (hashed_ > 0)
       note(count_text(hashed_, "request is for an object of 2^40 and above, whose number was hashed",
                       "requests are for objects of 2^40 and above, whose numbers were hashed"));
@@ -71,6 +72,8 @@ class OracleReader final : public Import {
   std::uint64_t operations_ = 0;
 };
 
+/// Requires that times do not decrease, that each `next` is a later request, and that at least one is not simply the
+/// following request.
 bool recognise(std::string_view head) {
   const std::size_t records = head.size() / OracleReader::kBytes;
   if (records < 2) return false;

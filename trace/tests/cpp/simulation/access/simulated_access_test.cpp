@@ -25,7 +25,7 @@ using access_case::pick;
 using access_case::Random;
 using oracle::at;
 
-/// Messages and bytes from one rank to another.
+/// (sender, receiver) → number of messages, and their bytes. Both are ranks or both are nodes.
 using Messages = std::map<std::pair<int, int>, std::pair<std::int64_t, std::int64_t>>;
 
 /// Requests and messages of real accesses.
@@ -117,7 +117,7 @@ AccessSettings machine(int workers_per_node) {
   return settings;
 }
 
-AccessRequest asked(const Case& access, const plan::AccessOptions& options, int workers, bool write) {
+AccessRequest make_request(const Case& access, const plan::AccessOptions& options, int workers, bool write) {
   return {plan::Section(access.file_shape, access.file_order, access.region),
           access.layout,
           access.element_bytes,
@@ -138,13 +138,13 @@ void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int
   ASSERT_EQ(sum(outcome, &RankOutcome::requests), seen.requests);
   ASSERT_EQ(sum(outcome, &RankOutcome::bytes), seen.bytes);
   std::vector<RankOutcome> ranks(outcome.ranks.size());
-  Messages nodes;
+  Messages between_nodes;
   for (const auto& [ends, sent] : seen.messages) {
     ranks[at(ends.first)].sent += sent.first;
     ranks[at(ends.first)].sent_bytes += sent.second;
     ranks[at(ends.second)].received += sent.first;
     ranks[at(ends.second)].received_bytes += sent.second;
-    auto& [messages, bytes] = nodes[{ends.first / workers_per_node, ends.second / workers_per_node}];
+    auto& [messages, bytes] = between_nodes[{ends.first / workers_per_node, ends.second / workers_per_node}];
     messages += sent.first;
     bytes += sent.second;
   }
@@ -158,10 +158,10 @@ void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int
   for (const LinkUse& link : outcome.links)
     if (link.from < outcome.nodes && link.to < outcome.nodes)
       links[{static_cast<int>(link.from), static_cast<int>(link.to)}] = {link.messages, link.bytes};
-  ASSERT_EQ(links, nodes);
+  ASSERT_EQ(links, between_nodes);
 }
 
-void expect_ends_meet(const AccessOutcome& outcome) {
+void expect_consistent_times(const AccessOutcome& outcome) {
   // The phases of each rank add up to the elapsed time.
   for (const RankOutcome& rank : outcome.ranks)
     ASSERT_EQ(std::accumulate(rank.times.begin(), rank.times.end(), Time{0}), outcome.elapsed);
@@ -188,17 +188,17 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     AccessSettings settings = machine(workers_per_node);
     settings.files.cached = i % 3 == 0;
     settings.files.through = i % 5 == 0;
-    const AccessRequest wanted = asked(access, options, workers, write);
+    const AccessRequest wanted = make_request(access, options, workers, write);
     const AccessOutcome outcome = simulate_access(wanted, settings);
     ASSERT_NO_FATAL_FAILURE(expect_same(outcome, seen, workers_per_node));
-    ASSERT_NO_FATAL_FAILURE(expect_ends_meet(outcome));
+    ASSERT_NO_FATAL_FAILURE(expect_consistent_times(outcome));
     const AccessOutcome again = simulate_access(wanted, settings);
     ASSERT_EQ(again.elapsed, outcome.elapsed);
     // Exchanges that are simulated as a whole have the same messages.
     settings.max_messages = 0;
     const AccessOutcome whole = simulate_access(wanted, settings);
     ASSERT_NO_FATAL_FAILURE(expect_same(whole, seen, workers_per_node));
-    ASSERT_NO_FATAL_FAILURE(expect_ends_meet(whole));
+    ASSERT_NO_FATAL_FAILURE(expect_consistent_times(whole));
   }
 }
 

@@ -36,6 +36,7 @@ TEST(TraceFilter, FilesAreClassifiedByTheirNames) {
     EXPECT_EQ(foreign(name), FileClass::kNone) << name;
 }
 
+/// Returns a trace with a file of the program, and one of each of three classes that are omitted.
 Case mixed() {
   Case made;
   made.process(1);
