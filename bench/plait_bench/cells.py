@@ -48,7 +48,7 @@ CELLS = (
 """All cells."""
 
 CONFORMING = CELLS[0]
-"""The conforming layout of a file in Fortran order, column by column: each rank reads one contiguous range."""
+"""The distribution that conforms to a file in Fortran order, column by column: each rank reads one contiguous range."""
 
 
 def near_square(ranks: int) -> tuple[int, int]:

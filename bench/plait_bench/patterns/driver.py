@@ -31,6 +31,7 @@ class PatternsSettings:
 
     patterns: tuple[str, ...] = tuple(PATTERNS)
     modes: tuple[int, ...] = (0, 1, 2, 3, 4)
+    """Modes of the stream, as in Pattern.modes."""
     ranks: tuple[int, ...] = (1, 2, 4)
     disks: tuple[int, ...] = (1, 2, 4)
     """Numbers of disks; a file on n > 1 disks is striped over n component files, a file on one disk is ordinary."""
@@ -43,6 +44,7 @@ class PatternsSettings:
     unit: int = 64 << 10
     """Bytes that are contiguous on a disk."""
     ways: tuple[str, ...] = ("paged", "burst")
+    """Sizes of requests: "paged", those of `buffers` and `page`; "burst", the largest that the pattern permits."""
     kinds: tuple[Kind, ...] = ("read", "write")
     rounds: int = 5
     cut: float = 1.0

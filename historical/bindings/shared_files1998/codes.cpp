@@ -74,11 +74,11 @@ int record(Code otherwise) noexcept {
     code = to_code(error, otherwise);
   } catch (const std::bad_alloc&) {
     code = kNoMemory;
-  } catch (...) {  // the text contains the reason
+  } catch (...) {  // `otherwise` is returned, and the text contains the reason
   }
   try {
     last_texts()[code] = plait_message(nullptr);
-  } catch (...) {  // no memory for the text; that of the code remains
+  } catch (...) {  // without memory for the text, the code alone is returned
   }
   return code;
 }

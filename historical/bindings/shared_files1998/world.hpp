@@ -5,10 +5,10 @@
 
 namespace plait::ga {
 
-/// Returns the processes of MPI_COMM_WORLD; only this one if it is the only one or MPI is not initialised.
+/// Returns the processes of MPI_COMM_WORLD, or this process alone if it is the only one or MPI is not initialised.
 /// Collective.
-/// errors  The same on every rank. kSystem: MPI has been finalised, or was not initialised by one of several
-/// processes.
+/// errors  The same on every rank. kSystem: MPI has been finalised, or it is not initialised although a launcher
+/// started several processes.
 Comm world();
 
 /// Registers `release`. It is called at the beginning of MPI_Finalize, while MPI still works, or at the end of a

@@ -78,7 +78,7 @@ Header make_header(const std::string& entry, std::span<const std::byte> bytes) {
   return made;
 }
 
-/// Reads the header and the bytes of a file. Returns false if it has another number of bytes.
+/// Reads the header of a file, and bytes after it to fill `into`. Returns false if the file is shorter or unreadable.
 bool read_file(int file, Header& header, std::span<std::byte> into) {
   iovec parts[] = {{&header, sizeof header}, {into.data(), into.size()}};
   const auto all = static_cast<ssize_t>(sizeof header + into.size());
@@ -103,7 +103,7 @@ bool has_hex_digits(std::string_view name, std::size_t count) {
   return name.size() == count && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Adds the files of a folder that have the names of entries which begin with `begin`.
+/// Adds those files of a folder whose names are names of entries and begin with `begin`.
 void collect(const std::string& folder, std::string_view begin, std::vector<EntryFile>& files) {
   struct stat found{};
   if (::lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return;

@@ -8,9 +8,9 @@
 
 namespace plait::store::cache {
 
-/// Returns a store that reads objects through the cache that the options of their location or the environment state.
-/// Returns `objects` itself if no cache is stated, if the objects are not on a server, or if the disk of the cache is
-/// full.
+/// Returns a store that reads `objects` through a cache, which the options in `location` or else the environment
+/// configure. Returns `objects` itself if neither configures one, if the objects are not on a server, or if the disk of
+/// the cache is full.
 /// errors  Those of find_options() and Folder::open().
 std::shared_ptr<ObjectStore> with_cache(const std::string& location, std::shared_ptr<ObjectStore> objects);
 

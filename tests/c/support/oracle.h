@@ -24,11 +24,11 @@ struct oracle {
 };
 
 int64_t oracle_ranks(const struct oracle* oracle);
-/* Returns the same layout as one of Plait. */
+/* Returns this layout as an object of Plait; the caller frees it. */
 plait_layout* oracle_layout(const struct oracle* oracle);
 int64_t oracle_owner(const struct oracle* oracle, int64_t i, int64_t j);
-/* Finds the positions i * columns + j in the whole array of a rank's elements, in the order of the local array.
- * Returns their number; `positions` has room for the whole array, or is NULL. */
+/* Finds the elements of a rank, in the order of its local array: the position of element (i, j) of the whole array is
+ * i * columns + j.  Returns their number; `positions` has room for the whole array, or is NULL. */
 int64_t oracle_positions(const struct oracle* oracle, int64_t rank, int64_t* positions);
 
 /* Many layouts of one shape for a number of ranks.  Returns their number, at most `capacity`. */
@@ -36,9 +36,10 @@ int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle*
 
 /* The value that tests store at a position. */
 double oracle_value(int64_t position);
-/* Returns the filled local arrays of the ranks first to last, one after the other; the caller frees them. */
+/* Returns the local arrays of the ranks from `first` to `last`, which is included, one after the other and filled with
+ * oracle_value(); the caller frees them.  Sets `elements`, unless it is NULL, to the number of all their elements. */
 double* oracle_filled(const struct oracle* oracle, int64_t first, int64_t last, int64_t* elements);
-/* Counts the wrong elements of such arrays. */
+/* Counts the elements in which local arrays differ from those of oracle_filled(). */
 int64_t oracle_wrong(const struct oracle* oracle, int64_t first, int64_t last, const double* values);
 
 #endif

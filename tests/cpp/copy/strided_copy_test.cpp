@@ -85,16 +85,16 @@ void set_strides(Copy& copy, std::int64_t Loop::* stride, std::mt19937& random, 
   std::vector<std::size_t> order(copy.loops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (random() % 3 != 0) std::shuffle(order.begin(), order.end(), random);
-  std::int64_t free = copy.element_bytes;
+  std::int64_t next_stride = copy.element_bytes;
   for (const std::size_t i : order) {
     Loop& loop = copy.loops[i];
     switch (random() % 6) {
-      case 0: free += copy.element_bytes * static_cast<std::int64_t>(random() % 5); break;
-      case 1: free += static_cast<std::int64_t>(random() % 40); break;
+      case 0: next_stride += copy.element_bytes * static_cast<std::int64_t>(random() % 5); break;
+      case 1: next_stride += static_cast<std::int64_t>(random() % 40); break;
       default: break;
     }
-    loop.*stride = free;
-    free *= std::max<std::int64_t>(loop.count, 1);
+    loop.*stride = next_stride;
+    next_stride *= std::max<std::int64_t>(loop.count, 1);
     if (random() % 8 == 0) loop.*stride = -(loop.*stride);
     if (!target && random() % 32 == 0) loop.*stride = 0;  // Elements of a source may be read repeatedly.
   }

@@ -1,4 +1,4 @@
-"""Every notation either expresses a layout, so that an equal one is converted back, or rejects it with a reason."""
+"""Every notation either expresses a layout, which then survives conversion and back, or rejects it with a reason."""
 
 import numpy as np
 import pytest
@@ -61,13 +61,13 @@ CONVERTERS = [
 ]
 
 
-def words(value):
-    """Return the name of a test's argument: the name of a notation, or the text of a layout."""
+def argument_id(value):
+    """Return the identifier of a test's argument: the name of a notation, or the text of a layout."""
     return value.__name__.removeprefix("through_") if callable(value) else value
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("through", CONVERTERS, ids=words)
+@pytest.mark.parametrize("through", CONVERTERS, ids=argument_id)
 @given(layout=st.one_of(layouts(plain=True), layouts()))
 @settings(max_examples=250)
 def test_layouts_are_expressed_or_rejected(through, layout):
@@ -84,7 +84,7 @@ def test_layouts_are_expressed_or_rejected(through, layout):
 
 
 # Layouts that each notation must express, so that rejecting everything does not pass.
-SAID = {
+MUST_EXPRESS = {
     through_scalapack: [
         "100x80 (cyclic(4), cyclic(3)) onto (2, 4) order=F",
         "100x80 (cyclic(4), cyclic(3)) onto (2, 4) ranks=F order=F",
@@ -136,7 +136,7 @@ SAID = {
 
 
 @pytest.mark.parametrize(
-    ("through", "text"), [(through, text) for through, texts in SAID.items() for text in texts], ids=words
+    ("through", "text"), [(through, text) for through, texts in MUST_EXPRESS.items() for text in texts], ids=argument_id
 )
 def test_layouts_that_must_be_expressed(through, text):
     layout = plait.Layout.parse(text)
