@@ -142,9 +142,10 @@ class OpenFile {
   Reason unusable_ = Reason::kNone;  ///< on all ranks alike
   OpenedPath path_;
   std::optional<File> plait_;
-  FileDescriptor descriptor_;  ///< for accesses by lists
-  Backoff few_pieces_;         ///< of accesses by lists with few pieces in each filetype, on all ranks alike
-  double saved_ = 0;           ///< nanoseconds that Plait would have saved so far
+  FileDescriptor descriptor_;   ///< for accesses by lists
+  bool sieves_writes_ = false;  ///< whether writes by lists may write the bytes between small pieces again
+  Backoff few_pieces_;          ///< of accesses by lists with few pieces in each filetype, on all ranks alike
+  double saved_ = 0;            ///< nanoseconds that Plait would have saved so far
   bool is_comparing_views_ = false;
   bool mpi_is_between_ = false;  ///< a split access of the MPI has begun
   std::optional<Begun> begun_;

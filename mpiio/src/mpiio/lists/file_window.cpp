@@ -6,8 +6,8 @@
 // bytes with less than 16 KiB between them are one group, which is read by one call. A write takes one call for each run
 // of covered bytes, or, if runs and holes have less than 1 KiB on average, one call for a whole group, which is read
 // before. ROMIO does the same. Meanwhile the window is locked against other such writes, by Plait or by ROMIO's data
-// sieving: those of another communicator may be in the same holes at the same time. Without a lock, and with Open MPI,
-// which has no data sieving, runs are written one by one.
+// sieving: those of another communicator may be in the same holes at the same time. Runs are written one by one without
+// a lock, with Open MPI, and if the hint romio_ds_write forbids data sieving.
 //
 // Example: pieces of 8 bytes at 0, 8, 24 and 100000 are two groups, from 0 to 32 with a hole of 8 bytes, and from 100000
 // to 100008. They are read by two calls and written by three. If there are 100 pieces at distances of 16 bytes, their
@@ -15,7 +15,6 @@
 
 #include "mpiio/lists/file_window.hpp"
 
-#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,11 +29,6 @@ namespace {
 
 constexpr std::int64_t kBits = 64;
 constexpr std::int64_t kMaxHole = std::int64_t{16} << 10;
-#ifdef OPEN_MPI
-constexpr bool kSievesWrites = false;
-#else
-constexpr bool kSievesWrites = true;
-#endif
 
 /// Reads bytes; those after the end of the file become 0.
 int read_all(int descriptor, std::byte* target, std::int64_t bytes, std::int64_t offset) {
@@ -129,12 +123,13 @@ std::int64_t FileWindow::find(std::int64_t from, bool is_covered) const {
   return std::ssize(bits_) * kBits;
 }
 
-int FileWindow::begin_write(int descriptor) {
+int FileWindow::begin_write(int descriptor, bool sieves) {
   find_groups();
   if (groups_.empty()) return 0;
-  lock_ = FileLock(descriptor, begin_ + groups_.front().begin, begin_ + groups_.back().end);
+  if (has_locks_ && sieves) lock_ = FileLock(descriptor, begin_ + groups_.front().begin, begin_ + groups_.back().end);
+  has_locks_ = lock_.is_held();
   for (Group& group : groups_) {
-    group.is_one_call = group.runs == 1 || (kSievesWrites && lock_.is_held() && group.has_small_runs());
+    group.is_one_call = group.runs == 1 || (lock_.is_held() && group.has_small_runs());
     if (group.runs == 1 || !group.is_one_call) continue;
     const int error = read_all(descriptor, data_.data() + group.begin, group.end - group.begin, begin_ + group.begin);
     if (error != 0) return error;

@@ -28,7 +28,8 @@ class FileWindow {
   int read(int descriptor);
   /// Begins to write the covered bytes: locks them, and reads the holes that end_write() writes again. fill() must come
   /// in between.
-  int begin_write(int descriptor);
+  /// sieves  true if holes between small runs may be written again
+  int begin_write(int descriptor, bool sieves);
   /// Writes the covered bytes if `writes` is true, and unlocks them.
   int end_write(int descriptor, bool writes);
 
@@ -56,6 +57,7 @@ class FileWindow {
   std::vector<std::uint64_t> bits_;  ///< one for each byte: whether it is covered
   std::vector<Group> groups_;
   FileLock lock_;
+  bool has_locks_ = true;  ///< false after a lock was not to be had
 };
 
 }  // namespace plait::mpiio

@@ -12,12 +12,34 @@
 //
 // Example: rank 0 accesses bytes 100 to 5000 and rank 1 bytes 140 to 7000, so the agreed range is 100 to 7000.
 
+#include <array>
 #include <new>
+#include <string_view>
 
 #include "mpiio/lists/list_transfer.hpp"
 #include "mpiio/open_file.hpp"
 
 namespace plait::mpiio {
+
+namespace {
+
+/// True if the MPI may write the bytes between pieces again: if it has ROMIO, unless a hint forbids it.
+bool sieves_writes([[maybe_unused]] MPI_File file) {
+#ifdef OPEN_MPI
+  return false;
+#else
+  MPI_Info hints = MPI_INFO_NULL;
+  if (PMPI_File_get_info(file, &hints) != MPI_SUCCESS || hints == MPI_INFO_NULL) return false;
+  constexpr int kBytes = 64;
+  std::array<char, kBytes> value{};
+  int has_value = 0;
+  PMPI_Info_get(hints, "romio_ds_write", kBytes - 1, value.data(), &has_value);
+  PMPI_Info_free(&hints);
+  return has_value == 0 || std::string_view(value.data()) != "disable";
+#endif
+}
+
+}  // namespace
 
 Reason OpenFile::access_lists(const plait_mpiio_access& access, int& code) {
   ListProposal proposal;
@@ -30,11 +52,14 @@ Reason OpenFile::access_lists(const plait_mpiio_access& access, int& code) {
   const std::int64_t begin = (*smallest)[1];
   const std::int64_t end = begin == ListProposal::kNoByte ? begin : -(*smallest)[2];
   const bool is_read_only = (access_mode_ & MPI_MODE_RDONLY) != 0;
-  if (!descriptor_.is_open() && (!make_communicator() || !descriptor_.open(path_, is_read_only, comm_))) {
+  const bool was_open = descriptor_.is_open();
+  if (!was_open && (!make_communicator() || !descriptor_.open(path_, is_read_only, comm_))) {
     give_up(Reason::kStore);
     return unusable_;
   }
+  if (!was_open) sieves_writes_ = sieves_writes(file_);
   const ListAccess list{.writes = access.writes != 0,
+                        .sieves_writes = sieves_writes_,
                         .begin = begin,
                         .end = end,
                         .runs = proposal.runs ? &*proposal.runs : nullptr,

@@ -309,7 +309,7 @@ void ListTransfer::write() {
     return;
   }
   // No rank waits for another one while it has the lock.
-  note(window_.begin_write(descriptor_));
+  note(window_.begin_write(descriptor_, access_.sieves_writes));
   if (own_ >= 0 && !shares_.empty()) {
     const Share& share = shares_[static_cast<std::size_t>(own_)];
     window_.fill(share.pieces, share.data);

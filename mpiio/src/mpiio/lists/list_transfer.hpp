@@ -13,6 +13,7 @@ namespace plait::mpiio {
 /// What one rank reads or writes.
 struct ListAccess {
   bool writes = false;
+  bool sieves_writes = false;  ///< whether a write may read and write the bytes between small pieces
   /// The range of the file that all ranks access together; empty if they access nothing.
   std::int64_t begin = 0;
   std::int64_t end = 0;
