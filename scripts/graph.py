@@ -11,9 +11,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "style"))
 
-from test_layers import BESIDE, LAYERS, SOURCES, includes, layer_included
+from test_layers import LAYERS, SEPARATE_LAYERS, SOURCES, includes, layer_included
 
-NODES = tuple(layer for layer in LAYERS if layer not in BESIDE)
+NODES = tuple(layer for layer in LAYERS if layer not in SEPARATE_LAYERS)
 """The layers of the array library, the lowest first."""
 
 

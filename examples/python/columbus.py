@@ -21,7 +21,7 @@ from plait import shared
 COEFFICIENTS = 7000  # coefficients of a record; about 30 KB after compression
 SPARE = 1.25  # the factor by which a record may grow before it has to move
 
-# The columns of the directory.
+# The columns of the directory, an array with one row per record, which each rank holds.
 OFFSET, SIZE, CAPACITY, VERSION = range(4)
 
 Values = npt.NDArray[np.float64]
@@ -109,7 +109,7 @@ def iterate(
 
         data = pack(record, version + 1, update(unpack(data, record, version), record, version + 1))
         if len(data) > capacity:
-            # The record has outgrown its slot and moves to the end of the file, which is counter 0.
+            # The record has outgrown its space and moves to the end of the file. Counter 0 is the offset of the end.
             capacity = int(SPARE * len(data))
             offset = counters.take(0, capacity)
         file.write(offset, data)
@@ -118,7 +118,7 @@ def iterate(
     return volume, seconds
 
 
-def updates_in(file: shared.SharedFile, directory: Directory, comm: MPI.Intracomm) -> int:
+def count_updates(file: shared.SharedFile, directory: Directory, comm: MPI.Intracomm) -> int:
     """Compare all records with the expected results of their updates; return the total number of updates."""
     updates = 0
     for record in range(comm.rank, len(directory), comm.size):
@@ -142,14 +142,14 @@ def main(records: int, iterations: int, path: str) -> None:
         try:
             create(file, directory, counters, comm)
             offsets = directory[:, OFFSET].copy()
-            spent = [iterate(iteration, file, directory, counters, comm) for iteration in range(iterations)]
-            updates = updates_in(file, directory, comm)
+            results = [iterate(iteration, file, directory, counters, comm) for iteration in range(iterations)]
+            updates = count_updates(file, directory, comm)
         except Exception:  # the other ranks would wait forever
             traceback.print_exc()
             comm.Abort(1)
     counters.free()
 
-    volume, seconds = comm.allreduce(np.sum(spent, axis=0))
+    volume, seconds = comm.allreduce(np.sum(results, axis=0))
     if comm.rank == 0:
         moved = int((directory[:, OFFSET] != offsets).sum())
         size = directory[:, SIZE].mean() / 1e3

@@ -32,7 +32,7 @@ using container::Format;
 using container::Member;
 using store::memory::MemoryStore;
 
-constexpr std::size_t kMaxOpen = 8;
+constexpr std::size_t kMaxOpen = 8;  // arrays of a file that are opened
 constexpr std::int64_t kMaxRead = std::int64_t{64} << 10;
 
 void demand_of_file(bool holds, const char* what) {
@@ -41,15 +41,16 @@ void demand_of_file(bool holds, const char* what) {
   std::abort();
 }
 
-std::shared_ptr<MemoryStore> stored(std::string_view bytes) {
+std::shared_ptr<MemoryStore> to_store(std::string_view bytes) {
   auto store = std::make_shared<MemoryStore>(static_cast<std::int64_t>(bytes.size()));
   if (!bytes.empty()) std::memcpy(store->bytes().data(), bytes.data(), bytes.size());
   return store;
 }
 
-std::vector<std::byte> read_header(store::Store& view, const Content& content) {
+/// Reads the first elements of an array.
+std::vector<std::byte> read_data(store::Store& store, const Content& content) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(kMaxRead, content.bytes() - content.data_offset)));
-  view.read({{content.data_offset, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
+  store.read({{content.data_offset, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
   return bytes;
 }
 
@@ -75,14 +76,15 @@ void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, 
     const std::unique_ptr<container::Dataset> other = format.attach(content, file, path, dataset->encoded());
     std::vector<std::byte> bytes;
     std::vector<std::byte> other_bytes;
-    const std::string error = catch_error([&] { bytes = read_header(*dataset->store(), content); });
-    const std::string other_error = catch_error([&] { other_bytes = read_header(*other->store(), content); });
+    const std::string error = catch_error([&] { bytes = read_data(*dataset->store(), content); });
+    const std::string other_error = catch_error([&] { other_bytes = read_data(*other->store(), content); });
     demand_of_file(error == other_error && bytes == other_bytes, "another rank reads something else");
   });
 }
 
+/// Opens the bytes as a file of a format, and reads its arrays.
 void run(const Format& format, std::string_view bytes) {
-  const std::shared_ptr<MemoryStore> file = stored(bytes);
+  const std::shared_ptr<MemoryStore> file = to_store(bytes);
   const std::string name = "input" + std::string(format.traits().suffix);
   (void)format.begins(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kHeaderBytes)));
   std::vector<Member> members;
@@ -95,7 +97,8 @@ void run(const Format& format, std::string_view bytes) {
     open_array(format, file, name + "::" + members[i].name);
 }
 
-std::vector<std::string> written(const Format& format) {
+/// Returns the bytes of files with one array and with three.
+std::vector<std::string> make_valid_files(const Format& format) {
   std::vector<std::string> all;
   for (const std::size_t count : {1, 3}) {
     FileOptions options;
@@ -103,10 +106,10 @@ std::vector<std::string> written(const Format& format) {
                                                {{}, "empty/b", {{0, 2}, "|u1", 1, Order::kC}},
                                                {{}, "c", {{}, "<i8", 8, Order::kC}}};
     options.arrays.assign(arrays.begin(), arrays.begin() + static_cast<std::ptrdiff_t>(count));
-    const auto made = format.create("input" + std::string(format.traits().suffix), options);
-    const auto store = std::make_shared<MemoryStore>(made->content().file_bytes);
-    std::ranges::copy(made->content().head, store->bytes().begin());
-    const std::unique_ptr<container::Dataset> dataset = made->dataset(store);
+    const auto new_file = format.create("input" + std::string(format.traits().suffix), options);
+    const auto store = std::make_shared<MemoryStore>(new_file->content().file_bytes);
+    std::ranges::copy(new_file->content().head, store->bytes().begin());
+    const std::unique_ptr<container::Dataset> dataset = new_file->dataset(store);
     if (dataset->deferred_changes() != nullptr) dataset->deferred_changes()->commit();
     all.emplace_back(reinterpret_cast<const char*>(store->bytes().data()), store->bytes().size());
   }
@@ -141,9 +144,9 @@ void run_zarr_chunk(std::string_view bytes) {
   if (kind == 1) codecs.push_back(codec::zlib(1));
   if (kind == 2) codecs.push_back(codec::zstd(1));
   if (kind >= 3) codecs.push_back(codec::crc32c());
-  const codec::Chain packing(std::move(codecs));
-  const std::string error = catch_error(
-      [&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "the chunk input.zarr/c/0"); });
+  const codec::Chain chain(std::move(codecs));
+  const std::string error =
+      catch_error([&] { chain.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "the chunk input.zarr/c/0"); });
   demand_of_file(error.empty() || error.find("input.zarr/c/0") != std::string::npos, "an error names no file");
 }
 
@@ -168,9 +171,9 @@ void run_hdf5_chunk(std::string_view bytes) {
     codecs.push_back(szip(values));
     bytes.remove_prefix(kSzipValues);
   }
-  const codec::Chain packing(std::move(codecs));
+  const codec::Chain chain(std::move(codecs));
   const std::string error =
-      catch_error([&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "chunk (0) of input.h5"); });
+      catch_error([&] { chain.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "chunk (0) of input.h5"); });
   demand_of_file(error.empty() || error.find("input.h5") != std::string::npos, "an error names no file");
 }
 
@@ -184,7 +187,7 @@ void run_hdf5_description(std::string_view bytes) {
   });
 }
 
-std::vector<std::string> right_descriptions() {
+std::vector<std::string> valid_descriptions() {
   using namespace container::hdf5;
   HdfDataset dataset;
   dataset.type = {{40, 30}, "<f4", 4, Order::kC};
@@ -221,7 +224,7 @@ void run_zarr_shard(std::string_view bytes) {
   demand_of_file(error.empty() || error.find("memory/c/0") != std::string::npos, "an error names no file");
 }
 
-std::vector<std::string> right_zarr() {
+std::vector<std::string> valid_zarr() {
   return {R"({"zarr_format":3,"node_type":"array","shape":[13,7],"data_type":"float32","chunk_grid":{"name":"regular",)"
           R"("configuration":{"chunk_shape":[4,3]}},"chunk_key_encoding":{"name":"default","configuration":)"
           R"({"separator":"/"}},"fill_value":"NaN","codecs":[{"name":"bytes","configuration":{"endian":"big"}},)"
@@ -234,9 +237,9 @@ std::vector<std::string> right_zarr() {
 void run_npz(std::string_view bytes) { run(container::npz::format(), bytes); }
 void run_safetensors(std::string_view bytes) { run(container::safetensors::format(), bytes); }
 void run_netcdf(std::string_view bytes) { run(container::netcdf::format(), bytes); }
-std::vector<std::string> right_npz() { return written(container::npz::format()); }
-std::vector<std::string> right_safetensors() { return written(container::safetensors::format()); }
-std::vector<std::string> right_shards() {
+std::vector<std::string> valid_npz() { return make_valid_files(container::npz::format()); }
+std::vector<std::string> valid_safetensors() { return make_valid_files(container::safetensors::format()); }
+std::vector<std::string> valid_shards() {
   using namespace container::zarr;
   std::vector<std::string> all;
   for (const unsigned first : {2U, 3U, 128U, 137U}) {
@@ -253,19 +256,20 @@ std::vector<std::string> right_shards() {
   }
   return all;
 }
-std::vector<std::string> right_elsewhere() { return {}; }  // valid inputs are in the corpus; other programs wrote them
+/// For formats whose valid inputs are in the folder `corpus`, where other programs wrote them.
+std::vector<std::string> no_made_inputs() { return {}; }
 
 }  // namespace
 
 std::vector<MessageKind> received_in_files() {
-  return {{"npz", run_npz, right_npz},
-          {"safetensors", run_safetensors, right_safetensors},
-          {"netcdf", run_netcdf, right_elsewhere},
-          {"zarr", run_zarr, right_zarr},
-          {"zarr-chunk", run_zarr_chunk, right_elsewhere},
-          {"zarr-shard", run_zarr_shard, right_shards},
-          {"hdf5-chunk", run_hdf5_chunk, right_elsewhere},
-          {"hdf5-description", run_hdf5_description, right_descriptions}};
+  return {{"npz", run_npz, valid_npz},
+          {"safetensors", run_safetensors, valid_safetensors},
+          {"netcdf", run_netcdf, no_made_inputs},
+          {"zarr", run_zarr, valid_zarr},
+          {"zarr-chunk", run_zarr_chunk, no_made_inputs},
+          {"zarr-shard", run_zarr_shard, valid_shards},
+          {"hdf5-chunk", run_hdf5_chunk, no_made_inputs},
+          {"hdf5-description", run_hdf5_description, valid_descriptions}};
 }
 
 }  // namespace plait::fuzz

@@ -97,7 +97,7 @@ void first_inputs(const std::string& name, const Settings& settings, plait::fuzz
   corpus.add("");
   for (const plait::fuzz::MessageKind& kind : plait::fuzz::received()) {
     if (kind.name != name) continue;
-    for (std::string& input : kind.right()) corpus.add(std::move(input));
+    for (std::string& input : kind.valid_inputs()) corpus.add(std::move(input));
     return;
   }
 }

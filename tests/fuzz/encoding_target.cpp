@@ -58,7 +58,7 @@ void run_encoding(std::string_view bytes) {
   }
 }
 
-std::vector<std::string> right_encodings() {
+std::vector<std::string> valid_encodings() {
   AllTypes all;
   std::vector<std::string> encoded{base::encode(all)};
   all.variant = Order::kFortran;
@@ -80,6 +80,6 @@ std::vector<std::string> right_encodings() {
 
 }  // namespace
 
-std::vector<MessageKind> received_encodings() { return {{"encoding", run_encoding, right_encodings}}; }
+std::vector<MessageKind> received_encodings() { return {{"encoding", run_encoding, valid_encodings}}; }
 
 }  // namespace plait::fuzz

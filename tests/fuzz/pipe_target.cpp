@@ -55,7 +55,7 @@ void run_hello(std::string_view bytes) {
   }
 }
 
-std::vector<std::string> right_hellos() {
+std::vector<std::string> valid_hellos() {
   const Hello hello;
   const std::string text(reinterpret_cast<const char*>(&hello), sizeof hello);
   return {text, text + std::string(sizeof(Proof), 'p')};
@@ -157,7 +157,7 @@ std::string attaching() {
   return frame_text(Frame::kAttach, base::encode(request));
 }
 
-std::vector<std::string> right_frames() {
+std::vector<std::string> valid_frames() {
   const std::string nothing;
   std::vector<std::string> all;
   all.push_back(attaching() + frame_text(Frame::kNext, nothing) + frame_text(Frame::kDone, nothing) +
@@ -218,7 +218,7 @@ void run_answers(std::string_view bytes) {
   }
 }
 
-std::vector<std::string> right_answers() {
+std::vector<std::string> valid_answers() {
   StatusAnswer status;
   status.who = "a writer";
   status.type = described_step().variables[1].type;
@@ -231,9 +231,9 @@ std::vector<std::string> right_answers() {
 }  // namespace
 
 std::vector<MessageKind> received_by_pipes() {
-  return {{"pipe-hello", run_hello, right_hellos},
-          {"pipe-frames", run_frames, right_frames},
-          {"pipe-answers", run_answers, right_answers}};
+  return {{"pipe-hello", run_hello, valid_hellos},
+          {"pipe-frames", run_frames, valid_frames},
+          {"pipe-answers", run_answers, valid_answers}};
 }
 
 }  // namespace plait::fuzz

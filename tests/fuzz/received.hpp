@@ -13,7 +13,7 @@ struct MessageKind {
   /// Reads the bytes; aborts if a condition does not hold.
   std::function<void(std::string_view bytes)> run;
   /// Returns valid inputs, with which fuzzing begins.
-  std::function<std::vector<std::string>()> right;
+  std::function<std::vector<std::string>()> valid_inputs;
 };
 
 /// Returns all kinds that a fuzzing program tests; each program defines this function.

@@ -1,4 +1,4 @@
-/// A fuzz target: a reader of traces or files, or an end of a pipe, which must satisfy its conditions for any input.
+/// A fuzz target: code that reads traces, files or messages, and must satisfy certain conditions for any input.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace plait::fuzz {
 
-/// Returns the names of all readers: formats of traces and files, and messages from other ends of pipes.
+/// Returns the names of all readers, each for a format of traces or files, or for a kind of message.
 std::vector<std::string> names();
 /// Selects the reader to run; returns false if there is none of this name.
 bool choose(std::string_view name);

@@ -1,5 +1,6 @@
-// Rank 1 has done its part of a call when it leaves the program; rank 3, which leaves later, has not.  The others wait
-// in that call.  For ranks of several nodes: on one node no rank is done with a call before all have come.
+// Rank 1 finishes its part of a collective call, and leaves the program.  Rank 3 leaves later, without having entered
+// that call, in which the other ranks wait.  The ranks must be on several nodes: on one node no rank finishes a call
+// before all ranks have entered it.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -12,8 +13,8 @@
 #include "plait/mpi.hpp"
 #include "transport/transport.hpp"
 
-int main(int count, char** words) {
-  MPI_Init(&count, &words);
+int main(int count, char** arguments) {
+  MPI_Init(&count, &arguments);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {
@@ -22,8 +23,8 @@ int main(int count, char** words) {
     std::array<std::int64_t, 1> value{};
     std::array<std::byte, 8> bytes{};
     transport.reduce_min(value);
-    if (rank == 1) transport.broadcast(bytes, 1);                                // who gives waits for nobody
-    if (rank == 3) std::this_thread::sleep_for(std::chrono::milliseconds(800));  // until all have heard of rank 1
+    if (rank == 1) transport.broadcast(bytes, 1);                                // its root waits for no other rank
+    if (rank == 3) std::this_thread::sleep_for(std::chrono::milliseconds(800));  // until all know of rank 1's exit
     if (rank == 1 || rank == 3) {
       MPI_Finalize();
       return 0;

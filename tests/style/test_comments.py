@@ -14,8 +14,8 @@ COMMENT = {"C": re.compile(r"//[^\n]*|/\*[\s\S]*?\*/"), "Python": re.compile(r'"
 CALL = re.compile(r"(?<![\w.])((?:[A-Za-z_]\w*(?:::|\.))*~?[A-Za-z_]\w*)\(\)")
 #: Functions of other libraries and of the system that Plait does not call.
 FOREIGN = {"H5Dget_chunk_info_by_coord", "cachestat", "deflateInit", "getrusage", "sigtimedwait"}
-#: Tests are not checked, because they contain whole programs as texts.
-NAMING = files_with({".c", ".h", ".cpp", ".hpp", ".py"}, "src", "include", "bindings", "python", "bench", "scripts")
+#: Tests are not checked, because they contain whole programs as strings.
+CHECKED = files_with({".c", ".h", ".cpp", ".hpp", ".py"}, "src", "include", "bindings", "python", "bench", "scripts")
 
 
 def language(path: Path) -> re.Pattern[str]:
@@ -46,7 +46,7 @@ def test_named_functions_are_found() -> None:
     assert "_".join(["no", "such", "function"]) not in identifiers()
 
 
-@pytest.mark.parametrize("path", NAMING, ids=str)
+@pytest.mark.parametrize("path", CHECKED, ids=str)
 def test_functions_named_in_comments_exist(path: Path) -> None:
     missing = [
         f"{line}: {name}()" for line, name in named_functions(read(path), language(path)) if name not in identifiers()
@@ -54,17 +54,17 @@ def test_functions_named_in_comments_exist(path: Path) -> None:
     assert not missing, f"comments of {path} name functions that no source has: {missing}"
 
 
-OF = re.compile(r"(?<!std::)(?<!ranges::)(?<![.\w])(?!(?:all|any|none)_of\b)(?:[a-z]\w*_)?of[<(]")
-OF_IN_PYTHON = re.compile(r"^\s*(?:async )?def ((?!test_)\w*_of|of)\(", re.MULTILINE)
+X_OF = re.compile(r"(?<!std::)(?<!ranges::)(?<![.\w])(?!(?:all|any|none)_of\b)(?:[a-z]\w*_)?of[<(]")
+X_OF_IN_PYTHON = re.compile(r"^\s*(?:async )?def ((?!test_)\w*_of|of)\(", re.MULTILINE)
 #: Public names that read well.
-OF_STAYS = {"type_of"}
+ALLOWED_X_OF = {"type_of"}
 
 
 @pytest.mark.parametrize("path", files_with({".c", ".h", ".cpp", ".hpp", ".py"}), ids=str)
 def test_names_state_what_functions_do(path: Path) -> None:
-    """No function is called x_of(): a noun or a verb such as make_, find_, to_ or count_ states what it does."""
+    """No function is called x_of(). Its name has a verb such as make_, find_, to_ or count_, or is a noun."""
     if path.suffix == ".py":
-        found = [name for name in OF_IN_PYTHON.findall(read(path)) if name not in OF_STAYS]
+        found = [name for name in X_OF_IN_PYTHON.findall(read(path)) if name not in ALLOWED_X_OF]
     else:
-        found = OF.findall(without_prose(path))
+        found = X_OF.findall(without_prose(path))
     assert not found, f"{inside(path)}: name what these functions do instead of x_of(): {found}"

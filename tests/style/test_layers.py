@@ -1,11 +1,11 @@
-"""Rules for includes between products and layers.
+"""Rules for includes between products and between layers.
 
-The array library uses no other product, and the others use only the array library.
+The array library uses no other product. The others (trace, historical, mpiio) use only the array library.
 
 A layer uses itself and the layers before it.  Stores do not use transports, and transports do not use stores.  <mpi.h>
 is included only in certain folders.  Layouts, plans and kernels do no I/O.  Tracing and simulation are separate: only
-simulation uses tracing, and no layer uses simulation.  Both use `base`; tracing also uses the header that makes a new
-file, and simulation also uses layouts and plans.
+simulation uses tracing, and no layer uses simulation.  Both use `base`; tracing also uses the headers that create new
+files, and simulation also uses layouts and plans.
 """
 
 import os
@@ -36,19 +36,19 @@ LAYERS = (
     "simulation",
     "mpiio",
 )
-STRANGERS = ({"store", "transport"},)
-BESIDE = {
+INDEPENDENT_LAYERS = ({"store", "transport"},)
+SEPARATE_LAYERS = {
     "trace": {"base", "trace"},
     "simulation": {"base", "layout", "plan", "trace", "simulation"},
     "mpiio": {*LAYERS} - {"trace", "simulation"},
 }
-"""Layers that other layers do not use → the layers that they use themselves."""
-NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
+"""Layers that the layers of the array library do not use → the layers whose files they may include."""
+HEADERS_OF_NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 HISTORICAL = ("trace/workloads1992/", "trace/formats/text1992/")
 USES_HISTORICAL = {"trace/src/trace/formats/registry.cpp"}
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
-IN_OBJECTS = ("src/container/zarr/",)
+OBJECT_FORMATS = ("src/container/zarr/",)
 """Formats that access their files only through store/objects, so that they also work in memory and over networks."""
 MPI_FOLDERS = (
     "src/transport/mpi/",
@@ -76,8 +76,8 @@ def includes(path: Path) -> list[tuple[str, bool]]:
     return [(quoted or angled, bool(quoted)) for quoted, angled in INCLUDE.findall(read(path))]
 
 
-def declares(path: Path, name: str, folder: str) -> bool:
-    """True if a source in a folder of the public header's name includes that header."""
+def includes_in(path: Path, name: str, folder: str) -> bool:
+    """True if a file is in a subfolder `folder` of its layer, and includes the header `name`."""
     return inside(path).parts[2:3] == (folder,) and (name, True) in includes(path)
 
 
@@ -85,22 +85,24 @@ def declares(path: Path, name: str, folder: str) -> bool:
 def layer_of_public(name: str) -> str:
     """Return the layer that a public header belongs to.
 
-    It is the layer of the source file of the same name; if there are several, of the one that includes the header. If
-    there is none, it is the layer with a folder of that name, or else the highest layer of the headers that it
-    includes.
+    It is the layer of the source file with the same name; if several layers have one, the layer whose file includes the
+    header. Without such a file, it is the layer that has, or is, a folder with that name; or else the last of the
+    layers to which the public headers that it includes belong.
     """
     stem = Path(name).stem
     sources = [path for path in files_with({".cpp"}, "src") if path.stem == stem]
     layers = {inside(path).parts[1] for path in sources if (name, True) in includes(path)}
     layers = layers or {inside(path).parts[1] for path in sources}
-    layers = layers or {inside(path).parts[1] for path in files_with({".cpp"}, "src") if declares(path, name, stem)}
+    layers = layers or {inside(path).parts[1] for path in files_with({".cpp"}, "src") if includes_in(path, name, stem)}
     layers = layers or {layer for layer in LAYERS if (ROOT / "src" / layer / stem).is_dir() or layer == stem}
     assert len(layers) <= 1, f"{name} could belong to each of {sorted(layers)}"
     if layers:
         return layers.pop()
     header = next(path for path in HEADERS if inside(path) == Path("include") / name)
-    below = [layer_of_public(inner) for inner, _ in includes(header) if inner.startswith("plait/") and inner != name]
-    return max(below, key=LAYERS.index, default=LAYERS[0])
+    inner_layers = [
+        layer_of_public(inner) for inner, _ in includes(header) if inner.startswith("plait/") and inner != name
+    ]
+    return max(inner_layers, key=LAYERS.index, default=LAYERS[0])
 
 
 def layer_included(name: str, quoted: bool) -> str | None:
@@ -142,7 +144,7 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
             continue
         assert used in LAYERS, f'{path} includes "{name}", which lies in no layer'
         assert LAYERS.index(used) <= LAYERS.index(layer), f'{path} ({layer}) includes "{name}" ({used}), a later layer'
-        assert layer == used or {layer, used} not in STRANGERS, f'{path} ({layer}) includes "{name}" ({used})'
+        assert layer == used or {layer, used} not in INDEPENDENT_LAYERS, f'{path} ({layer}) includes "{name}" ({used})'
 
 
 def used_products(path: Path) -> set[str]:
@@ -164,9 +166,9 @@ def test_use_of_products_is_found() -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_tracing_and_simulation_are_separate(path: Path) -> None:
-    used = {name: layer_included(name, quoted) for name, quoted in includes(path) if name not in NEW_FILES}
+    used = {name: layer_included(name, quoted) for name, quoted in includes(path) if name not in HEADERS_OF_NEW_FILES}
     own_layer = inside(path).parts[1]
-    allowed = BESIDE.get(own_layer, set(LAYERS) - set(BESIDE))
+    allowed = SEPARATE_LAYERS.get(own_layer, set(LAYERS) - set(SEPARATE_LAYERS))
     strays = [name for name, layer in used.items() if layer and layer not in allowed]
     assert not strays, f"{path} includes {strays}"
 
@@ -229,7 +231,7 @@ def test_formats_of_several_objects_do_not_use_files() -> None:
     strays = [
         f"{path}: {name}"
         for path in SOURCES
-        if str(path).startswith(IN_OBJECTS)
+        if str(path).startswith(OBJECT_FORMATS)
         for name, _ in includes(path)
         if name.startswith(("store/posix/", "store/objects/folder/", "sys/"))
         or name in ("fcntl.h", "unistd.h", "fstream", "cstdio")

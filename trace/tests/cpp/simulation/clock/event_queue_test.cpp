@@ -29,13 +29,13 @@ TEST(EventQueue, RunsEventsByTimeThenInOrderOfScheduling) {
   EXPECT_EQ(times, (std::vector<Time>{0, 10, 10, 20}));
 }
 
-TEST(EventQueue, PassesTimeOnlyWithoutAnEarlierEvent) {
+TEST(EventQueue, PassesTimeOnlyIfNoEventIsDueUntilThen) {
   EventQueue clock;
   Log log;
   EXPECT_TRUE(clock.pass(5));
   EXPECT_EQ(clock.now(), 5);
   clock.at(10, log);
-  EXPECT_FALSE(clock.pass(10));  // an event is due first
+  EXPECT_FALSE(clock.pass(10));  // an event is due at this time
   EXPECT_TRUE(clock.pass(9));
   clock.at(3, log, 7);  // a time in the past: runs now
   clock.run_next();
