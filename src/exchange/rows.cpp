@@ -172,7 +172,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   std::int64_t runs = 0;
   for (const Run& run : part.runs) runs += run.count;
   part.joined = part.whole && part.bytes >= runs * kJoinedRun;
-  if (part.joined) write_out(part.runs);
+  if (part.joined) expand_repeats(part.runs);
   std::sort(part.runs.begin(), part.runs.end(), [](const Run& x, const Run& y) { return x.b < y.b; });
   if (!part.joined) find_zips(part.runs);
   part.lines = part.whole && !part.joined && in_lines(part.runs);
@@ -182,7 +182,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
 }
 
 /// Replaces each run that is repeated `count` times by `count` single runs.
-void Rows::write_out(std::vector<Run>& runs) {
+void Rows::expand_repeats(std::vector<Run>& runs) {
   std::vector<Run> each;
   for (Run run : runs) {
     const std::int64_t count = std::exchange(run.count, 1);

@@ -18,16 +18,17 @@ namespace plait::exchange {
 
 /// A plan for one target whose fastest dimension is that of its sources.
 ///
-/// Rows that come from the same coordinates are assembled by the same program: a list of runs in the order of the
-/// target, executed without any further arithmetic.  A part of a row is assembled in a stage and written past the
-/// caches.
+/// Rows that come from the same shares are assembled by the same program: a list of runs in the order of the target, so
+/// that no positions are computed for each row. If the target is large, parts of a row without gaps are written by
+/// non-temporal stores. Parts that these cannot write in whole cache lines directly are first assembled in a stage, a
+/// small buffer.
 /// threads  Several threads may call run() at once, each for its own rows.
 class Rows {
  public:
-  /// Makes a plan. Returns nullopt if rows cannot be planned or tiles are faster: sources and target are contiguous in
-  /// different dimensions, there are few rows, runs are long or shorter than 4 bytes on average, or a position of a
-  /// slower dimension belongs to shares with different pieces.
-  /// cost    O(runs of a row for each set of coordinates + positions of the slower dimensions).
+  /// Makes a plan. Returns nullopt if rows cannot be planned, or tiles (tiles.hpp) are faster: sources and target are
+  /// contiguous in different dimensions, there are few rows, runs are long or shorter than 4 bytes on average, or a
+  /// position of a slower dimension belongs to shares with different pieces.
+  /// cost    O(runs of a row for each program + positions of the slower dimensions).
   static std::optional<Rows> make(const Extents& target_shape, const DimensionOrder& source_order,
                                   const DimensionOrder& target_order, std::int64_t element_bytes,
                                   const std::vector<Share>& shares);
@@ -59,12 +60,13 @@ class Rows {
   std::int64_t ticks(std::int64_t row) const;
   /// Adds the stretches that a row reads to a prefetch.
   void reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const;
+  /// Assembles a row in the target. stage: stage_bytes() bytes of memory.
   void run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
            std::byte* stage, Prefetch& prefetch) const;
 
  private:
   /// `count` runs of `bytes` bytes from offset `a` of the source row to offset `b` of the target row. If `ways` > 1,
-  /// this is the first of `ways` entries whose runs alternate in the target.
+  /// this is the first of `ways` entries whose runs alternate in the target: a zip (copy/zip.hpp).
   struct Run {
     std::int64_t a = 0;
     std::int64_t b = 0;
@@ -92,7 +94,7 @@ class Rows {
   struct Program {
     std::vector<Slot> slots;
     std::vector<Part> parts;
-    std::int64_t ticks = 0;  // calls of Prefetch::tick() for the next row
+    std::int64_t ticks = 0;  // calls of Prefetch::tick() in run() for a row
   };
   /// The origin of a position of a slower dimension: position `a` of the sources whose shares are in class `kind`.
   struct Origin {
@@ -114,7 +116,7 @@ class Rows {
   static Sources find_sources(const Part& part, std::size_t first, std::span<const std::byte* const> bases);
   static bool in_lines(std::span<const Run> runs);
   static void find_zips(std::vector<Run>& runs);
-  static void write_out(std::vector<Run>& runs);
+  static void expand_repeats(std::vector<Run>& runs);
   RowLocation find(std::int64_t row, const Extents* target_strides) const;
   void move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
   static void join(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch);
@@ -128,7 +130,7 @@ class Rows {
   std::int64_t count_ = 1;
   std::int64_t row_bytes_ = 0;
   std::int64_t stage_bytes_ = 0;
-  bool streamed_ = false;
+  bool streamed_ = false;  // true if the target is large: parts without gaps are written past the caches
 };
 
 }  // namespace plait::exchange

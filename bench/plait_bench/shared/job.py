@@ -21,12 +21,14 @@ class SharedJob(SavedJob):
     folder: str
     """Folder on each host's own disk."""
     hosts: list[int]
-    """Numbers of hosts; empty: 1, 2, 4 … and all hosts."""
+    """How many hosts to measure with, one after another; empty: 1, 2, 4 … and all hosts."""
     bytes: int
     """Bytes that the ranks of each host read or write in a measurement."""
     request: int
+    """Bytes of a request, and of a stripe."""
     ahead: int
     """Number of requests that a rank has in flight at a time."""
     rounds: int
+    """How often everything is measured."""
     limit: float
     """Seconds after which a rank ends itself if the driver is gone."""

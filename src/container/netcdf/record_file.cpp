@@ -20,7 +20,7 @@ namespace {
 
 /// Offset of the number of records in the header.
 constexpr std::int64_t kCountOffset = 4;
-constexpr std::int64_t kFilledAtOnce = std::int64_t{4} << 20;
+constexpr std::int64_t kMaxFillBytes = std::int64_t{4} << 20;  // for one write of fill values
 
 std::mutex& registry_mutex() {
   static std::mutex mutex;
@@ -31,20 +31,20 @@ std::map<std::string, std::weak_ptr<RecordFile>>& registry() {
   return files;
 }
 
-/// Returns the fill value of a variable of type char, whose attribute is a text; empty if it has none.
+/// Returns the fill value of a variable of type char, whose attribute _FillValue is a string; empty if it has none.
 std::vector<std::byte> char_fill(const Member& member) {
   const ArrayAttribute* const fill = find_attribute(member.attributes, "_FillValue");
   if (fill == nullptr || fill->texts.size() != 1 || fill->texts[0].size() != 1) return {};
   return {static_cast<std::byte>(fill->texts[0][0])};
 }
 
-/// Writes the fill value of a variable into a record.
-void fill_variable(const Variable& variable, std::int64_t first, std::span<std::byte> record) {
+/// Writes the fill value of a variable into a record in memory. first_record: offset of the first record in the file.
+void fill_variable(const Variable& variable, std::int64_t first_record, std::span<std::byte> record) {
   std::vector<std::byte> fill = variable.member.fill;
   if (fill.empty() && variable.member.type.dtype == "|S1") fill = char_fill(variable.member);
   if (fill.empty()) fill = default_fill(variable.member.type.dtype);
   if (fill.empty()) return;
-  const std::int64_t begin = variable.records.begin - first;
+  const std::int64_t begin = variable.records.begin - first_record;
   const auto bytes = static_cast<std::int64_t>(fill.size());
   for (std::int64_t at = 0; at < variable.records.row; at += bytes)
     std::memcpy(record.data() + begin + at, fill.data(), fill.size());
@@ -55,10 +55,10 @@ void fill_variable(const Variable& variable, std::int64_t first, std::span<std::
 std::shared_ptr<RecordFile> RecordFile::open(const std::shared_ptr<store::Store>& store, const std::string& name,
                                              const std::string& variable) {
   const std::scoped_lock lock(registry_mutex());
-  std::weak_ptr<RecordFile>& known = registry()[store->name()];
-  std::shared_ptr<RecordFile> file = known.lock();
-  if (!file) known = file = std::make_shared<RecordFile>(store, name);
-  const std::scoped_lock of_file(file->mutex_);
+  std::weak_ptr<RecordFile>& entry = registry()[store->name()];
+  std::shared_ptr<RecordFile> file = entry.lock();
+  if (!file) entry = file = std::make_shared<RecordFile>(store, name);
+  const std::scoped_lock file_lock(file->mutex_);
   if (!file->variables_.try_emplace(variable, Extension{file->count_, file->count_}).second)
     base::throw_system_error(EBUSY, name, " is being extended under another name here; close it there first");
   return file;
@@ -121,16 +121,17 @@ void RecordFile::write_count(std::int64_t count) {
 void RecordFile::fill_records(std::int64_t count) {
   const auto bytes = static_cast<std::int64_t>(record_.size());
   if (bytes == 0 || count <= filled_) return;
-  // If the header leaves the number open, readers compute it from the size of the file, which changes now: state it.
+  // If the header states no number of records, readers compute it from the size of the file. The size changes now, so
+  // write the number first.
   if (stated_ != count_) {
     write_count(count_);
     store_->sync();
   }
-  const std::int64_t at_once = std::clamp<std::int64_t>(kFilledAtOnce / bytes, 1, count - filled_);
+  const std::int64_t max_records = std::clamp<std::int64_t>(kMaxFillBytes / bytes, 1, count - filled_);
   std::vector<std::byte> records;
-  for (std::int64_t i = 0; i < at_once; ++i) records.insert(records.end(), record_.begin(), record_.end());
+  for (std::int64_t i = 0; i < max_records; ++i) records.insert(records.end(), record_.begin(), record_.end());
   while (filled_ < count) {
-    const std::int64_t next = std::min(at_once, count - filled_);
+    const std::int64_t next = std::min(max_records, count - filled_);
     store_->write({{begin_ + filled_ * bytes, records.data(), next * bytes}});
     filled_ += next;
   }
@@ -146,7 +147,7 @@ void RecordFile::clear_rows(const std::string& variable, std::int64_t begin, std
 
 void RecordFile::extend(const std::string& variable, std::int64_t count) {
   const std::scoped_lock lock(mutex_);
-  // The number with all bits set means that the number is unknown.
+  // In the header, a number with all bits set means that the number of records is unknown.
   if (number_bytes_ == 4 && count >= std::int64_t{UINT32_MAX})
     base::throw_argument_error(name_, " cannot have ", count, " records: its header states at most ", UINT32_MAX - 1,
                                "; copy it to a netCDF-4 file");

@@ -9,8 +9,8 @@ namespace plait::container::npy {
 
 const Format& format();
 
-/// Reads the description in a .npy file. name: the name in errors.
-/// errors  kSystem: the file is damaged; the message has the position.
+/// Reads the type and the position of the array from the header of a .npy file. name: the name in errors.
+/// errors  kSystem: the file is damaged; the message states where.
 Content read_content(store::Store& store, const std::string& name);
 
 }  // namespace plait::container::npy

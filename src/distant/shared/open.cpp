@@ -1,8 +1,8 @@
 /// Opens shared files: determines where the bytes are stored, and which rank serves them.
 ///
 /// New files, place "detect": rank 0 creates a temporary file, and all ranks test if they see it. If all see it, and
-/// the file system is coherent or all ranks are on one node, it becomes the one file. Otherwise each rank creates a
-/// component on its own disk, and the file is striped.
+/// the file system is coherent or all ranks are on one node, it becomes the shared file. Otherwise each rank creates a
+/// component file on its own disk, and the shared file is striped.
 ///
 /// Existing files: all ranks examine their folders, rank 0 chooses (choice.cpp), and every rank opens its part. Another
 /// program may replace the file between these phases. Then the opening fails with ENOENT or ESTALE and is repeated, as
@@ -45,10 +45,10 @@ using base::text;
 
 namespace {
 
-/// The default stripe, from section 3 of "Distant I/O" (plait/shared_file.hpp).
+/// The default size of a stripe, from section 3 of "Distant I/O" (plait/shared_file.hpp).
 constexpr std::int64_t kDefaultUnit = std::int64_t{32} << 10;
-/// Bounds of a stripe, which is contiguous on one disk: at least a page, and so small that a large request uses many
-/// disks.
+/// Bounds of the size of a stripe, which is contiguous on one disk: at least a page, and small enough that a large
+/// request uses many disks.
 constexpr std::int64_t kMinUnit = std::int64_t{4} << 10;
 constexpr std::int64_t kMaxUnit = std::int64_t{4} << 20;
 
@@ -67,13 +67,13 @@ void check_options(const SharedFileOptions& options) {
     base::throw_argument_error("\"", options.path, "\" names no file; pass the path of one");
   if (options.path.find('\0') != std::string::npos)
     base::throw_argument_error("the path ", options.path.c_str(), " contains a NUL character; leave that out");
-  const auto at_min_0 = [&](const char* what, std::int64_t value) {
+  const auto check_not_negative = [&](const char* what, std::int64_t value) {
     if (value < 0) base::throw_argument_error(what, "=", value, " was given for a shared file; pass 0 or more");
   };
-  at_min_0("request", options.request);
-  at_min_0("unit", options.unit);
-  at_min_0("limit", options.limit);
-  at_min_0("expected", options.expected);
+  check_not_negative("request", options.request);
+  check_not_negative("unit", options.unit);
+  check_not_negative("limit", options.limit);
+  check_not_negative("expected", options.expected);
   if (options.atomic && (!options.persistent || options.mode != SharedFileMode::kWrite))
     base::throw_argument_error("atomic was asked for, which is for persistent files in mode \"w\"");
 }
@@ -91,8 +91,9 @@ std::string SharedFile::Impl::call_text() const {
 }
 
 std::string SharedFile::Impl::component_path(int component) const {
-  const bool stays = options_.mode != SharedFileMode::kWrite || options_.persistent;
-  return options_.path + shared::component_suffix(component, parts_.stripes().components(), id_, stays ? 'c' : 's');
+  const bool persistent = options_.mode != SharedFileMode::kWrite || options_.persistent;
+  return options_.path +
+         shared::component_suffix(component, parts_.stripes().components(), id_, persistent ? 'c' : 's');
 }
 
 void SharedFile::Impl::open() {
@@ -104,7 +105,7 @@ void SharedFile::Impl::open() {
   }
   parts_.opened();
   if (options_.expected > 0) warn_of_missing_space();
-  call.end_phase(nullptr);  // for a rank that failed since the last phase
+  call.end_phase(nullptr);  // fails if another rank has failed since the last phase
   open_ = true;
 }
 
@@ -173,12 +174,12 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
 }
 
 void SharedFile::Impl::open_one(collective::Collective& call, const std::string& path) {
-  std::vector<std::string> own;
+  std::vector<std::string> paths;
   call.run_phase([&] {
     parts_ = shared::Parts(rank_);
-    own.push_back(path);
+    paths.push_back(path);
   });
-  open_rounds(call, own, options_.persistent || options_.mode != SharedFileMode::kWrite);
+  open_rounds(call, paths, options_.persistent || options_.mode != SharedFileMode::kWrite);
   // The ranks that sync the file: one rank of each other node, and this rank for its own node.
   std::vector<int> ranks;
   for (const std::string& each :
@@ -210,11 +211,11 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
     for (std::size_t i = 0; i < servers.size(); ++i) servers[i] = static_cast<int>(i);
     parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(servers));
     paths.push_back(component_path(rank_));
-    const std::string& own = paths[0];
+    const std::string& own_path = paths[0];
     // No other user may open a file that only this job uses.
-    store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, options_.persistent ? 0666 : 0600,
-                            text(own, " on rank ", rank_, " (host ", distant::host_name(), ')'));
-    made_ = own;
+    store::posix::open_file(own_path, O_RDWR | O_CREAT | O_EXCL, options_.persistent ? 0666 : 0600,
+                            text(own_path, " on rank ", rank_, " (host ", distant::host_name(), ')'));
+    made_ = own_path;
   });
   open_rounds(call, paths, options_.persistent);
   if (!options_.persistent) {
@@ -231,7 +232,7 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
 /// ESTALE.
 void SharedFile::Impl::open_existing(collective::Collective& call) {
   std::string before;
-  std::int64_t same = 0;  // number of attempts since some rank saw something new
+  std::int64_t same_results = 0;  // number of attempts since any rank last saw something new
   for (int attempt = 1;; ++attempt) {
     shared::NameView view;
     store::posix::Descriptor inode_pin;
@@ -240,15 +241,15 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
       view = shared::look(options_.path, inode_pin);
       now = base::encode(view);
     });
-    same = now == before ? same + 1 : 0;
+    same_results = now == before ? same_results + 1 : 0;
     before = std::move(now);
-    transport_->reduce_min({&same, 1});
+    transport_->reduce_min({&same_results, 1});
     try {
       return open_chosen(call, view);
     } catch (const Error& error) {
       const int code = error.system_code();
-      if ((code != ENOENT && code != ESTALE) || same == store::kMaxSameAttempts || (same > 0 && code == ENOENT) ||
-          attempt == store::kMaxAttempts)
+      if ((code != ENOENT && code != ESTALE) || same_results == store::kMaxSameAttempts ||
+          (same_results > 0 && code == ENOENT) || attempt == store::kMaxAttempts)
         throw;
       one_ = false;
     }
@@ -275,24 +276,25 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::N
     id_ = choice.id;
     unit_ = choice.unit;
     if (options_.limit == 0) options_.limit = choice.limit;
-    std::vector<std::string> own;
+    std::vector<std::string> own_paths;
     call.run_phase([&] {
       const auto components = static_cast<int>(choice.servers.size());
       parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.servers));
-      for (const int component : parts_.components_at(rank_)) own.push_back(component_path(component));
+      for (const int component : parts_.components_at(rank_)) own_paths.push_back(component_path(component));
     });
-    open_rounds(call, own, true);
+    open_rounds(call, own_paths, true);
   }
   find_end(call);
 }
 
-void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vector<std::string>& own, bool named) {
+void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vector<std::string>& own_paths,
+                                   bool named) {
   const DistantMode mode = options_.mode == SharedFileMode::kRead ? DistantMode::kRead : DistantMode::kReadWrite;
   for (int round = 0; round < parts_.rounds(); ++round) {
     const std::int64_t number = transport_->next_number();  // before anything that may fail on this rank alone
     const auto index = static_cast<std::size_t>(round);
     auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
-    files->open_together(number, {index < own.size() ? own[index] : std::string(), mode, false},
+    files->open_together(number, {index < own_paths.size() ? own_paths[index] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
     // This phase ensures that all ranks have opened this round before the next one gets its number.
     call.run_phase([&] { parts_.add(std::move(files)); });
@@ -313,7 +315,7 @@ void SharedFile::Impl::find_end(collective::Collective& call) {
 }
 
 void SharedFile::Impl::warn_of_missing_space() {
-  std::string own;
+  std::string own_space;
   const std::string folder = shared::parent_folder(options_.path);
   struct statvfs filesystem{};
   struct stat disk{};
@@ -327,12 +329,12 @@ void SharedFile::Impl::warn_of_missing_space() {
         lacking += std::max<std::int64_t>(
             0, parts_.stripes().length(component, options_.expected) - parts_.direct(component)->size());
     }
-    own = base::encode(lacking, static_cast<std::int64_t>(filesystem.f_bavail * filesystem.f_frsize),
-                       std::pair(distant::host_name(), static_cast<std::uint64_t>(disk.st_dev)));
+    own_space = base::encode(lacking, static_cast<std::int64_t>(filesystem.f_bavail * filesystem.f_frsize),
+                             std::pair(distant::host_name(), static_cast<std::uint64_t>(disk.st_dev)));
   });
   // Ranks may share a disk. For each disk of a host: the bytes that its ranks lack in total, and the bytes free.
   std::map<std::pair<std::string, std::uint64_t>, std::pair<std::int64_t, std::int64_t>> disks;
-  for (const std::string& each : collective::gather(*transport_, [&] { return own; })) {
+  for (const std::string& each : collective::gather(*transport_, [&] { return own_space; })) {
     if (each.empty()) continue;
     std::int64_t lacking = 0;
     std::int64_t free = 0;

@@ -70,7 +70,7 @@ class SharedFile::Impl {
   void make_striped(collective::Collective& call);
   void open_existing(collective::Collective& call);
   void open_chosen(collective::Collective& call, const distant::shared::NameView& view);
-  void open_rounds(collective::Collective& call, const std::vector<std::string>& own, bool named);
+  void open_rounds(collective::Collective& call, const std::vector<std::string>& own_paths, bool named);
   void find_end(collective::Collective& call);
   void warn_of_missing_space();
   std::string call_text() const;

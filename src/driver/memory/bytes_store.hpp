@@ -1,4 +1,4 @@
-/// Shared bytes as a store.
+/// Shared bytes (bytes.hpp) as a store.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@ namespace plait::driver::memory {
 
 class BytesStore : public store::Store {
  public:
+  /// shown: the name in errors.
   BytesStore(std::shared_ptr<SharedBytes> bytes, std::string shown)
       : bytes_(std::move(bytes)), shown_(std::move(shown)) {}
 

@@ -1,7 +1,7 @@
 // Makes index sets from lists of runs, in their simplest form.
 //
-// Problem: the same members can be described with several periods and origins, but equal sets must have equal
-// numbers.
+// Problem: the same members can be described with several periods and origins, but sets with equal members must be
+// stored in the same way.
 //
 // Idea: runs that touch are joined, and the origin is moved to the first index of a run. A list of runs is a string of
 // pairs (length, distance to the beginning of the next run). Its shortest period comes from its longest border, a

@@ -1,9 +1,9 @@
-// Codecs of HDF5 itself: shuffle, fletcher32, and h5py's lzf.
+// Codecs for HDF5's own filters shuffle and fletcher32, and for h5py's filter lzf.
 //
-// The Fletcher sum has two parts: the sum of all words modulo 65,535, and the sum of all intermediate sums. Reducing
-// after each word would be slow, so that both sums are reduced after every 360 words, up to which they fit in 32 bits.
-// Example: the bytes 01 02 03 are the words 0102 and 0300, in hexadecimal. The first part is 0102, then 0402; the
-// second is 0102, then 0504. The checksum is 05040402.
+// The Fletcher checksum has two parts: the sum of all words modulo 65,535, and the sum of all intermediate sums.
+// Reducing both sums after each word would be slow. They are reduced after every 360 words, because they fit in 32 bits
+// until then. Example: the bytes 01 02 03 are the words 0102 and 0300, in hexadecimal. The first part is 0102, then
+// 0402; the second is 0102, then 0504. The checksum is 05040402.
 
 #include "container/hdf5/codecs/basic.hpp"
 
@@ -23,8 +23,8 @@ using codec::damaged;
 using Bytes = std::span<const std::byte>;
 using Output = std::span<std::byte>;
 
-/// Collects the bytes of each element: byte b of element i is planes[b * count + i]. The template lets the compiler
-/// unroll the inner loop for common element sizes.
+/// Collects the bytes of each element from their planes: byte b of element i is planes[b * count + i]. The template
+/// lets the compiler unroll the inner loop for common element sizes.
 template <std::size_t kBytes>
 void gather_elements(const std::byte* planes, std::byte* elements, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)

@@ -1,4 +1,4 @@
-"""Pages of replays, sweeps and advice: each one HTML file without a script, with tables and charts."""
+"""Pages of replays, sweeps and advice: each is one HTML file with tables and charts, without scripts."""
 
 from plait.simulate.page._page import advice_page, result_page, sweep_page, write
 

@@ -7,22 +7,23 @@
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
 
-long capture_change(struct change q, uintptr_t caller) {
+long capture_change(struct change change, uintptr_t caller) {
   const bool recorded = capture_wanted(caller);
-  const struct description* description = recorded ? table_find(q.fd) : NULL;
+  const struct description* description = recorded ? table_find(change.fd) : NULL;
   const int64_t start = capture_now();
   int type;
-  const bool may = q.cancelled && q.next == CHAIN_END && cancel_begin(&type);
-  const long result = q.next != CHAIN_END ? chain_call(q.next, 0, ARGUMENTS(q.fd, q.first, q.second, q.third))
-                                          : RAW4(q.number, q.fd, q.first, q.second, q.third);
-  if (may) cancel_end(type);
+  const bool cancellable = change.cancelled && change.next == CHAIN_END && cancel_begin(&type);
+  const long result = change.next != CHAIN_END
+                          ? chain_call(change.next, 0, ARGUMENTS(change.fd, change.first, change.second, change.third))
+                          : RAW4(change.number, change.fd, change.first, change.second, change.third);
+  if (cancellable) cancel_end(type);
   if (recorded)
-    put_event((struct plait_event){.kind = (uint8_t)q.kind,
+    put_event((struct plait_event){.kind = (uint8_t)change.kind,
                                    .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
                                    .file = description == NULL ? 0 : atomic_load(&description->file),
                                    .start = start,
-                                   .offset = q.offset,
-                                   .length = q.length,
+                                   .offset = change.offset,
+                                   .length = change.length,
                                    .result = result});
   return result;
 }

@@ -1,8 +1,8 @@
 // Pictures of offsets over time for the files with the most bytes.
 //
-// A file without a picture replaces the one whose file has the fewest bytes if it has more than twice as many. The
-// factor limits the number of replacements to the logarithm of the bytes. Example: the smallest file with a picture
-// has 10 MB. Another file gets its picture when it exceeds 20 MB.
+// At most kMaxEntries files have a picture. The one of them with the fewest bytes is replaced by another file that has
+// more than twice as many. The factor limits the number of replacements to the logarithm of the bytes. Example: the
+// file with the fewest bytes has 10 MB. Another file gets a picture in its place when it exceeds 20 MB.
 
 #include "trace/report/time/offsets.hpp"
 
