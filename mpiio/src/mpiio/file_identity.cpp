@@ -62,7 +62,7 @@ bool OpenedPath::is_current() {
   return identity_ && find_identity(path_) == identity_;
 }
 
-bool OpenedPath::is_of(int descriptor) { return is_current() && find_identity(descriptor) == identity_; }
+bool OpenedPath::matches(int descriptor) { return is_current() && find_identity(descriptor) == identity_; }
 
 std::string OpenedPath::find_current() {
   if (is_current()) return path_;

@@ -35,7 +35,7 @@ class OpenedPath {
   /// True if it is still the path of the file that the MPI has opened.
   bool is_current();
   /// True if a descriptor is of the file that the MPI has opened.
-  bool is_of(int descriptor);
+  bool matches(int descriptor);
   /// Returns a path by which this process can open the file; an empty one if the file was replaced and the descriptor
   /// is unknown.
   std::string find_current();
