@@ -5,9 +5,9 @@
 // Idea: one bit for each byte says whether it is covered, so that pieces may come in any order and may overlap. Covered
 // bytes with less than 16 KiB between them are one group, which is read by one call. A write takes one call for each
 // run of covered bytes, or, if runs and holes have less than 1 KiB on average, one call for a whole group, which is
-// read before. ROMIO does the same. Meanwhile the window is locked against other such writes, by Plait or by ROMIO's data
-// sieving: those of another communicator may be in the same holes at the same time. Runs are written one by one without
-// a lock, with Open MPI, and if the hint romio_ds_write forbids data sieving.
+// read before. ROMIO does the same. Meanwhile the window is locked against other such writes, by Plait or by ROMIO's
+// data sieving: those of another communicator may be in the same holes at the same time. Runs are written one by one
+// without a lock, with Open MPI, and if the hint romio_ds_write forbids data sieving.
 //
 // Example: pieces of 8 bytes at 0, 8, 24 and 100000 are two groups, from 0 to 32 with a hole of 8 bytes, and from
 // 100000 to 100008. They are read by two calls and written by three. If there are 100 pieces at distances of 16 bytes,
