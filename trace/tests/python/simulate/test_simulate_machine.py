@@ -111,7 +111,11 @@ def test_this_machine_can_be_measured(tmp_path):
     assert machine.get("device", "read_rate") > 1e5
     assert machine.get("cache", "copy_rate") > 1e7
     assert 0 < machine.get("processors", "call") < 0.01
-    assert 1 <= machine.get("device", "channels") <= 16
+    if machine.kind("device") == "ssd":
+        assert 1 <= machine.get("device", "channels") <= 16
+    else:  # this machine's device saves up requests, as limited volumes do
+        assert machine.kind("device") == "volume"
+        assert machine.get("device", "read_requests") >= 1
     assert not list(tmp_path.iterdir())
     with pytest.raises(plait.ArgumentError, match="16 MiB or more"):
         simulate.calibrate(tmp_path, size=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,10 @@ def test_a_pool_of_workers_that_is_terminated(tmp_path: Path, method: str) -> No
 
 
 def test_a_command_that_a_shell_kills(tmp_path: Path) -> None:
-    check_complete(record(tmp_path, "sh", "-c", "sleep 60 & kill $!; wait; true"))
+    # The shell can open the pipe only after cat, whose description is complete by then.
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    check_complete(record(tmp_path, "sh", "-c", f"cat '{pipe}' & exec 3>'{pipe}'; kill $!; wait; true"))
 
 
 def test_unrecorded_calls_of_a_killed_child_are_reported_as_missing(tmp_path: Path) -> None:
