@@ -96,7 +96,7 @@ Reason OpenFile::propose_lists(const plait_mpiio_access& access, ListProposal& p
   if (!find_position(access, held().get(), position)) return Reason::kFailed;
   try {
     if (!runs_) runs_ = find_runs(*view_);
-    return runs_ ? proposal.find(access, *view_, runs_, position) : Reason::kView;
+    return runs_ ? complete_proposal(proposal, access, *view_, runs_, position) : Reason::kView;
   } catch (const std::bad_alloc&) {
     return Reason::kMemory;
   }

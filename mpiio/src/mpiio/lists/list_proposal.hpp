@@ -25,11 +25,13 @@ struct ListProposal {
   std::int64_t minus_end = kNoByte;
   std::optional<RunCursor> runs;
   std::optional<HostMemory> memory;
-
-  /// Finds the runs and the memory of an access that has bytes. Returns the reason why Plait cannot carry it out.
-  /// filetype  the runs of the filetype of the view
-  /// position  in etypes
-  Reason find(const plait_mpiio_access& access, const FileView& view, const Runs& filetype, MPI_Offset position);
 };
+
+/// Adds the range, the runs and the memory of an access to a proposal that has its bytes. Returns the reason why Plait
+/// cannot carry out the access.
+/// filetype  the runs of the filetype of the view
+/// position  in etypes
+Reason complete_proposal(ListProposal& proposal, const plait_mpiio_access& access, const FileView& view,
+                         const Runs& filetype, MPI_Offset position);
 
 }  // namespace plait::mpiio
