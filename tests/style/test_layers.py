@@ -137,12 +137,12 @@ def included_by(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_layer_uses_only_layers_before_it(path: Path) -> None:
     layer = inside(path).parts[1]
-    assert layer in LAYERS, f"{path} lies in no layer"
+    assert layer in LAYERS, f"{path} is in no layer"
     for name, quoted in includes(path):
         used = layer_included(name, quoted)
         if used is None:
             continue
-        assert used in LAYERS, f'{path} includes "{name}", which lies in no layer'
+        assert used in LAYERS, f'{path} includes "{name}", which is in no layer'
         assert LAYERS.index(used) <= LAYERS.index(layer), f'{path} ({layer}) includes "{name}" ({used}), a later layer'
         assert layer == used or {layer, used} not in INDEPENDENT_LAYERS, f'{path} ({layer}) includes "{name}" ({used})'
 

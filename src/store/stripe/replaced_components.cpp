@@ -15,7 +15,7 @@ ReplacedComponents::ReplacedComponents(const std::string& temporary, const std::
     : basename_(std::filesystem::path(target).filename().string()),
       second_name_(temporary + "-old" + kTemporarySuffix) {
   if (::link(target.c_str(), second_name_.c_str()) == 0) {
-    // The lock tells remove_stale() in other processes that this one still needs the file.
+    // Because of the lock, remove_stale() in other processes does not remove a file that this one still needs.
     lock_ = posix::Descriptor(::open(second_name_.c_str(), O_RDONLY | O_CLOEXEC));
     ::flock(lock_.number(), LOCK_EX | LOCK_NB);
   } else {  // some file systems have no hard links

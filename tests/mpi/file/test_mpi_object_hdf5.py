@@ -1,14 +1,12 @@
 """HDF5 files in object stores under MPI: one rank reads the description, and each chunk is fetched by one rank."""
 
-import contextlib
 import os
-import socket
 
 import numpy as np
 import pytest
 from mpi4py import MPI
-from nodes import SEVERAL_HOSTS
-from object_servers import LOCAL, ObjectServer, object_server, use_keys
+from object_servers import use_keys
+from shared_server import shared_server
 
 import plait
 
@@ -22,11 +20,7 @@ LAYOUTS = ["(block, *) onto ({n})", "(*, cyclic) onto ({n})", "(cyclic(3), *) on
 
 @pytest.fixture
 def server(monkeypatch, tmp_path):
-    with contextlib.ExitStack() as stack:
-        # Ranks on other hosts do not reach a server on the loopback device.
-        host = socket.gethostbyname(socket.gethostname()) if SEVERAL_HOSTS else LOCAL
-        started = stack.enter_context(object_server(host=host)) if COMM.rank == 0 else None
-        server = ObjectServer(*COMM.bcast((started.port, started.host) if started else None))
+    with shared_server(COMM) as server:
         use_keys(monkeypatch, server, tmp_path)
         COMM.Barrier()
         yield server

@@ -1,8 +1,6 @@
 """Object stores under MPI: every byte is fetched by one rank."""
 
-import contextlib
 import io
-import socket
 import sys
 import tempfile
 import time
@@ -13,8 +11,9 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 from nodes import SEVERAL_HOSTS
-from object_servers import LOCAL, ObjectServer, object_server, use_keys
+from object_servers import use_keys
 from s3_server import ACCESS, SECRET
+from shared_server import shared_server
 
 import plait
 
@@ -30,19 +29,9 @@ LAYOUTS = [
 ]
 
 
-@contextlib.contextmanager
-def running(program):
-    """Run a server on rank 0, for all ranks."""
-    with contextlib.ExitStack() as stack:
-        # Ranks on other hosts do not reach a server on the loopback device.
-        host = socket.gethostbyname(socket.gethostname()) if SEVERAL_HOSTS else LOCAL
-        started = stack.enter_context(object_server(host=host, program=program)) if COMM.rank == 0 else None
-        yield ObjectServer(*COMM.bcast((started.port, started.host) if started else None))
-
-
 @pytest.fixture
 def server(monkeypatch, tmp_path):
-    with running("s3_server.py") as server:
+    with shared_server(COMM, "s3_server.py") as server:
         use_keys(monkeypatch, server, tmp_path)
         COMM.Barrier()
         yield server
@@ -223,7 +212,7 @@ def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
 
 
 def test_one_object_in_google_cloud_storage(monkeypatch):
-    with running("gs_server.py") as server:
+    with shared_server(COMM, "gs_server.py") as server:
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{server.host}:{server.port}")
         monkeypatch.setenv("NO_PROXY", server.host)
         monkeypatch.setenv("GS_ACCESS_KEY_ID", ACCESS)

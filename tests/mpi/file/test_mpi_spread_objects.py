@@ -3,14 +3,14 @@
 import contextlib
 import io
 import json
-import socket
 import urllib.parse
 
 import numpy as np
 import pytest
 from nodes import SEVERAL_HOSTS
-from object_servers import LOCAL, ObjectServer, object_server, use_keys
+from object_servers import use_keys
 from same import catch_error, error_everywhere
+from shared_server import shared_server
 
 import plait
 
@@ -23,11 +23,7 @@ LAYOUTS = ["(block, *) onto ({n})", "(*, cyclic(7)) onto ({n})", "(cyclic(3), *)
 def server(apart, disk, monkeypatch, tmp_path):
     """Run a server on rank 0; the test fails if temporary files or uploads remain."""
     monkeypatch.setenv("TMPDIR", str(disk))
-    with contextlib.ExitStack() as stack:
-        # Ranks on other hosts do not reach a server on the loopback device.
-        host = socket.gethostbyname(socket.gethostname()) if SEVERAL_HOSTS else LOCAL
-        started = stack.enter_context(object_server(host=host)) if apart.rank == 0 else None
-        server = ObjectServer(*apart.bcast((started.port, started.host) if started else None))
+    with shared_server(apart) as server:
         use_keys(monkeypatch, server, tmp_path)
         apart.Barrier()
         yield server

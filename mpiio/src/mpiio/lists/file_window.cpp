@@ -128,9 +128,8 @@ int FileWindow::begin_write(int descriptor, bool sieves) {
   if (groups_.empty()) return 0;
   if (has_locks_ && sieves) lock_ = FileLock(descriptor, begin_ + groups_.front().begin, begin_ + groups_.back().end);
   has_locks_ = lock_.is_held();
-  for (Group& group : groups_) {
-    group.is_one_call = group.runs == 1 || (lock_.is_held() && group.has_small_runs());
-    if (group.runs == 1 || !group.is_one_call) continue;
+  for (const Group& group : groups_) {
+    if (!is_sieved(group)) continue;
     const int error = read_all(descriptor, data_.data() + group.begin, group.end - group.begin, begin_ + group.begin);
     if (error != 0) return error;
   }
@@ -142,7 +141,7 @@ int FileWindow::end_write(int descriptor, bool writes) {
   for (const Group& group : groups_) {
     if (!writes || error != 0) break;
     for (std::int64_t begin = group.begin; begin < group.end && error == 0;) {
-      const std::int64_t end = group.is_one_call ? group.end : find(begin, false);
+      const std::int64_t end = is_sieved(group) ? group.end : find(begin, false);
       error = write_all(descriptor, data_.data() + begin, end - begin, begin_ + begin);
       begin = end == group.end ? end : find(end, true);
     }

@@ -43,12 +43,13 @@ class FileWindow {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::int64_t runs = 0;
-    bool is_one_call = false;  ///< whether a write takes one call, not one for each run
 
     bool has_small_runs() const { return runs > 16 && end - begin < runs << 10; }
   };
 
   void find_groups();
+  /// True between begin_write() and end_write() if a group is read and then written by one call each.
+  bool is_sieved(const Group& group) const { return lock_.is_held() && group.has_small_runs(); }
   /// Returns the first byte from a byte on that is covered, or is not; the end of the bits if there is none.
   std::int64_t find(std::int64_t from, bool is_covered) const;
 

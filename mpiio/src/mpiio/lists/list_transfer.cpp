@@ -78,7 +78,7 @@ struct Header {
 };
 constexpr int kHeaderNumbers = sizeof(Header) / sizeof(std::int64_t);
 
-/// What this rank accesses in one domain.
+/// The part of an access that is in one domain, on the rank whose memory it reads or writes.
 struct Share {
   explicit Share(const RunCursor& all) : runs(all) {}
 
@@ -90,7 +90,7 @@ struct Share {
   std::vector<std::byte> copy;  ///< if the memory type has holes
 };
 
-/// What another rank accesses in the current window of this rank.
+/// The part of another rank's access that is in the current window of this rank.
 struct Client {
   int rank = 0;
   std::vector<Piece> pieces;

@@ -10,7 +10,7 @@
 
 namespace plait::mpiio {
 
-/// What one rank reads or writes.
+/// A collective access, with the runs of one rank.
 struct ListAccess {
   bool writes = false;
   bool sieves_writes = false;  ///< whether a write may read and write the bytes between small pieces
