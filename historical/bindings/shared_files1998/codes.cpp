@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <map>
 #include <new>
+#include <string>
+#include <utility>
 
 #include "base/text.hpp"
 #include "handle.hpp"
@@ -16,29 +18,29 @@ namespace {
 // The texts in the order of the codes, from -2000 on.
 constexpr int kFirst = -2000;
 constexpr std::array<const char*, 26> kMeanings{
-    "the position in the file cannot be reached",
+    "cannot seek to the position in the file",
     "cannot write",
-    "a write that was begun failed",
+    "a write failed after it had started",
     "cannot read",
-    "a read that was begun failed",
+    "a read failed after it had started",
     "cannot wait for a request",
     "there is no such request",
     "the file is open for reading only",
-    "the folder of the file is not known",
-    "cannot look at the file or its folder",
+    "the folder of the file is unknown",
+    "cannot inspect the file or its folder",
     "cannot open the file",
     "out of memory",
-    "this is not supported",
+    "the operation is not supported",
     "cannot delete the file",
     "cannot close the file",
     "interrupted too often",
-    "the end of a request is not known",
+    "the state of a request is unknown",
     "the name is too long",
-    "the kind of the file system is not known",
+    "the type of the file system is unknown",
     "a number is not a whole number, is below zero, or is too large",
-    "the kind of the file system or device does not fit",
-    "cannot look at a request",
-    "cannot cut the file",
+    "the type of the file system or device is unsuitable",
+    "cannot inspect a request",
+    "cannot truncate the file",
     "past the end of the file",
     "cannot make the file durable",
     "an unknown error",
@@ -77,8 +79,9 @@ int record(Code otherwise) noexcept {
   } catch (...) {  // `otherwise` is returned, and the text contains the reason
   }
   try {
-    last_texts()[code] = plait_message(nullptr);
-  } catch (...) {  // without memory for the text, the code alone is returned
+    std::string message = plait_message(nullptr);
+    last_texts().insert_or_assign(code, std::move(message));
+  } catch (...) {  // Without memory for the text, the code alone is returned.
   }
   return code;
 }
