@@ -108,7 +108,7 @@ MappedArray make_array(const std::string& name, const MapLists& lists, std::int6
 
 const Layout& current_layout(MappedArray& array, const Grid& grid, std::int64_t descriptor) {
   if (array.layout && array.grid_version == grid.version) return *array.layout;
-  if (without_ones(array.grid) != without_ones(grid.shape))
+  if (without_trailing_ones(array.grid) != without_trailing_ones(grid.shape))
     base::throw_argument_error("array '", array.name, "' (descriptor ", descriptor, ") is mapped to the processors ",
                                base::tuple_text(array.grid), ", but the grid in force is ",
                                base::tuple_text(grid.shape), "; call proc_map with the array's proc_info first");
@@ -142,15 +142,15 @@ Extents local_strides(const Extents& shape, const Extents& largest, const Declar
                                " elements, but the local array of ", size1, " x ", size2, " has room for ", capacity,
                                "; declare it larger");
   if (elements == 0) return {};
-  const bool of_largest = base::checked_product(largest, "number of local elements") <= capacity;
-  Extents declared = of_largest ? largest : shape;
+  const bool has_largest_capacity = base::checked_product(largest, "number of local elements") <= capacity;
+  Extents declared = has_largest_capacity ? largest : shape;
   if (fits(declared, size1, size2)) {
     declared.front() = size1;
   } else if (size2 == 1) {
     return {};
   } else if (!is_folded(declared, size1, size2)) {
-    const bool matrix_too = shape.front() < size1 && elements > shape.front() && fits(shape, size1, size2);
-    if (shape.size() > 2 || matrix_too)
+    const bool is_matrix_too = shape.front() < size1 && elements > shape.front() && fits(shape, size1, size2);
+    if (shape.size() > 2 || is_matrix_too)
       base::throw_argument_error("the position of the share ", shape_to_string(shape), " of ", array,
                                  " in a local array of ", size1, " x ", size2,
                                  " is not clear; declare the array for the largest share, ", shape_to_string(largest),

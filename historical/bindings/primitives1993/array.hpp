@@ -1,4 +1,4 @@
-/// ADT: the arrays that array_map has defined.
+/// The arrays that array_map has defined: the entries of the thesis's Array Description Table (ADT, table 13).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace plait::primitives {
 
-/// The codes of distr_info.
+/// The codes of distr_info, the argument of array_map that states the distribution of each dimension.
 enum DistributionCode : std::int64_t { kCollapsed = 0, kBlock = 1, kCyclic = 2, kBlockCyclic = 3 };
 
-/// The arguments of array_map, and the layout that follows from them.
+/// An array with the arguments of array_map and the layout that follows from them.
 struct MappedArray {
   std::string name;
   Extents size;  ///< one entry for each dimension, as in the next three lists
@@ -55,9 +55,9 @@ const Layout& current_layout(MappedArray& array, const Grid& grid, std::int64_t 
 ///
 /// The positions are determined by the largest share, so that ranks with equal sizes use equal positions. Element (i,
 /// j, k) is at (i, j, k) of an array that is declared for the largest share: with its extents, but possibly a larger
-/// first one (and more elements after it). Its dimensions may have been multiplied in any way to give two sizes.
-/// Sizes without capacity for the largest share are the rank's own, and are interpreted in the same way for its own
-/// share. In a vector (size2 is 1) the share is dense, as it is if it has at most two dimensions and does not fit the
+/// first one (and more elements after it). Any number of its dimensions may have been multiplied to give the two sizes.
+/// Sizes without capacity for the largest share describe the rank's own share, and are interpreted in the same way
+/// for it. The share is dense in a vector (size2 is 1), and if it has at most two dimensions and does not fit the
 /// matrix.
 /// errors  kArgument: no capacity for the share, or ambiguous sizes.
 Extents local_strides(const Extents& shape, const Extents& largest, const DeclaredArray& local,

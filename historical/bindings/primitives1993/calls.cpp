@@ -18,7 +18,7 @@ namespace plait::primitives {
 
 namespace {
 
-/// An access between nodes needs at least two windows and two messages.
+/// Elements of the smallest buffer: an access between nodes needs at least two windows and two messages.
 constexpr std::int64_t kMinWindow = 4;
 
 std::int64_t buffer_bytes(std::int64_t io_size, std::int64_t element_bytes) {
@@ -28,8 +28,8 @@ std::int64_t buffer_bytes(std::int64_t io_size, std::int64_t element_bytes) {
   return base::checked_multiply(std::max(io_size, kMinWindow), element_bytes, "bytes of io_buffer");
 }
 
-/// Returns a type in the spelling of .npy files, for the readers of a pipe; empty if they have no spelling for it.
-std::string spelled(const std::string& type) {
+/// Returns the .npy name of a Fortran type, such as `<f8`, for the readers of a pipe; empty if there is none.
+std::string to_npy_type(const std::string& type) {
   const char byte_order = std::endian::native == std::endian::little ? '<' : '>';
   if (type == "DOUBLEPRECISION") return base::text(byte_order, "f8");
   const std::size_t star = type.find('*');
@@ -45,7 +45,7 @@ std::string spelled(const std::string& type) {
   return "";
 }
 
-/// Returns the bytes of a type, whose name is in capitals without blanks.
+/// Returns the bytes of an element. `plain` is the name of the type in capitals without blanks.
 std::int64_t type_bytes(const std::string& plain) {
   if (plain == "DOUBLEPRECISION") return 8;
   for (const std::string_view kind : {"INTEGER*", "REAL*", "COMPLEX*", "LOGICAL*", "CHARACTER*"}) {
@@ -68,7 +68,7 @@ void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& 
   Grid grid;
   Extents shape;
   const auto error = collective::caught([&] {
-    shape = list_entries(filled_grid(proc_info, state.comm.size()), "proc_info");
+    shape = list_entries(fill_grid_list(proc_info, state.comm.size()), "proc_info");
     grid = make_grid(shape, mode, user_map, state.comm.size());
   });
   agree(state,
@@ -83,7 +83,7 @@ std::int64_t map_array(const std::string& name, const MapLists& lists, std::int6
   Runtime& state = runtime();
   MappedArray array;
   const auto error = collective::caught([&] { array = make_array(name, lists, state.comm.size()); });
-  // Describes the entries in use: after the ends of the lists, memory may have any content.
+  // The call is described by the entries in use, because memory after the ends of the lists may have any content.
   agree(state,
         base::text("array_map('", name, "', ", base::tuple_text(array.size), ", ", base::tuple_text(array.codes), ", ",
                    base::tuple_text(array.blocks), ", ", base::tuple_text(array.grid), ')'),
@@ -124,8 +124,8 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
     layout = &current_layout(mapped, find_grid(state), descriptor);
     strides = local_strides(layout->local_shape(state.comm.rank()), mapped.largest, local, mapped.element_bytes,
                             base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
-    // A reader may have specified nothing but the bytes of its type.
-    const std::string dtype = write && target->is_pipe() ? spelled(mapped.type) : "";
+    // Only a writer states the type: the program that reads may know no more than its size.
+    const std::string dtype = write && target->is_pipe() ? to_npy_type(mapped.type) : "";
     target->file.select({mapped.size, dtype, mapped.element_bytes, Order::kFortran}, target->position,
                         buffer_bytes(io_size, mapped.element_bytes));
     bytes = base::checked_multiply(layout->elements(), mapped.element_bytes, "bytes of the array");

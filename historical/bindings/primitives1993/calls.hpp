@@ -10,7 +10,7 @@
 
 namespace plait::primitives {
 
-/// The options of popen, in the thesis's codes; -1 for all disks or processors.
+/// The options of popen, in the thesis's codes. -1 stands for all disks or all processors.
 struct OpenCodes {
   std::int64_t access;
   std::int64_t form;
@@ -43,7 +43,7 @@ const Grid& find_grid(const Runtime& state);
 
 /// Returns the row of the thesis's table 12: unit, access, form, status, disks, processors.
 Extents make_table(const Unit& unit);
-/// Returns the whole FDA as text.
-std::string fda_text(const Runtime& state);
+/// Returns the table of all open units, the thesis's File Descriptor Array (FDA, table 12), as text.
+std::string describe_units(const Runtime& state);
 
 }  // namespace plait::primitives

@@ -44,11 +44,11 @@ int plait_array_map(const char* array_name, const int64_t size_info[7], const in
                     const int64_t block_size[7], const int proc_info[7]) {
   int descriptor = 0;
   const int status = plait::c::guarded(nullptr, [&] {
-    descriptor =
-        static_cast<int>(primitives::map_array(to_text(array_name),
-                                               {primitives::seven(size_info), primitives::all_seven(distr_info),
-                                                primitives::all_seven(block_size), primitives::all_seven(proc_info)},
-                                               sizeof(std::int32_t)));
+    descriptor = static_cast<int>(
+        primitives::map_array(to_text(array_name),
+                              {primitives::read_list(size_info), primitives::read_whole_list(distr_info),
+                               primitives::read_whole_list(block_size), primitives::read_whole_list(proc_info)},
+                              sizeof(std::int32_t)));
   });
   return status == PLAIT_OK ? descriptor : -status;
 }
@@ -62,7 +62,7 @@ plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* use
     Extents map;
     if (map_mode == PLAIT_USER_MAP && user_map != nullptr)
       map.assign(user_map, user_map + primitives::runtime().comm.size());
-    primitives::map_processors(primitives::all_seven(proc_info), map_mode, map);
+    primitives::map_processors(primitives::read_whole_list(proc_info), map_mode, map);
   });
 }
 
@@ -81,7 +81,7 @@ plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, 
 
 plait_status plait_fda(int unit, int row[6]) {
   return plait::c::guarded(nullptr, [&] {
-    const Extents row_values = primitives::make_table(primitives::find_unit(primitives::started(), unit));
+    const Extents row_values = primitives::make_table(primitives::find_unit(primitives::existing_runtime(), unit));
     std::transform(row_values.begin(), row_values.end(), &plait::c::output(row, "row"),
                    [](auto value) { return static_cast<int>(value); });
   });
@@ -89,14 +89,15 @@ plait_status plait_fda(int unit, int row[6]) {
 
 plait_status plait_adt(int array_descriptor, int64_t table[28]) {
   return plait::c::guarded(nullptr, [&] {
-    const Extents row_values = primitives::make_table(primitives::find_array(primitives::started(), array_descriptor));
+    const Extents row_values =
+        primitives::make_table(primitives::find_array(primitives::existing_runtime(), array_descriptor));
     std::copy(row_values.begin(), row_values.end(), &plait::c::output(table, "table"));
   });
 }
 
 plait_status plait_p_info(int64_t capacity, int* table, int* rows, int* columns) {
   return plait::c::guarded(nullptr, [&] {
-    const primitives::Grid& grid = primitives::find_grid(primitives::started());
+    const primitives::Grid& grid = primitives::find_grid(primitives::existing_runtime());
     if (rows != nullptr) *rows = static_cast<int>(grid.shape.size()) + 1;
     if (columns != nullptr) *columns = static_cast<int>(grid.ranks.size());
     if (table == nullptr && capacity == 0) return;
@@ -108,21 +109,21 @@ plait_status plait_p_info(int64_t capacity, int* table, int* rows, int* columns)
 
 plait_status plait_print_fda(void) {
   return plait::c::guarded(nullptr, [&] {
-    const primitives::Runtime& state = primitives::started();
-    primitives::print(state, primitives::fda_text(state));
+    const primitives::Runtime& state = primitives::existing_runtime();
+    primitives::print(state, primitives::describe_units(state));
   });
 }
 
 plait_status plait_print_adt(int array_descriptor) {
   return plait::c::guarded(nullptr, [&] {
-    primitives::Runtime& state = primitives::started();
+    primitives::Runtime& state = primitives::existing_runtime();
     primitives::print(state, primitives::to_string(primitives::find_array(state, array_descriptor)));
   });
 }
 
 plait_status plait_print_p_info(void) {
   return plait::c::guarded(nullptr, [&] {
-    const primitives::Runtime& state = primitives::started();
+    const primitives::Runtime& state = primitives::existing_runtime();
     primitives::print(state, primitives::to_string(primitives::find_grid(state)));
   });
 }

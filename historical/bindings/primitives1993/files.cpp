@@ -1,4 +1,4 @@
-// popen and pclose, and the FDA.
+// popen and pclose, and the table of open units.
 
 #include <algorithm>
 #include <cerrno>
@@ -54,7 +54,7 @@ void check_not_made(const Runtime& state, const std::string& path) {
                                  " is making it already; call pclose for that unit first, or use another name");
 }
 
-/// The name by which a unit's file is opened, and the number of its disks.
+/// The name by which plait opens a unit's file, and the number of the file's disks.
 struct Location {
   std::string name;
   std::int64_t disks = 1;
@@ -94,7 +94,7 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
     options.readers = processors;
     options.strategy = "two-phase";
   }
-  const core::SilentScope by_its_unit;  // the runtime reports units that are not closed
+  const core::SilentScope silent;  // The file does not report that it was not closed: the runtime reports the unit.
   if (status == 1) return File::open(path, Mode::kWrite, options, state.comm);
   if (Unit::names_pipe(path)) return File::open(path, Mode::kRead, options, state.comm);
   try {
@@ -125,8 +125,8 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCod
         base::text("popen(", unit, ", '", path, "', ", codes.access, ", ", codes.form, ", ", codes.status, ", ",
                    codes.disks, ", ", codes.processors, ')'),
         error);
-  location.name = from_rank_0(state, location.name);
-  location.disks = std::stoll(from_rank_0(state, std::to_string(location.disks)));
+  location.name = broadcast_from_rank_0(state, location.name);
+  location.disks = std::stoll(broadcast_from_rank_0(state, std::to_string(location.disks)));
   File file = open_file(state, location.name, codes.status, codes.processors);
   state.units.emplace(unit, Unit{unit, path, codes.access, codes.form, codes.status, location.disks,
                                  codes.processors == kNone ? state.comm.size() : codes.processors, std::move(file), 0});
@@ -145,12 +145,12 @@ void close_unit(std::int64_t unit) {
       base::throw_system_error(EEXIST, "cannot close unit ", unit, ": ", closed_unit.path,
                                " was opened with status NEW, but exists by now; remove it and call pclose again");
   });
-  // A file that exists by now belongs to another program; the unit stays open.
+  // If the file exists by now, another program has made it. The unit then stays open.
   if (is_new_file) agree(state, base::text("pclose(", unit, ')'), error);
   if (error) fail_together(state, error);
   Unit& closing = state.units.at(unit);
   File& file = closing.file;
-  if (!file.is_open()) {  // equal on every rank
+  if (!file.is_open()) {  // the same on every rank
     const std::string path = closing.path;
     state.units.erase(unit);
     base::throw_system_error(ECANCELED, "unit ", unit, " (", path,
@@ -181,7 +181,7 @@ Extents make_table(const Unit& unit) {
   return {unit.number, unit.access, unit.form, unit.status, unit.disks, unit.processors};
 }
 
-std::string fda_text(const Runtime& state) {
+std::string describe_units(const Runtime& state) {
   const char* const names[] = {"Unit", "Access", "Form", "Status", "No of disks", "No of processors"};
   std::string out;
   for (const char* const name : names) base::append_parts(out, name, "  ");

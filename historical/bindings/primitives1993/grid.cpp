@@ -9,8 +9,8 @@ namespace plait::primitives {
 
 namespace {
 
-/// Returns the position with the number `number` of a path through the whole grid that only proceeds to neighbours:
-/// each time a coordinate has reached its end, it runs backwards.
+/// Returns the position at index `number` of a path through the whole grid on which each step goes to a neighbour: when
+/// a coordinate has reached its end, it runs backwards.
 ///
 /// Example: on the grid (3, 2) the path is (0,0) (1,0) (2,0) (2,1) (1,1) (0,1).
 std::int64_t snake_position(const Extents& shape, std::int64_t number) {
@@ -120,7 +120,7 @@ std::string to_string(const Grid& grid) {
   return out;
 }
 
-Extents without_ones(Extents shape) {
+Extents without_trailing_ones(Extents shape) {
   while (!shape.empty() && shape.back() == 1) shape.pop_back();
   return shape;
 }

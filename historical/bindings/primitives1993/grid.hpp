@@ -1,4 +1,5 @@
-/// P_INFO: the assignment of ranks to the positions of the logical grid of processors.
+/// The logical grid of processors that proc_map has defined: the thesis's array P_INFO (table 14), which assigns a rank
+/// to each position of the grid.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ Extents grid_coordinates(const Grid& grid, std::int64_t position);
 Extents make_table(const Grid& grid);
 std::string to_string(const Grid& grid);
 
-/// Removes the ones at the end of a grid's shape; grids are compared in this form.
-Extents without_ones(Extents shape);
+/// Removes the extents of 1 at the end of a grid's shape. Grids are compared in this form.
+Extents without_trailing_ones(Extents shape);
 
 }  // namespace plait::primitives

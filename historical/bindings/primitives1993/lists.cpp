@@ -23,9 +23,9 @@ Extents list_entries(const Extents& list, std::string_view what) {
   return result;
 }
 
-Extents filled_grid(const Extents& list, std::int64_t ranks) {
+Extents fill_grid_list(const Extents& list, std::int64_t ranks) {
   Extents result = list;
-  std::int64_t processors = 0;  // 0: none counted
+  std::int64_t processors = 0;  // product of the entries so far, at most `ranks`; 0 before the first entry
   for (std::size_t i = 0; i < result.size(); ++i) {
     if (result[i] == kNone) {
       const auto rest = result.begin() + static_cast<std::ptrdiff_t>(i);
@@ -35,7 +35,7 @@ Extents filled_grid(const Extents& list, std::int64_t ranks) {
       }
       result[i] = 1;
     } else if (result[i] < 1 || result[i] > ranks) {
-      processors = ranks;  // wrong, independent of the rest
+      processors = ranks;  // The entry is an error, whatever follows it.
     } else {
       processors = std::min(std::max<std::int64_t>(processors, 1) * result[i], ranks);
     }

@@ -1,4 +1,4 @@
-// The state of the primitives, and their end.
+// The state of the primitives, and what happens to it when MPI or the program ends.
 
 #include "primitives1993/runtime.hpp"
 
@@ -25,7 +25,7 @@ namespace plait::primitives {
 
 namespace {
 
-// The runtime contains objects of MPI, so MPI_Finalize destroys it, and not the end of the process.
+// The runtime contains objects of MPI, so it must be destroyed in MPI_Finalize and not when the process exits.
 std::unique_ptr<Runtime>& instance() {
   static auto* const holder = new std::unique_ptr<Runtime>;
   return *holder;
@@ -83,7 +83,7 @@ Runtime& runtime() {
   return *instance();
 }
 
-Runtime& started() {
+Runtime& existing_runtime() {
   report_now();
   if (instance()) return *instance();
   base::throw_argument_error(
@@ -92,7 +92,7 @@ Runtime& started() {
 
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& error) {
   core::get_worker(state.comm)->run([&] {
-    const collective::Collective together(core::get_transport(state.comm), call, error);
+    const collective::Collective agreement(core::get_transport(state.comm), call, error);
   });
 }
 
@@ -101,7 +101,7 @@ void fail_together(Runtime& state, const std::exception_ptr& error) {
   std::rethrow_exception(error);
 }
 
-std::string from_rank_0(Runtime& state, const std::string& own_text) {
+std::string broadcast_from_rank_0(Runtime& state, const std::string& own_text) {
   std::string text;
   core::get_worker(state.comm)->run([&] {
     text = collective::broadcast_text(core::get_transport(state.comm), own_text);

@@ -20,7 +20,7 @@
 
 namespace plait::primitives {
 
-/// A row of the FDA.
+/// An open file: a row of the thesis's File Descriptor Array (FDA, table 12).
 struct Unit {
   std::int64_t number = 0;
   std::string path;
@@ -32,10 +32,10 @@ struct Unit {
   File file;
   std::int64_t position = 0;  ///< SEQUENTIAL: offset in bytes at which the next access begins
 
-  /// True if the unit is a pipe to another program. Each access is then a step.
+  /// True if the unit is a pipe to another program. Each access then transfers one time step.
   bool is_pipe() const { return names_pipe(path); }
   static bool names_pipe(std::string_view path) { return path.starts_with("pipe:"); }
-  /// Describes the fate of a NEW file that is not closed.
+  /// Describes what happens to a NEW file that is not closed.
   const char* loss() const { return is_pipe() ? "its readers get an error" : "the new file is discarded"; }
 };
 
@@ -56,21 +56,22 @@ struct Runtime {
 /// errors  kSystem: MPI is finalised already.
 Runtime& runtime();
 
-/// Returns the runtime that an earlier call has made. Not collective.
-/// errors  kArgument: there is none.
-Runtime& started();
+/// Returns the runtime that an earlier call has started. Not collective.
+/// errors  kArgument: no call has started it.
+Runtime& existing_runtime();
 
-/// Returns if all ranks have made the same call and `error` is null on all of them; otherwise all throw the same error.
+/// Checks that all ranks have made the same call without an error: throws the same error on every rank if the calls
+/// differ or if `error` is not null on some rank.
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& error);
 /// Reports an error of this rank to the other ranks in their current call, and throws it.
 [[noreturn]] void fail_together(Runtime& state, const std::exception_ptr& error);
 
-/// Returns the text that rank 0 passes. Collective.
-std::string from_rank_0(Runtime& state, const std::string& own_text);
+/// Returns the `own_text` of rank 0. Collective.
+std::string broadcast_from_rank_0(Runtime& state, const std::string& own_text);
 
-/// Runs a check on this rank alone. If it throws, the others get its error in their current call.
+/// Runs a check on this rank alone. If it throws, the other ranks get its error in their current collective call.
 template <typename Check>
-void together(Check&& check) {
+void run_check_together(Check&& check) {
   Runtime& state = runtime();
   try {
     check();

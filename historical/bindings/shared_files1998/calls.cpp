@@ -26,7 +26,8 @@ struct Stretch {
   const void* buffer;
 };
 
-/// Starts a request and stores its number in `id`. The numbers in `range` are checked first.
+/// Checks the numbers in `range`, starts the request that `begin` makes, and stores its number in `id`.
+/// Returns `otherwise` for an error that has no code of its own.
 template <typename Begin>
 int start(Code otherwise, const Stretch& range, int& id, Begin&& begin) noexcept {
   id = kNoId;

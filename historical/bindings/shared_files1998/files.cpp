@@ -101,7 +101,7 @@ int create(const CreateArguments& arguments) {
     table().entries[slot] = entry;
   }
   // Registered after the file's own actions for the end of MPI.
-  watch_the_end(release_files);
+  release_at_end(release_files);
   return static_cast<int>(slot + kFirstHandle);
 }
 

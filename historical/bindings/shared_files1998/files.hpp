@@ -12,6 +12,7 @@
 
 namespace plait::ga {
 
+/// A shared file of the table of handles, and what this process may do with it.
 struct SharedEntry {
   std::string path;
   Comm comm;
@@ -20,8 +21,8 @@ struct SharedEntry {
   std::atomic<bool> writable{true};
 };
 
-/// The arguments of SF_Create. The name of the file ends with the slot, which is the handle plus 3000, or with the
-/// suffix if there is one.
+/// The arguments of SF_Create and SF_Create_suffix. The name of the file ends with `suffix` if it has a value, and else
+/// with the slot, which is the handle plus 3000.
 struct CreateArguments {
   const char* name = nullptr;
   double hard_limit = 0;

@@ -19,15 +19,15 @@ using transport::mpi::mpi_runs;
 
 namespace {
 
-using Ending = void (*)();
+using ReleaseFunction = void (*)();
 
-bool has_ended() {
+bool is_finalized() {
   int ended = 0;
   return MPI_Finalized(&ended) == MPI_SUCCESS && ended != 0;
 }
 
-/// The communicator, until MPI is finalised.
-Comm& attached() {
+/// The communicator of all processes. It is this process alone before world() has made it and after MPI_Finalize.
+Comm& attached_comm() {
   static auto* const comm = new Comm;
   return *comm;
 }
@@ -42,50 +42,50 @@ void check_alone() {
   }
 }
 
-Ending& ending() {
-  static Ending release = nullptr;
+ReleaseFunction& release_function() {
+  static ReleaseFunction release = nullptr;
   return release;
 }
 
-/// The process that registered the action for its end. Its children own none of the files.
-const base::Owner& watcher() {
+/// The process that called release_at_end(). Its children own none of the files.
+const base::Owner& registering_process() {
   static const base::Owner owner;
   return owner;
 }
 
 void on_finalize() {
-  if (!watcher().here()) return;
-  ending()();
-  attached() = Comm();
+  if (!registering_process().here()) return;
+  release_function()();
+  attached_comm() = Comm();
 }
 
 void at_exit() {
-  if (!watcher().here()) return;
+  if (!registering_process().here()) return;
   // If MPI still runs, this rank leaves early, and other ranks may wait for it elsewhere. So it must not wait for them
   // here.
-  if (!mpi_runs()) ending()();
+  if (!mpi_runs()) release_function()();
 }
 
 }  // namespace
 
 Comm world() {
-  if (has_ended()) base::throw_system_error(0, "MPI is finalised already; make files before MPI_Finalize");
+  if (is_finalized()) base::throw_system_error(0, "MPI is finalised already; make files before MPI_Finalize");
   if (!mpi_runs()) {
     check_alone();
     return {};
   }
-  if (!attached().alone()) return attached();
+  if (!attached_comm().alone()) return attached_comm();
   int size = 1;
   if (MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS)
     base::throw_system_error(0, "MPI does not say how many processes there are");
   if (size == 1) return {};
-  attached() = make_comm(MPI_COMM_WORLD);
-  return attached();
+  attached_comm() = make_comm(MPI_COMM_WORLD);
+  return attached_comm();
 }
 
-void watch_the_end(void (*release)()) {
-  ending() = release;
-  watcher();
+void release_at_end(void (*release)()) {
+  release_function() = release;
+  registering_process();
   static transport::mpi::EndOfHandles end(on_finalize, at_exit);
   end.watch();
 }

@@ -11,8 +11,7 @@ namespace plait::ga {
 /// started several processes.
 Comm world();
 
-/// Registers `release`. It is called at the beginning of MPI_Finalize, while MPI still works, or at the end of a
-/// program without MPI.
-void watch_the_end(void (*release)());
+/// Makes MPI_Finalize call `release` at its beginning, while MPI still works. Without MPI, exit() calls it.
+void release_at_end(void (*release)());
 
 }  // namespace plait::ga

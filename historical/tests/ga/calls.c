@@ -298,7 +298,7 @@ int main(void) {
   int left = 0;
   EXPECT_OK(SF_Create("left", -1, -1, -1, &left));
   EXPECT_OK(write_now(left, rank, sizeof left, &left));
-  ga_sync_();  /* The end of another process would end this access. */
+  ga_sync_(); /* The end of another process would end this access. */
   pend_();
   EXPECT_CODE(SF_Create("late", -1, -1, -1, &left), -1990);
   return 0;

@@ -110,7 +110,7 @@ void popen_(const Integer* unit, const char* file, const void* access, const voi
             Length second_word, Length third_word) {
   call("popen", [&] {
     std::array<std::int64_t, 3> codes{};
-    primitives::together([&] {
+    primitives::run_check_together([&] {
       Codes names({first_word, second_word, third_word});
       codes[0] = names.next(access, {"SEQUENTIAL", "DIRECT"}, "access");
       codes[1] = names.next(form, {"UNFORMATTED", "FORMATTED"}, "form");
@@ -129,10 +129,11 @@ Integer array_map_(const char* array_name, const Integer* size_info, const Integ
                    const Integer* block_size, const Integer* proc_info, Length name_length) {
   std::int64_t descriptor = 0;
   call("array_map", [&] {
-    descriptor = primitives::map_array(to_text(array_name, std::min<Length>(name_length, 63)),
-                                       {primitives::seven(size_info), primitives::all_seven(distr_info),
-                                        primitives::all_seven(block_size), primitives::all_seven(proc_info)},
-                                       sizeof(Integer));
+    descriptor =
+        primitives::map_array(to_text(array_name, std::min<Length>(name_length, 63)),
+                              {primitives::read_list(size_info), primitives::read_whole_list(distr_info),
+                               primitives::read_whole_list(block_size), primitives::read_whole_list(proc_info)},
+                              sizeof(Integer));
   });
   return static_cast<Integer>(last_status == 0 ? descriptor : -last_status);
 }
@@ -145,7 +146,7 @@ void proc_map_(const Integer* proc_info, const Integer* map_mode, const Integer*
   call("proc_map", [&] {
     Extents map;
     if (*map_mode == primitives::kUserMap) map.assign(user_map, user_map + primitives::runtime().comm.size());
-    primitives::map_processors(primitives::all_seven(proc_info), *map_mode, map);
+    primitives::map_processors(primitives::read_whole_list(proc_info), *map_mode, map);
   });
 }
 
@@ -176,7 +177,7 @@ void plait_message_(char* text, Length length) {
 
 void plait_fda_(const Integer* unit, Integer* row) {
   call("plait_fda", [&] {
-    const Extents values = primitives::make_table(primitives::find_unit(primitives::started(), *unit));
+    const Extents values = primitives::make_table(primitives::find_unit(primitives::existing_runtime(), *unit));
     std::transform(values.begin(), values.end(), row, [](auto value) { return static_cast<Integer>(value); });
   });
 }
@@ -184,7 +185,8 @@ void plait_fda_(const Integer* unit, Integer* row) {
 /// Stores the table in table(4, 7).
 void plait_adt_(const Integer* array_descriptor, Integer* table) {
   call("plait_adt", [&] {
-    const Extents values = primitives::make_table(primitives::find_array(primitives::started(), *array_descriptor));
+    const Extents values =
+        primitives::make_table(primitives::find_array(primitives::existing_runtime(), *array_descriptor));
     const std::size_t columns = primitives::kMaxPrimitiveDimensions;
     for (std::size_t i = 0; i < values.size(); ++i)
       table[i % columns * (values.size() / columns) + i / columns] = static_cast<Integer>(values[i]);
@@ -194,7 +196,7 @@ void plait_adt_(const Integer* array_descriptor, Integer* table) {
 /// Stores the table in table(N + 1, P).
 void plait_p_info_(Integer* table) {
   call("plait_p_info", [&] {
-    const primitives::Grid& grid = primitives::find_grid(primitives::started());
+    const primitives::Grid& grid = primitives::find_grid(primitives::existing_runtime());
     const Extents values = primitives::make_table(grid);
     const std::size_t columns = grid.ranks.size();
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -204,21 +206,21 @@ void plait_p_info_(Integer* table) {
 
 void plait_print_fda_(void) {
   call("plait_print_fda", [&] {
-    const primitives::Runtime& state = primitives::started();
-    primitives::print(state, primitives::fda_text(state));
+    const primitives::Runtime& state = primitives::existing_runtime();
+    primitives::print(state, primitives::describe_units(state));
   });
 }
 
 void plait_print_adt_(const Integer* array_descriptor) {
   call("plait_print_adt", [&] {
-    primitives::Runtime& state = primitives::started();
+    primitives::Runtime& state = primitives::existing_runtime();
     primitives::print(state, primitives::to_string(primitives::find_array(state, *array_descriptor)));
   });
 }
 
 void plait_print_p_info_(void) {
   call("plait_print_p_info", [&] {
-    const primitives::Runtime& state = primitives::started();
+    const primitives::Runtime& state = primitives::existing_runtime();
     primitives::print(state, primitives::to_string(primitives::find_grid(state)));
   });
 }
