@@ -47,7 +47,7 @@ void bind_hdf5(nb::module_& module) {
           },
           "path"_a, "arrays"_a)
       .def("end", [](DeferredGrowth& growth) { growth.group.reset(); });
-  container::hdf5::set_surroundings({
+  container::hdf5::set_library_hooks({
       .library =
           [] {
             const nb::gil_scoped_acquire locked;

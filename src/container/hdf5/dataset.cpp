@@ -128,9 +128,9 @@ void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) co
   }
 }
 
-bool HdfDataset::needs_offsets() const {
+bool HdfDataset::relocates_on_write() const {
   if (!library_reason.empty()) return false;
-  if (type.has_texts()) return storage == Storage::kChunks || storage == Storage::kWhole;
+  if (type.has_texts()) return storage == Storage::kChunks || storage == Storage::kContiguous;
   if (storage != Storage::kChunks) return false;
   std::int64_t all = 1;
   for (const std::int64_t count : grid()) all *= count;  // cannot overflow: chunks_fit() has been checked
@@ -148,7 +148,7 @@ std::string HdfDataset::describe_storage() const {
     for (std::size_t d = 0; d < chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", chunk[d]);
     for (const Filter& filter : filters) base::append_parts(out, ", ", describe_filter(filter));
   } else if (storage != Storage::kLibrary) {
-    out = storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
+    out = storage == Storage::kCompact ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
   }
   if (!library_reason.empty())
     base::append_parts(out, out.empty() ? "" : ", ", "read by HDF5's library (", library_reason, ')');
@@ -161,16 +161,16 @@ namespace {
 /// have nearly the same size, so that a chunk needs 3 to 5 bytes. A million chunks need 4 MB, and encoding them 5 to
 /// 9 ms; as plain structures they need 32 MB and 4 ms.
 struct ChunkDelta {
-  std::uint64_t skipped = 0;   ///< twice the number of absent chunks between the two, plus 1 if left_out differs
-  std::uint32_t left_out = 0;  ///< filter mask, encoded only if it differs
-  std::int64_t gap = 0;        ///< bytes of the file between the two chunks
-  std::int64_t growth = 0;     ///< difference of the sizes in bytes
+  std::uint64_t skipped = 0;      ///< twice the number of absent chunks between the two, plus 1 if filter_mask differs
+  std::uint32_t filter_mask = 0;  ///< filter mask, encoded only if it differs
+  std::int64_t gap = 0;           ///< bytes of the file between the two chunks
+  std::int64_t growth = 0;        ///< difference of the sizes in bytes
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, ChunkDelta>& delta) {
   codec.compact(delta.skipped);
-  if (delta.skipped % 2 != 0) codec.compact(delta.left_out);
+  if (delta.skipped % 2 != 0) codec.compact(delta.filter_mask);
   codec.compact(delta.gap);
   codec.compact(delta.growth);
 }
@@ -179,8 +179,8 @@ void fields(Codec& codec, base::Record<Codec, ChunkDelta>& delta) {
 constexpr std::size_t kDeltaBytes = 3;
 
 ChunkDelta make_delta(const Chunk& chunk, const Chunk& before) {
-  const bool differs = chunk.left_out != before.left_out;
-  return {difference(chunk.number, sum(before.number, 1)) * 2 + (differs ? 1 : 0), chunk.left_out,
+  const bool differs = chunk.filter_mask != before.filter_mask;
+  return {difference(chunk.number, sum(before.number, 1)) * 2 + (differs ? 1 : 0), chunk.filter_mask,
           static_cast<std::int64_t>(difference(chunk.offset, sum(before.offset, before.bytes))),
           static_cast<std::int64_t>(difference(chunk.bytes, before.bytes))};
 }
@@ -188,7 +188,7 @@ ChunkDelta make_delta(const Chunk& chunk, const Chunk& before) {
 Chunk apply_delta(const ChunkDelta& delta, const Chunk& before) {
   return {sum(sum(before.number, 1), static_cast<std::int64_t>(delta.skipped / 2)),
           sum(sum(before.offset, before.bytes), delta.gap), sum(before.bytes, delta.growth),
-          delta.skipped % 2 != 0 ? delta.left_out : before.left_out};
+          delta.skipped % 2 != 0 ? delta.filter_mask : before.filter_mask};
 }
 
 template <class Codec>
@@ -214,8 +214,8 @@ void chunk_fields(Codec& codec, base::Record<Codec, std::vector<Chunk>>& chunks)
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset) {
   codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.padded_texts,
-        dataset.element_dimensions, dataset.offset, dataset.inside, dataset.heap_base, dataset.missing_text,
-        dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes, dataset.max_shape,
+        dataset.element_dimensions, dataset.offset, dataset.compact_data, dataset.heap_base, dataset.missing_text,
+        dataset.chunk, dataset.filters, dataset.filters_edge_chunks, dataset.changes, dataset.max_shape,
         dataset.library_reason, dataset.path);
   chunk_fields(codec, dataset.chunks);
 }

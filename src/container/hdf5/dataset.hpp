@@ -31,15 +31,15 @@ void fields(Codec& codec, base::Record<Codec, Filter>& filter) {
 struct Chunk {
   std::int64_t number = 0;  ///< number among the chunks of the whole array, with the last dimension fastest
   std::int64_t offset = 0;
-  std::int64_t bytes = 0;      ///< bytes in the file, after the filters
-  std::uint32_t left_out = 0;  ///< filter mask: bit i is set if filter i was skipped
+  std::int64_t bytes = 0;         ///< bytes in the file, after the filters
+  std::uint32_t filter_mask = 0;  ///< filter mask: bit i is set if filter i was skipped
 };
 
 enum class Storage : std::uint8_t {
-  kNone,     ///< nothing has been written yet: each element is the fill value
-  kWhole,    ///< one contiguous piece
-  kInside,   ///< the object header holds the elements (compact layout)
-  kLibrary,  ///< only the HDF5 library knows where the elements are, and they are not in chunks
+  kNone,        ///< nothing has been written yet: each element is the fill value
+  kContiguous,  ///< one contiguous piece
+  kCompact,     ///< the object header holds the elements (compact layout)
+  kLibrary,     ///< only the HDF5 library knows where the elements are, and they are not in chunks
   kChunks
 };
 
@@ -84,7 +84,7 @@ struct HdfDataset {
   /// Number of trailing dimensions that the file stores in the element type: each of its elements is an array.
   std::uint32_t element_dimensions = 0;
   std::vector<TextField> padded_texts;  ///< texts in each element whose padding is not NUL
-  std::string element;                  ///< the name of the type in h5dump, without `H5T_`
+  std::string type_name;                ///< the name of the element type in h5dump, without `H5T_`
   base::Rejection rejection;            ///< the reason why the dataset cannot be opened
   /// The reason why the HDF5 library reads the elements, as in `filter bitshuffle`; empty if Plait reads them.
   std::string library_reason;
@@ -92,22 +92,22 @@ struct HdfDataset {
   /// The reason why only the HDF5 library copies the dataset, into another HDF5 file, as in `its elements are
   /// references to other objects`; empty if Plait copies it, or nothing can. encode_dataset() does not encode it.
   std::string copy_reason;
-  std::int64_t stored = 0;
-  std::vector<std::byte> fill;  ///< the fill value: one element of the file, which may be an array
-  bool has_own_fill = false;    ///< true if the file states a fill value; not encoded by encode_dataset()
+  std::int64_t stored_bytes = 0;  ///< bytes that the elements occupy in the file; -1 if that is too costly to find out
+  std::vector<std::byte> fill;    ///< the fill value: one element of the file, which may be an array
+  bool has_own_fill = false;      ///< true if the file states a fill value; not encoded by encode_dataset()
   /// The extents in the file if records are missing: an unlimited dimension of netCDF is as long as the longest
   /// variable that has it. Set only for chunked datasets.
   Extents stored_shape;
   std::vector<std::byte> missing;  ///< the value of elements in missing records, if it differs from `fill`
   Storage storage = Storage::kNone;
-  std::int64_t offset = 0;        ///< offset of the elements (kWhole)
-  std::vector<std::byte> inside;  ///< the elements (kInside)
-  std::int64_t heap_base = 0;     ///< the file offset that corresponds to address 0 of texts
-  std::string missing_text;       ///< the fill value of texts
-  Extents chunk;                  ///< shape of a chunk (kChunks)
+  std::int64_t offset = 0;              ///< offset of the elements (kContiguous)
+  std::vector<std::byte> compact_data;  ///< the elements (kCompact)
+  std::int64_t heap_base = 0;           ///< the file offset that corresponds to address 0 of texts
+  std::string missing_text;             ///< the fill value of texts
+  Extents chunk;                        ///< shape of a chunk (kChunks)
   std::vector<Filter> filters;
-  bool edges_packed = true;   ///< true if the filters also apply to chunks that are partly outside the array
-  std::vector<Chunk> chunks;  ///< all chunks in the file, by ascending number
+  bool filters_edge_chunks = true;  ///< true if the filters also apply to chunks that are partly outside the array
+  std::vector<Chunk> chunks;        ///< all chunks in the file, by ascending number
   /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. It
   /// is not encoded by encode_dataset().
   std::vector<std::string> dimension_names;
@@ -122,7 +122,7 @@ struct HdfDataset {
 
   /// Returns true if a write may store elements at new offsets: if chunks are compressed or not all allocated, or if
   /// elements refer to texts, which are stored anew with each write.
-  bool needs_offsets() const;
+  bool relocates_on_write() const;
   /// Returns the number of dimensions in the file.
   std::size_t stored_dimensions() const { return type.shape.size() - element_dimensions; }
   /// Returns the fill value of an element; empty if the elements of the file are arrays whose fill value is not the

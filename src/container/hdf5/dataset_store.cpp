@@ -43,7 +43,7 @@ class PendingPieces : public store::Pending {
       : store_(store), plain_(std::move(plain)), decoded_(std::move(decoded)) {}
   void complete() override {
     std::shared_ptr<const DecodedChunk> recent;
-    for (const ReadSegment& segment : decoded_) store_.read_unpacked(segment, recent);
+    for (const ReadSegment& segment : decoded_) store_.read_converted(segment, recent);
     if (plain_) plain_->complete();
   }
 
@@ -88,7 +88,7 @@ std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
 std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegment> segments) {
   for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
   const bool as_stored = dataset_.padded_texts.empty();
-  if (dataset_.storage == Storage::kWhole && as_stored) {
+  if (dataset_.storage == Storage::kContiguous && as_stored) {
     for (ReadSegment& segment : segments) segment.offset += dataset_.offset;
     return file_->submit_read(std::move(segments));
   }
@@ -113,7 +113,7 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
 
 void DatasetStore::check_writable() const {
   std::string why;
-  if (dataset_.storage == Storage::kInside) why = "it is stored in the description of the dataset (compact)";
+  if (dataset_.storage == Storage::kCompact) why = "it is stored in the description of the dataset (compact)";
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
   if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
@@ -134,7 +134,7 @@ std::unique_ptr<store::Pending> DatasetStore::submit_write(std::vector<WriteSegm
   std::vector<WriteSegment> pieces;
   for (const WriteSegment& segment : segments) {
     check(segment.offset, segment.bytes);
-    if (dataset_.storage == Storage::kWhole)
+    if (dataset_.storage == Storage::kContiguous)
       pieces.push_back({dataset_.offset + segment.offset, segment.data, segment.bytes});
     else
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
@@ -145,11 +145,11 @@ std::unique_ptr<store::Pending> DatasetStore::submit_write(std::vector<WriteSegm
   return file_->submit_write(std::move(pieces));
 }
 
-void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<const DecodedChunk>& recent) {
-  if (dataset_.storage == Storage::kInside)
-    return static_cast<void>(
-        std::memcpy(segment.data, dataset_.inside.data() + segment.offset, static_cast<std::size_t>(segment.bytes)));
-  if (dataset_.storage == Storage::kWhole || dataset_.storage == Storage::kLibrary) return read_elements(segment);
+void DatasetStore::read_converted(const ReadSegment& segment, std::shared_ptr<const DecodedChunk>& recent) {
+  if (dataset_.storage == Storage::kCompact)
+    return static_cast<void>(std::memcpy(segment.data, dataset_.compact_data.data() + segment.offset,
+                                         static_cast<std::size_t>(segment.bytes)));
+  if (dataset_.storage == Storage::kContiguous || dataset_.storage == Storage::kLibrary) return read_elements(segment);
   if (dataset_.storage != Storage::kChunks) return fill(segment);
   // Consecutive segments often belong to one chunk.
   const std::int64_t in_recent = recent ? segment.offset - recent->number * chunk_bytes_ : -1;
@@ -187,13 +187,13 @@ void DatasetStore::fill(const ReadSegment& piece) const {
 }
 
 codec::Chain DatasetStore::chain(const Chunk& chunk) const {
-  if (!dataset_.edges_packed) {
+  if (!dataset_.filters_edge_chunks) {
     std::int64_t number = chunk.number;
     const Extents grid = dataset_.grid();
     for (std::size_t d = grid.size(); d-- > 0; number /= grid[d])
       if ((number % grid[d] + 1) * dataset_.chunk[d] > dataset_.type.shape[d]) return {};
   }
-  return make_chain(dataset_.filters, chunk.left_out);
+  return make_chain(dataset_.filters, chunk.filter_mask);
 }
 
 void DatasetStore::check_encoded_bytes(const Chunk& chunk) const {

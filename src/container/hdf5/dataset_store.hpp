@@ -56,7 +56,7 @@ class DatasetStore : public store::Store {
   /// Reads a segment whose bytes in the file differ from those of the store, so that they are decoded or filled in.
   /// recent: the chunk that this batch has decompressed last. Each batch has its own, because several threads may read.
   /// errors  kSystem: a chunk is damaged or has another size; the message has its index and its offset in the file.
-  void read_unpacked(const store::ReadSegment& segment, std::shared_ptr<const DecodedChunk>& recent);
+  void read_converted(const store::ReadSegment& segment, std::shared_ptr<const DecodedChunk>& recent);
 
  protected:
   void check(std::int64_t offset, std::int64_t bytes) const;

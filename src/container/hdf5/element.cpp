@@ -209,7 +209,7 @@ class RecordBuilder {
   /// Adds a member. Returns the reason why Plait does not read it; otherwise an empty text.
   std::string add(unsigned number, const std::string& name, int depth) {
     const Handle member(hdf5_->H5Tget_member_type(type_, number), hdf5_->H5Tclose);
-    if (!member) return text("its member ", name, " cannot be read", hdf5_.why());
+    if (!member) return text("its member ", name, " cannot be read", hdf5_.last_error());
     Element part = make_element(hdf5_, member.id(), depth + 1);
     if (part.rejection) {
       element_.unread_member = part.unread_member.empty() ? text(name, " is of the type ", part.description)
@@ -369,7 +369,7 @@ bool is_date(std::string_view dtype) {
 Element to_element(const Library& hdf5, hid_t type) { return make_element(hdf5, type, 0); }
 
 Handle make_memory_type(const Library& hdf5, hid_t type, const std::string& dtype, bool is_converted) {
-  return is_converted ? new_type(hdf5, dtype) : Handle(hdf5->H5Tcopy(type), hdf5->H5Tclose);
+  return is_converted ? make_hdf5_type(hdf5, dtype) : Handle(hdf5->H5Tcopy(type), hdf5->H5Tclose);
 }
 
 }  // namespace plait::container::hdf5

@@ -42,14 +42,15 @@ class Listing {
   Listing(HdfDataset& dataset, const ChunkCoordinates& coordinates, bool short_sizes)
       : dataset_(dataset), coordinates_(coordinates), short_sizes_(short_sizes) {}
 
-  void add(const hsize_t* first, unsigned left_out, haddr_t address, hsize_t bytes) {
+  void add(const hsize_t* first, unsigned filter_mask, haddr_t address, hsize_t bytes) {
     const std::int64_t number = coordinates_.number(first);
     if (number < 0) return;
     if (short_sizes_) bytes &= 0xffffffffU;
-    dataset_.chunks.push_back({number, static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes), left_out});
+    dataset_.chunks.push_back(
+        {number, static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes), filter_mask});
   }
-  static int visit(const hsize_t* first, unsigned left_out, haddr_t address, hsize_t bytes, void* listing) {
-    static_cast<Listing*>(listing)->add(first, left_out, address, bytes);
+  static int visit(const hsize_t* first, unsigned filter_mask, haddr_t address, hsize_t bytes, void* listing) {
+    static_cast<Listing*>(listing)->add(first, filter_mask, address, bytes);
     return 0;
   }
 
@@ -92,7 +93,7 @@ void HdfFile::describe_texts(hid_t type, hid_t properties, HdfDataset& descripti
   description.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
   if (address_bytes != 8 || length_bytes != 8)
     description.rejection = base::Rejection("its file has addresses of less than 8 bytes; copy it by h5repack");
-  else if (description.storage == Storage::kInside)
+  else if (description.storage == Storage::kCompact)
     description.rejection = base::Rejection("its texts are stored in its description (compact); copy it by h5repack");
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   if (hdf5_->H5Pfill_value_defined(properties, &defined) < 0 || defined != H5D_FILL_VALUE_USER_DEFINED) return;
@@ -116,35 +117,36 @@ void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& description) c
   description.pad_with_null(description.fill);
 }
 
-void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::string& shown) const {
+void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::string& display_name) const {
   const ChunkCoordinates coordinates(hdf5_, dataset, description);
-  Listing listing(description, coordinates, !hdf5_.at_least(2, 0, 0));
+  Listing listing(description, coordinates, !hdf5_.is_at_least(2, 0, 0));
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   hsize_t user_block = 0;
   hdf5_->H5Pget_userblock(creation.id(), &user_block);
-  if (user_block > 0 && !hdf5_.at_least(2, 0, 0))
-    base::throw_argument_error(shown, ": its file begins with a block of ", user_block, " bytes of a user's own, and ",
-                               hdf5_.describe(),
+  if (user_block > 0 && !hdf5_.is_at_least(2, 0, 0))
+    base::throw_argument_error(display_name, ": its file begins with a block of ", user_block,
+                               " bytes of a user's own, and ", hdf5_.describe(),
                                " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5");
   if (hdf5_->H5Dchunk_iter != nullptr) {
     if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0)
-      throw_damaged(text("the index of chunks of ", shown));
+      throw_damaged(text("the index of chunks of ", display_name));
   } else {
     // The releases that need these functions do not accept H5S_ALL.
     const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
     hsize_t count = 0;
-    if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) throw_damaged(text("the index of chunks of ", shown));
+    if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0)
+      throw_damaged(text("the index of chunks of ", display_name));
     if (count > kMaxLookups)
-      base::throw_argument_error(shown, ": ", hdf5_.describe(), " takes too long to list its ", count,
+      base::throw_argument_error(display_name, ": ", hdf5_.describe(), " takes too long to list its ", count,
                                  " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python");
     for (hsize_t i = 0; i < count; ++i) {
       std::array<hsize_t, kMaxDimensions> first{};
-      unsigned left_out = 0;
+      unsigned filter_mask = 0;
       haddr_t address = 0;
       hsize_t bytes = 0;
-      if (hdf5_->H5Dget_chunk_info(dataset, all.id(), i, first.data(), &left_out, &address, &bytes) < 0)
-        throw_damaged(text("the index of chunks of ", shown));
-      listing.add(first.data(), left_out, address, bytes);
+      if (hdf5_->H5Dget_chunk_info(dataset, all.id(), i, first.data(), &filter_mask, &address, &bytes) < 0)
+        throw_damaged(text("the index of chunks of ", display_name));
+      listing.add(first.data(), filter_mask, address, bytes);
     }
   }
   std::ranges::sort(description.chunks, {}, &Chunk::number);
@@ -159,15 +161,15 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::stri
     else if (description.filters.empty() && chunk.bytes != whole)
       problem = text("it should have ", whole, " bytes");
     if (!problem.empty())
-      base::throw_system_error(EIO, shown, ": ", describe_chunk(description, chunk.number), " is at offset ",
+      base::throw_system_error(EIO, display_name, ": ", describe_chunk(description, chunk.number), " is at offset ",
                                chunk.offset, " with ", chunk.bytes, " bytes, but ", problem,
                                "; copy or download the file again");
   }
-  if (coordinates.are_corrected()) check_offsets(dataset, description, coordinates, shown);
+  if (coordinates.are_corrected()) check_offsets(dataset, description, coordinates, display_name);
 }
 
 void HdfFile::check_offsets(hid_t dataset, const HdfDataset& description, const ChunkCoordinates& coordinates,
-                            const std::string& shown) const {
+                            const std::string& display_name) const {
   constexpr std::size_t kSamples = 3;
   constexpr std::int64_t kMaxSampleBytes = std::int64_t{1} << 20U;  // larger chunks are compared by size only
   if (hdf5_->H5Dread_chunk2 == nullptr && hdf5_->H5Dread_chunk == nullptr) return;
@@ -181,18 +183,19 @@ void HdfFile::check_offsets(hid_t dataset, const HdfDataset& description, const 
     if (compares) store_.read({{chunk.offset, plait_bytes.data(), chunk.bytes}});
     const std::vector<hsize_t> first = coordinates.first(chunk.number);
     hsize_t stored = 0;
-    std::uint32_t left_out = chunk.left_out;
+    std::uint32_t filter_mask = chunk.filter_mask;
     const bool same_size =
         hdf5_->H5Dget_chunk_storage_size(dataset, first.data(), &stored) >= 0 && stored == hsize_t{bytes};
     if (same_size && compares &&
         (hdf5_->H5Dread_chunk2 != nullptr
-             ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &left_out, library_bytes.data(), &bytes)
-             : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &left_out, library_bytes.data())) < 0)
-      throw_damaged(text(describe_chunk(description, chunk.number), " of ", shown));
-    if (!same_size || left_out != chunk.left_out || plait_bytes != library_bytes)
+             ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &filter_mask, library_bytes.data(), &bytes)
+             : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &filter_mask, library_bytes.data())) < 0)
+      throw_damaged(text(describe_chunk(description, chunk.number), " of ", display_name));
+    if (!same_size || filter_mask != chunk.filter_mask || plait_bytes != library_bytes)
       base::throw_system_error(
-          EIO, shown, ": ", hdf5_.describe(), " lists ", describe_chunk(description, chunk.number), " at offset ",
-          chunk.offset, ", but reads it from elsewhere; close the file where it is written, or copy it by h5repack");
+          EIO, display_name, ": ", hdf5_.describe(), " lists ", describe_chunk(description, chunk.number),
+          " at offset ", chunk.offset,
+          ", but reads it from elsewhere; close the file where it is written, or copy it by h5repack");
   }
 }
 

@@ -28,7 +28,7 @@ struct KnownFilter {
   std::string_view name;
   /// Makes the codec; nullptr if Plait only has the name of the filter.
   CodecPointer (*codec)(const Filter& filter);
-  bool only_unpacked = false;  ///< true if Plait decodes the filter but does not encode it
+  bool is_decode_only = false;  ///< true if Plait decodes the filter but does not encode it
 };
 
 std::uint32_t filter_value(const Filter& filter, std::size_t number, std::uint32_t otherwise) {
@@ -97,22 +97,22 @@ base::Rejection filter_rejection(const Filter& filter) {
       "deflate, fletcher32, lzf, szip, lz4, zstd or blosc");
 }
 
-codec::Chain make_chain(const std::vector<Filter>& filters, std::uint32_t left_out) {
+codec::Chain make_chain(const std::vector<Filter>& filters, std::uint32_t filter_mask) {
   std::vector<CodecPointer> codecs;
   for (std::size_t i = 0; i < filters.size(); ++i) {
     if (const base::Rejection rejection = filter_rejection(filters[i])) rejection.raise();
-    if (i >= 32 || (left_out >> i & 1U) == 0) codecs.push_back(known(filters[i])->codec(filters[i]));
+    if (i >= 32 || (filter_mask >> i & 1U) == 0) codecs.push_back(known(filters[i])->codec(filters[i]));
   }
   return codec::Chain(std::move(codecs));
 }
 
-std::uint32_t only_unpacked(const std::vector<Filter>& filters) {
+std::uint32_t decode_only_mask(const std::vector<Filter>& filters) {
   std::uint32_t mask = 0;
   for (std::size_t i = 0; i < filters.size() && i < 32; ++i) {
     const KnownFilter* const filter_entry = known(filters[i]);
     // The library does not shuffle texts of any length: the filter then has no values, not even the element size.
     const bool is_incomplete = filters[i].id == kShuffleFilter && filters[i].values.empty();
-    if (is_incomplete || (filter_entry != nullptr && filter_entry->only_unpacked)) mask |= 1U << i;
+    if (is_incomplete || (filter_entry != nullptr && filter_entry->is_decode_only)) mask |= 1U << i;
   }
   return mask;
 }

@@ -34,8 +34,8 @@ std::string text_in(std::string_view bytes, bool blanks) {
 
 class AttributeReader {
  public:
-  AttributeReader(const Library& hdf5, hid_t object, const std::string& name, bool of_netcdf)
-      : hdf5_(hdf5), attribute_(hdf5->H5Aopen(object, name.c_str(), 0), hdf5->H5Aclose), of_netcdf_(of_netcdf) {
+  AttributeReader(const Library& hdf5, hid_t object, const std::string& name, bool is_netcdf)
+      : hdf5_(hdf5), attribute_(hdf5->H5Aopen(object, name.c_str(), 0), hdf5->H5Aclose), is_netcdf_(is_netcdf) {
     found_.name = name;
   }
 
@@ -43,7 +43,7 @@ class AttributeReader {
     type_ = Handle(attribute_ ? hdf5_->H5Aget_type(attribute_.id()) : -1, hdf5_->H5Tclose);
     space_ = Handle(attribute_ ? hdf5_->H5Aget_space(attribute_.id()) : -1, hdf5_->H5Sclose);
     if (!type_ || !space_) {
-      found_.error = text("it cannot be read", hdf5_.why());
+      found_.error = text("it cannot be read", hdf5_.last_error());
       return found_;
     }
     const bool is_null = !take_shape();
@@ -70,7 +70,7 @@ class AttributeReader {
       return false;
     for (int d = 0; d < count; ++d)
       found_.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
-    if (of_netcdf_ && found_.shape == Extents{1}) found_.shape.clear();
+    if (is_netcdf_ && found_.shape == Extents{1}) found_.shape.clear();
     return true;
   }
   /// Returns true if all values together are within the limits. Otherwise it records the reason.
@@ -98,7 +98,7 @@ class AttributeReader {
     if (found_.values.empty()) return;
     const Handle memory = make_memory_type(hdf5_, type_.id(), found_.dtype, !element.conversion.empty());
     if (hdf5_->H5Aread(attribute_.id(), memory.id(), found_.values.data()) < 0)
-      found_.error = text("it cannot be read", hdf5_.why());
+      found_.error = text("it cannot be read", hdf5_.last_error());
     HdfDataset values;  // for the padding of texts
     values.type.element_bytes = element.bytes;
     values.padded_texts = std::move(element.texts);
@@ -115,7 +115,7 @@ class AttributeReader {
     if (any_length) {
       std::vector<char*> texts(count);
       if (hdf5_->H5Aread(attribute_.id(), type_.id(), texts.data()) < 0) {
-        found_.error = text("it cannot be read", hdf5_.why());
+        found_.error = text("it cannot be read", hdf5_.last_error());
         return;
       }
       for (const char* value : texts) found_.texts.push_back(value == nullptr ? std::string() : to_utf8(value));
@@ -124,7 +124,7 @@ class AttributeReader {
     }
     std::vector<char> all(count * bytes);
     if (hdf5_->H5Aread(attribute_.id(), type_.id(), all.data()) < 0) {
-      found_.error = text("it cannot be read", hdf5_.why());
+      found_.error = text("it cannot be read", hdf5_.last_error());
       return;
     }
     const bool blanks = hdf5_->H5Tget_strpad(type_.id()) == H5T_STR_SPACEPAD;
@@ -133,7 +133,7 @@ class AttributeReader {
 
   const Library& hdf5_;
   const Handle attribute_;
-  const bool of_netcdf_;
+  const bool is_netcdf_;
   Handle type_;
   Handle space_;
   ArrayAttribute found_;
@@ -149,11 +149,11 @@ bool is_internal(std::string_view name, bool is_scale) {
          (is_scale && std::ranges::find(kOfScales, name) != kOfScales.end());
 }
 
-ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool of_netcdf) {
+ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool is_netcdf) {
   std::vector<std::string> names;
   hsize_t at = 0;
   if (hdf5->H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, add_attribute_name, &names) < 0)
-    return {{"?", {}, {}, {}, {}, text("attributes cannot be read", hdf5.why())}};
+    return {{"?", {}, {}, {}, {}, text("attributes cannot be read", hdf5.last_error())}};
   bool is_scale = hdf5->H5Aexists(object, "REFERENCE_LIST") > 0;
   if (!is_scale && hdf5->H5Aexists(object, "CLASS") > 0) {
     const ArrayAttribute kind = AttributeReader(hdf5, object, "CLASS", false).read();
@@ -161,7 +161,7 @@ ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool of_netcd
   }
   ArrayAttributes found;
   for (const std::string& name : names)
-    if (!is_internal(name, is_scale)) found.push_back(AttributeReader(hdf5, object, name, of_netcdf).read());
+    if (!is_internal(name, is_scale)) found.push_back(AttributeReader(hdf5, object, name, is_netcdf).read());
   return found;
 }
 

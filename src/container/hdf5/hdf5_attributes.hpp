@@ -10,8 +10,8 @@ namespace plait::container::hdf5 {
 
 /// Reads all attributes of an object except those that HDF5 and netCDF-4 use for dimensions. An attribute of a type
 /// that Plait does not support is listed with ArrayAttribute::error.
-/// of_netcdf: lists of one number become numbers, because netCDF does not distinguish them.
-ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool of_netcdf);
+/// is_netcdf: lists of one number become numbers, because netCDF does not distinguish them.
+ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool is_netcdf);
 
 /// Returns true if an attribute belongs to the description of dimensions rather than to the user.
 /// is_scale: true if the object is a dimension scale.

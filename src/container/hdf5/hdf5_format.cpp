@@ -33,7 +33,7 @@ class Hdf5 : public Format {
                 .only_order = Order::kC}) {}
   bool begins(std::span<const std::byte> header) const override { return is_hdf5(header); }
   bool recognizes(store::Store& store, std::span<const std::byte> header) const override {
-    return begins(header) || begins_later(store);
+    return begins(header) || has_signature_after_header(store);
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<OpenedHdfFile>(std::move(store), name);
@@ -74,7 +74,7 @@ bool is_hdf5(std::span<const std::byte> header) {
   return false;
 }
 
-bool begins_later(store::Store& store) {
+bool has_signature_after_header(store::Store& store) {
   constexpr std::size_t kMaxPositions = 64;
   std::array<std::array<std::byte, kSignature.size()>, kMaxPositions> signatures{};
   std::vector<store::ReadSegment> segments;

@@ -15,6 +15,6 @@ std::span<const Format* const> formats();
 /// byte 512, 1024, 2048 and so on.
 bool is_hdf5(std::span<const std::byte> header);
 /// Returns true if a store contains an HDF5 file after a user block that is longer than kHeaderBytes.  errors  kSystem.
-bool begins_later(store::Store& store);
+bool has_signature_after_header(store::Store& store);
 
 }  // namespace plait::container::hdf5

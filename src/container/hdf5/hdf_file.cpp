@@ -30,7 +30,7 @@ using base::text;
 constexpr std::size_t kMaxDepth = 200;
 constexpr std::size_t kMaxObjects = 1'000'000;
 
-std::string shown_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
+std::string make_display_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
 
 /// Describes the shape of a dataset.
 void describe_space(const Library& hdf5, hid_t dataset, HdfDataset& description) {
@@ -56,19 +56,19 @@ void describe_space(const Library& hdf5, hid_t dataset, HdfDataset& description)
 
 }  // namespace
 
-Handle HdfFile::open_object(const std::string& name, const std::string& shown) const {
+Handle HdfFile::open_object(const std::string& name, const std::string& display_name) const {
   links_->clear();
   Handle object(hdf5_->H5Oopen(file_.id(), name.c_str(), links_->id()), hdf5_->H5Oclose);
-  if (links_->rejection()) links_->rejection().raise(shown, ": ");
+  if (links_->rejection()) links_->rejection().raise(display_name, ": ");
   return object;
 }
 
-void HdfFile::throw_missing(const std::string& shown, int kind) {
+void HdfFile::throw_missing(const std::string& display_name, int kind) {
   std::string names;
   const std::vector<NamedDataset> all = find_datasets("");
   for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 12); ++i)
     base::append_parts(names, i == 0 ? "" : ", ", all[i].name);
-  base::throw_argument_error(shown,
+  base::throw_argument_error(display_name,
                              kind == H5I_GROUP ? " is a group"
                              : kind >= 0       ? " is no dataset"
                                                : " is not there",
@@ -126,7 +126,7 @@ std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
   std::string top(group);
   if (!top.empty()) {
     const auto [object, stored] = open_array(top);
-    if (!object) throw_missing(shown_name(path_, top), -1);
+    if (!object) throw_missing(make_display_name(path_, top), -1);
     is_listing_ = hdf5_->H5Iget_type(object.id()) != H5I_DATASET;
     top = stored;
   }
@@ -134,10 +134,10 @@ std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
   ScaleTable scales(hdf5_, file_.id(), record_counts());
   GroupDimensions defined(hdf5_);
   visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
-    if (kind == H5I_GROUP) groups_.push_back({name, read_attributes(hdf5_, object, of_netcdf_)});
+    if (kind == H5I_GROUP) groups_.push_back({name, read_attributes(hdf5_, object, is_netcdf_)});
     if (kind < 0) {
       result.emplace_back(name).dataset.rejection =
-          links_->rejection() ? links_->rejection() : Rejection::because("it cannot be opened", hdf5_.why());
+          links_->rejection() ? links_->rejection() : Rejection::because("it cannot be opened", hdf5_.last_error());
       dimensions.emplace_back();
     }
     if (kind != H5I_DATASET) return;
@@ -148,7 +148,7 @@ std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& named = result.emplace_back(name);
     named.dataset = describe_or_reject(object, address == HADDR_UNDEF, named.name);
-    named.attributes = read_attributes(hdf5_, object, of_netcdf_);
+    named.attributes = read_attributes(hdf5_, object, is_netcdf_);
     dimensions.push_back(address == HADDR_UNDEF
                              ? Dimensions()
                              : read_dimensions(hdf5_, object, address, named.dataset.stored_dimensions()));
@@ -189,41 +189,43 @@ void HdfFile::add_all_scales(ScaleTable& scales) {
 
 std::pair<Handle, std::string> HdfFile::open_array(std::string_view name) const {
   std::string path(name);
-  const std::string shown = shown_name(path_, name);
-  Handle object = open_object("/" + path, shown);
+  const std::string display_name = make_display_name(path_, name);
+  Handle object = open_object("/" + path, display_name);
   const bool is_dimension =
       object && hdf5_->H5Iget_type(object.id()) == H5I_DATASET && is_only_dimension(hdf5_, object.id());
   if (object && !is_dimension) return {std::move(object), std::move(path)};
   std::string stored = non_coordinate_path(path);
-  if (Handle variable = open_object("/" + stored, shown); variable) return {std::move(variable), std::move(stored)};
+  if (Handle variable = open_object("/" + stored, display_name); variable)
+    return {std::move(variable), std::move(stored)};
   if (is_dimension)
-    base::throw_argument_error(shown, " is a dimension without a variable, and so has no elements; name a variable");
+    base::throw_argument_error(display_name,
+                               " is a dimension without a variable, and so has no elements; name a variable");
   return {std::move(object), std::move(path)};
 }
 
 HdfDataset HdfFile::find_dataset(std::string_view name) {
   is_listing_ = false;
   while (name.starts_with('/')) name.remove_prefix(1);
-  const std::string shown = shown_name(path_, name);
+  const std::string display_name = make_display_name(path_, name);
   const auto [object, stored] = open_array(name);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
-  if (kind != H5I_DATASET) throw_missing(shown, kind);
+  if (kind != H5I_DATASET) throw_missing(display_name, kind);
   const std::optional<Library::Location> at = hdf5_.location(object.id());
   if (!at) throw_damaged("an object");
   const bool is_outside = at->file != number_;
-  HdfDataset dataset = describe(object.id(), is_outside, shown);
+  HdfDataset dataset = describe(object.id(), is_outside, display_name);
   if (!dataset.unlimited.empty() && !is_outside) {
     ScaleTable scales(hdf5_, file_.id(), record_counts());
     const Dimensions dimensions = read_dimensions(hdf5_, object.id(), at->address, dataset.stored_dimensions());
     if (scales.needs_all(dimensions, dataset)) add_all_scales(scales);
     scales.extend_records(dimensions, dataset);
   }
-  if (dataset.rejection) dataset.rejection.raise(shown, ": ");
-  dataset.attributes = read_attributes(hdf5_, object.id(), of_netcdf_);
+  if (dataset.rejection) dataset.rejection.raise(display_name, ": ");
+  dataset.attributes = read_attributes(hdf5_, object.id(), is_netcdf_);
   dataset.path = stored;
   dataset.header = static_cast<std::int64_t>(at->address);
   if (dataset.storage == Storage::kChunks && dataset.library_reason.empty()) {
-    read_index(object.id(), dataset, shown);
+    read_index(object.id(), dataset, display_name);
     describe_file(dataset);
   } else if (dataset.type.has_texts()) {
     describe_file(dataset);
@@ -233,29 +235,29 @@ HdfDataset HdfFile::find_dataset(std::string_view name) {
 
 HdfDataset HdfFile::describe_or_reject(hid_t dataset, bool is_outside, const std::string& name) const {
   try {
-    return describe(dataset, is_outside, shown_name(path_, name));
+    return describe(dataset, is_outside, make_display_name(path_, name));
   } catch (const Error& error) {
     check_requests(ranges_.get());
     if (error.system_code() != EIO) throw;
     HdfDataset unreadable;
-    unreadable.rejection = Rejection::because("it cannot be read", hdf5_.why());
+    unreadable.rejection = Rejection::because("it cannot be read", hdf5_.last_error());
     return unreadable;
   }
 }
 
-HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& shown) const {
+HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& display_name) const {
   HdfDataset result;
   const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
   const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
-  if (!properties || !type) throw_damaged(text("the dataset ", shown));
+  if (!properties || !type) throw_damaged(text("the dataset ", display_name));
   Element element = to_element(hdf5_, type.id());
-  result.element = std::move(element.description);
+  result.type_name = std::move(element.description);
   result.rejection = std::move(element.rejection);
   result.type.dtype = std::move(element.dtype);
   result.type.element_bytes = element.bytes;
   result.padded_texts = std::move(element.texts);
   describe_space(hdf5_, dataset, result);
-  result.stored = stored_bytes(dataset, properties.id(), result.type.shape.size());
+  result.stored_bytes = stored_bytes(dataset, properties.id(), result.type.shape.size());
   append_dimensions(result, element.shape);
   const auto reject = [&](const char* reason) {
     if (!result.rejection) result.rejection = Rejection(reason);
@@ -263,15 +265,15 @@ HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& 
   switch (hdf5_->H5Pget_layout(properties.id())) {
     case H5D_CONTIGUOUS:
       // In files with a user block, the library adds the size of that block to HADDR_UNDEF.
-      if (const haddr_t offset = hdf5_->H5Dget_offset(dataset); offset != HADDR_UNDEF && result.stored > 0) {
-        result.storage = Storage::kWhole;
+      if (const haddr_t offset = hdf5_->H5Dget_offset(dataset); offset != HADDR_UNDEF && result.stored_bytes > 0) {
+        result.storage = Storage::kContiguous;
         result.offset = static_cast<std::int64_t>(offset);
       }
       break;
-    case H5D_COMPACT: result.storage = Storage::kInside; break;
+    case H5D_COMPACT: result.storage = Storage::kCompact; break;
     case H5D_CHUNKED:
       result.storage = Storage::kChunks;
-      describe_chunks(properties.id(), result, shown);
+      describe_chunks(properties.id(), result, display_name);
       break;
     case H5D_VIRTUAL: break;
     default: reject("its layout is of a kind that Plait does not read; copy it by h5repack"); break;
@@ -300,27 +302,27 @@ HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& 
   }
   const Handle memory = make_memory_type(hdf5_, type.id(), result.type.dtype, !element.conversion.empty());
   read_fill(memory.id(), properties.id(), result);
-  if (result.storage == Storage::kInside) {
-    result.inside.resize(static_cast<std::size_t>(*bytes));
-    if (*bytes > 0 && hdf5_->H5Dread(dataset, memory.id(), 0, 0, 0, result.inside.data()) < 0)
-      throw_damaged(text("the dataset ", shown));
-    result.pad_with_null(result.inside);
+  if (result.storage == Storage::kCompact) {
+    result.compact_data.resize(static_cast<std::size_t>(*bytes));
+    if (*bytes > 0 && hdf5_->H5Dread(dataset, memory.id(), 0, 0, 0, result.compact_data.data()) < 0)
+      throw_damaged(text("the dataset ", display_name));
+    result.pad_with_null(result.compact_data);
   }
   return result;
 }
 
-void HdfFile::describe_chunks(hid_t properties, HdfDataset& description, const std::string& shown) const {
+void HdfFile::describe_chunks(hid_t properties, HdfDataset& description, const std::string& display_name) const {
   std::array<hsize_t, kMaxDimensions> extents{};
   const int count = hdf5_->H5Pget_chunk(properties, kMaxDimensions, extents.data());
   if (count < 0 || static_cast<std::size_t>(count) != description.stored_dimensions())
-    throw_damaged(text("the chunks of ", shown));
+    throw_damaged(text("the chunks of ", display_name));
   for (int d = 0; d < count; ++d)
     description.chunk.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
   description.chunk.insert(description.chunk.end(), description.type.shape.end() - description.element_dimensions,
                            description.type.shape.end());
   unsigned options = 0;
   hdf5_->H5Pget_chunk_opts(properties, &options);
-  description.edges_packed = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
+  description.filters_edge_chunks = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
   const int filters = hdf5_->H5Pget_nfilters(properties);
   for (int i = 0; i < filters; ++i) {
     std::array<unsigned, 64> values{};
@@ -330,7 +332,7 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& description, const s
     unsigned config = 0;
     const hid_t id = hdf5_->H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &value_count, values.data(),
                                            name.size(), name.data(), &config);
-    if (id < 0) throw_damaged(text("the filters of ", shown));
+    if (id < 0) throw_damaged(text("the filters of ", display_name));
     Filter& filter = description.filters.emplace_back();
     filter.id = static_cast<std::uint32_t>(id);
     filter.values.assign(values.begin(),
@@ -346,9 +348,9 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& description, const s
   const std::optional<std::int64_t> bytes = array_bytes(description.chunk, description.type.element_bytes);
   if (bytes.value_or(0) == 0 || !description.chunks_fit())
     description.rejection = Rejection("its chunks have no bytes, or more than 2^63 - 1 in all");
-  else if (*bytes > kMaxCompressed && !description.filters.empty())
+  else if (*bytes > kMaxFilteredChunkBytes && !description.filters.empty())
     description.rejection = Rejection::because("its chunks have ", *bytes, " bytes, and Plait unpacks at most ",
-                                               kMaxCompressed, "; copy it by h5repack into smaller ones");
+                                               kMaxFilteredChunkBytes, "; copy it by h5repack into smaller ones");
 }
 
 }  // namespace plait::container::hdf5

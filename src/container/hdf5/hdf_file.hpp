@@ -47,7 +47,7 @@ class HdfFile {
   ///         its groups are nested too deeply.
   std::vector<NamedDataset> datasets(std::string_view group);
   /// Returns true for a netCDF file: its name has a suffix of netCDF, or its root group the attribute _NCProperties.
-  bool is_of_netcdf() const { return of_netcdf_; }
+  bool is_netcdf() const { return is_netcdf_; }
   /// Returns true if the file has no object of this name.
   bool lacks(std::string_view name) const;
   /// Returns the groups that the last call of datasets() visited, in its order.
@@ -66,14 +66,14 @@ class HdfFile {
   /// Reads the properties that all calls need.  errors  kSystem: the file is damaged.
   void finish_opening(FollowRule rule);
   /// Opens an object.  errors  kArgument: its name leads to another file that is missing or must not be read.
-  Handle open_object(const std::string& name, const std::string& shown) const;
+  Handle open_object(const std::string& name, const std::string& display_name) const;
   /// Selects the HDF5 library as the reader if Plait cannot find the elements or cannot decode them.
   void choose_reader(hid_t dataset, hid_t properties, bool is_outside, HdfDataset& description) const;
   /// Determines whether the HDF5 library can copy a dataset that Plait does not read.
   /// reason: the reason why Plait does not read elements of its type.
   void choose_copier(hid_t dataset, const std::string& reason, bool is_outside, HdfDataset& description) const;
   /// Describes a dataset. is_outside: true if it is in another file, reached through an external link.
-  HdfDataset describe(hid_t dataset, bool is_outside, const std::string& shown) const;
+  HdfDataset describe(hid_t dataset, bool is_outside, const std::string& display_name) const;
   /// Describes a dataset like describe(). If it is damaged, HdfDataset::rejection states the reason, so that listings
   /// can go on.
   HdfDataset describe_or_reject(hid_t dataset, bool is_outside, const std::string& name) const;
@@ -81,17 +81,17 @@ class HdfFile {
   /// whole chunk index, which takes many requests to an object store. There, listings get -1 for such datasets, and
   /// other calls read the index in advance by a few requests.
   std::int64_t stored_bytes(hid_t dataset, hid_t properties, std::size_t dimensions) const;
-  void describe_chunks(hid_t properties, HdfDataset& description, const std::string& shown) const;
+  void describe_chunks(hid_t properties, HdfDataset& description, const std::string& display_name) const;
   /// Reads the properties of the file that a change of chunks depends on.
   void describe_file(HdfDataset& description) const;
   void read_fill(hid_t type, hid_t properties, HdfDataset& description) const;
   /// Reads the fill value of texts, and the properties of the file that the addresses of texts depend on.
   void describe_texts(hid_t type, hid_t properties, HdfDataset& description) const;
-  void read_index(hid_t dataset, HdfDataset& description, const std::string& shown) const;
+  void read_index(hid_t dataset, HdfDataset& description, const std::string& display_name) const;
   /// Compares the bytes of a few chunks with the bytes that the library reads at their coordinates.
   /// errors  kSystem: they differ.
   void check_offsets(hid_t dataset, const HdfDataset& description, const ChunkCoordinates& coordinates,
-                     const std::string& shown) const;
+                     const std::string& display_name) const;
   using Visitor = std::function<void(const std::string& path, hid_t object, haddr_t address, int kind)>;
   /// Calls `visitor` for an object and, if it is a group, for all objects that its hard links lead to. Each object is
   /// visited once, in the order of read_links(). The address is HADDR_UNDEF for objects of other files.
@@ -104,7 +104,7 @@ class HdfFile {
   /// it under another name.
   /// errors  kArgument: the name is that of a netCDF dimension without a variable.
   std::pair<Handle, std::string> open_array(std::string_view name) const;
-  [[noreturn]] void throw_missing(const std::string& shown, int kind);
+  [[noreturn]] void throw_missing(const std::string& display_name, int kind);
   [[noreturn]] void throw_damaged(const std::string& what) const;
 
   store::Store& store_;
@@ -114,7 +114,7 @@ class HdfFile {
   std::unique_ptr<RangeFile> ranges_;  ///< for a file in an object store
   Handle file_;
   int descriptor_ = -1;  ///< descriptor of an ordinary file, owned by the library
-  bool of_netcdf_ = false;
+  bool is_netcdf_ = false;
   bool is_listing_ = false;
   std::vector<GroupAttributes> groups_;
   std::unique_ptr<ExternalLinks> links_;  ///< how links to other files are followed

@@ -46,9 +46,9 @@ std::recursive_mutex& mutex() {
   return mutex;
 }
 
-LibraryHooks& surroundings() {
-  static LibraryHooks surroundings;
-  return surroundings;
+LibraryHooks& library_hooks() {
+  static LibraryHooks library_hooks;
+  return library_hooks;
 }
 
 template <typename Function>
@@ -92,7 +92,7 @@ LoadedLibrary loaded_from(void* library, const std::string& path) {
 
 LoadedLibrary load() {
   const char* setting = std::getenv("PLAIT_HDF5");
-  const std::string path = setting != nullptr && *setting != '\0' ? std::string(setting) : surroundings().library();
+  const std::string path = setting != nullptr && *setting != '\0' ? std::string(setting) : library_hooks().library();
   if (!path.empty()) {
     if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, path);
     const char* why = ::dlerror();
@@ -116,16 +116,16 @@ std::optional<LoadedLibrary>& loaded() {
 
 }  // namespace
 
-void set_surroundings(LibraryHooks hooks) { surroundings() = std::move(hooks); }
+void set_library_hooks(LibraryHooks hooks) { library_hooks() = std::move(hooks); }
 
 Library::Library() {
   // The lock of other users comes first: a thread that holds it may be about to wait for this mutex.
-  surroundings().enter();
+  library_hooks().enter();
   try {
     lock_ = std::unique_lock(mutex());
     if (!loaded()) loaded() = load();
   } catch (...) {
-    surroundings().leave();
+    library_hooks().leave();
     throw;
   }
   functions_ = &loaded()->functions;
@@ -136,10 +136,10 @@ Library::Library() {
 Library::~Library() {
   functions_->H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
   lock_.unlock();
-  surroundings().leave();
+  library_hooks().leave();
 }
 
-bool Library::at_least(unsigned major, unsigned minor, unsigned release) const {
+bool Library::is_at_least(unsigned major, unsigned minor, unsigned release) const {
   return loaded()->version >= std::array{major, minor, release};
 }
 
@@ -148,7 +148,7 @@ std::string Library::describe() const {
   return base::text("HDF5 ", major, '.', minor, '.', release, " (", loaded()->path, ')');
 }
 
-std::string Library::why() const {
+std::string Library::last_error() const {
   std::string innermost;
   functions_->H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
@@ -184,7 +184,7 @@ std::optional<haddr_t> Library::address(hid_t object) const {
 
 void Library::add_plugins() const {
   if (std::exchange(loaded()->has_plugins, true)) return;
-  const std::string folder = surroundings().plugins();
+  const std::string folder = library_hooks().plugins();
   if (!folder.empty()) functions_->H5PLappend(folder.c_str());
 }
 

@@ -25,11 +25,11 @@ class Library {
 
   const Functions* operator->() const { return functions_; }
   /// Returns true if the library is version `major`.`minor`.`release` or a later one.
-  bool at_least(unsigned major, unsigned minor, unsigned release) const;
+  bool is_at_least(unsigned major, unsigned minor, unsigned release) const;
   /// Describes the library, as in "HDF5 2.0.0 (/usr/lib/libhdf5.so)".
   std::string describe() const;
   /// Returns the library's message about the call that failed last, in parentheses; empty if it has none.
-  std::string why() const;
+  std::string last_error() const;
   /// The location of an object.
   struct Location {
     unsigned long file;  ///< number of the file, which is the same for all objects of a file while it is open

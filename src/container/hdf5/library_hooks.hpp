@@ -18,6 +18,6 @@ struct LibraryHooks {
   std::function<void()> leave = [] {};
 };
 /// Sets the hooks.  threads  Must be called before the first file is opened.
-void set_surroundings(LibraryHooks hooks);
+void set_library_hooks(LibraryHooks hooks);
 
 }  // namespace plait::container::hdf5

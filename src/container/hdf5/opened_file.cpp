@@ -24,15 +24,15 @@ Member make_member(NamedDataset& named) {
   Member member;
   member.name = std::move(named.name);
   member.storage = dataset.describe_storage();
-  member.data_offset = dataset.storage == Storage::kWhole ? dataset.offset : 0;
+  member.data_offset = dataset.storage == Storage::kContiguous ? dataset.offset : 0;
   if (!dataset.chunk.empty()) member.chunk = std::move(dataset.chunk);
   member.whole_chunks = dataset.storage == Storage::kChunks && dataset.decodes_chunks();
   member.dimension_names = std::move(dataset.dimension_names);
   member.fill = dataset.element_fill();
   member.unlimited = std::move(dataset.unlimited);
   member.attributes = std::move(named.attributes);
-  member.element = std::move(dataset.element);
-  member.stored = dataset.stored;
+  member.element = std::move(dataset.type_name);
+  member.stored = dataset.stored_bytes;
   member.type = std::move(dataset.type);
   member.library = std::move(dataset.library_reason);
   member.copy_reason = std::move(dataset.copy_reason);
@@ -72,7 +72,7 @@ std::string OpenedDataset::encoded() const { return encode_dataset(dataset_->dat
 
 void OpenedDataset::prepare_changes() {
   dataset_->check_writable();
-  if (changed_ && !changed_->is_growing() && dataset_->dataset().needs_offsets()) changed_->prepare();
+  if (changed_ && !changed_->is_growing() && dataset_->dataset().relocates_on_write()) changed_->prepare();
 }
 
 DeferredChanges* OpenedDataset::deferred_changes() { return changed_ && changed_->is_changed() ? this : nullptr; }
@@ -81,14 +81,14 @@ ShapeChanges* OpenedDataset::shape_changes() {
   return changed_ && changed_->is_growing() && changed_->dataset().storage != Storage::kChunks ? nullptr : this;
 }
 
-void OpenedDataset::share(std::unique_ptr<transport::Counter> counter, bool alone) {
-  changed_->share(std::move(counter), alone);
+void OpenedDataset::share(std::unique_ptr<transport::Counter> counter, bool is_only_writer) {
+  changed_->share(std::move(counter), is_only_writer);
 }
 
 void OpenedDataset::commit() { changed_->commit(); }
 
 void OpenedDataset::prepare() {
-  if (deferred_changes() != nullptr) return changed_->check_alone();
+  if (deferred_changes() != nullptr) return changed_->check_not_open_elsewhere();
   (void)lock_for_attributes(dataset_->file(), file_);
 }
 
@@ -130,7 +130,7 @@ std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<stor
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }
   // A change may store chunks, and the elements of texts, at new offsets.
-  if (dataset.storage == Storage::kChunks || dataset.needs_offsets() || dataset.changes) {
+  if (dataset.storage == Storage::kChunks || dataset.relocates_on_write() || dataset.changes) {
     const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), changed, path);
   }

@@ -28,7 +28,7 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
 
   bool needs_counter() const override { return true; }
   bool follows_elements() const override { return changed_->is_growing(); }
-  void share(std::unique_ptr<transport::Counter> counter, bool alone) override;
+  void share(std::unique_ptr<transport::Counter> counter, bool is_only_writer) override;
   void commit() override;
 
   void prepare() override;

@@ -1,3 +1,8 @@
+// Changing attributes so that a kill leaves either the former values or the changed ones.
+//
+// The HDF5 library changes the attributes in a copy-on-write image of the file (PrivateImage). A journal then applies
+// the bytes that differ.
+
 #include "container/hdf5/changing/attribute_changes.hpp"
 
 #include <fcntl.h>
@@ -22,18 +27,20 @@ namespace {
 using base::text;
 using store::posix::Descriptor;
 
-std::optional<FilePatch> changes_in_image(store::Store& store, const std::string& path, int file,
-                                          const std::string& dataset, const AttributeChanges& changes) {
+/// Changes attributes in a private image. Returns the bytes that differ; nothing if the file cannot be mapped, or if
+/// each trial changed pages that no former trial had changed.
+std::optional<FilePatch> change_in_image(store::Store& store, const std::string& path, int file,
+                                         const std::string& dataset, const AttributeChanges& changes) {
   constexpr int kMaxTrials = 8;
   struct stat info{};
   if (::fstat(file, &info) != 0) return {};
-  const Library hdf5;  // holds the library's lock while the image exists: its callbacks use global variables
+  const Library hdf5;  // holds the library's lock while the image exists, whose callbacks use global variables
   PrivateImage image(file, info.st_size);
   if (!image.is_usable()) return {};
   for (int i = 0; i < kMaxTrials; ++i) {
     if (!image.reset()) return {};
     HdfFile(store, path, image).change_attributes(dataset, changes);
-    if (image.is_exact()) return image.changes();
+    if (image.check_exact()) return image.changes();
   }
   return {};
 }
@@ -56,9 +63,9 @@ void change_stored_attributes(store::Store& store, const std::string& path, cons
   recover_from_journal(path);
   {
     const Descriptor file = lock_for_attributes(store, path);
-    const auto changed = changes_in_image(store, path, file.number(), dataset, changes);
-    if (changed && write_through_journal(file.number(), path, *changed)) return;
-  }
+    const auto patch = change_in_image(store, path, file.number(), dataset, changes);
+    if (patch && write_through_journal(file.number(), path, *patch)) return;
+  }  // unlocks the file, because the library locks it itself
   HdfFile(store, path, HdfFile::Access::kChanging).change_attributes(dataset, changes);
 }
 

@@ -74,7 +74,7 @@ class PendingChange : public store::Pending {
 
 }  // namespace
 
-void ChangedDataset::take_file(std::shared_ptr<ChangedFile> locked) {
+void ChangedDataset::adopt_locked_file(std::shared_ptr<ChangedFile> locked) {
   const HdfDataset& opened = dataset();
   // Another program may have changed the dataset between its description and the lock.
   if (const HdfDataset current = HdfFile(file(), file().name()).dataset(opened.path);
@@ -86,7 +86,7 @@ void ChangedDataset::take_file(std::shared_ptr<ChangedFile> locked) {
 void ChangedDataset::prepare() {
   HdfDataset& opened = changed_dataset();
   check_changeable(opened.relocation);
-  take_file(std::make_shared<ChangedFile>(shared_file(), name()));
+  adopt_locked_file(std::make_shared<ChangedFile>(shared_file(), name()));
   changed_file_->state().fields = find_fields(file(), opened.header);
   check_changeable(changed_file_->state().fields.rejection);
   changed_file_->state().old_length = read_number(file(), changed_file_->state().fields.length);
@@ -99,7 +99,7 @@ void ChangedDataset::begin_log(std::int64_t begin, bool grows) {
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
   begin = aligned(begin);
-  if (HdfDataset& opened = changed_dataset(); opened.storage == Storage::kWhole && !grows) {
+  if (HdfDataset& opened = changed_dataset(); opened.storage == Storage::kContiguous && !grows) {
     copy_elements(begin);
     opened.offset = std::exchange(begin, aligned(begin + size()));
   }
@@ -116,15 +116,15 @@ void ChangedDataset::copy_elements(std::int64_t offset) {
   }
 }
 
-void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool alone) {
+void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool is_only_writer) {
   const Changes& changes = *dataset().changes;
   log_ = std::make_shared<ChunkLog>(shared_file(), changes.begin, changes.mark);
-  log_->share(std::move(counter), alone);
+  log_->share(std::move(counter), is_only_writer);
 }
 
 std::unique_ptr<store::Pending> ChangedDataset::submit_read(std::vector<store::ReadSegment> segments) {
   // No rank writes while others read, so that a gap in the log means that a write has failed.
-  if (log_ && !log_->complete())
+  if (log_ && !log_->is_complete())
     base::throw_system_error(EIO, "cannot read ", name(),
                              ": an earlier write of it has failed; open it again, as it was");
   return DatasetStore::submit_read(std::move(segments));
@@ -137,7 +137,7 @@ std::int64_t ChangedDataset::append_heap(std::span<const std::byte> collection) 
 
 std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSegment> segments) {
   if (!is_changed()) return DatasetStore::submit_write(std::move(segments));
-  if (dataset().storage == Storage::kWhole) {
+  if (dataset().storage == Storage::kContiguous) {
     // Append an entry without bytes: the rank that commits sees from the log that some rank has written.
     if (!is_growing()) std::call_once(has_written_, [this] { log_->append(0, {}); });
     return DatasetStore::submit_write(std::move(segments));
@@ -160,7 +160,7 @@ void ChangedDataset::write_chunk(std::int64_t number, std::span<const WriteSegme
 
 std::optional<Chunk> ChangedDataset::find(std::int64_t number) const {
   if (log_)
-    if (const std::optional<Chunk> changed = log_->last(number)) return changed;
+    if (const std::optional<Chunk> changed = log_->find_last(number)) return changed;
   return DatasetStore::find(number);
 }
 
@@ -175,7 +175,7 @@ void ChangedDataset::read_old(std::int64_t number, std::span<std::byte> chunk) {
 }
 
 void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) {
-  const std::uint32_t filter_mask = only_unpacked(dataset().filters);
+  const std::uint32_t filter_mask = decode_only_mask(dataset().filters);
   std::vector<std::byte> texts;
   if (!dataset().missing_text.empty()) {
     texts.assign(chunk.begin(), chunk.end());
@@ -201,16 +201,16 @@ void ChangedDataset::store_missing(std::span<std::byte> elements) {
 
 void ChangedDataset::flush() {
   if (!log_) return;
-  log_->mend();
+  log_->write_missing_headers();
   open_.flush();
 }
 
 void ChangedDataset::discard_buffered() noexcept {
   open_.discard();
-  if (log_) log_->mend();
+  if (log_) log_->write_missing_headers();
 }
 
-void ChangedDataset::check_alone() const {
+void ChangedDataset::check_not_open_elsewhere() const {
   // Do not open the file by the library for this check: it would cut off the bytes after the end in the superblock.
   if (!uses_file_locks()) return;
   const bool others = ::flock(changed_file_->descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -224,9 +224,9 @@ void ChangedDataset::check_alone() const {
 
 void ChangedDataset::commit() {
   if (is_growing()) return commit_growth();
-  std::vector<Chunk> chunks = log_->all();
-  if (!chunks.empty() && dataset().storage == Storage::kWhole) {
-    put_into_use(log_->end(), dataset().offset);
+  std::vector<Chunk> chunks = log_->list_chunks();
+  if (!chunks.empty() && dataset().storage == Storage::kContiguous) {
+    commit_fields(log_->end(), dataset().offset);
   } else if (!chunks.empty()) {
     const std::vector<Chunk>& before = dataset().chunks;
     std::vector<Chunk> all;
@@ -235,12 +235,12 @@ void ChangedDataset::commit() {
     const ChunkTree tree = make_tree(dataset(), all, at);
     const auto bytes = static_cast<std::int64_t>(tree.nodes.size());
     file().write({{at, tree.nodes.data(), bytes}});
-    put_into_use(at + bytes, tree.root);
+    commit_fields(at + bytes, tree.root);
   }
   changed_file_.reset();
 }
 
-void ChangedDataset::put_into_use(std::int64_t end, std::int64_t index) {
+void ChangedDataset::commit_fields(std::int64_t end, std::int64_t index) {
   file().sync();  // before each field: a field must never refer to bytes that are not on the disk
   if (read_number(file(), changed_file_->state().fields.length) != changed_file_->state().old_length ||
       read_number(file(), changed_file_->state().fields.index) != changed_file_->state().old_index)

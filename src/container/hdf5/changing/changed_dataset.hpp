@@ -45,8 +45,9 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   /// errors  kArgument: the layout of the file does not permit the change. kSystem: the file is damaged, or another
   ///         program changes it.
   void prepare();
-  /// Sets the counter of the log on every rank, before the first write. alone: true if no other process writes.
-  void share(std::unique_ptr<transport::Counter> counter, bool alone);
+  /// Sets the counter of the log on every rank, before the first write.
+  /// is_only_writer: true if no other process writes.
+  void share(std::unique_ptr<transport::Counter> counter, bool is_only_writer);
   /// Appends a collection of texts, and returns its offset in the file.  errors  kArgument: the file is not changed.
   std::int64_t append_heap(std::span<const std::byte> collection);
   /// Returns true after prepare(), begin_growth() or begin_creation().
@@ -71,7 +72,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void clear_outside(const Extents& shape);
   /// Checks that the HDF5 library could open the file for changes.
   /// errors  kSystem: another program has the file open.
-  void check_alone() const;
+  void check_not_open_elsewhere() const;
   /// Commits the changes. The rank that called prepare() calls it after all ranks have written.
   /// errors  kSystem: the former index stays in use.
   void commit();
@@ -92,7 +93,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void put(std::int64_t number, std::span<const std::byte> chunk) override;
 
   /// Stores the locked file, and checks that the dataset in it is still as described.
-  void take_file(std::shared_ptr<ChangedFile> locked);
+  void adopt_locked_file(std::shared_ptr<ChangedFile> locked);
   /// Prepares the log, which begins at the first suitable offset from `begin` on.
   void begin_log(std::int64_t begin, bool grows);
   /// Sets the shape of the dataset in the file, and adds the appended chunks within that shape to the index.
@@ -104,7 +105,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   /// Replaces elements that stand for the fill value of texts by references to a stored text.
   void store_missing(std::span<std::byte> elements);
   /// Commits the appended bytes: sets the length of the file to `end`, then the index field to `index`.
-  void put_into_use(std::int64_t end, std::int64_t index);
+  void commit_fields(std::int64_t end, std::int64_t index);
 
   std::shared_ptr<ChunkLog> log_;
   std::once_flag has_written_;  // set by the first write to a contiguous dataset

@@ -12,17 +12,17 @@
 
 namespace plait::container::hdf5 {
 
-/// The fields of a file that a change updates, and their values and the size of the file before the change.
+/// The metadata fields that a change updates, with their former values, and the extent of the file.
 struct ChangedState {
   ChangedFields fields{};
-  std::uint64_t old_length = 0;  ///< the length in the superblock
-  std::uint64_t old_index = 0;
-  std::int64_t old_size = 0;  ///< size of the file before the changes
-  std::int64_t free = 0;      ///< offset after all appended chunks, where new metadata may be stored
+  std::uint64_t old_length = 0;  ///< length of the file that the superblock stated before the change
+  std::uint64_t old_index = 0;   ///< address of the index, or of the elements, before the change
+  std::int64_t old_size = 0;     ///< size of the file before the change, which may exceed old_length
+  std::int64_t free_offset = 0;  ///< offset after all appended chunks, where new metadata may be stored
 };
 
-/// A file that is locked against other programs that change chunks. The destructor cuts off appended bytes to which
-/// neither the file nor a journal refers.
+/// A file that is locked against other programs that change chunks. If the changes have not been committed, the
+/// destructor cuts off the appended bytes.
 class ChangedFile {
  public:
   /// Locks the file.  name: the name of the dataset, for errors.

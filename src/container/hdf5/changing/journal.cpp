@@ -10,10 +10,11 @@
 //    4. remove the journal                    a kill before this leaves it: the next reader removes it
 //
 // Example: 3 bytes at offset 2,048 change in a file of 10,000 bytes. The journal has a header of 56 bytes (magic, size,
-// inode, birth time, old and new size of the file, checksum), then 2,048 and 3, the 3 old bytes and the 3 new ones: 56
-// + 16 + 6 = 78 bytes. A reader compares the bytes of the file with both. If any are old, it applies the journal. If a
-// byte is neither the old nor the new one, another program has changed the file since, and the journal is only removed.
-// The inode and the birth time prevent a journal from being applied to a file that has replaced the old one.
+// inode number, birth time, old and new size of the file, checksum), then 2,048 and 3, the 3 old bytes and the 3 new
+// ones: 56 + 16 + 6 = 78 bytes. A reader compares the bytes of the file with both. If any are old, it applies the
+// journal. If a byte is neither the old nor the new one, another program has changed the file since, and the journal is
+// only removed. The inode and the birth time prevent a journal from being applied to a file that has replaced the old
+// one.
 
 #include "container/hdf5/changing/journal.hpp"
 
@@ -55,16 +56,16 @@ struct Header {
   std::uint64_t magic = kMagic;
   std::int64_t bytes = 0;  ///< bytes after the header
   std::uint64_t inode = 0;
-  std::int64_t born = 0;
+  std::int64_t born = 0;  ///< birth time of the file
   std::int64_t old_size = 0;
   std::int64_t new_size = 0;
-  std::uint64_t sum = 0;  ///< checksum of the header, with 0 here, and of the bytes
+  std::uint64_t checksum = 0;  ///< of the header, with 0 here, and of the bytes
 };
 
-std::uint64_t compute_sum(Header header, std::span<const std::byte> bytes) {
-  header.sum = 0;
-  const std::uint64_t header_sum = codec::compute_crc32c(std::as_bytes(std::span(&header, 1)));
-  return header_sum << 32U | codec::compute_crc32c(bytes);
+std::uint64_t compute_checksum(Header header, std::span<const std::byte> bytes) {
+  header.checksum = 0;
+  const std::uint64_t header_crc = codec::compute_crc32c(std::as_bytes(std::span(&header, 1)));
+  return header_crc << 32U | codec::compute_crc32c(bytes);
 }
 
 template <typename T>
@@ -73,18 +74,19 @@ void append(std::vector<std::byte>& to, std::span<const T> values) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-void write_bytes(int file, std::span<const std::byte> bytes, std::int64_t offset, const std::string& shown) {
-  if (const int code = base::write_all(file, bytes, offset); code != 0) throw system_error(text("write ", shown), code);
+void write_bytes(int file, std::span<const std::byte> bytes, std::int64_t offset, const std::string& display_name) {
+  if (const int code = base::write_all(file, bytes, offset); code != 0)
+    throw system_error(text("write ", display_name), code);
 }
 
-/// Reads `bytes` bytes, or fewer if the file ends before.
-std::vector<std::byte> read_up_to(int file, std::size_t bytes, std::int64_t at, const std::string& shown) {
+/// Reads `bytes` bytes, or fewer if the file ends earlier.
+std::vector<std::byte> read_up_to(int file, std::size_t bytes, std::int64_t offset, const std::string& display_name) {
   std::vector<std::byte> result(bytes);
   std::size_t done = 0;
   while (done < bytes) {
-    const ssize_t count = ::pread(file, result.data() + done, bytes - done, at + static_cast<std::int64_t>(done));
+    const ssize_t count = ::pread(file, result.data() + done, bytes - done, offset + static_cast<std::int64_t>(done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_error(text("read ", shown), errno);
+    if (count < 0) throw system_error(text("read ", display_name), errno);
     if (count == 0) break;
     done += static_cast<std::size_t>(count);
   }
@@ -92,12 +94,13 @@ std::vector<std::byte> read_up_to(int file, std::size_t bytes, std::int64_t at, 
   return result;
 }
 
-std::int64_t file_size(int file, const std::string& shown) {
-  struct stat found{};
-  if (::fstat(file, &found) != 0) throw system_error(text("look at ", shown), errno);
-  return found.st_size;
+std::int64_t file_size(int file, const std::string& display_name) {
+  struct stat info{};
+  if (::fstat(file, &info) != 0) throw system_error(text("look at ", display_name), errno);
+  return info.st_size;
 }
 
+/// Returns the content of the journal.
 std::vector<std::byte> encode(int file, const std::string& path, const FilePatch& changes) {
   std::vector<std::byte> bytes;
   for (const ByteChange& change : changes.bytes) {
@@ -114,38 +117,41 @@ std::vector<std::byte> encode(int file, const std::string& path, const FilePatch
                 changes.old_size,
                 changes.new_size,
                 0};
-  header.sum = compute_sum(header, bytes);
-  std::vector<std::byte> all;
-  append(all, std::span<const Header>(&header, 1));
-  append(all, std::span<const std::byte>(bytes));
-  return all;
+  header.checksum = compute_checksum(header, bytes);
+  std::vector<std::byte> content;
+  append(content, std::span<const Header>(&header, 1));
+  append(content, std::span<const std::byte>(bytes));
+  return content;
 }
 
-/// Returns nothing if the journal is incomplete, or belongs to a file that has been replaced.
-std::optional<FilePatch> decode(std::span<const std::byte> all, const store::Identity& identity) {
+/// Returns the changes in a journal; nothing if it is incomplete, or belongs to a file that has been replaced.
+/// identity: that of the file.
+std::optional<FilePatch> decode(std::span<const std::byte> content, const store::Identity& identity) {
   Header header;
-  if (all.size() < sizeof header) return {};
-  std::memcpy(&header, all.data(), sizeof header);
-  std::span<const std::byte> bytes = all.subspan(sizeof header);
+  if (content.size() < sizeof header) return {};
+  std::memcpy(&header, content.data(), sizeof header);
+  std::span<const std::byte> bytes = content.subspan(sizeof header);
   if (header.magic != kMagic || header.bytes != static_cast<std::int64_t>(bytes.size()) ||
-      header.sum != compute_sum(header, bytes) || header.inode != identity.number || header.born != identity.born)
+      header.checksum != compute_checksum(header, bytes) || header.inode != identity.number ||
+      header.born != identity.born)
     return {};
   FilePatch changes{header.old_size, header.new_size, {}};
   while (!bytes.empty()) {
-    std::int64_t extent[2]{};
+    std::int64_t extent[2]{};  // the offset and the length of a change
     if (bytes.size() < sizeof extent) return {};
     std::memcpy(extent, bytes.data(), sizeof extent);
+    const std::int64_t offset = extent[0];
     const auto length = static_cast<std::size_t>(extent[1]);
-    if (extent[0] < 0 || length > (bytes.size() - sizeof extent) / 2) return {};
+    if (offset < 0 || length > (bytes.size() - sizeof extent) / 2) return {};
     const auto before = bytes.subspan(sizeof extent, length);
     const auto after = bytes.subspan(sizeof extent + length, length);
-    changes.bytes.push_back({extent[0], {before.begin(), before.end()}, {after.begin(), after.end()}});
+    changes.bytes.push_back({offset, {before.begin(), before.end()}, {after.begin(), after.end()}});
     bytes = bytes.subspan(sizeof extent + 2 * length);
   }
   return changes;
 }
 
-/// Applies the changes. A kill after any call leaves a file that compare() finds partial.
+/// Writes the new bytes to the file. A kill at any moment leaves a file that determine_state() recognizes.
 void apply(int file, const FilePatch& changes, const std::string& path) {
   if (changes.new_size > file_size(file, path) && ::ftruncate(file, changes.new_size) != 0)
     throw system_error(text("extend ", path), errno);
@@ -155,17 +161,17 @@ void apply(int file, const FilePatch& changes, const std::string& path) {
 }
 
 enum class State : std::uint8_t {
-  kUnchanged,  ///< all bytes are old
-  kChanged,    ///< all bytes are new
-  kPartial,    ///< some bytes are old and some are new
-  kForeign     ///< another program has changed the file since
+  kUnchanged,        ///< all bytes are old
+  kChanged,          ///< all bytes are new
+  kPartial,          ///< some bytes are old and some are new
+  kOtherwiseChanged  ///< another program has changed the file since
 };
 
-/// Determines which of the changes a file has.
-State compare(int file, const FilePatch& changes, const std::string& path) {
+/// Determines which of the changes a file has, by comparing its bytes with the old and the new ones.
+State determine_state(int file, const FilePatch& changes, const std::string& path) {
   const std::int64_t size = file_size(file, path);
   if (size < std::min(changes.old_size, changes.new_size) || size > std::max(changes.old_size, changes.new_size))
-    return State::kForeign;
+    return State::kOtherwiseChanged;
   bool any_old = false;
   bool any_new = false;
   for (const ByteChange& change : changes.bytes) {
@@ -173,7 +179,7 @@ State compare(int file, const FilePatch& changes, const std::string& path) {
     now.resize(change.after.size());
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (change.before[i] == change.after[i]) continue;
-      if (now[i] != change.before[i] && now[i] != change.after[i]) return State::kForeign;
+      if (now[i] != change.before[i] && now[i] != change.after[i]) return State::kOtherwiseChanged;
       (now[i] == change.before[i] ? any_old : any_new) = true;
     }
   }
@@ -185,18 +191,20 @@ State compare(int file, const FilePatch& changes, const std::string& path) {
 
 /// Tries to lock the journal. Returns true if the caller need not try again: it has the lock, or the file system has no
 /// locks.
-bool try_lock(int journal, int how) { return ::flock(journal, how) == 0 || (errno != EINTR && errno != EWOULDBLOCK); }
+bool try_lock(int journal, int operation) {
+  return ::flock(journal, operation) == 0 || (errno != EINTR && errno != EWOULDBLOCK);
+}
 
-/// Waits for the lock.  errors  kSystem, EINTR: a signal ends the wait.
+/// Waits for an exclusive lock of the journal.  errors  kSystem, EINTR: a signal ends the wait.
 void lock(int journal) {
   if (base::can_be_interrupted()) return base::wait_for_lock([&] { return try_lock(journal, LOCK_EX | LOCK_NB); });
   while (!try_lock(journal, LOCK_EX)) {
   }
 }
 
-/// Makes a new, locked journal, readable by all who may read the file. Returns an invalid descriptor if the folder
-/// permits none.
-Descriptor new_journal(int file, const std::string& name) {
+/// Creates a journal, and locks it. All users who may read the file may read the journal, too. Returns an invalid
+/// descriptor if no file can be created in the folder.
+Descriptor create_journal(int file, const std::string& name) {
   constexpr int kMaxTrials = 100;
   for (int i = 0; i < kMaxTrials; ++i) {
     Descriptor journal(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -212,7 +220,7 @@ Descriptor new_journal(int file, const std::string& name) {
   return {};
 }
 
-[[noreturn]] void cannot_recover(const std::string& path, const std::string& journal, int code) {
+[[noreturn]] void throw_unrecoverable(const std::string& path, const std::string& journal, int code) {
   base::throw_system_error(code, path, " has a part of the changes that a killed program has made, and ", journal,
                            " holds the rest, but the file cannot be changed: ", std::strerror(code),
                            "; open it with permission to write, while no other program has it open");
@@ -233,7 +241,7 @@ std::string journal_name(const std::string& path) {
 
 bool write_through_journal(int file, const std::string& path, const FilePatch& changes) {
   const std::string name = journal_name(path);
-  const Descriptor journal = new_journal(file, name);
+  const Descriptor journal = create_journal(file, name);
   if (journal.number() < 0) return false;
   try {
     // Allocate the space before the journal is complete, so that a full disk cannot interrupt apply().
@@ -257,24 +265,24 @@ void recover_from_journal(const std::string& path) {
   const std::string name = journal_name(path);
   const Descriptor journal(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (journal.number() < 0) {
-    if (errno == EACCES) cannot_recover(path, name, EACCES);
+    if (errno == EACCES) throw_unrecoverable(path, name, EACCES);
     return;
   }
   lock(journal.number());
-  struct stat opened{};
-  struct stat named{};
+  struct stat opened{};  // the file that open() has found
+  struct stat named{};   // the file that has the name after the wait for the lock
   if (::fstat(journal.number(), &opened) != 0 || ::lstat(name.c_str(), &named) != 0 || opened.st_ino != named.st_ino)
     return;  // the program that wrote the journal has applied and removed it
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) return;
-  const auto all = read_up_to(journal.number(), static_cast<std::size_t>(opened.st_size), 0, name);
-  const auto changes = decode(all, store::posix::read_identity(file.number(), path));
-  const State state = changes ? compare(file.number(), *changes, path) : State::kForeign;
+  const auto content = read_up_to(journal.number(), static_cast<std::size_t>(opened.st_size), 0, name);
+  const auto changes = decode(content, store::posix::read_identity(file.number(), path));
+  const State state = changes ? determine_state(file.number(), *changes, path) : State::kOtherwiseChanged;
   if (state == State::kUnchanged || state == State::kPartial) {
     const Descriptor writable(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     const int code = writable.number() < 0 ? errno : !store::posix::lock_at_once(writable.number(), path) ? EBUSY : 0;
-    if (code != 0 && state == State::kPartial) cannot_recover(path, name, code);
-    if (code != 0) return;
+    if (code != 0 && state == State::kPartial) throw_unrecoverable(path, name, code);
+    if (code != 0) return;  // the file has all its old bytes, and can be read; a later program applies the journal
     apply(writable.number(), *changes, path);
   }
   ::unlink(name.c_str());

@@ -2,7 +2,8 @@
 ///
 /// A journal holds all bytes that change, with their old and new values, and a checksum. It is synced before the first
 /// byte of the file changes, and removed after the last one is synced. A kill before the journal is complete leaves the
-/// old file. After a later kill, the next program that opens the file with Plait writes the new bytes again.
+/// old file. After a later kill, recover_from_journal() writes the new bytes again when a program next opens the file
+/// with Plait.
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ namespace plait::container::hdf5 {
 /// Returns the name of the journal of a file: `.data.h5.plait-journal` next to it.
 std::string journal_name(const std::string& path);
 
-/// Applies changes to a file that the caller has locked. Returns false, and changes nothing, if no journal can be made
-/// next to the file.
+/// Applies changes to a file that the caller has locked. file: a descriptor of the file at `path`. Returns false, and
+/// changes nothing, if no journal can be made next to the file.
 /// errors  kSystem.
 bool write_through_journal(int file, const std::string& path, const FilePatch& changes);
 

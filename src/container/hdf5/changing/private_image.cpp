@@ -29,8 +29,10 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-constexpr std::int64_t kGrowth = std::int64_t{1} << 30;  // reserves address space only
-constexpr std::size_t kIncrement = std::size_t{64} << 10;
+/// Maximum number of bytes by which a change may extend the file. They reserve address space only.
+constexpr std::int64_t kMaxGrowth = std::int64_t{1} << 30;
+/// Number of bytes by which the core driver enlarges the file in its memory at a time.
+constexpr std::size_t kCoreIncrement = std::size_t{64} << 10;
 // The flags of an entry of /proc/self/pagemap.
 constexpr std::uint64_t kPresentOrSwapped = std::uint64_t{3} << 62U;
 constexpr std::uint64_t kFilePage = std::uint64_t{1} << 61U;  // the page belongs to the file: it has not been copied
@@ -46,7 +48,8 @@ Memory& memory() {
   return memory;
 }
 
-void* image_memory(std::size_t bytes, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
+// The callbacks by which the core driver allocates, copies, enlarges and frees the image. None of them moves a byte.
+void* get_image_memory(std::size_t bytes, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
   return bytes <= memory().bytes ? memory().begin : nullptr;
 }
 void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, H5FD_file_image_op_t /*operation*/,
@@ -54,33 +57,35 @@ void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, H5FD_f
   return to;
 }
 void* grow_in_place(void* /*old*/, std::size_t bytes, H5FD_file_image_op_t operation, void* data) {
-  return image_memory(bytes, operation, data);
+  return get_image_memory(bytes, operation, data);
 }
 herr_t free_nothing(void* /*old*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return 0; }
 
-std::int64_t number_at(const std::byte* at) {
+std::int64_t load_number(const std::byte* bytes) {
   std::int64_t number = 0;
-  std::memcpy(&number, at, sizeof number);
+  std::memcpy(&number, bytes, sizeof number);
   return number;
 }
 
 }  // namespace
 
-PrivateImage::PrivateImage(int file, std::int64_t size) : file_(file), size_(size), page_(::sysconf(_SC_PAGESIZE)) {
+PrivateImage::PrivateImage(int file, std::int64_t size)
+    : file_(file), size_(size), page_bytes_(::sysconf(_SC_PAGESIZE)) {
   if (size <= 0) return;
-  reserved_ = (size + kGrowth + page_ - 1) / page_ * page_;
-  void* const begin = ::mmap(nullptr, static_cast<std::size_t>(reserved_), PROT_READ | PROT_WRITE,
+  reserved_bytes_ = (size + kMaxGrowth + page_bytes_ - 1) / page_bytes_ * page_bytes_;
+  void* const begin = ::mmap(nullptr, static_cast<std::size_t>(reserved_bytes_), PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin != MAP_FAILED) begin_ = static_cast<std::byte*>(begin);
 }
 
 PrivateImage::~PrivateImage() {
   memory() = {};
-  if (begin_ != nullptr) ::munmap(begin_, static_cast<std::size_t>(reserved_));
+  if (begin_ != nullptr) ::munmap(begin_, static_cast<std::size_t>(reserved_bytes_));
 }
 
 bool PrivateImage::is_usable() {
   if (begin_ == nullptr) return false;
+  // reset() copies page 0, which the kernel must then show.
   pages_ = {{0, {}}};
   if (!reset()) return false;
   const auto copied = copied_pages(1);
@@ -88,27 +93,27 @@ bool PrivateImage::is_usable() {
 }
 
 bool PrivateImage::reset() {
-  const auto bytes = static_cast<std::size_t>(reserved_);
-  constexpr int kKind = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
-  if (::mmap(begin_, bytes, PROT_READ | PROT_WRITE, kKind | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ||
-      ::mmap(begin_, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, kKind, file_, 0) == MAP_FAILED)
+  const auto bytes = static_cast<std::size_t>(reserved_bytes_);
+  constexpr int kFlags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
+  if (::mmap(begin_, bytes, PROT_READ | PROT_WRITE, kFlags | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ||
+      ::mmap(begin_, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, kFlags, file_, 0) == MAP_FAILED)
     return false;
   for (Page& page : pages_) {
-    std::byte* const at = begin_ + page.number * page_;
+    std::byte* const page_begin = begin_ + page.number * page_bytes_;
     // Writing the same value makes the kernel copy the page.
-    volatile std::byte* const first = at;
-    *first = *first;
-    page.before.assign(at, at + page_);
+    volatile std::byte* const first_byte = page_begin;
+    *first_byte = *first_byte;
+    page.before.assign(page_begin, page_begin + page_bytes_);
   }
   return true;
 }
 
 Handle PrivateImage::access(const Library& hdf5) {
-  memory() = {begin_, static_cast<std::size_t>(reserved_)};
+  memory() = {begin_, static_cast<std::size_t>(reserved_bytes_)};
   Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
-  H5FD_file_image_callbacks_t callbacks{image_memory, copy_nothing, grow_in_place, free_nothing,
-                                        nullptr,      nullptr,      nullptr};
-  if (!access || hdf5->H5Pset_fapl_core(access.id(), kIncrement, false) < 0 ||
+  H5FD_file_image_callbacks_t callbacks{get_image_memory, copy_nothing, grow_in_place, free_nothing,
+                                        nullptr,          nullptr,      nullptr};
+  if (!access || hdf5->H5Pset_fapl_core(access.id(), kCoreIncrement, /*backing_store=*/false) < 0 ||
       hdf5->H5Pset_file_image_callbacks(access.id(), &callbacks) < 0 ||
       hdf5->H5Pset_file_image(access.id(), begin_, static_cast<std::size_t>(size_)) < 0)
     return {};
@@ -116,48 +121,52 @@ Handle PrivateImage::access(const Library& hdf5) {
 }
 
 std::optional<std::vector<std::int64_t>> PrivateImage::copied_pages(std::int64_t count) const {
-  const store::posix::Descriptor flags(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-  if (flags.number() < 0) return {};
+  const store::posix::Descriptor pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (pagemap.number() < 0) return {};
   std::vector<std::int64_t> copied;
+  constexpr std::int64_t kEntryBytes = sizeof(std::uint64_t);
   constexpr std::int64_t kPagesPerCall = std::int64_t{32} << 10;
   std::vector<std::uint64_t> entries(static_cast<std::size_t>(std::min(count, kPagesPerCall)));
-  const auto first = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin_)) / page_;
+  const auto first_page = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin_)) / page_bytes_;
   for (std::int64_t done = 0; done < count;) {
-    const std::int64_t count_now = std::min(kPagesPerCall, count - done);
-    const auto bytes = static_cast<std::size_t>(count_now) * sizeof(std::uint64_t);
-    if (::pread(flags.number(), entries.data(), bytes, (first + done) * 8) != static_cast<ssize_t>(bytes)) return {};
-    for (std::int64_t i = 0; i < count_now; ++i) {
-      const std::uint64_t flag = entries[static_cast<std::size_t>(i)];
-      if ((flag & kPresentOrSwapped) != 0 && (flag & kFilePage) == 0) copied.push_back(done + i);
+    const std::int64_t call_count = std::min(kPagesPerCall, count - done);
+    const auto bytes = static_cast<std::size_t>(call_count) * kEntryBytes;
+    if (::pread(pagemap.number(), entries.data(), bytes, (first_page + done) * kEntryBytes) !=
+        static_cast<ssize_t>(bytes))
+      return {};
+    for (std::int64_t i = 0; i < call_count; ++i) {
+      const std::uint64_t entry = entries[static_cast<std::size_t>(i)];
+      if ((entry & kPresentOrSwapped) != 0 && (entry & kFilePage) == 0) copied.push_back(done + i);
     }
-    done += count_now;
+    done += call_count;
   }
   return copied;
 }
 
-bool PrivateImage::is_exact() {
-  const auto copied = copied_pages(reserved_ / page_);
+bool PrivateImage::check_exact() {
+  const auto copied = copied_pages(reserved_bytes_ / page_bytes_);
   if (!copied) return false;
-  bool exact = true;
+  bool is_exact = true;
   for (const std::int64_t number : *copied) {
     if (std::ranges::find(pages_, number, &Page::number) != pages_.end()) continue;
     pages_.push_back({number, {}});
-    exact = false;
+    is_exact = false;
   }
   std::ranges::sort(pages_, {}, &Page::number);
-  return exact;
+  return is_exact;
 }
 
 std::optional<std::int64_t> PrivateImage::stored_end() const {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-  constexpr std::int64_t kMaxBytes = 64;
-  constexpr std::array<std::int64_t, 4> kEndAt{40, 44, 28, 28};
-  constexpr std::array<std::size_t, 4> kWidthAt{13, 13, 9, 9};
-  if (size_ < kMaxBytes || std::memcmp(begin_, kSignature.data(), kSignature.size()) != 0) return {};
+  constexpr std::int64_t kMinFileBytes = 64;  // no superblock of these versions needs more
+  // Offsets in superblocks of version 0 to 3: of the end of the file, and of the byte that states the size of offsets.
+  constexpr std::array<std::int64_t, 4> kEndOffsets{40, 44, 28, 28};
+  constexpr std::array<std::size_t, 4> kOffsetSizeOffsets{13, 13, 9, 9};
+  if (size_ < kMinFileBytes || std::memcmp(begin_, kSignature.data(), kSignature.size()) != 0) return {};
   const auto version = static_cast<std::size_t>(begin_[kSignature.size()]);
-  if (version >= kEndAt.size() || begin_[kWidthAt[version]] != std::byte{8}) return {};
-  const std::int64_t end = number_at(begin_ + kEndAt[version]);
-  if (end < kMaxBytes || end > reserved_) return {};
+  if (version >= kEndOffsets.size() || begin_[kOffsetSizeOffsets[version]] != std::byte{8}) return {};
+  const std::int64_t end = load_number(begin_ + kEndOffsets[version]);
+  if (end < kMinFileBytes || end > reserved_bytes_) return {};
   return end;
 }
 
@@ -166,17 +175,17 @@ std::optional<FilePatch> PrivateImage::changes() const {
   if (!end) return {};
   FilePatch patch{size_, *end, {}};
   for (const Page& page : pages_) {
-    const std::int64_t begin = page.number * page_;
-    const std::byte* const now = begin_ + begin;
+    const std::int64_t begin = page.number * page_bytes_;
+    const std::byte* const after = begin_ + begin;
     const std::byte* const before = page.before.data();
-    const std::int64_t bytes = std::min(page_, *end - begin);
+    const std::int64_t bytes = std::min(page_bytes_, *end - begin);
     for (std::int64_t at = 0; at < bytes;) {
       // Bytes after the former end belong to no other program, so that one change covers all of them.
-      const auto differs = [&](std::int64_t i) { return begin + i >= size_ || now[i] != before[i]; };
+      const auto differs = [&](std::int64_t i) { return begin + i >= size_ || after[i] != before[i]; };
       const std::int64_t from = at;
       while (at < bytes && differs(at)) ++at;
       if (at > from)
-        patch.bytes.push_back({begin + from, {before + from, before + at}, {now + from, now + at}});
+        patch.bytes.push_back({begin + from, {before + from, before + at}, {after + from, after + at}});
       else
         ++at;
     }

@@ -8,7 +8,7 @@
 /// /proc/self/pagemap shows.
 ///
 /// Example: to change one attribute of a file of 1 GiB the library writes 2 pages of 4 KiB. The mapping has 2 GiB, so
-/// that is_exact() reads 4 MiB of page flags. The other 262,142 pages of the file are not copied.
+/// that check_exact() reads 4 MiB of page flags. The other 262,142 pages of the file are not copied.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class PrivateImage {
   PrivateImage(const PrivateImage&) = delete;
   PrivateImage& operator=(const PrivateImage&) = delete;
 
-  /// Returns false if the file cannot be mapped, or the kernel does not show copied pages.
+  /// Changes one page as a trial. Returns false if the file cannot be mapped, or the kernel does not show copied pages.
   bool is_usable();
   /// Discards all changes, and copies the pages that the library changed in former trials. Returns false if mapping
   /// fails.
@@ -37,8 +37,8 @@ class PrivateImage {
   /// Returns the file access properties for H5Fopen(); an empty handle if the library rejects the image.
   Handle access(const Library& hdf5);
   /// Returns true if the library has changed only pages that reset() had copied, so that their former content is known.
-  /// If it returns false, call reset() and change the image again.
-  bool is_exact();
+  /// Otherwise records the other pages for the next reset(), and returns false: repeat the change after that.
+  bool check_exact();
   /// Returns the changed bytes; nothing if the image has no superblock of a known version.
   std::optional<FilePatch> changes() const;
 
@@ -50,16 +50,16 @@ class PrivateImage {
   std::optional<std::int64_t> stored_end() const;
 
   struct Page {
-    std::int64_t number = 0;
+    std::int64_t number = 0;  ///< offset in the file, in pages
     std::vector<std::byte> before;
   };
 
   int file_;
-  std::int64_t size_;
-  std::int64_t page_;
-  std::int64_t reserved_ = 0;
+  std::int64_t size_;  ///< size of the file
+  std::int64_t page_bytes_;
+  std::int64_t reserved_bytes_ = 0;  ///< size of the mapping: the file, and address space after its end
   std::byte* begin_ = nullptr;
-  std::vector<Page> pages_;
+  std::vector<Page> pages_;  ///< the pages that the library has changed in some trial, by ascending number
 };
 
 }  // namespace plait::container::hdf5

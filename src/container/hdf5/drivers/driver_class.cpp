@@ -72,13 +72,13 @@ Descriptions& descriptions() {
 
 hid_t register_driver(const Library& hdf5, const DriverFunctions& functions, int number) {
   if (hdf5->H5FDregister == nullptr) return -1;
-  if (hdf5.at_least(1, 14, 0)) {
+  if (hdf5.is_at_least(1, 14, 0)) {
     auto driver = std::make_unique<Driver114>();
     driver->number += number;
     driver->functions = functions;
     return hdf5->H5FDregister(descriptions().recent.emplace_back(std::move(driver)).get());
   }
-  if (hdf5.at_least(1, 13, 0)) return -1;
+  if (hdf5.is_at_least(1, 13, 0)) return -1;
   auto driver = std::make_unique<Driver110>();
   driver->functions = functions;
   return hdf5->H5FDregister(descriptions().old.emplace_back(std::move(driver)).get());

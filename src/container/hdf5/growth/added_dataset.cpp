@@ -57,7 +57,7 @@ HdfDataset make_dataset(const Member& member) {
   HdfDataset dataset;
   dataset.type = member.type;
   dataset.path = member.name;
-  dataset.storage = member.in_chunks() ? Storage::kChunks : Storage::kWhole;
+  dataset.storage = member.in_chunks() ? Storage::kChunks : Storage::kContiguous;
   if (member.in_chunks()) dataset.chunk = *member.chunk;
   dataset.filters = make_filters(member.codec, member.type.element_bytes);
   dataset.fill = member.fill;
@@ -80,16 +80,16 @@ std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Sto
   {
     FileOptions changed = options;
     HdfFile described(*file, std::string(array_name(name).file));
-    creation.of_netcdf = described.is_of_netcdf();
-    if (creation.of_netcdf) {
+    creation.is_netcdf = described.is_netcdf();
+    if (creation.is_netcdf) {
       (void)described.datasets("");
       ArrayDescription array;
       static_cast<ArrayProperties&>(array) = options.properties();
-      array.name = bare_name(std::string(*array_name(name).array));
+      array.name = without_leading_slash(std::string(*array_name(name).array));
       add_unlimited(array, described.groups());
       changed.unlimited = std::move(array.unlimited);
     }
-    creation.member = added_member(name, changed, creation.of_netcdf);
+    creation.member = make_added_member(name, changed, creation.is_netcdf);
   }
   const Member& member = creation.member;
   HdfDataset dataset = make_dataset(member);

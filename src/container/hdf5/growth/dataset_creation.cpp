@@ -63,7 +63,7 @@ class DatasetCreator {
         member_(creation.member),
         group_(parent_group(creation.member.name)),
         file_(hdf5, overlay, path),
-        writer_(hdf5, file_.id(), path, creation.of_netcdf),
+        writer_(hdf5, file_.id(), path, creation.is_netcdf),
         links_(hdf5, FollowRule::kNone),
         types_(hdf5, root_names()) {}
 
@@ -83,7 +83,7 @@ class DatasetCreator {
           writer_.make_dataset(member_, path, type.id(), has_space ? Allocation::kNow : Allocation::kLate);
       overlay_.direct(-1, 0);
       if (has_space && std::cmp_not_equal(hdf5_->H5Dget_offset(dataset.id()), creation_.offset))
-        base::throw_system_error(EIO, writer_.shown(member_.name), " gets other space from ", hdf5_.describe(),
+        base::throw_system_error(EIO, writer_.display_name(member_.name), " gets other space from ", hdf5_.describe(),
                                  " than that of its elements; the file has its former content");
       if (is_scale)
         writer_.write_scale(dataset.id(),
@@ -100,7 +100,7 @@ class DatasetCreator {
  private:
   template <typename... Parts>
   [[noreturn]] void reject(const Parts&... parts) const {
-    base::throw_argument_error(writer_.shown(member_.name), " cannot be added: ", parts...);
+    base::throw_argument_error(writer_.display_name(member_.name), " cannot be added: ", parts...);
   }
   /// Returns the names in the root group, which the named types of netCDF must not have.
   std::set<std::string> root_names() const {
@@ -114,7 +114,7 @@ class DatasetCreator {
   Handle open_object(const std::string& name) {
     links_.clear();
     Handle object(hdf5_->H5Oopen(file_.id(), ("/" + name).c_str(), links_.id()), hdf5_->H5Oclose);
-    if (links_.rejection()) links_.rejection().raise(writer_.shown(name), ": ");
+    if (links_.rejection()) links_.rejection().raise(writer_.display_name(name), ": ");
     return object;
   }
   int kind(const Handle& object) const { return object ? hdf5_->H5Iget_type(object.id()) : -1; }
@@ -162,10 +162,10 @@ class DatasetCreator {
   std::vector<std::optional<FoundScale>> find_scales() {
     const std::vector<std::string>& names = member_.dimension_names;
     std::vector<std::optional<FoundScale>> found;
-    if (creation_.of_netcdf && !std::ranges::all_of(names, is_name)) return found;
+    if (creation_.is_netcdf && !std::ranges::all_of(names, is_name)) return found;
     for (std::size_t d = 0; d < names.size(); ++d) {
       found.push_back(is_name(names[d]) ? find_scale(d) : std::nullopt);
-      if (!found.back() && creation_.of_netcdf) found.back() = make_dimension(d);
+      if (!found.back() && creation_.is_netcdf) found.back() = make_dimension(d);
     }
     return found;
   }
@@ -188,7 +188,7 @@ class DatasetCreator {
     if (hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), max_extents.data()) < 0) writer_.fail(path);
     const bool grows = max_extents[0] == H5S_UNLIMITED;
     const bool is_equal = std::cmp_equal(extents[0], member_.type.shape[d]);
-    if (!creation_.of_netcdf) return is_equal || (grows && is_unlimited(d));
+    if (!creation_.is_netcdf) return is_equal || (grows && is_unlimited(d));
     if (!grows && !is_equal)
       reject("it has ", member_.type.shape[d], " elements along dimension \"", path, "\", which has ", extents[0],
              " in the file; give the array this length, or the dimension another name");
@@ -209,7 +209,7 @@ class DatasetCreator {
   }
   /// Returns the number of a new netCDF dimension; -1 if the dimensions in the file have no numbers.
   std::int64_t next_number() {
-    if (!creation_.of_netcdf) return -1;
+    if (!creation_.is_netcdf) return -1;
     std::int64_t next = 0;
     bool any_without = false;
     std::set<haddr_t> seen;
@@ -242,7 +242,7 @@ class DatasetCreator {
     }
     if (std::ranges::any_of(addresses, [](haddr_t scale) { return scale != 0; }))
       writer_.write_dimension_list(dataset, std::move(addresses), member_.name);
-    if (!creation_.of_netcdf || scales.empty()) writer_.write_labels(dataset, member_.dimension_names, member_.name);
+    if (!creation_.is_netcdf || scales.empty()) writer_.write_labels(dataset, member_.dimension_names, member_.name);
   }
 
   const Library& hdf5_;

@@ -79,7 +79,7 @@ const Chunk* find_in_index(const HdfDataset& dataset, std::int64_t number) {
 class OverlayDataset {
  public:
   OverlayDataset(const Library& hdf5, Overlay& overlay, const GrowingFile& file, const std::string& path)
-      : hdf5_(hdf5), shown_(base::text(file.path, "::", path)), file_(hdf5, overlay, file.path) {
+      : hdf5_(hdf5), display_name_(base::text(file.path, "::", path)), file_(hdf5, overlay, file.path) {
     dataset_ = Handle(hdf5->H5Dopen2(file_.id(), ("/" + path).c_str(), 0), hdf5->H5Dclose);
     if (!dataset_) fail("cannot be opened");
   }
@@ -87,10 +87,10 @@ class OverlayDataset {
     if (hdf5_->H5Dset_extent(dataset_.id(), to_sizes(shape).data()) < 0)
       fail(base::text("cannot get the shape ", shape_to_string(shape)));
   }
-  void enter(const PlacedChunk& chunk, std::size_t dimensions, const std::byte* bytes) {
+  void enter(const ChunkEntry& chunk, std::size_t dimensions, const std::byte* bytes) {
     std::vector<hsize_t> first = to_sizes(chunk.first);
     first.resize(dimensions);
-    if (hdf5_->H5Dwrite_chunk(dataset_.id(), 0, chunk.left_out, first.data(), static_cast<std::size_t>(chunk.bytes),
+    if (hdf5_->H5Dwrite_chunk(dataset_.id(), 0, chunk.filter_mask, first.data(), static_cast<std::size_t>(chunk.bytes),
                               bytes) < 0)
       fail(base::text("has a chunk at ", shape_to_string(chunk.first), " that cannot be entered into its index"));
   }
@@ -101,12 +101,12 @@ class OverlayDataset {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    base::throw_system_error(EIO, shown_, ' ', what, " by ", hdf5_.describe(), hdf5_.why(),
+    base::throw_system_error(EIO, display_name_, ' ', what, " by ", hdf5_.describe(), hdf5_.last_error(),
                              "; the file has its former content; look at it by h5dump");
   }
 
   const Library& hdf5_;
-  std::string shown_;
+  std::string display_name_;
   OverlayFile file_;
   Handle dataset_;
 };
@@ -126,7 +126,7 @@ void change_dataset(const Library& hdf5, Overlay& overlay, const GrowingFile& fi
   if (bytes.data() == nullptr) base::throw_system_error(errno, file.path, " cannot be mapped to change a shape");
   OverlayDataset dataset(hdf5, overlay, file, path);
   dataset.set_shape(growth.shape);
-  for (const PlacedChunk& chunk : growth.chunks) {
+  for (const ChunkEntry& chunk : growth.chunks) {
     overlay.direct(chunk.offset, chunk.bytes);
     dataset.enter(chunk, growth.shape.size(), bytes.data() + chunk.offset);
   }
@@ -156,7 +156,8 @@ DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std:
                        });
   const auto enter = [&](const Chunk& chunk) {
     Extents first = first_element(dataset, grid, chunk.number);
-    if (is_inside(first, shape)) growth.chunks.push_back({std::move(first), chunk.offset, chunk.bytes, chunk.left_out});
+    if (is_inside(first, shape))
+      growth.chunks.push_back({std::move(first), chunk.offset, chunk.bytes, chunk.filter_mask});
   };
   for (const Chunk& chunk : changed) enter(chunk);
   if (!removes) return growth;
@@ -185,7 +186,7 @@ std::int64_t apply_growth(const GrowingFile& file, std::span<const DatasetGrowth
   std::optional<Overlay> overlay;
   {
     const Library hdf5;  // holds the library's lock, because the driver of the overlay uses a global variable
-    overlay.emplace(file.file, file.free);
+    overlay.emplace(file.file, file.free_offset);
     for (const DatasetGrowth& growth : changes) change_dataset(hdf5, *overlay, file, growth);
   }
   if (!write_through_journal(file.file, file.path, overlay->changes()))
@@ -200,10 +201,10 @@ base::Rejection growth_rejection(const HdfDataset& dataset) {
   if (!dataset.library_reason.empty())
     return base::Rejection::because("HDF5's library reads its elements (", dataset.library_reason, ')');
   if (dataset.storage != Storage::kChunks)
-    return base::Rejection::because("it is ", dataset.storage == Storage::kInside ? "compact" : "contiguous",
+    return base::Rejection::because("it is ", dataset.storage == Storage::kCompact ? "compact" : "contiguous",
                                     ", and only datasets in chunks grow");
   if (dataset.type.has_texts()) return base::Rejection("its elements are texts of any length");
-  if (!dataset.edges_packed) return base::Rejection("its chunks at the edges have no filters");
+  if (!dataset.filters_edge_chunks) return base::Rejection("its chunks at the edges have no filters");
   if (dataset.relocation) return dataset.relocation;
   if (std::ranges::equal(dataset.max_shape, dataset.stored_shape.empty() ? dataset.type.shape : dataset.stored_shape))
     return base::Rejection("none of its dimensions is unlimited");

@@ -14,11 +14,11 @@ namespace plait::container::hdf5 {
 struct DatasetCreation;
 
 /// A chunk that is stored in the file and must be added to the index.
-struct PlacedChunk {
+struct ChunkEntry {
   Extents first;  ///< the index of its first element
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  std::uint32_t left_out = 0;  ///< filter mask
+  std::uint32_t filter_mask = 0;  ///< filter mask
 };
 
 /// A change of one dataset.
@@ -29,7 +29,7 @@ struct DatasetGrowth {
   /// offsets. Empty if no chunk must be removed.
   Extents reduced;
   Extents shape;
-  std::vector<PlacedChunk> chunks;
+  std::vector<ChunkEntry> chunks;
   std::int64_t end = 0;  ///< the end of the appended bytes, all of which must be in the file
 };
 
@@ -48,9 +48,9 @@ void update_index(HdfDataset& dataset, std::span<const Chunk> changed, const Ext
 
 /// A file whose datasets change.
 struct GrowingFile {
-  int file = -1;          ///< a descriptor, which is locked
-  std::string path;       ///< absolute path
-  std::int64_t free = 0;  ///< the offset after all appended chunks
+  int file = -1;                 ///< a descriptor, which is locked
+  std::string path;              ///< absolute path
+  std::int64_t free_offset = 0;  ///< the offset after all appended chunks
 };
 
 /// Applies all changes through one journal. Returns the new length of the file.

@@ -30,6 +30,7 @@
 #include "container/hdf5/growth/dataset_growth.hpp"
 #include "container/hdf5/growth/growth_group.hpp"
 #include "container/hdf5/growth/overlay.hpp"
+#include "container/hdf5/library.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -115,14 +116,14 @@ std::int64_t find_free(ChangedFile& file, const std::string& name, const char* w
     base::throw_argument_error(name, ' ', what, ": ", state.fields.rejection.reason(),
                                "; copy it to a new file by h5repack");
   state.old_length = read_number(file.file(), state.fields.length);
-  return std::max(static_cast<std::int64_t>(state.old_length), state.free);
+  return std::max(static_cast<std::int64_t>(state.old_length), state.free_offset);
 }
 
 }  // namespace
 
 std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
   LockedFile locked = lock_file(shared_file(), name());
-  take_file(locked.file);
+  adopt_locked_file(locked.file);
   begin_log(find_free(*changed_file_, name(), "cannot grow"), true);
   HdfDataset description = dataset();
   if (!description.stored_shape.empty()) {
@@ -145,7 +146,7 @@ void ChangedDataset::begin_creation(DatasetCreation creation) {
   changed_file_ = locked.file;
   std::int64_t begin = find_free(*changed_file_, name(), "cannot be added");
   HdfDataset& description = changed_dataset();
-  const bool in_one_piece = description.storage == Storage::kWhole;
+  const bool in_one_piece = description.storage == Storage::kContiguous;
   if (in_one_piece) {
     // Begin after the end of the file: a killed program may have left bytes after the end that the superblock states,
     // but elements that no rank writes must be zero.
@@ -199,7 +200,7 @@ void ChangedDataset::clear_outside(const Extents& shape) {
   const Extents grid = dataset().grid();
   std::vector<std::int64_t> numbers;
   for (const Chunk& chunk : dataset().chunks) numbers.push_back(chunk.number);
-  for (const Chunk& chunk : log_->all()) numbers.push_back(chunk.number);
+  for (const Chunk& chunk : log_->list_chunks()) numbers.push_back(chunk.number);
   std::ranges::sort(numbers);
   const auto repeated = std::ranges::unique(numbers);
   numbers.erase(repeated.begin(), repeated.end());
@@ -237,7 +238,7 @@ void ChangedDataset::reduce(const Extents& shape) {
 }
 
 void ChangedDataset::commit_shape(const Extents& shape) {
-  std::vector<Chunk> chunks = log_->all();
+  std::vector<Chunk> chunks = log_->list_chunks();
   // An earlier commit has entered the chunks within its shape; keep only the others.
   std::erase_if(chunks, [&](const Chunk& chunk) { return is_in_index(dataset(), chunk); });
   if (chunks.empty() && shape == stored_->shape && !stored_->creation) return;
@@ -252,13 +253,13 @@ void ChangedDataset::commit_shape(const Extents& shape) {
     growth.creation = std::make_shared<const DatasetCreation>(std::move(creation));
   }
   // Leave space for one header, by which other ranks skip the metadata that follows the log (skip_to()).
-  const std::int64_t free = log_->end() + ChunkLog::kHeaderBytes;
+  const std::int64_t free_offset = log_->end() + ChunkLog::kHeaderBytes;
   if (stored_->group) {
-    stored_->group->add(std::move(growth), free);
+    stored_->group->add(std::move(growth), free_offset);
   } else {
-    changed_file_->state().free = free;
-    apply_to(*changed_file_, name(), {&growth, 1});
-    if (changed_file_->state().free > free) log_->skip_to(changed_file_->state().free);
+    changed_file_->state().free_offset = free_offset;
+    apply_exclusively(*changed_file_, name(), {&growth, 1});
+    if (changed_file_->state().free_offset > free_offset) log_->skip_to(changed_file_->state().free_offset);
   }
   if (in_chunks) update_index(changed_dataset(), chunks, shape);
   stored_->shape = shape;

@@ -99,24 +99,24 @@ const std::shared_ptr<ChangedFile>& GrowthGroup::file(const std::shared_ptr<stor
   return file_;
 }
 
-void GrowthGroup::add(DatasetGrowth change, std::int64_t free) {
+void GrowthGroup::add(DatasetGrowth change, std::int64_t free_offset) {
   changes_.push_back(std::move(change));
-  file_->state().free = free;
+  file_->state().free_offset = free_offset;
 }
 
 void GrowthGroup::finish_dataset() {
   if (--open_ > 0) return;
-  if (!changes_.empty()) apply_to(*file_, path_, changes_);
+  if (!changes_.empty()) apply_exclusively(*file_, path_, changes_);
   changes_.clear();
   file_.reset();
 }
 
-void apply_to(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes) {
+void apply_exclusively(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes) {
   const ReaderLock lock(file.descriptor(), name);
   // The lock was released for a moment between two attempts: a program that got it then may have changed the file, and
   // has cut off the appended bytes when it closed the file.
   const std::int64_t size = file.file().size();
-  const auto is_outside = [&](const PlacedChunk& chunk) { return chunk.offset + chunk.bytes > size; };
+  const auto is_outside = [&](const ChunkEntry& chunk) { return chunk.offset + chunk.bytes > size; };
   const auto is_cut_off = [&](const DatasetGrowth& growth) {
     return growth.end > size || std::ranges::any_of(growth.chunks, is_outside);
   };
@@ -124,7 +124,7 @@ void apply_to(ChangedFile& file, const std::string& name, std::span<const Datase
       std::ranges::any_of(changes, is_cut_off))
     base::throw_system_error(EBUSY, name,
                              " has been changed by another program meanwhile; what was written here is not in it");
-  file.state().free = apply_growth({file.descriptor(), file.path(), file.state().free}, changes);
+  file.state().free_offset = apply_growth({file.descriptor(), file.path(), file.state().free_offset}, changes);
   file.state().old_length = read_number(file.file(), file.state().fields.length);
   file.state().old_size = file.file().size();
 }

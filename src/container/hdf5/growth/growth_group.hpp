@@ -37,8 +37,8 @@ class GrowthGroup {
   /// Returns the file; the first call locks it.  name: the name of the dataset, for errors.
   /// errors  Those of ChangedFile.
   const std::shared_ptr<ChangedFile>& file(const std::shared_ptr<store::Store>& store, const std::string& name);
-  /// Adds a change. free: the offset after all appended chunks.
-  void add(DatasetGrowth change, std::int64_t free);
+  /// Adds a change. free_offset: the offset after all appended chunks.
+  void add(DatasetGrowth change, std::int64_t free_offset);
   /// Called when the File of a dataset is closed. The last call commits all changes, and unlocks the file.
   /// errors  kSystem: nothing has changed.
   void finish_dataset();
@@ -55,6 +55,6 @@ class GrowthGroup {
 
 /// Applies changes to a locked file as soon as no other program has it open.
 /// errors  kSystem: nothing has changed.
-void apply_to(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes);
+void apply_exclusively(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes);
 
 }  // namespace plait::container::hdf5

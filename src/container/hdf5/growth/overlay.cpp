@@ -31,7 +31,7 @@ void for_each_page(std::int64_t offset, std::size_t bytes, const Take& take) {
 
 }  // namespace
 
-Overlay::Overlay(int file, std::int64_t free) : file_(file), size_(0), free_(free) {
+Overlay::Overlay(int file, std::int64_t free_offset) : file_(file), size_(0), free_offset_(free_offset) {
   struct stat found{};
   if (::fstat(file, &found) != 0) throw store::posix::system_error("look at an HDF5 file", errno);
   size_ = found.st_size;

@@ -8,9 +8,9 @@
 /// returns the offset where the chunk is already stored.
 ///
 /// Example: a file of 10,000 bytes, after which a chunk of 300 bytes is stored at 10,032. The overlay is made with
-/// free = 10,364, after the chunk and another header of the log. direct(10,032, 300) makes the next allocation of 300
-/// bytes for elements return 10,032, and the library enters this offset into the index. It needs a new node of 400
-/// bytes for that, which gets the next multiple of 8, 10,368. changes() returns the node, the changed bytes of the
+/// free_offset = 10,364, after the chunk and another header of the log. direct(10,032, 300) makes the next allocation
+/// of 300 bytes for elements return 10,032, and the library enters this offset into the index. It needs a new node of
+/// 400 bytes for that, which gets the next multiple of 8, 10,368. changes() returns the node, the changed bytes of the
 /// other nodes, and the new end 10,768.
 #pragma once
 
@@ -28,9 +28,10 @@ namespace plait::container::hdf5 {
 /// threads  One at a time.
 class Overlay {
  public:
-  /// file: a descriptor of the file, which is not changed. free: the offset from which on new space is allocated.
+  /// file: a descriptor of the file, which is not changed. free_offset: the offset from which on new space is
+  /// allocated.
   /// errors  kSystem: the file cannot be read.
-  Overlay(int file, std::int64_t free);
+  Overlay(int file, std::int64_t free_offset);
 
   void read(std::int64_t offset, std::span<std::byte> into);
   void write(std::int64_t offset, std::span<const std::byte> bytes);
@@ -44,10 +45,10 @@ class Overlay {
   }
   /// Returns the end of the allocated space, which is after the appended chunks: the library may extend a block that
   /// ends there in place.
-  std::int64_t end() const { return std::max(end_, free_); }
+  std::int64_t end() const { return std::max(end_, free_offset_); }
   void set_end(std::int64_t end) {
     end_ = end;
-    if (end > free_) allocated_ = std::max(allocated_, end);
+    if (end > free_offset_) allocated_ = std::max(allocated_, end);
   }
   /// The size of the file, without changes.
   std::int64_t size() const { return size_; }
@@ -67,7 +68,7 @@ class Overlay {
 
   int file_;
   std::int64_t size_;
-  std::int64_t free_;
+  std::int64_t free_offset_;
   std::int64_t end_ = 0;
   std::int64_t allocated_ = 0;  ///< the end of all space that has been allocated
   std::int64_t directed_ = -1;

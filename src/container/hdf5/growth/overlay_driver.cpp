@@ -118,12 +118,13 @@ OverlayFile::OverlayFile(const Library& hdf5, Overlay& overlay, const std::strin
   next_overlay() = &overlay;
   // The library requires a name, which must not be that of an existing file.
   if (access) file_ = Handle(hdf5->H5Fopen((path + "/overlay").c_str(), kReadWrite, access.id()), hdf5->H5Fclose);
-  if (!file_) base::throw_system_error(EIO, path, " cannot be opened for changes by ", hdf5.describe(), hdf5.why());
+  if (!file_)
+    base::throw_system_error(EIO, path, " cannot be opened for changes by ", hdf5.describe(), hdf5.last_error());
 }
 
 void OverlayFile::close() {
   if (file_.close_now() < 0)
-    base::throw_system_error(EIO, path_, " cannot be changed by ", hdf5_.describe(), hdf5_.why());
+    base::throw_system_error(EIO, path_, " cannot be changed by ", hdf5_.describe(), hdf5_.last_error());
 }
 
 }  // namespace plait::container::hdf5

@@ -107,9 +107,9 @@ class DatasetCopier {
     Copy& copy = copies_.emplace_back();
     copy.name = name;
     copy.new_name = new_name;
-    copy.shown = text(source_name_, "::", name);
+    copy.display_name = text(source_name_, "::", name);
     copy.from = open_dataset(name);
-    if (!copy.from) failed(copy.shown);
+    if (!copy.from) failed(copy.display_name);
     copy.type = Handle(hdf5_->H5Dget_type(copy.from.id()), hdf5_->H5Tclose);
     copy.references = find_references(hdf5_, copy.type.id());
   }
@@ -149,7 +149,7 @@ class DatasetCopier {
  private:
   using Unlinked = ReferenceTranslator::Unlinked;
   struct Copy {
-    std::string name, new_name, shown;
+    std::string name, new_name, display_name;
     Handle from, to, type;
     std::optional<ReferencePart> references;
   };
@@ -159,7 +159,7 @@ class DatasetCopier {
     const std::string path = text("/", copy.new_name);
     if (!copy.references) {
       if (hdf5_->H5Ocopy(copy.from.id(), ".", target_, path.c_str(), copied_.id(), linked_.id()) < 0)
-        failed(copy.shown);
+        failed(copy.display_name);
       copy.to = Handle(hdf5_->H5Oopen(target_, path.c_str(), 0), hdf5_->H5Oclose);
     } else {
       const Handle properties(hdf5_->H5Dget_create_plist(copy.from.id()), hdf5_->H5Pclose);
@@ -169,7 +169,7 @@ class DatasetCopier {
           Handle(hdf5_->H5Dcreate2(target_, path.c_str(), type.id(), space.id(), linked_.id(), properties.id(), 0),
                  hdf5_->H5Dclose);
     }
-    if (!copy.to) failed(copy.shown);
+    if (!copy.to) failed(copy.display_name);
   }
 
   /// Opens a source in an object store; returns nullptr for a path.
@@ -181,7 +181,7 @@ class DatasetCopier {
     recover_from_journal(path);
     Handle file(hdf5->H5Fopen(path.c_str(), kReadOnly, 0), hdf5->H5Fclose);
     if (!file)
-      base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5.describe(), hdf5.why());
+      base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5.describe(), hdf5.last_error());
     return file;
   }
   static std::map<std::string, std::string> renamed(const LibraryCopies& copies) {
@@ -199,7 +199,7 @@ class DatasetCopier {
 
   void read_elements(const Copy& copy, ElementBuffer& elements) const {
     if (!elements.empty() && hdf5_->H5Dread(copy.from.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0)
-      failed(copy.shown);
+      failed(copy.display_name);
   }
 
   bool has_all(const ReferencePart& references, ElementBuffer& elements, Unlinked unlinked) {
@@ -222,15 +222,15 @@ class DatasetCopier {
     if (elements.empty()) return;
     read_elements(copy, elements);
     for (std::size_t i = 0; i < elements.count(); ++i)
-      translator_.translate(*copy.references, elements.element(i), copy.shown);
-    if (hdf5_->H5Dwrite(copy.to.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0) failed(copy.shown);
+      translator_.translate(*copy.references, elements.element(i), copy.display_name);
+    if (hdf5_->H5Dwrite(copy.to.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0) failed(copy.display_name);
   }
 
   void copy_attributes(const Copy& copy) {
     std::vector<std::string> names;
     hsize_t at = 0;
     if (hdf5_->H5Aiterate2(copy.from.id(), H5_INDEX_NAME, H5_ITER_INC, &at, append_name, &names) < 0)
-      failed(copy.shown);
+      failed(copy.display_name);
     const bool is_scale = hdf5_->H5Aexists(copy.from.id(), "REFERENCE_LIST") > 0;
     for (const std::string& name : names) {
       const bool names_dimensions = name == "DIMENSION_LIST" || name == "DIMENSION_LABELS";
@@ -239,30 +239,31 @@ class DatasetCopier {
   }
 
   void copy_attribute(const Copy& copy, const std::string& name) {
-    const std::string shown = text("the attribute \"", name, "\" of ", copy.shown);
+    const std::string display_name = text("the attribute \"", name, "\" of ", copy.display_name);
     const Handle from(hdf5_->H5Aopen(copy.from.id(), name.c_str(), 0), hdf5_->H5Aclose);
     const Handle stored(hdf5_->H5Aget_type(from.id()), hdf5_->H5Tclose);
     const Handle type(hdf5_->H5Tcopy(stored.id()), hdf5_->H5Tclose);
     const Handle space(hdf5_->H5Aget_space(from.id()), hdf5_->H5Sclose);
-    if (!from || !type || !space) failed(shown);
+    if (!from || !type || !space) failed(display_name);
     ElementBuffer values(hdf5_, type.id(), space.id());
-    if (!values.empty() && hdf5_->H5Aread(from.id(), type.id(), values.data()) < 0) failed(shown);
+    if (!values.empty() && hdf5_->H5Aread(from.id(), type.id(), values.data()) < 0) failed(display_name);
     if (const std::optional<ReferencePart> references = find_references(hdf5_, type.id())) {
       // A dimension that only this dataset has is no object of the new file. The library cannot read a DIMENSION_LIST
       // with null references, so leave the attribute out.
       const auto unlinked = name == "DIMENSION_LIST" ? Unlinked::kMissing : Unlinked::kAccepted;
       // plait.copy compares the attributes of both files, and warns about those that are left out.
       if (!are_translatable(hdf5_, type.id()) || !has_all(*references, values, unlinked)) return;
-      for (std::size_t i = 0; i < values.count(); ++i) translator_.translate(*references, values.element(i), shown);
+      for (std::size_t i = 0; i < values.count(); ++i)
+        translator_.translate(*references, values.element(i), display_name);
     }
     const Handle to(hdf5_->H5Acreate2(copy.to.id(), name.c_str(), type.id(), space.id(), 0, 0), hdf5_->H5Aclose);
-    if (!to || (!values.empty() && hdf5_->H5Awrite(to.id(), type.id(), values.data()) < 0)) failed(shown);
+    if (!to || (!values.empty() && hdf5_->H5Awrite(to.id(), type.id(), values.data()) < 0)) failed(display_name);
   }
 
   [[noreturn]] void failed(const std::string& what) const {
     check_requests(ranges_.get());
-    base::throw_system_error(EIO, what, " cannot be copied to ", target_name_, " by ", hdf5_.describe(), hdf5_.why(),
-                             "; leave it out, or copy the file by h5repack");
+    base::throw_system_error(EIO, what, " cannot be copied to ", target_name_, " by ", hdf5_.describe(),
+                             hdf5_.last_error(), "; leave it out, or copy the file by h5repack");
   }
 
   const Library& hdf5_;

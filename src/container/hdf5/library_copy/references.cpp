@@ -172,7 +172,7 @@ haddr_t ReferenceTranslator::translate_object(haddr_t address, const std::string
     const std::optional<haddr_t> found = hdf5_.address(find_or_make(*path, what).id());
     if (!found)
       base::throw_system_error(EIO, what, ": an object that it refers to cannot be opened by ", hdf5_.describe(),
-                               hdf5_.why());
+                               hdf5_.last_error());
     translated = *found;
   }
   return translations_[address] = translated;
@@ -189,7 +189,7 @@ void ReferenceTranslator::translate_region(std::byte* reference, const std::stri
   const Handle target = find_or_make(*path, what);
   if (hdf5_->H5Rcreate(reference, target.id(), ".", H5R_DATASET_REGION, region.id()) < 0)
     base::throw_system_error(EIO, what, ": a reference to a region of ", files_.source_name, "::", *path,
-                             " cannot be made by ", hdf5_.describe(), hdf5_.why());
+                             " cannot be made by ", hdf5_.describe(), hdf5_.last_error());
 }
 
 std::optional<std::string> ReferenceTranslator::source_path(haddr_t address) {

@@ -34,7 +34,7 @@ LibraryReader::~LibraryReader() {
 }
 
 void LibraryReader::fail(const Library& hdf5, const std::string& what) const {
-  base::throw_system_error(EIO, name_, ": ", hdf5.describe(), " cannot read ", what, hdf5.why(),
+  base::throw_system_error(EIO, name_, ": ", hdf5.describe(), " cannot read ", what, hdf5.last_error(),
                            "; check the plug-in of the filter, or copy or download the file again");
 }
 

@@ -61,7 +61,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, Access access)
   bytes_ = store.size();
   file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kReadWrite : kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
-    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.describe(), hdf5_.why(),
+    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.describe(), hdf5_.last_error(),
                              "; copy or download it again, or close it where it is written");
   void* descriptor = nullptr;
   hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
@@ -84,11 +84,12 @@ void HdfFile::finish_opening(FollowRule rule) {
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
   const std::optional<Library::Location> location = hdf5_.location(root.id());
   number_ = location ? location->file : 0;
-  of_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
+  is_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
 }
 
 void HdfFile::throw_damaged(const std::string& what) const {
-  base::throw_system_error(EIO, path_, ": ", what, " cannot be read", hdf5_.why(), "; copy or download the file again");
+  base::throw_system_error(EIO, path_, ": ", what, " cannot be read", hdf5_.last_error(),
+                           "; copy or download the file again");
 }
 
 RecordCounts HdfFile::record_counts() const {

@@ -37,10 +37,12 @@ void divide(HdfDataset& description, const Extents& source) {
     chunk[chunk.size() - i] = source[source.size() - i];
   for (std::size_t d = 0; d < chunk.size(); ++d)
     chunk[d] = std::clamp<std::int64_t>(chunk[d], 1, std::max<std::int64_t>(shape[d], 1));
-  const auto bytes = [&] { return array_bytes(chunk, description.type.element_bytes).value_or(kMaxCompressed + 1); };
+  const auto bytes = [&] {
+    return array_bytes(chunk, description.type.element_bytes).value_or(kMaxFilteredChunkBytes + 1);
+  };
   for (std::size_t d = chunk.size(); d-- > 0;)
     while (bytes() < kMinBytes && chunk[d] < shape[d]) chunk[d] = std::min(2 * chunk[d], shape[d]);
-  if (bytes() > kMaxCompressed) return;
+  if (bytes() > kMaxFilteredChunkBytes) return;
   HdfDataset divided;
   divided.type = description.type;
   divided.chunk = chunk;
@@ -69,9 +71,9 @@ void HdfFile::choose_reader(hid_t dataset, hid_t properties, bool is_outside, Hd
   if (is_outside)
     add_library_reason(description,
                        base::text("external link to ", std::filesystem::path(file_name()).filename().string()));
-  if (description.storage == Storage::kInside || description.storage == Storage::kNone)
+  if (description.storage == Storage::kCompact || description.storage == Storage::kNone)
     description.library_reason.clear();
-  if (description.storage == Storage::kWhole && !description.library_reason.empty())
+  if (description.storage == Storage::kContiguous && !description.library_reason.empty())
     description.storage = Storage::kLibrary;
 }
 

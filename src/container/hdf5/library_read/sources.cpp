@@ -115,7 +115,7 @@ class SourceCheck {
       // Fail here: if the library cannot open this file, it searches other folders for a file of this name.
       if (other.exists && !file)
         return reject(base::Rejection::because(kBegin, name.file, ", which cannot be opened as an HDF5 file",
-                                               hdf5_.why(), "; copy it again")),
+                                               hdf5_.last_error(), "; copy it again")),
                false;
     }
     Handle source;
@@ -143,7 +143,7 @@ class SourceCheck {
     const std::string file = read_text([&](char* into, std::size_t n) { return hdf5_->H5Fget_name(dataset, into, n); });
     const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
     if (!properties || file.empty())
-      return reject(base::Rejection::because("its source in ", path, " cannot be read", hdf5_.why()));
+      return reject(base::Rejection::because("its source in ", path, " cannot be read", hdf5_.last_error()));
     const int layout = hdf5_->H5Pget_layout(properties.id());
     if (layout == H5D_VIRTUAL) return check_virtual(dataset, properties.id(), file, depth + 1);
     // Reject these: the library would search for the files of external storage in the working directory.

@@ -185,7 +185,7 @@ void ScaleTable::add_extents(hid_t dataset) {
   }
 }
 
-bool ScaleTable::is_of_netcdf(hid_t scale) const {
+bool ScaleTable::is_netcdf_scale(hid_t scale) const {
   return hdf5_->H5Aexists(scale, "_Netcdf4Dimid") > 0 || is_only_dimension(hdf5_, scale);
 }
 
@@ -256,7 +256,7 @@ std::int64_t ScaleTable::records(haddr_t scale) {
   if (!longest) {
     const Handle opened = dereference(hdf5_, file_, scale);
     longest = 0;
-    if (opened && is_of_netcdf(opened.id())) {
+    if (opened && is_netcdf_scale(opened.id())) {
       longest = std::max(dimension_length(hdf5_, opened.id(), 0), longest_user(opened.id()));
       for (const std::int64_t number : read_numbers(hdf5_, opened.id(), "_Netcdf4Dimid"))
         if (const auto found = longest_.find(number); found != longest_.end())

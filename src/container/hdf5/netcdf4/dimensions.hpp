@@ -78,7 +78,7 @@ class ScaleTable {
   /// Records the extents of a coordinate variable of several dimensions, which no scale refers to.
   void add_extents(hid_t dataset);
   /// Returns true if netCDF's library has written the scale.
-  bool is_of_netcdf(hid_t scale) const;
+  bool is_netcdf_scale(hid_t scale) const;
   /// Returns the scale that gives an unlimited dimension its length; 0 if there is none.
   haddr_t record_scale(const Dimensions& dimensions, std::size_t d) const;
   /// Returns the scale of dimension `d`; 0 if none is known.

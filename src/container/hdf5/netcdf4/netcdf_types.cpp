@@ -40,17 +40,17 @@ hid_t NetcdfTypes::find_or_add(hid_t file, const std::string& dtype) {
 }
 
 Handle NetcdfTypes::make_record(hid_t file, const std::string& dtype) {
-  return record_type(hdf5_, dtype, [&](const npy::RecordField& field) {
+  return make_record_type(hdf5_, dtype, [&](const npy::RecordField& field) {
     Extents shape = field.shape;
     const bool is_text = !npy::is_record(field.dtype) && field.dtype[1] == 'S';
     if (is_text && field.dtype != "|S1") shape.push_back(npy::dtype_bytes(field.dtype));
-    return array_type(hdf5_, make_field(file, is_text ? "|S1" : field.dtype), shape);
+    return make_array_type(hdf5_, make_field(file, is_text ? "|S1" : field.dtype), shape);
   });
 }
 
 Handle NetcdfTypes::make_field(hid_t file, const std::string& dtype) {
   const bool is_complex = !npy::is_record(dtype) && dtype[1] == 'c';
-  if (!npy::is_record(dtype) && !is_complex) return new_type(hdf5_, dtype == "|b1" ? "|i1" : dtype);
+  if (!npy::is_record(dtype) && !is_complex) return make_hdf5_type(hdf5_, dtype == "|b1" ? "|i1" : dtype);
   const hid_t type = find_or_add(file, is_complex ? complex_record(dtype) : dtype);
   return type < 0 ? Handle() : Handle(hdf5_->H5Tcopy(type), hdf5_->H5Tclose);
 }

@@ -79,7 +79,7 @@ void IndexNodes::visit(const Take& take) {
   const std::vector<std::byte> layout = read(fields.layout, fields.layout_bytes);
   const std::uint64_t version = layout.empty() ? 0 : number_in(layout, 0, 1);
   if (version >= 1 && version <= 3) {
-    const std::size_t at = static_cast<std::size_t>(fields.index.at - fields.layout);
+    const std::size_t at = static_cast<std::size_t>(fields.index.offset - fields.layout);
     if (at + 8 <= layout.size()) visit_tree1(signed_number(layout, at, 8), take);
   } else if (version == 4 && layout.size() > 5) {
     // Version, class, flags, number of dimensions, bytes of an extent, extents, kind, parameters, address.

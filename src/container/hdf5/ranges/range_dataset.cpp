@@ -46,7 +46,7 @@ std::vector<RangeDataset::PiecesOfChunk> RangeDataset::find_pieces(const std::ve
     }
     std::shared_ptr<const DecodedChunk> recent;
     for (const ReadSegment& piece : pieces)
-      read_unpacked({number * chunk_bytes() + piece.offset, piece.data, piece.bytes}, recent);
+      read_converted({number * chunk_bytes() + piece.offset, piece.data, piece.bytes}, recent);
   }
   std::ranges::sort(chunks, {}, [](const PiecesOfChunk& pieces_of_chunk) { return pieces_of_chunk.chunk.offset; });
   return chunks;
@@ -59,7 +59,7 @@ void RangeDataset::read_batch(const std::vector<ReadSegment>& segments) {
     std::size_t end = begin;
     for (; end < chunks.size(); ++end) {
       check_encoded_bytes(chunks[end].chunk);
-      if (end > begin && bytes + chunks[end].chunk.bytes > kMaxPacked) break;
+      if (end > begin && bytes + chunks[end].chunk.bytes > kMaxEncodedBytes) break;
       bytes += chunks[end].chunk.bytes;
     }
     read_chunks(std::span(chunks).subspan(begin, end - begin));

@@ -17,7 +17,7 @@ namespace plait::container::hdf5 {
 class RangeDataset : public DatasetStore {
  public:
   /// Maximum number of bytes of chunks that are in memory before they are decoded; a single chunk may be larger.
-  static constexpr std::int64_t kMaxPacked = std::int64_t{16} << 20;
+  static constexpr std::int64_t kMaxEncodedBytes = std::int64_t{16} << 20;
 
   using DatasetStore::DatasetStore;
 

@@ -122,7 +122,8 @@ RangeFile::RangeFile(store::Store& object) : object_(object), cache_(find_cache(
 Handle RangeFile::open(const Library& hdf5, const std::string& path) {
   const Handle access = driver_access(hdf5, range_driver(hdf5));
   if (!access)
-    base::throw_system_error(ELIBACC, path, " cannot be read from an object store by ", hdf5.describe(), hdf5.why(),
+    base::throw_system_error(ELIBACC, path, " cannot be read from an object store by ", hdf5.describe(),
+                             hdf5.last_error(),
                              ", which does not accept Plait's file driver; name another version in PLAIT_HDF5, or copy "
                              "the object into a file");
   next_file() = this;
@@ -130,7 +131,7 @@ Handle RangeFile::open(const Library& hdf5, const std::string& path) {
   next_file() = nullptr;
   check();
   if (!file)
-    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5.describe(), hdf5.why(),
+    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5.describe(), hdf5.last_error(),
                              "; copy or upload it again");
   return file;
 }

@@ -35,8 +35,8 @@ class ChunkedDataset : public container::Dataset, public DeferredChanges {
 
   DeferredChanges* deferred_changes() override { return this; }
   bool needs_counter() const override { return needs_counter_; }
-  void share(std::unique_ptr<transport::Counter> counter, bool alone) override {
-    chunks_->share(std::move(counter), alone);
+  void share(std::unique_ptr<transport::Counter> counter, bool is_only_writer) override {
+    chunks_->share(std::move(counter), is_only_writer);
   }
   void commit() override { chunks_->finish(length_at_, needs_counter_); }
 
@@ -60,7 +60,7 @@ class NewHdfFile : public container::NewFile {
     return base::encode(content().file_bytes, offsets, fills);
   }
   std::unique_ptr<container::Dataset> dataset(std::shared_ptr<store::Store> store) const override {
-    std::vector<NewDataset> chunked = chunked_in(content());
+    std::vector<NewDataset> chunked = make_chunked_datasets(content());
     const bool needs_counter = std::ranges::any_of(content().members, needs_log);
     if (chunked.empty() && !needs_counter) return NewFile::dataset(std::move(store));
     const auto chunks = std::make_shared<NewChunks>(std::move(store), std::move(chunked), content().file_bytes);
@@ -73,7 +73,7 @@ class NewHdfFile : public container::NewFile {
 }  // namespace
 
 std::unique_ptr<container::NewFile> create_file(const std::string& path, const FileOptions& options) {
-  NewContent content = new_content(path, options);
+  NewContent content = make_new_content(path, options);
   NewFile file = make_file({std::string(array_name(path).file), content.members, options.groups, options.library_copies,
                             is_netcdf_name(path)});
   assign_offsets(content, static_cast<std::int64_t>(file.head.size()));
@@ -92,7 +92,7 @@ std::unique_ptr<container::NewFile> create_file(const std::string& path, const F
 
 std::unique_ptr<container::NewFile> attach_file(const std::string& path, const FileOptions& options,
                                                 std::string_view encoded) {
-  NewContent content = new_content(path, options);
+  NewContent content = make_new_content(path, options);
   std::vector<std::int64_t> offsets;
   std::vector<std::vector<std::byte>> fills;
   base::decode(encoded, base::kAnotherRank, content.file_bytes, offsets, fills);

@@ -31,17 +31,18 @@ Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
   return is_set ? std::move(type) : Handle();
 }
 
-void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
-                 const std::string& shown) {
+void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool is_netcdf,
+                 const std::string& display_name) {
   const std::string& first = attribute.texts.empty() ? std::string() : attribute.texts.front();
-  if (of_netcdf && attribute.shape.empty() && first.size() < kMaxBytes) {
+  if (is_netcdf && attribute.shape.empty() && first.size() < kMaxBytes) {
     const Handle type = fixed_text_type(hdf5, std::max<std::size_t>(first.size(), 1), true);
     const Handle space = first.empty() ? Handle(hdf5->H5Screate(H5S_NULL), hdf5->H5Sclose) : make_space(hdf5, {});
-    return write_values(hdf5, object, attribute.name, {type, space, first.data()}, shown);
+    return write_values(hdf5, object, attribute.name, {type, space, first.data()}, display_name);
   }
   std::vector<const char*> texts;
   for (const std::string& text_value : attribute.texts) texts.push_back(text_value.c_str());
-  write_values(hdf5, object, attribute.name, {text_type(hdf5), make_space(hdf5, attribute.shape), texts.data()}, shown);
+  write_values(hdf5, object, attribute.name, {make_text_type(hdf5), make_space(hdf5, attribute.shape), texts.data()},
+               display_name);
 }
 
 /// Converts an attribute for netCDF's library, which has fewer types of numbers, no booleans, and no attributes of more
@@ -73,7 +74,7 @@ ArrayAttribute as_in_netcdf(const ArrayAttribute& attribute) {
 /// Returns a type that netCDF's library shows. A type that netCDF lacks becomes a named type of the file; for complex
 /// numbers it has the name that the nc-complex library gives it, which netCDF4-python recognizes.
 Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtype) {
-  Handle type = new_type(hdf5, dtype);
+  Handle type = make_hdf5_type(hdf5, dtype);
   const std::string_view kind = std::string_view(dtype).substr(1);
   if (!type || (kind[0] != 'c' && kind[0] != 'V')) return type;
   const std::string name = kind == "c8"    ? "/_PFNC_FLOAT_COMPLEX_TYPE"
@@ -86,7 +87,7 @@ Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtyp
 
 }  // namespace
 
-Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf) {
+Rejection hdf5_rejection(const ArrayAttribute& attribute, bool is_netcdf) {
   if (!attribute.error.empty()) return Rejection(attribute.error);
   if (is_internal(attribute.name, false)) return Rejection("HDF5 and netCDF-4 keep dimensions under this name");
   if (attribute.shape.size() > H5S_MAX_RANK)
@@ -105,18 +106,18 @@ Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf) {
   if (attribute.values.size() > kMaxBytes)
     return Rejection::because("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMaxBytes);
   if (npy::is_record(attribute.dtype))
-    return of_netcdf ? Rejection("Plait writes no attributes of records to netCDF files")
+    return is_netcdf ? Rejection("Plait writes no attributes of records to netCDF files")
                      : record_rejection(attribute.dtype, false);
   const bool known =
       attribute.dtype.size() > 2 && std::string_view("biufcSV").find(attribute.dtype[1]) != std::string_view::npos;
   if (!known) return Rejection::because("HDF5 has no values of the type ", attribute.dtype);
   const std::string_view kind = std::string_view(attribute.dtype).substr(1);
-  if (of_netcdf && (kind == "f12" || kind == "f16" || kind == "c24" || kind == "c32"))
+  if (is_netcdf && (kind == "f12" || kind == "f16" || kind == "c24" || kind == "c32"))
     return Rejection::because("netCDF has no numbers of the type ", attribute.dtype);
   return {};
 }
 
-Handle text_type(const Library& hdf5) { return fixed_text_type(hdf5, H5T_VARIABLE, true); }
+Handle make_text_type(const Library& hdf5) { return fixed_text_type(hdf5, H5T_VARIABLE, true); }
 
 Handle make_space(const Library& hdf5, const Extents& shape) {
   if (shape.empty()) return {hdf5->H5Screate(H5S_SCALAR), hdf5->H5Sclose};
@@ -126,31 +127,32 @@ Handle make_space(const Library& hdf5, const Extents& shape) {
 }
 
 void write_values(const Library& hdf5, hid_t object, const std::string& name, const RawValues& values,
-                  const std::string& shown) {
+                  const std::string& display_name) {
   const auto& [type, space, begin] = values;
   const Handle created(type && space ? hdf5->H5Acreate2(object, name.c_str(), type.id(), space.id(), 0, 0) : -1,
                        hdf5->H5Aclose);
   const bool empty = hdf5->H5Sget_simple_extent_npoints(space.id()) <= 0;
   if (!created || (!empty && hdf5->H5Awrite(created.id(), type.id(), begin) < 0))
-    base::throw_system_error(EIO, shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.describe(),
-                             hdf5.why(), "; leave it out");
+    base::throw_system_error(EIO, display_name, ": the attribute \"", name, "\" cannot be made by ", hdf5.describe(),
+                             hdf5.last_error(), "; leave it out");
 }
 
 void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,
-                      const std::string& shown) {
+                      const std::string& display_name) {
   write_values(hdf5, object, name,
-               {fixed_text_type(hdf5, value.size() + 1, false), make_space(hdf5, {}), value.c_str()}, shown);
+               {fixed_text_type(hdf5, value.size() + 1, false), make_space(hdf5, {}), value.c_str()}, display_name);
 }
 
-void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
-                     const std::string& shown) {
-  if (const Rejection rejection = hdf5_rejection(attribute, of_netcdf))
-    base::throw_argument_error(shown, ": the attribute \"", attribute.name,
+void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool is_netcdf,
+                     const std::string& display_name) {
+  if (const Rejection rejection = hdf5_rejection(attribute, is_netcdf))
+    base::throw_argument_error(display_name, ": the attribute \"", attribute.name,
                                "\" cannot be written: ", rejection.reason(), "; leave it out");
-  if (attribute.is_texts()) return write_texts(hdf5, object, attribute, of_netcdf, shown);
-  const ArrayAttribute converted = of_netcdf ? as_in_netcdf(attribute) : attribute;
-  const Handle type = of_netcdf ? type_in_netcdf(hdf5, object, converted.dtype) : new_type(hdf5, converted.dtype);
-  write_values(hdf5, object, converted.name, {type, make_space(hdf5, converted.shape), converted.values.data()}, shown);
+  if (attribute.is_texts()) return write_texts(hdf5, object, attribute, is_netcdf, display_name);
+  const ArrayAttribute converted = is_netcdf ? as_in_netcdf(attribute) : attribute;
+  const Handle type = is_netcdf ? type_in_netcdf(hdf5, object, converted.dtype) : make_hdf5_type(hdf5, converted.dtype);
+  write_values(hdf5, object, converted.name, {type, make_space(hdf5, converted.shape), converted.values.data()},
+               display_name);
 }
 
 }  // namespace plait::container::hdf5

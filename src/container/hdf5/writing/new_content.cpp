@@ -58,26 +58,26 @@ bool has_elements(const ArrayType& type) {
 }
 
 /// Checks the shape of a chunk of an array.
-void check_chunk(const std::string& shown, const Extents& chunk, const ArrayType& type) {
+void check_chunk(const std::string& display_name, const Extents& chunk, const ArrayType& type) {
   if (chunk.size() != type.shape.size() || std::ranges::any_of(chunk, [](std::int64_t size) { return size < 1; }))
-    base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " do not fit an array ",
+    base::throw_argument_error(display_name, ": chunks of ", shape_to_string(chunk), " do not fit an array ",
                                shape_to_string(type.shape), "; give a size of 1 or more for each dimension");
   const auto bytes = array_bytes(chunk, type.element_bytes);
-  if (!bytes || *bytes > kMaxCompressed ||
+  if (!bytes || *bytes > kMaxFilteredChunkBytes ||
       std::ranges::any_of(chunk, [](std::int64_t size) { return size > UINT32_MAX; }))
-    base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " have more than ", kMaxCompressed,
-                               " bytes; give smaller ones");
+    base::throw_argument_error(display_name, ": chunks of ", shape_to_string(chunk), " have more than ",
+                               kMaxFilteredChunkBytes, " bytes; give smaller ones");
 }
 
 /// Returns the shape of a chunk of an array, and checks it.
 /// requested: the shape that the user states. unlimited: the dimensions in which the chunk may exceed the array.
-Extents new_chunk(const std::string& shown, const std::optional<Extents>& requested, const ArrayType& type,
+Extents new_chunk(const std::string& display_name, const std::optional<Extents>& requested, const ArrayType& type,
                   const std::vector<std::int64_t>& unlimited) {
   Extents chunk = requested.value_or(zarr::usual_chunk(type, kUsualChunk));
   for (std::size_t d = 0; d < chunk.size() && chunk.size() == type.shape.size(); ++d)
     if (std::ranges::find(unlimited, static_cast<std::int64_t>(d)) == unlimited.end() && chunk[d] > 0)
       chunk[d] = std::min(chunk[d], std::max<std::int64_t>(type.shape[d], 1));
-  check_chunk(shown, chunk, type);
+  check_chunk(display_name, chunk, type);
   return chunk;
 }
 
@@ -101,76 +101,76 @@ void join_fill_values(Content& content) {
 }
 
 /// Rejects types that netCDF lacks: its library crashes on floats of these sizes and does not show the other types.
-void check_netcdf_type(const std::string& dtype, const std::string& shown) {
+void check_netcdf_type(const std::string& dtype, const std::string& display_name) {
   if (npy::is_record(dtype)) return;
   if (is_date(dtype))
-    base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
+    base::throw_argument_error(display_name, ": netCDF has no elements of dtype ", dtype,
                                "; write its counts as int64, array.view(\"i8\"), with the attribute units, such as "
                                "\"days since 2000-01-01\", or write a file that ends with .h5 or .npy");
   const std::string_view kind = std::string_view(dtype).substr(1);
   if (netcdf_lacks(kind))
-    base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
+    base::throw_argument_error(display_name, ": netCDF has no elements of dtype ", dtype,
                                "; convert them (target_dtype, --target-dtype) to ", kind[0] == 'f' ? "f4 or f8" : "c16",
                                ", or write a file that ends with .h5", kind == "f2" ? " or .zarr" : "");
   if (kind.starts_with('V'))
-    base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
+    base::throw_argument_error(display_name, ": netCDF has no elements of dtype ", dtype,
                                ", neither for opaque bytes nor for bfloat16; write a file that ends with .h5 or .npy");
 }
 
-void check_record(const std::string& dtype, const std::string& shown, bool of_netcdf) {
+void check_record(const std::string& dtype, const std::string& display_name, bool is_netcdf) {
   if (!npy::is_record(dtype)) return;
-  if (const base::Rejection rejection = record_rejection(dtype, of_netcdf))
-    base::throw_argument_error(shown, " cannot be written: ", rejection.reason(),
-                               "; convert the field, or write a file that ends with ", of_netcdf ? ".h5 or " : "",
+  if (const base::Rejection rejection = record_rejection(dtype, is_netcdf))
+    base::throw_argument_error(display_name, " cannot be written: ", rejection.reason(),
+                               "; convert the field, or write a file that ends with ", is_netcdf ? ".h5 or " : "",
                                ".npy");
 }
 
-void check_dimension_names(const Content& content, const std::string& shown) {
+void check_dimension_names(const Content& content, const std::string& display_name) {
   const std::vector<std::string>& names = content.dimension_names;
   for (const std::string& name : names)
     if (!npy::is_utf8(name))
-      base::throw_argument_error(shown, ": the name of a dimension is no UTF-8; give it another one");
+      base::throw_argument_error(display_name, ": the name of a dimension is no UTF-8; give it another one");
   if (!names.empty() && names.size() != content.type.shape.size())
-    base::throw_argument_error(shown, ": ", names.size(), " names were given for ", content.type.shape.size(),
+    base::throw_argument_error(display_name, ": ", names.size(), " names were given for ", content.type.shape.size(),
                                " dimensions; give one for each, or none at all");
 }
 
-void check_unlimited(const Content& content, const std::string& shown) {
+void check_unlimited(const Content& content, const std::string& display_name) {
   std::int64_t before = -1;
   for (const std::int64_t d : content.unlimited) {
     if (d <= before || d >= static_cast<std::int64_t>(content.type.shape.size()))
       base::throw_argument_error(
-          shown, ": unlimited dimension ", d, " was given for ", content.type.shape.size(),
+          display_name, ": unlimited dimension ", d, " was given for ", content.type.shape.size(),
           " dimensions; give numbers of dimensions, from 0 on, each once and in ascending order");
     before = d;
   }
 }
 
 /// Returns an element that stands for the fill value of texts until the library has stored it; empty for empty texts.
-std::vector<std::byte> new_text_fill(const std::string& shown, const std::string& fill_value) {
-  const std::string value = zarr::text_fill(shown, fill_value);
+std::vector<std::byte> new_text_fill(const std::string& display_name, const std::string& fill_value) {
+  const std::string value = zarr::text_fill(display_name, fill_value);
   if (value.find('\0') != std::string::npos)
-    base::throw_argument_error(shown, ": the fill value ", fill_value,
+    base::throw_argument_error(display_name, ": the fill value ", fill_value,
                                " contains a NUL character, which texts of HDF5 cannot have; give another one");
   return value.empty() ? std::vector<std::byte>() : missing_text_element();
 }
 
 /// Checks a new array, and decides how it is stored.
-void describe(Member& array, const std::string& path, bool of_netcdf) {
-  const std::string shown = text(path, "::", array.name);
+void describe(Member& array, const std::string& path, bool is_netcdf) {
+  const std::string display_name = text(path, "::", array.name);
   const ArrayType& type = array.type;
   if (!array_bytes(type.shape, type.element_bytes))
-    base::throw_argument_error(shown, " has more than 2^63 - 1 bytes; make it smaller");
-  check_dimension_names(array, shown);
-  check_unlimited(array, shown);
-  check_attributes(array.attributes, shown);
-  check_record(type.dtype, shown, of_netcdf);
+    base::throw_argument_error(display_name, " has more than 2^63 - 1 bytes; make it smaller");
+  check_dimension_names(array, display_name);
+  check_unlimited(array, display_name);
+  check_attributes(array.attributes, display_name);
+  check_record(type.dtype, display_name, is_netcdf);
   if (!array.fill_value.empty() && type.has_texts())
-    array.fill = new_text_fill(shown, array.fill_value);
+    array.fill = new_text_fill(display_name, array.fill_value);
   else if (!array.fill_value.empty())
-    array.fill = zarr::encode_fill(zarr::fill_given(shown, array.fill_value, type.dtype), type.dtype);
-  if (of_netcdf) {
-    check_netcdf_type(type.dtype, shown);
+    array.fill = zarr::encode_fill(zarr::fill_given(display_name, array.fill_value, type.dtype), type.dtype);
+  if (is_netcdf) {
+    check_netcdf_type(type.dtype, display_name);
     join_fill_values(array);
   }
   // The default fill value is zero and need not be stored.
@@ -180,19 +180,19 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
   const std::vector<Filter> filters = make_filters(array.codec, type.element_bytes);
   const bool in_one_piece = array.chunk && array.chunk->empty();
   if (in_one_piece && !filters.empty() && !type.shape.empty())
-    base::throw_argument_error(shown, ": codec \"", array.codec,
+    base::throw_argument_error(display_name, ": codec \"", array.codec,
                                "\" packs chunks, but the array is to be kept in one piece; leave "
                                "either out");
   if (in_one_piece && !array.unlimited.empty())
-    base::throw_argument_error(shown, ": an array in one piece has no unlimited dimensions; leave either out");
+    base::throw_argument_error(display_name, ": an array in one piece has no unlimited dimensions; leave either out");
   if (in_one_piece || !has_elements(type) ||
       (!array.chunk && filters.empty() && array.fill.empty() && array.unlimited.empty())) {
     array.chunk.reset();
     array.codec.clear();
     return;
   }
-  array.chunk = new_chunk(shown, array.chunk, type, {});
-  array.whole_chunks = comes_later(array);
+  array.chunk = new_chunk(display_name, array.chunk, type, {});
+  array.whole_chunks = has_virtual_address(array);
 }
 
 /// Returns true for an array of one element with a fill value. It has no chunks, so its element is written with the
@@ -212,15 +212,15 @@ bool is_netcdf_name(const std::string& path) {
   return suffix == ".nc" || suffix == ".nc4";
 }
 
-std::string bare_name(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
+std::string without_leading_slash(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
 
-bool comes_later(const Member& member) {
+bool has_virtual_address(const Member& member) {
   return member.in_chunks() && (!member.fill.empty() || !make_filters(member.codec, member.type.element_bytes).empty());
 }
 
-bool needs_log(const Member& member) { return comes_later(member) || member.type.has_texts(); }
+bool needs_log(const Member& member) { return has_virtual_address(member) || member.type.has_texts(); }
 
-NewContent new_content(const std::string& path, const FileOptions& options) {
+NewContent make_new_content(const std::string& path, const FileOptions& options) {
   const auto has_shards = [](const ArrayProperties& array) { return array.shard.has_value(); };
   if (has_shards(options) || std::ranges::any_of(options.arrays, has_shards))
     base::throw_argument_error(path, ": shards were given, which Plait writes to .zarr only; leave them out");
@@ -236,31 +236,31 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
     content.members = make_new_members(path, options, "data");
   const std::string file(array_name(path).file);
   for (Member& member : content.members) {
-    if (options.arrays.empty()) member.name = bare_name(member.name);
+    if (options.arrays.empty()) member.name = without_leading_slash(member.name);
     describe(member, file, is_netcdf_name(path));
   }
   for (const GroupAttributes& group : options.groups) check_attributes(group.attributes, text(file, "::", group.group));
   return content;
 }
 
-Member added_member(const std::string& path, const FileOptions& options, bool of_netcdf) {
+Member make_added_member(const std::string& path, const FileOptions& options, bool is_netcdf) {
   const std::string file(array_name(path).file);
   Member member = make_new_members(path, options, "data").front();
-  member.name = bare_name(member.name);
-  const std::string shown = text(file, "::", member.name);
-  check_object_name(member.name, shown);
+  member.name = without_leading_slash(member.name);
+  const std::string display_name = text(file, "::", member.name);
+  check_object_name(member.name, display_name);
   if (member.shard)
     base::throw_argument_error(path, ": shards were given, which Plait writes to .zarr only; leave them out");
   if (member.type.order != Order::kC)
-    base::throw_argument_error(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
+    base::throw_argument_error(display_name, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
   const std::optional<Extents> chunk = member.chunk;
   const std::string codec = member.codec;
-  describe(member, file, of_netcdf);
+  describe(member, file, is_netcdf);
   if (member.unlimited.empty()) return member;
   if (chunk || has_elements(member.type))
-    member.chunk = new_chunk(shown, chunk, member.type, member.unlimited);
+    member.chunk = new_chunk(display_name, chunk, member.type, member.unlimited);
   else
-    member.chunk = empty_chunk(member.type.shape);
+    member.chunk = chunk_for_empty_array(member.type.shape);
   member.codec = codec;
   return member;
 }
@@ -273,7 +273,7 @@ void assign_offsets(NewContent& content, std::int64_t head_bytes) {
     end = rounded(end + member.type.element_bytes, kLine);
   }
   for (Member& member : content.members) {
-    if (comes_later(member) || is_filled_scalar(member)) continue;
+    if (has_virtual_address(member) || is_filled_scalar(member)) continue;
     std::int64_t bytes = 0;
     if (member.in_chunks()) {
       bytes = member.bytes();
@@ -287,7 +287,7 @@ void assign_offsets(NewContent& content, std::int64_t head_bytes) {
   const bool has_log = std::ranges::any_of(content.members, needs_log);
   content.file_bytes = end = has_log ? rounded(end, kPage) : std::max(end, head_bytes);
   for (Member& member : content.members)
-    if (comes_later(member)) {
+    if (has_virtual_address(member)) {
       auto whole = static_cast<const Content&>(member);
       whole.data_offset = 0;
       member.data_offset = end;
@@ -309,7 +309,7 @@ void set_offsets(NewContent& content, const std::vector<std::int64_t>& offsets) 
   describe_first(content);
 }
 
-std::vector<NewDataset> chunked_in(const NewContent& content) {
+std::vector<NewDataset> make_chunked_datasets(const NewContent& content) {
   std::vector<NewDataset> datasets;
   for (const Member& member : content.members) {
     if (!member.in_chunks()) continue;

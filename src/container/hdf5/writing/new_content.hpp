@@ -14,21 +14,21 @@ bool is_netcdf_name(const std::string& path);
 
 /// Checks the options of a new file. Returns its content without the head (its metadata) and without offsets.
 /// errors  kArgument: types, chunks, codecs, values or names do not fit.
-NewContent new_content(const std::string& path, const FileOptions& options);
+NewContent make_new_content(const std::string& path, const FileOptions& options);
 
 /// Removes the leading slash of a name, which is optional.
-std::string bare_name(const std::string& name);
+std::string without_leading_slash(const std::string& name);
 
 /// Checks the options of a new array in an existing file. Returns the array without its offset. An array with unlimited
 /// dimensions has chunks, even if it has no elements yet.
-/// errors  Those of new_content().
-Member added_member(const std::string& path, const FileOptions& options, bool of_netcdf);
+/// errors  Those of make_new_content().
+Member make_added_member(const std::string& path, const FileOptions& options, bool is_netcdf);
 
 /// Returns true if the chunks of an array get their offsets only when they are written. Its address in the store is
 /// then after `file_bytes`.
-bool comes_later(const Member& member);
+bool has_virtual_address(const Member& member);
 
-/// Returns true if writing an array appends to the file: if comes_later() is true, or if it has texts.
+/// Returns true if writing an array appends to the file: if has_virtual_address() is true, or if it has texts.
 bool needs_log(const Member& member);
 
 /// Assigns an offset in the file, after `head_bytes`, or a virtual address after its end to each array. Sets
@@ -42,6 +42,6 @@ void write_filled_scalars(const NewContent& content, std::vector<std::byte>& hea
 void set_offsets(NewContent& content, const std::vector<std::int64_t>& offsets);
 
 /// Returns the datasets in chunks, by ascending offset.
-std::vector<NewDataset> chunked_in(const NewContent& content);
+std::vector<NewDataset> make_chunked_datasets(const NewContent& content);
 
 }  // namespace plait::container::hdf5

@@ -112,9 +112,9 @@ Handle create(const Library& hdf5, const NewFileSpec& spec, const std::string& f
   const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
   const Handle creation(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_CREATE_ID_g), hdf5->H5Pclose);
   bool is_set = hdf5->H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110) >= 0;
-  if (spec.of_netcdf) is_set = is_set && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0;
+  if (spec.is_netcdf) is_set = is_set && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0;
   Handle created(is_set ? hdf5->H5Fcreate(file.c_str(), kTruncate, creation.id(), access.id()) : -1, hdf5->H5Fclose);
-  if (!created) base::throw_system_error(EIO, spec.path, " cannot be made by ", hdf5.describe(), hdf5.why());
+  if (!created) base::throw_system_error(EIO, spec.path, " cannot be made by ", hdf5.describe(), hdf5.last_error());
   return created;
 }
 
@@ -125,9 +125,9 @@ class FileDescriber {
       : hdf5_(hdf5),
         spec_(spec),
         types_(hdf5, names_in(spec)),
-        scales_(plan_scales(spec.members, spec.groups, spec.of_netcdf)),
+        scales_(plan_scales(spec.members, spec.groups, spec.is_netcdf)),
         file_(create(hdf5, spec, file)),
-        writer_(hdf5, file_.id(), spec.path, spec.of_netcdf) {}
+        writer_(hdf5, file_.id(), spec.path, spec.is_netcdf) {}
 
   /// Writes all metadata. Returns the offset of the object header of each array.
   std::vector<std::int64_t> describe() {
@@ -143,7 +143,7 @@ class FileDescriber {
     // Close the types first: the library closes a file, and writes much of its metadata, only after its open objects.
     types_.close();
     if (file_.close_now() < 0)
-      base::throw_system_error(EIO, spec_.path, " cannot be made by ", hdf5_.describe(), hdf5_.why());
+      base::throw_system_error(EIO, spec_.path, " cannot be made by ", hdf5_.describe(), hdf5_.last_error());
     return headers;
   }
 
@@ -190,7 +190,7 @@ class FileDescriber {
         addresses.push_back(scale < 0 ? 0 : scale_addresses_[static_cast<std::size_t>(scale)]);
       if (std::ranges::any_of(scales, [](std::ptrdiff_t scale) { return scale >= 0; }))
         writer_.write_dimension_list(dataset.id(), std::move(addresses), member.name);
-      if (!spec_.of_netcdf || !all) writer_.write_labels(dataset.id(), member.dimension_names, member.name);
+      if (!spec_.is_netcdf || !all) writer_.write_labels(dataset.id(), member.dimension_names, member.name);
     }
   }
 
@@ -211,12 +211,12 @@ NewFile make_file(const NewFileSpec& spec) {
   for (const Member& member : spec.members) check_object_name(member.name, text(spec.path, "::", member.name));
   for (const std::string& group : groups) check_object_name(group, text(spec.path, "::", group));
   for (const Member& member : spec.members) {
-    const std::string shown = text(spec.path, "::", member.name);
+    const std::string display_name = text(spec.path, "::", member.name);
     if (member.type.order != Order::kC)
-      base::throw_argument_error(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
+      base::throw_argument_error(display_name, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
     if (groups.contains(member.name))
       base::throw_argument_error(
-          shown, " is to be a dataset, but another one is to lie in a group of that name; rename one of them");
+          display_name, " is to be a dataset, but another one is to lie in a group of that name; rename one of them");
   }
   const Library hdf5;
   MemoryFile memory;

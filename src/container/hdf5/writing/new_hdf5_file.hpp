@@ -18,7 +18,7 @@ struct NewFileSpec {
   std::vector<Member> members;  ///< the arrays; their offsets are not used
   std::vector<GroupAttributes> groups;
   LibraryCopies copies{};  ///< datasets that the library copies
-  bool of_netcdf = false;  ///< true if netCDF's library must be able to read the file
+  bool is_netcdf = false;  ///< true if netCDF's library must be able to read the file
 };
 
 /// A new file without its elements.

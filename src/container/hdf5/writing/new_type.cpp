@@ -78,23 +78,23 @@ Handle date_type(const Library& hdf5, const std::string& dtype) {
 }
 
 /// Returns the name of the file format, netCDF or HDF5, if it cannot store elements of a simple dtype; otherwise empty.
-std::string format_without(const std::string& dtype, bool of_netcdf) {
+std::string format_without(const std::string& dtype, bool is_netcdf) {
   const std::string_view kind = std::string_view(dtype).substr(1);
   const bool is_number = std::string_view("iufcb").find(kind[0]) != std::string_view::npos;
-  if (of_netcdf) return (is_number ? !netcdf_lacks(kind) : kind[0] == 'S') ? "" : "netCDF";
+  if (is_netcdf) return (is_number ? !netcdf_lacks(kind) : kind[0] == 'S') ? "" : "netCDF";
   return is_number || kind[0] == 'S' || kind[0] == 'V' || is_date(dtype) ? "" : "HDF5";
 }
 
 }  // namespace
 
-Handle array_type(const Library& hdf5, Handle type, const Extents& shape) {
+Handle make_array_type(const Library& hdf5, Handle type, const Extents& shape) {
   if (!type || shape.empty()) return type;
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
   return {hdf5->H5Tarray_create2(type.id(), static_cast<unsigned>(extents.size()), extents.data()), hdf5->H5Tclose};
 }
 
-Handle record_type(const Library& hdf5, const std::string& dtype,
-                   const std::function<Handle(const npy::RecordField&)>& make_field) {
+Handle make_record_type(const Library& hdf5, const std::string& dtype,
+                        const std::function<Handle(const npy::RecordField&)>& make_field) {
   Handle type(hdf5->H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(npy::dtype_bytes(dtype))), hdf5->H5Tclose);
   for (const npy::RecordField& field : npy::parse_record(dtype)) {
     const Handle member = make_field(field);
@@ -109,19 +109,19 @@ bool netcdf_lacks(std::string_view kind) {
   return kind == "f2" || kind == "f12" || kind == "f16" || kind == "c24" || kind == "c32";
 }
 
-base::Rejection record_rejection(const std::string& dtype, bool of_netcdf) {
+base::Rejection record_rejection(const std::string& dtype, bool is_netcdf) {
   const std::vector<npy::RecordField> fields = npy::parse_record(dtype);
   if (fields.empty()) return base::Rejection("its records have no fields");
   for (const npy::RecordField& field : fields) {
     if (field.name.empty() || field.name.find('\0') != std::string::npos || !npy::is_utf8(field.name))
       return base::Rejection("a field of its records has no name, or one that is no UTF-8 or contains a zero byte");
     if (field.bytes < 1) return base::Rejection::because("the field \"", field.name, "\" of its records has no bytes");
-    if (of_netcdf && field.name.find('/') != std::string::npos)
+    if (is_netcdf && field.name.find('/') != std::string::npos)
       return base::Rejection::because("netCDF has no names with a slash, such as that of the field \"", field.name,
                                       '"');
     if (npy::is_record(field.dtype)) {
-      if (base::Rejection inner = record_rejection(field.dtype, of_netcdf)) return inner;
-    } else if (const std::string format = format_without(field.dtype, of_netcdf); !format.empty()) {
+      if (base::Rejection inner = record_rejection(field.dtype, is_netcdf)) return inner;
+    } else if (const std::string format = format_without(field.dtype, is_netcdf); !format.empty()) {
       return base::Rejection::because(format, " has no elements of dtype ", field.dtype,
                                       ", such as those of the field \"", field.name, "\" of its records");
     }
@@ -129,11 +129,11 @@ base::Rejection record_rejection(const std::string& dtype, bool of_netcdf) {
   return {};
 }
 
-Handle new_type(const Library& hdf5, const std::string& dtype) {
+Handle make_hdf5_type(const Library& hdf5, const std::string& dtype) {
   if (dtype == ArrayType::kTexts) return any_length_type(hdf5);
   if (npy::is_record(dtype))
-    return record_type(hdf5, dtype, [&](const npy::RecordField& field) {
-      return array_type(hdf5, new_type(hdf5, field.dtype), field.shape);
+    return make_record_type(hdf5, dtype, [&](const npy::RecordField& field) {
+      return make_array_type(hdf5, make_hdf5_type(hdf5, field.dtype), field.shape);
     });
   if (is_date(dtype)) return date_type(hdf5, dtype);
   if (dtype.size() < 3) return {};
@@ -156,7 +156,7 @@ Handle new_type(const Library& hdf5, const std::string& dtype) {
     case 'S':
     case 'V': return bytes_type(hdf5, kind == 'S', bytes);
     case 'c': {
-      const Handle part = new_type(hdf5, std::string{order, 'f'} + std::to_string(bytes / 2));
+      const Handle part = make_hdf5_type(hdf5, std::string{order, 'f'} + std::to_string(bytes / 2));
       if (!part) return {};
       Handle type(hdf5->H5Tcreate(H5T_COMPOUND, bytes), hdf5->H5Tclose);
       const bool is_set = hdf5->H5Tinsert(type.id(), "r", 0, part.id()) >= 0 &&

@@ -34,18 +34,18 @@ Handle growing_space(const Library& hdf5, const Extents& shape, const std::vecto
 
 }  // namespace
 
-void check_object_name(const std::string& name, const std::string& shown) {
+void check_object_name(const std::string& name, const std::string& display_name) {
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find('/', begin), name.size());
     const std::string_view part = std::string_view(name).substr(begin, end - begin);
     if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string_view::npos)
-      base::throw_argument_error(shown, ": \"", part,
+      base::throw_argument_error(display_name, ": \"", part,
                                  "\" is no part of the name of a dataset; give a name such as /group/array");
     begin = end + 1;
   }
 }
 
-Extents empty_chunk(const Extents& shape) {
+Extents chunk_for_empty_array(const Extents& shape) {
   std::int64_t capacity = 1024;
   Extents chunk(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 0; capacity /= chunk[d])
@@ -53,23 +53,23 @@ Extents empty_chunk(const Extents& shape) {
   return chunk;
 }
 
-ObjectWriter::ObjectWriter(const Library& hdf5, hid_t file, std::string path, bool of_netcdf)
+ObjectWriter::ObjectWriter(const Library& hdf5, hid_t file, std::string path, bool is_netcdf)
     : hdf5_(hdf5),
       file_(file),
       path_(std::move(path)),
-      of_netcdf_(of_netcdf),
+      is_netcdf_(is_netcdf),
       linked_(make_list(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g)),
       grouped_(make_list(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g)) {
   bool is_set = hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0;
   // netCDF's library changes only files that track the order of creation.
-  if (of_netcdf) is_set = is_set && hdf5->H5Pset_link_creation_order(grouped_.id(), kKeepsOrder) >= 0;
-  if (!is_set) base::throw_system_error(EIO, path_, " cannot be made by ", hdf5_.describe(), hdf5_.why());
+  if (is_netcdf) is_set = is_set && hdf5->H5Pset_link_creation_order(grouped_.id(), kKeepsOrder) >= 0;
+  if (!is_set) base::throw_system_error(EIO, path_, " cannot be made by ", hdf5_.describe(), hdf5_.last_error());
 }
 
-std::string ObjectWriter::shown(const std::string& name) const { return text(path_, "::", name); }
+std::string ObjectWriter::display_name(const std::string& name) const { return text(path_, "::", name); }
 
 void ObjectWriter::fail(const std::string& name) const {
-  base::throw_system_error(EIO, shown(name), " cannot be made by ", hdf5_.describe(), hdf5_.why());
+  base::throw_system_error(EIO, display_name(name), " cannot be made by ", hdf5_.describe(), hdf5_.last_error());
 }
 
 Handle ObjectWriter::open(const std::string& name) const {
@@ -93,11 +93,11 @@ Handle ObjectWriter::make_type(const Member& member, NetcdfTypes& types) const {
   const std::string& dtype = member.type.dtype;
   const bool is_record = npy::is_record(dtype);
   // Return the identifier of the named type itself, which `types` closes: a copy of it would have no name.
-  Handle type = of_netcdf_ && is_record ? Handle(types.find_or_add(file_, dtype), [](hid_t) -> herr_t { return 0; })
-                                        : new_type(hdf5_, dtype);
+  Handle type = is_netcdf_ && is_record ? Handle(types.find_or_add(file_, dtype), [](hid_t) -> herr_t { return 0; })
+                                        : make_hdf5_type(hdf5_, dtype);
   if (!type && is_record) fail(member.name);
   if (!type)
-    base::throw_argument_error(shown(member.name), ": HDF5 has no elements of dtype ", dtype,
+    base::throw_argument_error(display_name(member.name), ": HDF5 has no elements of dtype ", dtype,
                                "; use numbers, booleans, or bytes of a fixed length");
   return type;
 }
@@ -118,7 +118,7 @@ Handle ObjectWriter::make_creation_list(const Member& member, hid_t type, Alloca
   if (allocation == Allocation::kNow && !member.type.has_texts())
     is_set = is_set && hdf5_->H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER) >= 0;
   if (!member.in_chunks() && member.unlimited.empty()) return is_set ? std::move(creation) : Handle();
-  const Extents chunk = member.in_chunks() ? *member.chunk : empty_chunk(member.type.shape);
+  const Extents chunk = member.in_chunks() ? *member.chunk : chunk_for_empty_array(member.type.shape);
   const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
   is_set = is_set && hdf5_->H5Pset_chunk(creation.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
   // Mark the filters as optional: the library that writes this description may not have them.
@@ -140,7 +140,7 @@ Handle ObjectWriter::make_dataset(const Member& member, const std::string& name,
 }
 
 Handle ObjectWriter::make_dimension(const Scale& scale) const {
-  const Handle type = new_type(hdf5_, ">f4");
+  const Handle type = make_hdf5_type(hdf5_, ">f4");
   const std::vector<std::int64_t> unlimited(scale.unlimited ? 1 : 0, 0);
   const Handle space = growing_space(hdf5_, {scale.length}, unlimited);
   const Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
@@ -155,11 +155,12 @@ Handle ObjectWriter::make_dimension(const Scale& scale) const {
 }
 
 void ObjectWriter::write_attributes(hid_t object, const ArrayAttributes& attributes, const std::string& name) const {
-  for (const ArrayAttribute& attribute : attributes) write_attribute(hdf5_, object, attribute, of_netcdf_, shown(name));
+  for (const ArrayAttribute& attribute : attributes)
+    write_attribute(hdf5_, object, attribute, is_netcdf_, display_name(name));
 }
 
 void ObjectWriter::write_scale(hid_t dataset, const Scale& scale, std::int64_t number) const {
-  const std::string where = shown(scale.name);
+  const std::string where = display_name(scale.name);
   write_plain_text(hdf5_, dataset, "CLASS", "DIMENSION_SCALE", where);
   std::string name = scale.name.substr(scale.name.rfind('/') + 1);
   if (!scale.member) {
@@ -168,14 +169,14 @@ void ObjectWriter::write_scale(hid_t dataset, const Scale& scale, std::int64_t n
            std::string(length.size() < 10 ? 10 - length.size() : 0, ' ') + length;
   }
   write_plain_text(hdf5_, dataset, "NAME", name, where);
-  if (!of_netcdf_ || number < 0) return;
+  if (!is_netcdf_ || number < 0) return;
   const auto value = static_cast<std::int32_t>(number);
-  write_values(hdf5_, dataset, "_Netcdf4Dimid", {new_type(hdf5_, "<i4"), make_space(hdf5_, {}), &value}, where);
+  write_values(hdf5_, dataset, "_Netcdf4Dimid", {make_hdf5_type(hdf5_, "<i4"), make_space(hdf5_, {}), &value}, where);
 }
 
 Handle ObjectWriter::reference_type(const std::string& name) const {
   Handle type(hdf5_->H5Tcreate(H5T_COMPOUND, sizeof(ScaleUse)), hdf5_->H5Tclose);
-  const Handle number = new_type(hdf5_, "<i4");
+  const Handle number = make_hdf5_type(hdf5_, "<i4");
   if (hdf5_->H5Tinsert(type.id(), "dataset", 0, hdf5_->H5T_STD_REF_OBJ_g) < 0 ||
       hdf5_->H5Tinsert(type.id(), "dimension", sizeof(haddr_t), number.id()) < 0)
     fail(name);
@@ -186,7 +187,7 @@ void ObjectWriter::write_references(hid_t scale, const std::vector<ScaleUse>& us
   if (uses.empty() || uses.size() > kMaxReferences) return;
   const Handle type = reference_type(name);
   write_values(hdf5_, scale, kReferences,
-               {type, make_space(hdf5_, {static_cast<std::int64_t>(uses.size())}), uses.data()}, shown(name));
+               {type, make_space(hdf5_, {static_cast<std::int64_t>(uses.size())}), uses.data()}, display_name(name));
 }
 
 void ObjectWriter::add_reference(hid_t scale, const ScaleUse& use, const std::string& name) const {
@@ -211,7 +212,8 @@ void ObjectWriter::write_dimension_list(hid_t dataset, std::vector<haddr_t> scal
   for (haddr_t& scale : scales) sequences.push_back(scale == 0 ? hvl_t{} : hvl_t{1, &scale});
   const Handle type(hdf5_->H5Tvlen_create(hdf5_->H5T_STD_REF_OBJ_g), hdf5_->H5Tclose);
   write_values(hdf5_, dataset, "DIMENSION_LIST",
-               {type, make_space(hdf5_, {static_cast<std::int64_t>(scales.size())}), sequences.data()}, shown(name));
+               {type, make_space(hdf5_, {static_cast<std::int64_t>(scales.size())}), sequences.data()},
+               display_name(name));
 }
 
 void ObjectWriter::write_labels(hid_t dataset, const std::vector<std::string>& labels, const std::string& name) const {
@@ -219,8 +221,8 @@ void ObjectWriter::write_labels(hid_t dataset, const std::vector<std::string>& l
   std::vector<const char*> texts;
   for (const std::string& label : labels) texts.push_back(label.c_str());
   write_values(hdf5_, dataset, "DIMENSION_LABELS",
-               {text_type(hdf5_), make_space(hdf5_, {static_cast<std::int64_t>(texts.size())}), texts.data()},
-               shown(name));
+               {make_text_type(hdf5_), make_space(hdf5_, {static_cast<std::int64_t>(texts.size())}), texts.data()},
+               display_name(name));
 }
 
 }  // namespace plait::container::hdf5

@@ -16,10 +16,10 @@ namespace plait::container::hdf5 {
 inline constexpr unsigned kKeepsOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
 /// Checks the path of a new object.  errors  kArgument: a part of the name is impossible.
-void check_object_name(const std::string& name, const std::string& shown);
+void check_object_name(const std::string& name, const std::string& display_name);
 
 /// Returns a chunk shape for an array that has no elements yet, but may get some later.
-Extents empty_chunk(const Extents& shape);
+Extents chunk_for_empty_array(const Extents& shape);
 
 /// The time at which the space of the elements of a dataset is allocated.
 enum class Allocation : std::uint8_t {
@@ -38,11 +38,11 @@ struct ScaleUse {
 /// Makes groups, datasets and dimension scales. All functions throw a kSystem error if the library fails.
 class ObjectWriter {
  public:
-  /// path: the path of the file in errors. of_netcdf: true if netCDF's library must be able to read the file.
-  ObjectWriter(const Library& hdf5, hid_t file, std::string path, bool of_netcdf);
+  /// path: the path of the file in errors. is_netcdf: true if netCDF's library must be able to read the file.
+  ObjectWriter(const Library& hdf5, hid_t file, std::string path, bool is_netcdf);
 
-  bool is_of_netcdf() const { return of_netcdf_; }
-  std::string shown(const std::string& name) const;
+  bool is_netcdf() const { return is_netcdf_; }
+  std::string display_name(const std::string& name) const;
   [[noreturn]] void fail(const std::string& name) const;
   /// Opens an object.
   Handle open(const std::string& name) const;
@@ -78,7 +78,7 @@ class ObjectWriter {
   const Library& hdf5_;
   hid_t file_;
   std::string path_;
-  bool of_netcdf_;
+  bool is_netcdf_;
   Handle linked_;   ///< link creation properties
   Handle grouped_;  ///< group creation properties
 };

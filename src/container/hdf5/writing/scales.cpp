@@ -37,8 +37,8 @@ bool is_unlimited(const Content& content, std::size_t d) {
 
 class ScalePlanner {
  public:
-  ScalePlanner(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf)
-      : members_(members), of_netcdf_(of_netcdf) {
+  ScalePlanner(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool is_netcdf)
+      : members_(members), is_netcdf_(is_netcdf) {
     const auto add_groups = [&](std::string group) {
       for (; !group.empty(); group = parent_group(group)) groups_.insert(group);
     };
@@ -70,7 +70,7 @@ class ScalePlanner {
       if (above.empty()) break;
     }
     const std::string path = join_path(group, name);
-    if (!of_netcdf_ || known_.contains(path) || groups_.contains(path)) return -1;
+    if (!is_netcdf_ || known_.contains(path) || groups_.contains(path)) return -1;
     if (const auto array = by_name_.find(path); array != by_name_.end()) result_.non_coordinates.insert(array->second);
     return add({path, length, std::nullopt, unlimited});
   }
@@ -96,7 +96,7 @@ class ScalePlanner {
 
   Scales result_;
   const std::vector<Member>& members_;
-  const bool of_netcdf_;
+  const bool is_netcdf_;
   std::map<std::string, std::size_t> by_name_;
   std::map<std::string, std::size_t> known_;
   std::set<std::string> groups_;
@@ -109,8 +109,8 @@ std::string parent_group(const std::string& name) {
   return end == std::string::npos ? std::string() : name.substr(0, end);
 }
 
-Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf) {
-  ScalePlanner planner(members, groups, of_netcdf);
+Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool is_netcdf) {
+  ScalePlanner planner(members, groups, is_netcdf);
   planner.result().of_members.resize(members.size());
   // Arrays of upper groups come first, so that their dimensions are available to those of lower groups.
   std::vector<std::size_t> order(members.size());
@@ -122,7 +122,7 @@ Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAt
     for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
       scales.push_back(planner.scale_for(parent_group(members[i].name), content, d));
     // netCDF's library reads arrays that have scales for all dimensions or for none.
-    if (of_netcdf && std::ranges::any_of(scales, [](std::ptrdiff_t scale) { return scale < 0; }))
+    if (is_netcdf && std::ranges::any_of(scales, [](std::ptrdiff_t scale) { return scale < 0; }))
       std::ranges::fill(scales, -1);
     for (std::size_t d = 0; d < scales.size(); ++d) {
       if (scales[d] < 0) continue;

@@ -37,7 +37,7 @@ struct Scales {
 /// elements unless both are unlimited. In netCDF files a new scale is added, in the group of the array, for a dimension
 /// without such an array. A dimension has no scale if its name belongs to a group or to a scale of another length; in
 /// netCDF files the other dimensions of the same array then have no scale either.
-Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf);
+Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool is_netcdf);
 
 /// Returns the path of the group of an object; empty for the root group.
 std::string parent_group(const std::string& name);

@@ -22,7 +22,7 @@ HdfDataset dataset_with(std::int64_t chunks) {
   dataset.storage = Storage::kChunks;
   dataset.chunk = {8, 30};
   dataset.filters = {{2, {8}, "shuffle"}, {32015, {3, 1U << 31}, "zstd"}};
-  dataset.edges_packed = false;
+  dataset.filters_edge_chunks = false;
   std::mt19937_64 generator(1);
   std::int64_t offset = 5000;
   for (std::int64_t i = 0; i < chunks; ++i) {
@@ -42,7 +42,7 @@ TEST(HdfDataset, IsDecodedUnchanged) {
     EXPECT_EQ(actual.type.dtype, original.type.dtype);
     EXPECT_EQ(actual.fill, original.fill);
     EXPECT_EQ(actual.chunk, original.chunk);
-    EXPECT_FALSE(actual.edges_packed);
+    EXPECT_FALSE(actual.filters_edge_chunks);
     ASSERT_EQ(actual.filters.size(), 2U);
     EXPECT_EQ(actual.filters[1].values, original.filters[1].values);
     ASSERT_EQ(actual.chunks.size(), original.chunks.size());
@@ -50,7 +50,7 @@ TEST(HdfDataset, IsDecodedUnchanged) {
       EXPECT_EQ(actual.chunks[i].number, original.chunks[i].number);
       EXPECT_EQ(actual.chunks[i].offset, original.chunks[i].offset);
       EXPECT_EQ(actual.chunks[i].bytes, original.chunks[i].bytes);
-      EXPECT_EQ(actual.chunks[i].left_out, original.chunks[i].left_out);
+      EXPECT_EQ(actual.chunks[i].filter_mask, original.chunks[i].filter_mask);
     }
   }
 }
