@@ -72,10 +72,10 @@ std::string OpenedDataset::encoded() const { return encode_dataset(dataset_->dat
 
 void OpenedDataset::prepare_changes() {
   dataset_->check_writable();
-  if (changed_ && !changed_->is_growing() && dataset_->dataset().relocates_on_write()) changed_->prepare();
+  if (changed_ && !changed_->is_growing() && dataset_->dataset().relocates_on_write()) changed_->begin_changes();
 }
 
-DeferredChanges* OpenedDataset::deferred_changes() { return changed_ && changed_->is_changed() ? this : nullptr; }
+DeferredChanges* OpenedDataset::deferred_changes() { return changed_ && changed_->is_being_changed() ? this : nullptr; }
 
 ShapeChanges* OpenedDataset::shape_changes() {
   return changed_ && changed_->is_growing() && changed_->dataset().storage != Storage::kChunks ? nullptr : this;

@@ -49,8 +49,10 @@ namespace {
 using base::text;
 using store::WriteSegment;
 
-std::int64_t aligned(std::int64_t offset) { return offset + (8 - offset % 8) % 8; }
+/// Returns the first multiple of 8 from `offset` on.
+std::int64_t align(std::int64_t offset) { return offset + (8 - offset % 8) % 8; }
 
+/// A batch of writes, which complete() passes to write_chunk() chunk by chunk.
 class PendingChange : public store::Pending {
  public:
   PendingChange(ChangedDataset& dataset, std::int64_t chunk_bytes, std::vector<WriteSegment> segments)
@@ -74,43 +76,44 @@ class PendingChange : public store::Pending {
 
 }  // namespace
 
-void ChangedDataset::adopt_locked_file(std::shared_ptr<ChangedFile> locked) {
+void ChangedDataset::adopt_locked_file(std::shared_ptr<ChangedFile> locked_file) {
   const HdfDataset& opened = dataset();
   // Another program may have changed the dataset between its description and the lock.
   if (const HdfDataset current = HdfFile(file(), file().name()).dataset(opened.path);
       current.header != opened.header || encode_dataset(current) != encode_dataset(opened))
     base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
-  changed_file_ = std::move(locked);
+  changed_file_ = std::move(locked_file);
 }
 
-void ChangedDataset::prepare() {
+void ChangedDataset::begin_changes() {
   HdfDataset& opened = changed_dataset();
   check_changeable(opened.relocation);
   adopt_locked_file(std::make_shared<ChangedFile>(shared_file(), name()));
-  changed_file_->state().fields = find_fields(file(), opened.header);
-  check_changeable(changed_file_->state().fields.rejection);
-  changed_file_->state().old_length = read_number(file(), changed_file_->state().fields.length);
-  changed_file_->state().old_index = read_number(file(), changed_file_->state().fields.index);
-  begin_log(static_cast<std::int64_t>(changed_file_->state().old_length), false);
+  ChangedState& state = changed_file_->state();
+  state.fields = find_fields(file(), opened.header);
+  check_changeable(state.fields.rejection);
+  state.old_length = read_number(file(), state.fields.length);
+  state.old_index = read_number(file(), state.fields.index);
+  begin_log(static_cast<std::int64_t>(state.old_length), /*grows=*/false);
 }
 
 void ChangedDataset::begin_log(std::int64_t begin, bool grows) {
   // Draw a random mark, because bytes after the end may be headers that a killed program has left.
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
-  begin = aligned(begin);
+  begin = align(begin);
   if (HdfDataset& opened = changed_dataset(); opened.storage == Storage::kContiguous && !grows) {
     copy_elements(begin);
-    opened.offset = std::exchange(begin, aligned(begin + size()));
+    opened.offset = std::exchange(begin, align(begin + size()));
   }
   changed_dataset().changes = Changes{begin, mark, grows};
 }
 
 void ChangedDataset::copy_elements(std::int64_t offset) {
-  constexpr std::int64_t kPiece = std::int64_t{1} << 20U;
-  std::vector<std::byte> piece(static_cast<std::size_t>(std::min(size(), kPiece)));
-  for (std::int64_t done = 0; done < size(); done += kPiece) {
-    const std::int64_t bytes = std::min(size() - done, kPiece);
+  constexpr std::int64_t kPieceBytes = std::int64_t{1} << 20U;
+  std::vector<std::byte> piece(static_cast<std::size_t>(std::min(size(), kPieceBytes)));
+  for (std::int64_t done = 0; done < size(); done += kPieceBytes) {
+    const std::int64_t bytes = std::min(size() - done, kPieceBytes);
     file().read({{dataset().offset + done, piece.data(), bytes}});
     file().write({{offset + done, piece.data(), bytes}});
   }
@@ -123,7 +126,7 @@ void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool is_
 }
 
 std::unique_ptr<store::Pending> ChangedDataset::submit_read(std::vector<store::ReadSegment> segments) {
-  // No rank writes while others read, so that a gap in the log means that a write has failed.
+  // No rank writes while others read. An entry without a header therefore means that a write has failed.
   if (log_ && !log_->is_complete())
     base::throw_system_error(EIO, "cannot read ", name(),
                              ": an earlier write of it has failed; open it again, as it was");
@@ -136,10 +139,10 @@ std::int64_t ChangedDataset::append_heap(std::span<const std::byte> collection) 
 }
 
 std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSegment> segments) {
-  if (!is_changed()) return DatasetStore::submit_write(std::move(segments));
+  if (!is_being_changed()) return DatasetStore::submit_write(std::move(segments));
   if (dataset().storage == Storage::kContiguous) {
-    // Append an entry without bytes: the rank that commits sees from the log that some rank has written.
-    if (!is_growing()) std::call_once(has_written_, [this] { log_->append(0, {}); });
+    // Append an entry without bytes, from which the rank that commits knows that some rank has written.
+    if (!is_growing()) std::call_once(first_write_, [this] { log_->append(0, {}); });
     return DatasetStore::submit_write(std::move(segments));
   }
   for (const WriteSegment& segment : segments) check(segment.offset, segment.bytes);
@@ -147,6 +150,8 @@ std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSe
 }
 
 void ChangedDataset::write_chunk(std::int64_t number, std::span<const WriteSegment> parts) {
+  // While the shape grows, writes change only elements outside the stored shape, which readers do not see. Chunks
+  // without filters can therefore be written in place.
   if (is_growing() && dataset().filters.empty()) {
     log_->read_new_headers();
     if (const std::optional<Chunk> chunk = find(number)) {
@@ -179,23 +184,23 @@ void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) 
   std::vector<std::byte> texts;
   if (!dataset().missing_text.empty()) {
     texts.assign(chunk.begin(), chunk.end());
-    store_missing(texts);
+    store_fill_texts(texts);
     chunk = texts;
   }
   log_->append(number, make_chain(dataset().filters, filter_mask).encode(chunk), filter_mask);
 }
 
-void ChangedDataset::store_missing(std::span<std::byte> elements) {
-  const std::vector<std::byte>& marker = dataset().fill;
-  const std::scoped_lock lock(missing_mutex_);
+void ChangedDataset::store_fill_texts(std::span<std::byte> elements) {
+  const std::vector<std::byte>& marker = dataset().fill;  // missing_text_element()
+  const std::scoped_lock lock(stored_fill_mutex_);
   for (std::size_t at = 0; at < elements.size(); at += marker.size()) {
     const std::span<std::byte> element = elements.subspan(at, marker.size());
     if (!std::ranges::equal(element, marker)) continue;
-    if (missing_.empty())
-      missing_ = HeapTexts(file(), name(), 0, {}, [this](std::span<const std::byte> collection) {
-                   return append_heap(collection);
-                 }).add_texts(TextBlock(std::span(&dataset().missing_text, 1)));
-    std::ranges::copy(missing_, element.begin());
+    if (stored_fill_.empty())
+      stored_fill_ = HeapTexts(file(), name(), 0, {}, [this](std::span<const std::byte> collection) {
+                       return append_heap(collection);
+                     }).add_texts(TextBlock(std::span(&dataset().missing_text, 1)));
+    std::ranges::copy(stored_fill_, element.begin());
   }
 }
 
@@ -213,9 +218,10 @@ void ChangedDataset::discard_buffered() noexcept {
 void ChangedDataset::check_not_open_elsewhere() const {
   // Do not open the file by the library for this check: it would cut off the bytes after the end in the superblock.
   if (!uses_file_locks()) return;
-  const bool others = ::flock(changed_file_->descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool is_open_elsewhere = ::flock(changed_file_->descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  // Only a check: get the shared lock back.
   (void)::flock(changed_file_->descriptor(), LOCK_SH | LOCK_NB);
-  if (others)
+  if (is_open_elsewhere)
     base::throw_system_error(
         EBUSY, name(),
         ": its attributes cannot be changed while another program has the file open; close it there, and "
@@ -228,27 +234,29 @@ void ChangedDataset::commit() {
   if (!chunks.empty() && dataset().storage == Storage::kContiguous) {
     commit_fields(log_->end(), dataset().offset);
   } else if (!chunks.empty()) {
-    const std::vector<Chunk>& before = dataset().chunks;
-    std::vector<Chunk> all;
-    std::ranges::set_union(chunks, before, std::back_inserter(all), {}, &Chunk::number, &Chunk::number);
-    const std::int64_t at = aligned(log_->end());
-    const ChunkTree tree = make_tree(dataset(), all, at);
-    const auto bytes = static_cast<std::int64_t>(tree.nodes.size());
-    file().write({{at, tree.nodes.data(), bytes}});
-    commit_fields(at + bytes, tree.root);
+    // If both lists have a chunk, set_union() takes it from the first one.
+    std::vector<Chunk> all_chunks;
+    std::ranges::set_union(chunks, dataset().chunks, std::back_inserter(all_chunks), {}, &Chunk::number,
+                           &Chunk::number);
+    const std::int64_t tree_offset = align(log_->end());
+    const ChunkTree tree = make_tree(dataset(), all_chunks, tree_offset);
+    const auto tree_bytes = static_cast<std::int64_t>(tree.nodes.size());
+    file().write({{tree_offset, tree.nodes.data(), tree_bytes}});
+    commit_fields(tree_offset + tree_bytes, tree.root);
   }
   changed_file_.reset();
 }
 
 void ChangedDataset::commit_fields(std::int64_t end, std::int64_t index) {
+  const ChangedState& state = changed_file_->state();
   file().sync();  // before each field: a field must never refer to bytes that are not on the disk
-  if (read_number(file(), changed_file_->state().fields.length) != changed_file_->state().old_length ||
-      read_number(file(), changed_file_->state().fields.index) != changed_file_->state().old_index)
+  if (read_number(file(), state.fields.length) != state.old_length ||
+      read_number(file(), state.fields.index) != state.old_index)
     base::throw_system_error(EBUSY, name(),
                              " has been changed by another program meanwhile; what was written here is not in it");
-  write_number(file(), changed_file_->state().fields.length, static_cast<std::uint64_t>(end));
+  write_number(file(), state.fields.length, static_cast<std::uint64_t>(end));
   file().sync();
-  write_number(file(), changed_file_->state().fields.index, static_cast<std::uint64_t>(index));
+  write_number(file(), state.fields.index, static_cast<std::uint64_t>(index));
 }
 
 }  // namespace plait::container::hdf5

@@ -32,19 +32,20 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Makes those dimensions of the array unlimited that are unlimited in the netCDF file.
+/// Makes those dimensions of a new array unlimited that are unlimited in the netCDF file. As in netCDF, a name stands
+/// for the dimension of the nearest group above the array that defines it.  groups: all groups of the file.
 void add_unlimited(ArrayDescription& array, const std::vector<GroupAttributes>& groups) {
   for (std::size_t d = 0; d < array.dimension_names.size(); ++d) {
-    for (std::string above = parent_group(array.name);; above = parent_group(above)) {
-      const auto group = std::ranges::find(groups, above, &GroupAttributes::group);
+    for (std::string group_name = parent_group(array.name);; group_name = parent_group(group_name)) {
+      const auto group = std::ranges::find(groups, group_name, &GroupAttributes::group);
       if (group != groups.end()) {
-        const auto found = std::ranges::find(group->dimensions, array.dimension_names[d], &GroupDimension::name);
-        if (found != group->dimensions.end()) {
-          if (found->unlimited) array.unlimited.push_back(static_cast<std::int64_t>(d));
+        const auto dimension = std::ranges::find(group->dimensions, array.dimension_names[d], &GroupDimension::name);
+        if (dimension != group->dimensions.end()) {
+          if (dimension->unlimited) array.unlimited.push_back(static_cast<std::int64_t>(d));
           break;
         }
       }
-      if (above.empty()) break;
+      if (group_name.empty()) break;
     }
   }
   std::ranges::sort(array.unlimited);
@@ -78,18 +79,18 @@ std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Sto
                                                 const FileOptions& options) {
   DatasetCreation creation;
   {
-    FileOptions changed = options;
-    HdfFile described(*file, std::string(array_name(name).file));
-    creation.is_netcdf = described.is_netcdf();
+    FileOptions array_options = options;
+    HdfFile hdf_file(*file, std::string(array_name(name).file));
+    creation.is_netcdf = hdf_file.is_netcdf();
     if (creation.is_netcdf) {
-      (void)described.datasets("");
+      (void)hdf_file.datasets("");  // lists the groups
       ArrayDescription array;
       static_cast<ArrayProperties&>(array) = options.properties();
       array.name = without_leading_slash(std::string(*array_name(name).array));
-      add_unlimited(array, described.groups());
-      changed.unlimited = std::move(array.unlimited);
+      add_unlimited(array, hdf_file.groups());
+      array_options.unlimited = std::move(array.unlimited);
     }
-    creation.member = make_added_member(name, changed, creation.is_netcdf);
+    creation.member = make_added_member(name, array_options, creation.is_netcdf);
   }
   const Member& member = creation.member;
   HdfDataset dataset = make_dataset(member);

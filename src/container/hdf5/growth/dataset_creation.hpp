@@ -13,7 +13,7 @@ class Overlay;
 
 /// A dataset to be added to an existing file.
 struct DatasetCreation {
-  Member member;           ///< all of its content except the offset is used
+  Member member;           ///< the array; its offset is not used
   bool is_netcdf = false;  ///< true if netCDF's library must be able to read the file
   /// The offset in the file of the elements of a dataset without chunks; 0 if the dataset has chunks or no elements.
   std::int64_t offset = 0;

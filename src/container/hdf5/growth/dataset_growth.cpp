@@ -55,8 +55,8 @@ class MappedFile {
 
 std::vector<hsize_t> to_sizes(const Extents& extents) { return {extents.begin(), extents.end()}; }
 
-/// Returns the index of the first element of a chunk.
-Extents first_element(const HdfDataset& dataset, const Extents& grid, std::int64_t number) {
+/// Returns the index of the first element of a chunk. grid: dataset.grid().
+Extents first_element_index(const HdfDataset& dataset, const Extents& grid, std::int64_t number) {
   Extents first(grid.size());
   for (std::size_t d = grid.size(); d-- > 0; number /= grid[d]) first[d] = number % grid[d] * dataset.chunk[d];
   return first;
@@ -87,7 +87,9 @@ class OverlayDataset {
     if (hdf5_->H5Dset_extent(dataset_.id(), to_sizes(shape).data()) < 0)
       fail(base::text("cannot get the shape ", shape_to_string(shape)));
   }
-  void enter(const ChunkEntry& chunk, std::size_t dimensions, const std::byte* bytes) {
+  /// Adds a chunk to the index. bytes: the bytes of the chunk. The library writes them to the offset that
+  /// Overlay::direct_next_allocation() has set, and the overlay discards them.
+  void add_to_index(const ChunkEntry& chunk, std::size_t dimensions, const std::byte* bytes) {
     std::vector<hsize_t> first = to_sizes(chunk.first);
     first.resize(dimensions);
     if (hdf5_->H5Dwrite_chunk(dataset_.id(), 0, chunk.filter_mask, first.data(), static_cast<std::size_t>(chunk.bytes),
@@ -111,6 +113,7 @@ class OverlayDataset {
   Handle dataset_;
 };
 
+/// Makes a change in an overlay.
 void change_dataset(const Library& hdf5, Overlay& overlay, const GrowingFile& file, const DatasetGrowth& growth) {
   std::string path = growth.path;
   if (growth.creation) {
@@ -122,15 +125,15 @@ void change_dataset(const Library& hdf5, Overlay& overlay, const GrowingFile& fi
     dataset.set_shape(growth.reduced);
     dataset.close();
   }
-  const MappedFile bytes(file.file, overlay.size());
-  if (bytes.data() == nullptr) base::throw_system_error(errno, file.path, " cannot be mapped to change a shape");
+  const MappedFile mapped(file.descriptor, overlay.size());
+  if (mapped.data() == nullptr) base::throw_system_error(errno, file.path, " cannot be mapped to change a shape");
   OverlayDataset dataset(hdf5, overlay, file, path);
   dataset.set_shape(growth.shape);
   for (const ChunkEntry& chunk : growth.chunks) {
-    overlay.direct(chunk.offset, chunk.bytes);
-    dataset.enter(chunk, growth.shape.size(), bytes.data() + chunk.offset);
+    overlay.direct_next_allocation(chunk.offset, chunk.bytes);
+    dataset.add_to_index(chunk, growth.shape.size(), mapped.data() + chunk.offset);
   }
-  overlay.direct(-1, 0);
+  overlay.end_directing();
   dataset.close();
 }
 
@@ -139,33 +142,34 @@ void change_dataset(const Library& hdf5, Overlay& overlay, const GrowingFile& fi
 DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std::span<const Chunk> changed,
                           const Extents& shape) {
   const Extents grid = dataset.grid();
-  const std::size_t dimensions = dataset.stored_dimensions();
-  DatasetGrowth growth{
-      dataset.path, nullptr, {}, {shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimensions)}, {}};
+  const auto dimensions = static_cast<std::ptrdiff_t>(dataset.stored_dimensions());
+  DatasetGrowth growth{dataset.path, nullptr, {}, {shape.begin(), shape.begin() + dimensions}, {}};
   Extents reduced = stored;
   bool is_smaller = false;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == stored[d]) continue;
     is_smaller = is_smaller || shape[d] < stored[d];
+    // Round down to whole chunks: chunks that are partly inside one of the shapes must be removed as well.
     const std::int64_t common = std::min(shape[d], stored[d]);
     reduced[d] = common - common % dataset.chunk[d];
   }
-  const bool removes = is_smaller || std::ranges::any_of(changed, [&](const Chunk& chunk) {
-                         return find_in_index(dataset, chunk.number) != nullptr &&
-                                !is_inside(first_element(dataset, grid, chunk.number), reduced);
-                       });
-  const auto enter = [&](const Chunk& chunk) {
-    Extents first = first_element(dataset, grid, chunk.number);
+  const bool must_remove = is_smaller || std::ranges::any_of(changed, [&](const Chunk& chunk) {
+                             return find_in_index(dataset, chunk.number) != nullptr &&
+                                    !is_inside(first_element_index(dataset, grid, chunk.number), reduced);
+                           });
+  const auto add_entry = [&](const Chunk& chunk) {
+    Extents first = first_element_index(dataset, grid, chunk.number);
     if (is_inside(first, shape))
       growth.chunks.push_back({std::move(first), chunk.offset, chunk.bytes, chunk.filter_mask});
   };
-  for (const Chunk& chunk : changed) enter(chunk);
-  if (!removes) return growth;
-  growth.reduced.assign(reduced.begin(), reduced.begin() + static_cast<std::ptrdiff_t>(dimensions));
+  for (const Chunk& chunk : changed) add_entry(chunk);
+  if (!must_remove) return growth;
+  growth.reduced.assign(reduced.begin(), reduced.begin() + dimensions);
+  // Setting the reduced shape removes unchanged chunks, too: add them again.
   for (const Chunk& chunk : dataset.chunks)
-    if (!is_inside(first_element(dataset, grid, chunk.number), reduced) &&
+    if (!is_inside(first_element_index(dataset, grid, chunk.number), reduced) &&
         !std::ranges::binary_search(changed, chunk.number, {}, &Chunk::number))
-      enter(chunk);
+      add_entry(chunk);
   return growth;
 }
 
@@ -175,21 +179,24 @@ bool is_in_index(const HdfDataset& dataset, const Chunk& chunk) {
 }
 
 void update_index(HdfDataset& dataset, std::span<const Chunk> changed, const Extents& shape) {
-  std::vector<Chunk> all;
-  std::ranges::set_union(changed, dataset.chunks, std::back_inserter(all), {}, &Chunk::number, &Chunk::number);
+  // If both lists have a chunk, set_union() takes it from the first one.
+  std::vector<Chunk> all_chunks;
+  std::ranges::set_union(changed, dataset.chunks, std::back_inserter(all_chunks), {}, &Chunk::number, &Chunk::number);
   const Extents grid = dataset.grid();
-  std::erase_if(all, [&](const Chunk& chunk) { return !is_inside(first_element(dataset, grid, chunk.number), shape); });
-  dataset.chunks = std::move(all);
+  std::erase_if(all_chunks, [&](const Chunk& chunk) {
+    return !is_inside(first_element_index(dataset, grid, chunk.number), shape);
+  });
+  dataset.chunks = std::move(all_chunks);
 }
 
 std::int64_t apply_growth(const GrowingFile& file, std::span<const DatasetGrowth> changes) {
   std::optional<Overlay> overlay;
   {
     const Library hdf5;  // holds the library's lock, because the driver of the overlay uses a global variable
-    overlay.emplace(file.file, file.free_offset);
+    overlay.emplace(file.descriptor, file.free_offset);
     for (const DatasetGrowth& growth : changes) change_dataset(hdf5, *overlay, file, growth);
   }
-  if (!write_through_journal(file.file, file.path, overlay->changes()))
+  if (!write_through_journal(file.descriptor, file.path, overlay->changes()))
     base::throw_system_error(EACCES, file.path,
                              " cannot be changed: its folder permits no new file, and the change needs a "
                              "journal there (",

@@ -68,40 +68,41 @@ void set_shape(HdfDataset& dataset, const Extents& shape) {
 }
 
 /// Sets the elements of a chunk that are outside of `shape` to the fill value. Returns true if any has changed.
+/// first: the index in the array of the chunk's first element.
 bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents& shape, std::span<std::byte> chunk) {
   const std::span<const std::byte> fill = dataset.fill;
   bool changed = false;
-  Extents at(dataset.chunk.size());
-  const std::int64_t inner = static_cast<std::int64_t>(fill.size()) / dataset.type.element_bytes;
+  Extents index(dataset.chunk.size());  // in the chunk, of the element at `begin`
+  // If the elements of the file are arrays, `fill` is one such array, and its dimensions are the last of the chunk.
+  const std::int64_t elements_per_fill = static_cast<std::int64_t>(fill.size()) / dataset.type.element_bytes;
   for (std::size_t begin = 0; begin < chunk.size(); begin += fill.size()) {
     bool is_inside = true;
-    for (std::size_t d = 0; d < at.size(); ++d) is_inside = is_inside && first[d] + at[d] < shape[d];
+    for (std::size_t d = 0; d < index.size(); ++d) is_inside = is_inside && first[d] + index[d] < shape[d];
     if (!is_inside && std::memcmp(chunk.data() + begin, fill.data(), fill.size()) != 0) {
       std::memcpy(chunk.data() + begin, fill.data(), fill.size());
       changed = true;
     }
-    // If the elements of the file are arrays, `fill` is one such array, and its dimensions are the last of the chunk.
-    std::int64_t advance = inner;
-    for (std::size_t d = at.size(); d-- > 0 && advance > 0;) {
-      at[d] += advance;
-      advance = at[d] / dataset.chunk[d];
-      at[d] %= dataset.chunk[d];
+    std::int64_t carry = elements_per_fill;
+    for (std::size_t d = index.size(); d-- > 0 && carry > 0;) {
+      index[d] += carry;
+      carry = index[d] / dataset.chunk[d];
+      index[d] %= dataset.chunk[d];
     }
   }
   return changed;
 }
 
-/// A file that is locked for changes of the shapes of its datasets.
+/// A file that is locked for changes of the shapes of its datasets. If it has a group, the lock belongs to the group.
 struct LockedFile {
   std::shared_ptr<GrowthGroup> group;
-  std::shared_ptr<const void> turn;
+  std::shared_ptr<const void> exclusive_token;
   std::shared_ptr<ChangedFile> file;
 };
 
 LockedFile lock_file(const std::shared_ptr<store::Store>& store, const std::string& name) {
   LockedFile locked;
   locked.group = GrowthGroup::find(store->name());
-  if (locked.group) locked.turn = locked.group->begin_dataset(name);
+  if (locked.group) locked.exclusive_token = locked.group->begin_dataset(name);
   locked.file = locked.group ? locked.group->file(store, name) : std::make_shared<ChangedFile>(store, name);
   return locked;
 }
@@ -109,7 +110,7 @@ LockedFile lock_file(const std::shared_ptr<store::Store>& store, const std::stri
 /// Returns the offset from which on new bytes may be written.
 /// what: the failure in the error message, as in "cannot grow".
 /// errors  kArgument: the file cannot be changed in this way.
-std::int64_t find_free(ChangedFile& file, const std::string& name, const char* what) {
+std::int64_t find_free_offset(ChangedFile& file, const std::string& name, const char* what) {
   ChangedState& state = file.state();
   state.fields = find_length(file.file());
   if (state.fields.rejection)
@@ -124,60 +125,66 @@ std::int64_t find_free(ChangedFile& file, const std::string& name, const char* w
 std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
   LockedFile locked = lock_file(shared_file(), name());
   adopt_locked_file(locked.file);
-  begin_log(find_free(*changed_file_, name(), "cannot grow"), true);
+  begin_log(find_free_offset(*changed_file_, name(), "cannot grow"), /*grows=*/true);
   HdfDataset description = dataset();
   if (!description.stored_shape.empty()) {
     const Extents stored = std::exchange(description.stored_shape, {});
     description.missing.clear();
     set_shape(description, stored);
   }
-  auto stored = std::make_shared<StoredGrowth>(
-      StoredGrowth{description.type.shape, std::move(locked.group), std::move(locked.turn)});
+  auto stored = std::make_shared<GrowthState>(
+      GrowthState{description.type.shape, std::move(locked.group), std::move(locked.exclusive_token)});
   auto growing = std::make_shared<ChangedDataset>(shared_file(), std::move(description), name());
   growing->changed_file_ = changed_file_;
-  growing->stored_ = std::move(stored);
+  growing->file_state_ = std::move(stored);
   return growing;
 }
 
 void ChangedDataset::begin_creation(DatasetCreation creation) {
-  constexpr std::int64_t kPage = 4096;
-  constexpr std::int64_t kLine = 64;
+  // As in assign_offsets() for new files: elements begin at a page, or at a cache line if they are fewer bytes than a
+  // page.
+  constexpr std::int64_t kPageBytes = 4096;
+  constexpr std::int64_t kCacheLineBytes = 64;
   LockedFile locked = lock_file(shared_file(), name());
   changed_file_ = locked.file;
-  std::int64_t begin = find_free(*changed_file_, name(), "cannot be added");
+  std::int64_t begin = find_free_offset(*changed_file_, name(), "cannot be added");
   HdfDataset& description = changed_dataset();
-  const bool in_one_piece = description.storage == Storage::kContiguous;
-  if (in_one_piece) {
+  const bool is_contiguous = description.storage == Storage::kContiguous;
+  if (is_contiguous) {
     // Begin after the end of the file: a killed program may have left bytes after the end that the superblock states,
     // but elements that no rank writes must be zero.
     begin = std::max(begin, file().size());
-    const std::int64_t unit = size() < kPage ? kLine : kPage;
-    description.offset = begin = (begin + unit - 1) / unit * unit;
+    const std::int64_t alignment = size() < kPageBytes ? kCacheLineBytes : kPageBytes;
+    description.offset = begin = (begin + alignment - 1) / alignment * alignment;
     if (size() > 0) creation.offset = begin;
     begin = base::checked_add(begin, size(), "bytes of the file");
   }
   {
+    // Create the dataset in an overlay that is discarded, so that an impossible creation fails here and not in
+    // commit().
     const Library hdf5;
     Overlay discarded(changed_file_->descriptor(), begin);
     description.path = create_dataset(hdf5, discarded, changed_file_->path(), creation);
   }
-  if (in_one_piece && ::ftruncate(changed_file_->descriptor(), begin) != 0)
+  if (is_contiguous && ::ftruncate(changed_file_->descriptor(), begin) != 0)
     base::throw_system_error(errno, name(), " cannot be added: the file cannot be extended");
-  if (in_one_piece && description.type.shape.empty() && !creation.member.fill.empty())
+  // The fill value of a scalar must be written; larger arrays with a fill value have chunks.
+  if (is_contiguous && description.type.shape.empty() && !creation.member.fill.empty())
     file().write({{description.offset, creation.member.fill.data(), size()}});
-  begin_log(begin, true);
-  stored_ = std::make_shared<StoredGrowth>(StoredGrowth{Extents(description.type.shape.size(), 0),
-                                                        std::move(locked.group), std::move(locked.turn),
-                                                        std::make_shared<const DatasetCreation>(std::move(creation))});
+  begin_log(begin, /*grows=*/true);
+  file_state_ = std::make_shared<GrowthState>(
+      GrowthState{Extents(description.type.shape.size(), 0), std::move(locked.group), std::move(locked.exclusive_token),
+                  std::make_shared<const DatasetCreation>(std::move(creation))});
 }
 
 std::shared_ptr<ChangedDataset> ChangedDataset::with_shape(const Extents& shape) {
   HdfDataset changed = dataset();
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const bool is_element = d >= changed.stored_dimensions() && shape[d] != changed.type.shape[d];
-    if (shape[d] > changed.max_shape[d] || is_element)
+    const bool is_element_dimension = d >= changed.stored_dimensions() && shape[d] != changed.type.shape[d];
+    if (shape[d] > changed.max_shape[d] || is_element_dimension)
       base::throw_argument_error(name(), " cannot get the shape ", shape_to_string(shape), ": its dimension ", d,
-                                 is_element ? " belongs to the elements, with " : " has at most ", changed.max_shape[d],
+                                 is_element_dimension ? " belongs to the elements, with " : " has at most ",
+                                 changed.max_shape[d],
                                  " elements; give another shape, or copy it to a new file in "
                                  "which this dimension is unlimited");
   }
@@ -191,7 +198,7 @@ std::shared_ptr<ChangedDataset> ChangedDataset::with_shape(const Extents& shape)
   if (log_) log_->renumber(renumber);
   reshaped->log_ = log_;
   reshaped->changed_file_ = changed_file_;
-  reshaped->stored_ = stored_;
+  reshaped->file_state_ = file_state_;
   return reshaped;
 }
 
@@ -204,7 +211,7 @@ void ChangedDataset::clear_outside(const Extents& shape) {
   std::ranges::sort(numbers);
   const auto repeated = std::ranges::unique(numbers);
   numbers.erase(repeated.begin(), repeated.end());
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes;  // of one chunk
   const bool is_smaller = shape != dataset().type.shape;
   for (const std::int64_t number : numbers) {
     Extents first(grid.size());
@@ -230,47 +237,47 @@ void ChangedDataset::clear_outside(const Extents& shape) {
 
 void ChangedDataset::reduce(const Extents& shape) {
   clear_outside(shape);
-  Extents stored = stored_->shape;
+  Extents stored = file_state_->shape;
   for (std::size_t d = 0; d < stored.size(); ++d) stored[d] = std::min(stored[d], shape[d]);
-  if (stored == stored_->shape) return;
+  if (stored == file_state_->shape) return;
   file().sync();
   commit_shape(stored);
 }
 
 void ChangedDataset::commit_shape(const Extents& shape) {
   std::vector<Chunk> chunks = log_->list_chunks();
-  // An earlier commit has entered the chunks within its shape; keep only the others.
+  // An earlier commit has entered the chunks within its shape: only the others are new.
   std::erase_if(chunks, [&](const Chunk& chunk) { return is_in_index(dataset(), chunk); });
-  if (chunks.empty() && shape == stored_->shape && !stored_->creation) return;
+  if (chunks.empty() && shape == file_state_->shape && !file_state_->creation) return;
   const bool in_chunks = dataset().storage == Storage::kChunks;
-  DatasetGrowth growth = in_chunks ? make_growth(dataset(), stored_->shape, chunks, shape)
+  DatasetGrowth growth = in_chunks ? make_growth(dataset(), file_state_->shape, chunks, shape)
                                    : DatasetGrowth{dataset().path, nullptr, {}, shape, {}};
   growth.end = log_->written_end();
-  if (stored_->creation) {
-    DatasetCreation creation = *stored_->creation;
+  if (file_state_->creation) {
+    DatasetCreation creation = *file_state_->creation;
     creation.member.type.shape = shape;
     if (creation.offset > 0) growth.end = std::max(growth.end, creation.offset + size());
     growth.creation = std::make_shared<const DatasetCreation>(std::move(creation));
   }
   // Leave space for one header, by which other ranks skip the metadata that follows the log (skip_to()).
   const std::int64_t free_offset = log_->end() + ChunkLog::kHeaderBytes;
-  if (stored_->group) {
-    stored_->group->add(std::move(growth), free_offset);
+  if (file_state_->group) {
+    file_state_->group->add(std::move(growth), free_offset);
   } else {
     changed_file_->state().free_offset = free_offset;
     apply_exclusively(*changed_file_, name(), {&growth, 1});
     if (changed_file_->state().free_offset > free_offset) log_->skip_to(changed_file_->state().free_offset);
   }
   if (in_chunks) update_index(changed_dataset(), chunks, shape);
-  stored_->shape = shape;
-  stored_->creation = nullptr;
+  file_state_->shape = shape;
+  file_state_->creation = nullptr;
 }
 
 void ChangedDataset::commit_growth() {
   commit_shape(dataset().type.shape);
-  if (stored_->group) {
-    stored_->group->finish_dataset();
-    stored_->turn.reset();
+  if (file_state_->group) {
+    file_state_->group->finish_dataset();
+    file_state_->exclusive_token.reset();
   } else {
     changed_file_.reset();  // unlocks the file, because attributes are changed afterwards
   }

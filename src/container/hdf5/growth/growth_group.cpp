@@ -1,3 +1,5 @@
+// The groups of this process, by file, and the lock under which changes of shapes are applied.
+
 #include "container/hdf5/growth/growth_group.hpp"
 
 #include <sys/file.h>
@@ -20,7 +22,7 @@ namespace {
 
 /// The longest time to wait for programs that have the file open for reading.
 constexpr std::chrono::seconds kMaxWait{20};
-constexpr std::chrono::milliseconds kNap{5};
+constexpr std::chrono::milliseconds kPollInterval{5};
 
 std::mutex& group_mutex() {
   static std::mutex mutex;
@@ -31,33 +33,34 @@ std::map<std::string, std::weak_ptr<GrowthGroup>>& groups() {
   return groups;
 }
 
-std::string canonical(const std::string& path) {
+std::string canonical_path(const std::string& path) {
   std::error_code error;
-  const std::filesystem::path found = std::filesystem::canonical(path, error);
+  const std::filesystem::path resolved = std::filesystem::canonical(path, error);
   if (error) base::throw_system_error(error.value(), "cannot find ", path, ": ", error.message());
-  return found.string();
+  return resolved.string();
 }
 
-/// Waits until no other program has the file open through the HDF5 library, and locks it until destruction.
-class ReaderLock {
+/// Waits until no other program has the file open through the HDF5 library, and keeps readers out until destruction.
+/// The file must have a shared lock, which it gets back at the end.
+class ExclusiveLock {
  public:
-  ReaderLock(int file, const std::string& name) : file_(file) {
+  ExclusiveLock(int file, const std::string& name) : file_(file) {
     if (!uses_file_locks()) return;
-    const auto end = std::chrono::steady_clock::now() + kMaxWait;
+    const auto deadline = std::chrono::steady_clock::now() + kMaxWait;
     while (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       // Take the shared lock again: Linux has released it before it tried to get the exclusive one.
       (void)::flock(file_, LOCK_SH | LOCK_NB);
-      if (std::chrono::steady_clock::now() > end)
+      if (std::chrono::steady_clock::now() > deadline)
         base::throw_system_error(EBUSY, name, " cannot be changed: its file has been open elsewhere for ",
                                  kMaxWait.count(),
                                  " s, in another program or by another library; it has its former content; close it "
                                  "there, and append again");
-      std::this_thread::sleep_for(kNap);
+      std::this_thread::sleep_for(kPollInterval);
     }
   }
-  ~ReaderLock() { (void)::flock(file_, LOCK_SH | LOCK_NB); }
-  ReaderLock(const ReaderLock&) = delete;
-  ReaderLock& operator=(const ReaderLock&) = delete;
+  ~ExclusiveLock() { (void)::flock(file_, LOCK_SH | LOCK_NB); }
+  ExclusiveLock(const ExclusiveLock&) = delete;
+  ExclusiveLock& operator=(const ExclusiveLock&) = delete;
 
  private:
   int file_;
@@ -66,7 +69,7 @@ class ReaderLock {
 }  // namespace
 
 std::shared_ptr<GrowthGroup> GrowthGroup::make(const std::string& path, std::int64_t datasets) {
-  std::shared_ptr<GrowthGroup> group(new GrowthGroup(canonical(path), datasets));
+  std::shared_ptr<GrowthGroup> group(new GrowthGroup(canonical_path(path), datasets));
   const std::scoped_lock lock(group_mutex());
   std::weak_ptr<GrowthGroup>& known = groups()[group->path_];
   if (known.lock())
@@ -76,7 +79,7 @@ std::shared_ptr<GrowthGroup> GrowthGroup::make(const std::string& path, std::int
 }
 
 std::shared_ptr<GrowthGroup> GrowthGroup::find(const std::string& path) {
-  const std::string name = canonical(path);
+  const std::string name = canonical_path(path);
   const std::scoped_lock lock(group_mutex());
   const auto found = groups().find(name);
   return found == groups().end() ? nullptr : found->second.lock();
@@ -84,13 +87,13 @@ std::shared_ptr<GrowthGroup> GrowthGroup::find(const std::string& path) {
 
 std::shared_ptr<const void> GrowthGroup::begin_dataset(const std::string& name) {
   const std::scoped_lock lock(group_mutex());
-  if (!turn_.expired())
+  if (!exclusive_token_.expired())
     base::throw_system_error(EBUSY, name,
                              ": its file is being extended in this process, by a copy that appends to it; wait for the "
                              "end of that");
-  const auto turn = std::make_shared<const char>();
-  turn_ = turn;
-  return turn;
+  const auto exclusive_token = std::make_shared<const char>();
+  exclusive_token_ = exclusive_token;
+  return exclusive_token;
 }
 
 const std::shared_ptr<ChangedFile>& GrowthGroup::file(const std::shared_ptr<store::Store>& store,
@@ -105,20 +108,20 @@ void GrowthGroup::add(DatasetGrowth change, std::int64_t free_offset) {
 }
 
 void GrowthGroup::finish_dataset() {
-  if (--open_ > 0) return;
+  if (--unfinished_ > 0) return;
   if (!changes_.empty()) apply_exclusively(*file_, path_, changes_);
   changes_.clear();
   file_.reset();
 }
 
 void apply_exclusively(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes) {
-  const ReaderLock lock(file.descriptor(), name);
-  // The lock was released for a moment between two attempts: a program that got it then may have changed the file, and
-  // has cut off the appended bytes when it closed the file.
-  const std::int64_t size = file.file().size();
-  const auto is_outside = [&](const ChunkEntry& chunk) { return chunk.offset + chunk.bytes > size; };
+  const ExclusiveLock lock(file.descriptor(), name);
+  // Between two attempts to get the exclusive lock there was a moment without any lock. A program that opened the file
+  // then may have changed it, and has cut off the appended bytes when it closed the file.
+  const std::int64_t file_bytes = file.file().size();
+  const auto is_outside = [&](const ChunkEntry& chunk) { return chunk.offset + chunk.bytes > file_bytes; };
   const auto is_cut_off = [&](const DatasetGrowth& growth) {
-    return growth.end > size || std::ranges::any_of(growth.chunks, is_outside);
+    return growth.end > file_bytes || std::ranges::any_of(growth.chunks, is_outside);
   };
   if (read_number(file.file(), file.state().fields.length) != file.state().old_length ||
       std::ranges::any_of(changes, is_cut_off))

@@ -14,7 +14,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Collects the changes of the datasets of one file that this process extends, one after the other.
+/// Collects the changes of several datasets of one file, which this process extends one after the other.
 ///
 /// Problem: the length of an unlimited dimension of netCDF is that of its longest variable. If variables were extended
 /// one after the other, readers would see fill values in those that are not extended yet.
@@ -31,7 +31,8 @@ class GrowthGroup {
   /// Returns the group of a file; nullptr if there is none.
   static std::shared_ptr<GrowthGroup> find(const std::string& path);
 
-  /// Begins the change of a dataset, which ends when the result is destroyed.  name: the name of the dataset.
+  /// Begins the change of a dataset, which ends when the result is destroyed.  name: the name of the dataset, for
+  /// errors.
   /// errors  kSystem, EBUSY: the change of another dataset has not ended.
   std::shared_ptr<const void> begin_dataset(const std::string& name);
   /// Returns the file; the first call locks it.  name: the name of the dataset, for errors.
@@ -39,17 +40,18 @@ class GrowthGroup {
   const std::shared_ptr<ChangedFile>& file(const std::shared_ptr<store::Store>& store, const std::string& name);
   /// Adds a change. free_offset: the offset after all appended chunks.
   void add(DatasetGrowth change, std::int64_t free_offset);
-  /// Called when the File of a dataset is closed. The last call commits all changes, and unlocks the file.
+  /// Must be called when the File of a dataset is closed. The last of the calls, one for each dataset of the group,
+  /// commits all changes and unlocks the file.
   /// errors  kSystem: nothing has changed.
   void finish_dataset();
 
  private:
-  GrowthGroup(std::string path, std::int64_t datasets) : path_(std::move(path)), open_(datasets) {}
+  GrowthGroup(std::string path, std::int64_t datasets) : path_(std::move(path)), unfinished_(datasets) {}
 
-  std::string path_;   ///< canonical path
-  std::int64_t open_;  ///< number of datasets whose Files have not been closed yet
+  std::string path_;         ///< canonical path
+  std::int64_t unfinished_;  ///< number of datasets for which finish_dataset() has not been called yet
   std::shared_ptr<ChangedFile> file_;
-  std::weak_ptr<const void> turn_;  ///< not expired while a dataset is open
+  std::weak_ptr<const void> exclusive_token_;  ///< not expired while a dataset is being changed
   std::vector<DatasetGrowth> changes_;
 };
 

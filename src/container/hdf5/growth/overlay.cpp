@@ -1,3 +1,5 @@
+// The pages of an overlay, and the allocation of space in it.
+
 #include "container/hdf5/growth/overlay.hpp"
 
 #include <sys/stat.h>
@@ -32,28 +34,28 @@ void for_each_page(std::int64_t offset, std::size_t bytes, const Take& take) {
 }  // namespace
 
 Overlay::Overlay(int file, std::int64_t free_offset) : file_(file), size_(0), free_offset_(free_offset) {
-  struct stat found{};
-  if (::fstat(file, &found) != 0) throw store::posix::system_error("look at an HDF5 file", errno);
-  size_ = found.st_size;
+  struct stat info{};
+  if (::fstat(file, &info) != 0) throw store::posix::system_error("look at an HDF5 file", errno);
+  size_ = info.st_size;
 }
 
 void Overlay::read_file(std::int64_t offset, std::span<std::byte> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t some =
+    const ssize_t count =
         ::pread(file_, into.data() + done, into.size() - done, offset + static_cast<std::int64_t>(done));
-    if (some < 0 && errno == EINTR) continue;
-    if (some < 0) throw store::posix::system_error("read an HDF5 file", errno);
-    if (some == 0) break;
-    done += static_cast<std::size_t>(some);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw store::posix::system_error("read an HDF5 file", errno);
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
   }
   std::ranges::fill(into.subspan(done), std::byte{0});
 }
 
 void Overlay::read(std::int64_t offset, std::span<std::byte> into) {
   // Fast path: most reads touch no changed page.
-  const auto last = pages_.upper_bound((offset + static_cast<std::int64_t>(into.size())) / kPageBytes);
-  if (pages_.lower_bound(offset / kPageBytes) == last) return read_file(offset, into);
+  const auto after = pages_.upper_bound((offset + static_cast<std::int64_t>(into.size())) / kPageBytes);
+  if (pages_.lower_bound(offset / kPageBytes) == after) return read_file(offset, into);
   for_each_page(offset, into.size(), [&](std::int64_t page, std::size_t within, std::size_t done, std::size_t length) {
     const auto changed = pages_.find(page);
     if (changed == pages_.end())
@@ -79,23 +81,23 @@ void Overlay::write(std::int64_t offset, std::span<const std::byte> bytes) {
   });
 }
 
-void Overlay::direct(std::int64_t offset, std::int64_t bytes) {
-  directed_ = offset;
+void Overlay::direct_next_allocation(std::int64_t offset, std::int64_t bytes) {
+  directed_offset_ = offset;
   directed_bytes_ = bytes;
-  is_used_ = false;
+  has_returned_directed_ = false;
 }
 
 std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
   // The library accesses only bytes before the end, so that the end must be after the appended chunks.
   end_ = end();
-  allocated_ = std::max(allocated_, end_);
-  if (is_elements && !is_used_ && directed_ >= 0 && bytes == directed_bytes_) {
-    is_used_ = true;
-    return directed_;
+  allocated_end_ = std::max(allocated_end_, end_);
+  if (is_elements && !has_returned_directed_ && directed_offset_ >= 0 && bytes == directed_bytes_) {
+    has_returned_directed_ = true;
+    return directed_offset_;
   }
   const std::int64_t at = (end_ + kAlignment - 1) / kAlignment * kAlignment;
   end_ = at + bytes;
-  allocated_ = std::max(allocated_, end_);
+  allocated_end_ = std::max(allocated_end_, end_);
   return at;
 }
 

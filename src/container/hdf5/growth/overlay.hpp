@@ -8,10 +8,10 @@
 /// returns the offset where the chunk is already stored.
 ///
 /// Example: a file of 10,000 bytes, after which a chunk of 300 bytes is stored at 10,032. The overlay is made with
-/// free_offset = 10,364, after the chunk and another header of the log. direct(10,032, 300) makes the next allocation
-/// of 300 bytes for elements return 10,032, and the library enters this offset into the index. It needs a new node of
-/// 400 bytes for that, which gets the next multiple of 8, 10,368. changes() returns the node, the changed bytes of the
-/// other nodes, and the new end 10,768.
+/// free_offset = 10,364, after the chunk and another header of the log. direct_next_allocation(10,032, 300) makes the
+/// next allocation of 300 bytes for elements return 10,032, and the library enters this offset into the index. It needs
+/// a new node of 400 bytes for that, which gets the next multiple of 8, 10,368. changes() returns the node, the changed
+/// bytes of the other nodes, and the new end 10,768.
 #pragma once
 
 #include <algorithm>
@@ -35,25 +35,29 @@ class Overlay {
 
   void read(std::int64_t offset, std::span<std::byte> into);
   void write(std::int64_t offset, std::span<const std::byte> bytes);
-  /// Makes the next allocation of `bytes` bytes for elements return `offset`. The driver discards writes there.
-  void direct(std::int64_t offset, std::int64_t bytes);
+  /// Makes the next allocation of `bytes` bytes for elements return `offset`, where the elements are stored already.
+  /// The driver discards writes there.
+  void direct_next_allocation(std::int64_t offset, std::int64_t bytes);
+  /// Makes all later allocations return new space.
+  void end_directing() { direct_next_allocation(-1, 0); }
   /// Allocates space, and returns its offset. is_elements: true if it is for elements, not for metadata.
   std::int64_t allocate(std::int64_t bytes, bool is_elements);
-  /// Returns true if `offset` is in the space of direct().
-  bool is_directed(std::int64_t offset) const {
-    return is_used_ && offset >= directed_ && offset < directed_ + directed_bytes_;
+  /// Returns true if `offset` is in the space of direct_next_allocation(), and that space has been allocated.
+  bool is_in_directed_space(std::int64_t offset) const {
+    return has_returned_directed_ && offset >= directed_offset_ && offset < directed_offset_ + directed_bytes_;
   }
-  /// Returns the end of the allocated space, which is after the appended chunks: the library may extend a block that
-  /// ends there in place.
+  /// Returns the end of the file as the library sees it, which is after the appended chunks: the library may extend a
+  /// block that ends there in place.
   std::int64_t end() const { return std::max(end_, free_offset_); }
+  /// Sets the end of the file, as the library does, for example, when it opens the file.
   void set_end(std::int64_t end) {
     end_ = end;
-    if (end > free_offset_) allocated_ = std::max(allocated_, end);
+    if (end > free_offset_) allocated_end_ = std::max(allocated_end_, end);
   }
   /// The size of the file, without changes.
   std::int64_t size() const { return size_; }
   /// The size of the file with all space that has been allocated.
-  std::int64_t changed_size() const { return std::max(size_, allocated_); }
+  std::int64_t changed_size() const { return std::max(size_, allocated_end_); }
   /// Returns the changed bytes.
   FilePatch changes() const;
 
@@ -64,16 +68,17 @@ class Overlay {
   };
   /// Reads the file, and zeros after its end.
   void read_file(std::int64_t offset, std::span<std::byte> into) const;
+  /// Returns a page in memory; the first call for a page copies it from the file.
   Page& changed_page(std::int64_t number);
 
   int file_;
-  std::int64_t size_;
+  std::int64_t size_;  ///< size of the file
   std::int64_t free_offset_;
-  std::int64_t end_ = 0;
-  std::int64_t allocated_ = 0;  ///< the end of all space that has been allocated
-  std::int64_t directed_ = -1;
+  std::int64_t end_ = 0;            ///< end of the file that the library has set, or after the last allocation
+  std::int64_t allocated_end_ = 0;  ///< the end of all space that has been allocated; set_end() never reduces it
+  std::int64_t directed_offset_ = -1;
   std::int64_t directed_bytes_ = 0;
-  bool is_used_ = false;  ///< true if an allocation has returned directed_
+  bool has_returned_directed_ = false;  ///< true if an allocation has returned directed_offset_
   std::map<std::int64_t, Page> pages_;
 };
 

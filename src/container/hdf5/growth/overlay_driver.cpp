@@ -26,7 +26,7 @@ namespace {
 
 /// An open file of the driver. The first bytes belong to the library.
 struct alignas(std::max_align_t) DriverFile {
-  std::array<std::byte, kLibraryBytes> of_library{};
+  std::array<std::byte, kLibraryBytes> library_part{};
   Overlay* overlay = nullptr;
 };
 
@@ -60,11 +60,13 @@ haddr_t allocate_space(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, hsize_
 herr_t free_space(H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t /*at*/, hsize_t /*bytes*/) {
   return 0;
 }
+/// Returns the end of the allocated space, which HDF5 calls EOA.
 haddr_t end_of_space(const H5FD_t* file, H5FD_mem_t /*type*/) { return static_cast<haddr_t>(get_overlay(file).end()); }
 herr_t set_end_of_space(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
   get_overlay(file).set_end(static_cast<std::int64_t>(end));
   return 0;
 }
+/// Returns the size of the file, which HDF5 calls EOF.
 haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t /*type*/) {
   return static_cast<haddr_t>(std::max(get_overlay(file).changed_size(), get_overlay(file).end()));
 }
@@ -80,7 +82,7 @@ herr_t write_overlay(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, haddr_t 
                      const void* from) {
   Overlay& overlay = get_overlay(file);
   const auto offset = static_cast<std::int64_t>(at);
-  if (type == H5FD_MEM_DRAW && overlay.is_directed(offset)) return 0;
+  if (type == H5FD_MEM_DRAW && overlay.is_in_directed_space(offset)) return 0;
   try {
     overlay.write(offset, {static_cast<const std::byte*>(from), bytes});
   } catch (const std::exception&) {
@@ -105,10 +107,11 @@ DriverFunctions driver_functions() {
   return functions;
 }
 
-/// Returns the library's number of the driver; negative if the library does not accept it.
+/// Returns the library's identifier of the driver, which the first call registers; negative if the library does not
+/// accept it.
 hid_t overlay_driver(const Library& hdf5) {
-  static const hid_t kNumber = register_driver(hdf5, driver_functions(), 0);
-  return kNumber;
+  static const hid_t kDriver = register_driver(hdf5, driver_functions(), /*number=*/0);
+  return kDriver;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// An overlay holds changes to a file that are not written to the file yet.
+// An overlay: changes of a file that have not been written to the file yet.
 #include "container/hdf5/growth/overlay.hpp"
 
 #include <gtest/gtest.h>
@@ -18,18 +18,18 @@ using namespace plait;
 using container::hdf5::FilePatch;
 using container::hdf5::Overlay;
 
-/// A file of 10,000 bytes, of which byte i is i % 251.
+/// A file of 10,000 bytes; byte i has the value i % 251.
 class OverlayCase : public testing::Test {
  protected:
   OverlayCase() : file_(std::tmpfile()) {
     for (std::size_t i = 0; i < 10'000; ++i) content_.push_back(static_cast<std::byte>(i % 251));
-    EXPECT_EQ(::pwrite(number(), content_.data(), content_.size(), 0), 10'000);
+    EXPECT_EQ(::pwrite(descriptor(), content_.data(), content_.size(), 0), 10'000);
   }
   ~OverlayCase() override { std::fclose(file_); }
   OverlayCase(const OverlayCase&) = delete;
   OverlayCase& operator=(const OverlayCase&) = delete;
 
-  int number() const { return ::fileno(file_); }
+  int descriptor() const { return ::fileno(file_); }
   const std::vector<std::byte>& content() const { return content_; }
 
  private:
@@ -38,7 +38,7 @@ class OverlayCase : public testing::Test {
 };
 
 TEST_F(OverlayCase, ReadsWrittenBytesWithoutChangingTheFile) {
-  Overlay overlay(number(), 10'000);
+  Overlay overlay(descriptor(), 10'000);
   std::vector<std::byte> expected = content();
   expected.resize(12'000);
   for (const std::size_t at : {4090U, 0U, 8191U, 9995U, 11'000U}) {
@@ -50,12 +50,12 @@ TEST_F(OverlayCase, ReadsWrittenBytesWithoutChangingTheFile) {
   overlay.read(0, actual);
   EXPECT_EQ(actual, expected);
   std::vector<std::byte> file(10'000);
-  EXPECT_EQ(::pread(number(), file.data(), file.size(), 0), 10'000);
+  EXPECT_EQ(::pread(descriptor(), file.data(), file.size(), 0), 10'000);
   EXPECT_EQ(file, content());
 }
 
 TEST_F(OverlayCase, ListsTheBytesThatDiffer) {
-  Overlay overlay(number(), 10'000);
+  Overlay overlay(descriptor(), 10'000);
   overlay.set_end(10'002);
   std::vector<std::byte> same(content().begin() + 100, content().begin() + 110);
   same[4] = std::byte{0xee};
@@ -73,17 +73,17 @@ TEST_F(OverlayCase, ListsTheBytesThatDiffer) {
 }
 
 TEST_F(OverlayCase, DirectsOneAllocationOfElements) {
-  Overlay overlay(number(), 10'400);
+  Overlay overlay(descriptor(), 10'400);
   overlay.set_end(9'000);
-  overlay.direct(10'032, 300);
-  EXPECT_EQ(overlay.allocate(300, false), 10'400);  // metadata
-  EXPECT_EQ(overlay.allocate(200, true), 10'704);   // another size, at a multiple of 8
-  EXPECT_FALSE(overlay.is_directed(10'032));
-  EXPECT_EQ(overlay.allocate(300, true), 10'032);
-  EXPECT_TRUE(overlay.is_directed(10'032));
-  EXPECT_EQ(overlay.allocate(300, true), 10'904);
+  overlay.direct_next_allocation(10'032, 300);
+  EXPECT_EQ(overlay.allocate(300, /*is_elements=*/false), 10'400);
+  EXPECT_EQ(overlay.allocate(200, /*is_elements=*/true), 10'704);  // another size, at a multiple of 8
+  EXPECT_FALSE(overlay.is_in_directed_space(10'032));
+  EXPECT_EQ(overlay.allocate(300, /*is_elements=*/true), 10'032);
+  EXPECT_TRUE(overlay.is_in_directed_space(10'032));
+  EXPECT_EQ(overlay.allocate(300, /*is_elements=*/true), 10'904);
   EXPECT_EQ(overlay.end(), 11'204);
-  overlay.set_end(8);  // the library opens the file again
+  overlay.set_end(8);  // as the library does when it opens the file again
   EXPECT_EQ(overlay.changed_size(), 11'204);
 }
 
